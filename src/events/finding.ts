@@ -1,0 +1,33 @@
+import type { Severity } from '../contract/resources/common.ts';
+
+export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel', 'manual'] as const;
+export type RuleSource = (typeof ruleSources)[number];
+
+/**
+ * What a detector saw in one event: the raw material of alerts. Findings of one rule, source and destination
+ * address that recur become one alert. Plain data: it crosses threads by structured clone.
+ */
+export interface Finding {
+  /** Suricata `gid:sid`, the Zeek notice type, a Sigma UUID. The revision of a rule is not part of its identity. */
+  readonly rule_id: string;
+  readonly rule_name: string;
+  readonly rule_source: RuleSource;
+  readonly title: string;
+  readonly description?: string;
+  readonly category?: string;
+  readonly severity: Severity;
+  /** 0–1. */
+  readonly confidence?: number;
+  /** Event time, epoch milliseconds. */
+  readonly timestamp: number;
+  readonly src_ip?: string;
+  readonly src_port?: number;
+  readonly dst_ip?: string;
+  readonly dst_port?: number;
+  readonly transport?: string;
+  readonly domain?: string;
+  readonly tags?: readonly string[];
+  readonly mitre?: { readonly tactics: readonly string[]; readonly techniques: readonly string[] };
+  /** The event that shows it: the n-th block of the batch and its row; absent when no event was stored. */
+  readonly event?: { readonly block: number; readonly row: number };
+}

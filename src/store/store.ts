@@ -1,0 +1,220 @@
+import type { Alert } from '../contract/resources/alert.ts';
+import type { AlertNote } from '../contract/resources/alert-note.ts';
+import type { DnsEvent } from '../contract/resources/dns-event.ts';
+import type { IngestAnswer } from '../contract/resources/ingest.ts';
+import type { NetworkEvent } from '../contract/resources/network-event.ts';
+import type { EventFilter, FilterTerm } from '../events/filter.ts';
+import type { Finding } from '../events/finding.ts';
+import type { Table } from '../events/records.ts';
+
+/** What one ingest request adds. The block buffers are moved: the caller's are detached. */
+export interface IngestBatch {
+  /** Encoded by `BlockBuilder.finish`; at most `limits.maxBlockRows` rows each. */
+  readonly blocks: readonly ArrayBuffer[];
+  readonly findings: readonly Finding[];
+  /** What the caller will be answered, before duplicates are known. */
+  readonly answer: IngestAnswer;
+  /** `key` is scoped to the principal; `digest` is the SHA-256 (hex) of the inflated body. */
+  readonly idempotency?: { readonly key: string; readonly digest: string };
+}
+
+export interface CommittedBlock {
+  readonly table: Table;
+  /** Commit sequence of row 0; row n has `first_seq + n`. The channel's `seq`. */
+  readonly first_seq: number;
+  readonly rows: number;
+  /** The block as stored, moved back to the caller. */
+  readonly buffer: ArrayBuffer;
+}
+
+export interface AlertUpdate {
+  /** Grows with every change of any alert; the `seq` of channel `alerts`. */
+  readonly seq: number;
+  readonly alert: Alert & { readonly id: string };
+}
+
+export interface Committed {
+  readonly answer: IngestAnswer;
+  /** True when an earlier answer to the same Idempotency-Key was repeated and nothing was stored. */
+  readonly replayed: boolean;
+  readonly blocks: readonly CommittedBlock[];
+  readonly alerts: readonly AlertUpdate[];
+  /** Rows that wait in the outbox. */
+  readonly outbox: number;
+}
+
+/** Who caused a change. `id` is a principal's UUID, or `system`. */
+export interface Actor {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface AlertChange {
+  readonly status?: Alert['status'];
+  readonly verdict?: Alert['verdict'];
+  readonly priority?: Alert['priority'];
+  readonly severity?: Alert['severity'];
+  readonly assignee?: string;
+  readonly tags?: readonly string[];
+  readonly note?: string;
+  readonly ai_override?: { readonly verdict: NonNullable<Alert['verdict']>; readonly reason: string };
+}
+
+/** A critical event on its way to the log: committed with the change that caused it. `id` becomes the entry's id. */
+export interface OutboxRow {
+  readonly id: string;
+  readonly kind: string;
+  readonly occurred_at: string;
+  readonly actor: string;
+  readonly subject: { readonly type: string; readonly id: string };
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Where the ledger put an outbox row. */
+export interface Settlement {
+  readonly id: string;
+  readonly leaf_index: number;
+  readonly tree_size: number;
+  readonly leaf_hash: string;
+}
+
+export const roles = ['viewer', 'analyst', 'admin', 'sensor', 'auditor'] as const;
+export type Role = (typeof roles)[number];
+
+export interface Principal {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: 'user' | 'sensor' | 'auditor_client';
+  readonly roles: readonly Role[];
+  readonly status: 'active' | 'suspended';
+  readonly password_hash?: string;
+  readonly created_at: string;
+  readonly last_login_at?: string;
+}
+
+/** A session (login to logout) or a long-lived token. Secrets are kept as SHA-256 only. */
+export interface Token {
+  readonly jti: string;
+  readonly principal_id: string;
+  readonly kind: 'session' | 'long_lived';
+  readonly name?: string;
+  readonly roles: readonly Role[];
+  /** SHA-256 (hex) of the long-lived secret, or of the session's current refresh token. */
+  readonly secret_hash: string;
+  readonly issued_at: string;
+  readonly expires_at?: string;
+  readonly revoked_at?: string;
+}
+
+export interface StoreStatus {
+  readonly events: Readonly<Record<Table, number>>;
+  readonly blocks: number;
+  readonly alerts: number;
+  readonly outbox: number;
+  readonly bytes: number;
+}
+
+/**
+ * The only writer of siem.mdb, in its own thread.
+ *
+ * Durability: every call resolves after its transaction is flushed to disk; nothing is visible to readers earlier.
+ * Atomicity: what one call changes (blocks, counters, alerts, outbox rows, the remembered answer) commits together.
+ * Order: calls are applied in order of arrival; those that wait together share one transaction and one flush.
+ * Failure: OVERLOADED and UNAVAILABLE keep nothing; after WORKER_LOST the outcome is unknown.
+ */
+export interface Store {
+  /** CONFLICT when the Idempotency-Key came before with another body. */
+  commit(batch: IngestBatch): Promise<Committed>;
+  /** NOT_FOUND, INVALID_TRANSITION, VERSION_MISMATCH (when `version` is given and isn't the alert's). */
+  changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertUpdate>;
+  addNote(
+    alertId: string,
+    text: string,
+    by: Actor,
+  ): Promise<{ note: AlertNote & { id: string }; update: AlertUpdate }>;
+  /** The oldest rows, at most `limit`. They stay until settled. */
+  outbox(limit: number): Promise<OutboxRow[]>;
+  /** Removes the rows and writes the proof's coordinates to the alerts they came from, in one transaction. */
+  settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]>;
+  /** CONFLICT when the name is taken. No log entry for the very first principal. */
+  createPrincipal(principal: Principal, by: Actor): Promise<void>;
+  /** Stores a token, with its `token.issued` outbox row. */
+  addToken(token: Token, by: Actor): Promise<void>;
+  /** Replaces the refresh secret if `expectedHash` is current (returns true); otherwise revokes the session (false). */
+  rotateSession(jti: string, expectedHash: string, newHash: string, by: Actor): Promise<boolean>;
+  /** Revokes, with its `token.revoked` outbox row. False when it was revoked or unknown already. */
+  revokeToken(jti: string, by: Actor): Promise<boolean>;
+  status(): Promise<StoreStatus>;
+  close(): Promise<void>;
+}
+
+export type SortOrder = 'asc' | 'desc';
+
+export interface EventListQuery {
+  readonly table: Table;
+  readonly filter: EventFilter;
+  readonly order: SortOrder;
+  readonly per_page: number;
+  /** 1-based; ignored when a cursor is given. */
+  readonly page: number;
+  readonly cursor?: string;
+}
+
+export interface AlertListQuery {
+  readonly from?: number;
+  readonly to?: number;
+  readonly q?: string;
+  readonly min_severity?: Alert['severity'];
+  readonly terms: readonly FilterTerm[];
+  /** An attribute that lists can be sorted by; default `last_seen`. */
+  readonly sort: string;
+  readonly order: SortOrder;
+  readonly per_page: number;
+  readonly page: number;
+  readonly cursor?: string;
+}
+
+/** A page, its resources already written as JSON (`[{"id":…,"type":…,"attributes":{…}}, …]` in UTF-8), ready to move. */
+export interface ListPage {
+  readonly json: Uint8Array<ArrayBuffer>;
+  readonly total: number;
+  readonly next_cursor?: string;
+  /** Page number this page has (a cursor carries it). */
+  readonly page: number;
+}
+
+/** What subscribers missed: events with `seq` in [since + 1, …), oldest first. */
+export interface Replay<T> {
+  readonly events: readonly { readonly seq: number; readonly id: string; readonly data: T }[];
+  /** Pass as the next `since`; equal to `head` when all was read. */
+  readonly next: number;
+  /** The newest committed sequence when this was read. */
+  readonly head: number;
+  /** Events that are no longer stored. */
+  readonly lost: number;
+}
+
+/** Consistent reads of siem.mdb from any thread: synchronous, each on the newest flushed snapshot. */
+export interface StoreReader {
+  listEvents(query: EventListQuery): ListPage;
+  getEvent(table: 'network', id: string): NetworkEvent | undefined;
+  getEvent(table: 'dns', id: string): DnsEvent | undefined;
+  getEvent(table: Table, id: string): NetworkEvent | DnsEvent | undefined;
+  replayEvents(
+    table: Table,
+    since: number,
+    filter: EventFilter,
+    limit: number,
+  ): Replay<NetworkEvent | DnsEvent>;
+  listAlerts(query: AlertListQuery): ListPage;
+  getAlert(id: string): Alert | undefined;
+  replayAlerts(since: number, filter: AlertListQuery, limit: number): Replay<Alert>;
+  listNotes(alertId: string, page: number, perPage: number): ListPage;
+  principal(id: string): Principal | undefined;
+  principalByName(name: string): Principal | undefined;
+  token(jti: string): Token | undefined;
+  tokens(): Token[];
+  /** Newest committed sequence of a channel; 0 before the first. */
+  head(channel: 'events.network' | 'events.dns' | 'alerts'): number;
+  close(): void;
+}
