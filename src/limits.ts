@@ -11,6 +11,9 @@ export const limits = {
   maxJsonBodyBytes: 256 * 2 ** 10,
   /** One line of NDJSON or TSV. The longest real record (a Suricata alert with packets) is under 200 kB. */
   maxLineBytes: 2 ** 20,
+  /** Records of one ingest body: at 64 MB real ones, of 100 bytes and more, stay under; a flood of bad ones of two
+   * bytes each, at 5 µs to refuse, would hold a thread for minutes. */
+  maxBodyRecords: 1_000_000,
   /** Nesting of one JSON record; real records reach 6. */
   maxNesting: 32,
   /** Bytes of text kept of any one field; names end at 255, Suricata signatures stay under 1 kB. */
@@ -38,6 +41,8 @@ export const limits = {
   maxAlertEventIds: 20,
   /** New alerts of one rule within one deduplication window; past it they become one alert that says so. */
   maxAlertsPerRuleWindow: 1000,
+  /** Notes on one alert: more is a machine talking to itself. */
+  maxNotesPerAlert: 10_000,
   /** Canonical bytes of a log entry: C2SP entry bundles hold 65,535. */
   maxEntryBytes: 60_000,
   /** Outbox rows waiting for the ledger before changes that must be logged are refused. */
@@ -50,10 +55,30 @@ export const limits = {
   maxSocketMessageBytes: 16 * 2 ** 10,
   /** What one WebSocket reader may leave unread before events are skipped for it. */
   maxSocketBacklogBytes: 2 * 2 ** 20,
+  /** What all WebSocket readers together may leave unread before each is held to a 32nd of its own allowance. */
+  maxTotalSocketBacklogBytes: 128 * 2 ** 20,
+  /** A socket that sends nothing for this long, not even the answer to our pings, is dead. */
+  socketIdleTimeoutS: 120,
   /** Time for the first `auth` message on a socket. */
   socketAuthTimeoutMs: 5000,
   /** Request target and headers. */
   maxHeaderBytes: 16 * 2 ** 10,
   /** Failed logins of one account, or from one address, within a minute. */
   maxLoginFailuresPerMinute: 10,
+  /** Bodies other than ingest received or in work at once: 64 of the largest. */
+  maxJsonInFlightBytes: 16 * 2 ** 20,
+  /** Requests not answered yet. Each costs about 2 kB besides its body; more would only wait for each other. */
+  maxRequestsInFlight: 4096,
+  /** Answers that clients have not read. Past it the slowest are cut off; a list page is about 1 MB. */
+  maxUnsentReplyBytes: 64 * 2 ** 20,
+  /** A whole body, from the first byte to the last: 16 MB at 1 Mbit/s. Idle ones end after 10 s anyway. */
+  bodyTimeoutMs: 120_000,
+  /** A whole answer to a client that does not keep up. */
+  replyTimeoutMs: 120_000,
+  /** Read and thrown away of a refused body so that its sender sees the answer; past it the connection is cut. */
+  maxDiscardedBodyBytes: 64 * 2 ** 20,
+  /** An X-Request-Id of the client that is taken over: UUIDs and trace ids are under 64. */
+  maxRequestIdBytes: 128,
 } as const;
+
+export type LimitName = keyof typeof limits;

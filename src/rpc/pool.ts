@@ -1,0 +1,269 @@
+/*
+ *  run ──▶ waiting (ours, at most maxQueue) ──▶ Piscina, at most one task a thread ──▶ task of `exposeTasks`
+ *                                                     Job {task, input, cells, slot}, buffers moved ──▶
+ *                                                     ◀── Outcome {value} or {fault}, buffers moved
+ *
+ * The queue is ours because Piscina's doesn't count tasks that have a signal, and because it ends the thread when
+ * a running one is aborted: a thread that reads LMDB must not be killed. An aborted task's caller gets its answer
+ * at once; the task itself ends when it has looked at its cancel cell (`taskCancelled`), or has finished.
+ */
+import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina';
+import { ServiceError } from '../errors.ts';
+import { fromFault, fromUncaught, toFault } from './fault.ts';
+import { type HeapLimits, resourceLimits } from './heap.ts';
+import { pack } from './transfer.ts';
+import type { Fault } from './wire.ts';
+
+interface Job {
+  readonly task: string;
+  readonly input: unknown;
+  /** Int32 cells, one for each thread's task; not zero once the caller gave up. */
+  readonly cells: SharedArrayBuffer;
+  readonly slot: number;
+}
+
+type Outcome = { readonly value: unknown } | { readonly fault: Fault };
+
+/** Functions of one argument, by name. */
+export type TaskTable<Tasks> = { [K in keyof Tasks]: (input: never) => unknown };
+
+export interface PoolOptions extends HeapLimits {
+  /** A module whose default export is `exposeTasks(…)`. */
+  readonly url: URL;
+  /** Names the pool in messages. */
+  readonly name: string;
+  readonly threads: number;
+  /** Tasks that wait for a thread; past it `run` fails with OVERLOADED. */
+  readonly maxQueue: number;
+  readonly workerData?: unknown;
+  /** A thread died of `error`; it is replaced. Its task, if it had one, has failed with WORKER_LOST. */
+  onWorkerLost?(error: Error): void;
+}
+
+export interface RunOptions {
+  readonly signal?: AbortSignal;
+  /** Buffers to be moved that `pack` doesn't find. */
+  readonly transfer?: readonly ArrayBuffer[];
+}
+
+/**
+ * Threads that run stateless tasks, one at a time each, begun in the order of `run`.
+ *
+ * Ownership: buffers of the input (found as in `pack`) belong to the pool from `run` on and are moved when a thread
+ * takes the task; a task that fails with OVERLOADED keeps its caller's. Buffers of the result are moved back.
+ * Errors: OVERLOADED when the queue is full; CANCELLED as soon as the signal is aborted; WORKER_LOST when the
+ * thread died, for its one task; UNAVAILABLE once closed; the task's own ServiceErrors; else a bug of the task.
+ */
+export interface Pool<Tasks> {
+  run<K extends keyof Tasks & string>(
+    task: K,
+    input: Tasks[K] extends (input: infer I) => unknown ? I : never,
+    options?: RunOptions,
+  ): Promise<Tasks[K] extends (input: never) => infer R ? Awaited<R> : never>;
+  stats(): PoolStats;
+  /** Refuses new tasks, finishes those accepted, ends the threads. */
+  close(): Promise<void>;
+}
+
+export interface PoolStats {
+  readonly queued: number;
+  readonly running: number;
+  /** Tasks that ended in any way since the start. */
+  readonly completed: number;
+}
+
+export function createPool<Tasks extends TaskTable<Tasks>>(options: PoolOptions): Pool<Tasks> {
+  return new BoundedPool(options) as Pool<Tasks>;
+}
+
+interface Waiting {
+  readonly task: string;
+  readonly input: unknown;
+  readonly transfer: readonly ArrayBuffer[];
+  /** Its cell once a thread has it. */
+  slot: number | undefined;
+  settle(error: Error | undefined, value?: unknown): void;
+}
+
+class BoundedPool {
+  readonly #options: PoolOptions;
+  readonly #cells: Int32Array<SharedArrayBuffer>;
+  readonly #freeSlots: number[];
+  readonly #waiting = new Set<Waiting>();
+  #running = 0;
+  #completed = 0;
+  /** Undefined after all threads had failed to start: the next task tries again. */
+  #piscina: Piscina<Job, Outcome> | undefined;
+  #closing: Promise<void> | undefined;
+  #whenIdle: (() => void) | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#cells = new Int32Array(new SharedArrayBuffer(options.threads * Int32Array.BYTES_PER_ELEMENT));
+    this.#freeSlots = Array.from({ length: options.threads }, (_, slot) => slot);
+    this.#piscina = this.#start();
+  }
+
+  #start(): Piscina<Job, Outcome> {
+    const { url, threads, maxQueue: _, workerData, onWorkerLost } = this.#options;
+    const piscina: Piscina<Job, Outcome> = new Piscina({
+      filename: url.href,
+      minThreads: threads,
+      maxThreads: threads,
+      maxQueue: threads,
+      workerData,
+      resourceLimits: resourceLimits(this.#options),
+      recordTiming: false,
+      // Idle threads must return to their event loop: waiting in Atomics.wait they would run no timer, and lmdb
+      // renews its read snapshots by timers, so that they would read the past and pin its pages.
+      atomics: 'disabled',
+    });
+    piscina.on('error', (error) => onWorkerLost?.(fromUncaught(error)));
+    // Piscina starts no thread to replace one that died while starting; without any, what it has would wait forever.
+    piscina.on('workerDestroy', () => {
+      queueMicrotask(() => {
+        if (piscina.threads.length > 0 || this.#piscina !== piscina) return;
+        this.#piscina = undefined;
+        void piscina.destroy();
+      });
+    });
+    return piscina;
+  }
+
+  run(task: string, input: unknown, { signal, transfer = [] }: RunOptions = {}): Promise<unknown> {
+    const { name, maxQueue } = this.#options;
+    return new Promise((resolve, reject) => {
+      if (this.#closing !== undefined) return reject(new ServiceError('UNAVAILABLE', `${name} is closed`));
+      if (signal?.aborted) return reject(cancelled(name, task));
+      if (this.#freeSlots.length === 0 && this.#waiting.size >= maxQueue) {
+        return reject(new ServiceError('OVERLOADED', `${name}.${task}: ${maxQueue} tasks wait already`));
+      }
+      const onAbort = (): void => {
+        reject(cancelled(name, task));
+        if (job.slot !== undefined) Atomics.store(this.#cells, job.slot, 1);
+        else if (this.#waiting.delete(job)) this.#ended(job, undefined);
+      };
+      const job: Waiting = {
+        task,
+        input,
+        transfer,
+        slot: undefined,
+        settle(error, value) {
+          signal?.removeEventListener('abort', onAbort);
+          if (error === undefined) resolve(value);
+          else reject(error);
+        },
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.add(job);
+      this.#dispatch();
+    });
+  }
+
+  #dispatch(): void {
+    for (const job of this.#waiting) {
+      const slot = this.#freeSlots.pop();
+      if (slot === undefined) return;
+      this.#waiting.delete(job);
+      job.slot = slot;
+      void this.#hand(job, slot);
+    }
+  }
+
+  async #hand(job: Waiting, slot: number): Promise<void> {
+    this.#running++;
+    Atomics.store(this.#cells, slot, 0);
+    let error: Error | undefined;
+    let value: unknown;
+    try {
+      const { value: input, transfer } = pack(job.input);
+      this.#piscina ??= this.#start();
+      const outcome = await this.#piscina.run(
+        { task: job.task, input, cells: this.#cells.buffer, slot },
+        { transferList: [...new Set([...transfer, ...job.transfer])] },
+      );
+      if ('fault' in outcome) error = fromFault(outcome.fault);
+      else value = outcome.value;
+    } catch (thrown) {
+      error = this.#lost(job, fromUncaught(thrown));
+    }
+    this.#running--;
+    this.#freeSlots.push(slot);
+    this.#ended(job, error, value);
+    this.#dispatch();
+  }
+
+  /** A task's own errors come as outcomes; what is thrown is an input that can't be cloned, or the thread's end. */
+  #lost(job: Waiting, error: Error): Error {
+    if (error.name === 'DataCloneError') return error;
+    this.#options.onWorkerLost?.(error);
+    return new ServiceError(
+      'WORKER_LOST',
+      `${this.#options.name}.${job.task}: its thread died: ${error.message}`,
+    );
+  }
+
+  #ended(job: Waiting, error: Error | undefined, value?: unknown): void {
+    this.#completed++;
+    job.settle(error, value);
+    if (this.#running === 0 && this.#waiting.size === 0) this.#whenIdle?.();
+  }
+
+  stats(): PoolStats {
+    return { queued: this.#waiting.size, running: this.#running, completed: this.#completed };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#running > 0 || this.#waiting.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#whenIdle = resolve;
+      });
+    }
+    const piscina = this.#piscina;
+    this.#piscina = undefined;
+    await piscina?.destroy();
+  }
+}
+
+function cancelled(name: string, task: string): ServiceError {
+  return new ServiceError('CANCELLED', `${name}.${task}: the caller gave up`);
+}
+
+/** The task this thread runs: one at a time. */
+let current: Pick<Job, 'cells' | 'slot'> | undefined;
+
+/** Whether the caller of the running task has given up. Long tasks ask now and then, and end as they like. */
+export function taskCancelled(): boolean {
+  return current !== undefined && Atomics.load(new Int32Array(current.cells), current.slot) !== 0;
+}
+
+/**
+ * What a pool's worker exports by default: `export default exposeTasks({ ingest, … })`. A task's input is its own;
+ * the buffers of its result are moved (as in `pack`), so that it must not use them again. A result that can't be
+ * cloned (it holds a function, say) ends the thread: Piscina posts it outside of this function.
+ */
+export function exposeTasks<Tasks extends TaskTable<Tasks>>(tasks: Tasks): (job: Job) => Promise<unknown> {
+  const table = new Map(Object.entries(tasks) as [string, (input: unknown) => unknown][]);
+  return async (job) => {
+    current = job;
+    try {
+      const run = table.get(job.task);
+      if (run === undefined) throw new Error(`no task ${job.task} is exposed`);
+      const { value, transfer } = pack(await run(job.input));
+      return moved({ value }, transfer);
+    } catch (error) {
+      return { fault: toFault(error) } satisfies Outcome;
+    } finally {
+      current = undefined;
+    }
+  };
+}
+
+function moved(outcome: Outcome, transfer: ArrayBuffer[]): unknown {
+  return move({ [transferableSymbol]: transfer, [valueSymbol]: outcome });
+}

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ServiceError } from '../../src/errors.ts';
+import { createPool, type Pool, type PoolOptions } from '../../src/rpc/pool.ts';
+import type { PoolTasks } from './fixtures/pool-worker.ts';
+
+describe('a pool', () => {
+  let pool: Pool<PoolTasks>;
+  let gate: Int32Array<SharedArrayBuffer>;
+  const lost = vi.fn<(error: Error) => void>();
+
+  function open(options: Partial<PoolOptions> = {}): Pool<PoolTasks> {
+    return createPool<PoolTasks>({
+      url: new URL('./fixtures/pool-worker.ts', import.meta.url),
+      name: 'test',
+      threads: 1,
+      maxQueue: 2,
+      workerData: { gate: gate.buffer },
+      onWorkerLost: lost,
+      ...options,
+    });
+  }
+  function openGate(): void {
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+  }
+  const entered = (tasks: number) => vi.waitFor(() => expect(gate[1]).toBe(tasks), { timeout: 10_000 });
+
+  beforeEach(() => {
+    gate = new Int32Array(new SharedArrayBuffer(16));
+    pool = open();
+    lost.mockClear();
+  });
+  afterEach(async () => {
+    openGate();
+    await pool.close();
+  });
+
+  it('runs a task and gives its result', async () => {
+    expect(await pool.run('double', 21)).toBe(42);
+    expect(pool.stats()).toEqual({ queued: 0, running: 0, completed: 1 });
+  });
+
+  it('moves the buffers of input and result: the sender has none of the bytes left', async () => {
+    const bytes = new Uint8Array([1, 2, 3]);
+    const run = pool.run('increment', bytes);
+    expect(bytes.buffer.detached).toBe(true);
+    const { blocks, backing } = await run;
+    expect(backing).toBe(3);
+    expect(blocks.map((block) => [...new Uint8Array(block)])).toEqual([
+      [2, 3, 4],
+      [1, 2, 3],
+    ]);
+  });
+
+  it('sends of a pooled Buffer its own bytes only', async () => {
+    const pooled = Buffer.from('abc') as Uint8Array as Uint8Array<ArrayBuffer>;
+    expect((await pool.run('increment', pooled)).backing).toBe(3);
+    expect(pooled.byteLength).toBe(3);
+  });
+
+  it('refuses with OVERLOADED when its queue is full, and keeps what it accepted, in order', async () => {
+    const done: string[] = [];
+    const wait = (name: string) => pool.run('wait', name).then((it) => done.push(it));
+    const accepted = [wait('a'), wait('b'), wait('c')];
+    const bytes = new Uint8Array(8);
+    await expect(pool.run('increment', bytes)).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect(bytes.byteLength).toBe(8);
+    expect(pool.stats()).toEqual({ queued: 2, running: 1, completed: 0 });
+    openGate();
+    await Promise.all(accepted);
+    expect(done).toEqual(['a', 'b', 'c']);
+  });
+
+  it('counts waiting tasks that can be cancelled against its queue, too', async () => {
+    const { signal } = new AbortController();
+    const accepted = ['a', 'b', 'c'].map((name) => pool.run('wait', name, { signal }));
+    await expect(pool.run('wait', 'd', { signal })).rejects.toMatchObject({ code: 'OVERLOADED' });
+    openGate();
+    expect(await Promise.all(accepted)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('never starts a waiting task whose caller gave up', async () => {
+    const running = pool.run('wait', 'running');
+    await entered(1);
+    const controller = new AbortController();
+    const bytes = new Uint8Array(8);
+    const dropped = pool.run('increment', bytes, { signal: controller.signal });
+    controller.abort();
+    await expect(dropped).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(bytes.byteLength).toBe(8);
+    expect(pool.stats()).toEqual({ queued: 0, running: 1, completed: 1 });
+    await expect(pool.run('wait', 'x', { signal: controller.signal })).rejects.toMatchObject({
+      code: 'CANCELLED',
+    });
+    openGate();
+    expect(await running).toBe('running');
+  });
+
+  it('tells a running task that its caller gave up, and keeps the thread', async () => {
+    const controller = new AbortController();
+    const running = pool.run('untilCancelled', null, { signal: controller.signal });
+    await entered(1);
+    controller.abort();
+    await expect(running).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(await pool.run('double', 1)).toBe(2);
+    expect(gate[2]).toBe(1);
+    expect(lost).not.toHaveBeenCalled();
+  });
+
+  it('rejects with the class, code and details of a ServiceError, and with the name and stack of a bug', async () => {
+    const refused = await pool.run('refuse', 'port').catch((e: unknown) => e);
+    expect(refused).toBeInstanceOf(ServiceError);
+    expect(refused).toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: { field: 'port', reason: 'is refused' },
+    });
+    const bug = await pool.run('bug', null).catch((e: unknown) => e);
+    expect(bug).toMatchObject({ name: 'RangeError', message: 'off by one' });
+    expect((bug as Error).stack).toContain('pool-worker.ts');
+  });
+
+  it('rejects an input that cannot cross; a result that cannot costs its thread', async () => {
+    const input = (() => 1) as unknown as number;
+    await expect(pool.run('double', input)).rejects.toMatchObject({ name: 'DataCloneError' });
+    expect(lost).not.toHaveBeenCalled();
+    const error = await pool.run('uncloneable', null).catch((e: unknown) => e);
+    expect(error).toMatchObject({
+      code: 'WORKER_LOST',
+      message: expect.stringContaining('could not be cloned'),
+    });
+    expect(await pool.run('double', 2)).toBe(4);
+  });
+
+  it('loses one task with a thread that dies, and goes on', async () => {
+    await pool.close();
+    pool = open({ threads: 2, maxQueue: 10 });
+    const other = pool.run('wait', 'other');
+    await entered(1);
+    const dying = pool.run('exit', null);
+    const waiting = [1, 2, 3].map((n) => pool.run('double', n));
+    await expect(dying).rejects.toMatchObject({ code: 'WORKER_LOST' });
+    expect(await Promise.all(waiting)).toEqual([2, 4, 6]);
+    openGate();
+    expect(await other).toBe('other');
+    expect(lost).toHaveBeenCalledOnce();
+  });
+
+  it('survives the death of each of its threads, again and again', async () => {
+    for (let i = 0; i < 3; i++) {
+      await expect(pool.run('exit', null)).rejects.toMatchObject({ code: 'WORKER_LOST' });
+      expect(await pool.run('double', i)).toBe(2 * i);
+    }
+  });
+
+  it('fails every task with WORKER_LOST when no thread can start, and never hangs', async () => {
+    await pool.close();
+    pool = open({ url: new URL('./fixtures/broken-pool-worker.ts', import.meta.url), maxQueue: 10 });
+    for (let round = 0; round < 2; round++) {
+      const runs = await Promise.allSettled([1, 2, 3].map((n) => pool.run('double', n)));
+      for (const run of runs) expect(run).toMatchObject({ reason: { code: 'WORKER_LOST' } });
+    }
+    expect(lost.mock.calls[0]?.[0].message).toContain('does not load');
+  });
+
+  it('lets idle threads return to their event loop', async () => {
+    await pool.run('timer', null);
+    await vi.waitFor(async () => expect(await pool.run('timer', null)).toBe(true), { interval: 20 });
+  });
+
+  it('that is closed refuses new tasks and finishes the accepted ones', async () => {
+    const accepted = ['a', 'b'].map((name) => pool.run('wait', name));
+    const closed = pool.close();
+    await expect(pool.run('double', 1)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    openGate();
+    expect(await Promise.all(accepted)).toEqual(['a', 'b']);
+    await closed;
+  });
+});
