@@ -1,0 +1,222 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { ChannelEvent, ChannelName, ServerMessage } from '../contract/channels.ts';
+import { type OperationId, type Route, type Routes, routes } from '../contract/routes.ts';
+import { type ErrorCode, type ErrorDetails, errorCodes, ServiceError } from '../errors.ts';
+
+type Simplify<T> = { [K in keyof T]: T[K] };
+type Member<R, K extends string> = R extends { readonly [P in K]: infer V } ? V : undefined;
+type OptionalIfEmpty<K extends string, V> =
+  Record<never, never> extends V ? { [P in K]?: V } : { [P in K]: V };
+type Part<K extends string, S> = S extends TSchema ? OptionalIfEmpty<K, Static<S>> : unknown;
+
+/** A filter takes one value or several. */
+type QueryValues<Q> = { [K in keyof Q]: Q[K] extends (infer V)[] | undefined ? V | readonly V[] : Q[K] };
+type QueryPart<S> = S extends TSchema ? OptionalIfEmpty<'query', QueryValues<Static<S>>> : unknown;
+
+type BodyPart<B> = B extends { readonly kind: 'json'; readonly schema: infer S extends TSchema }
+  ? { body: Static<S> }
+  : B extends { readonly kind: 'ingest' }
+    ? {
+        body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+        contentType?: string;
+        contentEncoding?: string;
+      }
+    : unknown;
+
+/** What a call of the operation is given: its path parameters, query, headers and body, and a way to give up. */
+export type CallInput<O extends OperationId> = Simplify<
+  Part<'params', Member<Routes[O], 'params'>> &
+    QueryPart<Member<Routes[O], 'query'>> &
+    Part<'headers', Member<Routes[O], 'headers'>> &
+    BodyPart<Member<Routes[O], 'body'>> & { signal?: AbortSignal }
+>;
+
+type ResultOf<R> = R extends { readonly kind: 'json'; readonly schema: infer S extends TSchema }
+  ? Static<S>
+  : R extends { readonly kind: 'text' }
+    ? string
+    : undefined;
+type Success<R> = R[keyof R & (200 | 201 | 202 | 204)];
+
+/** What the operation answers: the whole body, typed by its schema; undefined where there is none. */
+export type CallResult<O extends OperationId> = ResultOf<Success<Routes[O]['responses']>>;
+
+/** Operations that answer by HTTP, not by an upgrade. */
+export type CallId = {
+  [O in OperationId]: Routes[O] extends { readonly websocket: unknown } ? never : O;
+}[OperationId];
+
+/** The channel whose stream has these filters. */
+type StreamQuery<C extends ChannelName> = {
+  [O in OperationId]: Routes[O] extends {
+    readonly websocket: { readonly channel: C };
+    readonly query: infer Q extends TObject;
+  }
+    ? QueryValues<Static<Q>>
+    : never;
+}[OperationId];
+
+export interface Stream {
+  close(): void;
+}
+
+export interface StreamHandlers<C extends ChannelName> {
+  onEvent(event: ChannelEvent<C>): void;
+  /** Events that this reader was too slow for, or that are no longer stored. */
+  onLagged?(dropped: number): void;
+  /** The subscription is accepted; events follow. */
+  onSubscribed?(): void;
+  /** An error that the service told, before it closed or without closing. */
+  onError?(error: ServiceError): void;
+  onClose?(code: number): void;
+}
+
+export interface Client {
+  /**
+   * Calls one operation of the table of routes.
+   *
+   * @throws ServiceError with the service's code and details; UNAVAILABLE where it could not be reached or the
+   * answer is none of its own; CANCELLED where `signal` was aborted.
+   */
+  call<O extends CallId>(
+    operation: O,
+    ...input: Record<never, never> extends CallInput<O> ? [CallInput<O>?] : [CallInput<O>]
+  ): Promise<CallResult<O>>;
+  /** Sends sensors' records, NDJSON unless `contentType` says otherwise. */
+  ingest(
+    body: CallInput<'ingest'>['body'],
+    options?: Omit<CallInput<'ingest'>, 'body'>,
+  ): Promise<CallResult<'ingest'>['data']>;
+  /** Opens the stream of a channel. It is not reopened when it ends: pass the last `seq` as `since` to go on. */
+  stream<C extends ChannelName>(channel: C, query: StreamQuery<C>, handlers: StreamHandlers<C>): Stream;
+  /** The credentials of later calls; undefined for none. */
+  setToken(token: string | undefined): void;
+}
+
+/** A typed client of the service, by fetch and WebSocket of the platform: Node 22 and browsers alike. */
+export function createClient(options: { baseUrl: string; token?: string; fetch?: typeof fetch }): Client {
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const send = options.fetch ?? fetch;
+  let token = options.token;
+
+  const call = async (operation: CallId, input: AnyInput = {}): Promise<unknown> => {
+    const route: Route = routes[operation];
+    const headers = headersOf(route, input, token);
+    const init: RequestInit & { duplex?: 'half' } = { method: route.method, headers };
+    if (input.signal !== undefined) init.signal = input.signal;
+    if (route.body !== undefined)
+      init.body =
+        route.body.kind === 'json'
+          ? JSON.stringify(input.body)
+          : (input.body as NonNullable<RequestInit['body']>);
+    if (init.body instanceof ReadableStream) init.duplex = 'half';
+    let response: Response;
+    let text: string;
+    try {
+      response = await send(baseUrl + pathOf(route, input), init);
+      text = await response.text();
+    } catch (error) {
+      if (input.signal?.aborted) throw new ServiceError('CANCELLED', `${operation} was given up`);
+      const cause = error instanceof Error ? (error.cause ?? error) : error;
+      throw new ServiceError(
+        'UNAVAILABLE',
+        `${operation}: ${baseUrl} could not be reached: ${String(cause)}`,
+      );
+    }
+    return read(operation, route, response.status, text);
+  };
+
+  const stream = (channel: ChannelName, query: object, handlers: StreamHandlers<ChannelName>): Stream => {
+    const route = Object.values<Route>(routes).find(({ websocket }) => websocket?.channel === channel)!;
+    const url = (baseUrl + pathOf(route, { query })).replace(/^http/, 'ws');
+    const socket = token === undefined ? new WebSocket(url) : new WebSocket(url, [`bearer.${token}`]);
+    socket.addEventListener('message', ({ data }) => deliver(JSON.parse(String(data)), handlers));
+    socket.addEventListener('close', ({ code }) => handlers.onClose?.(code));
+    return { close: () => socket.close(1000) };
+  };
+
+  return {
+    call: call as Client['call'],
+    ingest: async (body, more) => ((await call('ingest', { ...more, body })) as CallResult<'ingest'>).data,
+    stream: stream as Client['stream'],
+    setToken: (next) => {
+      token = next;
+    },
+  };
+}
+
+/** An input of any operation, once the compiler has checked it. */
+interface AnyInput {
+  readonly params?: object;
+  readonly query?: object;
+  readonly headers?: object;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly contentEncoding?: string;
+  readonly signal?: AbortSignal;
+}
+
+function pathOf(route: Route, { params = {}, query = {} }: AnyInput): string {
+  const values = new Map<string, unknown>(Object.entries(params));
+  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(String(values.get(name))),
+  );
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const one of Array.isArray(value) ? value : [value])
+      if (one !== undefined) search.append(name, String(one));
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+function headersOf(route: Route, input: AnyInput, token: string | undefined): Headers {
+  const headers = new Headers({ accept: 'application/json' });
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+  if (route.body?.kind === 'json') headers.set('content-type', 'application/json');
+  if (route.body?.kind === 'ingest') headers.set('content-type', input.contentType ?? 'application/x-ndjson');
+  if (input.contentEncoding !== undefined) headers.set('content-encoding', input.contentEncoding);
+  for (const [name, value] of Object.entries(input.headers ?? {}))
+    if (value !== undefined) headers.set(name, String(value));
+  return headers;
+}
+
+/** The typed body of a success, or the error that the answer carries. */
+function read(operation: string, route: Route, status: number, text: string): unknown {
+  const response = route.responses[status];
+  if (response?.kind === 'none') return undefined;
+  if (response?.kind === 'text') return text;
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw new ServiceError('UNAVAILABLE', `${operation}: the answer with status ${status} is no JSON`);
+  }
+  if (response !== undefined && status < 300) return body;
+  const error = errorOf(body);
+  if (error !== undefined) throw error;
+  throw new ServiceError('UNAVAILABLE', `${operation}: status ${status} is no answer of this service`);
+}
+
+/** The error in an error envelope; undefined where it is none. A code that this client does not know is INTERNAL. */
+function errorOf(body: unknown): ServiceError | undefined {
+  const error = (body as { error?: { code?: unknown; message?: unknown; details?: ErrorDetails } } | null)
+    ?.error;
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return undefined;
+  const known = Object.hasOwn(errorCodes, error.code);
+  const code = known ? (error.code as ErrorCode) : 'INTERNAL';
+  return new ServiceError(code, known ? error.message : `${error.code}: ${error.message}`, error.details);
+}
+
+function deliver(message: ServerMessage, handlers: StreamHandlers<ChannelName>): void {
+  switch (message.type) {
+    case 'event':
+      return handlers.onEvent(message);
+    case 'lagged':
+      return handlers.onLagged?.(message.dropped);
+    case 'subscribed':
+      return handlers.onSubscribed?.();
+    case 'error': {
+      const error = errorOf(message);
+      return error && handlers.onError?.(error);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { type ErrorCode, errorCodes } from '../errors.ts';
+import { type ResourceType, resourceTypes } from './resource-types.ts';
+import { oneOf } from './resources/common.ts';
+import {
+  anyObject,
+  count,
+  flag,
+  list,
+  optional,
+  ordinal,
+  part,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './resources/fields.ts';
+
+export const Meta = shape('Meta', {
+  timestamp: timestamp('Time of the answer.'),
+  query_time_ms: count('How long the query took, in milliseconds.'),
+});
+export type Meta = Static<typeof Meta>;
+
+export const Pagination = shape('Pagination', {
+  page: ordinal('This page; the first is 1.'),
+  per_page: ordinal('Items on a full page.'),
+  total: count('All items that match, exactly.'),
+  total_pages: count('Pages of them.'),
+  has_next: flag('Whether a page follows.'),
+  has_prev: flag('Whether a page precedes.'),
+  next_cursor: optional(text('Continue here with ?cursor=; absent on the last page.')),
+});
+export type Pagination = Static<typeof Pagination>;
+
+/** A resource as it stands in an envelope; `attributes` default to the schema of its type. */
+const resource = <T extends ResourceType, A extends TSchema>(type: T, attributes: A) =>
+  part(
+    {
+      id: uuid('Identifier of the resource.'),
+      type: Type.Literal(type, { description: 'Kind of resource.' }),
+      attributes,
+    },
+    `A resource of type ${type}.`,
+  );
+
+/** One resource, in the specification's success envelope. */
+export const success = <T extends ResourceType>(type: T) => successWith(type, resourceTypes[type]);
+
+/** One resource that shows other attributes than its type has elsewhere. */
+export const successWith = <T extends ResourceType, A extends TSchema>(type: T, attributes: A) =>
+  part({ data: resource(type, attributes), meta: Meta }, 'Success envelope.');
+
+/** A page of resources, in the specification's paginated envelope. */
+export const paginated = <T extends ResourceType>(type: T) =>
+  part(
+    {
+      data: list(resource(type, resourceTypes[type]), 'The items of the page.'),
+      pagination: Pagination,
+      meta: Meta,
+    },
+    'Paginated envelope.',
+  );
+
+/** An answer that is no resource, beside its `meta`. */
+export const answer = <S extends TSchema>(data: S) => part({ data, meta: Meta }, 'Envelope of an answer.');
+
+export const ErrorEnvelope = shape('Error', {
+  error: part(
+    {
+      code: oneOf(Object.keys(errorCodes) as ErrorCode[], { description: 'For machines.' }),
+      message: text('For people.'),
+      details: optional(anyObject('`field` and `reason` for problems of a field; else what helps to act.')),
+    },
+    'What went wrong.',
+  ),
+  timestamp: timestamp('Time of the answer.'),
+});
+export type ErrorEnvelope = Static<typeof ErrorEnvelope>;

@@ -1,0 +1,91 @@
+/**
+ * The string formats that schemas name, each with its check and the reason that a caller is given. JSON Schema knows
+ * `uuid` and `date-time`; the others are ours.
+ */
+export const formats = {
+  uuid: { test: isUuid, reason: 'must be a valid UUID' },
+  'date-time': { test: isDateTime, reason: 'must be an ISO 8601 date and time with its zone' },
+  /** A query parameter: ISO 8601 (UTC unless it says otherwise) or epoch milliseconds. */
+  time: {
+    test: (text) => parseTime(text) !== undefined,
+    reason: 'must be an ISO 8601 time or epoch milliseconds',
+  },
+  ip: { test: isAddress, reason: 'must be an IPv4 or IPv6 address' },
+  /** One address, or all of a CIDR block. */
+  network: { test: isNetwork, reason: 'must be an IPv4 or IPv6 address or a CIDR block' },
+  /** A hash as a parameter: either case of hexadecimal. */
+  hex32: { test: (text) => /^[0-9a-f]{64}$/i.test(text), reason: 'must be 64 hexadecimal digits' },
+} as const satisfies Record<string, { test(text: string): boolean; reason: string }>;
+
+export type Format = keyof typeof formats;
+
+/** RFC 9562, any version, either case. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** RFC 3339, section 5.6, on a day that exists. No leap seconds: epoch milliseconds have none. */
+export function isDateTime(text: string): boolean {
+  return /T.*(Z|[+-]\d\d:\d\d)$/.test(text) && isoTime(text) !== undefined;
+}
+
+/** Epoch milliseconds of an ISO 8601 date or time, or of an integer; undefined for anything else. */
+export function parseTime(text: string): number | undefined {
+  if (!/^(0|-?[1-9][0-9]{0,15})$/.test(text)) return isoTime(text);
+  const time = Number(text);
+  return Math.abs(time) <= 8.64e15 ? time : undefined;
+}
+
+const iso =
+  /^(\d{4})-(\d\d)-(\d\d)(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|([+-])([01]\d|2[0-3]):([0-5]\d))?)?$/;
+
+/** Digits below a millisecond are cut off. A time without a zone is UTC. */
+function isoTime(text: string): number | undefined {
+  const match = iso.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = ''] = match;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined;
+  const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'));
+  date.setUTCHours(Number(hour), Number(minute), Number(second), milliseconds);
+  const offset = (Number(match[10] ?? 0) * 60 + Number(match[11] ?? 0)) * 60_000;
+  return date.getTime() + (match[9] === '-' ? offset : -offset);
+}
+
+export function isAddress(text: string): boolean {
+  return isIPv4(text) || isIPv6(text);
+}
+
+function isNetwork(text: string): boolean {
+  const slash = text.indexOf('/');
+  if (slash < 0) return isAddress(text);
+  const address = text.slice(0, slash);
+  const prefix = text.slice(slash + 1);
+  if (!/^(0|[1-9]\d{0,2})$/.test(prefix)) return false;
+  return (isIPv4(address) && Number(prefix) <= 32) || (isIPv6(address) && Number(prefix) <= 128);
+}
+
+/** Four decimal bytes without leading zeros, which some readers take as octal. */
+function isIPv4(text: string): boolean {
+  return /^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/.test(text);
+}
+
+/** RFC 4291, section 2.2, without zones. */
+function isIPv6(text: string): boolean {
+  if (text.length > 45 || !text.includes(':')) return false;
+  const halves = text.split('::');
+  if (halves.length > 2) return false;
+  let groups = 0;
+  for (const [n, half] of halves.entries()) {
+    if (half === '') continue;
+    const parts = half.split(':');
+    for (const [m, part] of parts.entries()) {
+      const last = n === halves.length - 1 && m === parts.length - 1;
+      if (/^[0-9a-f]{1,4}$/i.test(part)) groups += 1;
+      else if (last && isIPv4(part)) groups += 2;
+      else return false;
+    }
+  }
+  return halves.length === 2 ? groups <= 7 : groups === 8;
+}

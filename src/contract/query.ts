@@ -1,0 +1,258 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import { invalidField, ServiceError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { type Format, formats, parseTime } from './formats.ts';
+import type { Severity } from './resources/common.ts';
+
+/** Parameters of a query string as they came, decoded: name → values in order. */
+export type RawQuery = ReadonlyMap<string, readonly string[]>;
+
+type Value = string | number | boolean;
+
+/** The part of JSON Schema that parameters are described with. */
+interface ParameterSchema {
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'array';
+  readonly enum?: readonly string[];
+  readonly format?: Format;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly items?: ParameterSchema;
+}
+
+const parametersOf = (schema: TObject) => schema.properties as Record<string, TSchema & ParameterSchema>;
+
+/**
+ * Decodes the part of a URL after `?`. The number of parameters is bounded by `limits.maxHeaderBytes`.
+ *
+ * @throws INVALID_REQUEST naming the parameter whose percent-encoding is not UTF-8.
+ */
+export function decodeQuery(search: string): Map<string, string[]> {
+  const raw = new Map<string, string[]>();
+  for (const pair of search.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals), 'query');
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1), name);
+    const values = raw.get(name);
+    if (values === undefined) raw.set(name, [value]);
+    else values.push(value);
+  }
+  return raw;
+}
+
+function decode(text: string, name: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw invalidField(shorten(name), 'is not percent-encoded UTF-8');
+  }
+}
+
+/**
+ * Reads query parameters by their schema: numbers and booleans become such, times epoch milliseconds, UUIDs and
+ * hashes lowercase. An array in the schema is a parameter that may be repeated.
+ *
+ * @throws INVALID_REQUEST naming the parameter: unknown, repeated, empty, malformed, out of range, missing.
+ */
+export function parseQuery<S extends TObject>(schema: S, raw: RawQuery): Static<S> {
+  const known = parametersOf(schema);
+  const parsed: Record<string, Value | Value[]> = {};
+  for (const [name, values] of raw) {
+    const parameter = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (parameter === undefined) throw invalidField(shorten(name), 'is not a known parameter');
+    parsed[name] = parseParameter(name, parameter, values);
+  }
+  for (const name of (schema.required as readonly string[] | undefined) ?? [])
+    if (!Object.hasOwn(parsed, name)) throw invalidField(name, 'is required');
+  const { from, to } = parsed;
+  if (typeof from === 'number' && typeof to === 'number' && from >= to)
+    throw invalidField('from', 'must be before to');
+  return parsed as Static<S>;
+}
+
+/** Reads path parameters by their schema. UUIDs become lowercase. */
+export function parseParams<S extends TObject>(schema: S, raw: ReadonlyMap<string, string>): Static<S> {
+  const parsed: Record<string, Value> = {};
+  for (const [name, parameter] of Object.entries(parametersOf(schema)))
+    parsed[name] = parseValue(name, parameter, raw.get(name) ?? '');
+  return parsed as Static<S>;
+}
+
+function parseParameter(name: string, schema: ParameterSchema, values: readonly string[]): Value | Value[] {
+  if (schema.items !== undefined) {
+    const { items, maxItems = limits.maxFilterValues } = schema;
+    if (values.length > maxItems) throw invalidField(name, `may be given at most ${maxItems} times`);
+    return values.map((value) => parseValue(name, items, value));
+  }
+  if (values.length !== 1) throw invalidField(name, 'may be given once');
+  return parseValue(name, schema, values[0]!);
+}
+
+function parseValue(name: string, schema: ParameterSchema, text: string): Value {
+  if (text === '')
+    throw invalidField(name, schema.format === 'uuid' ? formats.uuid.reason : 'must not be empty');
+  switch (schema.type) {
+    case 'string':
+      return parseText(name, schema, text);
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') throw invalidField(name, 'must be true or false');
+      return text === 'true';
+    case 'integer': {
+      const number = /^(0|-?[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+      if (!Number.isSafeInteger(number)) throw invalidField(name, `must be an integer${range(schema)}`);
+      return inRange(name, schema, number);
+    }
+    case 'number': {
+      const number = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-]?[0-9]{1,3})?$/i.test(text)
+        ? Number(text)
+        : Number.NaN;
+      if (!Number.isFinite(number)) throw invalidField(name, `must be a number${range(schema)}`);
+      return inRange(name, schema, number);
+    }
+    case 'array':
+      throw new Error(`parameter ${name}: an array within an array has no text form`);
+  }
+}
+
+function parseText(name: string, schema: ParameterSchema, text: string): Value {
+  const { format, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
+  if (schema.enum !== undefined && !schema.enum.includes(text))
+    throw invalidField(name, `must be one of ${schema.enum.join(', ')}`);
+  if (text.length < minLength) throw invalidField(name, `must have at least ${minLength} characters`);
+  if (text.length > maxLength) throw invalidField(name, `must have at most ${maxLength} characters`);
+  if (format === undefined) return text;
+  if (!formats[format].test(text)) throw invalidField(name, formats[format].reason);
+  if (format === 'time') return parseTime(text)!;
+  return format === 'uuid' || format === 'hex32' ? text.toLowerCase() : text;
+}
+
+function inRange(name: string, schema: ParameterSchema, number: number): number {
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema;
+  if (number < minimum || number > maximum) {
+    const kind = schema.type === 'integer' ? 'an integer' : 'a number';
+    throw invalidField(name, `must be ${kind}${range(schema)}`);
+  }
+  return number;
+}
+
+function range({ minimum, maximum }: ParameterSchema): string {
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return ` of at least ${minimum}`;
+  return maximum === undefined ? '' : ` of at most ${maximum}`;
+}
+
+/** A name out of a request, cut so that an answer stays small and well-formed. */
+export function shorten(name: string): string {
+  return (name.length > 100 ? `${name.slice(0, 100)}…` : name).toWellFormed();
+}
+
+/** Which items are wanted, as `EventFilter` has it. */
+export interface ParsedFilter {
+  readonly from?: number;
+  readonly to?: number;
+  readonly q?: string;
+  readonly min_severity?: Severity;
+  readonly terms: readonly { readonly field: string; readonly values: readonly Value[] }[];
+}
+
+export interface ParsedList {
+  readonly filter: ParsedFilter;
+  /** An attribute of the resource. */
+  readonly sort: string;
+  readonly order: 'asc' | 'desc';
+  readonly page: number;
+  readonly per_page: number;
+  readonly cursor?: string;
+}
+
+export interface ParsedStream {
+  readonly filter: ParsedFilter;
+  /** Commit sequence after which to begin. */
+  readonly since?: number;
+}
+
+/** Parameters of a list, read by its schema: every array is a term of the filter. */
+export function parseList(schema: TObject, raw: RawQuery): ParsedList {
+  const values: Readonly<Record<string, unknown>> = parseQuery(schema, raw) as Record<string, unknown>;
+  const fallback = (parametersOf(schema).sort as { default?: string } | undefined)?.default ?? '-created_at';
+  const sort = typeof values.sort === 'string' ? values.sort : fallback;
+  return {
+    filter: filterOf(values, values.min_severity as Severity | undefined),
+    sort: sort.replace('-', ''),
+    order: sort.startsWith('-') ? 'desc' : 'asc',
+    page: (values.page as number | undefined) ?? 1,
+    per_page: (values.per_page as number | undefined) ?? limits.defaultPerPage,
+    ...(typeof values.cursor === 'string' ? { cursor: values.cursor } : {}),
+  };
+}
+
+/** Parameters of a stream, read by its schema; its `severity` means at or above. */
+export function parseStream(schema: TObject, raw: RawQuery): ParsedStream {
+  const values: Readonly<Record<string, unknown>> = parseQuery(schema, raw) as Record<string, unknown>;
+  return {
+    filter: filterOf(values, values.severity as Severity | undefined),
+    ...(typeof values.since === 'number' ? { since: values.since } : {}),
+  };
+}
+
+function filterOf(
+  values: Readonly<Record<string, unknown>>,
+  minSeverity: Severity | undefined,
+): ParsedFilter {
+  const { from, to, q } = values;
+  return {
+    ...(typeof from === 'number' ? { from } : {}),
+    ...(typeof to === 'number' ? { to } : {}),
+    ...(typeof q === 'string' ? { q } : {}),
+    ...(minSeverity === undefined ? {} : { min_severity: minSeverity }),
+    terms: Object.entries(values)
+      .filter(([, value]) => Array.isArray(value))
+      .map(([field, value]) => ({ field, values: value as Value[] })),
+  };
+}
+
+/**
+ * Filters of a subscription, which come as JSON, read by the schema of the channel's stream: a value or an array of
+ * values a name. Errors name `filters.<name>`.
+ */
+export function parseFilters(schema: TObject, filters: Readonly<Record<string, unknown>>): ParsedFilter {
+  const raw = new Map<string, string[]>();
+  for (const [name, value] of Object.entries(filters)) {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    const isText = (one: unknown) => ['string', 'number', 'boolean'].includes(typeof one);
+    if (name === 'since' || values.length === 0 || !values.every(isText))
+      throw invalidField(
+        `filters.${shorten(name)}`,
+        name === 'since' ? 'is not a known parameter' : 'must be a value or an array of values',
+      );
+    raw.set(name, values.map(String));
+  }
+  try {
+    return parseStream(schema, raw).filter;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.details === undefined) throw error;
+    throw invalidField(`filters.${String(error.details.field)}`, String(error.details.reason));
+  }
+}
+
+/**
+ * The one way in which a leaf is named.
+ *
+ * @throws INVALID_REQUEST naming `leaf_index` where none is given, else the second one.
+ */
+export function onlyLeaf(values: {
+  readonly leaf_index?: number;
+  readonly leaf_hash?: string;
+  readonly entry_id?: string;
+}): { leaf_index?: number; leaf_hash?: string; entry_id?: string } {
+  const { leaf_index, leaf_hash, entry_id } = values;
+  const given = Object.entries({ leaf_index, leaf_hash, entry_id }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (given.length === 0) throw invalidField('leaf_index', 'is required, or leaf_hash or entry_id instead');
+  if (given.length > 1) throw invalidField(given[1]![0], `excludes ${given[0]![0]}`);
+  return Object.fromEntries(given);
+}

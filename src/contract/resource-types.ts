@@ -1,0 +1,49 @@
+import { Alert } from './resources/alert.ts';
+import { AlertNote } from './resources/alert-note.ts';
+import { Asset } from './resources/asset.ts';
+import { AuditRecord } from './resources/audit-record.ts';
+import { Backup } from './resources/backup.ts';
+import type { TSchema } from './resources/common.ts';
+import { Config } from './resources/config.ts';
+import { Dashboard } from './resources/dashboard.ts';
+import { DnsEvent } from './resources/dns-event.ts';
+import { Key } from './resources/key.ts';
+import { NetworkEvent } from './resources/network-event.ts';
+import { Policy } from './resources/policy.ts';
+import { Principal } from './resources/principal.ts';
+import { RiskScore } from './resources/risk-score.ts';
+import { Rule } from './resources/rule.ts';
+import { Scan } from './resources/scan.ts';
+import { Service } from './resources/service.ts';
+import { Silence } from './resources/silence.ts';
+import { Status } from './resources/status.ts';
+import { Token } from './resources/token.ts';
+import { Topology } from './resources/topology.ts';
+import { Trends } from './resources/trends.ts';
+
+/** Every `data.type` that an envelope may carry, with the schema of its attributes. */
+export const resourceTypes = {
+  asset: Asset,
+  network_event: NetworkEvent,
+  dns_event: DnsEvent,
+  alert: Alert,
+  alert_note: AlertNote,
+  service: Service,
+  topology: Topology,
+  scan: Scan,
+  config: Config,
+  dashboard: Dashboard,
+  risk_score: RiskScore,
+  trends: Trends,
+  principal: Principal,
+  token: Token,
+  key: Key,
+  policy: Policy,
+  rule: Rule,
+  silence: Silence,
+  backup: Backup,
+  audit_record: AuditRecord,
+  status: Status,
+} as const satisfies Record<string, TSchema>;
+
+export type ResourceType = keyof typeof resourceTypes;

@@ -1,0 +1,151 @@
+import { oneOf, type Static } from './common.ts';
+import {
+  address,
+  between,
+  count,
+  hex32,
+  list,
+  optional,
+  ordinal,
+  part,
+  real,
+  severity,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './fields.ts';
+
+export const alertStatuses = ['new', 'in_progress', 'resolved', 'suppressed', 'archived'] as const;
+export const verdicts = [
+  'true_positive',
+  'false_positive',
+  'benign',
+  'suspicious',
+  'duplicate',
+  'test',
+  'insufficient_data',
+] as const;
+export const priorities = ['low', 'medium', 'high', 'critical'] as const;
+export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel', 'manual'] as const;
+
+export type AlertStatus = (typeof alertStatuses)[number];
+export type Verdict = (typeof verdicts)[number];
+
+/** Where a status may go. Staying where it is, is always allowed and changes nothing. */
+export const alertTransitions = {
+  new: ['in_progress', 'resolved', 'suppressed'],
+  in_progress: ['new', 'resolved', 'suppressed'],
+  resolved: ['in_progress', 'archived'],
+  suppressed: ['in_progress', 'archived'],
+  archived: [],
+} as const satisfies Record<AlertStatus, readonly AlertStatus[]>;
+
+/** True where `PUT` may move an alert from one status to the other. */
+export function mayBecome(from: AlertStatus, to: AlertStatus): boolean {
+  const allowed: readonly AlertStatus[] = alertTransitions[from];
+  return from === to || allowed.includes(to);
+}
+
+const verdict = (description: string) => oneOf(verdicts, { description });
+const tags = list(text('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', { maxItems: 100 });
+
+export const Alert = shape('Alert', {
+  title: text('What happened, in a line.'),
+  description: optional(text('What it means.')),
+  category: optional(text('Category of the rule.')),
+  rule_id: text('Suricata gid:sid, Zeek notice type, or the UUID of a Sigma rule.'),
+  rule_name: text('Name of the rule.'),
+  rule_source: oneOf(ruleSources, { description: 'Where the rule comes from.' }),
+  severity: severity('How bad it would be.'),
+  status: oneOf(alertStatuses, { description: 'Where the work on it stands.' }),
+  verdict: optional(verdict('What an analyst found.')),
+  priority: optional(oneOf(priorities, { description: 'How soon it is to be worked on.' })),
+  risk_score: optional(between(0, 100, 'Contribution to the risk of its assets.')),
+  confidence: optional(real('How sure the rule is, 0 to 1.', { minimum: 0, maximum: 1 })),
+  src_ip: optional(address('Source of the activity.')),
+  src_port: optional(between(0, 65535, 'Port of the source, of the first occurrence.')),
+  dst_ip: optional(address('Target of the activity.')),
+  dst_port: optional(between(0, 65535, 'Port of the target, of the first occurrence.')),
+  transport: optional(text('Transport protocol in lower case.')),
+  domain: optional(text('Name concerned.')),
+  asset_ids: list(uuid('An asset.'), 'Assets concerned.'),
+  event_ids: list(uuid('An event.'), 'A bounded sample of the events that show it.'),
+  mitre: optional(
+    part(
+      {
+        tactics: list(text('A tactic.'), 'ATT&CK tactics.'),
+        techniques: list(text('A technique.'), 'ATT&CK techniques.'),
+      },
+      'Classification by MITRE ATT&CK.',
+    ),
+  ),
+  count: ordinal('Occurrences so far.'),
+  first_seen: timestamp('First occurrence, in event time.'),
+  last_seen: timestamp('Last occurrence, in event time.'),
+  dedup_key: text('What occurrences share that are counted as one alert.'),
+  previous_alert_id: optional(uuid('The resolved or archived alert of which this is the recurrence.')),
+  assignee: optional(text('Who works on it.')),
+  tags,
+  note_count: count('Notes attached.'),
+  ai_verdict: optional(
+    part(
+      {
+        verdict: verdict('What the model found.'),
+        confidence: real('How sure it is, 0 to 1.', { minimum: 0, maximum: 1 }),
+        model: text('Which model.'),
+        reasons: list(text('A reason.'), 'Why.'),
+        at: timestamp('When.'),
+      },
+      'What an AI found.',
+    ),
+  ),
+  override: optional(
+    part(
+      {
+        verdict: verdict('What the operator found.'),
+        reason: text('Why.'),
+        by: text('Who.'),
+        at: timestamp('When.'),
+      },
+      "An operator's override of an AI verdict.",
+    ),
+  ),
+  transparency: optional(
+    part(
+      {
+        leaf_index: count('Position of its entry in the log.'),
+        tree_size: count('Size of the tree whose signed head first covered it.'),
+        leaf_hash: hex32('SHA-256(0x00 ‖ canonical bytes) of the entry.'),
+      },
+      'Where the transparency log has it; absent below high and until it is in.',
+    ),
+  ),
+  created_at: timestamp('When it was raised.'),
+  updated_at: timestamp('When it last changed.'),
+  version: ordinal('Grows with every change; for If-Match.'),
+});
+export type Alert = Static<typeof Alert>;
+
+/** What `PUT /api/v1/alerts/:alert_id` may change. */
+export const AlertUpdateInput = shape('AlertUpdateInput', {
+  status: optional(
+    oneOf(alertStatuses, { description: 'New status; INVALID_TRANSITION where not allowed.' }),
+  ),
+  verdict: optional(verdict('What you found.')),
+  priority: optional(oneOf(priorities, { description: 'How soon it is to be worked on.' })),
+  severity: optional(severity('Corrected severity; at high it is logged.')),
+  assignee: optional(text('Who works on it; empty for nobody.', { maxLength: 200 })),
+  tags: optional(tags),
+  note: optional(text('Appended as a note.', { minLength: 1, maxLength: 10_000 })),
+  ai_override: optional(
+    part(
+      {
+        verdict: verdict('What is right.'),
+        reason: text('Why.', { minLength: 1, maxLength: 2000 }),
+      },
+      'Overrides the AI verdict; is logged.',
+    ),
+  ),
+});
+export type AlertUpdateInput = Static<typeof AlertUpdateInput>;

@@ -1,0 +1,50 @@
+import { type TObject, type TProperties, Type } from 'typebox';
+import { oneOf, severities } from './common.ts';
+
+/**
+ * The kinds of field that resources are made of. Each takes the description that OpenAPI shows, with the unit where
+ * there is one.
+ */
+export const uuid = (description: string) => Type.String({ format: 'uuid', description });
+/** ISO 8601 UTC with milliseconds, as `Date.prototype.toISOString` writes it. */
+export const timestamp = (description: string) => Type.String({ format: 'date-time', description });
+/** IPv4 or IPv6 address in text form. */
+export const address = (description: string) => Type.String({ format: 'ip', description });
+export const text = (description: string, limits: { minLength?: number; maxLength?: number } = {}) =>
+  Type.String({ description, ...limits });
+/** A whole number from 0 to 2^53 − 1. */
+export const count = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
+/** A whole number of at least 1: versions, page numbers. */
+export const ordinal = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
+export const between = (minimum: number, maximum: number, description: string) =>
+  Type.Integer({ minimum, maximum, description });
+export const real = (description: string, limits: { minimum?: number; maximum?: number } = {}) =>
+  Type.Number({ description, ...limits });
+export const flag = (description: string) => Type.Boolean({ description });
+/** SHA-256 and Merkle hashes: lowercase hexadecimal, 32 bytes. */
+export const hex32 = (description: string) => Type.String({ pattern: '^[0-9a-f]{64}$', description });
+/** Ed25519 signatures: lowercase hexadecimal, 64 bytes. */
+export const hex64 = (description: string) => Type.String({ pattern: '^[0-9a-f]{128}$', description });
+export const list = <T extends Parameters<typeof Type.Array>[0]>(
+  items: T,
+  description: string,
+  limits: { minItems?: number; maxItems?: number } = {},
+) => Type.Array(items, { description, ...limits });
+/** A JSON object whose keys are not the contract's to say. */
+export const anyObject = (description: string) =>
+  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description });
+export const severity = (description: string) => oneOf(severities, { description });
+
+/**
+ * An object that has these fields and no others. A `title` makes it a component of the OpenAPI document under that
+ * name; two schemas may not share one.
+ */
+export const shape = <P extends TProperties>(title: string, properties: P): TObject<P> =>
+  Type.Object(properties, { title, additionalProperties: false });
+/** Like `shape`, without a name of its own. */
+export const part = <P extends TProperties>(properties: P, description: string): TObject<P> =>
+  Type.Object(properties, { description, additionalProperties: false });
+
+export const optional = Type.Optional;

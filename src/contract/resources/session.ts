@@ -1,0 +1,25 @@
+import { oneOf, type Static } from './common.ts';
+import { ordinal, shape, text } from './fields.ts';
+
+const secret = (description: string) => text(description, { minLength: 1, maxLength: 4096 });
+
+export const LoginInput = shape('LoginInput', {
+  username: text('Name of the principal.', { minLength: 1, maxLength: 200 }),
+  password: text('Its password.', { minLength: 1, maxLength: 1024 }),
+});
+export type LoginInput = Static<typeof LoginInput>;
+
+export const RefreshInput = shape('RefreshInput', {
+  refresh_token: secret('The newest refresh token of the session; using an older one ends the session.'),
+});
+export type RefreshInput = Static<typeof RefreshInput>;
+
+/** Answer to login and refresh, in the shape of RFC 6749, section 5.1. */
+export const SessionTokens = shape('SessionTokens', {
+  access_token: secret('EdDSA JWT, verifiable with /.well-known/jwks.json.'),
+  token_type: oneOf(['Bearer']),
+  expires_in: ordinal('Life of the access token, in seconds.'),
+  refresh_token: secret('Good for one refresh.'),
+  refresh_expires_in: ordinal('Life of the refresh token, in seconds.'),
+});
+export type SessionTokens = Static<typeof SessionTokens>;

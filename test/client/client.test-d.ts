@@ -1,0 +1,40 @@
+import { expectTypeOf } from 'vitest';
+import type { CallInput, CallResult, Client } from '../../src/client/client.ts';
+import type { ChannelEvent } from '../../src/contract/channels.ts';
+import type { Alert } from '../../src/contract/resources/alert.ts';
+
+const alertId = '0199b1c2-0000-7000-8000-000000000000';
+
+/** Never run: the compiler is the test. */
+export async function mustCompile(client: Client): Promise<void> {
+  const alert = await client.call('getAlert', { params: { alert_id: alertId } });
+  expectTypeOf(alert.data.attributes).toEqualTypeOf<Alert>();
+  expectTypeOf(alert.data.type).toEqualTypeOf<'alert'>();
+  expectTypeOf<CallResult<'logout'>>().toEqualTypeOf<undefined>();
+  expectTypeOf<CallResult<'getMetrics'>>().toEqualTypeOf<string>();
+  expectTypeOf<CallResult<'listAlerts'>['pagination']['total']>().toEqualTypeOf<number>();
+  expectTypeOf<CallInput<'login'>['body']>().toEqualTypeOf<{ username: string; password: string }>();
+  expectTypeOf<ChannelEvent<'alerts'>['data']['attributes']>().toEqualTypeOf<Alert>();
+  // @ts-expect-error: the path parameter is missing
+  await client.call('getAlert');
+  // @ts-expect-error: the path parameter has another name
+  await client.call('getAlert', { params: { id: alertId } });
+  // @ts-expect-error: no such operation
+  await client.call('getEverything');
+  // @ts-expect-error: an upgrade, not a call
+  await client.call('streamAlerts');
+  // @ts-expect-error: no such filter
+  await client.call('listAlerts', { query: { colour: 'red' } });
+  // @ts-expect-error: no such status
+  await client.call('listAlerts', { query: { status: 'closed' } });
+  // @ts-expect-error: no such status
+  await client.call('updateAlert', { params: { alert_id: alertId }, body: { status: 'closed' } });
+  // @ts-expect-error: read-only
+  await client.call('updateAlert', { params: { alert_id: alertId }, body: { version: 2 } });
+  // @ts-expect-error: the body is missing
+  await client.call('login');
+  // @ts-expect-error: no such channel
+  client.stream('gossip', {}, { onEvent() {} });
+  // @ts-expect-error: a filter of another channel
+  client.stream('alerts', { rcode: 3 }, { onEvent() {} });
+}
