@@ -1,0 +1,96 @@
+import type { IngestAnswer } from '../contract/resources/ingest.ts';
+import { BlockBuilder } from '../events/block-builder.ts';
+import type { RecordOf } from '../events/columns.ts';
+import type { Finding } from '../events/finding.ts';
+import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
+import { limits } from '../limits.ts';
+import type { Rejection } from './rejection.ts';
+
+/** What one body becomes: blocks of events, findings that point into them, and the count of what happened. */
+export class Batch {
+  readonly #network: BlockSeries<'network'>;
+  readonly #dns: BlockSeries<'dns'>;
+  readonly #blocks: (ArrayBuffer | undefined)[] = [];
+  readonly #findings: Finding[] = [];
+  readonly #errors: IngestAnswer['errors'] = [];
+  #accepted = 0;
+  #rejected = 0;
+  #ignored = 0;
+
+  constructor(receivedAt: number) {
+    this.#network = new BlockSeries('network', receivedAt, this.#blocks);
+    this.#dns = new BlockSeries('dns', receivedAt, this.#blocks);
+  }
+
+  addNetwork(record: NetworkRecord): void {
+    this.#network.add(record);
+    this.#accepted++;
+  }
+
+  addDns(record: DnsRecord): void {
+    this.#dns.add(record);
+    this.#accepted++;
+  }
+
+  /** One record of a sensor that is a finding, and an event too where it has both addresses. */
+  addFinding(finding: Finding, record: NetworkRecord | undefined): void {
+    if (record === undefined) this.#findings.push(finding);
+    else {
+      const row = this.#network.add(record);
+      this.#findings.push({ ...finding, event: { block: this.#network.slot, row } });
+    }
+    this.#accepted++;
+  }
+
+  ignore(): void {
+    this.#ignored++;
+  }
+
+  reject(line: number, { field, reason }: Rejection): void {
+    if (this.#rejected++ < limits.maxReportedErrors) {
+      this.#errors.push({ line, code: 'INVALID_REQUEST', field, reason });
+    }
+  }
+
+  finish(): { blocks: ArrayBuffer[]; findings: Finding[]; answer: IngestAnswer } {
+    this.#network.finish();
+    this.#dns.finish();
+    return {
+      blocks: this.#blocks.filter((block) => block !== undefined),
+      findings: this.#findings,
+      answer: {
+        accepted: this.#accepted,
+        rejected: this.#rejected,
+        ignored: this.#ignored,
+        duplicates: 0,
+        errors: this.#errors,
+      },
+    };
+  }
+}
+
+/**
+ * Blocks of one table, each of at most `limits.maxBlockRows`. A block's place in the batch is taken with its first
+ * row, so that findings can name it before it is finished and whatever the other table adds meanwhile.
+ */
+class BlockSeries<T extends Table> {
+  readonly #builder: BlockBuilder<T>;
+  readonly #blocks: (ArrayBuffer | undefined)[];
+  /** Place of the block in work. */
+  slot = -1;
+
+  constructor(table: T, receivedAt: number, blocks: (ArrayBuffer | undefined)[]) {
+    this.#builder = new BlockBuilder(table, receivedAt);
+    this.#blocks = blocks;
+  }
+
+  add(record: RecordOf<T>): number {
+    if (this.#builder.rows >= limits.maxBlockRows) this.finish();
+    if (this.#builder.rows === 0) this.slot = this.#blocks.push(undefined) - 1;
+    return this.#builder.add(record);
+  }
+
+  finish(): void {
+    if (this.#builder.rows > 0) this.#blocks[this.slot] = this.#builder.finish();
+  }
+}

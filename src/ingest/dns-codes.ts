@@ -1,0 +1,128 @@
+/**
+ * Names of numbers in DNS (IANA "Domain Name System (DNS) Parameters"), with the spellings of the sensors brought
+ * together: Zeek's NOTIMP and `*`, Suricata's FORMERROR and SERVERROR, mixed case.
+ */
+
+const rcodeNames: readonly string[] = [
+  'NOERROR',
+  'FORMERR',
+  'SERVFAIL',
+  'NXDOMAIN',
+  'NOTIMP',
+  'REFUSED',
+  'YXDOMAIN',
+  'YXRRSET',
+  'NXRRSET',
+  'NOTAUTH',
+  'NOTZONE',
+  'DSOTYPENI',
+];
+
+/** RFC 6895, 2.3: those past the four bits of the header come from EDNS or TSIG. */
+const extendedRcodes: readonly (readonly [number, string])[] = [
+  [16, 'BADVERS'],
+  [17, 'BADKEY'],
+  [18, 'BADTIME'],
+  [19, 'BADMODE'],
+  [20, 'BADNAME'],
+  [21, 'BADALG'],
+  [22, 'BADTRUNC'],
+  [23, 'BADCOOKIE'],
+];
+
+const nameOfRcode = new Map<number, string>([...rcodeNames.entries(), ...extendedRcodes]);
+
+const rcodeOfName = new Map<string, number>([
+  ...[...nameOfRcode].map(([number, name]) => [name, number] as const),
+  ['FORMERROR', 1],
+  ['SERVERROR', 2],
+  ['NAMEERROR', 3],
+  ['NOTIMPL', 4],
+  ['BADSIG', 16],
+]);
+
+/** The number of a response code, however its name is spelt; undefined for names that are none. */
+export function rcodeOf(name: string): number | undefined {
+  return rcodeOfName.get(name.toUpperCase());
+}
+
+/** The name as IANA has it, else the sensor's in upper case. */
+export function rcodeName(name: string): string {
+  const number = rcodeOfName.get(name.toUpperCase());
+  return (number === undefined ? undefined : nameOfRcode.get(number)) ?? name.toUpperCase();
+}
+
+/** RFC 3597's manner for numbers without a name. */
+export function rcodeNameOf(number: number): string {
+  return nameOfRcode.get(number) ?? `RCODE${number}`;
+}
+
+const nameOfType = new Map<number, string>([
+  [1, 'A'],
+  [2, 'NS'],
+  [5, 'CNAME'],
+  [6, 'SOA'],
+  [10, 'NULL'],
+  [12, 'PTR'],
+  [13, 'HINFO'],
+  [15, 'MX'],
+  [16, 'TXT'],
+  [28, 'AAAA'],
+  [29, 'LOC'],
+  [32, 'NB'],
+  [33, 'SRV'],
+  [35, 'NAPTR'],
+  [39, 'DNAME'],
+  [41, 'OPT'],
+  [43, 'DS'],
+  [44, 'SSHFP'],
+  [46, 'RRSIG'],
+  [47, 'NSEC'],
+  [48, 'DNSKEY'],
+  [50, 'NSEC3'],
+  [52, 'TLSA'],
+  [64, 'SVCB'],
+  [65, 'HTTPS'],
+  [99, 'SPF'],
+  [249, 'TKEY'],
+  [250, 'TSIG'],
+  [251, 'IXFR'],
+  [252, 'AXFR'],
+  [255, 'ANY'],
+  [257, 'CAA'],
+]);
+
+/** Zeek writes `*` for 255. */
+export function typeName(name: string): string {
+  return name === '*' ? 'ANY' : name.toUpperCase();
+}
+
+export function typeNameOf(number: number): string {
+  return nameOfType.get(number) ?? `TYPE${number}`;
+}
+
+const classNames = new Map<string, string>([
+  ['C_INTERNET', 'IN'],
+  ['C_CHAOS', 'CH'],
+  ['C_HESIOD', 'HS'],
+  ['C_NONE', 'NONE'],
+  ['C_ANY', 'ANY'],
+  ['*', 'ANY'],
+]);
+
+/** Zeek's names for the classes, in the words of RFC 1035 and RFC 2136. */
+export function className(name: string): string {
+  return classNames.get(name) ?? name;
+}
+
+const nameOfClass = new Map<number, string>([
+  [1, 'IN'],
+  [3, 'CH'],
+  [4, 'HS'],
+  [254, 'NONE'],
+  [255, 'ANY'],
+]);
+
+export function classNameOf(number: number): string {
+  return nameOfClass.get(number) ?? `CLASS${number}`;
+}

@@ -1,0 +1,203 @@
+import { severities } from '../contract/resources/common.ts';
+import { dnsKinds } from '../contract/resources/dns-event.ts';
+import { connectionStates } from '../contract/resources/network-event.ts';
+import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
+import { direction } from './addresses.ts';
+import { type Answer, writeAnswers } from './dns-answers.ts';
+import { rcodeName, rcodeNameOf, rcodeOf } from './dns-codes.ts';
+import {
+  choice,
+  count,
+  flag,
+  isoTime,
+  type JsonObject,
+  list,
+  mac,
+  object,
+  port,
+  real,
+  requiredText,
+  text,
+  whole,
+} from './fields.ts';
+import type { Reading } from './reading.ts';
+import { named, reject } from './rejection.ts';
+
+/**
+ * One event in our own shape: what the contract calls NetworkEventInput and DnsEventInput. A field that is not
+ * among theirs is refused, because a misspelt one would otherwise be lost without a word. `table` is given where the
+ * endpoint says what comes, and `type` may then be left out. False, and nothing done, where the record is no event
+ * of ours.
+ */
+export function readNative(record: JsonObject, table: Table | undefined, reading: Reading): boolean {
+  const type = record.type ?? (table === undefined ? undefined : types[table]);
+  if (type !== 'network_event' && type !== 'dns_event') {
+    if (table === undefined) return false;
+    return reject('type', `is ${named(type)}, not ${types[table]}`);
+  }
+  if (table !== undefined && type !== types[table])
+    return reject('type', `is ${named(type)}, not ${types[table]}`);
+  if (type === 'network_event') reading.batch.addNetwork(nativeNetwork(record, reading));
+  else reading.batch.addDns(nativeDns(record, reading));
+  return true;
+}
+
+const types = { network: 'network_event', dns: 'dns_event' } as const satisfies Record<Table, string>;
+
+/** Names that senders may use; the rest of an event is found out by the service. */
+const networkFields: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'timestamp',
+  'duration_ms',
+  'src_ip',
+  'src_port',
+  'src_mac',
+  'dst_ip',
+  'dst_port',
+  'dst_mac',
+  'transport',
+  'app_protocol',
+  'src_bytes',
+  'dst_bytes',
+  'src_payload_bytes',
+  'dst_payload_bytes',
+  'src_packets',
+  'dst_packets',
+  'missed_bytes',
+  'state',
+  'conn_state',
+  'history',
+  'community_id',
+  'connection_id',
+  'vlan',
+  'sensor',
+  'severity',
+]);
+
+const dnsFields: ReadonlySet<string> = new Set([
+  'type',
+  'id',
+  'timestamp',
+  'src_ip',
+  'src_port',
+  'dst_ip',
+  'dst_port',
+  'transport',
+  'kind',
+  'transaction_id',
+  'query',
+  'qtype',
+  'qclass',
+  'rcode',
+  'rcode_name',
+  'answers',
+  'authoritative',
+  'truncated',
+  'recursion_desired',
+  'recursion_available',
+  'rejected',
+  'rtt_ms',
+  'connection_id',
+  'community_id',
+  'sensor',
+  'severity',
+]);
+
+function nativeNetwork(r: JsonObject, { addresses, sensor }: Reading): NetworkRecord {
+  onlyKnown(r, networkFields);
+  const src = addresses.required(r.src_ip, 'src_ip');
+  const dst = addresses.required(r.dst_ip, 'dst_ip');
+  return {
+    id: uuid(r.id, 'id'),
+    timestamp: isoTime(r.timestamp, 'timestamp'),
+    duration_ms: real(r.duration_ms, 'duration_ms'),
+    src_ip: src.text,
+    src_port: port(r.src_port, 'src_port'),
+    src_mac: mac(r.src_mac, 'src_mac'),
+    dst_ip: dst.text,
+    dst_port: port(r.dst_port, 'dst_port'),
+    dst_mac: mac(r.dst_mac, 'dst_mac'),
+    transport: requiredText(r.transport, 'transport').toLowerCase(),
+    app_protocol: text(r.app_protocol, 'app_protocol')?.toLowerCase(),
+    src_bytes: count(r.src_bytes, 'src_bytes'),
+    dst_bytes: count(r.dst_bytes, 'dst_bytes'),
+    src_payload_bytes: count(r.src_payload_bytes, 'src_payload_bytes'),
+    dst_payload_bytes: count(r.dst_payload_bytes, 'dst_payload_bytes'),
+    src_packets: count(r.src_packets, 'src_packets'),
+    dst_packets: count(r.dst_packets, 'dst_packets'),
+    missed_bytes: count(r.missed_bytes, 'missed_bytes'),
+    state: choice(r.state, 'state', connectionStates),
+    conn_state: text(r.conn_state, 'conn_state'),
+    history: text(r.history, 'history'),
+    direction: direction(src, dst),
+    community_id: text(r.community_id, 'community_id'),
+    connection_id: text(r.connection_id, 'connection_id'),
+    vlan: whole(r.vlan, 'vlan', 4095),
+    sensor: sensor ?? text(r.sensor, 'sensor'),
+    source: 'native',
+    severity: choice(r.severity, 'severity', severities) ?? 'informational',
+  };
+}
+
+function nativeDns(r: JsonObject, { addresses, sensor }: Reading): DnsRecord {
+  onlyKnown(r, dnsFields);
+  const src = addresses.required(r.src_ip, 'src_ip');
+  const dst = addresses.required(r.dst_ip, 'dst_ip');
+  const code = text(r.rcode_name, 'rcode_name');
+  const rcode = count(r.rcode, 'rcode') ?? (code === undefined ? undefined : rcodeOf(code));
+  return {
+    id: uuid(r.id, 'id'),
+    timestamp: isoTime(r.timestamp, 'timestamp'),
+    src_ip: src.text,
+    src_port: port(r.src_port, 'src_port'),
+    dst_ip: dst.text,
+    dst_port: port(r.dst_port, 'dst_port'),
+    transport: requiredText(r.transport, 'transport').toLowerCase(),
+    kind: choice(r.kind, 'kind', dnsKinds) ?? reject('kind', 'is missing'),
+    transaction_id: whole(r.transaction_id, 'transaction_id', 65535),
+    query: text(r.query, 'query'),
+    qtype: text(r.qtype, 'qtype')?.toUpperCase(),
+    qclass: text(r.qclass, 'qclass')?.toUpperCase(),
+    rcode,
+    rcode_name: code === undefined ? (rcode === undefined ? undefined : rcodeNameOf(rcode)) : rcodeName(code),
+    answers: writeAnswers((list(r.answers, 'answers') ?? []).map(answer)),
+    authoritative: flag(r.authoritative, 'authoritative'),
+    truncated: flag(r.truncated, 'truncated'),
+    recursion_desired: flag(r.recursion_desired, 'recursion_desired'),
+    recursion_available: flag(r.recursion_available, 'recursion_available'),
+    rejected: flag(r.rejected, 'rejected'),
+    rtt_ms: real(r.rtt_ms, 'rtt_ms'),
+    community_id: text(r.community_id, 'community_id'),
+    connection_id: text(r.connection_id, 'connection_id'),
+    sensor: sensor ?? text(r.sensor, 'sensor'),
+    source: 'native',
+    severity: choice(r.severity, 'severity', severities) ?? 'informational',
+  };
+}
+
+const answerFields: ReadonlySet<string> = new Set(['type', 'ttl', 'data']);
+
+function answer(value: unknown): Answer {
+  const given = object(value, 'answers') ?? reject('answers', 'holds null');
+  onlyKnown(given, answerFields, 'answers.');
+  return {
+    type: text(given.type, 'answers.type')?.toUpperCase(),
+    ttl: real(given.ttl, 'answers.ttl'),
+    data: given.data === '' ? '' : requiredText(given.data, 'answers.data'),
+  };
+}
+
+function onlyKnown(record: JsonObject, fields: ReadonlySet<string>, prefix = ''): void {
+  for (const name of Object.keys(record)) {
+    if (!fields.has(name))
+      reject(`${prefix}${name.slice(0, 100)}`.toWellFormed(), 'is not a field that can be sent');
+  }
+}
+
+function uuid(value: unknown, field: string): string | undefined {
+  const given = text(value, field);
+  if (given === undefined) return undefined;
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(given)) return given.toLowerCase();
+  return reject(field, `is ${named(given)}, not a UUID`);
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import type { IngestAnswer } from '../contract/resources/ingest.ts';
+import type { Finding } from '../events/finding.ts';
+import type { Table } from '../events/records.ts';
+import { Addresses } from './addresses.ts';
+import { Batch } from './batch.ts';
+import type { Detectors } from './detectors.ts';
+import { homeNetworks } from './home-networks.ts';
+import { type Encoding, inflate } from './inflate.ts';
+import { RecordReader, type SourceFormat } from './record-reader.ts';
+import { eachLine, eachValue, textStart } from './split.ts';
+
+/** One request's body with all that reading it depends on. Plain data: it crosses threads, `body` is moved. */
+export interface IngestInput {
+  /** As sent. */
+  readonly body: ArrayBuffer;
+  /** Content-Encoding. */
+  readonly encoding?: Encoding;
+  /** `ndjson`: a record a line (Zeek TSV too). `json`: an object, or an array of them. */
+  readonly mediaType: 'ndjson' | 'json';
+  readonly source?: SourceFormat;
+  readonly sensor?: string;
+  /** The typed endpoints: every record is one native event of this table. */
+  readonly table?: Table;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
+  /** `network.home`: addresses and CIDR blocks. */
+  readonly home: readonly string[];
+  /** Whether the SHA-256 of the inflated body is wanted. */
+  readonly digest: boolean;
+}
+
+export interface ParsedBody {
+  /** Of either table, at most `limits.maxBlockRows` rows each; each an own buffer. */
+  readonly blocks: ArrayBuffer[];
+  /** `event` points into `blocks`. */
+  readonly findings: Finding[];
+  readonly answer: IngestAnswer;
+  /** SHA-256 (hex) of the inflated body. */
+  readonly digest?: string;
+}
+
+/**
+ * Bytes of sensors to blocks of events: inflates, splits, recognises each record by its shape, normalises. Pure,
+ * but for remembered home networks, and stateless: any thread can take any body.
+ *
+ * A bad record is refused alone and named in the answer by line and field. The body as a whole fails with
+ * PAYLOAD_TOO_LARGE (inflated bytes, number of records) or INVALID_REQUEST (not in its encoding, home networks).
+ */
+export function parseBody(input: IngestInput, detectors: Detectors): ParsedBody {
+  const bytes = inflate(input.body, input.encoding ?? 'identity');
+  const batch = new Batch(input.receivedAt);
+  const addresses = new Addresses(homeNetworks(input.home));
+  const reader = new RecordReader(bytes, input, { addresses, sensor: input.sensor, detectors, batch });
+  const each = input.mediaType === 'json' && startsAsJson(bytes) ? eachValue : eachLine;
+  each(bytes, (start, end, line) => reader.read(start, end, line));
+  const { blocks, findings, answer } = batch.finish();
+  if (!input.digest) return { blocks, findings, answer };
+  return { blocks, findings, answer, digest: createHash('sha256').update(bytes).digest('hex') };
+}
+
+const openBracket = 91;
+const openBrace = 123;
+
+/** Some shippers call everything JSON: TSV and lines of other things are then still read by line. */
+function startsAsJson(bytes: Buffer): boolean {
+  for (let at = textStart(bytes); at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte > 32) return byte === openBrace || byte === openBracket;
+  }
+  return false;
+}

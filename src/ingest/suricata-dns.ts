@@ -1,0 +1,154 @@
+import type { DnsRecord } from '../events/records.ts';
+import { type Answer, writeAnswers } from './dns-answers.ts';
+import { rcodeName, rcodeOf, typeName } from './dns-codes.ts';
+import { flag, isObject, isoTime, type JsonObject, list, object, port, real, text, whole } from './fields.ts';
+import type { Reading } from './reading.ts';
+import { named, reject } from './rejection.ts';
+import { requiredTransport, suricataSensor } from './suricata-envelope.ts';
+
+/**
+ * A DNS message of EVE, in its three formats (Suricata to 6, 5 to 8, from 8; doc/userguide/output/eve):
+ *
+ *   1  query and answer; one record for each answer, with rrname, rrtype, ttl, rdata of that
+ *   2  query and answer; the answers in `answers`, the question in rrname and rrtype
+ *   3  request and response; the question in `queries`; the source of a response is the responder
+ *
+ * A request has no result, even where format 3 shows the code in its header.
+ */
+export function suricataDns(
+  r: JsonObject,
+  flowId: string | undefined,
+  { addresses, sensor }: Reading,
+): DnsRecord {
+  const dns = object(r.dns, 'dns') ?? reject('dns', 'is missing');
+  const kind = kinds.get(dns.type) ?? reject('dns.type', `is ${named(dns.type)}, not a kind of message`);
+  const question = first(dns.queries) ?? dns;
+  const flags = headerFlags(dns.flags);
+  const code = kind === 'query' ? undefined : text(dns.rcode, 'dns.rcode');
+  const sender = addresses.required(r.src_ip, 'src_ip');
+  const receiver = addresses.required(r.dest_ip, 'dest_ip');
+  const senderPort = port(r.src_port, 'src_port');
+  const receiverPort = port(r.dest_port, 'dest_port');
+  const reply = kind === 'response' && sentByServer(dns, senderPort, receiverPort);
+  const type = text(question.rrtype, 'dns.rrtype');
+  return {
+    id: undefined,
+    timestamp: isoTime(r.timestamp, 'timestamp'),
+    src_ip: reply ? receiver.text : sender.text,
+    src_port: reply ? receiverPort : senderPort,
+    dst_ip: reply ? sender.text : receiver.text,
+    dst_port: reply ? senderPort : receiverPort,
+    transport: requiredTransport(r),
+    kind,
+    transaction_id: whole(dns.id, 'dns.id', 65535),
+    query: text(question.rrname, 'dns.rrname'),
+    qtype: type === undefined ? undefined : typeName(type),
+    qclass: undefined,
+    rcode: code === undefined ? undefined : rcodeOf(code),
+    rcode_name: code === undefined ? undefined : rcodeName(code),
+    answers: kind === 'query' ? undefined : writeAnswers(answers(dns)),
+    authoritative: flag(dns.aa, 'dns.aa') ?? bit(flags, 0x0400),
+    truncated: flag(dns.tc, 'dns.tc') ?? bit(flags, 0x0200),
+    recursion_desired: flag(dns.rd, 'dns.rd') ?? bit(flags, 0x0100),
+    recursion_available: flag(dns.ra, 'dns.ra') ?? bit(flags, 0x0080),
+    rejected: code === undefined ? undefined : rcodeOf(code) === 5,
+    rtt_ms: undefined,
+    community_id: text(r.community_id, 'community_id'),
+    connection_id: flowId,
+    sensor: sensor ?? suricataSensor(r),
+    source: 'suricata',
+    severity: 'informational',
+  };
+}
+
+const kinds: ReadonlyMap<unknown, 'query' | 'response'> = new Map<unknown, 'query' | 'response'>([
+  ['query', 'query'],
+  ['request', 'query'],
+  ['answer', 'response'],
+  ['response', 'response'],
+]);
+
+/** DNS, NetBIOS names, mDNS, LLMNR. */
+const serverPorts = new Set([53, 137, 5353, 5355]);
+
+/**
+ * Whether the record's source is the responder. A port that only servers have decides; without one, format 3 (whose
+ * word is `response`) goes by the packet, the others by the flow.
+ */
+function sentByServer(
+  dns: JsonObject,
+  senderPort: number | undefined,
+  receiverPort: number | undefined,
+): boolean {
+  const bySender = senderPort !== undefined && serverPorts.has(senderPort);
+  const byReceiver = receiverPort !== undefined && serverPorts.has(receiverPort);
+  return bySender === byReceiver ? dns.type === 'response' : bySender;
+}
+
+/** The 16 bits of RFC 1035, 4.1.1 in hexadecimal: QR, opcode, AA 0400, TC 0200, RD 0100, RA 0080, rcode. */
+function headerFlags(value: unknown): number | undefined {
+  const flags = text(value, 'dns.flags');
+  if (flags === undefined) return undefined;
+  return /^[0-9a-f]{1,4}$/i.test(flags)
+    ? Number.parseInt(flags, 16)
+    : reject('dns.flags', `is ${named(flags)}, not 16 bits in hexadecimal`);
+}
+
+function bit(flags: number | undefined, mask: number): boolean | undefined {
+  return flags === undefined ? undefined : (flags & mask) !== 0;
+}
+
+function first(value: unknown): JsonObject | undefined {
+  const queries = list(value, 'dns.queries');
+  return queries === undefined || queries.length === 0 ? undefined : object(queries[0], 'dns.queries');
+}
+
+function answers(dns: JsonObject): Answer[] {
+  const detailed = list(dns.answers, 'dns.answers');
+  if (detailed !== undefined) return detailed.map((answer) => detail(answer, 'dns.answers'));
+  const grouped = object(dns.grouped, 'dns.grouped');
+  if (grouped !== undefined) return Object.entries(grouped).flatMap(([type, values]) => group(type, values));
+  return dns.rdata === undefined && dns.ttl === undefined ? [] : [detail(dns, 'dns')];
+}
+
+function detail(value: unknown, field: string): Answer {
+  const answer = object(value, field) ?? reject(field, 'holds null');
+  const type = text(answer.rrtype, `${field}.rrtype`);
+  return {
+    type: type === undefined ? undefined : typeName(type),
+    ttl: real(answer.ttl, `${field}.ttl`),
+    data: rdata(answer, field),
+  };
+}
+
+/** Types of record whose parts EVE keeps apart, in the order in which zone files write them. */
+const structured = {
+  soa: ['mname', 'rname', 'serial', 'refresh', 'retry', 'expire', 'minimum'],
+  srv: ['priority', 'weight', 'port', 'name'],
+  sshfp: ['algo', 'type', 'fingerprint'],
+} as const;
+
+function rdata(answer: JsonObject, field: string): string {
+  const plain = text(answer.rdata, `${field}.rdata`);
+  if (plain !== undefined) return plain;
+  for (const [key, parts] of Object.entries(structured)) {
+    const value = answer[key];
+    if (isObject(value))
+      return parts.map((part) => zonePart(value[part], `${field}.${key}.${part}`)).join(' ');
+  }
+  return '';
+}
+
+function zonePart(value: unknown, field: string): string {
+  return typeof value === 'number' ? String(value) : (text(value, field) ?? '');
+}
+
+/** `grouped` holds texts by type, without times to live, or objects for the structured types. */
+function group(type: string, values: unknown): Answer[] {
+  const field = `dns.grouped.${type.slice(0, 40)}`;
+  return (list(values, field) ?? []).map((value) => ({
+    type: typeName(text(type, field) as string),
+    ttl: undefined,
+    data: isObject(value) ? rdata({ [type.toLowerCase()]: value }, field) : (text(value, field) ?? ''),
+  }));
+}

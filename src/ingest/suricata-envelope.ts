@@ -1,0 +1,27 @@
+import { type JsonObject, port, requiredText, text } from './fields.ts';
+
+// What all records of EVE have in common, whatever their event_type.
+
+/** ICMP has its type and code where others have ports, as in Zeek. */
+export function srcPort(r: JsonObject): number | undefined {
+  return port(r.src_port, 'src_port') ?? port(r.icmp_type, 'icmp_type');
+}
+
+export function dstPort(r: JsonObject): number | undefined {
+  return port(r.dest_port, 'dest_port') ?? port(r.icmp_code, 'icmp_code');
+}
+
+/** `ICMP` and `IPv6-ICMP` are both icmp, as with Zeek: the addresses say which. */
+export function suricataTransport(proto: string): string {
+  const transport = proto.toLowerCase();
+  return transport === 'ipv6-icmp' || transport === 'icmpv6' ? 'icmp' : transport;
+}
+
+export function requiredTransport(record: JsonObject): string {
+  return suricataTransport(requiredText(record.proto, 'proto'));
+}
+
+/** The sensor's configured name, else the interface it listens on. */
+export function suricataSensor(record: JsonObject): string | undefined {
+  return text(record.host, 'host') ?? text(record.in_iface, 'in_iface');
+}

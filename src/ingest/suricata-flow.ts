@@ -1,0 +1,138 @@
+import type { NetworkRecord } from '../events/records.ts';
+import { type Address, direction } from './addresses.ts';
+import { count, isoTime, type JsonObject, list, mac, object, text, whole } from './fields.ts';
+import type { Reading } from './reading.ts';
+import { reject } from './rejection.ts';
+import { dstPort, requiredTransport, srcPort, suricataSensor } from './suricata-envelope.ts';
+import { isoMicros } from './time.ts';
+
+/** Who opened the flow to whom. */
+export interface FlowEnds {
+  readonly src: Address;
+  readonly src_port: number | undefined;
+  readonly dst: Address;
+  readonly dst_port: number | undefined;
+}
+
+export function suricataFlow(r: JsonObject, flowId: string | undefined, reading: Reading): NetworkRecord {
+  const ends = {
+    src: reading.addresses.required(r.src_ip, 'src_ip'),
+    src_port: srcPort(r),
+    dst: reading.addresses.required(r.dest_ip, 'dest_ip'),
+    dst_port: dstPort(r),
+  };
+  return flowRecord(r, flowId, ends, requiredTransport(r), reading);
+}
+
+/**
+ * The event in an EVE record that has a `flow` (or lacks one): counters are of the flow so far, bytes with all
+ * headers, and the time is the flow's start where it is told.
+ */
+export function flowRecord(
+  r: JsonObject,
+  flowId: string | undefined,
+  { src, src_port, dst, dst_port }: FlowEnds,
+  transport: string,
+  { sensor }: Reading,
+): NetworkRecord {
+  const flow = object(r.flow, 'flow') ?? none;
+  const tcp = object(r.tcp, 'tcp') ?? none;
+  const ether = object(r.ether, 'ether') ?? none;
+  const started = flow.start ?? undefined;
+  const srcPackets = count(flow.pkts_toserver, 'flow.pkts_toserver');
+  const dstPackets = count(flow.pkts_toclient, 'flow.pkts_toclient');
+  const connState = text(flow.state, 'flow.state');
+  const flags = text(tcp.tcp_flags, 'tcp.tcp_flags');
+  const reported = isoTime(r.timestamp, 'timestamp');
+  return {
+    id: undefined,
+    timestamp: started === undefined ? reported : isoTime(started, 'flow.start'),
+    duration_ms: started === undefined ? undefined : duration(started, flow.end),
+    src_ip: src.text,
+    src_port,
+    src_mac: link(ether.src_mac, ether.src_macs, 'ether.src_mac'),
+    dst_ip: dst.text,
+    dst_port,
+    dst_mac: link(ether.dest_mac, ether.dest_macs, 'ether.dest_mac'),
+    transport,
+    app_protocol: appProtocol(text(r.app_proto, 'app_proto')),
+    src_bytes: count(flow.bytes_toserver, 'flow.bytes_toserver'),
+    dst_bytes: count(flow.bytes_toclient, 'flow.bytes_toclient'),
+    src_payload_bytes: undefined,
+    dst_payload_bytes: undefined,
+    src_packets: srcPackets,
+    dst_packets: dstPackets,
+    missed_bytes: undefined,
+    state: connState === undefined ? undefined : state(connState, transport, dstPackets, tcp),
+    conn_state: connState,
+    history: flags,
+    direction: direction(src, dst),
+    community_id: text(r.community_id, 'community_id'),
+    connection_id: flowId,
+    vlan: whole(list(r.vlan, 'vlan')?.[0], 'vlan', 4095),
+    sensor: sensor ?? suricataSensor(r),
+    source: 'suricata',
+    severity: 'informational',
+  };
+}
+
+const none: JsonObject = {};
+
+/** A packet's record has one link-layer address a side, a flow's the list of all that it saw: the first is kept. */
+function link(one: unknown, all: unknown, field: string): string | undefined {
+  return mac(one, field) ?? mac(list(all, `${field}s`)?.[0], `${field}s`);
+}
+
+/** From both ends to the microsecond: `age` is whole seconds only. */
+function duration(start: unknown, end: unknown): number | undefined {
+  if (end === undefined || end === null) return undefined;
+  const millis = isoTime(end, 'flow.end') - isoTime(start, 'flow.start');
+  const micros = millis * 1000 + isoMicros(end as string) - isoMicros(start as string);
+  return micros >= 0 ? micros / 1000 : reject('flow.end', 'is before flow.start');
+}
+
+/** `failed` means that no parser knew it, `unknown` that none has tried. */
+function appProtocol(name: string | undefined): string | undefined {
+  if (name === undefined || name === 'failed' || name === 'unknown') return undefined;
+  return name.toLowerCase();
+}
+
+const fin = 0x01;
+const syn = 0x02;
+const rst = 0x04;
+
+/**
+ * What became of a flow, from what Suricata says at its end. `new` is a handshake that was not finished (TCP) or
+ * packets one way only (others); `established` packets both ways; `closed` the end of TCP, by FIN or RST.
+ *
+ *   TCP   RST by the server that never sent a SYN → refused; any other RST → reset
+ *         closed → closed; established, bypassed → open
+ *         new: server silent → attempt; it sent a SYN → attempt; it sent something else → traffic (begun unseen)
+ *   else  packets both ways → closed, as Zeek's SF; bypassed → open; one way → attempt, as Zeek's S0
+ */
+function state(
+  flowState: string,
+  transport: string,
+  dstPackets: number | undefined,
+  tcp: JsonObject,
+): NetworkRecord['state'] {
+  const answered = dstPackets !== undefined && dstPackets > 0;
+  if (flowState === 'bypassed') return 'open';
+  if (transport !== 'tcp') return answered || flowState === 'established' ? 'closed' : 'attempt';
+  const all =
+    flagBits(tcp.tcp_flags, 'tcp.tcp_flags') | (tcp.rst === true ? rst : 0) | (tcp.fin === true ? fin : 0);
+  const byServer = flagBits(tcp.tcp_flags_tc, 'tcp.tcp_flags_tc');
+  if ((all & rst) !== 0) return (byServer & rst) !== 0 && (byServer & syn) === 0 ? 'refused' : 'reset';
+  if (flowState === 'closed') return 'closed';
+  if (flowState === 'established') return 'open';
+  if (flowState !== 'new') return undefined;
+  return answered && (byServer & syn) === 0 ? 'traffic' : 'attempt';
+}
+
+function flagBits(value: unknown, field: string): number {
+  const flags = text(value, field);
+  if (flags === undefined) return 0;
+  return /^[0-9a-f]{1,4}$/i.test(flags)
+    ? Number.parseInt(flags, 16)
+    : reject(field, 'is not a number in hexadecimal');
+}

@@ -1,0 +1,27 @@
+import type { JsonObject } from './fields.ts';
+import type { Reading } from './reading.ts';
+import { suricataAlert } from './suricata-alert.ts';
+import { suricataDns } from './suricata-dns.ts';
+import { suricataFlow } from './suricata-flow.ts';
+
+/**
+ * One EVE record (OISF/suricata etc/schema.json): every one has `event_type` and `timestamp`. `flowId` is its
+ * flow_id as written. False, and nothing done, where the record is none of Suricata's.
+ */
+export function readSuricata(record: JsonObject, flowId: string | undefined, reading: Reading): boolean {
+  if (typeof record.event_type !== 'string' || record.timestamp === undefined) return false;
+  switch (record.event_type) {
+    case 'flow':
+      reading.batch.addNetwork(suricataFlow(record, flowId, reading));
+      break;
+    case 'alert':
+      suricataAlert(record, flowId, reading);
+      break;
+    case 'dns':
+      reading.batch.addDns(suricataDns(record, flowId, reading));
+      break;
+    default:
+      reading.batch.ignore();
+  }
+  return true;
+}

@@ -1,0 +1,71 @@
+import type { NetworkRecord } from '../events/records.ts';
+import { direction } from './addresses.ts';
+import { count, type JsonObject, mac, port, requiredText, seconds, text, whole, zeekTime } from './fields.ts';
+import type { Reading } from './reading.ts';
+import { type ZeekIds, zeekSensor, zeekTransport } from './zeek-envelope.ts';
+
+/**
+ * What became of the connection, by Zeek's conn_state. S0 (SYN without an answer) is an attempt and not open, as it
+ * is what scans leave behind. A state that is not listed is kept as conn_state and says nothing here.
+ */
+const states: ReadonlyMap<string, NetworkRecord['state']> = new Map([
+  ['S0', 'attempt'],
+  ['S1', 'open'],
+  ['SF', 'closed'],
+  ['REJ', 'refused'],
+  ['S2', 'failed'],
+  ['S3', 'failed'],
+  ['SH', 'failed'],
+  ['SHR', 'failed'],
+  ['RSTO', 'reset'],
+  ['RSTR', 'reset'],
+  ['RSTOS0', 'reset'],
+  ['RSTRH', 'reset'],
+  ['OTH', 'traffic'],
+]);
+
+/** A line of conn.log (zeek scripts/base/protocols/conn/main.zeek), or of open_conn.log and conn_long.log. */
+export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Reading): NetworkRecord {
+  const timestamp = zeekTime(r.ts, 'ts');
+  const src = addresses.required(ids.orig_h, ids.names.orig_h);
+  const dst = addresses.required(ids.resp_h, ids.names.resp_h);
+  const connState = text(r.conn_state, 'conn_state');
+  return {
+    id: undefined,
+    timestamp,
+    duration_ms: seconds(r.duration, 'duration'),
+    src_ip: src.text,
+    src_port: port(ids.orig_p, ids.names.orig_p),
+    src_mac: mac(r.orig_l2_addr, 'orig_l2_addr'),
+    dst_ip: dst.text,
+    dst_port: port(ids.resp_p, ids.names.resp_p),
+    dst_mac: mac(r.resp_l2_addr, 'resp_l2_addr'),
+    transport: zeekTransport(requiredText(r.proto, 'proto')),
+    app_protocol: services(text(r.service, 'service')),
+    src_bytes: count(r.orig_ip_bytes, 'orig_ip_bytes'),
+    dst_bytes: count(r.resp_ip_bytes, 'resp_ip_bytes'),
+    src_payload_bytes: count(r.orig_bytes, 'orig_bytes'),
+    dst_payload_bytes: count(r.resp_bytes, 'resp_bytes'),
+    src_packets: count(r.orig_pkts, 'orig_pkts'),
+    dst_packets: count(r.resp_pkts, 'resp_pkts'),
+    missed_bytes: count(r.missed_bytes, 'missed_bytes'),
+    state: connState === undefined ? undefined : states.get(connState),
+    conn_state: connState,
+    history: text(r.history, 'history'),
+    direction: direction(src, dst),
+    community_id: text(r.community_id, 'community_id'),
+    connection_id: text(r.uid, 'uid'),
+    vlan: whole(r.vlan, 'vlan', 4095),
+    sensor: sensor ?? zeekSensor(r),
+    source: 'zeek',
+    severity: 'informational',
+  };
+}
+
+/** Zeek lists all protocols that it saw (`ssl,http`), with a `-` before those it gave up on: these are left out. */
+function services(list: string | undefined): string | undefined {
+  if (list === undefined) return undefined;
+  if (!list.includes('-')) return list.toLowerCase();
+  const kept = list.split(',').filter((name) => name !== '' && !name.startsWith('-'));
+  return kept.length === 0 ? undefined : kept.join(',').toLowerCase();
+}

@@ -1,0 +1,139 @@
+import { isAddress, parseIpv4 } from '../events/ip.ts';
+import type { DnsRecord } from '../events/records.ts';
+import { type Answer, writeAnswers } from './dns-answers.ts';
+import {
+  className,
+  classNameOf,
+  rcodeName,
+  rcodeNameOf,
+  rcodeOf,
+  typeName,
+  typeNameOf,
+} from './dns-codes.ts';
+import {
+  count,
+  flag,
+  type JsonObject,
+  list,
+  port,
+  real,
+  requiredText,
+  seconds,
+  text,
+  whole,
+  zeekTime,
+} from './fields.ts';
+import type { Reading } from './reading.ts';
+import { reject } from './rejection.ts';
+import { type ZeekIds, zeekSensor, zeekTransport } from './zeek-envelope.ts';
+
+/**
+ * A line of dns.log (zeek scripts/base/protocols/dns/main.zeek): a whole transaction once there is a response code,
+ * else a query that nobody answered. Name and number of type, class and code are kept as the sensor gave them, and
+ * one is found from the other where it is missing.
+ */
+export function zeekDns(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Reading): DnsRecord {
+  const timestamp = zeekTime(r.ts, 'ts');
+  const src = addresses.required(ids.orig_h, ids.names.orig_h);
+  const dst = addresses.required(ids.resp_h, ids.names.resp_h);
+  const qtype = either(
+    text(r.qtype_name, 'qtype_name'),
+    typeName,
+    whole(r.qtype, 'qtype', 65535),
+    typeNameOf,
+  );
+  const name = text(r.rcode_name, 'rcode_name');
+  const rcode = count(r.rcode, 'rcode') ?? (name === undefined ? undefined : rcodeOf(name));
+  return {
+    id: undefined,
+    timestamp,
+    src_ip: src.text,
+    src_port: port(ids.orig_p, ids.names.orig_p),
+    dst_ip: dst.text,
+    dst_port: port(ids.resp_p, ids.names.resp_p),
+    transport: zeekTransport(requiredText(r.proto, 'proto')),
+    kind: rcode === undefined && name === undefined ? 'query' : 'transaction',
+    transaction_id: whole(r.trans_id, 'trans_id', 65535),
+    query: text(r.query, 'query'),
+    qtype,
+    qclass: either(
+      text(r.qclass_name, 'qclass_name'),
+      className,
+      whole(r.qclass, 'qclass', 65535),
+      classNameOf,
+    ),
+    rcode,
+    rcode_name: either(name, rcodeName, rcode, rcodeNameOf),
+    answers: answers(r, qtype),
+    authoritative: flag(r.AA, 'AA'),
+    truncated: flag(r.TC, 'TC'),
+    recursion_desired: flag(r.RD, 'RD'),
+    recursion_available: flag(r.RA, 'RA'),
+    rejected: flag(r.rejected, 'rejected'),
+    rtt_ms: seconds(r.rtt, 'rtt'),
+    community_id: text(r.community_id, 'community_id'),
+    connection_id: text(r.uid, 'uid'),
+    sensor: sensor ?? zeekSensor(r),
+    source: 'zeek',
+    severity: 'informational',
+  };
+}
+
+/** By the name where there is one, else by the number. */
+function either(
+  name: string | undefined,
+  ofName: (name: string) => string,
+  number: number | undefined,
+  ofNumber: (number: number) => string,
+): string | undefined {
+  if (name !== undefined) return ofName(name);
+  return number === undefined ? undefined : ofNumber(number);
+}
+
+/** The answers with their times to live, which Zeek writes as two lists, and with the types that it leaves out. */
+function answers(r: JsonObject, qtype: string | undefined): string | undefined {
+  const data = list(r.answers, 'answers');
+  if (data === undefined || data.length === 0) return undefined;
+  const ttls = list(r.TTLs, 'TTLs');
+  return writeAnswers(
+    data.map((given, at) => {
+      const value = given === '' ? '' : (text(given, 'answers') ?? reject('answers', 'holds null'));
+      return typed(value, qtype, real(ttls?.[at], 'TTLs'));
+    }),
+  );
+}
+
+function typed(data: string, qtype: string | undefined, ttl: number | undefined): Answer {
+  if (data.startsWith('TXT ') || data.startsWith('SPF ')) {
+    const strings = characterStrings(data);
+    if (strings !== undefined) return { type: data.slice(0, 3), ttl, data: strings };
+  }
+  const byName = qtype === 'A' || qtype === 'AAAA';
+  if (byName || qtype === 'ANY' || qtype === undefined) {
+    if (isAddress(data)) return { type: parseIpv4(data) >= 0 ? 'A' : 'AAAA', ttl, data };
+    // A name where an address was asked for is a link of the chain that leads to it.
+    return { type: byName ? 'CNAME' : undefined, ttl, data };
+  }
+  return { type: qtype, ttl, data };
+}
+
+/**
+ * `TXT 3 abc TXT 2 de` (each string of the record with its length) as `abcde`: strings of one record belong
+ * together without anything between them (RFC 7208, 3.3). Where the lengths do not fit, as with escaped bytes, all
+ * that follows the first prefix.
+ */
+function characterStrings(data: string): string | undefined {
+  const first = /^[A-Z]{3} \d{1,5} /.exec(data);
+  if (first === null) return undefined;
+  let joined = '';
+  for (let at = 0; at < data.length; ) {
+    const prefix = /^[A-Z]{3} (\d{1,5}) /.exec(data.slice(at, at + 10));
+    if (prefix === null) return data.slice(first[0].length);
+    const start = at + prefix[0].length;
+    const end = start + Number(prefix[1]);
+    if (end > data.length || (end < data.length && data[end] !== ' ')) return data.slice(first[0].length);
+    joined += data.slice(start, end);
+    at = end + 1;
+  }
+  return joined;
+}

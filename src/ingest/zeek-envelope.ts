@@ -1,0 +1,76 @@
+import { isObject, type JsonObject, text } from './fields.ts';
+
+/** How a dialect names the four parts of a connection's identity, for errors. */
+interface IdNames {
+  readonly orig_h: string;
+  readonly orig_p: string;
+  readonly resp_h: string;
+  readonly resp_p: string;
+}
+
+const dotted: IdNames = {
+  orig_h: 'id.orig_h',
+  orig_p: 'id.orig_p',
+  resp_h: 'id.resp_h',
+  resp_p: 'id.resp_p',
+};
+const underscored: IdNames = {
+  orig_h: 'id_orig_h',
+  orig_p: 'id_orig_p',
+  resp_h: 'id_resp_h',
+  resp_p: 'id_resp_p',
+};
+
+/** The values as they came, unchecked; undefined throughout where the record has no connection. */
+export interface ZeekIds {
+  orig_h: unknown;
+  orig_p: unknown;
+  resp_h: unknown;
+  resp_p: unknown;
+  names: IdNames;
+}
+
+/** The one that every call fills and returns: valid until the next, and cheaper than an object a line. */
+const ids: ZeekIds = {
+  orig_h: undefined,
+  orig_p: undefined,
+  resp_h: undefined,
+  resp_p: undefined,
+  names: dotted,
+};
+
+/**
+ * Who talked to whom, in whichever dialect: `id.orig_h` (Zeek's own), `id_orig_h` (streams that cannot have dots in
+ * names) or `id: {orig_h}` (dots unfolded). The result is valid until the next call.
+ */
+export function zeekIds(record: JsonObject): ZeekIds {
+  if (record['id.orig_h'] !== undefined || record['id.resp_h'] !== undefined) {
+    return fill(record['id.orig_h'], record['id.orig_p'], record['id.resp_h'], record['id.resp_p'], dotted);
+  }
+  if (record.id_orig_h !== undefined || record.id_resp_h !== undefined) {
+    return fill(record.id_orig_h, record.id_orig_p, record.id_resp_h, record.id_resp_p, underscored);
+  }
+  const { id } = record;
+  if (isObject(id)) return fill(id.orig_h, id.orig_p, id.resp_h, id.resp_p, dotted);
+  return fill(undefined, undefined, undefined, undefined, dotted);
+}
+
+function fill(orig_h: unknown, orig_p: unknown, resp_h: unknown, resp_p: unknown, names: IdNames): ZeekIds {
+  ids.orig_h = orig_h;
+  ids.orig_p = orig_p;
+  ids.resp_h = resp_h;
+  ids.resp_p = resp_p;
+  ids.names = names;
+  return ids;
+}
+
+export function zeekTransport(proto: string): string {
+  return proto === 'unknown_transport' ? 'unknown' : proto.toLowerCase();
+}
+
+/** Who wrote the line: json-streaming-logs says `_system_name`, streams `@system`, a cluster's worker `_node_name`. */
+export function zeekSensor(r: JsonObject): string | undefined {
+  if (r._system_name !== undefined) return text(r._system_name, '_system_name');
+  if (r['@system'] !== undefined) return text(r['@system'], '@system');
+  return text(r._node_name, '_node_name');
+}

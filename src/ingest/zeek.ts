@@ -1,0 +1,76 @@
+import { isAddress } from '../events/ip.ts';
+import type { JsonObject } from './fields.ts';
+import type { Reading } from './reading.ts';
+import { zeekConn } from './zeek-conn.ts';
+import { zeekDns } from './zeek-dns.ts';
+import { type ZeekIds, zeekIds } from './zeek-envelope.ts';
+import { zeekNotice } from './zeek-notice.ts';
+
+type Reader = (record: JsonObject, ids: ZeekIds, reading: Reading) => void;
+
+const conn: Reader = (record, ids, reading) => reading.batch.addNetwork(zeekConn(record, ids, reading));
+const dns: Reader = (record, ids, reading) => reading.batch.addDns(zeekDns(record, ids, reading));
+
+/** Logs that are stored, by the name that Zeek gives them; all others are ignored. */
+const readers: ReadonlyMap<string, Reader> = new Map([
+  ['conn', conn],
+  ['open_conn', conn],
+  ['conn_long', conn],
+  ['dns', dns],
+  ['notice', zeekNotice],
+]);
+
+/**
+ * One record of Zeek in JSON, whatever the dialect. `path` is the log's name where a TSV header gave it. False, and
+ * nothing done, where the record is none of Zeek's.
+ */
+export function readZeek(record: JsonObject, reading: Reading, path?: string): boolean {
+  const stream = path ?? record._path ?? record['@stream'];
+  const ids = zeekIds(record);
+  if (typeof stream !== 'string') return readUnnamed(record, ids, reading);
+  const reader = readers.get(stream);
+  if (reader === undefined) reading.batch.ignore();
+  else reader(record, ids, reading);
+  return true;
+}
+
+/** Zeek's own JSON does not name the log: it is told by fields that only this log has. */
+function readUnnamed(record: JsonObject, ids: ZeekIds, reading: Reading): boolean {
+  if (record.ts === undefined) return false;
+  if (ids.orig_h !== undefined || ids.resp_h !== undefined) {
+    if (record.conn_state !== undefined || record.orig_ip_bytes !== undefined) conn(record, ids, reading);
+    else if (record.trans_id !== undefined || record.qtype_name !== undefined) dns(record, ids, reading);
+    else if (record.note !== undefined) zeekNotice(record, ids, reading);
+    else if (record.rejected !== undefined && record.AA !== undefined) dns(record, ids, reading);
+    else reading.batch.ignore();
+    return true;
+  }
+  if (record.note !== undefined && (record.msg !== undefined || record.actions !== undefined)) {
+    zeekNotice(record, ids, reading);
+    return true;
+  }
+  const known =
+    signs.some((names) => names.every((name) => record[name] !== undefined)) ||
+    (typeof record.host === 'string' && isAddress(record.host));
+  if (!known) return false;
+  reading.batch.ignore();
+  return true;
+}
+
+/** A record with `ts` and all of one of these sets comes from a log of Zeek's that is not about one connection. */
+const signs = [
+  ['uid'],
+  ['uids'],
+  ['fuid'],
+  ['conn_uids'],
+  ['fingerprint'],
+  ['certificate.version'],
+  // known_services; software
+  ['host', 'port_num'],
+  ['host', 'software_type'],
+  // stats, capture_loss, weird; packet_filter, cluster; reporter
+  ['peer'],
+  ['node', 'filter'],
+  ['node', 'message'],
+  ['level', 'message', 'location'],
+] as const;

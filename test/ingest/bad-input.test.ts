@@ -1,0 +1,279 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
+import { events, one, parse } from './ingesting.ts';
+
+const conn = {
+  ts: 1763683200.5,
+  uid: 'Cgood',
+  'id.orig_h': '10.0.0.1',
+  'id.orig_p': 1234,
+  'id.resp_h': '10.0.0.2',
+  'id.resp_p': 80,
+  proto: 'tcp',
+  service: 'http',
+  duration: 1.5,
+  orig_bytes: 1,
+  resp_bytes: 2,
+  conn_state: 'SF',
+  missed_bytes: 0,
+  history: 'ShADadFf',
+  orig_pkts: 3,
+  orig_ip_bytes: 4,
+  resp_pkts: 5,
+  resp_ip_bytes: 6,
+  community_id: '1:x',
+  vlan: 7,
+  orig_l2_addr: '00:00:00:00:00:01',
+  resp_l2_addr: '00:00:00:00:00:02',
+  _node_name: 'w1',
+};
+const dns = {
+  ts: 1763683200.5,
+  uid: 'Cdns',
+  'id.orig_h': '10.0.0.1',
+  'id.orig_p': 53001,
+  'id.resp_h': '10.0.0.2',
+  'id.resp_p': 53,
+  proto: 'udp',
+  trans_id: 1,
+  rtt: 0.1,
+  query: 'a.example',
+  qclass: 1,
+  qclass_name: 'C_INTERNET',
+  qtype: 1,
+  qtype_name: 'A',
+  rcode: 0,
+  rcode_name: 'NOERROR',
+  AA: false,
+  TC: false,
+  RD: true,
+  RA: true,
+  answers: ['192.0.2.1'],
+  TTLs: [60],
+  rejected: false,
+};
+const good = JSON.stringify(conn);
+
+describe('wrong types, exhaustively', () => {
+  const wrong: readonly unknown[] = [7.5, -1, 'text', true, [], {}, [[]], 1e21];
+  const texts = ['uid', 'proto', 'service', 'conn_state', 'history', 'community_id', '_node_name', 'query'];
+  const names = ['qclass_name', 'qtype_name', 'rcode_name'];
+  const numbers = [
+    'orig_bytes',
+    'resp_bytes',
+    'missed_bytes',
+    'orig_pkts',
+    'orig_ip_bytes',
+    'resp_pkts',
+    'resp_ip_bytes',
+  ];
+  const flags = ['AA', 'TC', 'RD', 'RA', 'rejected'];
+
+  /** What the value may be for a field; anything else must be refused under its name. */
+  function mayBe(field: string, value: unknown): boolean {
+    if ([...texts, ...names].includes(field)) return typeof value === 'string';
+    if ([...numbers, 'rcode'].includes(field))
+      return typeof value === 'number' && value >= 0 && Number.isInteger(value);
+    if (flags.includes(field)) return typeof value === 'boolean';
+    if (field === 'duration' || field === 'rtt') return value === 7.5;
+    if (field === 'ts') return value === 7.5;
+    if (field === 'answers' || field === 'TTLs') return Array.isArray(value) && value.length === 0;
+    return false;
+  }
+
+  for (const [log, line] of Object.entries({ conn, dns })) {
+    for (const field of Object.keys(line)) {
+      it(`${log}: ${field}`, () => {
+        for (const value of wrong) {
+          const { answer } = parse([line, { ...line, _path: log, [field]: value }, line]);
+          const refused = { accepted: 2, rejected: 1, errors: [{ line: 2, code: 'INVALID_REQUEST', field }] };
+          expect([value, answer]).toMatchObject([
+            value,
+            mayBe(field, value) ? { accepted: 3, rejected: 0 } : refused,
+          ]);
+        }
+      });
+    }
+  }
+
+  it.each(['ts', 'id.orig_h', 'id.resp_h', 'proto'])('%s may not be missing', (field) => {
+    for (const value of [undefined, null, '']) {
+      const { answer } = parse([{ ...conn, _path: 'conn', [field]: value }]);
+      expect(answer).toMatchObject({ rejected: 1, errors: [{ field }] });
+    }
+  });
+
+  it.each([
+    ['orig_bytes', '1e400'],
+    ['orig_bytes', '-1e400'],
+    ['duration', '1e400'],
+    ['ts', '1e400'],
+    ['ts', '253402300800000'],
+    ['ts', '-1'],
+    ['id.orig_p', '65536'],
+    ['vlan', '4096'],
+  ])('%s of %s', (field, value) => {
+    const line = good.replace(new RegExp(`"${field}":[^,]+`), `"${field}":${value}`);
+    expect(parse(line).answer).toMatchObject({ accepted: 0, errors: [{ line: 1, field }] });
+  });
+});
+
+describe('garbage among good lines', () => {
+  const garbage: readonly (readonly [string, string | Buffer])[] = [
+    ['truncated JSON', good.slice(0, 100)],
+    ['two objects on a line', `${good}${good}`],
+    ['no JSON', 'hello'],
+    ['a number', '7'],
+    ['null', 'null'],
+    ['an array', `[${good}]`],
+    ['NaN', '{"ts":NaN}'],
+    ['an empty object', '{}'],
+    ['an unknown record', '{"a":1}'],
+    ['a log of something else', '{"ts":1763683200.5,"level":"info","msg":"hello"}'],
+    ['ECS', '{"@timestamp":"2026-01-01T00:00:00Z","event":{"kind":"event"}}'],
+    ['binary', Buffer.from([0x7b, 0, 1, 2, 0xff, 0xfe, 0x7f, 0x80])],
+    ['binary without a brace', Buffer.from([0xff, 0xfe, 0, 0x80])],
+    ['NUL', '\0'],
+    ['NUL in a name', '{"\0":1}'],
+    ['openings', '['.repeat(2 ** 20)],
+    ['deep arrays', `{"_path":"conn","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['deep objects', `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`],
+    ['a line over the limit', `{"_path":"conn","x":"${'x'.repeat(limits.maxLineBytes)}"}`],
+    ['__proto__ as a record', '{"__proto__":{"ts":1,"uid":"C"}}'],
+    ['constructor', '{"constructor":{"prototype":{"ts":1}}}'],
+    ['a text over the limit', good.replace('Cgood', 'é'.repeat(limits.maxTextBytes / 2 + 1))],
+  ];
+
+  it.each(garbage)('%s', (_, bad) => {
+    const body = Buffer.concat([Buffer.from(`${good}\n`), Buffer.from(bad), Buffer.from(`\n${good}`)]);
+    const parsed = parse(body);
+    expect(parsed.answer).toMatchObject({ accepted: 2, rejected: 1, ignored: 0 });
+    expect(parsed.answer.errors).toMatchObject([{ line: 2, code: 'INVALID_REQUEST' }]);
+    expect(events(parsed)).toHaveLength(2);
+    expect(({} as Record<string, unknown>).ts).toBeUndefined();
+  });
+
+  it('nesting at the limit is fine, and brackets in texts are no nesting', () => {
+    const nested = `${'['.repeat(limits.maxNesting - 1)}${']'.repeat(limits.maxNesting - 1)}`;
+    expect(parse(good.replace('{', `{"x":${nested},`)).answer.accepted).toBe(1);
+    expect(parse(good.replace('{', `{"x":[${nested}],`)).answer.rejected).toBe(1);
+    expect(parse(good.replace('{', `{"x":"${'[{\\"'.repeat(100)}",`)).answer.accepted).toBe(1);
+  });
+
+  it('__proto__ beside good fields is a field like others', () => {
+    expect(parse(good.replace('{', '{"__proto__":{"polluted":true},')).answer.accepted).toBe(1);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  it('makes texts well-formed Unicode', () => {
+    expect(events(parse(good.replace('Cgood', '\\ud800x\\u0000y')))[0]?.connection_id).toBe('\ufffdx\0y');
+    const latin = Buffer.concat([
+      Buffer.from(good.slice(0, 40)),
+      Buffer.from([0xe9]),
+      Buffer.from(good.slice(40)),
+    ]);
+    expect(parse(latin).answer.accepted + parse(latin).answer.rejected).toBe(1);
+    const split = good.indexOf('Cgood');
+    const bad = Buffer.concat([
+      Buffer.from(good.slice(0, split)),
+      Buffer.from([0xff]),
+      Buffer.from(good.slice(split)),
+    ]);
+    expect(events(parse(bad))[0]?.connection_id).toBe('\ufffdCgood');
+    expect(one({ ...conn, uid: 'café😀' }).connection_id).toBe('café😀');
+  });
+
+  it('names errors as well-formed text of bounded length', () => {
+    const { answer } = parse([{ ...conn, vlan: `\ud800${'x'.repeat(4000)}` }]);
+    expect(answer.errors[0]?.reason.isWellFormed()).toBe(true);
+    expect(answer.errors[0]?.reason.length).toBeLessThan(200);
+  });
+
+  it('10,000 distinct bad lines among good ones: all good kept, the first 100 bad ones named', () => {
+    const lines = Array.from({ length: 20_000 }, (_, at) => (at % 2 === 0 ? good : `{"bad":${at}`));
+    const { answer } = parse(lines.join('\n'));
+    expect(answer).toMatchObject({ accepted: 10_000, rejected: 10_000 });
+    expect(answer.errors.map(({ line }) => line)).toEqual(Array.from({ length: 100 }, (_, at) => 2 * at + 2));
+  });
+
+  it('a line of 20 MB costs only itself', () => {
+    const body = gzipSync(`${good}\n{"x":"${'x'.repeat(20_000_000)}"}\n${good}`);
+    expect(parse(body, { encoding: 'gzip' }).answer).toMatchObject({
+      accepted: 2,
+      rejected: 1,
+      errors: [{ line: 2 }],
+    });
+  });
+
+  it('refuses a body of more records than the limit', () => {
+    expect(() => parse(Buffer.alloc(2 * limits.maxBodyRecords + 2, 'x\n'))).toThrow(
+      expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE' }),
+    );
+  });
+});
+
+describe('random bytes', () => {
+  const broken = fc.oneof(
+    fc.uint8Array({ maxLength: 80 }).map((bytes) => Buffer.from(bytes)),
+    fc.json().map((text) => Buffer.from(text)),
+    fc.nat({ max: good.length - 1 }).map((end) => Buffer.from(good.slice(0, end))),
+    fc
+      .tuple(fc.constantFrom(...Object.keys(conn), ...Object.keys(dns)), fc.jsonValue())
+      .map(([field, value]) => Buffer.from(JSON.stringify({ ...conn, ...dns, [field]: value }))),
+    fc
+      .constantFrom('#fields\tts', '#types\ttime\tx', '#separator \\x', '#separator ', '#', '#path')
+      .map(Buffer.from),
+  );
+
+  it('never throw anything but a ServiceError, and never lose a good neighbour', () => {
+    fc.assert(
+      fc.property(
+        fc.array(broken, { maxLength: 8 }),
+        fc.constantFrom(undefined, 'zeek', 'native', 'suricata'),
+        (parts, source) => {
+          const body = Buffer.concat(parts.flatMap((part) => [part, Buffer.from(`\n${good}\n`)]));
+          const parsed = parse(body, source === undefined ? {} : { source: source as 'zeek' });
+          const kept = events(parsed).filter((event) => event.connection_id === 'Cgood').length;
+          if (source === undefined || source === 'zeek') expect(kept).toBeGreaterThanOrEqual(parts.length);
+          const { accepted, rejected, ignored } = parsed.answer;
+          if (source !== undefined && source !== 'zeek')
+            expect(rejected + accepted + ignored).toBeGreaterThanOrEqual(parts.length);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('as a whole body, in every encoding', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 200 }),
+        fc.constantFrom('gzip', 'deflate', 'br', 'zstd', 'identity'),
+        fc.constantFrom('json', 'ndjson'),
+        (bytes, encoding, mediaType) => {
+          try {
+            parse(bytes, { encoding: encoding as 'gzip', mediaType: mediaType as 'json' });
+          } catch (error) {
+            expect(error).toBeInstanceOf(ServiceError);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('as JSON arrays with broken elements', () => {
+    fc.assert(
+      fc.property(fc.array(fc.json(), { minLength: 1, maxLength: 6 }), (parts) => {
+        const body = `[${parts.flatMap((part) => [part, good]).join(',')}]`;
+        const { answer } = parse(body, { mediaType: 'json' });
+        expect(answer.accepted).toBeGreaterThanOrEqual(parts.length);
+        expect(answer.accepted + answer.rejected + answer.ignored).toBe(2 * parts.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
