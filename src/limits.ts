@@ -12,8 +12,10 @@ export const limits = {
   /** One line of NDJSON or TSV. The longest real record (a Suricata alert with packets) is under 200 kB. */
   maxLineBytes: 2 ** 20,
   /** Records of one ingest body: at 64 MB real ones, of 100 bytes and more, stay under; a flood of bad ones of two
-   * bytes each, at 5 µs to refuse, would hold a thread for minutes. */
+   * bytes each, at up to 6 µs to refuse, would hold a thread for minutes. */
   maxBodyRecords: 1_000_000,
+  /** Columns of one header of Zeek TSV; the widest log has 60. */
+  maxTsvColumns: 1024,
   /** Nesting of one JSON record; real records reach 6. */
   maxNesting: 32,
   /** Bytes of text kept of any one field; names end at 255, Suricata signatures stay under 1 kB. */
@@ -22,10 +24,16 @@ export const limits = {
   maxReportedErrors: 100,
   /** Ingest bodies received or in work at once: what bounds the memory of the whole ingest path. */
   maxIngestInFlightBytes: 48 * 2 ** 20,
+  /** Ingest bodies waiting for a thread of the pool; bytes bound them first unless bodies are tiny. */
+  maxQueuedBodies: 1024,
   /** Bytes of calls in flight to one worker. */
   maxRpcInFlightBytes: 128 * 2 ** 20,
-  /** Rows of one event block: codes of a dictionary column then always fit 16 bits. */
-  maxBlockRows: 8192,
+  /** Rows of one event block: codes then fit 16 bits, and a column of 1, 2, 4 or 8 bytes just fills whole 4 kB pages. */
+  maxBlockRows: 8160,
+  /** Headers of event blocks that one thread keeps: about 1.5 kB for each 8,160 events. */
+  maxHeaderCacheBytes: 32 * 2 ** 20,
+  /** Events that a deep page may have to sort in memory at once, 16 bytes each; more are narrowed down first. */
+  maxSortedEvents: 2 ** 17,
   /** Items on a list page. */
   maxPerPage: 1000,
   defaultPerPage: 50,
@@ -45,12 +53,38 @@ export const limits = {
   maxNotesPerAlert: 10_000,
   /** Canonical bytes of a log entry: C2SP entry bundles hold 65,535. */
   maxEntryBytes: 60_000,
+  /** Log entries that wait for a commit: a few seconds of a slow disk. Past it appends are OVERLOADED. */
+  maxQueuedAppends: 65_536,
   /** Outbox rows waiting for the ledger before changes that must be logged are refused. */
   maxOutboxRows: 100_000,
   /** WebSocket connections. Each costs about 10 kB plus what it has not read. */
   maxSockets: 10_000,
   /** Subscriptions on one socket. */
   maxSubscriptionsPerSocket: 100,
+  /** Subscriptions of all sockets. Each costs about 1 kB, and up to 50 kB where its filter is as long as may be. */
+  maxSubscriptions: 20_000,
+  /** WebSocket connections that have not said who they are: strangers cannot take the places of others. */
+  maxUnauthenticatedSockets: 500,
+  /** Messages that a WebSocket client may send at once, as when it subscribes to all that it wants … */
+  maxSocketMessageBurst: 250,
+  /** … and in the long run. Each costs about 20 µs. */
+  maxSocketMessagesPerS: 50,
+  /** Messages of one WebSocket client that wait while its token is being checked. */
+  maxWaitingSocketMessages: 250,
+  /** Time of the main thread, in a second, for asking the filters of live subscriptions. Past it, those that were not
+   * asked read from disk what they missed, taking turns. */
+  maxLiveMatchMsPerS: 500,
+  /** Commits of a channel that are kept for replays to go on from: 0.1 s at 2,000 a second, longer than one read. */
+  maxRecentBatches: 256,
+  maxRecentBatchBytes: 4 * 2 ** 20,
+  /** Replays that read at once. The others wait for their turn, so that lists find the threads free. */
+  maxConcurrentReplays: 2,
+  /** Messages that a replay reads at a time. */
+  maxReplayMessages: 500,
+  /** How often a replay is tried again, a second apart, while the threads that read are overloaded or being replaced. */
+  maxReplayRetries: 10,
+  /** Time that a socket which is being closed has to read what it has left unread, before it is cut off. */
+  socketCloseGraceMs: 5000,
   /** A message from a WebSocket client. */
   maxSocketMessageBytes: 16 * 2 ** 10,
   /** What one WebSocket reader may leave unread before events are skipped for it. */
@@ -65,6 +99,8 @@ export const limits = {
   maxHeaderBytes: 16 * 2 ** 10,
   /** Failed logins of one account, or from one address, within a minute. */
   maxLoginFailuresPerMinute: 10,
+  /** Passwords checked or waiting to be: each takes 19 MiB and 20 ms of a core while it is checked. */
+  maxPasswordChecksInFlight: 32,
   /** Bodies other than ingest received or in work at once: 64 of the largest. */
   maxJsonInFlightBytes: 16 * 2 ** 20,
   /** Requests not answered yet. Each costs about 2 kB besides its body; more would only wait for each other. */

@@ -1,0 +1,90 @@
+import { createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { type Role, roles } from '../contract/resources/principal.ts';
+import { ServiceError } from '../errors.ts';
+
+/** Life of an access token. A revoked session refuses it before. */
+export const accessTokenTtlMs = 15 * 60 * 1000;
+/** Clocks of verifiers outside may differ by this much. */
+const skewSeconds = 5;
+/** RFC 9068, section 2.1: tells access tokens from other JWTs of the same key. */
+const tokenType = 'at+jwt';
+
+/** What an access token says. `jti` is the session: tokens renewed within it share it. */
+export interface AccessClaims {
+  readonly sub: string;
+  readonly jti: string;
+  readonly roles: readonly Role[];
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+export interface AccessTokens {
+  /** @param nowMs - epoch milliseconds */
+  issue(claims: Omit<AccessClaims, 'expiresAt'>, nowMs: number): Promise<string>;
+  /** @throws UNAUTHENTICATED for anything but a token of this issuer, for this audience, that is valid now. */
+  verify(token: string, nowMs: number): Promise<AccessClaims>;
+}
+
+/**
+ * Access tokens as EdDSA JWTs (RFC 8037, RFC 9068), verifiable by others with the key set.
+ *
+ * @param jwk - the private Ed25519 key with its `kid`, from `Ledger.accessTokenKey`
+ */
+export function accessTokens(
+  jwk: Readonly<Record<string, string | number>>,
+  { issuer, audience }: { issuer: string; audience: string },
+): AccessTokens {
+  const kid = String(jwk.kid);
+  const privateKey = createPrivateKey({ key: jwk as JsonWebKey, format: 'jwk' });
+  const publicKey = createPublicKey(privateKey);
+  return {
+    issue: ({ sub, jti, roles }, nowMs) => {
+      const issuedAt = Math.floor(nowMs / 1000);
+      return new SignJWT({ roles: [...roles] })
+        .setProtectedHeader({ alg: 'EdDSA', typ: tokenType, kid })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(sub)
+        .setJti(jti)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + accessTokenTtlMs / 1000)
+        .sign(privateKey);
+    },
+    verify: async (token, nowMs) => {
+      try {
+        const { payload, protectedHeader } = await jwtVerify(token, publicKey, {
+          algorithms: ['EdDSA'],
+          typ: tokenType,
+          issuer,
+          audience,
+          clockTolerance: skewSeconds,
+          currentDate: new Date(nowMs),
+          requiredClaims: ['sub', 'jti', 'iat', 'exp', 'roles'],
+        });
+        const { sub, jti, exp, roles } = payload;
+        if (
+          protectedHeader.kid !== kid ||
+          !isText(sub) ||
+          !isText(jti) ||
+          exp === undefined ||
+          !isRoles(roles)
+        )
+          throw refused();
+        return { sub, jti, roles, expiresAt: exp * 1000 };
+      } catch (error) {
+        if (error instanceof errors.JWTExpired)
+          throw new ServiceError('UNAUTHENTICATED', 'the access token has expired');
+        if (error instanceof errors.JOSEError) throw refused();
+        throw error;
+      }
+    },
+  };
+}
+
+const refused = () => new ServiceError('UNAUTHENTICATED', 'the access token is not valid');
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const isRoles = (value: unknown): value is Role[] =>
+  Array.isArray(value) && value.every((role) => (roles as readonly unknown[]).includes(role));

@@ -1,0 +1,76 @@
+import type { Role } from '../contract/resources/principal.ts';
+import { ServiceError } from '../errors.ts';
+import { effectiveRoles } from './access.ts';
+import type { AccessTokens } from './access-token.ts';
+import type { IdentityReader, KnownToken } from './identities.ts';
+import { isSecret, matchesSecret, parseSecret } from './secrets.ts';
+
+/** Whose credentials these are, and what they may do. */
+export interface AuthenticatedIdentity {
+  readonly principal: { readonly id: string; readonly name: string };
+  readonly roles: readonly Role[];
+  /** The session or the long-lived token. */
+  readonly jti: string;
+  /** Epoch milliseconds at which these credentials end; absent for never. */
+  readonly expiresAt?: number;
+}
+
+/**
+ * Reads `Authorization: Bearer …` (RFC 6750), an access token or a long-lived one. Whatever the credentials say, the
+ * token's record and its principal decide now: a revoked token and a suspended principal are refused at once, and a
+ * role that was taken away is gone.
+ *
+ * @returns a function of the header and the time (epoch milliseconds). UNAUTHENTICATED for none, bad, expired and
+ * revoked credentials, without saying which.
+ */
+export function createAuthenticator(reader: IdentityReader, tokens: AccessTokens) {
+  return async (authorization: string | undefined, nowMs: number): Promise<AuthenticatedIdentity> => {
+    const bearer = bearerToken(authorization);
+    if (isSecret('long_lived', bearer)) {
+      const token = longLivedToken(reader, bearer);
+      return identity(reader, token, nowMs, endOf(token));
+    }
+    const claims = await tokens.verify(bearer, nowMs);
+    const session = reader.token(claims.jti);
+    if (session?.kind !== 'session' || session.principal_id !== claims.sub) throw refused();
+    return identity(reader, session, nowMs, claims.expiresAt);
+  };
+}
+
+function bearerToken(authorization: string | undefined): string {
+  if (authorization === undefined || authorization === '')
+    throw new ServiceError('UNAUTHENTICATED', 'this needs credentials');
+  const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(authorization);
+  if (match === null) throw new ServiceError('UNAUTHENTICATED', 'Authorization must be a bearer token');
+  return match[1]!;
+}
+
+function longLivedToken(reader: IdentityReader, text: string): KnownToken {
+  const presented = parseSecret('long_lived', text);
+  const token = presented === undefined ? undefined : reader.token(presented.jti);
+  if (presented === undefined || token?.kind !== 'long_lived') throw refused();
+  if (!matchesSecret(presented.secret, token.secret_hash)) throw refused();
+  return token;
+}
+
+function identity(
+  reader: IdentityReader,
+  token: KnownToken,
+  nowMs: number,
+  expiresAt: number | undefined,
+): AuthenticatedIdentity {
+  if (token.revoked_at !== undefined || (endOf(token) ?? Number.POSITIVE_INFINITY) <= nowMs) throw refused();
+  const principal = reader.principal(token.principal_id);
+  if (principal?.status !== 'active') throw refused();
+  return {
+    principal: { id: principal.id, name: principal.name },
+    roles: effectiveRoles(token.roles, principal.roles),
+    jti: token.jti,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}
+
+const endOf = (token: KnownToken): number | undefined =>
+  token.expires_at === undefined ? undefined : Date.parse(token.expires_at);
+
+const refused = () => new ServiceError('UNAUTHENTICATED', 'the token is not valid');

@@ -1,0 +1,45 @@
+import type { Role } from '../contract/resources/principal.ts';
+import { invalidField } from '../errors.ts';
+import { holds } from './access.ts';
+import type { Actor, IdentityWriter, KnownPrincipal, KnownToken, Sources } from './identities.ts';
+import { newSecret, secretHash, writeSecret } from './secrets.ts';
+
+export interface TokenTerms {
+  readonly name: string;
+  /** Some of the principal's roles. */
+  readonly roles: readonly Role[];
+  /** ISO 8601; absent for never. */
+  readonly expires_at?: string;
+}
+
+/**
+ * Issues a long-lived token for a machine. Only its hash is stored: `token` is to be shown once.
+ *
+ * @throws INVALID_REQUEST for a role that the principal lacks or an end in the past.
+ */
+export async function issueLongLived(
+  { writer, sources }: { writer: Pick<IdentityWriter, 'addToken'>; sources: Sources },
+  principal: KnownPrincipal,
+  terms: TokenTerms,
+  by: Actor,
+): Promise<{ token: string; record: KnownToken }> {
+  const nowMs = sources.now();
+  for (const role of terms.roles)
+    if (!holds(principal.roles, role))
+      throw invalidField('scopes', `has ${role}, which ${principal.name} lacks`);
+  if (terms.expires_at !== undefined && Date.parse(terms.expires_at) <= nowMs)
+    throw invalidField('expires_at', 'is in the past');
+  const secret = newSecret();
+  const record: KnownToken = {
+    jti: sources.newId(),
+    principal_id: principal.id,
+    kind: 'long_lived',
+    name: terms.name,
+    roles: [...terms.roles],
+    secret_hash: secretHash(secret),
+    issued_at: new Date(nowMs).toISOString(),
+    ...(terms.expires_at === undefined ? {} : { expires_at: terms.expires_at }),
+  };
+  await writer.addToken(record, { id: by.id, name: by.name });
+  return { token: writeSecret('long_lived', { jti: record.jti, secret }), record };
+}

@@ -1,0 +1,48 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Tokens that name their record and carry a secret: `candor_<jti>_<secret>` is a long-lived bearer token,
+ * `refresh_<jti>_<secret>` renews a session. The prefix lets scanners of leaked secrets recognise them.
+ */
+const prefixes = { long_lived: 'candor_', session: 'refresh_' } as const;
+
+export type SecretKind = keyof typeof prefixes;
+
+export interface PresentedSecret {
+  readonly jti: string;
+  readonly secret: string;
+}
+
+const form = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
+
+/** 256 random bits, base64url: 43 characters. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+export function writeSecret(kind: SecretKind, { jti, secret }: PresentedSecret): string {
+  return `${prefixes[kind]}${jti}_${secret}`;
+}
+
+/** Undefined for anything that `writeSecret` would not have written. */
+export function parseSecret(kind: SecretKind, text: string): PresentedSecret | undefined {
+  if (!isSecret(kind, text)) return undefined;
+  const match = form.exec(text.slice(prefixes[kind].length));
+  return match === null ? undefined : { jti: match[1]!, secret: match[2]! };
+}
+
+export function isSecret(kind: SecretKind, text: string): boolean {
+  return text.startsWith(prefixes[kind]);
+}
+
+/** What is stored of a secret: SHA-256, hex. It has 256 bits of its own and needs no slow hash. */
+export function secretHash(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** Compares in constant time. */
+export function matchesSecret(secret: string, storedHash: string): boolean {
+  const presented = Buffer.from(secretHash(secret), 'latin1');
+  const stored = Buffer.from(storedHash, 'latin1');
+  return presented.length === stored.length && timingSafeEqual(presented, stored);
+}

@@ -1,0 +1,138 @@
+import { type Alert, alertTransitions, mayBecome } from '../../contract/resources/alert.ts';
+import { ServiceError } from '../../errors.ts';
+import { priorityOf, riskScore } from '../alert-scoring.ts';
+import type { Actor, AlertChange, AlertUpdate, Settlement } from '../store.ts';
+import { type Alerts, mustBeRaised } from './alerts.ts';
+import { putNote, requireRoomForNote, type StoredNote } from './notes.ts';
+import { entryText, type Outbox } from './outbox.ts';
+import type { AlertRow, Tables } from './tables.ts';
+
+export interface AlertTables {
+  readonly tables: Tables;
+  readonly alerts: Alerts;
+  readonly outbox: Outbox;
+}
+
+/**
+ * Plans what a person changes in an alert.
+ *
+ * @throws NOT_FOUND; VERSION_MISMATCH when `version` is given and isn't the alert's; INVALID_TRANSITION; UNAVAILABLE
+ * when the change must be logged and the outbox is full.
+ */
+export function planChange(
+  { tables, alerts, outbox }: AlertTables,
+  id: string,
+  change: AlertChange,
+  by: Actor,
+  version: number | undefined,
+  nowMs: number,
+): () => AlertUpdate {
+  const row = alerts.require(id);
+  requireVersion(row, version);
+  if (change.status !== undefined) requireTransition(row.alert.status, change.status);
+  if (change.note !== undefined) requireRoomForNote(row);
+  const alert = changed(row.alert, change, by, nowMs);
+  if (change.ai_override !== undefined || mustBeRaised({ ...row, alert })) outbox.requireRoom();
+  return () => {
+    if (change.note !== undefined) {
+      putNote(tables, row, change.note, by, nowMs);
+      alert.note_count++;
+    }
+    const update = alerts.save(row, { ...row, alert }, by.id, nowMs);
+    if (change.ai_override !== undefined) outbox.add(overridden(row, change.ai_override, by), nowMs);
+    return update;
+  };
+}
+
+/** Plans a note. @throws NOT_FOUND */
+export function planNote(
+  { tables, alerts }: AlertTables,
+  alertId: string,
+  text: string,
+  by: Actor,
+  nowMs: number,
+): () => { note: StoredNote; update: AlertUpdate } {
+  const row = alerts.require(alertId);
+  requireRoomForNote(row);
+  return () => {
+    const note = putNote(tables, row, text, by, nowMs);
+    const alert = { ...row.alert, note_count: row.alert.note_count + 1 };
+    return { note, update: alerts.save(row, { ...row, alert }, by.id, nowMs) };
+  };
+}
+
+/** Removes what the ledger has taken, and tells the alerts where it put them. Within a transaction. */
+export function settle(
+  { tables, alerts, outbox }: AlertTables,
+  settlements: readonly Settlement[],
+  nowMs: number,
+): AlertUpdate[] {
+  const updates: AlertUpdate[] = [];
+  for (const { id, leaf_index, tree_size, leaf_hash } of settlements) {
+    const entry = outbox.remove(id);
+    if (entry?.kind !== 'alert.raised') continue;
+    const row = tables.alerts.get(entry.subject.id);
+    if (row === undefined) continue;
+    const alert = { ...row.alert, transparency: { leaf_index, tree_size, leaf_hash } };
+    updates.push(alerts.save(row, { ...row, alert }, 'system', nowMs));
+  }
+  return updates;
+}
+
+function requireVersion(row: AlertRow, version: number | undefined): void {
+  if (version === undefined || version === row.alert.version) return;
+  throw new ServiceError(
+    'VERSION_MISMATCH',
+    `alert ${row.id} has version ${row.alert.version}, not ${version}`,
+    { version: row.alert.version },
+  );
+}
+
+function requireTransition(from: Alert['status'], to: Alert['status']): void {
+  if (mayBecome(from, to)) return;
+  const allowed = alertTransitions[from];
+  throw new ServiceError(
+    'INVALID_TRANSITION',
+    `an alert that is ${from} can become ${allowed.join(' or ') || 'nothing else'}, not ${to}`,
+    { from, to, allowed },
+  );
+}
+
+function changed(before: Alert, change: AlertChange, by: Actor, nowMs: number): Alert {
+  const alert: Alert = { ...before };
+  if (change.status !== undefined) alert.status = change.status;
+  if (change.severity !== undefined) setSeverity(alert, change.severity);
+  if (change.priority !== undefined) alert.priority = change.priority;
+  if (change.tags !== undefined) alert.tags = [...change.tags];
+  if (change.assignee === '') delete alert.assignee;
+  else if (change.assignee !== undefined) alert.assignee = change.assignee;
+  if (change.ai_override !== undefined) {
+    const { verdict, reason } = change.ai_override;
+    alert.override = { verdict, reason, by: by.name, at: new Date(nowMs).toISOString() };
+    alert.verdict = verdict;
+  }
+  if (change.verdict !== undefined) alert.verdict = change.verdict;
+  return alert;
+}
+
+/** The risk follows the severity, and so does a priority that was never set otherwise. */
+export function setSeverity(alert: Alert, severity: Alert['severity']): void {
+  if (alert.priority === priorityOf(alert.severity)) alert.priority = priorityOf(severity);
+  alert.severity = severity;
+  alert.risk_score = riskScore(severity, alert.confidence);
+}
+
+function overridden(row: AlertRow, override: NonNullable<AlertChange['ai_override']>, by: Actor) {
+  return {
+    kind: 'verdict.overridden',
+    actor: by.id,
+    subject: { type: 'alert', id: row.id },
+    data: {
+      verdict: override.verdict,
+      reason: entryText(override.reason),
+      ...(row.alert.ai_verdict === undefined
+        ? {}
+        : { ai_verdict: row.alert.ai_verdict.verdict, model: entryText(row.alert.ai_verdict.model) }),
+    },
+  };
+}

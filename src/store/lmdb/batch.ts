@@ -1,0 +1,79 @@
+import type { IngestAnswer } from '../../contract/resources/ingest.ts';
+import { type EventBlock, openBlock } from '../../events/block.ts';
+import type { Finding } from '../../events/finding.ts';
+import { rowId } from '../../events/resource.ts';
+import type { Committed, CommittedBlock, IngestBatch } from '../store.ts';
+import type { AlertTables } from './alert-change.ts';
+import { AlertMerge } from './alert-merge.ts';
+import { atLeast } from './alerts.ts';
+import type { LmdbEvents } from './events.ts';
+import type { RememberedAnswers } from './idempotency.ts';
+
+export interface BatchParts extends AlertTables {
+  readonly events: LmdbEvents;
+  readonly answers: RememberedAnswers;
+  readonly alertWindowMs: number;
+  readonly nowMs: number;
+}
+
+/**
+ * Plans what one ingest request adds: events, alerts, outbox rows and the remembered answer.
+ *
+ * @throws CONFLICT when the Idempotency-Key came with another body; UNAVAILABLE when alerts that must be logged could
+ * come of it and the outbox is full.
+ */
+export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committed {
+  const { outbox, answers, nowMs } = parts;
+  const { idempotency } = batch;
+  const first = idempotency === undefined ? undefined : answers.find(idempotency, nowMs);
+  if (first !== undefined)
+    return () => ({ answer: first, replayed: true, blocks: [], alerts: [], outbox: outbox.rows });
+  if (batch.findings.some(({ severity }) => atLeast(severity, 'high'))) outbox.requireRoom();
+  return () => {
+    const { blocks, eventIdOf, duplicates } = appendBlocks(parts.events, batch.blocks);
+    const merge = new AlertMerge(parts, parts.alertWindowMs, nowMs);
+    for (const finding of [...batch.findings].sort((a, b) => a.timestamp - b.timestamp)) {
+      const eventId = finding.event === undefined ? undefined : eventIdOf(finding.event);
+      // An event that came before under the same id was counted then.
+      if (finding.event === undefined || eventId !== undefined) merge.add(finding, eventId);
+    }
+    const alerts = merge.finish();
+    const answer = withDuplicates(batch.answer, duplicates);
+    if (idempotency !== undefined) answers.remember(idempotency, answer, nowMs);
+    return { answer, replayed: false, blocks, alerts, outbox: outbox.rows };
+  };
+}
+
+/** Where the rows of a batch's blocks went. */
+interface Stored {
+  readonly blocks: CommittedBlock[];
+  readonly duplicates: number;
+  /** Undefined for a row whose event came before under the same explicit id. */
+  readonly eventIdOf: (event: NonNullable<Finding['event']>) => string | undefined;
+}
+
+function appendBlocks(events: LmdbEvents, buffers: readonly ArrayBuffer[]): Stored {
+  const appended = buffers.map((buffer) => events.append(buffer));
+  const opened = new Map<number, EventBlock>();
+  return {
+    blocks: appended.map(({ committed }) => committed).filter(({ rows }) => rows > 0),
+    duplicates: appended.reduce((sum, { duplicates }) => sum + duplicates, 0),
+    eventIdOf: ({ block: index, row }) => {
+      const { committed, kept } = appended[index]!;
+      const stored = kept === undefined ? row : kept.indexOf(row);
+      if (stored < 0) return undefined;
+      const block = opened.get(index) ?? openBlock(committed.buffer, committed.first_seq);
+      opened.set(index, block);
+      return rowId(block, stored);
+    },
+  };
+}
+
+function withDuplicates(answer: IngestAnswer, duplicates: number): IngestAnswer {
+  if (duplicates === 0) return answer;
+  return {
+    ...answer,
+    accepted: answer.accepted - duplicates,
+    duplicates: answer.duplicates + duplicates,
+  };
+}

@@ -1,0 +1,66 @@
+import type { Table } from '../../events/records.ts';
+import type { BlockStore, TableState } from './block-store.ts';
+
+/**
+ * What a thread knows of the blocks of one table: place, size and times, in typed arrays (32 bytes a block), ascending
+ * by sequence. Made from the headers on first use, afterwards only new blocks are read, unless blocks were merged.
+ */
+export class BlockDirectory {
+  readonly table: Table;
+  count = 0;
+  firstSeq = new Float64Array(64);
+  rows = new Float64Array(64);
+  minTime = new Float64Array(64);
+  maxTime = new Float64Array(64);
+  #nextSeq = 1;
+  #generation = -1;
+
+  constructor(table: Table) {
+    this.table = table;
+  }
+
+  /** Brings the directory to the snapshot that `store` reads now, whose state this is. */
+  update(store: BlockStore, state: TableState): void {
+    if (state.generation !== this.#generation || state.next_seq < this.#nextSeq) {
+      this.count = 0;
+      this.#nextSeq = 1;
+    }
+    if (state.next_seq > this.#nextSeq) {
+      for (const { firstSeq, header } of store.headers(this.table, this.#nextSeq)) {
+        if (this.count === this.firstSeq.length) this.#grow();
+        this.firstSeq[this.count] = firstSeq;
+        this.rows[this.count] = header.rows;
+        this.minTime[this.count] = header.minTime;
+        this.maxTime[this.count] = header.maxTime;
+        this.count++;
+      }
+    }
+    this.#nextSeq = state.next_seq;
+    this.#generation = state.generation;
+  }
+
+  /** The block that has this row, or -1. */
+  find(seq: number): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.firstSeq[middle]! <= seq) low = middle + 1;
+      else high = middle;
+    }
+    const block = low - 1;
+    return block >= 0 && seq < this.firstSeq[block]! + this.rows[block]! ? block : -1;
+  }
+
+  #grow(): void {
+    const grown = (array: Float64Array<ArrayBuffer>) => {
+      const larger = new Float64Array(2 * array.length);
+      larger.set(array);
+      return larger;
+    };
+    this.firstSeq = grown(this.firstSeq);
+    this.rows = grown(this.rows);
+    this.minTime = grown(this.minTime);
+    this.maxTime = grown(this.maxTime);
+  }
+}

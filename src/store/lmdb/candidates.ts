@@ -1,0 +1,71 @@
+/**
+ * Events that may be on a page: a key by time and a key by sequence each, larger first. Keeps the best `wanted` of
+ * all that are added, in typed arrays that grow to about twice that.
+ */
+export class Candidates {
+  readonly #wanted: number;
+  #times = new Float64Array(1024);
+  #seqs = new Float64Array(1024);
+  #size = 0;
+  #sorted = true;
+  /** Smaller time keys are not needed any more. */
+  #threshold = Number.NEGATIVE_INFINITY;
+
+  constructor(wanted: number) {
+    this.#wanted = wanted;
+  }
+
+  add(time: number, seq: number): void {
+    if (time < this.#threshold) return;
+    if (this.#size === this.#times.length) this.#makeRoom();
+    this.#times[this.#size] = time;
+    this.#seqs[this.#size++] = seq;
+    this.#sorted = false;
+  }
+
+  /** Time key of the last of the best, once there are enough; nothing below it can be on the page. */
+  threshold(): number {
+    if (this.#size < this.#wanted) return Number.NEGATIVE_INFINITY;
+    // Sorting many for each block would cost more than the blocks it saves.
+    if (this.#wanted <= 4096 || this.#size >= 2 * this.#wanted) this.#keepBest();
+    return this.#threshold;
+  }
+
+  /** The best, from place `skip` on, as sequence keys. */
+  take(skip: number): { times: Float64Array; seqs: Float64Array } {
+    this.#keepBest();
+    return { times: this.#times.slice(skip, this.#size), seqs: this.#seqs.slice(skip, this.#size) };
+  }
+
+  #makeRoom(): void {
+    if (this.#size >= 2 * this.#wanted && this.#size >= 16_384) this.#keepBest();
+    if (2 * this.#size <= this.#times.length) return;
+    const grown = (array: Float64Array) => {
+      const larger = new Float64Array(2 * array.length);
+      larger.set(array);
+      return larger;
+    };
+    this.#times = grown(this.#times);
+    this.#seqs = grown(this.#seqs);
+  }
+
+  #keepBest(): void {
+    if (this.#sorted) return;
+    this.#sorted = true;
+    const wanted = Math.min(this.#wanted, this.#size);
+    // The native sort of numbers finds the limit; pairs are compared only among those that reach it.
+    const limit = this.#times.slice(0, this.#size).sort()[this.#size - wanted]!;
+    const kept: number[] = [];
+    for (let i = 0; i < this.#size; i++) if (this.#times[i]! >= limit) kept.push(i);
+    const times = this.#times;
+    const seqs = this.#seqs;
+    const order = Uint32Array.from(kept).sort((a, b) => times[b]! - times[a]! || seqs[b]! - seqs[a]!);
+    const best = order.subarray(0, wanted);
+    const bestTimes = Float64Array.from(best, (i) => times[i]!);
+    const bestSeqs = Float64Array.from(best, (i) => seqs[i]!);
+    times.set(bestTimes);
+    seqs.set(bestSeqs);
+    this.#size = wanted;
+    if (wanted === this.#wanted && wanted > 0) this.#threshold = times[wanted - 1]!;
+  }
+}

@@ -1,0 +1,237 @@
+import type { EventBlock } from '../../events/block.ts';
+import type { NumberColumn } from '../../events/column-readers.ts';
+import type { CompiledFilter } from '../../events/select.ts';
+import { limits } from '../../limits.ts';
+import type { SortOrder } from '../store.ts';
+import type { BlockDirectory } from './block-directory.ts';
+import type { BlockStore } from './block-store.ts';
+import { Candidates } from './candidates.ts';
+
+/** Where an event stands in a list. */
+export interface Position {
+  readonly timestamp: number;
+  readonly seq: number;
+}
+
+/**
+ * Finds pages of events in order of time, then sequence, over one snapshot of a table.
+ *
+ * Both orders are one here: keys are times and sequences, negated for ascending order, so that the larger key always
+ * comes first. `head` and `tail` of a block are its first and last time key.
+ *
+ * ```
+ *   blocks by head      ├─ counted whole ─┤├──── window: sorted ────┤├─ counted whole ─┤
+ *   page                                        ▲ offset … + size
+ * ```
+ */
+export class EventQuery {
+  readonly #store: BlockStore;
+  readonly #directory: BlockDirectory;
+  readonly #filter: CompiledFilter;
+  readonly #sign: 1 | -1;
+  /** Rows after this one don't belong to the list. */
+  readonly #lastSeq: number;
+
+  constructor(
+    store: BlockStore,
+    directory: BlockDirectory,
+    filter: CompiledFilter,
+    order: SortOrder,
+    lastSeq: number,
+  ) {
+    this.#store = store;
+    this.#directory = directory;
+    this.#filter = filter;
+    this.#sign = order === 'desc' ? 1 : -1;
+    this.#lastSeq = lastSeq;
+  }
+
+  open(block: number): EventBlock {
+    const { table, firstSeq, rows } = this.#directory;
+    return this.#store.open(table, firstSeq[block]!, rows[block]!);
+  }
+
+  /** Matching rows of each block. */
+  counts(): Float64Array {
+    const { count, rows } = this.#directory;
+    const counts = new Float64Array(count);
+    for (let block = 0; block < count; block++) {
+      counts[block] = this.#filter.all ? rows[block]! : this.#filter.count(this.open(block));
+    }
+    return counts;
+  }
+
+  /** The `size` events after a position. */
+  after(position: Position, size: number): Position[] {
+    const window = { high: this.#sign * position.timestamp, low: Number.NEGATIVE_INFINITY };
+    return this.#collect(this.#overlapping(window), window, 0, size, position);
+  }
+
+  /** The events from rank `offset` on, at most `size`; `counts` are those of this query. */
+  at(offset: number, size: number, counts: Float64Array, total: number): Position[] {
+    const last = Math.min(offset + size, total) - 1;
+    if (offset > last) return [];
+    const blocks = [...counts.keys()].filter((block) => counts[block]! > 0);
+    let window: Window = {
+      high: keyAtRank(blocks, (block) => this.#head(block), counts, offset),
+      low: keyAtRank(blocks, (block) => this.#tail(block), counts, last),
+    };
+    let before = 0;
+    let near: number[] = [];
+    let inside = 0;
+    for (const block of blocks) {
+      if (this.#tail(block) > window.high) before += counts[block]!;
+      else if (this.#head(block) >= window.low) {
+        near.push(block);
+        inside += counts[block]!;
+      }
+    }
+    if (inside <= limits.maxSortedEvents) {
+      // Rows ahead of the window are in blocks that reach into it: they are sorted with the rest, not counted.
+      const open = { high: Number.POSITIVE_INFINITY, low: window.low };
+      return this.#collect(near, open, offset - before, size);
+    }
+    let narrower = true;
+    for (let first = true; narrower && inside > limits.maxSortedEvents; first = false) {
+      const found = this.#narrow(near, window, before, first, offset, last);
+      narrower = found.window.high !== window.high || found.window.low !== window.low;
+      ({ window, before, inside } = found);
+      near = near.filter((block) => this.#head(block) >= window.low && this.#tail(block) <= window.high);
+    }
+    if (inside <= limits.maxSortedEvents) return this.#collect(near, window, offset - before, size);
+    // Very many events of one millisecond: they are in order of sequence as they lie.
+    const found = this.#inOrder(near, window.high, offset - before, size);
+    if (found.length === size || window.low === window.high) return found;
+    const rest = { high: window.high - 1, low: window.low };
+    return [...found, ...this.#collect(near, rest, 0, size - found.length)];
+  }
+
+  #head(block: number): number {
+    return this.#sign === 1 ? this.#directory.maxTime[block]! : -this.#directory.minTime[block]!;
+  }
+
+  #tail(block: number): number {
+    return this.#sign === 1 ? this.#directory.minTime[block]! : -this.#directory.maxTime[block]!;
+  }
+
+  #overlapping({ high, low }: Window): number[] {
+    const blocks: number[] = [];
+    for (let block = 0; block < this.#directory.count; block++) {
+      if (this.#tail(block) <= high && this.#head(block) >= low) blocks.push(block);
+    }
+    return blocks;
+  }
+
+  /** Visits matching rows of a block by time key and sequence, in order of sequence or against it. */
+  #visit(block: number, seen: (time: number, seq: number) => void): void {
+    const firstSeq = this.#directory.firstSeq[block]!;
+    if (firstSeq > this.#lastSeq) return;
+    const opened = this.open(block);
+    const timestamps: NumberColumn = opened.numbers('timestamp');
+    const rows = this.#filter.all ? undefined : this.#filter.select(opened);
+    let count = rows?.length ?? opened.rows;
+    while (count > 0 && firstSeq + (rows === undefined ? count - 1 : rows[count - 1]!) > this.#lastSeq)
+      count--;
+    for (let i = 0; i < count; i++) {
+      const place = this.#sign === 1 ? count - 1 - i : i;
+      const row = rows === undefined ? place : rows[place]!;
+      seen(this.#sign * timestamps.at(row), firstSeq + row);
+    }
+  }
+
+  /** Sorts what lies in the window, block by block, until no other block can have a better one. */
+  #collect(
+    blocks: number[],
+    { high, low }: Window,
+    skip: number,
+    size: number,
+    after?: Position,
+  ): Position[] {
+    const sign = this.#sign;
+    const best = new Candidates(skip + size);
+    const afterTime = after === undefined ? Number.POSITIVE_INFINITY : sign * after.timestamp;
+    const afterSeq = after === undefined ? 0 : sign * after.seq;
+    for (const block of [...blocks].sort((a, b) => this.#head(b) - this.#head(a))) {
+      if (best.threshold() > this.#head(block)) break;
+      this.#visit(block, (time, seq) => {
+        if (time > high || time < low) return;
+        if (time > afterTime || (time === afterTime && sign * seq >= afterSeq)) return;
+        best.add(time, sign * seq);
+      });
+    }
+    const { times, seqs } = best.take(skip);
+    return Array.from(times, (time, i) => ({ timestamp: sign * time, seq: sign * seqs[i]! }));
+  }
+
+  /**
+   * Counts the window's events by time and returns the part of it in which ranks `first` to `last` lie. `before` is
+   * how many are ahead of the window; `countAhead` says that those in these blocks are not in it yet.
+   */
+  #narrow(
+    blocks: readonly number[],
+    { high, low }: Window,
+    before: number,
+    countAhead: boolean,
+    first: number,
+    last: number,
+  ): { window: Window; before: number; inside: number } {
+    const width = Math.max(1, Math.ceil((high - low + 1) / buckets));
+    const counts = new Float64Array(Math.ceil((high - low + 1) / width));
+    let rank = before;
+    for (const block of blocks) {
+      this.#visit(block, (time) => {
+        if (time > high) {
+          if (countAhead) rank++;
+        } else if (time >= low) counts[Math.floor((high - time) / width)]!++;
+      });
+    }
+    let from = 0;
+    while (rank + counts[from]! <= first) rank += counts[from++]!;
+    let to = from;
+    let inside = counts[from]!;
+    while (rank + inside <= last) inside += counts[++to]!;
+    return {
+      window: { high: high - from * width, low: Math.max(low, high - (to + 1) * width + 1) },
+      before: rank,
+      inside,
+    };
+  }
+
+  /** Events of one time key, by going through blocks in order of sequence. */
+  #inOrder(blocks: readonly number[], key: number, skip: number, size: number): Position[] {
+    const found: Position[] = [];
+    let skipped = 0;
+    for (const block of [...blocks].sort((a, b) => this.#sign * (b - a))) {
+      if (found.length === size) break;
+      this.#visit(block, (time, seq) => {
+        if (time !== key || found.length === size) return;
+        if (skipped < skip) skipped++;
+        else found.push({ timestamp: this.#sign * time, seq });
+      });
+    }
+    return found;
+  }
+}
+
+/** Time keys, both included. */
+interface Window {
+  readonly high: number;
+  readonly low: number;
+}
+
+const buckets = 4096;
+
+/** The key of the block at which the counts of blocks, by descending key, add up to more than `rank`. */
+function keyAtRank(
+  blocks: readonly number[],
+  keyOf: (block: number) => number,
+  counts: Float64Array,
+  rank: number,
+): number {
+  let sum = 0;
+  for (const block of [...blocks].sort((a, b) => keyOf(b) - keyOf(a))) {
+    sum += counts[block]!;
+    if (sum > rank) return keyOf(block);
+  }
+  throw new Error(`no event has rank ${rank}`);
+}

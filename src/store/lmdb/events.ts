@@ -1,0 +1,269 @@
+import type { DnsEvent } from '../../contract/resources/dns-event.ts';
+import type { NetworkEvent } from '../../contract/resources/network-event.ts';
+import { type EventBlock, openBlock } from '../../events/block.ts';
+import { BlockBuilder } from '../../events/block-builder.ts';
+import { tables } from '../../events/columns.ts';
+import { isUuid, parseEventId } from '../../events/event-id.ts';
+import type { EventFilter } from '../../events/filter.ts';
+import type { Table } from '../../events/records.ts';
+import { readEvent, rowId, writeEventJson } from '../../events/resource.ts';
+import { compileFilter } from '../../events/select.ts';
+import { limits } from '../../limits.ts';
+import type { RootDatabase } from '../../lmdb.ts';
+import type { CommittedBlock, EventListQuery, ListPage, Replay } from '../store.ts';
+import { BlockDirectory } from './block-directory.ts';
+import { BlockStore, storedBytes, type TableState } from './block-store.ts';
+import { queryHash, readCursor, writeCursor } from './cursor.ts';
+import { EventQuery, type Position } from './event-query.ts';
+import { chooseRun } from './merge.ts';
+
+/** What became of one block. */
+export interface Appended {
+  readonly committed: CommittedBlock;
+  /** Rows refused because their explicit id came before, in the store or in the block. */
+  readonly duplicates: number;
+  /** The rows of the block given that were kept, in order; row n of `committed` was row `kept[n]`. Absent when all. */
+  readonly kept?: Uint32Array;
+}
+
+/**
+ * The events in siem.mdb. `append` and `mergeSmall` are for the thread that writes it; reads are for any thread, each
+ * on the newest snapshot and synchronous. One instance belongs to one thread.
+ */
+export class LmdbEvents {
+  readonly #store: BlockStore;
+  #directories = newDirectories();
+
+  constructor(env: RootDatabase) {
+    this.#store = new BlockStore(env);
+  }
+
+  /**
+   * Stores a block and gives its rows the next sequences of its table. Call it inside a write transaction. The buffer
+   * is kept and comes back in `committed`, unless rows were refused: then it is that of a new block of the others,
+   * and of no rows (nothing stored) when none are left.
+   */
+  append(buffer: ArrayBuffer): Appended {
+    const block = openBlock(buffer, 0);
+    const { table } = block;
+    const state = this.#store.state(table);
+    const firstSeq = state.next_seq;
+    const { kept, ids } = this.#withoutDuplicates(block, state);
+    const stored = kept === undefined ? buffer : rebuilt(block, kept);
+    const rows = kept === undefined ? block.rows : kept.length;
+    const committed = { table, first_seq: firstSeq, rows, buffer: stored };
+    if (rows > 0) {
+      this.#store.put(firstSeq, stored);
+      ids.forEach((id, row) => void this.#store.putExplicitId(table, id, firstSeq + row));
+      this.#store.putState(table, {
+        next_seq: firstSeq + rows,
+        rows: state.rows + rows,
+        blocks: state.blocks + 1,
+        bytes: state.bytes + storedBytes(openBlock(stored, 0).header),
+        generation: state.generation,
+      });
+    }
+    return kept === undefined
+      ? { committed, duplicates: 0 }
+      : { committed, duplicates: block.rows - rows, kept };
+  }
+
+  /**
+   * Merges one run of small adjacent blocks into one, in a transaction of its own; true when there was one, so that
+   * there may be more. Ids and sequences stay; readers keep the snapshot that they have.
+   */
+  mergeSmall(): boolean {
+    this.#store.refresh();
+    return tables.some((table) => this.#mergeIn(table));
+  }
+
+  /** Forgets what was read inside a transaction that was undone. */
+  reload(): void {
+    this.#directories = newDirectories();
+    this.#store.forget();
+  }
+
+  list(query: EventListQuery): ListPage {
+    const { table, filter, order, per_page } = query;
+    const compiled = compileFilter(table, filter);
+    const hash = queryHash(table, filter, order);
+    const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor, hash);
+    const { directory, state } = this.#snapshot(table);
+    const lastSeq = cursor?.lastSeq ?? state.next_seq - 1;
+    const search = new EventQuery(this.#store, directory, compiled, order, lastSeq);
+    let found: Position[];
+    let total: number;
+    let shown: number;
+    if (cursor === undefined) {
+      const counts = search.counts();
+      total = counts.reduce((sum, count) => sum + count, 0);
+      shown = (query.page - 1) * per_page;
+      found = search.at(shown, per_page, counts, total);
+    } else {
+      ({ total, shown } = cursor);
+      found = search.after(cursor, per_page);
+    }
+    shown += found.length;
+    const page = cursor?.page ?? query.page;
+    const last = found.at(-1);
+    const json = this.#write(directory, search, found);
+    if (last === undefined || found.length < per_page || shown >= total) return { json, total, page };
+    return {
+      json,
+      total,
+      page,
+      next_cursor: writeCursor({ ...last, lastSeq, total, shown, page: page + 1 }, hash),
+    };
+  }
+
+  /** Undefined for an id that no event has. */
+  get(table: Table, id: string): NetworkEvent | DnsEvent | undefined {
+    if (!isUuid(id)) return undefined;
+    const { directory, state } = this.#snapshot(table);
+    const seq = this.#find(table, directory, state, id.toLowerCase());
+    if (seq === undefined) return undefined;
+    const block = this.#blockOf(directory, seq);
+    return block === undefined ? undefined : readEvent(block, seq - block.firstSeq).attributes;
+  }
+
+  /** Events committed after `since`, oldest first, at most `limit`. */
+  replay(table: Table, since: number, filter: EventFilter, limit: number): Replay<NetworkEvent | DnsEvent> {
+    const compiled = compileFilter(table, filter);
+    const { directory, state } = this.#snapshot(table);
+    const head = state.next_seq - 1;
+    const oldest = directory.count === 0 ? state.next_seq : directory.firstSeq[0]!;
+    const lost = Math.max(0, oldest - (since + 1));
+    const events: { seq: number; id: string; data: NetworkEvent | DnsEvent }[] = [];
+    for (let i = 0; i < directory.count; i++) {
+      const firstSeq = directory.firstSeq[i]!;
+      if (firstSeq + directory.rows[i]! <= since + 1) continue;
+      const block = this.#store.open(table, firstSeq, directory.rows[i]!);
+      for (const row of compiled.select(block)) {
+        const seq = firstSeq + row;
+        if (seq <= since) continue;
+        if (events.length === limit) return { events, next: events.at(-1)?.seq ?? since, head, lost };
+        const { id, attributes } = readEvent(block, row);
+        events.push({ seq, id, data: attributes });
+      }
+    }
+    return { events, next: head, head, lost };
+  }
+
+  /** Newest committed sequence; 0 before the first. */
+  head(table: Table): number {
+    this.#store.refresh();
+    return this.#store.state(table).next_seq - 1;
+  }
+
+  counts(): Record<Table, number> {
+    this.#store.refresh();
+    return { network: this.#store.state('network').rows, dns: this.#store.state('dns').rows };
+  }
+
+  blocks(): number {
+    this.#store.refresh();
+    return tables.reduce((sum, table) => sum + this.#store.state(table).blocks, 0);
+  }
+
+  /** Bytes of blocks, before LMDB rounds up to pages. */
+  bytes(): number {
+    this.#store.refresh();
+    return tables.reduce((sum, table) => sum + this.#store.state(table).bytes, 0);
+  }
+
+  #snapshot(table: Table): { directory: BlockDirectory; state: TableState } {
+    this.#store.refresh();
+    const state = this.#store.state(table);
+    const directory = this.#directories[table];
+    directory.update(this.#store, state);
+    return { directory, state };
+  }
+
+  /** The rows to keep (undefined when all) and the explicit ids of those that have one, by their row once stored. */
+  #withoutDuplicates(block: EventBlock, state: TableState): { kept?: Uint32Array; ids: Map<number, string> } {
+    const column = block.texts('id');
+    const ids = new Map<number, string>();
+    if (column.list.length === 0) return { ids };
+    const directory = this.#directories[block.table];
+    const seen = new Set<string>();
+    const kept: number[] = [];
+    for (let row = 0; row < block.rows; row++) {
+      const id = column.text(row)?.toLowerCase();
+      if (id !== undefined) {
+        if (parseEventId(id) !== undefined) directory.update(this.#store, state);
+        if (seen.has(id) || this.#find(block.table, directory, state, id) !== undefined) continue;
+        seen.add(id);
+        ids.set(kept.length, id);
+      }
+      kept.push(row);
+    }
+    return kept.length === block.rows ? { ids } : { kept: Uint32Array.from(kept), ids };
+  }
+
+  /** Sequence of the event with this id, lower case: by what the id says, else by the index of senders' ids. */
+  #find(table: Table, directory: BlockDirectory, state: TableState, id: string): number | undefined {
+    const made = parseEventId(id);
+    if (made !== undefined && made.table === table && made.seq > 0 && made.seq < state.next_seq) {
+      const block = this.#blockOf(directory, made.seq);
+      if (block !== undefined && rowId(block, made.seq - block.firstSeq) === id) return made.seq;
+    }
+    return this.#store.explicitId(table, id);
+  }
+
+  #blockOf(directory: BlockDirectory, seq: number): EventBlock | undefined {
+    const place = directory.find(seq);
+    if (place < 0) return undefined;
+    return this.#store.open(directory.table, directory.firstSeq[place]!, directory.rows[place]!);
+  }
+
+  #write(directory: BlockDirectory, search: EventQuery, found: readonly Position[]): Uint8Array<ArrayBuffer> {
+    const opened = new Map<number, EventBlock>();
+    const resources = found.map(({ seq }) => {
+      const place = directory.find(seq);
+      if (place < 0) throw new Error(`event ${seq} of ${directory.table} events is missing`);
+      let block = opened.get(place);
+      if (block === undefined) {
+        block = search.open(place);
+        opened.set(place, block);
+      }
+      return writeEventJson(block, seq - block.firstSeq);
+    });
+    return new TextEncoder().encode(`[${resources.join(',')}]`);
+  }
+
+  #mergeIn(table: Table): boolean {
+    const { directory, state } = this.#snapshot(table);
+    const run = chooseRun(directory, limits.maxBlockRows);
+    if (run === undefined) return false;
+    const builder = new BlockBuilder(table, 0);
+    const old: EventBlock[] = [];
+    for (let i = run.from; i < run.to; i++) {
+      const block = this.#store.open(table, directory.firstSeq[i]!, directory.rows[i]!);
+      builder.copy(block);
+      old.push(block);
+    }
+    const merged = builder.finish();
+    const freed = old.reduce((sum, block) => sum + storedBytes(block.header), 0);
+    this.#store.transaction(() => {
+      for (const block of old) this.#store.remove(block.firstSeq, block.header);
+      this.#store.put(old[0]!.firstSeq, merged);
+      this.#store.putState(table, {
+        ...state,
+        blocks: state.blocks - old.length + 1,
+        bytes: state.bytes - freed + storedBytes(openBlock(merged, 0).header),
+        generation: state.generation + 1,
+      });
+    });
+    return true;
+  }
+}
+
+function newDirectories(): Record<Table, BlockDirectory> {
+  return { network: new BlockDirectory('network'), dns: new BlockDirectory('dns') };
+}
+
+function rebuilt(block: EventBlock, rows: Uint32Array): ArrayBuffer {
+  const builder = new BlockBuilder(block.table, 0);
+  builder.copy(block, rows);
+  return builder.finish();
+}

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { openDatabase } from '../../lmdb.ts';
+import type { StoreReader } from '../store.ts';
+import { canonicalUuid } from '../uuid7.ts';
+import { listAlerts, replayAlerts } from './alert-list.ts';
+import { LmdbEvents } from './events.ts';
+import { listNotes } from './notes.ts';
+import { principalByName } from './principals.ts';
+import { databaseFile, lastSequence, openTables } from './tables.ts';
+
+/** Opens siem.mdb for reading; `openStore` has created it before. */
+export function openReader(dataDir: string): StoreReader {
+  const root = openDatabase(join(dataDir, databaseFile), { readOnly: true });
+  const tables = openTables(root);
+  const events = new LmdbEvents(root);
+  /** Each call reads one snapshot, the newest. */
+  const fresh = <A extends unknown[], R>(read: (...args: A) => R) => {
+    return (...args: A): R => {
+      root.resetReadTxn();
+      return read(...args);
+    };
+  };
+  const byId = <T>(table: { get(id: string): T | undefined }, text: string): T | undefined => {
+    const id = canonicalUuid(text);
+    return id === undefined ? undefined : table.get(id);
+  };
+  return {
+    listEvents: fresh((query) => events.list(query)),
+    getEvent: fresh((table, id) => events.get(table, id)) as StoreReader['getEvent'],
+    replayEvents: fresh((table, since, filter, limit) => events.replay(table, since, filter, limit)),
+    listAlerts: fresh((query) => listAlerts(tables, query)),
+    getAlert: fresh((id) => byId(tables.alerts, id)?.alert),
+    replayAlerts: fresh((since, filter, limit) => replayAlerts(tables, since, filter, limit)),
+    listNotes: fresh((alertId, page, perPage) => listNotes(tables, alertId, page, perPage)),
+    principal: fresh((id) => byId(tables.principals, id)),
+    principalByName: fresh((name) => principalByName(tables, name)),
+    token: fresh((jti) => byId(tables.tokens, jti)),
+    tokens: fresh(() => Array.from(tables.tokens.getRange(), ({ value }) => value)),
+    head: fresh((channel) =>
+      channel === 'alerts'
+        ? lastSequence(tables.alertLog)
+        : events.head(channel === 'events.network' ? 'network' : 'dns'),
+    ),
+    close: () => void root.close(),
+  };
+}

@@ -1,0 +1,100 @@
+import type { Alert } from '../../contract/resources/alert.ts';
+import type { AlertNote } from '../../contract/resources/alert-note.ts';
+import type { Severity } from '../../contract/resources/common.ts';
+import type { IngestAnswer } from '../../contract/resources/ingest.ts';
+import type { Database, RootDatabase } from '../../lmdb.ts';
+import type { OutboxRow, Principal, Token } from '../store.ts';
+import type { Interval } from './intervals.ts';
+
+/** In the data folder. */
+export const databaseFile = 'siem.mdb';
+
+/** An alert as stored: the resource, and what only the store needs. */
+export interface AlertRow {
+  readonly id: string;
+  /** Position in the sequence of changes: the key of `alertLog` that names this alert. */
+  readonly seq: number;
+  /** Its `alert.raised` entry is in the outbox or the log. */
+  readonly raised: boolean;
+  /** Highest severity that findings gave it; what an analyst set is in the resource. */
+  readonly found: Severity;
+  readonly alert: Alert;
+}
+
+/** New alerts of one rule in one window of event time that begins with the first of them. */
+export interface RuleWindow {
+  readonly start: number;
+  readonly alerts: number;
+}
+
+export interface RememberedAnswer {
+  readonly digest: string;
+  readonly answer: IngestAnswer;
+  /** Epoch milliseconds from which it counts no more. */
+  readonly expires: number;
+}
+
+/**
+ * The tables of siem.mdb beside the events. Text from outside is never a key: it is hashed, or it is a UUID whose
+ * form was checked. Values are msgpack without shared structures, because several threads read them.
+ */
+export interface Tables {
+  /** alert id → row */
+  readonly alerts: Database<AlertRow, string>;
+  /** change sequence → alert id; one key for each alert, that of its latest change */
+  readonly alertLog: Database<string, number>;
+  /** [last_seen in epoch ms, alert id] → nothing */
+  readonly alertTimes: Database<true, [number, string]>;
+  /** deduplication key → intervals of its recent alerts, oldest alert first */
+  readonly alertKeys: Database<readonly Interval[], string>;
+  /** hash of the rule → its recent windows, oldest first */
+  readonly ruleWindows: Database<readonly RuleWindow[], string>;
+  /** [alert id, number of the note from 1] → note */
+  readonly notes: Database<AlertNote & { id: string }, [string, number]>;
+  /** sequence → row */
+  readonly outbox: Database<OutboxRow, number>;
+  /** entry id → sequence */
+  readonly outboxIds: Database<number, string>;
+  /** hash of an Idempotency-Key → answer */
+  readonly answers: Database<RememberedAnswer, string>;
+  /** [expires, hash] → nothing */
+  readonly answerTimes: Database<true, [number, string]>;
+  /** principal id → principal */
+  readonly principals: Database<Principal, string>;
+  /** hash of a name → principal id */
+  readonly principalNames: Database<string, string>;
+  /** jti → token */
+  readonly tokens: Database<Token, string>;
+  /** [expires_at in epoch ms, jti] → nothing; sessions only */
+  readonly tokenTimes: Database<true, [number, string]>;
+}
+
+export function openTables(root: RootDatabase): Tables {
+  return {
+    alerts: root.openDB('alerts', {}),
+    alertLog: root.openDB('alert-log', {}),
+    alertTimes: root.openDB('alert-times', {}),
+    alertKeys: root.openDB('alert-keys', {}),
+    ruleWindows: root.openDB('alert-rule-windows', {}),
+    notes: root.openDB('alert-notes', {}),
+    outbox: root.openDB('outbox', {}),
+    outboxIds: root.openDB('outbox-ids', {}),
+    answers: root.openDB('answers', {}),
+    answerTimes: root.openDB('answer-times', {}),
+    principals: root.openDB('principals', {}),
+    principalNames: root.openDB('principal-names', {}),
+    tokens: root.openDB('tokens', {}),
+    tokenTimes: root.openDB('token-times', {}),
+  };
+}
+
+/** The highest key of a table keyed by a sequence; 0 while it is empty. */
+export function lastSequence(table: Database<unknown, number>): number {
+  for (const key of table.getKeys({ reverse: true, limit: 1 })) return key;
+  return 0;
+}
+
+/** Entries of a table, without counting them. */
+export function entryCount(table: { getStats(): object }): number {
+  return (table.getStats() as { readonly entryCount: number }).entryCount;
+}

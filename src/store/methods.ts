@@ -1,0 +1,17 @@
+import { methods } from '../rpc/methods.ts';
+import type { Store } from './store.ts';
+
+/** What the store worker exposes; the compiler proves it complete. */
+export const storeMethods = methods<Store>()([
+  'commit',
+  'changeAlert',
+  'addNote',
+  'outbox',
+  'settle',
+  'createPrincipal',
+  'addToken',
+  'rotateSession',
+  'revokeToken',
+  'status',
+  'close',
+]);

@@ -1,0 +1,274 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { mayAccess, requireAccess } from '../../src/auth/access.ts';
+import { accessTokens } from '../../src/auth/access-token.ts';
+import { createAuthenticator } from '../../src/auth/authenticate.ts';
+import { ensureAdministrator } from '../../src/auth/bootstrap.ts';
+import type { KnownPrincipal } from '../../src/auth/identities.ts';
+import { issueLongLived } from '../../src/auth/long-lived.ts';
+import { hashPassword } from '../../src/auth/passwords.ts';
+import { createSignIn, sessionTtlMs } from '../../src/auth/sign-in.ts';
+import { limits } from '../../src/limits.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openStore } from '../../src/store/lmdb/store.ts';
+import { uuid7 } from '../../src/store/uuid7.ts';
+
+const start = Date.UTC(2026, 10, 20);
+const minute = 60_000;
+const password = 'correct horse battery';
+const system = { id: 'system', name: 'system' };
+
+/** Sign-in over a real store, with an administrator. */
+async function service() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-auth-'));
+  const clock = { now: start };
+  const store = openStore({ dataDir, alertWindowMs: 1000, clock: () => clock.now });
+  const reader = openReader(dataDir);
+  onTestFinished(async () => {
+    reader.close();
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+  });
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const jwk = { ...privateKey.export({ format: 'jwk' }), kid: randomUUID() } as unknown as Record<
+    string,
+    string
+  >;
+  const tokens = accessTokens(jwk, { issuer: 'candor', audience: 'candor' });
+  const sources = { now: () => clock.now, newId: () => uuid7(clock.now) };
+  const parts = { reader, writer: store, tokens, sources };
+  const generated = await ensureAdministrator(parts, password);
+  const signIn = createSignIn(parts);
+  const authenticate = createAuthenticator(reader, tokens);
+  const who = (token: string) => authenticate(`Bearer ${token}`, clock.now);
+  const login = (changes: { username?: string; password?: string } = {}, address = '192.0.2.1') =>
+    signIn.login({ username: 'admin', password, ...changes }, address);
+  const add = async (changes: Partial<KnownPrincipal>): Promise<KnownPrincipal> => {
+    const principal: KnownPrincipal = {
+      id: uuid7(clock.now),
+      name: 'someone',
+      kind: 'user',
+      roles: ['viewer'],
+      status: 'active',
+      created_at: new Date(clock.now).toISOString(),
+      ...changes,
+    };
+    await store.createPrincipal(principal, system);
+    return principal;
+  };
+  return { ...parts, store, clock, generated, signIn, authenticate, who, login, add };
+}
+
+const unauthenticated = { code: 'UNAUTHENTICATED' };
+
+describe('the first start', () => {
+  test('creates the administrator with the password given, unlogged, once', async () => {
+    const { generated, login, reader, writer, sources, store } = await service();
+    expect(generated).toBeUndefined();
+    expect(await store.outbox(10)).toEqual([]);
+    expect(await ensureAdministrator({ reader, writer, sources }, 'another password')).toBeUndefined();
+    await expect(login({ password: 'another password' })).rejects.toMatchObject(unauthenticated);
+    await expect(login()).resolves.toBeDefined();
+  });
+
+  test('generates a password where none was given', async () => {
+    const created: KnownPrincipal[] = [];
+    const generated = await ensureAdministrator(
+      {
+        reader: { principalByName: () => undefined },
+        writer: { createPrincipal: async (principal) => void created.push(principal) },
+        sources: { now: () => start, newId: () => uuid7(start) },
+      },
+      undefined,
+    );
+    expect(generated).toMatch(/^[A-Za-z0-9_-]{24}$/);
+    expect(JSON.stringify(created)).not.toContain(generated);
+  });
+});
+
+describe('a session', () => {
+  test('begins with a login, carries the roles, is logged by its identifier', async () => {
+    const { login, who, store, reader } = await service();
+    const tokens = await login();
+    expect(tokens).toMatchObject({
+      token_type: 'Bearer',
+      expires_in: 900,
+      refresh_expires_in: sessionTtlMs / 1000,
+    });
+    const identity = await who(tokens.access_token);
+    expect(identity).toMatchObject({
+      principal: { name: 'admin' },
+      roles: ['admin'],
+      expiresAt: start + 15 * minute,
+    });
+    const rows = await store.outbox(10);
+    expect(rows).toMatchObject([
+      { kind: 'token.issued', subject: { id: identity.jti }, actor: identity.principal.id },
+    ]);
+    const stored = JSON.stringify([rows, reader.tokens()]);
+    for (const secret of [tokens.access_token, tokens.refresh_token, password])
+      expect(stored).not.toContain(secret);
+  });
+
+  test('is renewed, and its tokens are part of it', async () => {
+    const { login, who, signIn, clock, store } = await service();
+    const first = await login();
+    clock.now += 20 * minute;
+    await expect(who(first.access_token)).rejects.toMatchObject(unauthenticated);
+    const second = await signIn.refresh(first.refresh_token);
+    expect(second.refresh_token).not.toBe(first.refresh_token);
+    expect(second.refresh_expires_in).toBe(sessionTtlMs / 1000 - 20 * 60);
+    await expect(who(second.access_token)).resolves.toMatchObject({ roles: ['admin'] });
+    expect(await store.outbox(10)).toHaveLength(1);
+  });
+
+  test('ends when a refresh token is used twice, with all its tokens', async () => {
+    const { login, who, signIn, store } = await service();
+    const first = await login();
+    const second = await signIn.refresh(first.refresh_token);
+    await expect(signIn.refresh(first.refresh_token)).rejects.toMatchObject(unauthenticated);
+    await expect(signIn.refresh(second.refresh_token)).rejects.toMatchObject(unauthenticated);
+    await expect(who(second.access_token)).rejects.toMatchObject(unauthenticated);
+    expect((await store.outbox(10)).map(({ kind }) => kind)).toEqual(['token.issued', 'token.revoked']);
+  });
+
+  test('does not end another session of the same principal', async () => {
+    const { login, who, signIn } = await service();
+    const [one, two] = [await login(), await login()];
+    await signIn.logout(await who(one.access_token));
+    await expect(who(one.access_token)).rejects.toMatchObject(unauthenticated);
+    await expect(signIn.refresh(one.refresh_token)).rejects.toMatchObject(unauthenticated);
+    await expect(who(two.access_token)).resolves.toBeDefined();
+  });
+
+  test('ends by itself, refreshed or not', async () => {
+    const { login, signIn, clock } = await service();
+    let { refresh_token } = await login();
+    for (let days = 1; days < 7; days++) {
+      clock.now += 24 * 60 * minute;
+      ({ refresh_token } = await signIn.refresh(refresh_token));
+    }
+    clock.now += 24 * 60 * minute;
+    await expect(signIn.refresh(refresh_token)).rejects.toMatchObject(unauthenticated);
+  });
+
+  test.for(['', 'refresh_', 'candor_x', 'x'.repeat(5000)])('is not renewed by %j', async (text) => {
+    const { signIn } = await service();
+    await expect(signIn.refresh(text)).rejects.toMatchObject(unauthenticated);
+  });
+});
+
+describe('a login', () => {
+  test('says the same of a wrong password, an unknown name, a suspended account and one without password', async () => {
+    const { login, add } = await service();
+    const password_hash = await hashPassword(password);
+    await add({ name: 'suspended', status: 'suspended', password_hash });
+    await add({ name: 'sensor', kind: 'sensor' });
+    const attempts = [
+      { password: 'wrong' },
+      { username: 'nobody' },
+      { username: 'suspended' },
+      { username: 'sensor' },
+    ];
+    const errors = await Promise.all(
+      attempts.map((attempt) => login(attempt).catch((error: unknown) => error)),
+    );
+    for (const error of errors)
+      expect(error).toMatchObject({ ...unauthenticated, message: (errors[0] as Error).message });
+  });
+
+  test('is throttled by account, from wherever, and then by address', async () => {
+    const { login, clock } = await service();
+    for (let i = 0; i < limits.maxLoginFailuresPerMinute; i++)
+      await expect(login({ password: 'wrong' }, `192.0.2.${i}`)).rejects.toMatchObject(unauthenticated);
+    await expect(login({}, '203.0.113.1')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    clock.now += minute;
+    await expect(login({}, '203.0.113.1')).resolves.toBeDefined();
+    for (let i = 0; i < limits.maxLoginFailuresPerMinute; i++)
+      await expect(login({ username: `n${i}` }, '198.51.100.1')).rejects.toMatchObject(unauthenticated);
+    await expect(login({}, '198.51.100.1')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    await expect(login({}, '198.51.100.2')).resolves.toBeDefined();
+  });
+});
+
+describe('credentials', () => {
+  test.for([undefined, '', 'Basic YTpi', 'Bearer', 'Bearer ', 'Bearer a b', 'Bearer x', 'Bearer candor_x'])(
+    'that are none or bad are refused: %j',
+    async (header) => {
+      const { authenticate } = await service();
+      await expect(authenticate(header, start)).rejects.toMatchObject(unauthenticated);
+    },
+  );
+
+  test('of a machine last until they end or are revoked', async () => {
+    const { add, who, clock, reader, store, ...parts } = await service();
+    const sensor = await add({ name: 'zeek-1', kind: 'sensor', roles: ['sensor'] });
+    const expires_at = new Date(start + 60 * minute).toISOString();
+    const issued = await issueLongLived(parts, sensor, { name: 'x', roles: ['sensor'], expires_at }, system);
+    expect(issued.token).toBe(`candor_${issued.record.jti}_${issued.token.slice(-43)}`);
+    await expect(who(issued.token)).resolves.toMatchObject({
+      principal: { id: sensor.id },
+      roles: ['sensor'],
+      jti: issued.record.jti,
+      expiresAt: start + 60 * minute,
+    });
+    const wrong = `${issued.token.slice(0, -1)}${issued.token.endsWith('A') ? 'B' : 'A'}`;
+    await expect(who(wrong)).rejects.toMatchObject(unauthenticated);
+    const endless = await issueLongLived(parts, sensor, { name: 'y', roles: ['sensor'] }, system);
+    expect(await who(endless.token)).not.toHaveProperty('expiresAt');
+    clock.now += 60 * minute;
+    await expect(who(issued.token)).rejects.toMatchObject(unauthenticated);
+    await store.revokeToken(endless.record.jti, system);
+    await expect(who(endless.token)).rejects.toMatchObject(unauthenticated);
+  });
+
+  test('cannot be issued with roles that the principal lacks, or that ended', async () => {
+    const { add, ...parts } = await service();
+    const sensor = await add({ name: 'zeek-1', roles: ['sensor'] });
+    await expect(
+      issueLongLived(parts, sensor, { name: 'x', roles: ['admin'] }, system),
+    ).rejects.toMatchObject({
+      details: { field: 'scopes' },
+    });
+    const expires_at = new Date(start).toISOString();
+    await expect(
+      issueLongLived(parts, sensor, { name: 'x', roles: ['sensor'], expires_at }, system),
+    ).rejects.toMatchObject({ details: { field: 'expires_at' } });
+  });
+
+  test('have the roles that their principal still has, and none when it is suspended', async () => {
+    const { reader, tokens, login, clock } = await service();
+    const { access_token } = await login();
+    let principal: KnownPrincipal | undefined = reader.principalByName('admin');
+    const changed = createAuthenticator({ ...reader, principal: () => principal }, tokens);
+    const ask = () => changed(`bearer ${access_token}`, clock.now);
+    expect((await ask()).roles).toEqual(['admin']);
+    principal = { ...principal!, roles: ['viewer'] };
+    expect((await ask()).roles).toEqual([]);
+    principal = { ...principal, status: 'suspended' };
+    await expect(ask()).rejects.toMatchObject(unauthenticated);
+    principal = undefined;
+    await expect(ask()).rejects.toMatchObject(unauthenticated);
+  });
+});
+
+describe('access', () => {
+  test('is denied by default', () => {
+    expect(mayAccess(undefined, ['admin'])).toBe(false);
+    expect(mayAccess([], ['admin'])).toBe(false);
+    expect(mayAccess(['analyst'], [])).toBe(false);
+    expect(mayAccess('public', [])).toBe(true);
+    expect(mayAccess(['analyst', 'admin'], ['viewer', 'admin'])).toBe(true);
+  });
+
+  test('asks for credentials before it forbids', () => {
+    expect(() => requireAccess(['admin'], undefined)).toThrow(expect.objectContaining(unauthenticated));
+    expect(() => requireAccess(['admin'], { roles: ['viewer'] })).toThrow(
+      expect.objectContaining({ code: 'FORBIDDEN' }),
+    );
+    expect(() => requireAccess('public', undefined)).not.toThrow();
+  });
+});

@@ -1,0 +1,244 @@
+import { describe, expect, test } from 'vitest';
+import type { Alert } from '../../src/contract/resources/alert.ts';
+import type { Finding } from '../../src/events/finding.ts';
+import { limits } from '../../src/limits.ts';
+import { analyst, batchOf, everything, finding, hour, opened, resources, start } from './opened.ts';
+
+const minute = 60_000;
+
+/** The alerts after the findings came one batch each, in order of their first occurrence. */
+async function merged(batches: readonly (readonly Finding[])[]): Promise<Alert[]> {
+  const { store, reader } = opened();
+  for (const findings of batches) await store.commit(batchOf(findings));
+  return resources<Alert>(reader.listAlerts(everything)).map(({ attributes }) => attributes);
+}
+
+const at = (...minutes: number[]) => minutes.map((m) => [finding({ timestamp: start + m * minute })]);
+const iso = (minutes: number) => new Date(start + minutes * minute).toISOString();
+
+describe('occurrences', () => {
+  const cases: [name: string, minutes: number[], counts: number[]][] = [
+    ['once', [0], [1]],
+    ['at the same time', [0, 0, 0], [3]],
+    ['exactly a window apart', [0, 60, 120], [3]],
+    ['more than a window apart', [0, 61], [1, 1]],
+    ['the window runs from the last one', [0, 50, 100, 150], [4]],
+    ['backwards', [150, 100, 50, 0], [4]],
+    ['late, before the alert began', [100, 41], [2]],
+    ['late, more than a window before', [100, 39], [1, 1]],
+    ['between two alerts: the nearer counts it', [0, 100, 45], [2, 1]],
+    ['between two alerts, nearer to the later', [0, 100, 55], [1, 2]],
+    ['late for the first of three alerts', [0, 100, 200, 5], [2, 1, 1]],
+  ];
+  test.for(cases)('%s', async ([, minutes, counts]) => {
+    expect((await merged(at(...minutes))).map(({ count }) => count)).toEqual(counts);
+  });
+
+  test('of one batch are taken in order of their time', async () => {
+    const alerts = await merged([at(0, 100, 50).flat()]);
+    expect(alerts).toMatchObject([{ count: 3, first_seen: iso(0), last_seen: iso(100), version: 1 }]);
+  });
+
+  const others: [string, Partial<Finding>, number][] = [
+    ['another rule', { rule_id: '1:2' }, 2],
+    ['another source of rules', { rule_source: 'zeek' }, 2],
+    ['another source address', { src_ip: '192.0.2.2' }, 2],
+    ['another destination address', { dst_ip: '198.51.100.2' }, 2],
+    ['the addresses exchanged', { src_ip: '198.51.100.1', dst_ip: '192.0.2.1' }, 2],
+    ['other ports', { src_port: 1, dst_port: 2 }, 1],
+    ['another title and severity', { title: 'x', severity: 'critical' }, 1],
+    ['another spelling of the address', { src_ip: '::ffff:192.0.2.1' }, 1],
+  ];
+  test.for(others)('with %s', async ([, changes, count]) => {
+    expect(await merged([[finding(), finding(changes)]])).toHaveLength(count);
+  });
+
+  test('without addresses are one alert too', async () => {
+    const { src_ip: _s, dst_ip: _d, ...bare } = finding();
+    expect(await merged([[bare], [bare]])).toMatchObject([{ count: 2 }]);
+  });
+});
+
+describe('an alert', () => {
+  test('has the ports and names of the first occurrence and the highest severity', async () => {
+    const [alert] = await merged([
+      [finding({ severity: 'medium', confidence: 0.5, domain: 'a.example' })],
+      [finding({ severity: 'high', src_port: 1, domain: 'b.example' })],
+      [finding({ severity: 'low' })],
+    ]);
+    expect(alert).toMatchObject({
+      severity: 'high',
+      priority: 'high',
+      risk_score: 55,
+      src_port: 4711,
+      domain: 'a.example',
+      version: 3,
+      status: 'new',
+    });
+  });
+
+  test('keeps the severity of an analyst until a graver finding comes', async () => {
+    const { store, reader } = opened();
+    const { alerts } = await store.commit(batchOf([finding({ severity: 'medium' })]));
+    const id = alerts[0]!.alert.id;
+    await store.changeAlert(id, { severity: 'low', priority: 'critical' }, analyst);
+    await store.commit(batchOf([finding({ severity: 'medium' })]));
+    expect(reader.getAlert(id)).toMatchObject({ severity: 'low', priority: 'critical' });
+    await store.commit(batchOf([finding({ severity: 'high' })]));
+    expect(reader.getAlert(id)).toMatchObject({ severity: 'high', priority: 'critical' });
+  });
+});
+
+describe('recurrence', () => {
+  async function recurring(status: Alert['status'][], afterMinutes = 1) {
+    const { store, reader } = opened();
+    const first = (await store.commit(batchOf([finding()]))).alerts[0]!.alert.id;
+    for (const next of status) await store.changeAlert(first, { status: next }, analyst);
+    await store.commit(batchOf([finding({ timestamp: start + afterMinutes * minute })]));
+    return { first, alerts: resources<Alert>(reader.listAlerts(everything)) };
+  }
+
+  test.for([['new'], ['in_progress'], ['suppressed']] as const)(
+    'while %s counts quietly',
+    async ([status]) => {
+      const { alerts } = await recurring([status]);
+      expect(alerts).toMatchObject([{ attributes: { count: 2, status } }]);
+    },
+  );
+
+  test.for([[['resolved']], [['resolved', 'archived']], [['suppressed', 'archived']]] as const)(
+    'after %s is a new alert that names the earlier one',
+    async ([status]) => {
+      const { first, alerts } = await recurring([...status]);
+      expect(alerts).toHaveLength(2);
+      expect(alerts.find(({ id }) => id !== first)?.attributes).toMatchObject({
+        count: 1,
+        status: 'new',
+        previous_alert_id: first,
+      });
+      expect(alerts.find(({ id }) => id === first)?.attributes.count).toBe(1);
+    },
+  );
+
+  test('long after resolved names the earlier one too', async () => {
+    const { first, alerts } = await recurring(['resolved'], 500);
+    expect(alerts[1]?.attributes.previous_alert_id).toBe(first);
+  });
+
+  test('long after an alert that is open does not', async () => {
+    const { alerts } = await recurring([], 500);
+    expect(alerts).toHaveLength(2);
+    expect(alerts[1]?.attributes.previous_alert_id).toBeUndefined();
+  });
+
+  test('of an alert that was reopened counts on', async () => {
+    const { alerts } = await recurring(['resolved', 'in_progress']);
+    expect(alerts).toMatchObject([{ attributes: { count: 2, status: 'in_progress' } }]);
+  });
+});
+
+describe('a flood of alerts of one rule', () => {
+  const flood = (count: number, from = 0) =>
+    Array.from({ length: count }, (_, i) =>
+      finding({
+        src_ip: `10.${(from + i) >> 16}.${((from + i) >> 8) & 255}.${(from + i) & 255}`,
+        timestamp: start + from + i,
+      }),
+    );
+
+  test('becomes one alert that says so, and the counts add up', async () => {
+    const { store, reader } = opened();
+    await store.commit(batchOf(flood(700)));
+    await store.commit(batchOf(flood(800, 700)));
+    const page = reader.listAlerts({ ...everything, sort: 'count', order: 'desc' });
+    expect(page.total).toBe(limits.maxAlertsPerRuleWindow + 1);
+    const alerts = resources<Alert>(page).map(({ attributes }) => attributes);
+    expect(alerts[0]).toMatchObject({ count: 500, title: 'Flood of alerts: Invalid checksum' });
+    expect(alerts[0]).not.toHaveProperty('src_ip');
+    expect(alerts[0]).not.toHaveProperty('dst_ip');
+    // What has its own alert goes on counting there.
+    await store.commit(batchOf([finding({ src_ip: '10.0.0.0', timestamp: start + 2000 })]));
+    expect(
+      reader.listAlerts({ ...everything, terms: [{ field: 'src_ip', values: ['10.0.0.0'] }] }).total,
+    ).toBe(1);
+    expect(reader.listAlerts(everything).total).toBe(limits.maxAlertsPerRuleWindow + 1);
+  });
+
+  test('does not concern another rule, and ends with the window', async () => {
+    const { store, reader } = opened();
+    await store.commit(batchOf(flood(limits.maxAlertsPerRuleWindow)));
+    await store.commit(batchOf([finding({ rule_id: 'other', src_ip: '172.16.0.1' })]));
+    await store.commit(batchOf([finding({ src_ip: '172.16.0.2', timestamp: start + hour })]));
+    expect(reader.listAlerts(everything).total).toBe(limits.maxAlertsPerRuleWindow + 2);
+  });
+
+  test('cannot be split by backdating', async () => {
+    const { store, reader } = opened();
+    const backwards = flood(1500).map((each, i) => ({ ...each, timestamp: start - i }));
+    for (const part of [backwards.slice(0, 600), backwards.slice(600, 1200), backwards.slice(1200)])
+      await store.commit(batchOf(part));
+    expect(reader.listAlerts(everything).total).toBe(limits.maxAlertsPerRuleWindow + 1);
+  });
+});
+
+describe('the log', () => {
+  test('gets an alert once, when it first reaches high', async () => {
+    const { store } = opened();
+    await store.commit(batchOf([finding({ severity: 'medium' })]));
+    expect(await store.outbox(10)).toEqual([]);
+    const { alerts, outbox } = await store.commit(batchOf([finding({ severity: 'high' })]));
+    expect(outbox).toBe(1);
+    await store.commit(batchOf([finding({ severity: 'critical' })]));
+    const rows = await store.outbox(10);
+    expect(rows).toMatchObject([
+      {
+        kind: 'alert.raised',
+        actor: 'system',
+        subject: { type: 'alert', id: alerts[0]!.alert.id },
+        data: { rule: { source: 'suricata', id: '1:2200073' }, severity: 'high', count: 2 },
+      },
+    ]);
+  });
+
+  test('gets an alert whose severity was raised by hand, in the name of who did', async () => {
+    const { store } = opened();
+    const { alerts } = await store.commit(batchOf([finding()]));
+    await store.changeAlert(alerts[0]!.alert.id, { severity: 'high' }, analyst);
+    await store.changeAlert(alerts[0]!.alert.id, { severity: 'low' }, analyst);
+    await store.changeAlert(alerts[0]!.alert.id, { severity: 'critical' }, analyst);
+    expect(await store.outbox(10)).toMatchObject([{ kind: 'alert.raised', actor: analyst.id }]);
+  });
+
+  test('tells the alert where it put it, once', async () => {
+    const { store, reader } = opened();
+    const { alerts } = await store.commit(batchOf([finding({ severity: 'high' })]));
+    const [row] = await store.outbox(10);
+    const settlement = { id: row!.id, leaf_index: 7, tree_size: 8, leaf_hash: 'ab'.repeat(32) };
+    const updates = await store.settle([settlement]);
+    const { id: _, ...transparency } = settlement;
+    expect(updates).toMatchObject([{ alert: { transparency, version: 2 } }]);
+    expect(reader.getAlert(alerts[0]!.alert.id)).toMatchObject({ transparency });
+    expect(await store.settle([settlement])).toEqual([]);
+    expect(await store.outbox(10)).toEqual([]);
+  });
+
+  test('gets bounded, well-formed texts whatever a sensor wrote', async () => {
+    const { store } = opened();
+    const text = `${'\u0001'.repeat(4000)}\ud800`;
+    await store.commit(
+      batchOf([
+        finding({
+          severity: 'high',
+          title: text,
+          rule_name: text,
+          rule_id: text,
+          category: `${text}`,
+          domain: '\ud800',
+        }),
+      ]),
+    );
+    const [row] = await store.outbox(10);
+    expect(JSON.stringify(row).length).toBeLessThan(limits.maxEntryBytes);
+    expect(row?.data.domain).toBe('\ufffd');
+  });
+});

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import { ServiceError } from '../../src/errors.ts';
+import { GroupCommit, type Transactor } from '../../src/store/lmdb/group-commit.ts';
+
+/** A database of one list: `transactionSync` keeps what was written, or fails as it is told. */
+class List implements Transactor {
+  kept: string[] = [];
+  written: string[] = [];
+  transactions = 0;
+  failures: (Error | undefined)[] = [];
+
+  transactionSync<T>(action: () => T): T {
+    this.transactions++;
+    this.written = [];
+    const result = action();
+    const failure = this.failures.shift();
+    if (failure !== undefined) throw failure;
+    this.kept.push(...this.written);
+    return result;
+  }
+
+  put(text: string): () => () => string {
+    return () => () => {
+      this.written.push(text);
+      return text;
+    };
+  }
+}
+
+function queueOn(list: List, diskFull = false) {
+  let forgotten = 0;
+  const queue = new GroupCommit(list, { forget: () => forgotten++, diskFull: () => diskFull });
+  return { queue, forgotten: () => forgotten };
+}
+
+const refuse = () => {
+  throw new ServiceError('CONFLICT', 'no');
+};
+const lmdbError = (code: number) => Object.assign(new Error('lmdb'), { code });
+
+test('calls that wait together share one transaction, in order, each with its own result', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  const names = Array.from({ length: 100 }, (_, i) => `${i}`);
+  expect(await Promise.all(names.map((name) => queue.submit(1, list.put(name))))).toEqual(names);
+  expect(list.kept).toEqual(names);
+  expect(list.transactions).toBe(1);
+});
+
+test('a group is bounded in bytes; one call larger than the bound goes alone', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  const sizes = [1, 20, 20, 100, 1].map((mb) => mb * 2 ** 20);
+  await Promise.all(sizes.map((size, i) => queue.submit(size, list.put(`${i}`))));
+  expect(list.kept).toEqual(['0', '1', '2', '3', '4']);
+  expect(list.transactions).toBe(4);
+});
+
+test('a refused call does not concern its neighbours', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  const results = await Promise.allSettled([
+    queue.submit(1, list.put('a')),
+    queue.submit(1, refuse),
+    queue.submit(1, list.put('b')),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(list.kept).toEqual(['a', 'b']);
+});
+
+test('a bug while writing undoes the group, and the neighbours are applied without the call', async () => {
+  const list = new List();
+  const { queue, forgotten } = queueOn(list);
+  const results = await Promise.allSettled([
+    queue.submit(1, list.put('a')),
+    queue.submit(1, () => () => {
+      list.written.push('half');
+      throw new TypeError('bug');
+    }),
+    queue.submit(1, list.put('b')),
+  ]);
+  expect(results[1]).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) });
+  expect(list.kept).toEqual(['a', 'b']);
+  expect(forgotten()).toBe(1);
+});
+
+test.for([
+  ['the map is full', lmdbError(-30792), false],
+  ['no space', lmdbError(28), false],
+  ['short write on a full disk', lmdbError(5), true],
+] as const)('%s: UNAVAILABLE, nothing kept, and the store goes on', async ([, error, diskFull]) => {
+  const list = new List();
+  const { queue } = queueOn(list, diskFull);
+  list.failures = [error];
+  await expect(queue.submit(1, list.put('a'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(list.kept).toEqual([]);
+  await expect(queue.submit(1, list.put('b'))).resolves.toBe('b');
+});
+
+test('what does not fit is told apart from its neighbours that do', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  list.failures = [lmdbError(28), undefined, lmdbError(28), undefined];
+  const results = await Promise.allSettled(['a', 'b', 'c'].map((name) => queue.submit(1, list.put(name))));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(list.kept).toEqual(['a', 'c']);
+});
+
+test('a failed flush is fatal: it leaves the thread, and the calls stay unanswered', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  list.failures = [lmdbError(5)];
+  const handlers = process.listeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  const fatal = new Promise<Error>((resolve) => process.once('uncaughtException', resolve));
+  let answered = false;
+  const call = queue.submit(1, list.put('a')).finally(() => {
+    answered = true;
+  });
+  call.catch(() => {});
+  expect(await fatal).toMatchObject({ code: 5 });
+  await new Promise(setImmediate);
+  expect(answered).toBe(false);
+  for (const handler of handlers) process.on('uncaughtException', handler);
+});
+
+test('closing waits for what was taken, and takes no more', async () => {
+  const list = new List();
+  const { queue } = queueOn(list);
+  const call = queue.submit(1, list.put('a'));
+  const closed = queue.close();
+  await expect(queue.submit(1, list.put('b'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await closed;
+  expect(list.kept).toEqual(['a']);
+  await expect(call).resolves.toBe('a');
+});

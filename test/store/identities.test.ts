@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import type { Principal, Token } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/store/uuid7.ts';
+import { hour, opened, start } from './opened.ts';
+
+const system = { id: 'system', name: 'system' };
+const day = 24 * hour;
+
+const principal = (name: string, changes: Partial<Principal> = {}): Principal => ({
+  id: uuid7(start),
+  name,
+  kind: 'user',
+  roles: ['admin'],
+  status: 'active',
+  created_at: new Date(start).toISOString(),
+  ...changes,
+});
+
+const session = (of: Principal, changes: Partial<Token> = {}): Token => ({
+  jti: uuid7(start),
+  principal_id: of.id,
+  kind: 'session',
+  roles: ['admin'],
+  secret_hash: 'h1',
+  issued_at: new Date(start).toISOString(),
+  expires_at: new Date(start + 7 * day).toISOString(),
+  ...changes,
+});
+
+async function withAdmin() {
+  const open = opened();
+  const admin = principal('admin');
+  await open.store.createPrincipal(admin, system);
+  return { ...open, admin, kinds: async () => (await open.store.outbox(100)).map(({ kind }) => kind) };
+}
+
+describe('principals', () => {
+  test('the first is part of the initialisation, later ones are logged', async () => {
+    const { store, reader, admin, kinds } = await withAdmin();
+    expect(await kinds()).toEqual([]);
+    const second = principal('sensor', { kind: 'sensor', roles: ['sensor'] });
+    await store.createPrincipal(second, admin);
+    expect(await store.outbox(10)).toMatchObject([
+      {
+        kind: 'principal.provisioned',
+        actor: admin.id,
+        subject: { type: 'principal', id: second.id },
+        data: { name: 'sensor', kind: 'sensor', roles: ['sensor'] },
+      },
+    ]);
+    expect(reader.principalByName('sensor')).toEqual(second);
+    expect(reader.principal(admin.id)).toEqual(admin);
+  });
+
+  test('have a name of their own, of any length', async () => {
+    const { store, reader } = await withAdmin();
+    await expect(store.createPrincipal(principal('admin'), system)).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    const long = 'n'.repeat(5000);
+    await store.createPrincipal(principal(long), system);
+    expect(reader.principalByName(long)).toBeDefined();
+    expect(reader.principalByName(`${long}n`)).toBeUndefined();
+    expect(reader.principal('x'.repeat(5000))).toBeUndefined();
+  });
+
+  test('two of one name at once: one is created', async () => {
+    const { store } = await withAdmin();
+    const both = ['x', 'x'].map((name) => store.createPrincipal(principal(name), system));
+    const results = await Promise.allSettled(both);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('tokens', () => {
+  test('are logged by their identifier only, and a login moves last_login_at', async () => {
+    const { store, reader, admin } = await withAdmin();
+    const token = session(admin);
+    await store.addToken(token, admin);
+    const [row] = await store.outbox(10);
+    expect(row).toMatchObject({ kind: 'token.issued', subject: { type: 'token', id: token.jti }, data: {} });
+    expect(JSON.stringify(row)).not.toContain('h1');
+    expect(reader.token(token.jti)).toEqual(token);
+    expect(reader.tokens()).toEqual([token]);
+    expect(reader.principal(admin.id)?.last_login_at).toBe(token.issued_at);
+  });
+
+  test('are refused for an unknown principal and under an identifier that exists', async () => {
+    const { store, admin } = await withAdmin();
+    const token = session(admin);
+    await store.addToken(token, admin);
+    await expect(store.addToken(token, admin)).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(store.addToken(session(principal('nobody')), admin)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+
+  test('are revoked once', async () => {
+    const { store, reader, admin, kinds } = await withAdmin();
+    const token = session(admin);
+    await store.addToken(token, admin);
+    expect(await store.revokeToken(token.jti, admin)).toBe(true);
+    expect(await store.revokeToken(token.jti, admin)).toBe(false);
+    expect(await store.revokeToken('unknown', admin)).toBe(false);
+    expect(reader.token(token.jti)?.revoked_at).toBeDefined();
+    expect(await kinds()).toEqual(['token.issued', 'token.revoked']);
+  });
+
+  test('a session rotates its secret; one used before ends it', async () => {
+    const { store, reader, admin, kinds } = await withAdmin();
+    const token = session(admin);
+    await store.addToken(token, admin);
+    expect(await store.rotateSession(token.jti, 'h1', 'h2', admin)).toBe(true);
+    expect(reader.token(token.jti)?.secret_hash).toBe('h2');
+    expect(await store.rotateSession(token.jti, 'h1', 'h3', admin)).toBe(false);
+    expect(reader.token(token.jti)?.revoked_at).toBeDefined();
+    expect(await store.rotateSession(token.jti, 'h2', 'h3', admin)).toBe(false);
+    expect(await kinds()).toEqual(['token.issued', 'token.revoked']);
+  });
+
+  test('of two rotations at once with one secret the second ends the session', async () => {
+    const { store, reader, admin } = await withAdmin();
+    const token = session(admin);
+    await store.addToken(token, admin);
+    const both = ['h2', 'h3'].map((next) => store.rotateSession(token.jti, 'h1', next, admin));
+    expect(await Promise.all(both)).toEqual([true, false]);
+    expect(reader.token(token.jti)?.revoked_at).toBeDefined();
+  });
+
+  test('that ended are forgotten a day later, long-lived ones are not', async () => {
+    const { store, reader, admin, clock } = await withAdmin();
+    for (let i = 0; i < 5; i++) await store.addToken(session(admin), admin);
+    const { expires_at: _, ...endless } = session(admin, { kind: 'long_lived' });
+    await store.addToken(endless, admin);
+    clock.now += 8 * day;
+    expect(await store.rotateSession(reader.tokens()[0]!.jti, 'h1', 'h2', admin)).toBe(false);
+    const latest = () => session(admin, { expires_at: new Date(clock.now + day).toISOString() });
+    for (let i = 0; i < 2; i++) await store.addToken(latest(), admin);
+    expect(reader.tokens()).toHaveLength(3);
+    expect(reader.token(endless.jti)).toBeDefined();
+  });
+});

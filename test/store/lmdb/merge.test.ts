@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { chooseRun } from '../../../src/store/lmdb/merge.ts';
+
+const maxRows = 1024;
+
+/** Appends batches and merges after each, on row counts alone. */
+function simulate(batches: readonly number[]): { blocks: number[]; rewritten: number } {
+  const blocks: number[] = [];
+  let rewritten = 0;
+  for (const batch of batches) {
+    blocks.push(batch);
+    for (;;) {
+      const run = chooseRun({ count: blocks.length, rows: Float64Array.from(blocks) }, maxRows);
+      if (run === undefined) break;
+      const sum = blocks.slice(run.from, run.to).reduce((a, b) => a + b, 0);
+      expect(run.to - run.from).toBeGreaterThan(1);
+      expect(sum).toBeLessThanOrEqual(maxRows);
+      rewritten += sum;
+      blocks.splice(run.from, run.to - run.from, sum);
+    }
+  }
+  return { blocks, rewritten };
+}
+
+describe('merging', () => {
+  it.each([1, 3, 100, 511, 600])(
+    'of batches of %d rows leaves few blocks and rewrites rows seldom',
+    (size) => {
+      const batches = Array.from({ length: 3000 }, () => size);
+      const total = 3000 * size;
+      const { blocks, rewritten } = simulate(batches);
+      expect(blocks.reduce((a, b) => a + b, 0)).toBe(total);
+      expect(rewritten).toBeLessThanOrEqual(total * Math.log2(maxRows));
+      expect(blocks.length).toBeLessThan(20 + (2.1 * total) / maxRows);
+    },
+  );
+
+  it('leaves full blocks alone', () => {
+    expect(simulate(Array.from({ length: 50 }, () => maxRows))).toMatchObject({ rewritten: 0 });
+  });
+
+  it('takes small blocks between large ones, with one of them if they are many', () => {
+    expect(simulate([1000, 5, 5, 5, 1000, 7, 7, 1000]).blocks).toEqual([1015, 1000, 14, 1000]);
+  });
+});

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import type { Principal } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/store/uuid7.ts';
+import { analyst, batchOf, everything, finding, opened, start } from './opened.ts';
+
+const high = (n: number) => finding({ severity: 'high', src_ip: `10.0.0.${n}` });
+
+test('rows come oldest first, at most as many as asked for, and stay until settled', async () => {
+  const { store } = opened();
+  for (let n = 0; n < 5; n++) await store.commit(batchOf([high(n)]));
+  const rows = await store.outbox(3);
+  expect(rows.map(({ data }) => data.src_ip)).toEqual(['10.0.0.0', '10.0.0.1', '10.0.0.2']);
+  expect(await store.outbox(3)).toEqual(rows);
+  await store.settle([{ id: rows[1]!.id, leaf_index: 0, tree_size: 1, leaf_hash: '00'.repeat(32) }]);
+  expect((await store.outbox(9)).map(({ data }) => data.src_ip)).toEqual([
+    '10.0.0.0',
+    '10.0.0.2',
+    '10.0.0.3',
+    '10.0.0.4',
+  ]);
+  expect((await store.status()).outbox).toBe(4);
+});
+
+test('a full outbox refuses what must be logged, keeps nothing of it, and lets the rest through', async () => {
+  const { store, reader } = opened({ maxOutboxRows: 2 });
+  const admin: Principal = {
+    id: uuid7(start),
+    name: 'admin',
+    kind: 'user',
+    roles: ['admin'],
+    status: 'active',
+    created_at: new Date(start).toISOString(),
+  };
+  await store.createPrincipal(admin, analyst);
+  await store.commit(batchOf([high(1), high(2)]));
+  const { alerts } = await store.commit(batchOf([finding()]));
+  const low = alerts[0]!.alert.id;
+  const before = await store.status();
+  const token = {
+    jti: uuid7(start),
+    principal_id: admin.id,
+    kind: 'session',
+    roles: admin.roles,
+    secret_hash: 'h',
+    issued_at: admin.created_at,
+  } as const;
+  const logged = [
+    () => store.commit(batchOf([finding({ src_ip: '10.0.0.9' }), high(3)])),
+    () => store.changeAlert(low, { severity: 'high' }, analyst),
+    () => store.changeAlert(low, { ai_override: { verdict: 'benign', reason: 'x' }, note: 'x' }, analyst),
+    () => store.createPrincipal({ ...admin, id: uuid7(start), name: 'b' }, analyst),
+    () => store.addToken(token, analyst),
+  ];
+  for (const change of logged) await expect(change()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(await store.status()).toMatchObject({ alerts: before.alerts, outbox: before.outbox });
+  expect(reader.getAlert(low)).toMatchObject({ version: 1, note_count: 0 });
+
+  await expect(store.commit(batchOf([finding({ src_ip: '10.0.0.9' })]))).resolves.toBeDefined();
+  await expect(store.changeAlert(low, { status: 'resolved' }, analyst)).resolves.toBeDefined();
+  const [row] = await store.outbox(1);
+  await store.settle([{ id: row!.id, leaf_index: 0, tree_size: 1, leaf_hash: '00'.repeat(32) }]);
+  await expect(store.commit(batchOf([high(3)]))).resolves.toMatchObject({ outbox: 2 });
+  expect(reader.listAlerts(everything).total).toBe(5);
+});
+
+test('rows survive a restart in order, and new ones follow', async () => {
+  const { store, reader, dataDir } = opened();
+  await store.commit(batchOf([high(1)]));
+  await store.commit(batchOf([high(2)]));
+  reader.close();
+  await store.close();
+  const { openStore } = await import('../../src/store/lmdb/store.ts');
+  const again = openStore({ dataDir, alertWindowMs: 1000 });
+  expect(await again.commit(batchOf([high(3)]))).toMatchObject({ outbox: 3 });
+  expect((await again.outbox(9)).map(({ data }) => data.src_ip)).toEqual([
+    '10.0.0.1',
+    '10.0.0.2',
+    '10.0.0.3',
+  ]);
+  await again.close();
+});

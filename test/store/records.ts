@@ -1,0 +1,35 @@
+import type { NetworkRecord } from '../../src/events/records.ts';
+
+export function networkRecord(changes: Partial<NetworkRecord> = {}): NetworkRecord {
+  return {
+    id: undefined,
+    timestamp: Date.UTC(2026, 10, 20),
+    duration_ms: undefined,
+    src_ip: '192.0.2.1',
+    src_port: 4711,
+    src_mac: undefined,
+    dst_ip: '198.51.100.1',
+    dst_port: 22,
+    dst_mac: undefined,
+    transport: 'tcp',
+    app_protocol: undefined,
+    src_bytes: undefined,
+    dst_bytes: undefined,
+    src_payload_bytes: undefined,
+    dst_payload_bytes: undefined,
+    src_packets: undefined,
+    dst_packets: undefined,
+    missed_bytes: undefined,
+    state: undefined,
+    conn_state: undefined,
+    history: undefined,
+    direction: 'external',
+    community_id: undefined,
+    connection_id: undefined,
+    vlan: undefined,
+    sensor: undefined,
+    source: 'native',
+    severity: 'informational',
+    ...changes,
+  };
+}
