@@ -190,7 +190,7 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
           .events.slice(0, last)
           .map(({ seq, data }) => {
             const event = data as unknown as Record<string, unknown>;
-            return { seq, timestamp: Date.parse(event['timestamp'] as string), event };
+            return { seq, timestamp: Date.parse(event.timestamp as string), event };
           });
       }
     });

@@ -1,0 +1,86 @@
+/**
+ * How many events a second from HTTP to disk? NDJSON of real-shaped Zeek conn lines → received, inflated or not,
+ * parsed, validated, normalised, stored, flushed, acknowledged and queryable; the load generator shares the machine.
+ * Beside it, in the same run, the same lines through bench/baseline/plain-server.ts.
+ */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { type Service, startScript, startService, tokenFor } from '../scripts/service.ts';
+import { connLines } from '../scripts/traffic/index.ts';
+import type { BenchRow } from './result.ts';
+
+const question = 'Events per second from HTTP to disk, acknowledged';
+const linesPerBody = 10_000;
+const distinctBodies = 12;
+const concurrency = 4;
+
+export async function run(seconds = 15): Promise<BenchRow[]> {
+  const lines = [...connLines(7, linesPerBody * distinctBodies)];
+  const bodies = Array.from({ length: distinctBodies }, (_, n) =>
+    Buffer.from(`${lines.slice(n * linesPerBody, (n + 1) * linesPerBody).join('\n')}\n`),
+  );
+  const mib = bodies.reduce((sum, body) => sum + body.length, 0) / distinctBodies / 2 ** 20;
+  const note = `bodies of ${linesPerBody} lines, ${mib.toFixed(1)} MiB, ${concurrency} at a time`;
+  const rows: BenchRow[] = [];
+  const rates = new Map<string, number>();
+
+  const measure = async (variant: string, service: Service, path: string, token: string, gzip: boolean) => {
+    const sent = gzip ? bodies.map((body) => gzipSync(body, { level: 1 })) : bodies;
+    await load(service.url + path, token, sent, gzip, 3);
+    const { accepted, elapsedS } = await load(service.url + path, token, sent, gzip, seconds);
+    rates.set(variant, accepted / elapsedS);
+    rows.push({ question, variant, value: Math.round(accepted / elapsedS), unit: 'events/s', note });
+    rows.push({ question, variant, value: Math.round(service.peakRssAnonMiB()), unit: 'MiB RssAnon, peak' });
+  };
+
+  for (const gzip of [false, true]) {
+    const candor = await startService();
+    const token = await tokenFor(candor, 'sensor');
+    await measure(gzip ? 'candor, gzip' : 'candor', candor, '/api/v1/ingest', token, gzip);
+    if (!gzip) rows.push(await queryableRow(candor));
+    await candor.stop();
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'candor-plain-'));
+  const plain = await startScript('bench/baseline/plain-server.ts', [join(folder, 'plain.mdb')], folder);
+  await measure('plain node:http server', plain, '/', '', false);
+  await plain.stop();
+
+  const ratio = (rates.get('candor') ?? 0) / (rates.get('plain node:http server') ?? 1);
+  rows.push({ question, variant: 'candor ÷ plain server', value: Math.round(ratio * 100) / 100, unit: '×' });
+  return rows;
+}
+
+/** Posts the bodies round and round, `concurrency` at a time, and counts what was acknowledged. */
+async function load(url: string, token: string, bodies: readonly Buffer[], gzip: boolean, seconds: number) {
+  const start = performance.now();
+  let accepted = 0;
+  let next = 0;
+  const sender = async () => {
+    while (performance.now() - start < seconds * 1000) {
+      const body = bodies[next++ % bodies.length];
+      if (!body) break;
+      const headers: Record<string, string> = { 'content-type': 'application/x-ndjson' };
+      if (token) headers.authorization = `Bearer ${token}`;
+      if (gzip) headers['content-encoding'] = 'gzip';
+      const response = await fetch(url, { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer> });
+      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+      const answer = (await response.json()) as { data: { accepted: number } };
+      accepted += answer.data.accepted;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, sender));
+  return { accepted, elapsedS: (performance.now() - start) / 1000 };
+}
+
+/** Everything acknowledged is in the list's total. */
+async function queryableRow(service: Service): Promise<BenchRow> {
+  const token = await tokenFor(service, 'analyst');
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${service.url}/api/v1/events/network?per_page=1`, { headers });
+  const body = (await response.json()) as { pagination: { total: number } };
+  return { question, variant: 'candor', value: body.pagination.total, unit: 'events in the list afterwards' };
+}
+
+if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 15)));

@@ -1,0 +1,266 @@
+/**
+ * How quickly is an event in the log and provable? Durable appends a second with the proof returned, the time from
+ * append to proof at half that load, the log alone for entries that come signed, and proofs from a large log; beside
+ * the time that the disk takes to flush, without which none of them means much.
+ */
+import { hash } from 'node:crypto';
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sha256 as nobleSha256 } from '../src/client/sha256.ts';
+import { noHooks } from '../src/ledger/hooks.ts';
+import { KeyRing } from '../src/ledger/keys.ts';
+import { LeafIndex } from '../src/ledger/leaf-index.ts';
+import type { Ledger, UnsignedEntry } from '../src/ledger/ledger.ts';
+import { LmdbStorage } from '../src/ledger/lmdb-store.ts';
+import { ledgerMethods } from '../src/ledger/methods.ts';
+import { Nodes } from '../src/ledger/nodes.ts';
+import { Prover } from '../src/ledger/prover.ts';
+import { Sequencer } from '../src/ledger/sequencer.ts';
+import { sha256 } from '../src/ledger/sha256.ts';
+import { uuidv7 } from '../src/ledger/uuid.ts';
+import { supervise } from '../src/rpc/supervise.ts';
+import { GrowingTree } from '../src/tlog/growing-tree.ts';
+import type { BenchRow } from './result.ts';
+
+/** Callers that wait for their proof before they append again: what a busy service has under way. */
+const callers = 256;
+
+export async function run(seconds = 6): Promise<BenchRow[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-bench-ledger-'));
+  try {
+    return [
+      ...flushes(folder, 300),
+      ...(await appends(join(folder, 'worker'), seconds)),
+      ...(await logAlone(join(folder, 'alone'), seconds)),
+      ...hashes(),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function flushes(folder: string, rounds: number): BenchRow[] {
+  const file = openSync(join(folder, 'flush'), 'w');
+  const page = new Uint8Array(4096);
+  const times: number[] = [];
+  for (let i = 0; i < rounds; i++) {
+    writeSync(file, page, 0, page.length, i * page.length);
+    const start = performance.now();
+    fdatasyncSync(file);
+    times.push(performance.now() - start);
+  }
+  closeSync(file);
+  return quantiles('What a flush of this disk takes (4 kB, fdatasync)', '', times);
+}
+
+async function appends(dataDir: string, seconds: number): Promise<BenchRow[]> {
+  const worker = await supervise<Ledger>({
+    name: 'ledger',
+    url: new URL('../workers/ledger.ts', import.meta.url),
+    list: ledgerMethods,
+    workerData: { dataDir },
+    onGiveUp: (error) => {
+      throw error;
+    },
+  });
+  const ledger = worker.api;
+  let made = 0;
+
+  const provable = async (): Promise<void> => {
+    const [appended] = await ledger.append([newEntry(made++)]);
+    await ledger.inclusion({ leaf_index: appended!.leaf_index }, appended!.tree_size);
+  };
+  await Promise.all(Array.from({ length: callers }, provable));
+
+  const before = made;
+  const start = performance.now();
+  const end = start + seconds * 1000;
+  const loop = async (): Promise<void> => {
+    while (performance.now() < end) await provable();
+  };
+  await Promise.all(Array.from({ length: callers }, loop));
+  const perSecond = ((made - before) / (performance.now() - start)) * 1000;
+
+  const times = await atRate(perSecond / 2, seconds, provable);
+
+  const single: number[] = [];
+  for (let i = 0; i < 200; i++) {
+    const began = performance.now();
+    await provable();
+    single.push(performance.now() - began);
+  }
+  await ledger.close();
+  await worker.close();
+  return [
+    {
+      question: 'Durable appends of signed entries, each with its inclusion proof returned',
+      variant: `${callers} callers, one entry a call, over a worker thread`,
+      value: Math.round(perSecond),
+      unit: 'entries/s',
+      note: 'goal: 10,000',
+    },
+    ...quantiles(
+      'From append to proof',
+      `at half that load (${Math.round(perSecond / 2)}/s), `,
+      times,
+      'goal: p99 50 ms',
+    ),
+    ...quantiles('From append to proof', 'idle log, one caller, ', single),
+  ];
+}
+
+/** Starts `perSecond` calls a second whether or not earlier ones have ended, and times each from when it was due. */
+async function atRate(perSecond: number, seconds: number, call: () => Promise<void>): Promise<number[]> {
+  const times: number[] = [];
+  const pending: Promise<void>[] = [];
+  const start = performance.now();
+  const total = Math.floor(perSecond * seconds);
+  for (let i = 0; i < total; ) {
+    const due = Math.min(total, Math.floor(((performance.now() - start) / 1000) * perSecond));
+    for (; i < due; i++) {
+      const dueAt = start + (i / perSecond) * 1000;
+      pending.push(
+        call().then(() => {
+          times.push(performance.now() - dueAt);
+        }),
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await Promise.all(pending);
+  return times;
+}
+
+async function logAlone(dataDir: string, seconds: number): Promise<BenchRow[]> {
+  const keys = new KeyRing();
+  await keys.create(join(dataDir, 'keys'), Date.now());
+  const storage = new LmdbStorage(join(dataDir, 'ledger.mdb'));
+  const leaves = new LeafIndex();
+  const sequencer = new Sequencer({
+    storage,
+    tree: GrowingTree.load(sha256, 0, () => undefined)!,
+    leaves,
+    key: keys.active('transparency-sth')!,
+    clock: () => BigInt(Date.now()) * 1_000_000n,
+    hooks: noHooks,
+    onHead: () => {},
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const canonical = new TextEncoder().encode(JSON.stringify({ ...newEntry(0), signature: 'f'.repeat(128) }));
+  let made = 0;
+  const commits: number[] = [];
+  const start = performance.now();
+  while (performance.now() - start < seconds * 1000) {
+    const began = performance.now();
+    const items = Array.from({ length: 2000 }, () => {
+      const bytes = new Uint8Array(canonical);
+      new DataView(bytes.buffer).setUint32(8, made); // another leaf each time
+      return { id: idOf(made++), canonical: bytes };
+    });
+    await sequencer.append(items);
+    commits.push(performance.now() - began);
+  }
+  const perSecond = (made / (performance.now() - start)) * 1000;
+  const prover = new Prover({
+    storage,
+    nodes: new Nodes(storage),
+    leaves,
+    head: () => sequencer.head,
+    onVerified: () => {},
+  });
+  const random = () => Math.floor(Math.random() * (made - 1)) + 1;
+  const hashOf = Array.from({ length: 2000 }, () => prover.leaf({ leaf_index: random() }).leaf_hash);
+  const proofs = [
+    ['inclusion by index', () => prover.inclusion({ leaf_index: random() }, undefined)],
+    ['consistency with the current size', () => prover.consistency(random(), made)],
+    ['inclusion by entry id', () => prover.inclusion({ entry_id: idOf(random()) }, undefined)],
+    ['inclusion by leaf hash', (i: number) => prover.inclusion({ leaf_hash: hashOf[i % 2000]! }, undefined)],
+  ] as const;
+  const question = `Proofs from a log of ${made.toLocaleString('en')} leaves, in its thread (goal: p99 1 ms)`;
+  const rows = proofs.flatMap(([variant, prove]) => {
+    const times: number[] = [];
+    for (let i = 0; i < 10_000; i++) {
+      const began = performance.now();
+      prove(i);
+      times.push(performance.now() - began);
+    }
+    return quantiles(question, `${variant}, `, times);
+  });
+  await storage.close();
+  return [
+    {
+      question: 'The log alone: durable leaves that come signed',
+      variant: 'batches of 2,000',
+      value: Math.round(perSecond),
+      unit: 'leaves/s',
+      note: 'goal: 50,000',
+    },
+    ...quantiles('The log alone: durable leaves that come signed', 'a batch, ', commits),
+    ...rows,
+  ];
+}
+
+function hashes(): BenchRow[] {
+  const node = new Uint8Array(65);
+  const variants = [
+    ['node:crypto, through a binary string (used)', () => sha256(node)],
+    ['node:crypto, to a Buffer', () => hash('sha256', node, 'buffer')],
+    ['@noble/hashes (the verifier)', () => nobleSha256(node)],
+  ] as const;
+  return variants.map(([variant, digest]) => {
+    const rounds = 200_000;
+    for (let i = 0; i < rounds / 10; i++) digest();
+    const start = performance.now();
+    for (let i = 0; i < rounds; i++) {
+      node[1] = i;
+      digest();
+    }
+    const value = ((performance.now() - start) / rounds) * 1000;
+    return { question: 'SHA-256 of a tree node (65 bytes)', variant, value, unit: 'µs' };
+  });
+}
+
+function quantiles(question: string, variant: string, times: number[], note?: string): BenchRow[] {
+  const sorted = [...times].sort((a, b) => a - b);
+  return [0.5, 0.99].map((q) => ({
+    question,
+    variant: `${variant}p${q * 100}`,
+    value: sorted[Math.floor(sorted.length * q)] ?? Number.NaN,
+    unit: 'ms',
+    ...(note === undefined ? {} : { note }),
+  }));
+}
+
+function idOf(n: number): string {
+  const random = new Uint8Array(10);
+  new DataView(random.buffer).setUint32(6, n);
+  return uuidv7(1_763_700_000_000 + Math.floor(n / 10), random);
+}
+
+/** An alert as the pipeline logs it: about 700 canonical bytes. */
+function newEntry(n: number): UnsignedEntry {
+  return {
+    id: idOf(n),
+    kind: 'alert.raised',
+    occurred_at: '2025-11-21T04:00:00.000Z',
+    actor: 'system',
+    subject: { type: 'alert', id: idOf(n + 1) },
+    data: {
+      title: 'ET SCAN Potential SSH Scan OUTBOUND',
+      severity: 'high',
+      rule_id: '2003068',
+      rule_source: 'suricata',
+      src_ip: '10.20.30.40',
+      dst_ip: '203.0.113.77',
+      dst_port: 22,
+      transport: 'tcp',
+      count: n,
+      first_seen: '2025-11-21T03:59:58.123Z',
+    },
+  };
+}
+
+if (import.meta.main) console.table(await run());

@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+// The `candor` command. Plain JavaScript, because any Node from 20 on must be able to run it: it finds the runtime
+// that the product is pinned to, and runs the command line there.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** The native front has binaries for this line of Node only, and types are stripped by default from 22.18 on. */
+const wanted = { major: 22, minor: 18 };
+
+/** The runtime that npm installed with the product, wherever npm put it; else the one that runs this file, if it fits. */
+function runtime() {
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
+    const binary = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+    if (existsSync(binary)) return binary;
+  } catch {
+    // Not installed: no such package for this system, or optional dependencies were left out.
+  }
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major === wanted.major && minor >= wanted.minor ? process.execPath : undefined;
+}
+
+/** The sources in a checkout. An installed package has emitted code, as Node strips no types under node_modules. */
+function entry() {
+  const emitted = join(root, 'dist', 'src', 'cli', 'main.js');
+  const source = join(root, 'src', 'cli', 'main.ts');
+  return existsSync(source) ? source : emitted;
+}
+
+function fail(message) {
+  process.stderr.write(`candor: ${message}\n`);
+  process.exit(1);
+}
+
+const node = runtime();
+if (node === undefined) {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const version = Object.values(optionalDependencies ?? {})[0] ?? `${wanted.major}`;
+  fail(
+    `needs Node ${wanted.major} (${wanted.major}.${wanted.minor} or later), but this is Node ${process.versions.node} ` +
+      `on ${process.platform}-${process.arch}: install Node ${version}, or reinstall candor with optional dependencies`,
+  );
+}
+
+const child = spawn(node, ['--disable-warning=ExperimentalWarning', entry(), ...process.argv.slice(2)], {
+  stdio: 'inherit',
+});
+child.on('error', (error) => fail(`${node} can not be started: ${error.message}`));
+
+// A signal to the launcher is meant for the service. What is typed at a terminal (Ctrl-C, Ctrl-\) the terminal has
+// sent to both already; the launcher then only waits.
+for (const signal of ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGUSR2']) {
+  const typed = signal === 'SIGINT' || signal === 'SIGQUIT';
+  process.on(signal, () => {
+    if (!(typed && process.stdin.isTTY)) child.kill(signal);
+  });
+}
+
+child.on('exit', (code, signal) => {
+  process.exit(signal === null ? (code ?? 1) : 128 + (constants.signals[signal] ?? 0));
+});

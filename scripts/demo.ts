@@ -1,0 +1,231 @@
+/**
+ * `npm run demo`: starts the service on a fresh data folder, plays a day of office traffic with attacks into it,
+ * watches alerts come in live, proves one of them against the transparency log, and goes on in real time until
+ * Ctrl-C. `--once` ends after the proof, `--rate` sets the lines a second.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { audit, type Pin } from '../src/client/auditor.ts';
+import { type Client, createClient } from '../src/client/client.ts';
+import { Fault } from '../src/client/fault.ts';
+import { httpLog, type LogSource } from '../src/client/log-source.ts';
+import { parseTreeHead } from '../src/client/tree-head.ts';
+import type { Alert } from '../src/contract/resources/alert.ts';
+import type { Role } from '../src/contract/resources/principal.ts';
+import { type AlertFeed, watchAlerts } from './demo/alerts.ts';
+import { type FeedCounts, feed, live, steadily } from './demo/feed.ts';
+import { proveAlert } from './demo/prove.ts';
+import { bold, dim, refreshMs, say, severityText, update } from './demo/terminal.ts';
+import { type Service, startService } from './service.ts';
+import { traffic } from './traffic/index.ts';
+
+const hourMs = 3_600_000;
+const seed = 20_261_121;
+/** History that is played: from after midnight to a busy afternoon of the office. */
+const historyMs = 15.5 * hourMs;
+/** A Wednesday at 16:00, which the office has whenever and wherever the demo runs. */
+const officeAfternoon = Date.UTC(2026, 10, 18, 16);
+
+const { values: options } = parseArgs({
+  options: { once: { type: 'boolean' }, rate: { type: 'string', default: '2000' } },
+});
+const once = options.once === true || process.env.CANDOR_DEMO_ONCE === '1';
+const linesPerSecond = Number(options.rate);
+if (!(linesPerSecond >= 1 && linesPerSecond <= 1e6)) {
+  say(`demo: --rate takes lines a second, from 1 to 1000000; came ${options.rate}`);
+  process.exit(1);
+}
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+
+const dataDir = mkdtempSync(join(tmpdir(), 'candor-demo-'));
+let service: Service | undefined;
+try {
+  const password = `demo-${crypto.randomUUID().slice(0, 13)}`;
+  service = await start(password);
+  await Promise.race([run(service, password), died(service)]);
+} catch (error) {
+  if (!stop.signal.aborted) {
+    say(`demo: ${error instanceof Error ? error.message : String(error)}`);
+    for (const line of complaints(service)) say(dim(`  ${line}`));
+    process.exitCode = 1;
+  }
+} finally {
+  if (service !== undefined && !(await stopService(service))) process.exitCode = 1;
+  rmSync(dataDir, { recursive: true, force: true });
+}
+process.exit();
+
+async function run({ url }: Service, password: string): Promise<void> {
+  say(`${bold('Candor')} listens at ${bold(url)}`);
+  say(dim(`  log in as admin with ${password}; data lie in ${dataDir} until the end`));
+  const admin = createClient({ baseUrl: url });
+  const { access_token } = await admin.call('login', { body: { username: 'admin', password } });
+  admin.setToken(access_token);
+  const sensor = createClient({ baseUrl: url, token: await issue(admin, 'sensor') });
+  const viewer = createClient({ baseUrl: url, token: await issue(admin, 'viewer') });
+  const log = httpLog(url, { token: await issue(admin, 'auditor') });
+  const alerts = await watchAlerts(viewer);
+
+  const counts: FeedCounts = { sent: 0, stored: 0, rejected: 0, time: 0 };
+  const pin = await firstPin(log);
+  await playHistory(sensor, counts, { alerts, log }, pin);
+  showNewest(alerts);
+  if (stop.signal.aborted) return;
+  const [id, alert] = await firstProvable(alerts, pin);
+  await proveAlert(log, id, alert, pin);
+  if (!once) await goOn(sensor, counts, { alerts, log }, url, password);
+  alerts.close();
+}
+
+/** What is shown beside the counts of the feed. */
+interface Watched {
+  readonly alerts: AlertFeed;
+  readonly log: LogSource;
+}
+
+async function start(password: string): Promise<Service> {
+  say('Starting the service …');
+  const port = (await isFree(8080)) ? '8080' : '0';
+  return startService({ dataDir, env: { CANDOR_ADMIN_PASSWORD: password, CANDOR_PORT: port } });
+}
+
+/** A token for a machine: it ends by itself a day later. */
+async function issue(admin: Client, role: Role): Promise<string> {
+  const expires_at = new Date(Date.now() + 24 * hourMs).toISOString();
+  const answer = await admin.call('issueToken', {
+    body: { name: `demo ${role}`, scopes: [role], expires_at },
+  });
+  return answer.data.attributes.token;
+}
+
+/** The head that the auditor holds the log to later. The tokens just issued are its first entries. */
+async function firstPin(log: LogSource): Promise<Pin> {
+  for (let tries = 0; tries < 50; tries++) {
+    const result = await audit(log, undefined, { now: Date.now() });
+    if (result.status === 'pinned') return result.pin;
+    if (result.status === 'fault' && result.fault.kind !== 'unavailable')
+      throw new Error(result.fault.message);
+    await sleep(200);
+  }
+  throw new Error('the log has no entry after 10 s');
+}
+
+async function playHistory(sensor: Client, counts: FeedCounts, watched: Watched, pin: Pin): Promise<void> {
+  const now = Date.now();
+  const office = { seed, shiftMs: officeAfternoon - now, linesPerSecond: 1 };
+  const lines = traffic({
+    ...office,
+    start: now - historyMs,
+    campaignMs: 5 * hourMs,
+    alarmGapMs: 4 * 60_000,
+  });
+  say(
+    `Playing the last ${historyMs / hourMs} hours of an office, ${linesPerSecond.toLocaleString('en')} lines a second:`,
+  );
+  say(dim(`  the auditor has pinned the log at size ${pin.head.size}`));
+  const done = new AbortController();
+  const shown = showProgress(counts, watched, done.signal);
+  await feed(sensor, lines, steadily(linesPerSecond, now), counts, stop.signal);
+  done.abort();
+  await shown;
+  if (counts.rejected > 0) throw new Error(`${counts.rejected} of ${counts.sent} lines were rejected`);
+}
+
+async function goOn(
+  sensor: Client,
+  counts: FeedCounts,
+  watched: Watched,
+  url: string,
+  password: string,
+): Promise<void> {
+  say();
+  say(`The office goes on in real time. ${bold(url)}, user ${bold('admin')}, password ${bold(password)}`);
+  say(dim(`  check it yourself: node scripts/candor.js audit ${url}`));
+  say(dim('  Ctrl-C ends the demo'));
+  const now = Date.now();
+  const office = { seed: seed + 1, shiftMs: officeAfternoon - now, linesPerSecond: 10 };
+  const lines = traffic({ ...office, start: now, campaignMs: hourMs / 2, alarmGapMs: 30_000 });
+  const shown = showProgress(counts, watched, stop.signal, process.stdout.isTTY ? 1000 : 60_000);
+  await feed(sensor, lines, live, counts, stop.signal);
+  await shown;
+}
+
+async function showProgress(
+  counts: FeedCounts,
+  { alerts, log }: Watched,
+  signal: AbortSignal,
+  everyMs = refreshMs,
+): Promise<void> {
+  const start = performance.now();
+  const before = counts.stored;
+  const number = (n: number) => Math.round(n).toLocaleString('en');
+  const line = async () => {
+    const seconds = (performance.now() - start) / 1000;
+    const rate = number((counts.stored - before) / Math.max(seconds, 1));
+    const head = parseTreeHead(String(await log.get('/api/transparency/sth')));
+    const size = head instanceof Fault ? 'unknown' : number(head.size);
+    const sent = `${number(counts.sent)} sent, ${number(counts.stored)} stored, ${rate}/s`;
+    update(`  ${sent.padEnd(38)} log ${size.padEnd(4)} alerts: ${alerts.summary()}`);
+  };
+  while (!signal.aborted) {
+    await sleep(everyMs, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) await line();
+  }
+  if (!stop.signal.aborted) await line();
+}
+
+function showNewest(alerts: AlertFeed): void {
+  const newest = [...alerts.alerts.values()]
+    .sort((a, b) => b.last_seen.localeCompare(a.last_seen))
+    .slice(0, 8);
+  say('The newest alerts:');
+  for (const { severity, title, count, src_ip, dst_ip } of newest) {
+    const ends = [src_ip, dst_ip].filter((ip) => ip !== undefined).join(' → ');
+    say(
+      `  ${severityText(severity, 13)} ${title.slice(0, 56).padEnd(56)} ${String(count).padStart(4)}×  ${dim(ends)}`,
+    );
+  }
+}
+
+/** An alert that came into the log after the pin. */
+async function firstProvable(alerts: AlertFeed, pin: Pin): Promise<[string, Alert]> {
+  for (let tries = 0; tries < 100; tries++) {
+    const logged = [...alerts.alerts].filter(
+      ([, { transparency }]) => (transparency?.leaf_index ?? -1) >= pin.head.size,
+    );
+    const critical = logged.find(([, { severity }]) => severity === 'critical') ?? logged[0];
+    if (critical !== undefined) return critical;
+    await sleep(200);
+  }
+  throw new Error('no alert reached the log within 20 s');
+}
+
+async function died(running: Service): Promise<never> {
+  const code = await running.ended;
+  throw new Error(`the service ended with ${code}:\n${running.output.slice(-5).join('\n')}`);
+}
+
+/** What the service itself says about a failure: its latest log lines at level error (50) or fatal (60). */
+function complaints(running: Service | undefined): string[] {
+  return (running?.output ?? []).filter((line) => /^\{"level":[56]0,/.test(line)).slice(-3);
+}
+
+async function stopService(running: Service): Promise<boolean> {
+  say('Stopping …');
+  const code = await running.stop().catch(() => running.ended);
+  if (code !== 0) say(`demo: the service ended with ${code}`);
+  return code === 0;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ port, host: '127.0.0.1', exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+}

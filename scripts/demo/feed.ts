@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../../src/client/client.ts';
+import { errorCodes, ServiceError } from '../../src/errors.ts';
+import type { TrafficLine } from '../traffic/index.ts';
+
+export interface FeedCounts {
+  sent: number;
+  stored: number;
+  rejected: number;
+  /** Simulated time of the last line, epoch milliseconds. */
+  time: number;
+}
+
+const tickMs = 200;
+
+/** Whether the next line is due, so long after the start and with so many sent; `end` where none will be again. */
+export type Pace = (elapsedMs: number, next: TrafficLine, sent: number) => boolean | 'end';
+
+/** So many lines a second, whatever their own times, until the simulated clock reaches `until`. */
+export function steadily(linesPerSecond: number, until: number): Pace {
+  return (elapsedMs, next, sent) => (next.time >= until ? 'end' : sent < (elapsedMs / 1000) * linesPerSecond);
+}
+
+/** Each line when its own time has come. */
+export const live: Pace = (_elapsedMs, next) => next.time <= Date.now();
+
+/** Sends lines at the given pace until it ends or the signal says so; waits for each body's answer. */
+export async function feed(
+  client: Client,
+  lines: Iterator<TrafficLine, never>,
+  pace: Pace,
+  counts: FeedCounts,
+  signal: AbortSignal,
+): Promise<void> {
+  const start = performance.now();
+  const before = counts.sent;
+  let next = lines.next().value;
+  for (let over = false; !over && !signal.aborted; ) {
+    const due = new Map<string, string[]>();
+    for (;;) {
+      const now = pace(performance.now() - start, next, counts.sent - before);
+      over = now === 'end';
+      if (now !== true) break;
+      due.set(next.sensor, [...(due.get(next.sensor) ?? []), next.line]);
+      counts.sent++;
+      counts.time = next.time;
+      next = lines.next().value;
+    }
+    await Promise.all([...due].map(([sensor, batch]) => send(client, sensor, batch, counts, signal)));
+    if (!over) await sleep(tickMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** One body. Where the service is full it is sent again; the key makes sure that nothing is stored twice. */
+async function send(
+  client: Client,
+  sensor: string,
+  batch: readonly string[],
+  counts: FeedCounts,
+  signal: AbortSignal,
+) {
+  const headers = { 'idempotency-key': crypto.randomUUID() };
+  for (;;) {
+    try {
+      const answer = await client.ingest(batch.join('\n'), { query: { sensor }, headers });
+      counts.stored += answer.accepted;
+      counts.rejected += answer.rejected;
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ServiceError) || !errorCodes[error.code].retry) throw error;
+      await sleep(1000, undefined, { signal }).catch(() => {});
+    }
+  }
+}

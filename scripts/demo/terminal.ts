@@ -1,0 +1,61 @@
+import type { Severity } from '../../src/contract/resources/common.ts';
+
+const colour = process.stdout.isTTY && process.env.NO_COLOR === undefined;
+const paint = (code: number) => (text: string) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);
+
+export const bold = paint(1);
+export const dim = paint(2);
+export const green = paint(32);
+
+const severityPaint: Readonly<Record<Severity, (text: string) => string>> = {
+  informational: paint(2),
+  low: paint(36),
+  medium: paint(33),
+  high: paint(31),
+  critical: paint(35),
+};
+export const severityText = (severity: Severity, width = 0) =>
+  severityPaint[severity](severity.padEnd(width));
+
+let updating = false;
+
+/** A line that stays. */
+export function say(text = ''): void {
+  settle();
+  process.stdout.write(`${text}\n`);
+}
+
+/** A step that succeeded. */
+export function tick(what: string, detail: string): void {
+  say(`  ${green('✓')} ${what.padEnd(26)} ${dim(detail)}`);
+}
+
+/** A line that the next one of its kind replaces; where there is no terminal, one more line. */
+export function update(text: string): void {
+  if (process.stdout.isTTY) {
+    process.stdout.write(`\r\x1b[2K${cut(text, (process.stdout.columns ?? 80) - 1)}`);
+    updating = true;
+  } else {
+    process.stdout.write(`${text}\n`);
+  }
+}
+
+/** How often progress is worth a line, in milliseconds: a terminal shows one line, a file keeps them all. */
+export const refreshMs = process.stdout.isTTY ? 250 : 5000;
+
+function settle(): void {
+  if (updating) process.stdout.write('\n');
+  updating = false;
+}
+
+/** The first `width` characters that can be seen: a line that wraps could not be replaced. */
+function cut(text: string, width: number): string {
+  let seen = 0;
+  let shown = '';
+  for (const [part] of text.matchAll(/\p{Cc}\[\d+m|[^\p{Cc}]/gu)) {
+    const visible = part.length === 1;
+    if (visible) seen++;
+    if (seen <= width || !visible) shown += part;
+  }
+  return shown;
+}

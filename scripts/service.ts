@@ -1,0 +1,151 @@
+/** Starts the service as a user would, in a process of its own: for the demo, the system tests and the benchmarks. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export interface Service {
+  readonly url: string;
+  readonly dataDir: string;
+  /** The process that holds the sockets and the memory. */
+  readonly pid: number;
+  /** Log records and banner lines so far, oldest first. */
+  readonly output: readonly string[];
+  /** The largest anonymous resident memory seen so far, in MiB (mapped files don't count); 0 where not Linux. */
+  peakRssAnonMiB(): number;
+  /** SIGTERM, and the exit code. A data folder that was made for it is removed. */
+  stop(): Promise<number | null>;
+  /** SIGKILL, at once; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** Resolves with the exit code when the process ends, however it ends. */
+  readonly ended: Promise<number | null>;
+}
+
+export const adminPassword = 'correct horse battery staple';
+const root = new URL('..', import.meta.url).pathname;
+const flags = ['--disable-warning=ExperimentalWarning'];
+
+export interface ServiceOptions {
+  /** Default: a new temporary folder, removed by `stop`. */
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Put before the command, e.g. a tracer. */
+  readonly wrapper?: readonly string[];
+}
+
+/** Resolves once the service logs that it listens; rejects with its output when it ends before. */
+export function startService(options: ServiceOptions = {}): Promise<Service> {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'candor-'));
+  const start = [...flags, join(root, 'src/cli/main.ts'), 'start'];
+  const [command = process.execPath, ...before] = options.wrapper ?? [];
+  const child = spawn(command, options.wrapper ? [...before, process.execPath, ...start] : start, {
+    cwd: root,
+    env: {
+      ...process.env,
+      CANDOR_DATA_DIR: dataDir,
+      CANDOR_HOST: '127.0.0.1',
+      CANDOR_PORT: '0',
+      CANDOR_ADMIN_PASSWORD: adminPassword,
+      ...options.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return whenListening(child, dataDir, options.dataDir === undefined, (options.wrapper?.length ?? 0) > 0);
+}
+
+/** Any other server that logs `{"msg":"listening","port":…}`: what the service is compared with. */
+export function startScript(script: string, args: readonly string[], dataDir: string): Promise<Service> {
+  const child = spawn(process.execPath, [...flags, join(root, script), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return whenListening(child, dataDir, true, false);
+}
+
+function whenListening(
+  child: ChildProcess,
+  dataDir: string,
+  temporary: boolean,
+  wrapped: boolean,
+): Promise<Service> {
+  const { stdout, stderr } = child;
+  if (!stdout || !stderr) throw new Error('the process has no output to read');
+  const output: string[] = [];
+  let peak = 0;
+  const sampler = setInterval(() => {
+    peak = Math.max(peak, rssAnonMiB(child.pid ?? 0));
+  }, 100);
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', (code) => {
+      clearInterval(sampler);
+      resolve(code);
+    });
+  });
+  createInterface({ input: stderr }).on('line', (line) => output.push(line));
+  return new Promise((resolve, reject) => {
+    void ended.then((code) => reject(new Error(`the service ended with ${code}:\n${output.join('\n')}`)));
+    createInterface({ input: stdout }).on('line', (line) => {
+      output.push(line);
+      const record = line.startsWith('{')
+        ? (JSON.parse(line) as { msg?: string; url?: string; port?: number })
+        : {};
+      if (!record.msg?.includes('listening')) return;
+      const pid = wrapped ? firstChild(child.pid ?? 0) : (child.pid ?? 0);
+      resolve({
+        url: record.url ?? `http://127.0.0.1:${record.port}`,
+        dataDir,
+        pid,
+        output,
+        ended,
+        peakRssAnonMiB: () => peak,
+        async stop() {
+          process.kill(pid, 'SIGTERM');
+          const code = await ended;
+          if (temporary) rmSync(dataDir, { recursive: true, force: true });
+          return code;
+        },
+        async kill() {
+          process.kill(pid, 'SIGKILL');
+          await ended;
+        },
+      });
+    });
+  });
+}
+
+function firstChild(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+}
+
+function rssAnonMiB(pid: number): number {
+  try {
+    const kib = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kib === undefined ? 0 : Number(kib) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** The administrator's access token. */
+export async function login(service: Service): Promise<string> {
+  const answer = await postJson(service, '/auth/login', { username: 'admin', password: adminPassword });
+  return (answer as { access_token: string }).access_token;
+}
+
+/** A long-lived token of its own with the given role. */
+export async function tokenFor(
+  service: Service,
+  role: 'sensor' | 'viewer' | 'analyst' | 'auditor',
+): Promise<string> {
+  const body = { name: `${role} ${crypto.randomUUID().slice(0, 8)}`, scopes: [role] };
+  const answer = await postJson(service, '/api/v1/tokens', body, await login(service));
+  return (answer as { data: { attributes: { token: string } } }).data.attributes.token;
+}
+
+async function postJson(service: Service, path: string, body: unknown, token?: string): Promise<unknown> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (token !== undefined) headers.authorization = `Bearer ${token}`;
+  const response = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json();
+}

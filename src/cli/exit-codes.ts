@@ -1,0 +1,36 @@
+import type { Fault } from '../client/fault.ts';
+
+/** How every `candor` command ends. Scripts may rely on these numbers. */
+export const exitCodes = {
+  /** Everything asked for was done, or verified. */
+  ok: 0,
+  /** The command itself failed: a file can't be read or written, the service can't start, a bug. */
+  failed: 1,
+  /** The command line makes no sense. */
+  usage: 2,
+  /** The log could not be reached, or can't answer now: nothing was learned. */
+  unavailable: 3,
+  /** What came can't be accepted: malformed, wrongly signed, not included. */
+  refused: 4,
+  /** The log contradicts what it signed before: rolled back, forked, edited. Nothing makes that good again. */
+  misbehaviour: 5,
+  /** There is no tree head, because nothing was logged yet. */
+  empty: 6,
+} as const;
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+export function exitCodeOf(fault: Fault): ExitCode {
+  return exitCodes[fault.kind];
+}
+
+/** The table as `--help` shows it. */
+export const exitCodesHelp = `
+Exit codes:
+  0  done, or verified
+  1  the command failed
+  2  wrong usage
+  3  the log could not be reached or can't answer now
+  4  an answer was refused: malformed, wrongly signed, not included
+  5  misbehaviour: the log was rolled back, forked or edited
+  6  the log is still empty`;

@@ -1,0 +1,89 @@
+import { Fault } from '../client/fault.ts';
+import { fingerprint, type LogKey } from '../client/key-set.ts';
+import type { SignedHead } from '../client/tree-head.ts';
+import { bytesToHex } from '../tlog/hex.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+
+/** A member of `--json` output. Bigints are written as JSON integers, in all their digits. */
+export type Field = string | number | bigint | boolean | undefined | { readonly [name: string]: Field };
+
+/** A failure of the command itself, which ends it with this message. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+export interface Output {
+  /** The result: lines for people, or the fields as one JSON object on one line. */
+  result(lines: readonly string[], fields: Readonly<Record<string, Field>>): void;
+  /** What went wrong, and the exit code that says so. */
+  fault(fault: Fault, fields?: Readonly<Record<string, Field>>): ExitCode;
+}
+
+export function output(json: boolean): Output {
+  function result(lines: readonly string[], fields: Readonly<Record<string, Field>>): void {
+    process.stdout.write(json ? `${toJson(fields)}\n` : `${lines.join('\n')}\n`);
+  }
+  return {
+    result,
+    fault(fault, fields = {}) {
+      const about = {
+        status: 'fault',
+        kind: fault.kind,
+        code: fault.code,
+        message: fault.message,
+        ...fields,
+      };
+      if (json) result([], about);
+      else process.stderr.write(`${fault.code}: ${fault.message}\n`);
+      return exitCodeOf(fault);
+    },
+  };
+}
+
+/** The head as fields of `--json` output. */
+export function headFields(head: SignedHead, key: LogKey): Record<string, Field> {
+  return {
+    tree_size: head.size,
+    root_hash: bytesToHex(head.root),
+    timestamp_ns: head.timestampNs,
+    time: timeOf(head),
+    signature: bytesToHex(head.signature),
+    signer_key_id: head.signerKeyId,
+    signer_fingerprint: fingerprint(key),
+  };
+}
+
+/** The head as lines for people. */
+export function headLines(head: SignedHead, key: LogKey): string[] {
+  return [
+    `size         ${head.size}`,
+    `root         ${bytesToHex(head.root)}`,
+    `time         ${timeOf(head)}`,
+    `signed by    ${head.signerKeyId}`,
+    `fingerprint  ${fingerprint(key)}`,
+  ];
+}
+
+function timeOf(head: SignedHead): string {
+  const ms = Number(head.timestampNs / 1_000_000n);
+  return ms <= 8.64e15 ? new Date(ms).toISOString() : 'beyond the calendar';
+}
+
+/** Stops a command whose file can't be used. */
+export function orThrow<T>(value: T | Fault): T {
+  if (value instanceof Fault) throw new CommandError(`${value.code}: ${value.message}`, exitCodeOf(value));
+  return value;
+}
+
+function toJson(value: Field): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const shown = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${shown.map(([name, member]) => `${JSON.stringify(name)}:${toJson(member)}`).join(',')}}`;
+}

@@ -1,0 +1,73 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { type Pin, parsePin, writePin } from '../client/pin.ts';
+import { CommandError, orThrow } from './output.ts';
+
+/** One file a log, under the user's state folder (XDG Base Directory Specification). */
+export function defaultPinFile(url: string): string {
+  const folder = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
+  return join(folder, 'candor', `${new URL(url).host.replaceAll(/[^a-zA-Z0-9.-]/g, '_')}.pin.json`);
+}
+
+/** Undefined where there is no pin yet. A pin that can't be read is never taken for none. */
+export async function loadPin(path: string): Promise<Pin | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CommandError(`the pin file can not be read: ${(error as Error).message}`);
+  }
+  return orThrow(parsePin(text));
+}
+
+/** After any crash the old or the new pin is there, whole: written beside it, flushed, renamed, the folder flushed. */
+export async function savePin(path: string, pin: Pin): Promise<void> {
+  await mkdir(dirname(resolve(path)), { recursive: true });
+  const beside = `${path}.${process.pid}.new`;
+  try {
+    await writeNew(beside, writePin(pin));
+    await rename(beside, path);
+    await flushFolder(path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw new CommandError(`the pin file can not be written: ${(error as Error).message}`);
+  }
+}
+
+/** Keeps evidence beside the pin, under a name of its own; nothing is ever overwritten. */
+export async function saveEvidence(pinFile: string, evidence: string, now: number): Promise<string> {
+  const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
+  for (let n = 1; ; n++) {
+    const path = `${pinFile}.evidence-${stamp}${n === 1 ? '' : `-${n}`}.json`;
+    try {
+      await writeNew(path, evidence);
+      await flushFolder(path);
+      return path;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        throw new CommandError(`the evidence can not be written: ${(error as Error).message}\n${evidence}`);
+      }
+    }
+  }
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o644);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(dirname(resolve(path)), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,14 @@
+import { Command } from 'commander';
+import type { ExitCode } from './exit-codes.ts';
+
+export function startCommand(done: (code: ExitCode) => void): Command {
+  return new Command('start')
+    .description('run the service in the foreground; settings come from CANDOR_* and CANDOR_CONFIG')
+    .action(async () => {
+      // Only this command loads the native parts: auditors run where they don't.
+      const { start } = await import('../main.ts');
+      done(await start());
+      // What a start that failed half-way left running must not keep the process.
+      process.exit();
+    });
+}

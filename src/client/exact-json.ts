@@ -1,0 +1,73 @@
+/**
+ * JSON whose integers arrive as they were written. `JSON.parse` alone rounds integers beyond 2^53, and a rounded
+ * timestamp is another message to verify; so integers in canonical decimals become bigints here, whatever their size,
+ * and numbers in any other notation (`1e3`, `1.0`, `-0`) stay doubles, which the readers below refuse as integers.
+ */
+export type Exact = null | boolean | number | bigint | string | Exact[] | { [name: string]: Exact };
+
+type Reviver = (key: string, value: Exact, context: { readonly source?: string }) => Exact;
+
+const canonicalInteger = /^(0|-?[1-9][0-9]{0,30})$/;
+
+/** Undefined where the text is no JSON. */
+export function parseExact(text: string): Exact | undefined {
+  const reviver: Reviver = (_key, value, context) => {
+    if (typeof value !== 'number') return value;
+    return context.source !== undefined && canonicalInteger.test(context.source)
+      ? BigInt(context.source)
+      : value;
+  };
+  try {
+    return JSON.parse(text, reviver as (this: unknown, key: string, value: unknown) => unknown) as Exact;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The members of an object; undefined for anything else. */
+export function members(value: Exact | undefined): Readonly<Record<string, Exact | undefined>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+/** A size or an index: an integer from 0 to 2^53 − 1. */
+export function safeInteger(value: Exact | undefined): number | undefined {
+  return typeof value === 'bigint' && value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER)
+    ? Number(value)
+    : undefined;
+}
+
+export function string(value: Exact | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Exactly `length` bytes in hexadecimal digits of either case. */
+export function hex(value: Exact | undefined, length: number): Uint8Array<ArrayBuffer> | undefined {
+  if (typeof value !== 'string' || value.length !== 2 * length || !/^[0-9a-fA-F]*$/.test(value))
+    return undefined;
+  const bytes = new Uint8Array(length);
+  for (let i = 0; i < length; i++) bytes[i] = Number.parseInt(value.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+}
+
+/** Base64 with padding, in the one spelling that its bytes have. */
+export function base64(value: Exact | undefined): Uint8Array<ArrayBuffer> | undefined {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(value) || value.length % 4 !== 0)
+    return undefined;
+  const binary = atob(value);
+  return btoa(binary) === value ? Uint8Array.from(binary, (c) => c.charCodeAt(0)) : undefined;
+}
+
+/** Base64url without padding, in the one spelling that its bytes have. */
+export function base64url(value: Exact | undefined): Uint8Array<ArrayBuffer> | undefined {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9_-]*$/.test(value)) return undefined;
+  const plain = value.replaceAll('-', '+').replaceAll('_', '/');
+  return base64(plain.padEnd(Math.ceil(plain.length / 4) * 4, '='));
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

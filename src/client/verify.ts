@@ -1,0 +1,186 @@
+import { TlogError } from '../tlog/fault.ts';
+import { bytesToHex } from '../tlog/hex.ts';
+import * as proofs from '../tlog/proof.ts';
+import { equalHashes, type Hash, leafHash } from '../tlog/tree.ts';
+import { verifyEd25519 } from './ed25519.ts';
+import { base64, type Exact, hex, members, parseExact, safeInteger, string, toBase64 } from './exact-json.ts';
+import { Fault } from './fault.ts';
+import { jcs } from './jcs.ts';
+import { type KeySet, type LogKey, readKeySet, signerOf, writeKeySet } from './key-set.ts';
+import { sha256 } from './sha256.ts';
+import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
+
+/** An entry as the log holds it. */
+export interface LogLeaf {
+  readonly leafIndex: number;
+  /** The exact bytes that are hashed. */
+  readonly canonical: Uint8Array;
+}
+
+export interface EntryFields {
+  readonly id: string;
+  readonly kind: string;
+  readonly key_id: string;
+  readonly signature: string;
+}
+
+/** What verified, and by which keys. */
+export interface VerifiedEntry {
+  readonly entry: EntryFields & Readonly<Record<string, unknown>>;
+  readonly leafIndex: number;
+  readonly leafHash: Hash;
+  readonly head: SignedHead;
+  readonly headKey: LogKey;
+  readonly entryKey: LogKey;
+}
+
+/** Everything that shows one entry to be in a log, without asking anybody. */
+export interface Bundle {
+  readonly leaf: LogLeaf;
+  readonly path: readonly Hash[];
+  readonly head: SignedHead;
+  readonly keys: KeySet;
+}
+
+/** Whether a key of the set that may sign this head did. */
+export function verifyHead(head: SignedHead, keys: KeySet): LogKey | Fault {
+  const key = signerOf(keys, head.signerKeyId, 'transparency-sth', head.size);
+  if (key instanceof Fault) return key;
+  if (verifyEd25519(key.publicKey, signedBytes(head), head.signature)) return key;
+  return new Fault('BAD_SIGNATURE', `the head of size ${head.size} is not signed by key ${key.kid}`);
+}
+
+/** Whether the head's tree has this leaf there (RFC 6962 section 2.1.1). */
+export function verifyInclusion(leaf: LogLeaf, path: readonly Hash[], head: SignedHead): Hash | Fault {
+  const hash = leafHash(sha256, leaf.canonical);
+  try {
+    const claim = { leafIndex: leaf.leafIndex, treeSize: head.size, leafHash: hash, path, root: head.root };
+    proofs.verifyInclusion(sha256, claim);
+    return hash;
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    const code = error.fault === 'root_mismatch' ? 'NOT_INCLUDED' : 'MALFORMED_PROOF';
+    return new Fault(code, `leaf ${leaf.leafIndex} in the tree of ${head.size}: ${error.message}`);
+  }
+}
+
+/** Whether the later tree begins with the earlier one (RFC 6962 section 2.1.2). */
+export function verifyConsistency(
+  earlier: SignedHead,
+  later: SignedHead,
+  path: readonly Hash[],
+): Fault | undefined {
+  try {
+    const sizes = { firstSize: earlier.size, secondSize: later.size };
+    proofs.verifyConsistency(sha256, { ...sizes, firstRoot: earlier.root, secondRoot: later.root, path });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    // Sizes are checked by now: a path of another length fails like one with other hashes.
+    return new Fault('INCONSISTENT', `from size ${earlier.size} to size ${later.size}: ${error.message}`);
+  }
+}
+
+/** Whether the bytes are an entry in canonical form, signed by an event key of the set. */
+export function verifyEntry(
+  canonical: Uint8Array,
+  keys: KeySet,
+): { entry: VerifiedEntry['entry']; key: LogKey } | Fault {
+  const entry = readEntry(canonical);
+  if (entry instanceof Fault) return entry;
+  const key = signerOf(keys, entry.key_id, 'event-signing');
+  if (key instanceof Fault) return key;
+  const { signature, ...unsigned } = entry;
+  const bytes = hex(signature, 64);
+  const message = new TextEncoder().encode(jcs(unsigned));
+  if (bytes !== undefined && verifyEd25519(key.publicKey, message, bytes)) return { entry, key };
+  return new Fault('BAD_ENTRY_SIGNATURE', `entry ${entry.id} is not signed by key ${key.kid}`);
+}
+
+/** All of it, in this order: the head's signature, the entry's place in the tree, the entry's own signature. */
+export function verifyBundle(bundle: Bundle): VerifiedEntry | Fault {
+  const headKey = verifyHead(bundle.head, bundle.keys);
+  if (headKey instanceof Fault) return headKey;
+  const hash = verifyInclusion(bundle.leaf, bundle.path, bundle.head);
+  if (hash instanceof Fault) return hash;
+  const signed = verifyEntry(bundle.leaf.canonical, bundle.keys);
+  if (signed instanceof Fault) return signed;
+  const { leafIndex } = bundle.leaf;
+  return { entry: signed.entry, leafIndex, leafHash: hash, head: bundle.head, headKey, entryKey: signed.key };
+}
+
+/** Reads `{leaf_index, canonical, audit_path, head, keys}` (`tree_size` may be repeated beside the head's). */
+export function parseBundle(text: string): Bundle | Fault {
+  const json = parseExact(text);
+  const fields = members(json);
+  if (fields === undefined) return new Fault('MALFORMED_BUNDLE', 'the bundle is no JSON object');
+  const head = readTreeHead(fields.head);
+  if (head instanceof Fault) return head;
+  const keys = readKeySet(fields.keys);
+  if (keys instanceof Fault) return keys;
+  const leaf = readLeaf(json);
+  if (leaf instanceof Fault) return leaf;
+  const path = readPath(fields.audit_path);
+  if (path instanceof Fault) return path;
+  if (fields.tree_size !== undefined && safeInteger(fields.tree_size) !== head.size) {
+    return new Fault('MALFORMED_BUNDLE', 'tree_size is not that of the head');
+  }
+  return { leaf, path, head, keys };
+}
+
+export function writeBundle(bundle: Bundle): string {
+  const path = JSON.stringify(bundle.path.map((hash) => bytesToHex(hash)));
+  const keys = writeKeySet(bundle.keys.values());
+  return (
+    `{"leaf_index":${bundle.leaf.leafIndex},"canonical":"${toBase64(bundle.leaf.canonical)}","audit_path":${path},` +
+    `"head":${writeTreeHead(bundle.head)},"keys":${keys.slice('{"keys":'.length, -1)}}`
+  );
+}
+
+/** Reads `{leaf_index, canonical}` of the leaf endpoint; where it also tells the leaf hash, that must fit. */
+export function readLeaf(json: Exact | undefined): LogLeaf | Fault {
+  const fields = members(json);
+  const leafIndex = safeInteger(fields?.leaf_index);
+  if (leafIndex === undefined)
+    return new Fault('MALFORMED_LEAF', 'leaf_index is no integer from 0 to 2^53 − 1');
+  const canonical = base64(fields?.canonical);
+  if (canonical === undefined) return new Fault('MALFORMED_LEAF', 'canonical is not in base64');
+  if (fields?.leaf_hash !== undefined) {
+    const told = hex(fields.leaf_hash, 32);
+    if (told === undefined || !equalHashes(told, leafHash(sha256, canonical))) {
+      return new Fault('MALFORMED_LEAF', 'leaf_hash is not the hash of the canonical bytes');
+    }
+  }
+  return { leafIndex, canonical };
+}
+
+export function readPath(json: Exact | undefined): Hash[] | Fault {
+  if (!Array.isArray(json)) return new Fault('MALFORMED_PROOF', 'audit_path is no list');
+  const path: Hash[] = [];
+  for (const item of json) {
+    const hash = hex(item, 32);
+    if (hash === undefined)
+      return new Fault('MALFORMED_PROOF', `hash ${path.length} of audit_path is not 32 bytes in hex`);
+    path.push(hash);
+  }
+  return path;
+}
+
+function readEntry(canonical: Uint8Array): VerifiedEntry['entry'] | Fault {
+  let text: string;
+  let entry: unknown;
+  let again: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(canonical);
+    entry = JSON.parse(text);
+    again = jcs(entry);
+  } catch {
+    return new Fault('NOT_CANONICAL', 'the bytes of the entry are no JSON in UTF-8');
+  }
+  if (again !== text) return new Fault('NOT_CANONICAL', 'the bytes of the entry are not its canonical form');
+  const fields = members(entry as Exact);
+  for (const name of ['id', 'kind', 'key_id', 'signature']) {
+    if (string(fields?.[name]) === undefined) return new Fault('MALFORMED_LEAF', `the entry has no ${name}`);
+  }
+  return entry as VerifiedEntry['entry'];
+}

@@ -1,0 +1,173 @@
+import { zstdDecompressSync } from 'node:zlib';
+import { aligned, BlockHeader, encodings } from './block-format.ts';
+import {
+  type AddressColumn,
+  AddressList,
+  CodedColumn,
+  type Codes,
+  NumberColumn,
+  type TextColumn,
+  TextList,
+} from './column-readers.ts';
+import { type ColumnName, columnIndex, columnNames } from './columns.ts';
+import type { Table } from './records.ts';
+
+export type PartKind = 'codes' | 'dictionary';
+
+/**
+ * Where the parts of a block come from. The bytes must start at a multiple of 8 in their buffer and stay as they are
+ * while the block is in use.
+ */
+export type ReadPart = (column: number, kind: PartKind) => Uint8Array;
+
+/**
+ * Events of one table as columns, read as they are asked for. Rows count from 0; row n has the commit sequence
+ * `firstSeq + n`. Rows of a block are in the order in which they came, not in that of their times.
+ */
+export class EventBlock {
+  readonly table: Table;
+  readonly rows: number;
+  readonly firstSeq: number;
+  /** Least and largest timestamp, epoch milliseconds, both included; NaN in an empty block. */
+  readonly minTime: number;
+  readonly maxTime: number;
+  readonly header: BlockHeader;
+  readonly #readPart: ReadPart;
+  readonly #columns: (NumberColumn | AddressColumn | TextColumn | undefined)[] = [];
+
+  constructor(header: BlockHeader, firstSeq: number, readPart: ReadPart) {
+    this.table = header.table;
+    this.rows = header.rows;
+    this.firstSeq = firstSeq;
+    this.minTime = header.minTime;
+    this.maxTime = header.maxTime;
+    this.header = header;
+    this.#readPart = readPart;
+  }
+
+  /** A column of kind time, number, boolean or enum. */
+  numbers(name: ColumnName): NumberColumn {
+    return this.numbersAt(this.#place(name));
+  }
+
+  addresses(name: ColumnName): AddressColumn {
+    return this.addressesAt(this.#place(name));
+  }
+
+  /** A column of kind text or unique. */
+  texts(name: ColumnName): TextColumn {
+    return this.textsAt(this.#place(name));
+  }
+
+  /** By the column's place in `columnNames`, for code that reads many rows. */
+  numbersAt(column: number): NumberColumn {
+    const known = this.#columns[column];
+    if (known !== undefined) return known as NumberColumn;
+    const opened = this.#openNumbers(column);
+    this.#columns[column] = opened;
+    return opened;
+  }
+
+  addressesAt(column: number): AddressColumn {
+    const known = this.#columns[column];
+    if (known !== undefined) return known as AddressColumn;
+    const opened = this.#openAddresses(column);
+    this.#columns[column] = opened;
+    return opened;
+  }
+
+  textsAt(column: number): TextColumn {
+    const known = this.#columns[column];
+    if (known !== undefined) return known as TextColumn;
+    const opened = this.#openTexts(column);
+    this.#columns[column] = opened;
+    return opened;
+  }
+
+  /** First and last address of the column, without reading its dictionary. */
+  addressBounds(name: ColumnName): AddressList {
+    const inline = this.header.inline(this.#place(name));
+    const entries = this.header.entries(this.#place(name));
+    const wide = this.header.dictionaryBytes(this.#place(name)) > 0;
+    return new AddressList(inline, wide ? 2 : entries);
+  }
+
+  #place(name: ColumnName): number {
+    const column = columnIndex[this.table].get(name);
+    if (column === undefined) throw new Error(`${this.table} events have no column ${name}`);
+    return column;
+  }
+
+  #openNumbers(column: number): NumberColumn {
+    const { header } = this;
+    const encoding = header.encoding(column);
+    switch (encoding) {
+      case encodings.offset:
+        return new NumberColumn(encoding, header.min(column) - 1, this.#codes(column, header.width(column)));
+      case encodings.float: {
+        const bytes = this.#readPart(column, 'codes');
+        return new NumberColumn(encoding, 0, new Float64Array(bytes.buffer, bytes.byteOffset, this.rows));
+      }
+      default:
+        return new NumberColumn(encoding, header.min(column));
+    }
+  }
+
+  #openAddresses(column: number): AddressColumn {
+    const list = new AddressList(this.#dictionary(column), this.header.entries(column));
+    return new CodedColumn(this.header.encoding(column), list, this.#dictionaryCodes(column));
+  }
+
+  #openTexts(column: number): TextColumn {
+    const list = new TextList(this.#dictionary(column), this.header.entries(column));
+    return new CodedColumn(this.header.encoding(column), list, this.#dictionaryCodes(column));
+  }
+
+  #dictionary(column: number): Uint8Array {
+    if (this.header.dictionaryBytes(column) === 0) return this.header.inline(column);
+    const bytes = this.#readPart(column, 'dictionary');
+    if (!this.header.compressed(column)) return bytes;
+    // A pooled Buffer may start anywhere.
+    const inflated = zstdDecompressSync(bytes);
+    return inflated.byteOffset % 8 === 0 ? inflated : Uint8Array.prototype.slice.call(inflated);
+  }
+
+  #dictionaryCodes(column: number): Codes | undefined {
+    if (this.header.codesBytes(column) === 0) return undefined;
+    return this.#codes(column, this.header.width(column)) as Codes;
+  }
+
+  #codes(column: number, width: number): Uint8Array | Uint16Array | Uint32Array {
+    const { buffer, byteOffset } = this.#readPart(column, 'codes');
+    if (width === 1) return new Uint8Array(buffer, byteOffset, this.rows);
+    if (width === 2) return new Uint16Array(buffer, byteOffset, this.rows);
+    return new Uint32Array(buffer, byteOffset, this.rows);
+  }
+}
+
+/** Opens the bytes that `BlockBuilder.finish` returned. Parses the header only; the buffer is read as asked for. */
+export function openBlock(buffer: ArrayBuffer, firstSeq: number): EventBlock {
+  const bytes = new Uint8Array(buffer);
+  const header = new BlockHeader(bytes);
+  let starts: Uint32Array | undefined;
+  return new EventBlock(header, firstSeq, (column, kind) => {
+    starts ??= partStarts(header);
+    const start = starts[2 * column + (kind === 'codes' ? 0 : 1)]!;
+    const length = kind === 'codes' ? header.codesBytes(column) : header.dictionaryBytes(column);
+    return bytes.subarray(start, start + length);
+  });
+}
+
+/** Where the parts of a whole block start: codes and dictionary of each column. */
+export function partStarts(header: BlockHeader): Uint32Array {
+  const count = columnNames[header.table].length;
+  const starts = new Uint32Array(2 * count);
+  let place = header.bytes.byteLength;
+  for (let column = 0; column < count; column++) {
+    starts[2 * column] = place;
+    place += aligned(header.codesBytes(column));
+    starts[2 * column + 1] = place;
+    place += aligned(header.dictionaryBytes(column));
+  }
+  return starts;
+}

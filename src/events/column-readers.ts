@@ -1,0 +1,139 @@
+import { encodings } from './block-format.ts';
+import { printAddress, printIpv4, writeIpv4 } from './ip.ts';
+
+export type Codes = Uint8Array | Uint16Array;
+
+/** Numbers, times, booleans and enums (as numbers) of one block. NaN is absent. */
+export class NumberColumn {
+  readonly encoding: number;
+  /** Of `constant` the value, of `offset` what is added to a code. */
+  readonly base: number;
+  readonly values: Uint8Array | Uint16Array | Uint32Array | Float64Array | undefined;
+
+  constructor(
+    encoding: number,
+    base: number,
+    values?: Uint8Array | Uint16Array | Uint32Array | Float64Array,
+  ) {
+    this.encoding = encoding;
+    this.base = base;
+    this.values = values;
+  }
+
+  at(row: number): number {
+    switch (this.encoding) {
+      case encodings.offset: {
+        const code = this.values![row]!;
+        return code === 0 ? Number.NaN : this.base + code;
+      }
+      case encodings.float:
+        return this.values![row]!;
+      case encodings.constant:
+        return this.base;
+      default:
+        return Number.NaN;
+    }
+  }
+}
+
+/** Sorted addresses, all IPv4 as u32 or all as 16 bytes. */
+export class AddressList {
+  readonly length: number;
+  readonly v4: Uint32Array | undefined;
+  readonly bytes: Uint8Array;
+  readonly #texts: (string | undefined)[] = [];
+
+  constructor(bytes: Uint8Array, length: number) {
+    this.length = length;
+    this.bytes = bytes;
+    this.v4 =
+      length > 0 && bytes.byteLength === 4 * length
+        ? new Uint32Array(bytes.buffer, bytes.byteOffset, length)
+        : undefined;
+  }
+
+  text(index: number): string {
+    const known = this.#texts[index];
+    if (known !== undefined) return known;
+    const text = this.v4 === undefined ? printAddress(this.bytes, 16 * index) : printIpv4(this.v4[index]!);
+    this.#texts[index] = text;
+    return text;
+  }
+
+  write(index: number, out: Uint8Array, offset: number): void {
+    if (this.v4 !== undefined) writeIpv4(this.v4[index]!, out, offset);
+    else out.set(this.bytes.subarray(16 * index, 16 * index + 16), offset);
+  }
+}
+
+/** Texts in one run of UTF-8. */
+export class TextList {
+  readonly length: number;
+  readonly offsets: Uint32Array;
+  readonly utf8: Buffer;
+  readonly #texts: (string | undefined)[] = [];
+
+  constructor(bytes: Uint8Array, length: number) {
+    this.length = length;
+    this.offsets = new Uint32Array(bytes.buffer, bytes.byteOffset, length === 0 ? 0 : length + 1);
+    const start = this.offsets.byteLength;
+    this.utf8 = Buffer.from(bytes.buffer, bytes.byteOffset + start, bytes.byteLength - start);
+  }
+
+  text(index: number): string {
+    const known = this.#texts[index];
+    if (known !== undefined) return known;
+    const text = this.utf8.toString('utf8', this.offsets[index]!, this.offsets[index + 1]!);
+    this.#texts[index] = text;
+    return text;
+  }
+
+  /** The entry that has the byte at this place of `utf8`, which is no empty one. */
+  entryAt(place: number): number {
+    let low = 0;
+    let high = this.length;
+    while (low + 1 < high) {
+      const middle = (low + high) >>> 1;
+      if (this.offsets[middle]! <= place) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/**
+ * Addresses or texts of one block: a row has a code, 0 where absent, else 1 more than its entry in the list.
+ * `constant` and `plain` columns have no codes to read: their code is 1, or 1 more than the row.
+ */
+export class CodedColumn<List extends AddressList | TextList> {
+  readonly encoding: number;
+  readonly list: List;
+  readonly codes: Codes | undefined;
+
+  constructor(encoding: number, list: List, codes?: Codes) {
+    this.encoding = encoding;
+    this.list = list;
+    this.codes = codes;
+  }
+
+  code(row: number): number {
+    switch (this.encoding) {
+      case encodings.dictionary:
+        return this.codes![row]!;
+      case encodings.plain:
+        return this.codes === undefined || this.codes[row] !== 0 ? row + 1 : 0;
+      case encodings.constant:
+        return 1;
+      default:
+        return 0;
+    }
+  }
+
+  text(row: number): string | undefined {
+    const code = this.code(row);
+    return code === 0 ? undefined : this.list.text(code - 1);
+  }
+}
+
+export type AddressColumn = CodedColumn<AddressList>;
+export type TextColumn = CodedColumn<TextList>;

@@ -1,0 +1,75 @@
+import { constants, zstdCompressSync } from 'node:zlib';
+import { encodings, maxInlineBytes } from './block-format.ts';
+import { absent, bytesOf, type EncodedColumn, none } from './encoded-column.ts';
+
+/** Codes of rows into entries that were met, in order of meeting; what address and text builders share. */
+export class Codes {
+  /** 32 bits, because rows that failed halfway leave entries behind. */
+  values: Uint32Array<ArrayBuffer>;
+  /** For each code whether a row has it: a row that failed halfway may have left an entry without rows. */
+  used = new Uint8Array(0);
+
+  constructor(capacity: number) {
+    this.values = new Uint32Array(capacity);
+  }
+
+  grow(capacity: number): void {
+    const values = new Uint32Array(capacity);
+    values.set(this.values);
+    this.values = values;
+  }
+
+  /** Counts rows without a value, and marks the codes that are used. */
+  mark(rows: number, entries: number): number {
+    if (this.used.length <= entries) this.used = new Uint8Array(Math.max(1024, 2 * entries));
+    else this.used.fill(0, 0, entries + 1);
+    let missing = 0;
+    for (let i = 0; i < rows; i++) {
+      const code = this.values[i]!;
+      this.used[code] = 1;
+      if (code === 0) missing++;
+    }
+    return missing;
+  }
+
+  /** The codes by their new places: `order[code]` is a rank from 1, 0 stays 0. */
+  ranked(rows: number, order: Uint16Array, entries: number): Uint8Array | Uint16Array {
+    const codes = entries < 256 ? new Uint8Array(rows) : new Uint16Array(rows);
+    for (let i = 0; i < rows; i++) codes[i] = order[this.values[i]!]!;
+    return codes;
+  }
+}
+
+/** The column of codes and a sorted dictionary, in the smallest form. */
+export function coded(
+  codes: Codes,
+  rows: number,
+  missing: number,
+  order: Uint16Array,
+  entries: number,
+  dictionary: Uint8Array,
+  ends: () => Uint8Array,
+  compress: boolean,
+): EncodedColumn {
+  if (entries === 0) return absent;
+  const small = dictionary.length <= maxInlineBytes;
+  if (entries === 1 && missing === 0) {
+    return small
+      ? { ...absent, encoding: encodings.constant, entries, inline: dictionary }
+      : { ...absent, encoding: encodings.constant, entries, dictionary };
+  }
+  const ranked = codes.ranked(rows, order, entries);
+  const compressed = compress && !small;
+  return {
+    ...absent,
+    encoding: encodings.dictionary,
+    width: ranked.BYTES_PER_ELEMENT,
+    compressed,
+    codes: bytesOf(ranked),
+    dictionary: small ? none : compressed ? zstdCompressSync(dictionary, zstdLevel) : dictionary,
+    entries,
+    inline: small ? dictionary : ends(),
+  };
+}
+
+const zstdLevel = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };

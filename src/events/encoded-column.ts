@@ -1,0 +1,30 @@
+import { encodings } from './block-format.ts';
+
+/** What a column became: what its entry in the header says, and its parts. Views live until the next `encode`. */
+export interface EncodedColumn {
+  readonly encoding: number;
+  readonly width: number;
+  readonly compressed: boolean;
+  readonly codes: Uint8Array;
+  readonly dictionary: Uint8Array;
+  readonly entries: number;
+  readonly min: number;
+  readonly max: number;
+  readonly inline: Uint8Array;
+}
+
+export const none = new Uint8Array(0);
+export const absent: EncodedColumn = {
+  encoding: encodings.absent,
+  width: 0,
+  compressed: false,
+  codes: none,
+  dictionary: none,
+  entries: 0,
+  min: Number.NaN,
+  max: Number.NaN,
+  inline: none,
+};
+
+export const bytesOf = (array: ArrayBufferView): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);

@@ -1,0 +1,74 @@
+import type { Table } from './records.ts';
+
+/**
+ * Ids of stored events: UUIDv7 (RFC 9562, section 5.7) from which the event is found without an index.
+ *
+ * ```
+ *   48 bits  timestamp of the event, epoch milliseconds
+ *    4 bits  version 7
+ *   12 bits  commit sequence, upper 12 of 53 bits
+ *    2 bits  variant
+ *   41 bits  commit sequence, lower 41 bits
+ *    1 bit   table: 0 network, 1 dns
+ *   20 bits  check over all of the above
+ * ```
+ *
+ * Ids of one table sort by timestamp, then by sequence. The check tells these ids from UUIDs of other origin; it is
+ * no secret.
+ */
+export function eventId(table: Table, timestamp: number, seq: number): string {
+  const high = Math.floor(seq / 2 ** 41);
+  const low = seq % 2 ** 41;
+  const t = table === 'dns' ? 1 : 0;
+  // The last 62 bits: 41 of sequence, table, check. 12 of the sequence's fill out the group after the variant.
+  const d = (0x8000 + Math.floor(low / 2 ** 27)).toString(16);
+  const e = hex((low % 2 ** 27) * 2 ** 21 + t * 2 ** 20 + check(t, timestamp, seq), 12);
+  const time = hex(timestamp, 12);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(high, 3)}-${d}-${e}`;
+}
+
+/** Undefined unless `id` is a UUID that `eventId` made, in lower or upper case. */
+export function parseEventId(id: string): { table: Table; timestamp: number; seq: number } | undefined {
+  if (!isUuid(id) || id.charCodeAt(14) !== 0x37 /* 7 */) return undefined;
+  const timestamp = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  const high = Number.parseInt(id.slice(15, 18), 16);
+  const d = Number.parseInt(id.slice(19, 23), 16);
+  if (d >>> 14 !== 2) return undefined;
+  const e = Number.parseInt(id.slice(24), 16);
+  const t = Math.floor(e / 2 ** 20) % 2;
+  const seq = high * 2 ** 41 + (d & 0x3fff) * 2 ** 27 + Math.floor(e / 2 ** 21);
+  if (e % 2 ** 20 !== check(t, timestamp, seq)) return undefined;
+  return { table: t === 1 ? 'dns' : 'network', timestamp, seq };
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Any well-formed UUID, whatever its version. */
+export const isUuid = (text: string): boolean => uuid.test(text);
+
+/** At most 48 bits, 24 at a time: `toString(16)` is slow for numbers beyond 31 bits. */
+function hex(value: number, digits: number): string {
+  const low = value % 2 ** 24;
+  if (digits <= 6) return low.toString(16).padStart(digits, '0');
+  return (
+    Math.floor(value / 2 ** 24)
+      .toString(16)
+      .padStart(digits - 6, '0') + low.toString(16).padStart(6, '0')
+  );
+}
+
+/** 20 bits, by the finaliser of MurmurHash3 over the words of the other fields. */
+function check(t: number, timestamp: number, seq: number): number {
+  let h = mix((timestamp >>> 0) ^ 0x9e3779b9);
+  h = mix(h ^ Math.floor(timestamp / 2 ** 32));
+  h = mix(h ^ (seq >>> 0));
+  h = mix(h ^ (Math.floor(seq / 2 ** 32) * 2 + t));
+  return h >>> 12;
+}
+
+function mix(value: number): number {
+  let h = value | 0;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}

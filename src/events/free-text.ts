@@ -1,0 +1,42 @@
+import { addressTerm } from './address-term.ts';
+import { markAnswers } from './answers.ts';
+import { columnNames, columnOf } from './columns.ts';
+import { addressRanges } from './ip.ts';
+import type { Table } from './records.ts';
+import { costs, either, entriesIn, type Prepared, type Term } from './term.ts';
+import { markMatches, needle } from './text-search.ts';
+
+/**
+ * `q`: a part of one of the names of an event (see `q` in columns.ts), without regard to case, of answers a part of
+ * their data; or a whole connection id; or an address or CIDR block that one of its ends is in.
+ */
+export function freeText(table: Table, q: string): Term {
+  const columns = columnNames[table].filter((name) => {
+    const column = columnOf(table, name);
+    return (column?.kind === 'text' || column?.kind === 'unique') && column.q === true;
+  });
+  const part = needle(q, { fold: true, match: 'part' });
+  const inJson = [needle(JSON.stringify(q).slice(1, -1), { fold: true, match: 'part' })];
+  const lower = q.toLowerCase();
+  const holds = (data: string) => data.toLowerCase().includes(lower);
+  const whole = needle(q, { fold: false, match: 'whole' });
+  const ends = addressRanges(q) === undefined ? undefined : addressTerm(['src_ip', 'dst_ip'], [q], 'q');
+  return {
+    cost: costs.freeText,
+    prepare(block) {
+      let found: Prepared = ends?.prepare(block) ?? false;
+      for (const name of columns) {
+        const column = block.texts(name);
+        const wanted = columnOf(table, name)?.kind === 'unique' ? whole : part;
+        const member = new Uint8Array(column.list.length + 1);
+        const marked =
+          name === 'answers'
+            ? markAnswers(column.list, inJson, holds, member)
+            : markMatches(column.list, wanted, member);
+        found = either(found, entriesIn(column, member, marked));
+        if (found === true) return true;
+      }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,23 @@
+const minuteMs = 60_000;
+/** The text up to the minute, of the minutes used last, each at its place modulo the size. */
+const minutes = new Float64Array(64).fill(-1);
+const prefixes: string[] = [];
+
+/**
+ * What `new Date(time).toISOString()` writes, for whole milliseconds of the years 1970–9999. The events of one page
+ * lie in few minutes, so their texts are kept: 0.05 µs instead of 0.5 µs.
+ */
+export function isoTime(time: number): string {
+  const minute = Math.floor(time / minuteMs);
+  const place = minute % minutes.length;
+  if (minutes[place] !== minute) {
+    prefixes[place] = new Date(minute * minuteMs).toISOString().slice(0, 17);
+    minutes[place] = minute;
+  }
+  const rest = time - minute * minuteMs;
+  const second = Math.floor(rest / 1000);
+  return prefixes[place]! + seconds[second]! + milliseconds[rest - second * 1000]!;
+}
+
+const seconds = Array.from({ length: 60 }, (_, n) => `${String(n).padStart(2, '0')}.`);
+const milliseconds = Array.from({ length: 1000 }, (_, n) => `${String(n).padStart(3, '0')}Z`);

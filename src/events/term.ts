@@ -1,0 +1,166 @@
+import type { EventBlock } from './block.ts';
+import { encodings } from './block-format.ts';
+import type { AddressList, CodedColumn, NumberColumn, TextList } from './column-readers.ts';
+
+/** Keeps those of the first `count` rows that match, in place and in order; returns how many it kept. */
+export type Refine = (rows: Uint32Array, count: number) => number;
+/** What a term says of a block once it has seen header and dictionary: no row, every row, or it must look. */
+export type Prepared = boolean | Refine;
+
+export interface Term {
+  /** Terms run in ascending order of cost: what the header decides first, what is computed for each row last. */
+  readonly cost: number;
+  prepare(block: EventBlock): Prepared;
+}
+
+export const costs = { time: 0, number: 1, address: 2, text: 3, unique: 4, freeText: 5, derived: 6 } as const;
+
+/** Half-open. */
+export function timeRange(from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): Term {
+  return {
+    cost: costs.time,
+    prepare(block) {
+      if (!(block.maxTime >= from && block.minTime < to)) return false;
+      if (block.minTime >= from && block.maxTime < to) return true;
+      const column = block.numbers('timestamp');
+      const { values } = column;
+      if (column.encoding !== encodings.offset || values === undefined) {
+        return keep((row) => column.at(row) >= from && column.at(row) < to);
+      }
+      const first = from - column.base;
+      const end = to - column.base;
+      return (rows, count) => {
+        let kept = 0;
+        for (let i = 0; i < count; i++) {
+          const row = rows[i]!;
+          const code = values[row]!;
+          rows[kept] = row;
+          kept += code >= first && code < end ? 1 : 0;
+        }
+        return kept;
+      };
+    },
+  };
+}
+
+/** For what is decided row by row. */
+export function keep(matches: (row: number) => boolean): Refine {
+  return (rows, count) => {
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      if (matches(row)) rows[kept++] = row;
+    }
+    return kept;
+  };
+}
+
+/** Rows whose number is in the set. */
+export function numbersIn(column: NumberColumn, wanted: ReadonlySet<number>): Prepared {
+  switch (column.encoding) {
+    case encodings.absent:
+      return false;
+    case encodings.constant:
+      return wanted.has(column.base);
+    case encodings.float: {
+      if (wanted.size > 1) return keep((row) => wanted.has(column.at(row)));
+      const [value] = wanted;
+      const values = column.values!;
+      return keep((row) => values[row] === value);
+    }
+    default: {
+      const codes = [...wanted]
+        .map((value) => value - column.base)
+        .filter((code) => code > 0 && code < 2 ** 32);
+      return codesIn(column.values as Uint32Array, codes);
+    }
+  }
+}
+
+/** Rows whose code is one of these. */
+export function codesIn(values: Uint8Array | Uint16Array | Uint32Array, codes: readonly number[]): Prepared {
+  if (codes.length === 0) return false;
+  if (codes.length === 1) {
+    const wanted = codes[0]!;
+    return (rows, count) => {
+      let kept = 0;
+      for (let i = 0; i < count; i++) {
+        const row = rows[i]!;
+        rows[kept] = row;
+        kept += values[row] === wanted ? 1 : 0;
+      }
+      return kept;
+    };
+  }
+  if (values.BYTES_PER_ELEMENT === 4) {
+    const set = new Set(codes);
+    return keep((row) => set.has(values[row]!));
+  }
+  const member = new Uint8Array(2 ** (8 * values.BYTES_PER_ELEMENT));
+  for (const code of codes) member[code] = 1;
+  return (rows, count) => {
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      rows[kept] = row;
+      kept += member[values[row]!]!;
+    }
+    return kept;
+  };
+}
+
+/** Rows whose entry is marked in `member` (by code, so that 0 is absent); `marked` is how many are. */
+export function entriesIn(
+  column: CodedColumn<AddressList | TextList>,
+  member: Uint8Array,
+  marked: number,
+): Prepared {
+  if (marked === 0) return false;
+  const { codes, encoding } = column;
+  switch (encoding) {
+    case encodings.constant:
+      return true;
+    case encodings.plain:
+      return keep((row) => member[column.code(row)] === 1);
+    case encodings.dictionary: {
+      if (marked === 1) return codesIn(codes!, [member.indexOf(1)]);
+      const values = codes!;
+      return (rows, count) => {
+        let kept = 0;
+        for (let i = 0; i < count; i++) {
+          const row = rows[i]!;
+          rows[kept] = row;
+          kept += member[values[row]!]!;
+        }
+        return kept;
+      };
+    }
+    default:
+      return false;
+  }
+}
+
+/** Either of two: a row stays when one of them keeps it. */
+export function either(a: Prepared, b: Prepared): Prepared {
+  if (a === true || b === true) return true;
+  if (a === false) return b;
+  if (b === false) return a;
+  return (rows, count) => {
+    const left = rows.slice(0, count);
+    const right = rows.slice(0, count);
+    const leftCount = a(left, count);
+    const rightCount = b(right, count);
+    // Both are ascending: their union by merging.
+    let kept = 0;
+    let l = 0;
+    let r = 0;
+    while (l < leftCount || r < rightCount) {
+      const x = l < leftCount ? left[l]! : Number.POSITIVE_INFINITY;
+      const y = r < rightCount ? right[r]! : Number.POSITIVE_INFINITY;
+      rows[kept++] = Math.min(x, y);
+      if (x <= y) l++;
+      if (y <= x) r++;
+    }
+    return kept;
+  };
+}

@@ -1,0 +1,174 @@
+import { invalidField } from '../errors.ts';
+import { addressTerm } from './address-term.ts';
+import { markAnswers } from './answers.ts';
+import { encodings } from './block-format.ts';
+import { type ColumnName, columnOf } from './columns.ts';
+import { flowMatches, parseCommunityId } from './community-id.ts';
+import { isUuid } from './event-id.ts';
+import type { FilterTerm } from './filter.ts';
+import { flag, number, place, texts, time, type Values } from './filter-values.ts';
+import type { Table } from './records.ts';
+import { registeredDomain } from './registered-domain.ts';
+import { endTime, flowReader } from './resource.ts';
+import { costs, entriesIn, keep, numbersIn, type Term } from './term.ts';
+import { markMatches, needle } from './text-search.ts';
+
+/** Fields that are no column of their own, or more than one. */
+const derivedFields: Readonly<
+  Record<Table, Readonly<Record<string, (field: string, values: Values) => Term>>>
+> = {
+  network: {
+    ip: (field, values) => addressTerm(['src_ip', 'dst_ip'], texts(field, values), field),
+    end_time: endTimeTerm,
+    community_id: communityIdTerm,
+    asset_id: assetTerm,
+    src_asset_id: assetTerm,
+    dst_asset_id: assetTerm,
+  },
+  dns: {
+    ip: (field, values) => addressTerm(['src_ip', 'dst_ip'], texts(field, values), field),
+    registered_domain: registeredDomainTerm,
+    answer: answerTerm,
+    community_id: communityIdTerm,
+    asset_id: assetTerm,
+    src_asset_id: assetTerm,
+    dst_asset_id: assetTerm,
+  },
+};
+
+/** Columns that are not attributes that a filter can name. */
+const notFilterable: ReadonlySet<string> = new Set(['id', 'answers']);
+
+export function compileTerm(table: Table, { field, values }: FilterTerm): Term {
+  const derived = Object.hasOwn(derivedFields[table], field) ? derivedFields[table][field] : undefined;
+  if (derived !== undefined) return derived(field, values);
+  const column = notFilterable.has(field) ? undefined : columnOf(table, field);
+  const name = field as ColumnName;
+  switch (column?.kind) {
+    case 'time':
+      return numberTerm(name, new Set(values.map((value) => time(field, value))));
+    case 'number':
+      return numberTerm(name, new Set(values.map((value) => number(field, value))));
+    case 'boolean':
+      return numberTerm(name, new Set(values.map((value) => flag(field, value))));
+    case 'enum':
+      return numberTerm(
+        name,
+        new Set(texts(field, values).map((value) => place(field, value, column.values))),
+      );
+    case 'address':
+      return addressTerm([name], texts(field, values), field);
+    case 'text':
+    case 'unique':
+      return textTerm(name, texts(field, values), column.fold === true, costs[column.kind]);
+    case undefined:
+      throw invalidField(field, `is not a filter of ${table} events`);
+  }
+}
+
+export function numberTerm(name: ColumnName, wanted: ReadonlySet<number>): Term {
+  return {
+    cost: costs.number,
+    prepare(block) {
+      if (name === 'timestamp' && !within(wanted, block.minTime, block.maxTime)) return false;
+      return numbersIn(block.numbers(name), wanted);
+    },
+  };
+}
+
+function within(wanted: ReadonlySet<number>, least: number, most: number): boolean {
+  for (const value of wanted) if (value >= least && value <= most) return true;
+  return false;
+}
+
+function textTerm(name: ColumnName, values: readonly string[], fold: boolean, cost: number): Term {
+  const needles = values.map((value) => needle(value, { fold, match: 'whole' }));
+  return {
+    cost,
+    prepare(block) {
+      const column = block.texts(name);
+      const member = new Uint8Array(column.list.length + 1);
+      let marked = 0;
+      for (const wanted of needles) marked += markMatches(column.list, wanted, member);
+      return entriesIn(column, member, marked);
+    },
+  };
+}
+
+/** By the distinct names of a block: those that end in the domain are asked for their own. */
+function registeredDomainTerm(field: string, values: Values): Term {
+  const domains = texts(field, values).map((value) => value.toLowerCase());
+  const needles = domains.flatMap((domain) =>
+    [domain, `${domain}.`].map((text) => needle(text, { fold: true, match: 'suffix' })),
+  );
+  return {
+    cost: costs.text,
+    prepare(block) {
+      const column = block.texts('query');
+      const member = new Uint8Array(column.list.length + 1);
+      for (const wanted of needles) markMatches(column.list, wanted, member);
+      let marked = 0;
+      for (let code = 1; code < member.length; code++) {
+        if (member[code] === 0) continue;
+        const domain = registeredDomain(column.list.text(code - 1));
+        if (domain !== undefined && domains.includes(domain)) marked++;
+        else member[code] = 0;
+      }
+      return entriesIn(column, member, marked);
+    },
+  };
+}
+
+/** Rows one of whose answers has this data. */
+function answerTerm(field: string, values: Values): Term {
+  const wanted = new Set(texts(field, values));
+  const needles = [...wanted].map((value) => needle(JSON.stringify(value), { fold: false, match: 'part' }));
+  return {
+    cost: costs.text,
+    prepare(block) {
+      const column = block.texts('answers');
+      const member = new Uint8Array(column.list.length + 1);
+      const marked = markAnswers(column.list, needles, (data) => wanted.has(data), member);
+      return entriesIn(column, member, marked);
+    },
+  };
+}
+
+function endTimeTerm(field: string, values: Values): Term {
+  const wanted = new Set(values.map((value) => time(field, value)));
+  return {
+    cost: costs.derived,
+    prepare(block) {
+      const start = block.numbers('timestamp');
+      const duration = block.numbers('duration_ms');
+      if (duration.encoding === encodings.absent) return false;
+      return keep((row) => wanted.has(endTime(start.at(row), duration.at(row))));
+    },
+  };
+}
+
+/** The sensor's id where it gave one, else the computed one. */
+function communityIdTerm(field: string, values: Values): Term {
+  const wanted = new Set(texts(field, values));
+  const hashes = [...wanted].map(parseCommunityId).filter((words) => words !== undefined);
+  return {
+    cost: costs.derived,
+    prepare(block) {
+      const given = block.texts('community_id');
+      const flowOf = flowReader(block);
+      return keep((row) => {
+        const text = given.text(row);
+        if (text !== undefined) return wanted.has(text);
+        if (hashes.length === 0) return false;
+        const flow = flowOf(row);
+        return hashes.some((words) => flowMatches(flow, words));
+      });
+    },
+  };
+}
+
+/** No event belongs to an asset before there are assets. */
+function assetTerm(field: string, values: Values): Term {
+  for (const value of texts(field, values)) if (!isUuid(value)) throw invalidField(field, 'must be a UUID');
+  return { cost: costs.time, prepare: () => false };
+}

@@ -1,0 +1,182 @@
+import type { Static, TObject } from 'typebox';
+import { decodeQuery, type ParsedList, parseList, parseParams, parseQuery } from '../contract/query.ts';
+import { type OperationId, type Route, type Routes, routeOf } from '../contract/routes.ts';
+import { validateBody } from '../contract/validate.ts';
+import { invalidField } from '../errors.ts';
+import type { ArrivedBody, BodyTerms } from './bodies.ts';
+import type { Budget } from './budget.ts';
+import type { Call, Endpoint, Identity } from './endpoint.ts';
+import { readJson } from './json-body.ts';
+import { countingRefusals } from './reached.ts';
+import type { Reply } from './reply.ts';
+import type { Services } from './services.ts';
+
+/** Operations that are answered over HTTP; the others are upgrades. */
+export type HttpOperation = {
+  [Op in OperationId]: Routes[Op] extends { websocket: unknown } ? never : Op;
+}[OperationId];
+
+type Nothing = Readonly<Record<never, never>>;
+type Read<R, Part extends 'params' | 'headers'> = R extends { [P in Part]: infer S extends TObject }
+  ? Static<S>
+  : Nothing;
+/** Lists have their filters sorted out already. */
+type QueryOf<R> = R extends { query: infer S extends TObject }
+  ? 'sort' extends keyof Static<S>
+    ? ParsedList
+    : Static<S>
+  : Nothing;
+type InputOf<R> = R extends { body: { kind: 'ingest' } }
+  ? { readonly bytes: ArrivedBody; readonly mediaType: string; readonly coding: Call['coding'] }
+  : R extends { body: { kind: 'json'; schema: infer S extends TObject } }
+    ? Static<S>
+    : undefined;
+
+/** A request that has passed its credentials and its schemas: what a handler gets. */
+export interface Context<Op extends HttpOperation> {
+  readonly services: Services;
+  readonly params: Read<Routes[Op], 'params'>;
+  readonly query: QueryOf<Routes[Op]>;
+  /** Request headers that the operation declares. */
+  readonly headers: Read<Routes[Op], 'headers'>;
+  /** A validated value, or the bytes of an ingest body, which the handler releases. */
+  readonly body: InputOf<Routes[Op]>;
+  readonly identity: Routes[Op]['access'] extends 'public' ? undefined : Identity;
+  readonly requestId: string;
+  readonly remoteAddress: string;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+export type Handler<Op extends HttpOperation> = (context: Context<Op>) => Reply | Promise<Reply>;
+
+/** Bytes of bodies in work, by the kind of body. */
+export interface BodyBudgets {
+  readonly json: Budget;
+  readonly ingest: Budget;
+}
+
+/** The endpoint that serves an operation of the contract with a handler. */
+export function bind<Op extends HttpOperation>(
+  operation: Op,
+  handler: Handler<Op>,
+  services: Services,
+  budgets: BodyBudgets,
+): Endpoint {
+  const route = routeOf(operation);
+  const body = bodyOf(route, services, budgets);
+  return {
+    operation,
+    method: route.method,
+    path: route.path,
+    access: accessOf(operation, route, services),
+    ...(body === undefined ? {} : { body }),
+    async run(call) {
+      try {
+        const context = await contextOf(route, call, services);
+        return await handler(context as Context<Op>);
+      } finally {
+        // The bytes of an ingest body outlive the answer with ack=memory: they are the handler's.
+        if (route.body?.kind === 'json') call.body?.release();
+      }
+    },
+  };
+}
+
+/** An upgrade that came as a plain request. */
+export function refuseUpgrade(operation: OperationId): Endpoint {
+  const { method, path } = routeOf(operation);
+  return {
+    operation,
+    method,
+    path,
+    access: 'public',
+    run() {
+      throw invalidField('upgrade', 'must be websocket');
+    },
+  };
+}
+
+async function contextOf(route: Route, call: Call, services: Services) {
+  try {
+    return {
+      services,
+      params: route.params === undefined ? {} : parseParams(route.params, call.params),
+      query: queryOf(route, call.head.query),
+      headers: headersOf(route, call),
+      body: await inputOf(route, call, services),
+      identity: call.identity,
+      requestId: call.requestId,
+      remoteAddress: call.remoteAddress,
+      get signal() {
+        return call.signal;
+      },
+    };
+  } catch (error) {
+    call.body?.release();
+    throw error;
+  }
+}
+
+function queryOf(route: Route, query: string): unknown {
+  if (route.query === undefined) {
+    // Probes and scrapers add parameters of their own to what is public.
+    const [unknown] = route.access === 'public' ? [] : decodeQuery(query).keys();
+    if (unknown !== undefined)
+      throw invalidField(unknown.slice(0, 100).toWellFormed(), 'is not a known parameter');
+    return {};
+  }
+  const raw = decodeQuery(query);
+  return 'sort' in route.query.properties ? parseList(route.query, raw) : parseQuery(route.query, raw);
+}
+
+function headersOf(route: Route, call: Call): unknown {
+  if (route.headers === undefined) return {};
+  const raw = new Map<string, string[]>();
+  for (const [name, value] of call.head.headers) {
+    if (Object.hasOwn(route.headers.properties, name)) raw.set(name, [value]);
+  }
+  return parseQuery(route.headers, raw);
+}
+
+async function inputOf(route: Route, call: Call, services: Services): Promise<unknown> {
+  if (route.body === undefined || call.body === undefined) return undefined;
+  if (route.body.kind === 'ingest') {
+    const mediaType = call.head.headers.get('content-type') ?? '';
+    return { bytes: call.body, mediaType, coding: call.coding };
+  }
+  const maxBytes = services.config['limits.max_json_body_bytes'];
+  const read = readJson(call.body.bytes, call.coding, maxBytes);
+  return validateBody(route, await countingRefusals(services.metrics, jsonLimits, read));
+}
+
+const jsonLimits = { PAYLOAD_TOO_LARGE: 'maxJsonBodyBytes' } as const;
+
+function bodyOf(route: Route, { config }: Services, budgets: BodyBudgets): Endpoint['body'] {
+  if (route.body === undefined) return undefined;
+  if (route.body.kind === 'json') {
+    const terms: BodyTerms = {
+      maxBytes: config['limits.max_json_body_bytes'],
+      budget: budgets.json,
+      tooLong: 'maxJsonBodyBytes',
+      overloaded: 'maxJsonInFlightBytes',
+    };
+    return { mediaTypes: ['application/json'], terms };
+  }
+  const terms: BodyTerms = {
+    maxBytes: config['limits.max_body_bytes'],
+    budget: budgets.ingest,
+    tooLong: 'maxBodyBytes',
+    overloaded: 'maxIngestInFlightBytes',
+  };
+  return { mediaTypes: route.body.mediaTypes, terms };
+}
+
+const metricsReaders = ['viewer', 'analyst', 'admin'] as const;
+
+/** The table's access, as two settings change it. */
+function accessOf(operation: OperationId, route: Route, { config }: Services): Endpoint['access'] {
+  if (operation === 'getMetrics' && config['metrics.require_auth']) return metricsReaders;
+  if (operation === 'getLeaf' && config['transparency.public_entries']) return 'public';
+  return route.access;
+}

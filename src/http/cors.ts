@@ -1,0 +1,33 @@
+import type { Header } from './reply.ts';
+import type { RequestHead } from './request.ts';
+
+/**
+ * Cross-origin rules (Fetch standard, section 3.3). Nothing is sent unless origins are configured. Credentials travel
+ * in `Authorization`, which scripts set themselves: cookies are never asked for.
+ */
+export function corsHeaders(head: RequestHead, origins: readonly string[]): Header[] {
+  if (origins.length === 0) return [];
+  if (origins.includes('*')) return [['Access-Control-Allow-Origin', '*'], exposed];
+  const origin = head.headers.get('origin');
+  const vary: Header = ['Vary', 'Origin'];
+  if (origin === undefined || !origins.includes(origin)) return [vary];
+  return [['Access-Control-Allow-Origin', origin], vary, exposed];
+}
+
+const exposed: Header = ['Access-Control-Expose-Headers', 'ETag, Location, Retry-After, X-Request-Id'];
+
+/** Answer to OPTIONS: `Allow`, and what a preflight asks for. */
+export function preflightHeaders(head: RequestHead, allow: string, origins: readonly string[]): Header[] {
+  const headers: Header[] = [['Allow', allow]];
+  if (origins.length > 0 && head.headers.has('access-control-request-method')) {
+    headers.push(
+      ['Access-Control-Allow-Methods', allow],
+      [
+        'Access-Control-Allow-Headers',
+        'Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-Match, X-Request-Id',
+      ],
+      ['Access-Control-Max-Age', '600'],
+    );
+  }
+  return headers;
+}

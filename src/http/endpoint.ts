@@ -1,0 +1,51 @@
+import type { Actor, Role } from '../store/store.ts';
+import type { ArrivedBody, BodyTerms } from './bodies.ts';
+import type { ContentCoding } from './json-body.ts';
+import type { Reply } from './reply.ts';
+import type { RequestHead } from './request.ts';
+
+/** Who is calling: what an `Authenticator` found credentials to mean. */
+export interface Identity {
+  readonly principal: Actor;
+  /** What these credentials may do: the principal's roles, or fewer. */
+  readonly roles: readonly Role[];
+  /** The session or the long-lived token. */
+  readonly jti: string;
+  /** Epoch milliseconds; absent where the credentials do not expire. */
+  readonly expiresAt?: number;
+}
+
+/**
+ * Reads an `Authorization` header at `now` (epoch milliseconds). UNAUTHENTICATED for none, for bad and for expired
+ * credentials.
+ */
+export type Authenticator<I = Identity> = (authorization: string | undefined, now: number) => Promise<I> | I;
+
+/** One request, as far as the server understands it. */
+export interface Call {
+  readonly head: RequestHead;
+  /** Path parameters, decoded. */
+  readonly params: ReadonlyMap<string, string>;
+  readonly requestId: string;
+  /** Text form of the peer's address. */
+  readonly remoteAddress: string;
+  /** Undefined for public endpoints only. */
+  readonly identity: Identity | undefined;
+  /** Where the endpoint takes a body; whoever gets it releases it. Without one in the request, it is empty. */
+  readonly body: ArrivedBody | undefined;
+  readonly coding: ContentCoding | undefined;
+  /** Aborted when the client goes away: nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What the server serves: one operation, whatever it does. */
+export interface Endpoint {
+  /** Names it in metrics and logs. */
+  readonly operation: string;
+  readonly method: string;
+  readonly path: string;
+  /** Roles of which the caller needs one. */
+  readonly access: 'public' | readonly Role[];
+  readonly body?: { readonly mediaTypes: readonly string[]; readonly terms: BodyTerms };
+  run(call: Call): Promise<Reply> | Reply;
+}

@@ -1,0 +1,28 @@
+import type { ParsedList } from '../contract/query.ts';
+import { ServiceError } from '../errors.ts';
+import type { Table } from '../events/records.ts';
+import { countingRefusals, queryLimits } from './reached.ts';
+import { page, type Reply, resource } from './reply.ts';
+import type { Services } from './services.ts';
+
+const types = { network: 'network_event', dns: 'dns_event' } as const;
+
+/** A page of events, made in the analytics pool. */
+export async function listEvents(
+  table: Table,
+  { services, query, signal }: { services: Services; query: ParsedList; signal: AbortSignal },
+): Promise<Reply> {
+  const { filter, order, page: number, per_page, cursor } = query;
+  const list = services.queries.listEvents(
+    { table, filter, order, page: number, per_page, ...(cursor === undefined ? {} : { cursor }) },
+    signal,
+  );
+  return page(await countingRefusals(services.metrics, queryLimits, list), per_page);
+}
+
+/** One event, read on this thread. NOT_FOUND. */
+export function getEvent(table: Table, id: string, { reader }: Services): Reply {
+  const event = reader.getEvent(table, id);
+  if (event === undefined) throw new ServiceError('NOT_FOUND', `there is no ${types[table]} ${id}`);
+  return resource(types[table], id, event);
+}

@@ -1,0 +1,253 @@
+import type { Logger } from 'pino';
+import { ServiceError } from '../errors.ts';
+import type { LimitName } from '../limits.ts';
+import { authorize } from './access.ts';
+import { type ArrivedBody, type BodyTerms, IncomingBody } from './bodies.ts';
+import { Budget } from './budget.ts';
+import { corsHeaders, preflightHeaders } from './cors.ts';
+import type { Authenticator, Call, Endpoint } from './endpoint.ts';
+import { contentCoding } from './json-body.ts';
+import type { Match, Routes } from './match.ts';
+import { type Header, noContent, type Rendered, type Reply, render, renderError } from './reply.ts';
+import { copyHead, framing, mediaType, type RequestHead, requestId } from './request.ts';
+import { type Sending, send } from './send.ts';
+import type { HttpRequest, HttpResponse } from './server.ts';
+
+/** What all exchanges of a server share. */
+export interface Front {
+  readonly routes: Routes<Endpoint>;
+  readonly authenticate: Authenticator;
+  readonly corsOrigins: readonly string[];
+  readonly log: Logger;
+  readonly observer: Observer;
+  readonly unsent: Budget;
+  readonly maxInFlight: number;
+  /** Requests that were not answered yet, this one included. */
+  inFlight: number;
+  /** Set while stopping: answers ask clients to close. */
+  closing: boolean;
+  /** Called when `inFlight` falls. */
+  onEnd(): void;
+}
+
+/** Told what happens, for metrics. `operation` is `none` where no endpoint was found. */
+export interface Observer {
+  answered(operation: string, status: number, elapsedMs: number): void;
+  limitReached(limit: LimitName): void;
+}
+
+/** Bodies that nobody asked for are read and dropped. */
+const unwanted: BodyTerms = {
+  maxBytes: Number.MAX_SAFE_INTEGER,
+  budget: new Budget(0),
+  tooLong: 'maxBodyBytes',
+  overloaded: 'maxJsonInFlightBytes',
+};
+
+/**
+ * One request and its answer.
+ *
+ * uWebSockets.js ends the process when a response is touched after its connection is lost, so `#gone` is checked
+ * after everything that waits, and nothing of this class throws into its callbacks. An error that is not a
+ * `ServiceError` is a bug: it is logged, and answered as INTERNAL without a word about it.
+ */
+export class Exchange {
+  readonly #front: Front;
+  readonly #res: HttpResponse;
+  readonly #head: RequestHead;
+  readonly #id: string;
+  readonly #started = performance.now();
+  readonly #remoteAddress: string;
+  #operation = 'none';
+  #body: IncomingBody | undefined;
+  #abort: AbortController | undefined;
+  #sending: Sending | undefined;
+  #gone = false;
+
+  constructor(front: Front, res: HttpResponse, req: HttpRequest) {
+    this.#front = front;
+    this.#res = res;
+    this.#head = copyHead(req);
+    this.#id = requestId(this.#head);
+    this.#remoteAddress = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
+    front.inFlight++;
+    res.onAborted(() => this.#lost());
+  }
+
+  /** To be called in the turn of the request: the first bytes of the body come right behind. */
+  begin(): void {
+    let work: Promise<Reply>;
+    try {
+      work = this.#dispatch();
+    } catch (error) {
+      void this.#fail(error, true);
+      return;
+    }
+    work.then(
+      (reply) => this.#succeed(reply),
+      (error) => this.#fail(error, false),
+    );
+  }
+
+  #dispatch(): Promise<Reply> {
+    const frame = framing(this.#head);
+    const match = this.#match();
+    const endpoint = !(match instanceof ServiceError) && match.found === 'route' ? match.route : undefined;
+    if (endpoint !== undefined) this.#operation = endpoint.operation;
+    if (frame.body) {
+      const terms = endpoint?.body?.terms ?? unwanted;
+      this.#body = new IncomingBody(this.#res, frame.length, terms, this.#front.observer.limitReached);
+      if (endpoint?.body === undefined) this.#body.ignore();
+    }
+    return this.#answer(match, endpoint);
+  }
+
+  #match(): Match<Endpoint> | ServiceError {
+    try {
+      return this.#front.routes.match(this.#head.method, this.#head.path);
+    } catch (error) {
+      if (error instanceof ServiceError) return error;
+      throw error;
+    }
+  }
+
+  async #answer(match: Match<Endpoint> | ServiceError, endpoint: Endpoint | undefined): Promise<Reply> {
+    if (match instanceof ServiceError) throw match;
+    if (match.found === 'nothing') throw new ServiceError('NOT_FOUND', 'there is nothing at this path');
+    if (this.#head.method === 'OPTIONS') {
+      const allow = match.found === 'path' ? match.allow : '';
+      return { ...noContent, headers: preflightHeaders(this.#head, allow, this.#front.corsOrigins) };
+    }
+    if (match.found === 'path' || endpoint === undefined)
+      throw new NotAllowed(match.found === 'path' ? match.allow : '');
+    if (this.#front.inFlight > this.#front.maxInFlight) {
+      this.#front.observer.limitReached('maxRequestsInFlight');
+      throw new ServiceError('OVERLOADED', 'too many requests are in work; nothing of this one was kept');
+    }
+    const identity = await this.#identify(endpoint);
+    if (this.#gone) throw new ServiceError('CANCELLED', 'the client went away');
+    const exchange = this;
+    const call: Call = {
+      head: this.#head,
+      params: match.params,
+      requestId: this.#id,
+      remoteAddress: this.#remoteAddress,
+      identity,
+      coding: endpoint.body && contentCoding(this.#head.headers.get('content-encoding')),
+      body: await this.#accept(endpoint),
+      get signal() {
+        return exchange.#signal();
+      },
+    };
+    return endpoint.run(call);
+  }
+
+  async #identify(endpoint: Endpoint) {
+    if (endpoint.access === 'public') return undefined;
+    const identity = await this.#front.authenticate(this.#head.headers.get('authorization'), Date.now());
+    authorize(endpoint.access, identity);
+    return identity;
+  }
+
+  async #accept(endpoint: Endpoint): Promise<ArrivedBody | undefined> {
+    if (endpoint.body === undefined) return undefined;
+    if (this.#body === undefined) return { bytes: new ArrayBuffer(0), release: () => undefined };
+    mediaType(this.#head, endpoint.body.mediaTypes);
+    return this.#body.accept();
+  }
+
+  #signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#gone) this.#abort.abort();
+    return this.#abort.signal;
+  }
+
+  async #succeed(reply: Reply): Promise<void> {
+    await this.#settle(() => render(reply, Date.now(), performance.now() - this.#started), false);
+  }
+
+  /** `unframed`: where the next request begins cannot be known, so the connection ends with the answer. */
+  async #fail(error: unknown, unframed: boolean): Promise<void> {
+    const known = error instanceof ServiceError && error.code !== 'INTERNAL' ? error : internal;
+    if (known === internal && !this.#gone) {
+      this.#front.log.error(
+        { request_id: this.#id, operation: this.#operation, err: error },
+        'request failed',
+      );
+    }
+    if (known.code === 'WORKER_LOST') {
+      this.#front.log.warn({ request_id: this.#id, operation: this.#operation }, known.message);
+    }
+    await this.#settle(() => {
+      const rendered = renderError(known, Date.now());
+      if (known instanceof NotAllowed)
+        return { ...rendered, headers: [...rendered.headers, ['Allow', known.allow]] };
+      return rendered;
+    }, unframed);
+  }
+
+  async #settle(make: () => Rendered, cut: boolean): Promise<void> {
+    try {
+      const tooMuch = this.#gone || this.#body === undefined ? false : await this.#body.discard();
+      if (this.#gone) return;
+      this.#send(make(), cut || tooMuch);
+    } catch (error) {
+      this.#front.log.error(
+        { request_id: this.#id, operation: this.#operation, err: error },
+        'answer failed',
+      );
+      if (!this.#gone) this.#res.close();
+    }
+  }
+
+  #send(rendered: Rendered, cut: boolean): void {
+    const close = cut || this.#front.closing || rendered.status === 413;
+    const general: Header[] = [
+      ['X-Request-Id', this.#id],
+      ['X-Content-Type-Options', 'nosniff'],
+      ['Cache-Control', 'no-store'],
+      ...corsHeaders(this.#head, this.#front.corsOrigins),
+    ];
+    // With `cut`, uWebSockets.js writes this header itself.
+    if (close && !cut) general.push(['Connection', 'close']);
+    const { observer, unsent } = this.#front;
+    observer.answered(this.#operation, rendered.status, performance.now() - this.#started);
+    const options = {
+      headOnly: this.#head.method === 'HEAD',
+      cut,
+      unsent,
+      limitReached: observer.limitReached,
+    };
+    this.#sending = send(this.#res, rendered, general, options, () => this.#end());
+  }
+
+  /** The connection is lost. The response may not be touched any more. */
+  #lost(): void {
+    if (this.#gone) return;
+    this.#sending?.abort();
+    this.#end();
+    this.#abort?.abort();
+  }
+
+  #end(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#body?.abort();
+    this.#front.inFlight--;
+    this.#front.onEnd();
+  }
+}
+
+const internal = new ServiceError(
+  'INTERNAL',
+  'something went wrong in the service; the request id leads to its log',
+);
+
+class NotAllowed extends ServiceError {
+  readonly allow: string;
+
+  constructor(allow: string) {
+    super('METHOD_NOT_ALLOWED', `this path takes ${allow}`, { allow: allow.split(', ') });
+    this.allow = allow;
+  }
+}

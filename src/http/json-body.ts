@@ -1,0 +1,86 @@
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import { invalidField, ServiceError } from '../errors.ts';
+
+type Inflate = (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const inflateZlib = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate);
+const inflateRaw = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflateRaw);
+
+/** RFC 1950, section 2.2: method 8 in the low half of the first byte, and the first two divide by 31. */
+function isZlib([method = 0, check = 0]: Uint8Array): boolean {
+  return (method & 15) === 8 && ((method << 8) | check) % 31 === 0;
+}
+
+/** Content codings of request bodies (RFC 9110, section 8.4.1; zstd: RFC 8878). */
+const inflaters = {
+  gzip: promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.gunzip),
+  // RFC 9110 means the zlib wrapper (RFC 1950), but some senders leave it out.
+  deflate: (data, options) => (isZlib(data) ? inflateZlib(data, options) : inflateRaw(data, options)),
+  br: promisify<Uint8Array, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress),
+  zstd: promisify<Uint8Array, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress),
+} as const satisfies Record<string, Inflate>;
+
+export type ContentCoding = keyof typeof inflaters;
+
+/** The coding that a Content-Encoding header names; undefined for none. Several at once are not taken. */
+export function contentCoding(header: string | undefined): ContentCoding | undefined {
+  const name = header?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return undefined;
+  const coding = name === 'x-gzip' ? 'gzip' : name;
+  if (Object.hasOwn(inflaters, coding)) return coding as ContentCoding;
+  throw new ServiceError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `Content-Encoding is ${name}, wanted gzip, deflate, br or zstd`,
+    { field: 'content-encoding', reason: 'must be gzip, deflate, br or zstd' },
+  );
+}
+
+/**
+ * A request body as a JSON value. Strings come out as well-formed Unicode. Errors: PAYLOAD_TOO_LARGE when it
+ * inflates to more than `maxBytes`; INVALID_REQUEST with field `body` for anything that is not JSON in UTF-8.
+ */
+export async function readJson(
+  bytes: ArrayBuffer,
+  coding: ContentCoding | undefined,
+  maxBytes: number,
+): Promise<unknown> {
+  const plain = new Uint8Array(bytes);
+  return parseJson(coding === undefined ? plain : await inflate(plain, coding, maxBytes));
+}
+
+async function inflate(bytes: Uint8Array, coding: ContentCoding, maxBytes: number): Promise<Uint8Array> {
+  try {
+    return await inflaters[coding](bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+      throw new ServiceError('PAYLOAD_TOO_LARGE', `the body inflates to more than ${maxBytes} bytes`, {
+        max_bytes: maxBytes,
+      });
+    }
+    throw invalidField('body', `is not valid ${coding}`);
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+const surrogateEscape = /\\u[dD][89a-fA-F]/;
+
+function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw invalidField('body', 'is not UTF-8');
+  }
+  if (text.trim() === '') throw invalidField('body', 'must be JSON, but is empty');
+  try {
+    // Only an escape can put a lone surrogate into valid UTF-8; the reviver costs several times the parse.
+    return surrogateEscape.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);
+  } catch {
+    throw invalidField('body', 'is not valid JSON');
+  }
+}
+
+function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
+}

@@ -1,0 +1,117 @@
+import type { EventBlock } from '../../events/block.ts';
+import type { AddressList } from '../../events/column-readers.ts';
+import { type Column, type ColumnName, columnOf } from '../../events/columns.ts';
+import type { EventFilter, FilterTerm } from '../../events/filter.ts';
+import { addressBytes, ipv4Of, printAddress } from '../../events/ip.ts';
+import type { Table } from '../../events/records.ts';
+import type { Lookup, LookupValue } from './channel.ts';
+
+/**
+ * Fields by which subscriptions are looked up, the most telling first. The value of a field is written in one way
+ * only, whatever the filter and the block wrote: IPv4 addresses as numbers, other addresses as RFC 5952 text, enums as
+ * their place, texts without case where filters compare so.
+ */
+const fields: Readonly<Record<Table, readonly string[]>> = {
+  network: [
+    'connection_id',
+    'src_ip',
+    'dst_ip',
+    'ip',
+    'src_mac',
+    'dst_mac',
+    'src_port',
+    'dst_port',
+    'vlan',
+    'app_protocol',
+    'conn_state',
+    'state',
+    'sensor',
+  ],
+  dns: [
+    'connection_id',
+    'query',
+    'src_ip',
+    'dst_ip',
+    'ip',
+    'src_port',
+    'transaction_id',
+    'qtype',
+    'rcode_name',
+    'sensor',
+  ],
+};
+
+/** The most telling of a filter's terms all of whose values can be looked up. */
+export function lookupOf(table: Table, filter: EventFilter): Lookup | undefined {
+  for (const field of fields[table]) {
+    const term = filter.terms.find((one) => one.field === field);
+    const values = term && wanted(columnOf(table, columnsOf(field)[0]!), term.values);
+    if (values) return { field, values };
+  }
+  return undefined;
+}
+
+/** Every value that one of `fields` has in the block. */
+export function* valuesOf(block: EventBlock, field: string): Iterable<LookupValue> {
+  for (const name of columnsOf(field)) {
+    const column = columnOf(block.table, name);
+    switch (column?.kind) {
+      case 'address':
+        yield* addresses(block.addresses(name).list);
+        break;
+      case 'text':
+      case 'unique': {
+        const { list } = block.texts(name);
+        for (let i = 0; i < list.length; i++)
+          yield column.fold === true ? list.text(i).toLowerCase() : list.text(i);
+        break;
+      }
+      default: {
+        const numbers = block.numbers(name);
+        const seen = new Set<number>();
+        for (let row = 0; row < block.rows; row++) seen.add(numbers.at(row));
+        yield* seen;
+      }
+    }
+  }
+}
+
+const columnsOf = (field: string): readonly ColumnName[] =>
+  field === 'ip' ? ['src_ip', 'dst_ip'] : [field as ColumnName];
+
+/** Undefined where a value covers more than one, as CIDR blocks do. */
+function wanted(column: Column | undefined, values: FilterTerm['values']): LookupValue[] | undefined {
+  const written = values.map((value) => write(column, value));
+  return written.every((value) => value !== undefined) ? written : undefined;
+}
+
+function write(column: Column | undefined, value: FilterTerm['values'][number]): LookupValue | undefined {
+  switch (column?.kind) {
+    case 'address': {
+      const bytes = addressBytes(String(value));
+      return bytes && address(bytes, 0);
+    }
+    case 'enum': {
+      const place = column.values.indexOf(String(value));
+      return place < 0 ? undefined : place;
+    }
+    case 'text':
+    case 'unique': {
+      // As the block has it: in UTF-8, where a lone surrogate cannot be.
+      const text = String(value).toWellFormed();
+      return column.fold === true ? text.toLowerCase() : text;
+    }
+    default:
+      return typeof value === 'number' ? value : undefined;
+  }
+}
+
+function* addresses(list: AddressList): Iterable<LookupValue> {
+  if (list.v4) yield* list.v4;
+  else for (let i = 0; i < list.length; i++) yield address(list.bytes, 16 * i);
+}
+
+function address(bytes: Uint8Array, offset: number): LookupValue {
+  const v4 = ipv4Of(bytes, offset);
+  return v4 < 0 ? printAddress(bytes, offset) : v4;
+}

@@ -1,0 +1,394 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ChannelName } from '../../contract/channels.ts';
+import { errorCodes, ServiceError } from '../../errors.ts';
+import { type LimitName, limits } from '../../limits.ts';
+import { type Backlogged, Backlogs } from './backlogs.ts';
+import type { Channel, LiveBatch, LiveMessage, Lookup } from './channel.ts';
+import { Interests } from './interests.ts';
+import { RecentBatches } from './recent-batches.ts';
+import { ShareOfTime } from './share-of-time.ts';
+import { Turns } from './turns.ts';
+
+/** A connected reader: what the hub needs of a socket. */
+export interface Reader extends Backlogged {
+  send(text: string): void;
+  /** Sends within `write` leave in one system call. */
+  cork(write: () => void): void;
+}
+
+/**
+ * ```
+ *   subscribe ──since──► replaying ──► reads what was missed, waiting for the reader and for its turn
+ *       │                  │    ▲
+ *       │     reached the  │    │ publish had no time left, or a commit is missing before this one
+ *       │   recent batches ▼    │
+ *       └────────────────► live ──► sends while the backlog allows, else dropped += n, told by `lagged`
+ * ```
+ * `after` is the sequence up to which a subscription has been served: nothing at or before it is sent again. It is
+ * exact while replaying, and at least that of the start of the subscription while live.
+ */
+interface Subscription {
+  readonly id: string;
+  readonly stream: Stream;
+  readonly matcher: unknown;
+  readonly lookup: Lookup | undefined;
+  readonly reader: Reader;
+  /** `{"type":"event","channel":…,"id":…,"seq":` — the same for each of its messages. */
+  readonly prefix: string;
+  /** Aborted when the subscription ends. */
+  readonly stop: AbortController;
+  state: 'live' | 'replaying' | 'ended';
+  after: number;
+  /** Not sent, and not yet told. */
+  dropped: number;
+  /** Resumes a replay that waits for the reader. */
+  resume: (() => void) | undefined;
+}
+
+interface Stream {
+  readonly name: ChannelName;
+  readonly channel: Channel;
+  readonly live: Interests<Subscription>;
+  readonly recent: RecentBatches;
+  published: number;
+}
+
+export interface HubObserver {
+  /** Messages handed to sockets, and those skipped for readers that fell behind. */
+  live(outcome: 'sent' | 'dropped', n: number): void;
+  limitReached(limit: LimitName): void;
+}
+
+/** Delivers commits to subscriptions. Owner of all subscriptions; lives on the main thread. */
+export class Hub {
+  readonly #streams: Readonly<Record<ChannelName, Stream>>;
+  readonly #observer: HubObserver;
+  readonly #logError: (error: unknown, message: string) => void;
+  readonly #byReader = new Map<Reader, Map<string, Subscription>>();
+  readonly #backlogs: Backlogs;
+  readonly #turns = new Turns(limits.maxConcurrentReplays);
+  readonly #matchTime: ShareOfTime;
+  #subscriptions = 0;
+  /** Messages sent that the observer has not been told of. */
+  #sent = 0;
+
+  /** Every commit after this is to be published. */
+  constructor(
+    channels: Readonly<Record<ChannelName, Channel>>,
+    observer: HubObserver,
+    logError: (error: unknown, message: string) => void,
+    clock: () => number = () => performance.now(),
+  ) {
+    const stream = (name: ChannelName, channel: Channel): Stream => {
+      const published = channel.head();
+      return { name, channel, live: new Interests(), recent: new RecentBatches(published), published };
+    };
+    this.#streams = Object.fromEntries(
+      Object.entries(channels).map(([name, channel]) => [name, stream(name as ChannelName, channel)]),
+    ) as Record<ChannelName, Stream>;
+    this.#observer = observer;
+    this.#logError = logError;
+    this.#backlogs = new Backlogs(observer.limitReached.bind(observer));
+    this.#matchTime = new ShareOfTime(limits.maxLiveMatchMsPerS, limits.maxLiveMatchMsPerS / 4, clock);
+  }
+
+  channel(name: ChannelName): Channel {
+    return this.#streams[name].channel;
+  }
+
+  /** Of all readers. */
+  get subscriptions(): number {
+    return this.#subscriptions;
+  }
+
+  subscriptionCount(reader: Reader): number {
+    return this.#byReader.get(reader)?.size ?? 0;
+  }
+
+  has(reader: Reader, id: string): boolean {
+    return this.#byReader.get(reader)?.has(id) ?? false;
+  }
+
+  /** The ids of a reader's subscriptions to one channel. */
+  idsOf(reader: Reader, channelName: ChannelName): string[] {
+    const own = this.#byReader.get(reader)?.values() ?? [];
+    return [...own].filter(({ stream }) => stream.name === channelName).map(({ id }) => id);
+  }
+
+  /**
+   * Begins a subscription; the caller has checked that the id is free and that `since` is not beyond the channel's
+   * head. With `since`, what was missed is sent first, then what is new, without gap or repetition.
+   */
+  subscribe(
+    reader: Reader,
+    id: string,
+    channelName: ChannelName,
+    matcher: unknown,
+    since: number | undefined,
+  ): void {
+    const stream = this.#streams[channelName];
+    const subscription: Subscription = {
+      id,
+      stream,
+      matcher,
+      lookup: stream.channel.lookup(matcher),
+      reader,
+      prefix: `{"type":"event","channel":${JSON.stringify(channelName)},"id":${JSON.stringify(id)},"seq":`,
+      stop: new AbortController(),
+      state: 'live',
+      after: since ?? stream.published,
+      dropped: 0,
+      resume: undefined,
+    };
+    let own = this.#byReader.get(reader);
+    if (!own) {
+      own = new Map();
+      this.#byReader.set(reader, own);
+    }
+    own.set(id, subscription);
+    this.#subscriptions++;
+    if (since === undefined) stream.live.add(subscription);
+    else this.#startReplay(subscription);
+  }
+
+  /** Ends one subscription and names its channel; undefined when there is none of that id. */
+  unsubscribe(reader: Reader, id: string): ChannelName | undefined {
+    const subscription = this.#byReader.get(reader)?.get(id);
+    if (!subscription) return undefined;
+    if (subscription.dropped > 0) this.#sayLagged(subscription);
+    this.#end(subscription);
+    return subscription.stream.name;
+  }
+
+  /** Ends all subscriptions of a reader, which may still read what it was sent. */
+  silence(reader: Reader): void {
+    for (const subscription of this.#byReader.get(reader)?.values() ?? []) this.#end(subscription);
+  }
+
+  /** A reader is gone. */
+  remove(reader: Reader): void {
+    this.silence(reader);
+    this.#backlogs.forget(reader);
+  }
+
+  /** A reader has caught up with some of its backlog. */
+  drain(reader: Reader): void {
+    this.#backlogs.look(reader);
+    if (!this.#backlogs.hasCaughtUp(reader)) return;
+    for (const subscription of this.#byReader.get(reader)?.values() ?? []) {
+      if (subscription.state === 'live' && subscription.dropped > 0) this.#sayLagged(subscription);
+      subscription.resume?.();
+    }
+  }
+
+  /** Sends one commit to all that want it. Call in commit order, after the flush. */
+  publish(channelName: ChannelName, batch: LiveBatch): void {
+    const stream = this.#streams[channelName];
+    const before = stream.published;
+    if (batch.lastSeq <= before) {
+      // Where sequences have no gaps, whoever was live when it was missing has begun to read from disk.
+      if (batch.firstSeq === undefined)
+        this.#logError(new Error(`${channelName}: ${batch.lastSeq} came after ${before}`), 'out of order');
+      return;
+    }
+    stream.published = batch.lastSeq;
+    const follows = batch.firstSeq === undefined || batch.firstSeq <= before + 1;
+    if (follows) this.#send(stream, batch, before);
+    else {
+      stream.recent.restart((batch.firstSeq ?? 1) - 1);
+      for (const subscription of [...stream.live]) this.#fallBack(subscription, before);
+    }
+    stream.recent.push(batch);
+    batch.forgetTexts();
+  }
+
+  #send(stream: Stream, batch: LiveBatch, before: number): void {
+    const timestamp = timestampNow();
+    let late = false;
+    for (const subscription of stream.live.candidates(batch)) {
+      // Sending may have ended it.
+      if (subscription.state !== 'live') continue;
+      if (this.#matchTime.isLeft()) {
+        const messages = this.#matchTime.measure(() => batch.match(subscription.matcher));
+        if (messages.length > 0) this.#deliver(subscription, messages, timestamp);
+      } else {
+        late = true;
+        this.#fallBack(subscription, before);
+      }
+    }
+    if (late) this.#observer.limitReached('maxLiveMatchMsPerS');
+    this.#tellSent();
+  }
+
+  /** Once a commit, because a metric takes longer to count than a message to send. */
+  #tellSent(): void {
+    if (this.#sent > 0) this.#observer.live('sent', this.#sent);
+    this.#sent = 0;
+  }
+
+  #deliver(subscription: Subscription, messages: readonly LiveMessage[], timestamp: string): void {
+    const { reader, after } = subscription;
+    const unserved = (messages[0]?.seq ?? 0) > after ? messages : messages.filter(({ seq }) => seq > after);
+    let sent = 0;
+    // A reader that is told of a gap must be told before it sees what follows the gap.
+    const open = subscription.dropped === 0 || this.#backlogs.hasCaughtUp(reader);
+    if (open) {
+      reader.cork(() => {
+        if (subscription.dropped > 0) this.#sayLagged(subscription);
+        for (const { seq, json } of unserved) {
+          if (!this.#backlogs.hasRoom(reader)) break;
+          reader.send(`${subscription.prefix}${seq}${timestamp}${json}}`);
+          sent++;
+        }
+      });
+      this.#sent += sent;
+      this.#backlogs.look(reader);
+    }
+    if (sent < unserved.length) this.#drop(subscription, unserved.length - sent);
+  }
+
+  #drop(subscription: Subscription, count: number): void {
+    if (subscription.dropped === 0) this.#observer.limitReached('maxSocketBacklogBytes');
+    subscription.dropped += count;
+    this.#observer.live('dropped', count);
+  }
+
+  #sayLagged(subscription: Subscription): void {
+    const { stream, id, dropped } = subscription;
+    subscription.dropped = 0;
+    subscription.reader.send(JSON.stringify({ type: 'lagged', channel: stream.name, id, dropped }));
+  }
+
+  /** A live subscription that this batch cannot be sent to reads it, and what follows, from disk. */
+  #fallBack(subscription: Subscription, before: number): void {
+    subscription.stream.live.delete(subscription);
+    subscription.after = Math.max(subscription.after, before);
+    this.#startReplay(subscription);
+  }
+
+  #startReplay(subscription: Subscription): void {
+    subscription.state = 'replaying';
+    void this.#replay(subscription).catch((error: unknown) => this.#failReplay(subscription, error));
+  }
+
+  async #replay(subscription: Subscription): Promise<void> {
+    const { stream, matcher, stop } = subscription;
+    let failures = 0;
+    for (;;) {
+      await this.#readerReady(subscription);
+      if (!(await this.#turns.take(stop.signal))) return;
+      try {
+        if (stop.signal.aborted) return;
+        const reached = this.#goLive(subscription);
+        if (reached === 'live') return;
+        if (reached === 'not yet') {
+          const part = await stream.channel.replay(
+            matcher,
+            subscription.after,
+            limits.maxReplayMessages,
+            stop.signal,
+          );
+          if (stop.signal.aborted) return;
+          subscription.dropped += part.lost;
+          subscription.after += part.lost;
+          if (this.#sendMissed(subscription, part.messages))
+            subscription.after = Math.max(subscription.after, part.next);
+          failures = 0;
+        }
+      } catch (error) {
+        const retry = error instanceof ServiceError && errorCodes[error.code].retry;
+        if (!retry || ++failures > limits.maxReplayRetries) throw error;
+      } finally {
+        this.#turns.end();
+      }
+      if (failures > 0) await delay(1000, undefined, { signal: stop.signal, ref: false });
+    }
+  }
+
+  /** Sends what the recent batches have past the subscription's place, and makes it live. */
+  #goLive(subscription: Subscription): 'live' | 'not yet' | 'reader is slow' {
+    const { stream, matcher } = subscription;
+    const batches = stream.recent.since(subscription.after);
+    if (!batches) return 'not yet';
+    if (!this.#sendMissed(subscription, [])) return 'reader is slow';
+    for (const batch of batches) {
+      const messages = batch.match(matcher);
+      const all = this.#sendMissed(subscription, messages);
+      batch.forgetTexts();
+      if (!all) return 'reader is slow';
+      subscription.after = Math.max(subscription.after, batch.lastSeq);
+    }
+    // Sending may have ended it.
+    if (subscription.state === 'replaying') {
+      subscription.state = 'live';
+      stream.live.add(subscription);
+    }
+    return 'live';
+  }
+
+  /** Sends, behind the notice of what was lost, while the reader keeps up; true when all were sent. */
+  #sendMissed(subscription: Subscription, messages: readonly LiveMessage[]): boolean {
+    const { reader, prefix } = subscription;
+    if (!this.#backlogs.hasCaughtUp(reader)) return false;
+    const timestamp = timestampNow();
+    let place = 0;
+    let sent = 0;
+    reader.cork(() => {
+      if (subscription.dropped > 0) this.#sayLagged(subscription);
+      for (; place < messages.length; place++) {
+        const { seq, json } = messages[place]!;
+        if (seq <= subscription.after) continue;
+        if (!this.#backlogs.hasCaughtUp(reader)) return;
+        reader.send(`${prefix}${seq}${timestamp}${json}}`);
+        subscription.after = seq;
+        sent++;
+      }
+    });
+    this.#sent += sent;
+    this.#tellSent();
+    this.#backlogs.look(reader);
+    return place === messages.length;
+  }
+
+  /** The reader is told how far it got and may subscribe again from there. */
+  #failReplay(subscription: Subscription, error: unknown): void {
+    if (subscription.state === 'ended') return;
+    const { id, stream, after, reader } = subscription;
+    this.#end(subscription);
+    const known = error instanceof ServiceError;
+    if (!known) this.#logError(error, 'a replay failed');
+    const code = known ? (errorCodes[error.code].retry ? 'UNAVAILABLE' : error.code) : 'INTERNAL';
+    const message = known ? error.message : 'the replay failed';
+    const details = { channel: stream.name, after };
+    const timestamp = new Date().toISOString();
+    reader.send(JSON.stringify({ type: 'error', id, error: { code, message, details }, timestamp }));
+  }
+
+  /** Resolves when the reader's backlog allows another part of a replay, or the subscription has ended. */
+  #readerReady(subscription: Subscription): Promise<void> {
+    if (subscription.state === 'ended' || this.#backlogs.hasCaughtUp(subscription.reader))
+      return Promise.resolve();
+    return new Promise((resolve) => {
+      subscription.resume = () => {
+        subscription.resume = undefined;
+        resolve();
+      };
+    });
+  }
+
+  #end(subscription: Subscription): void {
+    const own = this.#byReader.get(subscription.reader);
+    own?.delete(subscription.id);
+    if (own?.size === 0) this.#byReader.delete(subscription.reader);
+    if (subscription.state === 'live') subscription.stream.live.delete(subscription);
+    subscription.state = 'ended';
+    this.#subscriptions--;
+    subscription.stop.abort();
+    subscription.resume?.();
+  }
+}
+
+/** The part of an event message between `seq` and the resource. */
+function timestampNow(): string {
+  return `,"timestamp":"${new Date().toISOString()}","data":`;
+}

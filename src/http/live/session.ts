@@ -1,0 +1,308 @@
+import {
+  type ChannelName,
+  type ClientMessage,
+  channels,
+  closeCodes,
+  type ServerMessage,
+} from '../../contract/channels.ts';
+import { type ParsedFilter, parseFilters, shorten } from '../../contract/query.ts';
+import { validateClientMessage } from '../../contract/validate.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
+import { type LimitName, limits } from '../../limits.ts';
+import type { Hub, Reader } from './hub.ts';
+
+/** Who a socket belongs to, as long as `expiresAt` (epoch milliseconds) is ahead. */
+export interface SocketIdentity {
+  readonly jti: string;
+  readonly mayRead: boolean;
+  readonly expiresAt: number;
+}
+
+/** A connected socket: what a session needs of it. */
+export interface Wire extends Reader {
+  /** Closes it once what was sent has been read. */
+  close(code: number, reason: string): void;
+}
+
+export interface SessionOptions {
+  readonly hub: Hub;
+  /** @throws ServiceError UNAUTHENTICATED */
+  readonly authenticate: (token: string) => Promise<SocketIdentity>;
+  readonly now: () => number;
+  readonly limitReached: (limit: LimitName) => void;
+  /** Told once, when the credentials of the socket are known and good for it. */
+  readonly onAdmitted?: () => void;
+  /** Told of what is a bug. */
+  readonly logError: (error: unknown, message: string) => void;
+  /** Subscribed to as soon as the socket is authenticated: the `…/stream` paths. */
+  readonly preset?: {
+    readonly channel: ChannelName;
+    readonly filter: ParsedFilter;
+    readonly since?: number;
+    /** The filters as the client wrote them, to be echoed. */
+    readonly filters: Readonly<Record<string, unknown>>;
+  };
+}
+
+/**
+ * The protocol of one socket. Messages are answered in the order in which they came: while a token is being checked,
+ * later messages wait.
+ *
+ * ```
+ *   open ──► waiting for auth (5 s) ──auth──► open for subscriptions ──► closed
+ *     └────── credentials of the upgrade ──────────┘   └─ 4401 when the credentials expire or are revoked
+ * ```
+ */
+export class Session {
+  readonly #wire: Wire;
+  readonly #options: SessionOptions;
+  #identity: SocketIdentity | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #turn: Promise<void> = Promise.resolve();
+  /** Messages that wait for their turn: bounded, because a client may send faster than tokens can be checked. */
+  #waiting = 0;
+  /** Messages that may come now; grows with time. */
+  #credit: number = limits.maxSocketMessageBurst;
+  #creditAt: number;
+  #closed = false;
+
+  constructor(wire: Wire, options: SessionOptions, identity: SocketIdentity | undefined) {
+    this.#wire = wire;
+    this.#options = options;
+    this.#creditAt = options.now();
+    if (identity) this.#admit(identity);
+    else
+      this.#timer = setTimeout(() => {
+        options.limitReached('socketAuthTimeoutMs');
+        this.#end('authTimeout', new ServiceError('UNAUTHENTICATED', 'no auth message came in time'));
+      }, limits.socketAuthTimeoutMs);
+  }
+
+  get jti(): string | undefined {
+    return this.#identity?.jti;
+  }
+
+  /** One message of the client, already decoded; undefined where it was no text. */
+  receive(text: string | undefined): void {
+    if (this.#closed) return;
+    if (!this.#isInTime())
+      return this.#tooMany('maxSocketMessagesPerS', 'messages come faster than a client may send them');
+    if (this.#waiting >= limits.maxWaitingSocketMessages)
+      return this.#tooMany('maxWaitingSocketMessages', 'messages come faster than they can be answered');
+    // An answer that the reader leaves unread would only pile up.
+    if (this.#wire.backlogBytes() > 2 * limits.maxSocketBacklogBytes)
+      return this.#tooMany('maxSocketBacklogBytes', 'answers are left unread');
+    this.#waiting++;
+    this.#turn = this.#turn
+      .then(async () => {
+        this.#waiting--;
+        if (!this.#closed) await this.#answer(text);
+      })
+      .catch((error: unknown) => this.#fail(error));
+  }
+
+  drained(): void {
+    this.#options.hub.drain(this.#wire);
+  }
+
+  /** The socket is gone. */
+  closed(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#options.hub.remove(this.#wire);
+  }
+
+  /** The token or session of this socket was revoked. */
+  revoke(): void {
+    this.#end('unauthenticated', new ServiceError('UNAUTHENTICATED', 'the credentials were revoked'));
+  }
+
+  /** The service stops. */
+  stop(): void {
+    if (this.#closed) return;
+    this.#leave();
+    this.#wire.close(closeCodes.goingAway, 'the service is stopping');
+  }
+
+  async #answer(text: string | undefined): Promise<void> {
+    if (text !== undefined && Buffer.byteLength(text) > limits.maxSocketMessageBytes) {
+      this.#options.limitReached('maxSocketMessageBytes');
+      const reason = `must have at most ${limits.maxSocketMessageBytes} bytes`;
+      return this.#end('badMessage', invalidField('message', reason));
+    }
+    let message: ClientMessage;
+    try {
+      message = parseMessage(text);
+    } catch (error) {
+      return this.#end('badMessage', asServiceError(error));
+    }
+    if (message.type === 'auth') return this.#authenticate(message.token);
+    if (!this.#identity)
+      return this.#end(
+        'unauthenticated',
+        new ServiceError('UNAUTHENTICATED', 'the first message must be auth'),
+      );
+    switch (message.type) {
+      case 'ping':
+        return this.#send({ type: 'pong' });
+      case 'unsubscribe':
+        return this.#unsubscribe(message);
+      case 'subscribe': {
+        const { channel, filters = {}, since, id = channel } = message;
+        if (this.#options.hub.subscriptionCount(this.#wire) >= limits.maxSubscriptionsPerSocket)
+          return this.#tooMany(
+            'maxSubscriptionsPerSocket',
+            `a socket holds at most ${limits.maxSubscriptionsPerSocket} subscriptions`,
+          );
+        try {
+          this.#subscribe(id, channel, parseFilters(channels[channel].filters, filters), filters, since);
+        } catch (error) {
+          this.#refuse(asServiceError(error), id);
+        }
+      }
+    }
+  }
+
+  async #authenticate(token: string): Promise<void> {
+    let identity: SocketIdentity;
+    try {
+      identity = await this.#options.authenticate(token);
+    } catch (error) {
+      return this.#end('unauthenticated', asServiceError(error));
+    }
+    if (!this.#closed) this.#admit(identity);
+  }
+
+  #admit(identity: SocketIdentity): void {
+    clearTimeout(this.#timer);
+    if (!identity.mayRead)
+      return this.#end('forbidden', new ServiceError('FORBIDDEN', 'this role may not read live events'));
+    const first = this.#identity === undefined;
+    this.#identity = identity;
+    this.#expireAt(identity.expiresAt);
+    const { preset, onAdmitted } = this.#options;
+    if (!first) return;
+    onAdmitted?.();
+    if (!preset) return;
+    try {
+      this.#subscribe(preset.channel, preset.channel, preset.filter, preset.filters, preset.since);
+    } catch (error) {
+      const fault = asServiceError(error);
+      this.#end(fault.code === 'OVERLOADED' ? 'tooMany' : 'badMessage', fault);
+    }
+  }
+
+  #expireAt(time: number): void {
+    if (!Number.isFinite(time)) return;
+    // Timers are 32-bit: a long-lived token is looked at again when the longest timer ends.
+    const delay = Math.min(time - this.#options.now(), 2 ** 31 - 1);
+    this.#timer = setTimeout(() => {
+      if (this.#options.now() < time) this.#expireAt(time);
+      else this.#end('unauthenticated', new ServiceError('UNAUTHENTICATED', 'the credentials have expired'));
+    }, delay);
+    this.#timer.unref();
+  }
+
+  #subscribe(
+    id: string,
+    channelName: ChannelName,
+    filter: ParsedFilter,
+    filters: Readonly<Record<string, unknown>>,
+    since: number | undefined,
+  ): void {
+    const { hub } = this.#options;
+    const channel = hub.channel(channelName);
+    if (hub.has(this.#wire, id))
+      throw new ServiceError('CONFLICT', `there is a subscription ${shorten(id)} already`);
+    if (hub.subscriptions >= limits.maxSubscriptions) {
+      this.#options.limitReached('maxSubscriptions');
+      throw new ServiceError('OVERLOADED', `all ${limits.maxSubscriptions} subscriptions are taken`);
+    }
+    if (since !== undefined && since > channel.head())
+      throw invalidField('since', `is beyond the newest sequence, ${channel.head()}`);
+    const matcher = channel.compile(filter);
+    this.#send({ type: 'subscribed', id, channel: channelName, filters });
+    hub.subscribe(this.#wire, id, channelName, matcher, since);
+  }
+
+  #unsubscribe({ id, channel }: Extract<ClientMessage, { type: 'unsubscribe' }>): void {
+    const { hub } = this.#options;
+    const all = channel === undefined ? undefined : hub.idsOf(this.#wire, channel);
+    const ids = id === undefined ? (all ?? []) : all === undefined || all.includes(id) ? [id] : [];
+    let ended = 0;
+    for (const one of ids) {
+      const its = hub.unsubscribe(this.#wire, one);
+      if (!its) continue;
+      this.#send({ type: 'unsubscribed', id: one, channel: its });
+      ended++;
+    }
+    if (ended === 0) this.#refuse(new ServiceError('NOT_FOUND', 'there is no such subscription'), id);
+  }
+
+  #send(message: ServerMessage): void {
+    this.#wire.send(JSON.stringify(message));
+  }
+
+  /** Answers a request that cannot be met; the socket goes on. */
+  #refuse({ code, message, details }: ServiceError, id?: string): void {
+    this.#send({
+      type: 'error',
+      ...(id === undefined ? {} : { id }),
+      error: { code, message, ...(details ? { details: { ...details } } : {}) },
+      timestamp: new Date(this.#options.now()).toISOString(),
+    } as ServerMessage);
+  }
+
+  /** Takes one message out of what the client may send. */
+  #isInTime(): boolean {
+    const now = this.#options.now();
+    const grown = this.#credit + (Math.max(0, now - this.#creditAt) * limits.maxSocketMessagesPerS) / 1000;
+    this.#creditAt = now;
+    this.#credit = Math.min(limits.maxSocketMessageBurst, grown) - 1;
+    return this.#credit >= 0;
+  }
+
+  #tooMany(limit: LimitName, message: string): void {
+    this.#options.limitReached(limit);
+    this.#end('tooMany', new ServiceError('RATE_LIMITED', message));
+  }
+
+  /** A bug: the socket ends, the service goes on. */
+  #fail(error: unknown): void {
+    this.#options.logError(error, 'a WebSocket message could not be answered');
+    this.#end('internal', new ServiceError('INTERNAL', 'internal error'));
+  }
+
+  #leave(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#options.hub.silence(this.#wire);
+  }
+
+  /** The last thing that the client is told. Nothing is sent behind it. */
+  #end(code: keyof typeof closeCodes | 'internal', error: ServiceError): void {
+    if (this.#closed) return;
+    this.#leave();
+    this.#refuse(error);
+    this.#wire.close(code === 'internal' ? internalError : closeCodes[code], error.message);
+  }
+}
+
+/** RFC 6455, section 7.4.1. */
+const internalError = 1011;
+
+/** @throws ServiceError INVALID_REQUEST */
+function parseMessage(text: string | undefined): ClientMessage {
+  if (text === undefined) throw invalidField('message', 'must be text');
+  try {
+    return validateClientMessage(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw invalidField('message', 'must be JSON');
+    throw error;
+  }
+}
+
+function asServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  throw error;
+}

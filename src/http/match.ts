@@ -1,0 +1,88 @@
+import { invalidField } from '../errors.ts';
+
+/** A path pattern: `/api/v1/alerts/:alert_id/notes`. A parameter is one whole segment. */
+export interface Pattern {
+  readonly method: string;
+  readonly path: string;
+}
+
+export type Match<P> =
+  | { readonly found: 'route'; readonly route: P; readonly params: ReadonlyMap<string, string> }
+  /** The path exists for other methods; `allow` names them, HEAD and OPTIONS included. */
+  | { readonly found: 'path'; readonly allow: string }
+  | { readonly found: 'nothing' };
+
+/** One segment of the tree of paths. A literal segment wins over a parameter. */
+interface Node<P> {
+  readonly literals: Map<string, Node<P>>;
+  parameter: Node<P> | undefined;
+  readonly routes: Map<string, { route: P; names: readonly string[] }>;
+  allow: string;
+}
+
+/** Matches in time of the path's length, however many routes there are. */
+export class Routes<P extends Pattern> {
+  readonly #root: Node<P> = node();
+
+  constructor(routes: readonly P[]) {
+    for (const route of routes) this.#add(route);
+  }
+
+  /**
+   * HEAD is matched as GET. Segments are compared as sent, parameters are decoded: INVALID_REQUEST that names the
+   * parameter when its percent-encoding is broken.
+   */
+  match(method: string, path: string): Match<P> {
+    const values: string[] = [];
+    const found = find(this.#root, path.split('/'), 1, values);
+    if (found === undefined) return { found: 'nothing' };
+    const entry = found.routes.get(method === 'HEAD' ? 'GET' : method);
+    if (entry === undefined) return { found: 'path', allow: found.allow };
+    const params = new Map(entry.names.map((name, n) => [name, decode(name, values[n] ?? '')]));
+    return { found: 'route', route: entry.route, params };
+  }
+
+  #add(route: P): void {
+    const names: string[] = [];
+    let at = this.#root;
+    for (const segment of route.path.split('/').slice(1)) {
+      if (segment.startsWith(':')) {
+        names.push(segment.slice(1));
+        at.parameter ??= node();
+        at = at.parameter;
+      } else {
+        const next = at.literals.get(segment) ?? node();
+        at.literals.set(segment, next);
+        at = next;
+      }
+    }
+    if (at.routes.has(route.method)) throw new Error(`two routes for ${route.method} ${route.path}`);
+    at.routes.set(route.method, { route, names });
+    const methods = [...at.routes.keys()];
+    at.allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  }
+}
+
+function node<P>(): Node<P> {
+  return { literals: new Map(), parameter: undefined, routes: new Map(), allow: '' };
+}
+
+function find<P>(at: Node<P>, segments: readonly string[], n: number, values: string[]): Node<P> | undefined {
+  const segment = segments[n];
+  if (segment === undefined) return at.routes.size > 0 ? at : undefined;
+  const literal = at.literals.get(segment);
+  const found = literal && find(literal, segments, n + 1, values);
+  if (found !== undefined || at.parameter === undefined || segment === '') return found;
+  values.push(segment);
+  const deeper = find(at.parameter, segments, n + 1, values);
+  if (deeper === undefined) values.pop();
+  return deeper;
+}
+
+function decode(name: string, raw: string): string {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    throw invalidField(name, 'has broken percent-encoding');
+  }
+}

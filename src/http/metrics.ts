@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { IngestAnswer } from '../contract/resources/ingest.ts';
+import type { Status } from '../contract/resources/status.ts';
+import type { LimitName } from '../limits.ts';
+import type { Observer } from './exchange.ts';
+import { MinuteRate } from './minute-rate.ts';
+
+/**
+ * What the front counts, in the text format of Prometheus (0.0.4). Labels come from tables of the program —
+ * operations, statuses, limits, threads — never from requests, so that their number is bounded.
+ */
+export class Metrics implements Observer {
+  readonly #registry = new Registry();
+  readonly #delay = monitorEventLoopDelay({ resolution: 20 });
+  readonly #limits = new Map<LimitName, number>();
+  readonly #rates: { requests: MinuteRate; events: MinuteRate; bytes: MinuteRate };
+
+  readonly #requests = this.#counter('candor_http_requests_total', 'Requests answered.', [
+    'operation',
+    'status',
+  ]);
+  readonly #seconds = new Histogram({
+    name: 'candor_http_request_duration_seconds',
+    help: 'Time from the request line to the answer.',
+    labelNames: ['operation'],
+    buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10],
+    registers: [this.#registry],
+  });
+  readonly #events = this.#counter('candor_ingest_records_total', 'Records of ingest bodies.', ['outcome']);
+  readonly #bytes = this.#counter('candor_ingest_bytes_total', 'Ingest bodies that were taken, as sent.', []);
+  readonly #lateFailures = this.#counter(
+    'candor_ingest_late_failures_total',
+    'Bodies acknowledged with ack=memory that could not be stored afterwards.',
+    [],
+  );
+  readonly #liveMessages = this.#counter(
+    'candor_live_messages_total',
+    'Live messages by what became of them.',
+    ['outcome'],
+  );
+  readonly #limitsReached = this.#counter('candor_limit_reached_total', 'Refusals by a limit.', ['limit']);
+
+  readonly #build = this.#gauge('candor_build_info', 'Always 1; the label tells the version.', ['version']);
+  readonly #started = this.#gauge('process_start_time_seconds', 'Start of the process, Unix time.');
+  readonly #pending = this.#gauge('candor_thread_pending', 'Calls or tasks under way or waiting.', [
+    'thread',
+  ]);
+  readonly #callBytes = this.#gauge('candor_thread_in_flight_bytes', 'Bytes of calls under way.', ['thread']);
+  readonly #completed = this.#gauge('candor_thread_completed', 'Tasks done since the start.', ['thread']);
+  readonly #restarts = this.#gauge('candor_thread_restarts', 'Times the thread came back.', ['thread']);
+  readonly #stored = this.#gauge('candor_store_events', 'Events stored.', ['table']);
+  readonly #alerts = this.#gauge('candor_store_alerts', 'Alerts stored.');
+  readonly #blocks = this.#gauge('candor_store_blocks', 'Event blocks.');
+  readonly #storeBytes = this.#gauge('candor_store_bytes', 'Size of the event database.');
+  readonly #outbox = this.#gauge('candor_outbox_rows', 'Critical events on their way to the log.');
+  readonly #ledgerSize = this.#gauge('candor_ledger_entries', 'Entries of the transparency log.');
+  readonly #headAge = this.#gauge('candor_ledger_head_age_seconds', 'Age of the latest signed tree head.');
+  readonly #degraded = this.#gauge('candor_ledger_degraded', '1 while the log refuses appends.');
+  readonly #connections = this.#gauge('candor_sockets', 'WebSocket connections.');
+  readonly #subscriptions = this.#gauge('candor_subscriptions', 'Live subscriptions.');
+  readonly #up = this.#gauge('candor_status_up', '1 when the figures of the other threads could be had.');
+  readonly #memory = this.#gauge('candor_process_memory_bytes', 'Memory; anonymous excludes mapped files.', [
+    'kind',
+  ]);
+  readonly #loopDelay = this.#gauge(
+    'candor_event_loop_delay_seconds',
+    'Lateness of the main thread, since the last scrape.',
+    ['statistic'],
+  );
+
+  constructor(now: number) {
+    this.#rates = { requests: new MinuteRate(now), events: new MinuteRate(now), bytes: new MinuteRate(now) };
+    this.#delay.enable();
+  }
+
+  readonly answered = (operation: string, status: number, elapsedMs: number): void => {
+    this.#requests.inc({ operation, status: String(status) });
+    this.#seconds.observe({ operation }, elapsedMs / 1000);
+    this.#rates.requests.add(1, performance.now());
+  };
+
+  readonly limitReached = (limit: LimitName): void => {
+    this.#limits.set(limit, (this.#limits.get(limit) ?? 0) + 1);
+    this.#limitsReached.inc({ limit });
+  };
+
+  ingested(answer: IngestAnswer, bytes: number): void {
+    for (const outcome of ['accepted', 'rejected', 'ignored', 'duplicates'] as const) {
+      if (answer[outcome] > 0) this.#events.inc({ outcome }, answer[outcome]);
+    }
+    this.#bytes.inc(bytes);
+    const now = performance.now();
+    this.#rates.events.add(answer.accepted, now);
+    this.#rates.bytes.add(bytes, now);
+  }
+
+  /** Live messages handed to sockets, and those skipped for readers that fell behind. */
+  readonly live = (outcome: 'sent' | 'dropped', n: number): void => {
+    if (n > 0) this.#liveMessages.inc({ outcome }, n);
+  };
+
+  failedLate(): void {
+    this.#lateFailures.inc();
+  }
+
+  rates(): Status['rates'] {
+    const now = performance.now();
+    return {
+      events_per_s: this.#rates.events.perSecond(now),
+      bytes_per_s: this.#rates.bytes.perSecond(now),
+      requests_per_s: this.#rates.requests.perSecond(now),
+    };
+  }
+
+  limitsReached(): Status['limits_reached'] {
+    return [...this.#limits].map(([limit, times]) => ({ limit, times }));
+  }
+
+  /** The text of a scrape. `status` is undefined when a thread could not tell: its figures are left out. */
+  async scrape(status: Status | undefined): Promise<string> {
+    this.#up.set(status === undefined ? 0 : 1);
+    this.#setStatus(status);
+    this.#setProcess();
+    return this.#registry.metrics();
+  }
+
+  close(): void {
+    this.#delay.disable();
+  }
+
+  #setStatus(status: Status | undefined): void {
+    for (const gauge of [this.#pending, this.#callBytes, this.#completed, this.#restarts, this.#stored])
+      gauge.reset();
+    for (const gauge of [
+      this.#alerts,
+      this.#blocks,
+      this.#storeBytes,
+      this.#outbox,
+      this.#ledgerSize,
+      this.#headAge,
+    ]) {
+      gauge.remove();
+    }
+    if (status === undefined) return;
+    const { store, ledger, outbox, sockets } = status;
+    this.#build.set({ version: status.version }, 1);
+    this.#started.set(Date.parse(status.started_at) / 1000);
+    for (const { name: thread, pending, in_flight_bytes, completed, restarts } of status.threads) {
+      this.#pending.set({ thread }, pending);
+      if (in_flight_bytes !== undefined) this.#callBytes.set({ thread }, in_flight_bytes);
+      if (completed !== undefined) this.#completed.set({ thread }, completed);
+      if (restarts !== undefined) this.#restarts.set({ thread }, restarts);
+    }
+    this.#stored.set({ table: 'network' }, store.network_events);
+    this.#stored.set({ table: 'dns' }, store.dns_events);
+    this.#alerts.set(store.alerts);
+    this.#blocks.set(store.blocks);
+    this.#storeBytes.set(store.bytes);
+    this.#outbox.set(outbox.rows);
+    this.#ledgerSize.set(ledger.size);
+    if (ledger.head_age_s !== undefined) this.#headAge.set(ledger.head_age_s);
+    this.#degraded.set(ledger.state === 'ok' ? 0 : 1);
+    this.#connections.set(sockets.connections);
+    this.#subscriptions.set(sockets.subscriptions);
+  }
+
+  #setProcess(): void {
+    const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
+    this.#memory.set({ kind: 'resident' }, rss);
+    this.#memory.set({ kind: 'heap' }, heapUsed);
+    this.#memory.set({ kind: 'array_buffers' }, arrayBuffers);
+    const anonymous = anonymousBytes();
+    if (anonymous !== undefined) this.#memory.set({ kind: 'anonymous' }, anonymous);
+    const { max } = this.#delay;
+    const delays = { p50: this.#delay.percentile(50), p99: this.#delay.percentile(99), max };
+    for (const [statistic, ns] of Object.entries(delays)) this.#loopDelay.set({ statistic }, ns / 1e9);
+    this.#delay.reset();
+  }
+
+  #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  #gauge<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {
+    return new Gauge({ name, help, labelNames, registers: [this.#registry] });
+  }
+}
+
+/** Memory that is no file's (proc_pid_status(5)): pages of the memory maps do not count. Linux only. */
+function anonymousBytes(): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const kB = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+  return kB === undefined ? undefined : Number(kB) * 1024;
+}

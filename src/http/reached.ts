@@ -1,0 +1,24 @@
+import { type ErrorCode, ServiceError } from '../errors.ts';
+import type { LimitName } from '../limits.ts';
+import type { Metrics } from './metrics.ts';
+
+/**
+ * Passes on what `work` comes to, and counts a refusal by a limit that lies behind it: threads and pools have no
+ * metrics of their own. `limits` tells which limit a code means there.
+ */
+export async function countingRefusals<T>(
+  metrics: Pick<Metrics, 'limitReached'>,
+  limits: Partial<Record<ErrorCode, LimitName>>,
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const limit = error instanceof ServiceError ? limits[error.code] : undefined;
+    if (limit !== undefined) metrics.limitReached(limit);
+    throw error;
+  }
+}
+
+/** Lists are refused when too many wait for a thread. */
+export const queryLimits = { OVERLOADED: 'maxQueuedQueries' } as const;

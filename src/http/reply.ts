@@ -1,0 +1,143 @@
+import type { ResourceType } from '../contract/resource-types.ts';
+import { type ErrorCode, errorCodes, type ServiceError } from '../errors.ts';
+import type { ListPage } from '../store/store.ts';
+
+/** What a handler answers, before it has an envelope. */
+export type Reply =
+  | {
+      readonly kind: 'resource';
+      readonly status: 200 | 201;
+      readonly type: ResourceType;
+      readonly id: string;
+      readonly attributes: object;
+      /** Path of what was created. */
+      readonly location?: string;
+    }
+  | { readonly kind: 'page'; readonly page: ListPage; readonly perPage: number }
+  /** Something that is no resource, beside its `meta`. */
+  | { readonly kind: 'data'; readonly data: unknown }
+  /** Without an envelope. */
+  | {
+      readonly kind: 'bare';
+      readonly status: number;
+      readonly mediaType: string;
+      readonly body: string | Uint8Array;
+    }
+  | { readonly kind: 'empty'; readonly status: 204; readonly headers?: readonly Header[] };
+
+export type Header = readonly [name: string, value: string];
+
+export const resource = (type: ResourceType, id: string, attributes: object): Reply => ({
+  kind: 'resource',
+  status: 200,
+  type,
+  id,
+  attributes,
+});
+export const created = (type: ResourceType, id: string, attributes: object, location: string): Reply => ({
+  kind: 'resource',
+  status: 201,
+  type,
+  id,
+  attributes,
+  location,
+});
+export const page = (list: ListPage, perPage: number): Reply => ({ kind: 'page', page: list, perPage });
+export const data = (value: unknown): Reply => ({ kind: 'data', data: value });
+export const bareJson = (value: unknown, status = 200): Reply => jsonText(JSON.stringify(value), status);
+/** JSON that is written already. */
+export const jsonText = (body: string | Uint8Array, status = 200): Reply => ({
+  kind: 'bare',
+  status,
+  mediaType: json,
+  body,
+});
+export const noContent = { kind: 'empty', status: 204 } as const satisfies Reply;
+
+/** A reply ready for the wire. */
+export interface Rendered {
+  readonly status: number;
+  readonly headers: readonly Header[];
+  readonly body: string | Uint8Array | undefined;
+}
+
+const json = 'application/json';
+const jsonHeader: Header = ['Content-Type', json];
+
+/** `now` is epoch milliseconds, `elapsedMs` the time since the request came. */
+export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
+  switch (reply.kind) {
+    case 'resource': {
+      const { type, id, attributes, location, status } = reply;
+      const headers = [jsonHeader];
+      if (location !== undefined) headers.push(['Location', location]);
+      if ('version' in attributes && typeof attributes.version === 'number') {
+        headers.push(['ETag', `"${attributes.version}"`]);
+      }
+      const body = `{"data":${JSON.stringify({ id, type, attributes })},${meta(now, elapsedMs)}`;
+      return { status, headers, body };
+    }
+    case 'page':
+      return { status: 200, headers: [jsonHeader], body: renderPage(reply, meta(now, elapsedMs)) };
+    case 'data': {
+      const body = `{"data":${JSON.stringify(reply.data)},${meta(now, elapsedMs)}`;
+      return { status: 200, headers: [jsonHeader], body };
+    }
+    case 'bare':
+      return { status: reply.status, headers: [['Content-Type', reply.mediaType]], body: reply.body };
+    case 'empty':
+      return { status: reply.status, headers: reply.headers ?? [], body: undefined };
+  }
+}
+
+/** The end of an envelope, its closing brace included. */
+function meta(now: number, elapsedMs: number): string {
+  const timestamp = new Date(now).toISOString();
+  return `"meta":{"timestamp":"${timestamp}","query_time_ms":${Math.max(0, Math.round(elapsedMs))}}}`;
+}
+
+/** The items come as JSON from the pool and are not looked at again. */
+function renderPage({ page, perPage }: Extract<Reply, { kind: 'page' }>, end: string): Uint8Array {
+  const pages = Math.ceil(page.total / perPage);
+  const pagination = JSON.stringify({
+    page: page.page,
+    per_page: perPage,
+    total: page.total,
+    total_pages: pages,
+    has_next: page.next_cursor !== undefined || page.page < pages,
+    has_prev: page.page > 1,
+    next_cursor: page.next_cursor,
+  });
+  return Buffer.concat([
+    Buffer.from('{"data":'),
+    page.json,
+    Buffer.from(`,"pagination":${pagination},${end}`),
+  ]);
+}
+
+/** How long a client waits before it tries again, in seconds, where the error does not say. */
+const retryAfter: Partial<Record<ErrorCode, number>> = { RATE_LIMITED: 60, LOG_EMPTY: 30 };
+
+/** What only the inside knows by its own name. */
+const outside: Partial<Record<ErrorCode, ErrorCode>> = {
+  WORKER_LOST: 'UNAVAILABLE',
+  CANCELLED: 'UNAVAILABLE',
+};
+
+/** An error in the specification's envelope. `details.retry_after_s`, where present, becomes `Retry-After`. */
+export function renderError(error: ServiceError, now: number): Rendered {
+  const code = outside[error.code] ?? error.code;
+  const { status, retry } = errorCodes[code];
+  const headers = [jsonHeader];
+  if (retry) {
+    const seconds = error.details?.retry_after_s;
+    headers.push([
+      'Retry-After',
+      String(typeof seconds === 'number' ? Math.ceil(seconds) : (retryAfter[code] ?? 1)),
+    ]);
+  }
+  if (status === 401) headers.push(['WWW-Authenticate', 'Bearer realm="candor"']);
+  const { message, details } = error;
+  const timestamp = new Date(now).toISOString();
+  return { status, headers, body: JSON.stringify({ error: { code, message, details }, timestamp }) };
+}

@@ -1,0 +1,108 @@
+import { invalidField, ServiceError } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+/** The headers that anything here reads. All of them have one value: a second one is refused. */
+const headerNames = [
+  'accept',
+  'access-control-request-headers',
+  'access-control-request-method',
+  'authorization',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'host',
+  'idempotency-key',
+  'if-match',
+  'origin',
+  'transfer-encoding',
+  'x-request-id',
+] as const;
+export type HeaderName = (typeof headerNames)[number];
+
+const wanted: ReadonlySet<string> = new Set(headerNames);
+/** Two of these are a list (RFC 9110, section 5.3). */
+const lists: ReadonlySet<string> = new Set(['accept', 'access-control-request-headers']);
+
+/** The part of a uWebSockets.js request that is read. It lives only inside the handler. */
+export interface RequestSource {
+  getCaseSensitiveMethod(): string;
+  getUrl(): string;
+  /** Undefined without a question mark, whatever the types of uWebSockets.js say. */
+  getQuery(): string | undefined;
+  forEach(visit: (name: string, value: string) => void): void;
+}
+
+/** Everything that is needed of a request later, copied while it lives. */
+export interface RequestHead {
+  /** As sent: methods are case-sensitive. */
+  readonly method: string;
+  /** Not decoded, without the query. */
+  readonly path: string;
+  /** Not decoded, without the question mark. */
+  readonly query: string;
+  readonly headers: ReadonlyMap<HeaderName, string>;
+  /** The first header that came twice and may not. */
+  readonly repeated: HeaderName | undefined;
+}
+
+export function copyHead(source: RequestSource): RequestHead {
+  const headers = new Map<HeaderName, string>();
+  let repeated: HeaderName | undefined;
+  source.forEach((key, value) => {
+    if (!wanted.has(key)) return;
+    const name = key as HeaderName;
+    const before = headers.get(name);
+    if (before === undefined) headers.set(name, value);
+    else if (lists.has(name)) headers.set(name, `${before}, ${value}`);
+    else repeated ??= name;
+  });
+  return {
+    method: source.getCaseSensitiveMethod(),
+    path: source.getUrl(),
+    query: source.getQuery() ?? '',
+    headers,
+    repeated,
+  };
+}
+
+/** How the body is framed. `length` is undefined when it is chunked. */
+export type Framing = { readonly body: false } | { readonly body: true; readonly length: number | undefined };
+
+/**
+ * The framing (RFC 9112, section 6). uWebSockets.js has refused what it cannot parse, and both headers at once.
+ * Errors: INVALID_REQUEST for a repeated header, a transfer coding other than `chunked`, no `Host`.
+ */
+export function framing(head: RequestHead): Framing {
+  if (head.repeated !== undefined) throw invalidField(head.repeated, 'came more than once');
+  if (!head.headers.has('host')) throw invalidField('host', 'is missing');
+  const coding = head.headers.get('transfer-encoding');
+  if (coding !== undefined) {
+    if (coding.toLowerCase() !== 'chunked') throw invalidField('transfer-encoding', 'must be chunked');
+    return { body: true, length: undefined };
+  }
+  const length = head.headers.get('content-length');
+  if (length === undefined || length === '0') return { body: false };
+  if (!/^[0-9]{1,15}$/.test(length)) throw invalidField('content-length', 'must be a whole number');
+  return Number(length) === 0 ? { body: false } : { body: true, length: Number(length) };
+}
+
+const sane = new RegExp(`^[A-Za-z0-9._:/+=@-]{1,${limits.maxRequestIdBytes}}$`);
+const instance = crypto.randomUUID().slice(0, 8);
+let requests = 0;
+
+/** The client's X-Request-Id if it is harmless in a log, else an id of our own, unique in this process. */
+export function requestId(head: RequestHead): string {
+  const given = head.headers.get('x-request-id');
+  return given !== undefined && sane.test(given) ? given : `${instance}-${(requests++).toString(36)}`;
+}
+
+/** The media type of the body in lower case, without parameters. UNSUPPORTED_MEDIA_TYPE unless it is one of these. */
+export function mediaType(head: RequestHead, accepted: readonly string[]): string {
+  const type = (head.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (accepted.includes(type)) return type;
+  throw new ServiceError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `Content-Type is ${type === '' ? 'missing' : type.slice(0, 100)}, wanted ${accepted.join(' or ')}`,
+    { field: 'content-type', reason: `must be ${accepted.join(' or ')}` },
+  );
+}

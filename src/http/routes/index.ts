@@ -1,0 +1,80 @@
+import { operationIds, routeOf } from '../../contract/routes.ts';
+import { limits } from '../../limits.ts';
+import { Budget } from '../budget.ts';
+import { type BodyBudgets, bind, type Handler, type HttpOperation, refuseUpgrade } from '../context.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { Services } from '../services.ts';
+import { addAlertNote } from './add-alert-note.ts';
+import { getAlert } from './get-alert.ts';
+import { getConsistencyProof } from './get-consistency-proof.ts';
+import { getDnsEvent } from './get-dns-event.ts';
+import { getHealth } from './get-health.ts';
+import { getInclusionProof } from './get-inclusion-proof.ts';
+import { getKeySet } from './get-key-set.ts';
+import { getLeaf } from './get-leaf.ts';
+import { getMetrics } from './get-metrics.ts';
+import { getNetworkEvent } from './get-network-event.ts';
+import { getOpenApi } from './get-open-api.ts';
+import { getStatus } from './get-status.ts';
+import { getTreeHead } from './get-tree-head.ts';
+import { ingest } from './ingest.ts';
+import { ingestDnsEvents } from './ingest-dns-events.ts';
+import { ingestNetworkEvents } from './ingest-network-events.ts';
+import { issueToken } from './issue-token.ts';
+import { listAlertNotes } from './list-alert-notes.ts';
+import { listAlerts } from './list-alerts.ts';
+import { listDnsEvents } from './list-dns-events.ts';
+import { listNetworkEvents } from './list-network-events.ts';
+import { listTokens } from './list-tokens.ts';
+import { login } from './login.ts';
+import { logout } from './logout.ts';
+import { refresh } from './refresh.ts';
+import { revokeToken } from './revoke-token.ts';
+import { updateAlert } from './update-alert.ts';
+import { whoAmI } from './who-am-i.ts';
+
+/** Every operation of the contract that is answered over HTTP, and what answers it. */
+export const handlers = {
+  login,
+  refresh,
+  logout,
+  whoAmI,
+  ingest,
+  ingestNetworkEvents,
+  ingestDnsEvents,
+  listNetworkEvents,
+  getNetworkEvent,
+  listDnsEvents,
+  getDnsEvent,
+  listAlerts,
+  getAlert,
+  updateAlert,
+  listAlertNotes,
+  addAlertNote,
+  listTokens,
+  issueToken,
+  revokeToken,
+  getStatus,
+  getOpenApi,
+  getHealth,
+  getMetrics,
+  getTreeHead,
+  getInclusionProof,
+  getConsistencyProof,
+  getLeaf,
+  getKeySet,
+} satisfies { [Op in HttpOperation]: Handler<Op> };
+
+/** The endpoints of the whole contract, for `startServer`. */
+export function endpoints(services: Services): Endpoint[] {
+  const budgets: BodyBudgets = {
+    json: new Budget(limits.maxJsonInFlightBytes),
+    ingest: new Budget(services.config['limits.max_ingest_in_flight_bytes']),
+  };
+  const serve = <Op extends HttpOperation>(operation: Op) =>
+    bind(operation, handlers[operation] as Handler<Op>, services, budgets);
+  return [
+    ...(Object.keys(handlers) as HttpOperation[]).map(serve),
+    ...operationIds.filter((operation) => routeOf(operation).websocket !== undefined).map(refuseUpgrade),
+  ];
+}

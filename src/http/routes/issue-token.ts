@@ -1,0 +1,14 @@
+import { invalidField } from '../../errors.ts';
+import type { Handler } from '../context.ts';
+import { created } from '../reply.ts';
+import { tokenAttributes } from '../token-reads.ts';
+
+export const issueToken: Handler<'issueToken'> = async ({ services, body, identity }) => {
+  const { name, scopes: roles, principal_id = identity.principal.id, expires_at } = body;
+  const principal = services.reader.principal(principal_id);
+  if (principal === undefined) throw invalidField('principal_id', 'is not the id of a principal');
+  const terms = { name, roles, ...(expires_at === undefined ? {} : { expires_at }) };
+  const { token, record } = await services.auth.issueLongLived(principal, terms, identity.principal);
+  services.pokeOutbox();
+  return created('token', record.jti, { ...tokenAttributes(record), token }, `/api/v1/tokens/${record.jti}`);
+};

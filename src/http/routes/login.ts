@@ -1,0 +1,15 @@
+import type { Handler } from '../context.ts';
+import { countingRefusals } from '../reached.ts';
+import { bareJson } from '../reply.ts';
+
+const loginLimits = {
+  RATE_LIMITED: 'maxLoginFailuresPerMinute',
+  OVERLOADED: 'maxPasswordChecksInFlight',
+} as const;
+
+export const login: Handler<'login'> = async ({ services, body, remoteAddress }) => {
+  const session = services.auth.login(body, remoteAddress);
+  const tokens = await countingRefusals(services.metrics, loginLimits, session);
+  services.pokeOutbox();
+  return bareJson(tokens);
+};

@@ -1,0 +1,36 @@
+import type { Status } from '../contract/resources/status.ts';
+import { limits } from '../limits.ts';
+import type { Services } from './services.ts';
+
+/** The state of the whole service. UNAVAILABLE or WORKER_LOST when the store or the ledger cannot tell. */
+export async function currentStatus(services: Services): Promise<Status> {
+  const [store, ledger] = await Promise.all([services.store.status(), services.ledger.status()]);
+  const now = Date.now();
+  const { health, head } = ledger;
+  return {
+    version: services.version,
+    started_at: new Date(services.startedAt).toISOString(),
+    uptime_s: Math.max(0, now - services.startedAt) / 1000,
+    threads: services.threads(),
+    rates: services.metrics.rates(),
+    store: {
+      network_events: store.events.network,
+      dns_events: store.events.dns,
+      alerts: store.alerts,
+      blocks: store.blocks,
+      bytes: store.bytes,
+    },
+    ledger: {
+      state: health.state,
+      ...(health.state === 'degraded' ? { fault: health.fault, advice: health.advice } : {}),
+      size: ledger.size,
+      ...(head === undefined ? {} : { head_age_s: Math.max(0, now - head.timestamp_ns / 1e6) / 1000 }),
+      sth_key_id: ledger.sth_key_id,
+      sth_key_fingerprint: ledger.sth_key_fingerprint,
+    },
+    outbox: { rows: store.outbox, limit: limits.maxOutboxRows },
+    sockets: services.sockets(),
+    limits_reached: services.metrics.limitsReached(),
+    ready: services.ready(),
+  };
+}

@@ -1,0 +1,129 @@
+import canonicalize from 'canonicalize';
+import type { LogEntry } from '../contract/resources/transparency.ts';
+import { invalidField } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { bytesToHex } from '../tlog/hex.ts';
+import type { SigningKey } from './keys.ts';
+import type { UnsignedEntry } from './ledger.ts';
+import { sha256 } from './sha256.ts';
+import { isUuid } from './uuid.ts';
+
+const encoder = new TextEncoder();
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** Names and ids of actors and subjects: UUIDs and addresses are far shorter. */
+const maxNameLength = 512;
+
+/**
+ * The canonical bytes of a log entry: the JCS form (RFC 8785) of the whole entry, signed. The signature is over the
+ * JCS form of the entry without `signature`. At most `limits.maxEntryBytes`.
+ *
+ * Nothing in `data` can make an entry unloggable, for its change is committed already: text is made well-formed
+ * (lone surrogates become U+FFFD), what JSON can't hold becomes null or text, and data too long for one entry is
+ * named by its hash (`data_sha256`, of its JCS form), its length (`data_bytes`) and a `summary`.
+ *
+ * @throws INVALID_REQUEST for an id, kind, time, actor or subject that is none; `where` starts the field's name.
+ */
+export function signEntry(entry: UnsignedEntry, key: SigningKey, where: string): Uint8Array<ArrayBuffer> {
+  checkEntry(entry, where);
+  const whole = assemble(entry, canonical(wellFormed(entry.data, 0)), key);
+  if (whole.length <= limits.maxEntryBytes) return whole;
+  return assemble(entry, canonical(digest(entry.data)), key);
+}
+
+/** Both forms from the same members, which JCS sorts: actor data id key_id kind occurred_at signature subject. */
+function assemble(entry: UnsignedEntry, data: string, key: SigningKey): Uint8Array<ArrayBuffer> {
+  const { type, id } = entry.subject;
+  const head =
+    `{"actor":${canonical(entry.actor.toWellFormed())},"data":${data},"id":"${entry.id}",` +
+    `"key_id":"${key.kid}","kind":"${entry.kind}","occurred_at":"${entry.occurred_at}"`;
+  const tail = `,"subject":${canonical({ id: id.toWellFormed(), type: type.toWellFormed() })}}`;
+  const signature = bytesToHex(key.sign(encoder.encode(head + tail)));
+  return encoder.encode(`${head},"signature":"${signature}"${tail}`);
+}
+
+/** The bytes that an entry's signature is over. */
+export function signedBytes(entry: LogEntry): Uint8Array<ArrayBuffer> {
+  const { signature: _signature, ...unsigned } = entry;
+  return encoder.encode(canonical(unsigned));
+}
+
+function canonical(value: unknown): string {
+  const text = canonicalize(value);
+  if (text === undefined) throw new Error('a log entry has no canonical form');
+  return text;
+}
+
+/** A copy of JSON-like data that JCS accepts. */
+function wellFormed(value: unknown, depth: number): unknown {
+  switch (typeof value) {
+    case 'string':
+      return value.toWellFormed();
+    case 'number':
+      return Number.isFinite(value) ? value : null;
+    case 'boolean':
+      return value;
+    case 'bigint':
+      return value.toString();
+    case 'object':
+      if (value === null) return null;
+      if (depth === limits.maxNesting) return 'nested too deeply';
+      if (Array.isArray(value)) return value.map((item) => wellFormed(item, depth + 1));
+      // fromEntries defines members, so that one named __proto__ stays one.
+      return Object.fromEntries(
+        Object.entries(value)
+          .filter(([, member]) => member !== undefined)
+          .map(([name, member]) => [name.toWellFormed(), wellFormed(member, depth + 1)]),
+      );
+    default:
+      return null;
+  }
+}
+
+function digest(data: UnsignedEntry['data']): unknown {
+  const bytes = encoder.encode(canonical(wellFormed(data, 0)));
+  const summary = Object.entries(data)
+    .filter(([name, value]) => name.length <= 64 && isShort(value))
+    .slice(0, 16);
+  return {
+    data_bytes: bytes.length,
+    data_sha256: bytesToHex(sha256(bytes)),
+    summary: wellFormed(Object.fromEntries(summary), 0),
+  };
+}
+
+function isShort(value: unknown): boolean {
+  return (
+    typeof value === 'number' ||
+    typeof value === 'boolean' ||
+    (typeof value === 'string' && value.length <= 256)
+  );
+}
+
+function checkEntry(entry: UnsignedEntry, where: string): void {
+  const wrong = (field: string, reason: string) => invalidField(`${where}.${field}`, reason);
+  if (typeof entry !== 'object' || entry === null) throw invalidField(where, 'must be an entry');
+  if (!isUuid(entry.id)) throw wrong('id', 'must be a UUID in lower case');
+  if (typeof entry.kind !== 'string' || !/^[a-z_]+(\.[a-z_]+)+$/.test(entry.kind) || entry.kind.length > 64) {
+    throw wrong('kind', 'must be a dotted name of at most 64 characters');
+  }
+  if (
+    typeof entry.occurred_at !== 'string' ||
+    !instant.test(entry.occurred_at) ||
+    entry.occurred_at.length > 40
+  ) {
+    throw wrong('occurred_at', 'must be an ISO 8601 time in UTC');
+  }
+  if (!isName(entry.actor)) throw wrong('actor', `must be a text of 1 to ${maxNameLength} characters`);
+  if (!isName(entry.subject?.type))
+    throw wrong('subject.type', `must be a text of 1 to ${maxNameLength} characters`);
+  if (!isName(entry.subject?.id))
+    throw wrong('subject.id', `must be a text of 1 to ${maxNameLength} characters`);
+  if (typeof entry.data !== 'object' || entry.data === null || Array.isArray(entry.data)) {
+    throw wrong('data', 'must be an object');
+  }
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= maxNameLength;
+}

@@ -1,0 +1,42 @@
+import type { SignedTreeHead } from '../contract/resources/transparency.ts';
+import { encodeHead, headFromJson, headToJson, signatureBytes, timestampStepNs } from '../tlog/head.ts';
+import { hexToBytes } from '../tlog/hex.ts';
+import type { Hash } from '../tlog/tree.ts';
+import type { KeyRing, SigningKey } from './keys.ts';
+import type { SignedHead } from './storage.ts';
+
+/** Unix time in nanoseconds. It may jump: timestamps of heads strictly increase all the same. */
+export type Clock = () => bigint;
+
+/** The time of a head: a multiple of 1024 ns, above that of the head before whatever the clock says. */
+export function nextTimestamp(nowNs: bigint, last: bigint | undefined): bigint {
+  const now = nowNs - (nowNs % timestampStepNs);
+  return last !== undefined && now <= last ? last + timestampStepNs : now;
+}
+
+export function signHead(size: number, root: Hash, timestampNs: bigint, key: SigningKey): SignedHead {
+  const head = { size, root, timestampNs };
+  return { ...head, signature: key.sign(encodeHead(head)), keyId: key.kid };
+}
+
+export function verifyHead(head: SignedHead, keys: KeyRing): boolean {
+  return keys.verify(head.keyId, 'transparency-sth', encodeHead(head), head.signature);
+}
+
+export function toJson(head: SignedHead): SignedTreeHead {
+  return headToJson(head, head.signature, head.keyId);
+}
+
+/** @throws TlogError when the JSON isn't a head. */
+export function fromJson(json: SignedTreeHead): SignedHead {
+  return {
+    ...headFromJson(json),
+    signature: hexToBytes(json.signature, signatureBytes),
+    keyId: String(json.signer_key_id),
+  };
+}
+
+/** Unix time in milliseconds. */
+export function milliseconds(ns: bigint): number {
+  return Number(ns / 1_000_000n);
+}

@@ -1,0 +1,34 @@
+import { methods } from '../rpc/methods.ts';
+import type { Ledger } from './ledger.ts';
+
+/** Everything that can be asked of the ledger's thread. */
+export const ledgerMethods = methods<Ledger>()([
+  'append',
+  'head',
+  'inclusion',
+  'consistency',
+  'leaf',
+  'keys',
+  'accessTokenKey',
+  'status',
+  'close',
+]);
+
+/** The cells of the SharedArrayBuffer that the ledger counts in, in order. */
+export const ledgerCounters = [
+  /** Entries appended since the thread started. */
+  'entries',
+  /** Commits, each with one head and one flush. */
+  'commits',
+  /** Time spent in commits, flush included, in microseconds. */
+  'commit_us',
+  /** Proofs served. */
+  'proofs',
+  /** Proofs that were verified before they left. */
+  'proofs_verified',
+  /** Gauge: leaves in the log. */
+  'size',
+  /** Gauge: 1 while degraded. */
+  'degraded',
+] as const;
+export type LedgerCounter = (typeof ledgerCounters)[number];

@@ -1,0 +1,212 @@
+import { ServiceError } from '../errors.ts';
+import { limits } from '../limits.ts';
+import type { GrowingTree } from '../tlog/growing-tree.ts';
+import { bytesToHex } from '../tlog/hex.ts';
+import { equalHashes, type Hash, leafHash } from '../tlog/tree.ts';
+import { type Clock, nextTimestamp, signHead } from './heads.ts';
+import type { LedgerHooks } from './hooks.ts';
+import type { SigningKey } from './keys.ts';
+import type { LeafIndex } from './leaf-index.ts';
+import type { Appended } from './ledger.ts';
+import { sha256 } from './sha256.ts';
+import type { LeafBucket, LedgerStorage, SignedHead } from './storage.ts';
+
+/** Entries after which a batch takes no further call: a commit of more would keep proofs waiting too long. */
+const batchEntries = 4096;
+
+/** An entry on its way into the log. */
+interface QueuedEntry {
+  readonly id: string;
+  readonly canonical: Uint8Array;
+  readonly hash: Hash;
+}
+
+/** Where each entry of a call stands or will stand. */
+export interface Slot {
+  readonly id: string;
+  readonly leaf_index: number;
+  readonly leaf_hash: string;
+}
+
+interface Call {
+  readonly entries: readonly QueuedEntry[];
+  readonly slots: readonly Slot[];
+  resolve(appended: Appended[]): void;
+  reject(error: unknown): void;
+}
+
+export interface SequencerParts {
+  readonly storage: LedgerStorage;
+  readonly tree: GrowingTree;
+  readonly leaves: LeafIndex;
+  readonly key: SigningKey;
+  readonly clock: Clock;
+  readonly hooks: LedgerHooks;
+  /** Called in the turn in which a head came to be durable. */
+  onHead(head: SignedHead, entries: number, commitMs: number): void;
+  /** Called once; after it nothing is appended any more. */
+  onFatal(error: unknown): void;
+}
+
+/**
+ * Owner of the end of the log: the queue, the right edge of the tree, the latest head.
+ *
+ * An idle log commits in the next turn of the event loop. While a commit runs (it blocks the thread until the disk
+ * has it) calls pile up in the port; all of them are read before the next commit and share it.
+ */
+export class Sequencer {
+  readonly #parts: SequencerParts;
+  #head: SignedHead | undefined;
+  #calls: Call[] = [];
+  /** Index and hash of queued entries, by id. */
+  readonly #queued = new Map<string, Slot>();
+  #scheduled: NodeJS.Immediate | undefined;
+  #failure: ServiceError | undefined;
+
+  constructor(parts: SequencerParts) {
+    this.#parts = parts;
+    this.#head = parts.storage.latestHead();
+  }
+
+  get head(): SignedHead | undefined {
+    return this.#head;
+  }
+
+  /** Where an entry that came before stands or will stand. */
+  find(id: string, hashAt: (index: number) => Hash): Slot | undefined {
+    const queued = this.#queued.get(id);
+    if (queued !== undefined) return queued;
+    const index = this.#parts.storage.indexOf(id);
+    return index === undefined ? undefined : { id, leaf_index: index, leaf_hash: bytesToHex(hashAt(index)) };
+  }
+
+  /** Gives new entries the next indices; `known` are the slots of entries that are in the log or queued. */
+  append(
+    items: readonly (Slot | { readonly id: string; readonly canonical: Uint8Array })[],
+  ): Promise<Appended[]> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    const entries: QueuedEntry[] = [];
+    const slots = items.map((item) => {
+      if ('leaf_index' in item) return item;
+      const repeated = this.#queued.get(item.id); // twice in one call
+      if (repeated !== undefined) return repeated;
+      const hash = leafHash(sha256, item.canonical);
+      const slot = { id: item.id, leaf_index: this.#nextIndex, leaf_hash: bytesToHex(hash) };
+      entries.push({ ...item, hash });
+      this.#queued.set(item.id, slot);
+      return slot;
+    });
+    return new Promise((resolve, reject) => {
+      this.#calls.push({ entries, slots, resolve, reject });
+      this.#scheduled ??= setImmediate(() => this.#run());
+    });
+  }
+
+  /** Throws OVERLOADED when `entries` more would be too many. */
+  checkRoom(entries: number): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#queued.size + entries > limits.maxQueuedAppends) {
+      throw new ServiceError(
+        'OVERLOADED',
+        `${this.#queued.size} log entries wait for the disk; try again later`,
+      );
+    }
+  }
+
+  /** Signs the head anew, at the same size, for readers to see that the log is alive. Nothing for an empty log. */
+  resign(): void {
+    if (this.#failure === undefined && this.#head !== undefined && this.#calls.length === 0)
+      this.#attempt([]);
+  }
+
+  /** Commits what is queued, in this turn. */
+  drain(): void {
+    clearImmediate(this.#scheduled);
+    while (this.#calls.length > 0 && this.#failure === undefined) this.#attempt(this.#takeBatch());
+  }
+
+  get #nextIndex(): number {
+    return (this.#head?.size ?? 0) + this.#queued.size;
+  }
+
+  #run(): void {
+    this.#scheduled = undefined;
+    this.#attempt(this.#takeBatch());
+    if (this.#calls.length > 0 && this.#failure === undefined)
+      this.#scheduled = setImmediate(() => this.#run());
+  }
+
+  #takeBatch(): Call[] {
+    let entries = 0;
+    let calls = 0;
+    while (calls < this.#calls.length && (calls === 0 || entries < batchEntries)) {
+      entries += this.#calls[calls++]!.entries.length;
+    }
+    return this.#calls.splice(0, calls);
+  }
+
+  #attempt(calls: Call[]): void {
+    try {
+      this.#commit(calls);
+    } catch (error) {
+      // Whatever failed, a flush above all: what is on disk is unknown, and the tree in memory may be ahead of it.
+      // The truth is found by opening the log again, on the same path as after a crash.
+      this.#failure = new ServiceError(
+        'WORKER_LOST',
+        'the ledger stopped; what was being appended is unknown',
+      );
+      for (const call of [...calls, ...this.#calls.splice(0)]) call.reject(this.#failure);
+      this.#parts.onFatal(error);
+    }
+  }
+
+  #commit(calls: readonly Call[]): void {
+    const { storage, tree, leaves, key, clock, hooks } = this.#parts;
+    const entries = calls.flatMap((call) => call.entries);
+    const last = this.#head;
+    if (calls.length > 0 && entries.length === 0 && last !== undefined) return answer(calls, last);
+    const startMs = performance.now();
+
+    // 1. The batch goes on top of what was signed last, or not at all.
+    if (last !== undefined && !equalHashes(tree.root(), last.root)) {
+      throw new Error(`the edge in memory doesn't give the root signed for ${last.size} leaves`);
+    }
+    hooks.at('batch-taken');
+    // A crash here: nothing was promised, nothing is written. The callers see WORKER_LOST and come again.
+
+    // 2. Leaves, completed nodes, root, signature: in memory.
+    const first = tree.size;
+    const buckets: LeafBucket[] = [];
+    for (const { hash } of entries) {
+      tree.append(hash);
+      buckets.push(...leaves.add(hash));
+    }
+    const head = signHead(tree.size, tree.root(), nextTimestamp(clock(), last?.timestampNs), key);
+    hooks.at('head-signed');
+    // A crash here: a signature was made that nobody will ever see. The next head may be another one of the same size.
+
+    // 3. One transaction. 4. `commit` returns when it is flushed: LMDB writes the data pages, syncs them, and writes
+    // the meta page that makes them valid through a handle of its own opened with O_DSYNC. A crash before the meta
+    // page is on disk: the transaction never was, and nothing was promised.
+    // A crash after it, but before the next line: the entries are in the log and their callers don't know; they
+    // come again with the same ids and are told the same indices.
+    storage.commit({ first, entries, pages: tree.takePages(), buckets, head }, () =>
+      hooks.at('in-transaction'),
+    );
+    hooks.at('flushed');
+
+    // 5. Only now the head and the indices leave. A crash from here on loses nothing: start-up finds this head.
+    this.#head = head;
+    for (const { id } of entries) this.#queued.delete(id);
+    answer(calls, head);
+    hooks.at('released');
+
+    // 6. The anchor follows (see there). A crash before it is written: the log is ahead of its anchor, which is fine;
+    // behind it would be a rollback.
+    this.#parts.onHead(head, entries.length, performance.now() - startMs);
+  }
+}
+
+function answer(calls: readonly Call[], head: SignedHead): void {
+  for (const call of calls) call.resolve(call.slots.map((slot) => ({ ...slot, tree_size: head.size })));
+}

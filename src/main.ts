@@ -1,0 +1,314 @@
+/**
+ * The composition root: configuration, workers, front, signals, shutdown. The only file that starts anything.
+ *
+ * Start, in order: the data folder is taken; the ledger opens, before the event database exists, so that it can tell
+ * a new folder from one that lost its log; then the store, the pools, the front. Stop, in reverse: the front answers
+ * what it accepted, the outbox is drained, the databases are closed.
+ */
+import { type Logger, pino } from 'pino';
+import type { IngestTasks } from '../workers/ingest.ts';
+import type { Queries } from './analytics/queries.ts';
+import { createAuth } from './auth/auth.ts';
+import { ensureAdministrator } from './auth/bootstrap.ts';
+import { type Config, ConfigError, loadConfig } from './config.ts';
+import { takeDataFolder } from './data-folder.ts';
+import { alertChannel, LiveAlerts } from './http/live/alert-channel.ts';
+import { eventChannel, LiveBlock } from './http/live/event-channel.ts';
+import { Hub } from './http/live/hub.ts';
+import { createSockets } from './http/live/sockets.ts';
+import { Metrics } from './http/metrics.ts';
+import { endpoints } from './http/routes/index.ts';
+import { startServer } from './http/server.ts';
+import type { Services } from './http/services.ts';
+import { banner } from './ledger/banner.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { ledgerCounters, ledgerMethods } from './ledger/methods.ts';
+import { OutboxPump } from './ledger/outbox-pump.ts';
+import { limits } from './limits.ts';
+import { createCounters } from './rpc/counters.ts';
+import { createPool, type Pool } from './rpc/pool.ts';
+import { type Supervised, supervise } from './rpc/supervise.ts';
+import { compileAlertFilter } from './store/alert-filter.ts';
+import { openReader } from './store/lmdb/reader.ts';
+import { storeMethods } from './store/methods.ts';
+import type { AlertListQuery, AlertUpdate, Store } from './store/store.ts';
+import { uuid7 } from './store/uuid7.ts';
+import { productVersion } from './version.ts';
+import { workerUrl } from './worker-url.ts';
+
+/**
+ * Runs the service until it is told to stop (SIGTERM, SIGINT) or cannot go on, and returns the exit code of the
+ * process: 0 after a stop that finished what was accepted, 1 otherwise.
+ */
+export async function start(env: NodeJS.ProcessEnv = process.env): Promise<0 | 1> {
+  let config: Config;
+  try {
+    config = loadConfig(env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`candor: ${error.message}\n`);
+    return 1;
+  }
+  const log = pino({ level: config['log.level'], base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const stopping = new Stop();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => stopping.request(0, signal));
+  const opened = new Opened(log);
+  try {
+    await open(config, log, stopping, opened);
+    const { code, reason } = await stopping.requested;
+    log.info({ reason }, 'stopping');
+    return code;
+  } catch (error) {
+    log.fatal({ err: error }, 'cannot start');
+    process.stderr.write(`candor: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  } finally {
+    await opened.close();
+    log.info('stopped');
+  }
+}
+
+/** The one request to stop that counts: the first. */
+class Stop {
+  readonly requested: Promise<{ readonly code: 0 | 1; readonly reason: string }>;
+  #resolve: (stop: { code: 0 | 1; reason: string }) => void = () => {};
+
+  constructor() {
+    this.requested = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  request(code: 0 | 1, reason: string): void {
+    this.#resolve({ code, reason });
+  }
+}
+
+/**
+ * What has been opened, in order. Closed in reverse; what cannot be closed is logged and does not keep the rest open.
+ */
+class Opened {
+  readonly #log: Logger;
+  readonly #closers: { what: string; close: () => unknown }[] = [];
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  onClose(what: string, close: () => unknown): void {
+    this.#closers.push({ what, close });
+  }
+
+  async close(): Promise<void> {
+    for (const { what, close } of this.#closers.splice(0).reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        this.#log.error({ err: error }, `${what} could not be closed`);
+      }
+    }
+  }
+}
+
+async function open(config: Config, log: Logger, stopping: Stop, opened: Opened): Promise<void> {
+  const startedAt = Date.now();
+  const dataDir = config.data_dir;
+  const folder = takeDataFolder(dataDir);
+  opened.onClose('data folder', () => folder.release());
+  const lost = (name: string) => ({
+    onRestart: (error: Error) => log.error({ err: error, worker: name }, 'a worker died and was restarted'),
+    onGiveUp: (error: Error) => {
+      log.fatal({ err: error, worker: name }, 'a worker died twice within a minute');
+      stopping.request(1, `worker ${name} is lost`);
+    },
+  });
+
+  const counters = createCounters(ledgerCounters);
+  const anchorPath = config['ledger.anchor_path'];
+  const ledger = await supervise<Ledger>({
+    name: 'ledger',
+    url: workerUrl('ledger'),
+    list: ledgerMethods,
+    workerData: { dataDir, counters: counters.buffer, ...(anchorPath === undefined ? {} : { anchorPath }) },
+    ...lost('ledger'),
+  });
+  opened.onClose('ledger thread', () => ledger.close());
+  opened.onClose('ledger', () => ledger.api.close());
+  const store = await supervise<Store>({
+    name: 'store',
+    url: workerUrl('store'),
+    list: storeMethods,
+    workerData: { dataDir, alertWindowMs: config['alerts.window_ms'] },
+    ...lost('store'),
+  });
+  opened.onClose('store thread', () => store.close());
+  opened.onClose('store', () => store.api.close());
+  const reader = openReader(dataDir);
+  opened.onClose('reader', () => reader.close());
+
+  const poolLost = (name: string) => (error: Error) =>
+    log.error({ err: error, pool: name }, 'a pool lost a thread and replaced it');
+  const ingest = createPool<IngestTasks>({
+    name: 'ingest',
+    url: workerUrl('ingest'),
+    threads: config['threads.ingest'],
+    maxQueue: limits.maxQueuedBodies,
+    onWorkerLost: poolLost('ingest'),
+  });
+  opened.onClose('ingest pool', () => ingest.close());
+  const analytics = createPool<Queries>({
+    name: 'analytics',
+    url: workerUrl('analytics'),
+    threads: config['threads.analytics'],
+    maxQueue: config['limits.max_queued_queries'],
+    workerData: { dataDir },
+    onWorkerLost: poolLost('analytics'),
+  });
+  opened.onClose('analytics pool', () => analytics.close());
+
+  const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
+  const auth = createAuth({
+    reader,
+    writer: store.api,
+    accessTokenKey: await ledger.api.accessTokenKey(),
+    sources,
+  });
+  const password = await ensureAdministrator({ reader, writer: store.api, sources }, config.admin_password);
+
+  const metrics = new Metrics(performance.now());
+  opened.onClose('metrics', () => metrics.close());
+  const logError = (error: unknown, message: string) => log.error({ err: error }, message);
+  const hub = createHub(reader, analytics, metrics, logError);
+  const sockets = createSockets({
+    hub,
+    authenticate: auth.authenticate,
+    now: Date.now,
+    maxSockets: config['limits.max_sockets'],
+    limitReached: metrics.limitReached,
+    logError,
+  });
+  const publishAlerts = (updates: readonly AlertUpdate[]) => {
+    if (updates.length > 0) hub.publish('alerts', new LiveAlerts(updates));
+  };
+  const pump = new OutboxPump<AlertUpdate>({
+    source: store.api,
+    ledger: ledger.api,
+    onUpdates: publishAlerts,
+    onRetry: (error, waitMs) => log.warn({ err: error, wait_ms: waitMs }, 'the outbox waits for the ledger'),
+    onRefused: (row, error) => log.error({ err: error, entry: row.id }, 'the ledger refused an entry'),
+  });
+  opened.onClose('outbox pump', () => pump.idle().then(() => pump.close()));
+
+  let ready = false;
+  const services: Services = {
+    version: productVersion(),
+    startedAt,
+    config,
+    log,
+    metrics,
+    store: store.api,
+    reader,
+    ledger: ledger.api,
+    auth,
+    ingest: (input) => ingest.run('ingest', input),
+    queries: {
+      listEvents: (query, signal) => analytics.run('listEvents', query, { signal }),
+      listAlerts: (query, signal) => analytics.run('listAlerts', query, { signal }),
+    },
+    publish({ blocks, alerts }) {
+      for (const block of blocks)
+        hub.publish(block.table === 'network' ? 'events.network' : 'events.dns', new LiveBlock(block));
+      publishAlerts(alerts);
+    },
+    publishAlert: (update) => publishAlerts([update]),
+    pokeOutbox: () => pump.poke(),
+    revoked: (jti) => sockets.revoked(jti),
+    threads: () => [
+      ...Object.entries({ ledger, store }).map(([name, worker]) => workerStatus(name, worker)),
+      ...Object.entries({ ingest, analytics }).map(([name, pool]) => poolStatus(name, pool)),
+    ],
+    sockets: () => ({ connections: sockets.count(), subscriptions: hub.subscriptions }),
+    ready: () => ready,
+  };
+  const { 'tls.cert': cert, 'tls.key': key, 'tls.client_ca': clientCa } = config;
+  const server = await startServer({
+    host: config.host,
+    port: config.port,
+    ...(cert && key ? { tls: { cert, key, ...(clientCa ? { clientCa } : {}) } } : {}),
+    endpoints: endpoints(services),
+    authenticate: auth.authenticate,
+    corsOrigins: config['cors.origins'],
+    log,
+    observer: metrics,
+    sockets: sockets.register,
+    drainMs: config['http.drain_ms'],
+  });
+  opened.onClose('front', () => {
+    ready = false;
+    sockets.closeAll();
+    return server.close();
+  });
+  ready = true;
+  announce(config, server.port, banner(await ledger.api.status()), password, log);
+}
+
+/** The channels over the reader's heads and the pool's replays. */
+function createHub(
+  reader: ReturnType<typeof openReader>,
+  analytics: Pool<Queries>,
+  metrics: Metrics,
+  logError: (error: unknown, message: string) => void,
+): Hub {
+  const events = (table: 'network' | 'dns') =>
+    eventChannel(
+      table,
+      () => reader.head(`events.${table}`),
+      (query, signal) => analytics.run('replayEvents', query, { signal }),
+    );
+  const alerts = alertChannel(
+    () => reader.head('alerts'),
+    compileAlertFilter,
+    ({ since, filter, limit }, signal) =>
+      analytics.run('replayAlerts', { since, limit, filter: { ...filter, ...anyOrder } }, { signal }),
+  );
+  return new Hub(
+    { 'events.network': events('network'), 'events.dns': events('dns'), alerts },
+    metrics,
+    logError,
+  );
+}
+
+/** A replay goes by sequence; these parts of a list query mean nothing to it. */
+const anyOrder: Pick<AlertListQuery, 'sort' | 'order' | 'page' | 'per_page'> = {
+  sort: 'last_seen',
+  order: 'asc',
+  page: 1,
+  per_page: 1,
+};
+
+function workerStatus(name: string, worker: Supervised<object>) {
+  const { pending, inFlightBytes, restarts } = worker.stats();
+  return { name, pending, in_flight_bytes: inFlightBytes, restarts };
+}
+
+function poolStatus(name: string, pool: Pick<Pool<never>, 'stats'>) {
+  const { queued, running, completed } = pool.stats();
+  return { name, pending: queued + running, completed };
+}
+
+/** What the operator sees of a start: the banner with the log's head, the new password, and where it listens. */
+function announce(
+  config: Config,
+  port: number,
+  head: string,
+  password: string | undefined,
+  log: Logger,
+): void {
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const url = `${config['tls.cert'] ? 'https' : 'http'}://${host}:${port}`;
+  process.stdout.write(`candor ${productVersion()}\n${head}\n`);
+  if (password !== undefined)
+    process.stdout.write(`  administrator  admin, password ${password} (shown this once)\n`);
+  log.info({ url, port, pid: process.pid, data_dir: config.data_dir }, 'listening');
+}

@@ -1,0 +1,179 @@
+/**
+ * The right edge of a growing tree, held in memory: for each level of pages the one page that isn't full.
+ * At most seven pages of 16 kB, whatever the size of the tree.
+ */
+import { panic } from './fault.ts';
+import {
+  hashInPage,
+  type PageAddress,
+  pageColumns,
+  pageHashes,
+  pageRows,
+  pageWidth,
+  placeOf,
+} from './page.ts';
+import {
+  checkSize,
+  equalHashes,
+  foldRoot,
+  type Hash,
+  type Hasher,
+  hashBytes,
+  nodeHash,
+  rootPlan,
+} from './tree.ts';
+
+/** A page as it is to be stored: see page.ts for the layout of its bytes. */
+export interface PackedPage extends PageAddress {
+  readonly bytes: Uint8Array;
+}
+
+/** Owner of the edge. `append` leaves, then `takePages` gives what has to be stored for the new size. */
+export class GrowingTree {
+  readonly #sha256: Hasher;
+  /** By page level: the rows of the page that is growing there. */
+  readonly #edge: Hash[][][] = [];
+  /** Pages that became full since the last `takePages`. */
+  #full: PackedPage[] = [];
+  /** Page levels that grew since. */
+  #grown = 0;
+  #size = 0;
+
+  private constructor(sha256: Hasher) {
+    this.#sha256 = sha256;
+  }
+
+  /**
+   * The tree of `size` leaves. `load` gives a stored page's bytes. Every node of the growing pages is hashed
+   * again from row 0, and every column of row 0 whose page below is not in memory is taken as stored.
+   * Returns undefined when a page is missing, has another length than the size calls for, or doesn't hash.
+   */
+  static load(
+    sha256: Hasher,
+    size: number,
+    load: (page: PageAddress) => Uint8Array | undefined,
+  ): GrowingTree | undefined {
+    checkSize(size);
+    const tree = new GrowingTree(sha256);
+    tree.#size = size;
+    for (const page of edgePages(size)) {
+      const width = pageWidth(page, size);
+      const bytes = width === 0 ? new Uint8Array(0) : load(page);
+      if (bytes === undefined || bytes.length !== pageHashes(width) * hashBytes) return undefined;
+      const rows = unpack(bytes, width);
+      if (!rowsHash(sha256, rows)) return undefined;
+      tree.#edge[page.level] = rows;
+    }
+    return tree;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Adds a leaf and every node that it completes. */
+  append(leaf: Hash): void {
+    const index = this.#size;
+    this.#size = index + 1;
+    checkSize(this.#size);
+    let hash = leaf;
+    for (let level = 0; ; level++) {
+      this.#put(level, hash);
+      const nth = Math.floor(index / 2 ** level);
+      if (nth % 2 === 0) return;
+      hash = nodeHash(this.#sha256, this.#left(level), hash);
+      // After the last row the page is full: its root goes into the page above.
+      if (level % pageRows === pageRows - 1) this.#turnPage(level);
+    }
+  }
+
+  root(): Hash {
+    const hashes = rootPlan(this.#size).map((at) => {
+      const { level, row, column } = placeOf(at);
+      return (
+        this.#edge[level]?.[row]?.[column] ??
+        panic(`edge of ${this.#size} leaves lacks ${at.level},${at.index}`)
+      );
+    });
+    return foldRoot(this.#sha256, this.#size, hashes);
+  }
+
+  /** The pages that changed since the last call: full ones, and the growing ones as they are now. */
+  takePages(): PackedPage[] {
+    const pages = this.#full;
+    for (let level = 0; level < this.#grown; level++) {
+      const rows = this.#edge[level]!;
+      if (rows[0]!.length === 0) continue;
+      pages.push({ level, index: this.#pageIndex(level), bytes: pack(rows) });
+    }
+    this.#full = [];
+    this.#grown = 0;
+    return pages;
+  }
+
+  #put(level: number, hash: Hash): void {
+    const page = Math.floor(level / pageRows);
+    this.#grown = Math.max(this.#grown, page + 1);
+    this.#edge[page] ??= emptyRows();
+    this.#edge[page][level % pageRows]!.push(hash);
+  }
+
+  /** The left sibling of the node that was put last on this level. */
+  #left(level: number): Hash {
+    return this.#edge[Math.floor(level / pageRows)]![level % pageRows]!.at(-2)!;
+  }
+
+  #turnPage(level: number): void {
+    const page = Math.floor(level / pageRows);
+    this.#full.push({ level: page, index: this.#pageIndex(page) - 1, bytes: pack(this.#edge[page]!) });
+    this.#edge[page] = emptyRows();
+  }
+
+  #pageIndex(level: number): number {
+    return Math.floor(this.#size / pageColumns ** (level + 1));
+  }
+}
+
+/** For each level of pages, the page that grows next in a tree of `size` leaves; it may be empty yet. */
+export function edgePages(size: number): PageAddress[] {
+  const pages: PageAddress[] = [];
+  for (let level = 0; size >= pageColumns ** level; level++) {
+    pages.push({ level, index: Math.floor(size / pageColumns ** (level + 1)) });
+  }
+  return pages;
+}
+
+function emptyRows(): Hash[][] {
+  return Array.from({ length: pageRows }, () => []);
+}
+
+function pack(rows: readonly (readonly Hash[])[]): Uint8Array {
+  const bytes = new Uint8Array(pageHashes(rows[0]!.length) * hashBytes);
+  let offset = 0;
+  for (const row of rows) {
+    for (const hash of row) {
+      bytes.set(hash, offset);
+      offset += hashBytes;
+    }
+  }
+  return bytes;
+}
+
+function unpack(bytes: Uint8Array, width: number): Hash[][] {
+  return Array.from({ length: pageRows }, (_, row) =>
+    Array.from({ length: Math.floor(width / 2 ** row) }, (_, column) =>
+      hashInPage(bytes, width, row, column),
+    ),
+  );
+}
+
+function rowsHash(sha256: Hasher, rows: readonly (readonly Hash[])[]): boolean {
+  for (let row = 1; row < pageRows; row++) {
+    const below = rows[row - 1]!;
+    const fits = rows[row]!.every((hash, i) =>
+      equalHashes(hash, nodeHash(sha256, below[2 * i]!, below[2 * i + 1]!)),
+    );
+    if (!fits) return false;
+  }
+  return true;
+}

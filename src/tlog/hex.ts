@@ -1,0 +1,20 @@
+import { TlogError } from './fault.ts';
+
+const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** Lowercase. */
+export function bytesToHex(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i++) text += digits[bytes[i]!];
+  return text;
+}
+
+/** Exactly `length` bytes from twice as many hexadecimal digits of either case; nothing else is skipped or padded. */
+export function hexToBytes(text: string, length: number): Uint8Array<ArrayBuffer> {
+  if (typeof text !== 'string' || text.length !== 2 * length || !/^[0-9a-fA-F]*$/.test(text)) {
+    throw new TlogError('bad_hex', `not the hexadecimal form of ${length} bytes`);
+  }
+  const bytes = new Uint8Array(length);
+  for (let i = 0; i < length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+}

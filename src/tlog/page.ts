@@ -1,0 +1,72 @@
+/**
+ * How complete nodes are kept: in pages of eight levels, one stored value each.
+ *
+ *     page (L, N):   row 7                 o                  level 8L + 7
+ *                    …                  o     o
+ *                    row 1        o  o  o  …  o  o            level 8L + 1
+ *                    row 0     o o o o o o … o o o o          level 8L, columns 256 N … 256 N + 255
+ *
+ * A page of `width` columns holds floor(width / 2^row) hashes in each row: 510 when it is full. Rows follow each
+ * other from row 0 up without gaps, so that the first `width` hashes are the tile of C2SP tlog-tiles. The root
+ * of a full page is a column of row 0 in the page above it, and is kept there only.
+ */
+import { panic } from './fault.ts';
+import { type Coordinate, type Hash, hashBytes } from './tree.ts';
+
+export const pageRows = 8;
+export const pageColumns = 256;
+
+export interface PageAddress {
+  /** L: the page's row 0 is at tree level 8 L. */
+  readonly level: number;
+  /** N: the page's first column is at index 256 N of that tree level. */
+  readonly index: number;
+}
+
+export interface PagePlace extends PageAddress {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** Where a node is kept. */
+export function placeOf(at: Coordinate): PagePlace {
+  const level = Math.floor(at.level / pageRows);
+  const row = at.level % pageRows;
+  const columns = pageColumns / 2 ** row;
+  const index = Math.floor(at.index / columns);
+  return { level, index, row, column: at.index - index * columns };
+}
+
+/** Columns in row 0 of a page when the tree has `size` leaves: 0 to 256. */
+export function pageWidth(page: PageAddress, size: number): number {
+  const columns = Math.floor(size / pageColumns ** page.level) - page.index * pageColumns;
+  return Math.max(0, Math.min(pageColumns, columns));
+}
+
+/**
+ * For each width, the number of hashes before each row and, last, in all. A table, because proofs ask for it with
+ * every hash: counting anew took 4 % of the ledger's thread.
+ */
+const hashesBefore = Array.from({ length: pageColumns + 1 }, (_, width) => {
+  const before = [0];
+  for (let row = 0; row < pageRows; row++) before.push(before[row]! + Math.floor(width / 2 ** row));
+  return before;
+});
+
+/** Hashes in a page of `width` columns. */
+export function pageHashes(width: number): number {
+  return hashesBefore[width]?.[pageRows] ?? panic(`a page of ${width} columns`);
+}
+
+/** One hash of a page of `width` columns, copied out. */
+export function hashInPage(page: Uint8Array, width: number, row: number, column: number): Hash {
+  const first = hashesBefore[width]?.[row];
+  const next = hashesBefore[width]?.[row + 1];
+  if (first === undefined || next === undefined || first + column >= next) {
+    panic(`no row ${row}, column ${column} in a page of ${width} columns`);
+  }
+  if (page.length !== pageHashes(width) * hashBytes)
+    panic(`${page.length} bytes for a page of ${width} columns`);
+  const start = (first + column) * hashBytes;
+  return page.slice(start, start + hashBytes);
+}

@@ -1,0 +1,187 @@
+/**
+ * Inclusion and consistency proofs of RFC 6962 (sections 2.1.1 and 2.1.2): plan, fold, verify.
+ *
+ * A plan is a list of steps, one for each hash of the proof, in the order of the proof (bottom-up). A step lists
+ * the stored hashes that its hash is folded from: one, or, for the part that touches the right edge, several.
+ */
+import { TlogError } from './fault.ts';
+import {
+  type Coordinate,
+  checkHash,
+  checkIndex,
+  checkSize,
+  equalHashes,
+  foldEdge,
+  type Hash,
+  type Hasher,
+  nodeHash,
+  splitPoint,
+  subtrees,
+} from './tree.ts';
+
+export type ProofPlan = readonly (readonly Coordinate[])[];
+
+/** Which stored hashes PATH(leafIndex, D[treeSize]) is made of. */
+export function inclusionPlan(leafIndex: number, treeSize: number): ProofPlan {
+  checkSize(treeSize);
+  checkIndex(leafIndex, treeSize);
+  const steps: Coordinate[][] = [];
+  let from = 0;
+  let to = treeSize;
+  while (to - from > 1) {
+    const middle = from + splitPoint(to - from);
+    if (leafIndex < middle) {
+      steps.push(subtrees(middle, to));
+      to = middle;
+    } else {
+      steps.push(subtrees(from, middle));
+      from = middle;
+    }
+  }
+  return steps.reverse();
+}
+
+/** Which stored hashes PROOF(firstSize, D[secondSize]) is made of; 0 < firstSize ≤ secondSize. */
+export function consistencyPlan(firstSize: number, secondSize: number): ProofPlan {
+  checkSizes(firstSize, secondSize);
+  const steps: Coordinate[][] = [];
+  let from = 0;
+  let to = secondSize;
+  while (to > firstSize) {
+    const middle = from + splitPoint(to - from);
+    if (firstSize <= middle) {
+      steps.push(subtrees(middle, to));
+      to = middle;
+    } else {
+      steps.push(subtrees(from, middle));
+      from = middle;
+    }
+  }
+  // What is left is a subtree that ends at the first size. From leaf 0 it is the first tree, which the verifier has.
+  if (from > 0) steps.push(subtrees(from, to));
+  return steps.reverse();
+}
+
+/** The proof itself, from the hashes that the plan names, fetched by `hashAt`. */
+export function foldProof(sha256: Hasher, plan: ProofPlan, hashAt: (at: Coordinate) => Hash): Hash[] {
+  return plan.map((step) => foldEdge(sha256, step.map(hashAt)));
+}
+
+export interface InclusionClaim {
+  readonly leafIndex: number;
+  readonly treeSize: number;
+  readonly leafHash: Hash;
+  readonly path: readonly Hash[];
+  readonly root: Hash;
+}
+
+/**
+ * Returns if the path leads from the leaf to the root, at that index and size; otherwise throws a `TlogError`.
+ * The algorithm is RFC 9162 section 2.1.3.2, which proves what RFC 6962 leaves to the reader.
+ */
+export function verifyInclusion(sha256: Hasher, claim: InclusionClaim): void {
+  checkSize(claim.treeSize);
+  checkIndex(claim.leafIndex, claim.treeSize);
+  checkHash(claim.leafHash, 'leaf hash');
+  checkHash(claim.root, 'root hash');
+  checkPath(claim.path);
+  let node = claim.leafIndex;
+  let last = claim.treeSize - 1;
+  let hash = claim.leafHash;
+  for (const sibling of claim.path) {
+    if (last === 0) throw pathLength(claim.path.length, 'too many');
+    if (node % 2 === 1 || node === last) {
+      hash = nodeHash(sha256, sibling, hash);
+      // A node that is last in an even place has no sibling on these levels.
+      while (node % 2 === 0 && node !== 0) {
+        node = node / 2;
+        last = Math.floor(last / 2);
+      }
+    } else {
+      hash = nodeHash(sha256, hash, sibling);
+    }
+    node = Math.floor(node / 2);
+    last = Math.floor(last / 2);
+  }
+  if (last !== 0) throw pathLength(claim.path.length, 'too few');
+  if (!equalHashes(hash, claim.root))
+    throw new TlogError('root_mismatch', 'inclusion proof leads to another root');
+}
+
+export interface ConsistencyClaim {
+  readonly firstSize: number;
+  readonly secondSize: number;
+  readonly firstRoot: Hash;
+  readonly secondRoot: Hash;
+  readonly path: readonly Hash[];
+}
+
+/**
+ * Returns if the second tree extends the first without changing it; otherwise throws a `TlogError`. Sizes must be
+ * 0 < first ≤ second; equal sizes take an empty path and equal roots. The algorithm is RFC 9162 section 2.1.4.2.
+ */
+export function verifyConsistency(sha256: Hasher, claim: ConsistencyClaim): void {
+  checkSizes(claim.firstSize, claim.secondSize);
+  checkHash(claim.firstRoot, 'first root hash');
+  checkHash(claim.secondRoot, 'second root hash');
+  checkPath(claim.path);
+  if (claim.firstSize === claim.secondSize) {
+    if (claim.path.length > 0) throw pathLength(claim.path.length, 'too many');
+    if (!equalHashes(claim.firstRoot, claim.secondRoot)) {
+      throw new TlogError('root_mismatch', 'two roots for one size');
+    }
+    return;
+  }
+
+  let node = claim.firstSize - 1;
+  let last = claim.secondSize - 1;
+  while (node % 2 === 1) {
+    node = Math.floor(node / 2);
+    last = Math.floor(last / 2);
+  }
+  // When the first size is a power of two, its root is the starting hash and is left out of the path.
+  const path = node === 0 ? [claim.firstRoot, ...claim.path] : claim.path;
+  const start = path[0];
+  if (start === undefined) throw pathLength(0, 'too few');
+  let first = start;
+  let second = start;
+  for (const hash of path.slice(1)) {
+    if (last === 0) throw pathLength(claim.path.length, 'too many');
+    if (node % 2 === 1 || node === last) {
+      first = nodeHash(sha256, hash, first);
+      second = nodeHash(sha256, hash, second);
+      while (node % 2 === 0 && node !== 0) {
+        node = node / 2;
+        last = Math.floor(last / 2);
+      }
+    } else {
+      second = nodeHash(sha256, second, hash);
+    }
+    node = Math.floor(node / 2);
+    last = Math.floor(last / 2);
+  }
+  if (last !== 0) throw pathLength(claim.path.length, 'too few');
+  if (!equalHashes(first, claim.firstRoot)) {
+    throw new TlogError('first_root_mismatch', 'consistency proof leads to another first root');
+  }
+  if (!equalHashes(second, claim.secondRoot)) {
+    throw new TlogError('root_mismatch', 'consistency proof leads to another second root');
+  }
+}
+
+function checkSizes(first: number, second: number): void {
+  checkSize(first);
+  checkSize(second);
+  // From size 0 there is nothing to prove, and no agreed answer: refused.
+  if (first === 0 || first > second) {
+    throw new TlogError('bad_size', `sizes ${first} and ${second} are not 0 < first ≤ second`);
+  }
+}
+
+function checkPath(path: readonly Hash[]): void {
+  for (let i = 0; i < path.length; i++) checkHash(path[i]!, `proof hash ${i}`);
+}
+
+function pathLength(length: number, problem: 'too many' | 'too few'): TlogError {
+  return new TlogError('bad_path_length', `a proof of ${length} hashes is ${problem} for these sizes`);
+}

@@ -1,0 +1,126 @@
+/**
+ * The Merkle tree of RFC 6962 (section 2.1), and how its hashes are numbered.
+ *
+ *     level
+ *       3                 (root of 7 leaves: hashed when asked for, never stored)
+ *                        /              \
+ *       2             2,0                 .      not complete, never stored
+ *                   /     \             /   \
+ *       1        1,0       1,1       1,2     |
+ *               /   \     /   \     /   \    |
+ *       0     0,0  0,1  0,2  0,3  0,4  0,5  0,6
+ *
+ * The node at (level, index) is the root of the complete subtree over the 2^level leaves from
+ * index · 2^level. A complete node never changes again, so that it can be stored for ever; the few incomplete ones
+ * lie on the right edge. A tree of n leaves has as many complete subtrees on that edge as n has bits set
+ * (7 = 4 + 2 + 1: the nodes 2,0 and 1,2 and 0,6), and its root is folded from them, right to left.
+ *
+ * The functions come in twins, as in golang.org/x/mod/sumdb/tlog: the first says which stored hashes are needed,
+ * the second uses them. Nothing here reads, waits or knows the time; SHA-256 comes in as an argument.
+ *
+ * Sizes and indices are safe integers (below 2^53): only + − · / and `Math.floor`, never a 32-bit operator.
+ */
+import { panic, TlogError } from './fault.ts';
+
+/** 32 bytes. */
+export type Hash = Uint8Array;
+
+/** SHA-256 of the bytes, in a new array of 32 that the caller owns. The input is not kept. */
+export type Hasher = (bytes: Uint8Array) => Hash;
+
+/** A complete subtree: see the picture. */
+export interface Coordinate {
+  readonly level: number;
+  readonly index: number;
+}
+
+export const hashBytes = 32;
+
+/** Leaf hash of RFC 6962: SHA-256(0x00 ‖ data). */
+export function leafHash(sha256: Hasher, data: Uint8Array): Hash {
+  const input = new Uint8Array(1 + data.length);
+  input.set(data, 1);
+  return sha256(input);
+}
+
+/** Node hash of RFC 6962: SHA-256(0x01 ‖ left ‖ right). */
+export function nodeHash(sha256: Hasher, left: Hash, right: Hash): Hash {
+  const input = new Uint8Array(1 + 2 * hashBytes);
+  input[0] = 1;
+  input.set(left, 1);
+  input.set(right, 1 + hashBytes);
+  return sha256(input);
+}
+
+/** The complete subtrees on the right edge of a tree of `size` leaves, left (largest) to right. */
+export function rootPlan(size: number): Coordinate[] {
+  checkSize(size);
+  return subtrees(0, size);
+}
+
+/** Root of the tree of `size` leaves from the hashes of `rootPlan(size)`, in that order. */
+export function foldRoot(sha256: Hasher, size: number, hashes: readonly Hash[]): Hash {
+  checkSize(size);
+  if (size === 0) return sha256(new Uint8Array(0));
+  if (hashes.length !== bitsSet(size)) panic(`${hashes.length} hashes on the edge of ${size} leaves`);
+  return foldEdge(sha256, hashes);
+}
+
+/** Complete subtrees from left to right, the smallest last: their common root in an RFC 6962 tree. */
+export function foldEdge(sha256: Hasher, hashes: readonly Hash[]): Hash {
+  let root = hashes.at(-1) ?? panic('fold of nothing');
+  for (let i = hashes.length - 2; i >= 0; i--) root = nodeHash(sha256, hashes[i]!, root);
+  return root;
+}
+
+/** The complete subtrees that cover leaves [from, to), where `from` is a multiple of a power of two ≥ to − from. */
+export function subtrees(from: number, to: number): Coordinate[] {
+  const found: Coordinate[] = [];
+  for (let start = from; start < to; ) {
+    const level = floorLog2(to - start);
+    const width = 2 ** level;
+    if (start % width !== 0) panic(`leaves [${from}, ${to}) are no subtree`);
+    found.push({ level, index: start / width });
+    start += width;
+  }
+  return found;
+}
+
+/** The largest power of two strictly below `n` (n ≥ 2): where RFC 6962 splits n leaves. */
+export function splitPoint(n: number): number {
+  return 2 ** floorLog2(n - 1);
+}
+
+/** Exact for every safe integer ≥ 1 (Math.log2 is not: it rounds 2^53 − 1 up to 53). */
+export function floorLog2(n: number): number {
+  const high = Math.floor(n / 2 ** 32);
+  return high > 0 ? 63 - Math.clz32(high) : 31 - Math.clz32(n);
+}
+
+export function checkSize(size: number): void {
+  if (!Number.isSafeInteger(size) || size < 0) {
+    throw new TlogError('bad_size', `tree size ${size} is no integer from 0 to 2^53 − 1`);
+  }
+}
+
+export function checkIndex(index: number, size: number): void {
+  if (!Number.isSafeInteger(index) || index < 0 || index >= size) {
+    throw new TlogError('bad_index', `leaf index ${index} is no integer from 0 to below tree size ${size}`);
+  }
+}
+
+export function checkHash(hash: Hash, what: string): void {
+  if (hash.length !== hashBytes) throw new TlogError('bad_hash', `${what} has ${hash.length} bytes, not 32`);
+}
+
+export function equalHashes(a: Hash, b: Hash): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function bitsSet(n: number): number {
+  let bits = 0;
+  for (let rest = n; rest > 0; rest = Math.floor(rest / 2)) bits += rest % 2;
+  return bits;
+}

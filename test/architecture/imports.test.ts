@@ -1,0 +1,156 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('../..', import.meta.url).pathname;
+
+interface Layer {
+  readonly may: readonly string[];
+  readonly types?: readonly string[];
+}
+
+/**
+ * Who may import whom. `types` are layers of which only types may be imported: interfaces that something else
+ * implements. What is missing here may import everything.
+ */
+const layers: Record<string, Layer> = {
+  contract: { may: ['errors', 'limits'] },
+  tlog: { may: [] },
+  events: { may: ['contract', 'errors', 'limits'] },
+  rpc: { may: ['errors', 'limits'] },
+  ledger: { may: ['tlog', 'rpc', 'contract', 'errors', 'limits', 'lmdb'] },
+  ingest: { may: ['events', 'contract', 'errors', 'limits'] },
+  detect: { may: ['events', 'contract'] },
+  store: { may: ['events', 'contract', 'rpc', 'errors', 'limits', 'lmdb'] },
+  analytics: { may: ['contract', 'events', 'store', 'errors', 'limits'] },
+  discovery: { may: ['contract', 'errors', 'limits'] },
+  auth: { may: ['contract', 'errors', 'limits'], types: ['store', 'ledger'] },
+  http: {
+    may: ['contract', 'events', 'errors', 'limits'],
+    types: ['store', 'ledger', 'auth', 'ingest', 'rpc', 'analytics', 'config'],
+  },
+  client: { may: ['contract', 'tlog', 'errors', 'limits'] },
+  console: { may: ['client', 'contract'] },
+};
+
+/** The one file that may import a vendor's package. */
+const vendors = {
+  'uWebSockets.js': 'src/http/server.ts',
+  piscina: 'src/rpc/pool.ts',
+  lmdb: 'src/lmdb.ts',
+} as const;
+
+interface Import {
+  readonly file: string;
+  readonly from: string;
+  readonly typesOnly: boolean;
+}
+
+const statement =
+  /^\s*(?:import|export)\s+(?:(type)\s+)?(?:([^'";]*?)\s+from\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm;
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+  return [...text.matchAll(statement)].map(([, type, names = '', from, dynamic]) => ({
+    file,
+    from: (from ?? dynamic)!,
+    typesOnly: type !== undefined || /^\{(\s*type\s[^,}]+,?)+\s*\}$/.test(names.trim()),
+  }));
+}
+
+const files = globSync(['src/**/*.{ts,tsx}', 'workers/**/*.ts'], { cwd: root }).toSorted();
+const imports = files.flatMap(importsOf);
+const shown = ({ file, from }: Import) => `${file} imports ${from}`;
+
+/** The file under the project's root that a relative import names; undefined for packages. */
+function target({ file, from }: Import): string | undefined {
+  return from.startsWith('.') ? normalize(join(dirname(file), from)) : undefined;
+}
+
+/** `src/http/live/hub.ts` is of layer `http`, `src/limits.ts` of layer `limits`. */
+function layerOf(file: string): string | undefined {
+  return /^src\/([^/]+?)(?:\.ts|\/.*)$/.exec(file)?.[1];
+}
+
+/** A file directly under `src/` is a layer of its own; all but the composition root import nothing of ours. */
+const leaves = files.map((file) => /^src\/([^/]+)\.ts$/.exec(file)?.[1]).filter((leaf) => leaf !== undefined);
+const alone = Object.fromEntries(leaves.filter((leaf) => leaf !== 'main').map((leaf) => [leaf, { may: [] }]));
+const table: Record<string, Layer> = { ...alone, ...layers };
+
+describe('the layers', () => {
+  it('are read from the sources', () => {
+    expect(files).toContain('src/contract/routes.ts');
+    expect(imports.some(({ typesOnly }) => typesOnly)).toBe(true);
+    expect(imports.some(({ from }) => from === 'typebox')).toBe(true);
+  });
+
+  it.each(Object.entries(table))('%s imports only what it may', (layer, { may, types = [] }) => {
+    const wrong = imports.filter((one) => {
+      const to = target(one);
+      if (layerOf(one.file) !== layer || to === undefined) return false;
+      const into = layerOf(to);
+      if (into === undefined) return true;
+      return into !== layer && !may.includes(into) && !(one.typesOnly && types.includes(into));
+    });
+    expect(wrong.map(shown)).toEqual([]);
+  });
+
+  it('have a row for every folder of src but the two that put things together', () => {
+    const named = new Set(files.map(layerOf).filter((layer) => layer !== undefined));
+    const free = new Set(['main', 'cli']);
+    expect([...named].filter((layer) => !free.has(layer) && !Object.hasOwn(table, layer))).toEqual([]);
+  });
+
+  it('name no worker but by its URL', () => {
+    const wrong = imports.filter((one) => one.file.startsWith('src/') && target(one)?.startsWith('workers/'));
+    expect(wrong.filter(({ typesOnly }) => !typesOnly).map(shown)).toEqual([]);
+  });
+
+  it('import nothing outside src and workers', () => {
+    const wrong = imports.filter((one) => !/^(src|workers)\//.test(target(one) ?? 'src/'));
+    expect(wrong.filter((one) => !target(one)?.endsWith('package.json')).map(shown)).toEqual([]);
+  });
+});
+
+it.each(Object.entries(vendors))('%s is imported in %s only', (vendor, only) => {
+  const users = imports
+    .filter(({ from }) => from === vendor || from.startsWith(`${vendor}/`))
+    .map(({ file }) => file);
+  expect([...new Set(users)].filter((file) => file !== only)).toEqual([]);
+});
+
+it('client, contract and tlog run in a browser: they import nothing of Node', () => {
+  const wrong = imports.filter(
+    ({ file, from }) => /^src\/(client|contract|tlog)\//.test(file) && from.startsWith('node:'),
+  );
+  expect(wrong.map(shown)).toEqual([]);
+});
+
+it('Node is imported as node:, so that no package can stand in for it', () => {
+  const bare =
+    /^(assert|buffer|child_process|crypto|events|fs|http|https|net|os|path|stream|timers|tls|url|util|worker_threads|zlib)(\/|$)/;
+  expect(imports.filter(({ from }) => bare.test(from)).map(shown)).toEqual([]);
+});
+
+it('a worker connects, exposes, and does nothing else', () => {
+  const workers = files.filter((file) => file.startsWith('workers/'));
+  for (const file of workers) {
+    const lines = readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    expect(lines.length, file).toBeLessThanOrEqual(40);
+    expect(importsOf(file).map(shown).join('\n')).toMatch(/rpc\/(expose|pool)\.ts/);
+  }
+  const strange = imports.filter(
+    (one) =>
+      one.file.startsWith('workers/') &&
+      !target(one)?.startsWith('src/') &&
+      one.from !== 'node:worker_threads',
+  );
+  expect(strange.map(shown)).toEqual([]);
+});
+
+it('no file is named after nothing in particular', () => {
+  const vague = /(^|\/)(utils?|helpers?|managers?|misc)(\.|\/|-)/;
+  expect(files.filter((file) => vague.test(file))).toEqual([]);
+});

@@ -1,0 +1,504 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type AuditResult, audit, fetchHead, type Pin, proveEntry } from '../../src/client/auditor.ts';
+import { auditEntries } from '../../src/client/entries.ts';
+import { members, parseExact } from '../../src/client/exact-json.ts';
+import { Fault, type FaultCode } from '../../src/client/fault.ts';
+import { parseKeySet } from '../../src/client/key-set.ts';
+import { httpLog } from '../../src/client/log-source.ts';
+import { readTreeHead } from '../../src/client/tree-head.ts';
+import { readPath, verifyConsistency, verifyHead } from '../../src/client/verify.ts';
+import { type Lie, ServedLog } from './served-log.ts';
+
+let log: ServedLog;
+beforeEach(async () => {
+  log = await ServedLog.start();
+});
+afterEach(() => log.close());
+
+const sth = '/api/transparency/sth';
+const jwks = '/.well-known/jwks.json';
+const consistency = '/api/transparency/consistency';
+const inclusion = '/api/transparency/inclusion';
+
+const check = (pin?: Pin, options = {}) => audit(httpLog(log.url), pin, { now: log.now, ...options });
+
+function pinOf(result: AuditResult): Pin {
+  if (result.status === 'fault') throw new Error(`${result.fault.code}: ${result.fault.message}`);
+  if (result.status === 'empty') throw new Error('empty');
+  return result.pin;
+}
+
+function codeOf(result: AuditResult): FaultCode | string {
+  return result.status === 'fault' ? result.fault.code : result.status;
+}
+
+describe('an honest log', () => {
+  test('is empty, then pinned, then unchanged, then extended', async () => {
+    expect(await check()).toEqual({ status: 'empty' });
+    await log.append(3);
+    const first = await check();
+    expect(first.status).toBe('pinned');
+    expect((await check(pinOf(first))).status).toBe('unchanged');
+    for (const count of [1, 4, 1, 8, 15]) {
+      const pin: Pin = pinOf(await check(pinOf(first)));
+      await log.append(count);
+      const next = await check(pin);
+      expect(next).toMatchObject({ status: 'extended', from: pin.head.size });
+      expect(pinOf(next).head.size).toBe(pin.head.size + count);
+      expect(pinOf(next).pinnedAt).toBe(pin.pinnedAt);
+    }
+  });
+
+  test('may sign the same tree anew', async () => {
+    await log.append(2);
+    const pin = pinOf(await check());
+    log.now += 2 * 3600 * 1000;
+    await log.ledger.tick();
+    const again = await check(pin);
+    expect(again.status).toBe('unchanged');
+    expect(pinOf(again).head.timestampNs).toBeGreaterThan(pin.head.timestampNs);
+  });
+
+  test('proves its entries by position, by id, and by the bytes that one holds', async () => {
+    const ids = await log.append(5);
+    const source = httpLog(log.url);
+    const signed = await fetchHead(source);
+    if (signed instanceof Fault) throw new Error(signed.code);
+    const byIndex = await proveEntry(source, { leafIndex: 3 }, signed);
+    if (byIndex instanceof Fault) throw new Error(byIndex.code);
+    expect(byIndex.entry.id).toBe(ids[3]);
+    expect(await proveEntry(source, { entryId: ids[3]! }, signed)).toMatchObject({ leafIndex: 3 });
+    expect(await proveEntry(source, { canonical: byIndex.canonical }, signed)).toMatchObject({
+      leafIndex: 3,
+    });
+    expect(await auditEntries(source, 0, signed)).toBeUndefined();
+  });
+});
+
+const edit =
+  (change: (fields: Record<string, unknown>) => void): Lie['tell'] =>
+  (body) => {
+    const fields = JSON.parse(body) as Record<string, unknown>;
+    change(fields);
+    return JSON.stringify(fields);
+  };
+/** Heads are edited as text: a JSON round trip prints another timestamp. */
+const replace =
+  (pattern: RegExp, by: string): Lie['tell'] =>
+  (body) => {
+    if (!pattern.test(body)) throw new Error(`${pattern} is not in ${body}`);
+    return body.replace(pattern, by);
+  };
+type Jwk = Record<string, unknown>;
+const editKey = (purpose: string, change: (key: Jwk) => void) =>
+  edit((set) => {
+    for (const key of set.keys as Jwk[]) if (key.svc_purpose === purpose) change(key);
+  });
+
+/** Each lie with the code that names it. The log has five entries, the pin is of size three. */
+const lies: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
+  ['MALFORMED_HEAD', 'no JSON', sth, () => '<html>'],
+  ['MALFORMED_HEAD', 'a list', sth, () => '[]'],
+  ['MALFORMED_HEAD', 'a size in another notation', sth, replace(/"tree_size":5/, '"tree_size":5.0')],
+  ['MALFORMED_HEAD', 'a size as text', sth, replace(/"tree_size":5/, '"tree_size":"5"')],
+  ['MALFORMED_HEAD', 'a size beyond 2^53', sth, replace(/"tree_size":5/, '"tree_size":9007199254740993')],
+  ['MALFORMED_HEAD', 'a negative size', sth, replace(/"tree_size":5/, '"tree_size":-5')],
+  ['MALFORMED_HEAD', 'size zero', sth, replace(/"tree_size":5/, '"tree_size":0')],
+  ['MALFORMED_HEAD', 'a short root', sth, replace(/"root_hash":"../, '"root_hash":"')],
+  ['MALFORMED_HEAD', 'a root with a prefix', sth, replace(/"root_hash":"../, '"root_hash":"0x')],
+  [
+    'MALFORMED_HEAD',
+    'a timestamp with an exponent',
+    sth,
+    replace(/"timestamp_ns":\d+/, '"timestamp_ns":1.8e18'),
+  ],
+  [
+    'MALFORMED_HEAD',
+    'a timestamp of 65 bits',
+    sth,
+    replace(/"timestamp_ns":\d+/, '"timestamp_ns":18446744073709551616'),
+  ],
+  ['MALFORMED_HEAD', 'a long signature', sth, replace(/"signature":"/, '"signature":"00')],
+  ['MALFORMED_HEAD', 'a signer that is no UUID', sth, replace(/"signer_key_id":"./, '"signer_key_id":"../')],
+  ['BAD_SIGNATURE', 'one bit of the signature', sth, (b) => flipHex(b, 'signature')],
+  ['BAD_SIGNATURE', 'one bit of the root', sth, (b) => flipHex(b, 'root_hash')],
+  ['BAD_SIGNATURE', 'another size', sth, replace(/"tree_size":5/, '"tree_size":4')],
+  ['BAD_SIGNATURE', 'a timestamp one nanosecond later', sth, (b) => nextNanosecond(b)],
+  [
+    'UNKNOWN_KEY',
+    'another signer',
+    sth,
+    replace(/"signer_key_id":"[0-9a-f]{8}/, '"signer_key_id":"00000000'),
+  ],
+  ['MALFORMED_KEYS', 'no list', jwks, () => '{"keys":{}}'],
+  [
+    'MALFORMED_KEYS',
+    'a key twice',
+    jwks,
+    edit((set) => (set.keys as Jwk[]).push({ ...(set.keys as Jwk[])[0] })),
+  ],
+  [
+    'MALFORMED_KEYS',
+    'another spelling of x',
+    jwks,
+    editKey('transparency-sth', (k) => {
+      k.x = `${k.x}=`;
+    }),
+  ],
+  [
+    'MALFORMED_KEYS',
+    'an unknown state',
+    jwks,
+    editKey('transparency-sth', (k) => {
+      k.svc_state = 'resting';
+    }),
+  ],
+  [
+    'UNKNOWN_KEY',
+    'the signer missing',
+    jwks,
+    edit((set) => {
+      set.keys = (set.keys as Jwk[]).filter((k) => k.svc_purpose !== 'transparency-sth');
+    }),
+  ],
+  [
+    'WRONG_KEY_PURPOSE',
+    'a signer for events',
+    jwks,
+    editKey('transparency-sth', (k) => {
+      k.svc_purpose = 'event-signing';
+    }),
+  ],
+  [
+    'WRONG_KEY_PURPOSE',
+    'a signer for a longer name',
+    jwks,
+    editKey('transparency-sth', (k) => {
+      k.svc_purpose = 'transparency-sth-test';
+    }),
+  ],
+  [
+    'KEY_REVOKED',
+    'a revoked signer',
+    jwks,
+    editKey('transparency-sth', (k) => {
+      k.svc_state = 'revoked';
+    }),
+  ],
+  [
+    'KEY_PENDING',
+    'a signer of the future',
+    jwks,
+    editKey('transparency-sth', (k) => {
+      k.svc_state = 'pending';
+    }),
+  ],
+  [
+    'KEY_OUT_OF_RANGE',
+    'a signer that was retired before',
+    jwks,
+    editKey('transparency-sth', (k) => {
+      k.svc_to_size = 4;
+    }),
+  ],
+  [
+    'KEY_OUT_OF_RANGE',
+    'a signer that takes over later',
+    jwks,
+    editKey('transparency-sth', (k) => {
+      k.svc_from_size = 6;
+    }),
+  ],
+  ['BAD_SIGNATURE', 'a signer of another value', jwks, (b) => exchangeKeys(b)],
+  [
+    'WEAK_KEY',
+    'a signer of low order',
+    jwks,
+    editKey('transparency-sth', (k) => {
+      k.x = `AQ${'A'.repeat(41)}`;
+    }),
+  ],
+  [
+    'KEY_WITHDRAWN',
+    'a key gone',
+    jwks,
+    edit((set) => {
+      set.keys = (set.keys as Jwk[]).filter((k) => k.svc_purpose !== 'event-signing');
+    }),
+  ],
+  [
+    'KEY_CHANGED',
+    'a key of another value',
+    jwks,
+    editKey('event-signing', (k) => {
+      k.x = `${'A'.repeat(42)}I`;
+    }),
+  ],
+  [
+    'MALFORMED_PROOF',
+    'no list',
+    consistency,
+    edit((p) => {
+      p.audit_path = 'none';
+    }),
+  ],
+  [
+    'MALFORMED_PROOF',
+    'a short hash',
+    consistency,
+    edit((p) => {
+      p.audit_path = ['00'];
+    }),
+  ],
+  [
+    'MALFORMED_PROOF',
+    'a proof for other sizes',
+    consistency,
+    edit((p) => {
+      p.first_size = 2;
+    }),
+  ],
+  ['INCONSISTENT', 'a hash less', consistency, edit((p) => (p.audit_path as string[]).pop())],
+  ['INCONSISTENT', 'a hash more', consistency, edit((p) => (p.audit_path as string[]).push('00'.repeat(32)))],
+  [
+    'INCONSISTENT',
+    'another hash',
+    consistency,
+    edit((p) => {
+      (p.audit_path as string[])[0] = '11'.repeat(32);
+    }),
+  ],
+  [
+    'INCONSISTENT',
+    'no hash',
+    consistency,
+    edit((p) => {
+      p.audit_path = [];
+    }),
+  ],
+  ['HTTP_REFUSED', 'no proof', consistency, () => ({ status: 400, body: '{}' })],
+  ['UNAVAILABLE', 'overload', consistency, () => ({ status: 503, body: '{"error":{"code":"OVERLOADED"}}' })],
+  ['UNAVAILABLE', 'no keys', jwks, () => ({ status: 500, body: 'oops' })],
+  ['HTTP_REFUSED', 'a redirect', sth, () => ({ status: 204, body: '' })],
+  ['ROLLBACK', 'empty all of a sudden', sth, () => ({ status: 503, body: '{"error":{"code":"LOG_EMPTY"}}' })],
+];
+
+describe('every fault has its own code, and the pin is not touched', () => {
+  test.each(lies)('%s: %s', async (code, _what, path, tell) => {
+    await log.append(3);
+    const pin = pinOf(await check());
+    await log.append(2);
+    log.lies = [{ path, tell }];
+    const result = await check(pin);
+    expect(codeOf(result)).toBe(code);
+    expect(result).not.toHaveProperty('pin');
+    log.lies = [];
+    expect((await check(pin)).status).toBe('extended');
+  });
+
+  test('UNREACHABLE: nobody there', async () => {
+    const nobody = httpLog('http://127.0.0.1:9', {
+      fetch: () => Promise.reject(new TypeError('connection refused')),
+    });
+    expect(codeOf(await audit(nobody, undefined, { now: 0 }))).toBe('UNREACHABLE');
+  });
+
+  test('OTHER_LOG: a pin of another address', async () => {
+    await log.append(1);
+    const pin = pinOf(await check());
+    expect(codeOf(await check({ ...pin, log: 'http://elsewhere' }))).toBe('OTHER_LOG');
+  });
+
+  test('STALE_HEAD and HEAD_FROM_FUTURE: by the clock of the auditor', async () => {
+    await log.append(1);
+    expect(codeOf(await check(undefined, { now: log.now + 10_000, maxAgeMs: 5000 }))).toBe('STALE_HEAD');
+    expect(codeOf(await check(undefined, { now: log.now - 3600_000 }))).toBe('HEAD_FROM_FUTURE');
+  });
+});
+
+describe('a log that contradicts itself with good signatures', () => {
+  test('ROLLBACK: restored from an old copy', async () => {
+    await log.append(3);
+    const copy = await log.snapshot();
+    await log.append(2);
+    const pin = pinOf(await check());
+    await log.restore(copy);
+    const result = await check(pin);
+    expect(codeOf(result)).toBe('ROLLBACK');
+    await log.append(1);
+    expect(codeOf(await check(pin))).toBe('ROLLBACK');
+  });
+
+  test('FORK: another tree of the same size; the evidence convicts by itself', async () => {
+    await log.append(3);
+    const copy = await log.snapshot();
+    await log.append(2);
+    const pin = pinOf(await check());
+    await log.restore(copy);
+    await log.append(2);
+    const result = await check(pin);
+    expect(codeOf(result)).toBe('FORK');
+    const { first, second } = judge(result);
+    expect(first.size).toBe(second.size);
+    expect(first.root).not.toEqual(second.root);
+  });
+
+  test('INCONSISTENT: a larger tree with another past; the evidence convicts by itself', async () => {
+    await log.append(3);
+    const copy = await log.snapshot();
+    await log.append(2);
+    const pin = pinOf(await check());
+    await log.restore(copy);
+    await log.append(6);
+    const result = await check(pin);
+    expect(codeOf(result)).toBe('INCONSISTENT');
+    const { first, second, path } = judge(result);
+    expect(verifyConsistency(first, second, path)?.code).toBe('INCONSISTENT');
+  });
+
+  test('TIME_WENT_BACK: an extension dated before the pinned head', async () => {
+    await log.append(3);
+    const copy = await log.snapshot();
+    const then = log.now;
+    log.now += 2 * 3600 * 1000;
+    await log.ledger.tick();
+    const pin = pinOf(await check());
+    await log.restore(copy);
+    log.now = then + 1000;
+    await log.append(1);
+    expect(codeOf(await check(pin, { now: then + 3 * 3600 * 1000 }))).toBe('TIME_WENT_BACK');
+  });
+
+  /** Reads the evidence as a stranger would: both heads must verify by the keys in it. */
+  function judge(result: AuditResult) {
+    if (result.status !== 'fault' || result.evidence === undefined) throw new Error('no evidence');
+    const fields = members(parseExact(result.evidence));
+    const keys = parseKeySet(result.evidence);
+    const first = readTreeHead(fields?.pinned_head);
+    const second = readTreeHead(fields?.head);
+    if (keys instanceof Fault || first instanceof Fault || second instanceof Fault)
+      throw new Error('malformed');
+    for (const head of [first, second]) expect(verifyHead(head, keys)).not.toBeInstanceOf(Fault);
+    const proof = members(fields?.consistency_proof);
+    const path = proof === undefined ? [] : readPath(proof.audit_path);
+    if (path instanceof Fault) throw new Error('malformed path');
+    return { first, second, path };
+  }
+});
+
+describe('entries', () => {
+  const leaf = '/api/transparency/leaf';
+  const changeCanonical = (change: (text: string) => string): Lie['tell'] =>
+    edit((fields) => {
+      fields.canonical = btoa(change(atob(String(fields.canonical))));
+      delete fields.leaf_hash;
+    });
+  const cases: readonly (readonly [FaultCode, string, string, Lie['tell']])[] = [
+    [
+      'NOT_INCLUDED',
+      'an edited entry',
+      leaf,
+      changeCanonical((t) => t.replace('alert.raised', 'alert.closed')),
+    ],
+    [
+      'NOT_INCLUDED',
+      'another hash in the path',
+      inclusion,
+      edit((p) => {
+        (p.audit_path as string[])[0] = '11'.repeat(32);
+      }),
+    ],
+    ['MALFORMED_PROOF', 'a hash less in the path', inclusion, edit((p) => (p.audit_path as string[]).pop())],
+    [
+      'MALFORMED_PROOF',
+      'a proof of another leaf',
+      inclusion,
+      edit((p) => {
+        p.leaf_index = 0;
+      }),
+    ],
+    [
+      'MALFORMED_PROOF',
+      'a proof in another tree',
+      inclusion,
+      edit((p) => {
+        p.tree_size = 4;
+      }),
+    ],
+    [
+      'WRONG_LEAF',
+      'another leaf',
+      leaf,
+      edit((p) => {
+        p.leaf_index = 0;
+      }),
+    ],
+    [
+      'MALFORMED_LEAF',
+      'a hash of other bytes',
+      leaf,
+      edit((p) => {
+        p.leaf_hash = '22'.repeat(32);
+      }),
+    ],
+    [
+      'MALFORMED_LEAF',
+      'another spelling of base64',
+      leaf,
+      edit((p) => {
+        p.canonical = ` ${p.canonical}`;
+      }),
+    ],
+    [
+      'KEY_REVOKED',
+      'a revoked event key',
+      jwks,
+      editKey('event-signing', (k) => {
+        k.svc_state = 'revoked';
+      }),
+    ],
+    [
+      'BAD_ENTRY_SIGNATURE',
+      'an event key of another value',
+      jwks,
+      (b) => exchangeKeys(b, 'access-token', 'event-signing'),
+    ],
+    [
+      'WRONG_KEY_PURPOSE',
+      'an event key for tokens',
+      jwks,
+      editKey('event-signing', (k) => {
+        k.svc_purpose = 'access-token';
+      }),
+    ],
+  ];
+
+  test.each(cases)('%s: %s', async (code, _what, path, tell) => {
+    await log.append(5);
+    log.lies = [{ path, tell }];
+    const source = httpLog(log.url);
+    const signed = await fetchHead(source);
+    if (signed instanceof Fault) throw new Error(signed.code);
+    const proven = await proveEntry(source, { leafIndex: 3 }, signed);
+    expect(proven).toBeInstanceOf(Fault);
+    expect((proven as Fault).code).toBe(code);
+    expect((await auditEntries(source, 2, signed))?.code).toBe(code);
+  });
+});
+
+function flipHex(body: string, field: string): string {
+  return body.replace(new RegExp(`"${field}":"(.)`), (_all, digit: string) => {
+    return `"${field}":"${(Number.parseInt(digit, 16) ^ 1).toString(16)}`;
+  });
+}
+
+function nextNanosecond(body: string): string {
+  return body.replace(/"timestamp_ns":(\d+)/, (_all, ns: string) => `"timestamp_ns":${BigInt(ns) + 1n}`);
+}
+
+function exchangeKeys(body: string, a = 'event-signing', b = 'transparency-sth'): string {
+  const set = JSON.parse(body) as { keys: Jwk[] };
+  const [one, other] = [a, b].map((purpose) => set.keys.find((key) => key.svc_purpose === purpose)!);
+  [one!.x, other!.x] = [other!.x, one!.x];
+  return JSON.stringify(set);
+}

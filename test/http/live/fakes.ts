@@ -1,0 +1,138 @@
+import type { Channel, LiveBatch, LiveMessage, ReplayPart } from '../../../src/http/live/channel.ts';
+import type { Wire } from '../../../src/http/live/session.ts';
+
+/** An item of a channel in memory: every sequence from 1 on has one. */
+export interface Item {
+  readonly seq: number;
+  readonly value: number;
+}
+
+/** Wants these values; all of them when empty. */
+export type Wanted = ReadonlySet<number>;
+
+const wants = (wanted: Wanted, { value }: Item) => wanted.size === 0 || wanted.has(value);
+const asMessage = ({ seq, value }: Item): LiveMessage => ({ seq, json: `{"value":${value}}` });
+
+/** Settles when the test says so. */
+interface Read {
+  readonly since: number;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** A channel whose commits lie in memory and whose replays wait for the test. */
+export class MemoryChannel implements Channel<Wanted> {
+  readonly items: Item[] = [];
+  /** Sequence of the oldest that is kept. */
+  oldest = 1;
+  /** Replays under way. */
+  readonly reads: Read[] = [];
+  reading = 0;
+  mostReading = 0;
+  /** Called whenever a batch is asked what matches. */
+  onMatch = (): void => {};
+  readonly #part: number;
+
+  /** @param part - messages of one replay */
+  constructor(part: number) {
+    this.#part = part;
+  }
+
+  head = (): number => this.items.length;
+  compile = (): Wanted => new Set();
+  lookup = (wanted: Wanted) => (wanted.size === 0 ? undefined : { field: 'value', values: [...wanted] });
+
+  commit(values: readonly number[]): MemoryBatch {
+    const first = this.items.length + 1;
+    const items = values.map((value, n) => ({ seq: first + n, value }));
+    this.items.push(...items);
+    return new MemoryBatch(items, () => this.onMatch());
+  }
+
+  replay(wanted: Wanted, since: number, limit: number, signal: AbortSignal): Promise<ReplayPart> {
+    this.reading++;
+    this.mostReading = Math.max(this.mostReading, this.reading);
+    return new Promise<ReplayPart>((resolve, reject) => {
+      const read: Read = {
+        since,
+        resolve: () => {
+          const lost = Math.max(0, this.oldest - 1 - since);
+          const left = this.items.filter((item) => item.seq > since + lost && wants(wanted, item));
+          const messages = left.slice(0, Math.min(limit, this.#part)).map(asMessage);
+          const next = left.length > messages.length ? messages.at(-1)!.seq : this.head();
+          resolve({ messages, next, lost });
+        },
+        reject,
+      };
+      this.reads.push(read);
+      signal.addEventListener('abort', () => reject(new Error('aborted')));
+    }).finally(() => {
+      this.reading--;
+    });
+  }
+
+  /** Settles the oldest replay under way. */
+  settleOne(): void {
+    this.reads.shift()?.resolve();
+  }
+}
+
+export class MemoryBatch implements LiveBatch<Wanted> {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly rows: number;
+  /** So much that only a few of them count as recent. */
+  readonly bytes = 2 ** 20;
+  readonly #items: readonly Item[];
+  readonly #onMatch: () => void;
+
+  constructor(items: readonly Item[], onMatch: () => void) {
+    this.#items = items;
+    this.#onMatch = onMatch;
+    this.firstSeq = items[0]!.seq;
+    this.lastSeq = items.at(-1)!.seq;
+    this.rows = items.length;
+  }
+
+  match(wanted: Wanted): LiveMessage[] {
+    this.#onMatch();
+    return this.#items.filter((item) => wants(wanted, item)).map(asMessage);
+  }
+
+  values(): number[] {
+    return this.#items.map(({ value }) => value);
+  }
+
+  forgetTexts(): void {}
+}
+
+/** A socket whose client reads when the test says so. */
+export class MemoryWire implements Wire {
+  readonly sent: Record<string, unknown>[] = [];
+  closed: { readonly code: number; readonly reason: string } | undefined;
+  unread = 0;
+  readonly #bytesPerMessage: number;
+
+  /** @param bytesPerMessage - what each message adds to what is unread */
+  constructor(bytesPerMessage = 0) {
+    this.#bytesPerMessage = bytesPerMessage;
+  }
+
+  backlogBytes = (): number => this.unread;
+
+  send(text: string): void {
+    if (this.closed) throw new Error('sent to a closed socket');
+    this.sent.push(JSON.parse(text));
+    this.unread += this.#bytesPerMessage;
+  }
+
+  cork(write: () => void): void {
+    write();
+  }
+
+  close(code: number, reason: string): void {
+    this.closed = { code, reason };
+  }
+}
+
+export const turnOfLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,439 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { assertServerMessage } from '../../../src/contract/validate.ts';
+import { ServiceError } from '../../../src/errors.ts';
+import { Hub } from '../../../src/http/live/hub.ts';
+import { Session, type SessionOptions, type SocketIdentity } from '../../../src/http/live/session.ts';
+import { type LimitName, limits } from '../../../src/limits.ts';
+import { MemoryChannel, MemoryWire } from './fakes.ts';
+
+const hour = 3_600_000;
+
+function setUp(
+  options: {
+    identity?: Partial<SocketIdentity>;
+    preset?: SessionOptions['preset'];
+    authenticate?: SessionOptions['authenticate'];
+  } = {},
+) {
+  const reached: LimitName[] = [];
+  const errors: unknown[] = [];
+  const limitReached = (limit: LimitName) => void reached.push(limit);
+  const channel = new MemoryChannel(10);
+  const other = new MemoryChannel(10);
+  const logError = (error: unknown) => void errors.push(error);
+  const hub = new Hub(
+    { 'events.network': channel, 'events.dns': other, alerts: other },
+    { live: () => {}, limitReached },
+    logError,
+  );
+  const wire = new MemoryWire();
+  const identityOf = (token: string): SocketIdentity => {
+    if (token === 'bad') throw new ServiceError('UNAUTHENTICATED', 'bad credentials');
+    return { jti: token, mayRead: token !== 'sensor', expiresAt: Date.now() + hour };
+  };
+  const admitted = vi.fn();
+  const session = new Session(
+    wire,
+    {
+      hub,
+      authenticate: options.authenticate ?? (async (token) => identityOf(token)),
+      now: Date.now,
+      limitReached,
+      logError,
+      onAdmitted: admitted,
+      ...(options.preset ? { preset: options.preset } : {}),
+    },
+    options.identity && { ...identityOf('viewer'), ...options.identity },
+  );
+  const say = async (...messages: unknown[]) => {
+    for (const message of messages)
+      session.receive(typeof message === 'string' ? message : JSON.stringify(message));
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  return { session, wire, hub, channel, reached, errors, say, admitted };
+}
+
+/** What was sent, without times, which the schema has checked. */
+function sent(wire: MemoryWire) {
+  for (const message of wire.sent) assertServerMessage(message);
+  return wire.sent.map(({ timestamp: _, ...message }) => message);
+}
+
+const subscribe = (id: string) => ({ type: 'subscribe', channel: 'events.network', id });
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+});
+afterEach(() => {
+  expect(vi.getTimerCount()).toBeLessThanOrEqual(1);
+  vi.useRealTimers();
+});
+
+describe('a message', () => {
+  const filters = { dst_port: [443, '80'], severity: 'high' };
+  it.each([
+    ['ping', [{ type: 'ping' }], [{ type: 'pong' }]],
+    [
+      'subscribe',
+      [{ type: 'subscribe', channel: 'alerts' }],
+      [{ type: 'subscribed', id: 'alerts', channel: 'alerts', filters: {} }],
+    ],
+    [
+      'subscribe with filters and an id',
+      [{ ...subscribe('mine'), filters }],
+      [{ type: 'subscribed', id: 'mine', channel: 'events.network', filters }],
+    ],
+    [
+      'subscribe twice to a channel by different ids',
+      [subscribe('a'), subscribe('b')],
+      [
+        { type: 'subscribed', id: 'a', channel: 'events.network', filters: {} },
+        { type: 'subscribed', id: 'b', channel: 'events.network', filters: {} },
+      ],
+    ],
+    [
+      'unsubscribe by id',
+      [subscribe('a'), subscribe('b'), { type: 'unsubscribe', id: 'a' }],
+      [{ type: 'unsubscribed', id: 'a', channel: 'events.network' }],
+    ],
+    [
+      'unsubscribe by channel',
+      [subscribe('a'), subscribe('b'), { type: 'unsubscribe', channel: 'events.network' }],
+      [
+        { type: 'unsubscribed', id: 'a', channel: 'events.network' },
+        { type: 'unsubscribed', id: 'b', channel: 'events.network' },
+      ],
+    ],
+    [
+      'unsubscribe by id and channel',
+      [subscribe('a'), { type: 'unsubscribe', id: 'a', channel: 'events.network' }],
+      [{ type: 'unsubscribed', id: 'a', channel: 'events.network' }],
+    ],
+    ['auth, which renews', [{ type: 'auth', token: 'another' }, { type: 'ping' }], [{ type: 'pong' }]],
+  ])('%s is answered', async (_, messages, answers) => {
+    const { wire, say } = setUp({ identity: {} });
+    await say(...messages);
+    expect(sent(wire).slice(-answers.length)).toEqual(answers);
+    expect(wire.closed).toBeUndefined();
+  });
+
+  it.each([
+    ['an id that is taken', [subscribe('a'), subscribe('a')], 'CONFLICT', 'a', undefined],
+    [
+      'an unknown filter',
+      [{ ...subscribe('a'), filters: { colour: 'red' } }],
+      'INVALID_REQUEST',
+      'a',
+      'filters.colour',
+    ],
+    [
+      'a malformed filter',
+      [{ ...subscribe('a'), filters: { dst_port: 'https' } }],
+      'INVALID_REQUEST',
+      'a',
+      'filters.dst_port',
+    ],
+    [
+      'a filter that is no value',
+      [{ ...subscribe('a'), filters: { dst_port: { gt: 1 } } }],
+      'INVALID_REQUEST',
+      'a',
+      'filters.dst_port',
+    ],
+    ['since beyond the head', [{ ...subscribe('a'), since: 1 }], 'INVALID_REQUEST', 'a', 'since'],
+    ['unsubscribe of nothing', [{ type: 'unsubscribe', id: 'a' }], 'NOT_FOUND', 'a', undefined],
+    [
+      'unsubscribe of a channel without subscriptions',
+      [{ type: 'unsubscribe', channel: 'alerts' }],
+      'NOT_FOUND',
+      undefined,
+      undefined,
+    ],
+    [
+      'unsubscribe of an id of another channel',
+      [subscribe('a'), { type: 'unsubscribe', id: 'a', channel: 'alerts' }],
+      'NOT_FOUND',
+      'a',
+      undefined,
+    ],
+  ])('with %s is refused and the socket goes on', async (_, messages, code, id, field) => {
+    const { wire, say } = setUp({ identity: {} });
+    await say(...messages, { type: 'ping' });
+    const [error, pong] = sent(wire).slice(-2);
+    expect(error).toMatchObject({ type: 'error', error: { code } });
+    expect(error?.id).toBe(id);
+    expect((error as { error: { details?: { field?: string } } }).error.details?.field).toBe(field);
+    expect(pong).toEqual({ type: 'pong' });
+    expect(wire.closed).toBeUndefined();
+  });
+
+  it.each([
+    ['no JSON', '{"type":', 'message'],
+    ['no object', '[]', 'message'],
+    ['null', 'null', 'message'],
+    ['no type', '{}', 'type'],
+    ['an unknown type', '{"type":"shout"}', 'type'],
+    ['a type of the prototype', '{"type":"constructor"}', 'type'],
+    ['an unknown field', '{"type":"ping","loud":true}', 'loud'],
+    ['an unknown channel', '{"type":"subscribe","channel":"gossip"}', 'channel'],
+    ['no channel', '{"type":"subscribe"}', 'channel'],
+    ['a since that is no sequence', '{"type":"subscribe","channel":"alerts","since":-1}', 'since'],
+    ['an id that is too long', JSON.stringify(subscribe('x'.repeat(101))), 'id'],
+    ['neither id nor channel', '{"type":"unsubscribe"}', 'channel'],
+    ['an empty token', '{"type":"auth","token":""}', 'token'],
+    [
+      'too much',
+      JSON.stringify({ type: 'auth', token: 'x'.repeat(limits.maxSocketMessageBytes) }),
+      'message',
+    ],
+    ['too much beyond ASCII', `"${'ä'.repeat(limits.maxSocketMessageBytes / 2)}"`, 'message'],
+  ])('with %s closes with 4400', async (_, text, field) => {
+    const { wire, say, hub } = setUp({ identity: {} });
+    await say(subscribe('before'), text, { type: 'ping' });
+    expect(sent(wire).at(-1)).toMatchObject({
+      type: 'error',
+      error: { code: 'INVALID_REQUEST', details: { field } },
+    });
+    expect(wire.closed?.code).toBe(4400);
+    expect(hub.subscriptions).toBe(0);
+  });
+
+  it('that is no text closes with 4400', async () => {
+    const { session, wire } = setUp({ identity: {} });
+    session.receive(undefined);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(wire.closed?.code).toBe(4400);
+  });
+
+  it('that meets a bug ends its socket with 1011, logged, without a word about it', async () => {
+    const { wire, hub, errors, say } = setUp({ identity: {} });
+    vi.spyOn(hub, 'subscribe').mockImplementation(() => {
+      throw new TypeError('/secret/path');
+    });
+    await say(subscribe('a'), { type: 'ping' });
+    expect(sent(wire).at(-1)).toMatchObject({ type: 'error', error: { code: 'INTERNAL' } });
+    expect(JSON.stringify(wire.sent)).not.toContain('secret');
+    expect(wire.closed?.code).toBe(1011);
+    expect(errors).toHaveLength(1);
+  });
+});
+
+describe('credentials', () => {
+  it('may come as the first message; what was sent behind it waits for them', async () => {
+    let admit: (identity: SocketIdentity) => void = () => {};
+    const { wire, say, admitted } = setUp({
+      authenticate: () =>
+        new Promise((resolve) => {
+          admit = resolve;
+        }),
+    });
+    await say({ type: 'auth', token: 'viewer' }, subscribe('a'), { type: 'ping' });
+    expect(wire.sent).toEqual([]);
+    expect(admitted).not.toHaveBeenCalled();
+    admit({ jti: 'viewer', mayRead: true, expiresAt: Date.now() + hour });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(sent(wire).map(({ type }) => type)).toEqual(['subscribed', 'pong']);
+    expect(admitted).toHaveBeenCalledOnce();
+    await vi.advanceTimersByTimeAsync(limits.socketAuthTimeoutMs);
+    expect(wire.closed).toBeUndefined();
+  });
+
+  it.each([
+    ['anything before them', [{ type: 'ping' }], 4401, 'UNAUTHENTICATED'],
+    ['subscribe before them', [subscribe('a')], 4401, 'UNAUTHENTICATED'],
+    ['bad ones', [{ type: 'auth', token: 'bad' }], 4401, 'UNAUTHENTICATED'],
+    ['those of a role that may not read', [{ type: 'auth', token: 'sensor' }], 4403, 'FORBIDDEN'],
+  ])('%s: the socket is closed', async (_, messages, code, error) => {
+    const { wire, say, hub } = setUp();
+    await say(...messages, subscribe('b'));
+    expect(sent(wire)).toMatchObject([{ type: 'error', error: { code: error } }]);
+    expect(wire.closed?.code).toBe(code);
+    expect(hub.subscriptions).toBe(0);
+  });
+
+  it('that do not come in time close with 4408', async () => {
+    const { wire, reached } = setUp();
+    await vi.advanceTimersByTimeAsync(limits.socketAuthTimeoutMs - 1);
+    expect(wire.closed).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(wire.closed?.code).toBe(4408);
+    expect(sent(wire)).toMatchObject([{ type: 'error', error: { code: 'UNAUTHENTICATED' } }]);
+    expect(reached).toEqual(['socketAuthTimeoutMs']);
+  });
+
+  it('that expire close with 4401, and nothing more is sent', async () => {
+    const { wire, channel, hub, say } = setUp({ identity: { expiresAt: Date.now() + hour } });
+    await say(subscribe('a'));
+    await vi.advanceTimersByTimeAsync(hour - 1);
+    expect(wire.closed).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(wire.closed?.code).toBe(4401);
+    const before = wire.sent.length;
+    hub.publish('events.network', channel.commit([1]));
+    expect(wire.sent).toHaveLength(before);
+  });
+
+  it('that expire later than a timer can run are looked at again', async () => {
+    const { wire } = setUp({ identity: { expiresAt: Date.now() + 2 ** 31 + hour } });
+    await vi.advanceTimersByTimeAsync(2 ** 31 + hour - 1);
+    expect(wire.closed).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(wire.closed?.code).toBe(4401);
+  });
+
+  it('that never expire need no timer', () => {
+    setUp({ identity: { expiresAt: Number.POSITIVE_INFINITY } });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are renewed in place: subscriptions go on past the end of the first', async () => {
+    const { session, wire, hub, channel, say } = setUp({ identity: { expiresAt: Date.now() + hour } });
+    await say(subscribe('a'));
+    await vi.advanceTimersByTimeAsync(hour / 2);
+    await say({ type: 'auth', token: 'renewed' });
+    expect(session.jti).toBe('renewed');
+    await vi.advanceTimersByTimeAsync(hour - 1);
+    hub.publish('events.network', channel.commit([1]));
+    expect(wire.sent.at(-1)).toMatchObject({ type: 'event', seq: 1 });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(wire.closed?.code).toBe(4401);
+  });
+
+  it.each([
+    ['bad', 4401],
+    ['sensor', 4403],
+  ])('renewed with %s ones close with %i', async (token, code) => {
+    const { wire, say } = setUp({ identity: {} });
+    await say({ type: 'auth', token });
+    expect(wire.closed?.code).toBe(code);
+  });
+
+  it('that are revoked close with 4401', async () => {
+    const { session, wire } = setUp({ identity: {} });
+    session.revoke();
+    session.revoke();
+    expect(wire.closed?.code).toBe(4401);
+    expect(wire.sent).toHaveLength(1);
+  });
+
+  it('that arrive after the socket is gone change nothing', async () => {
+    let admit: (identity: SocketIdentity) => void = () => {};
+    const { session, wire, say, admitted } = setUp({
+      authenticate: () =>
+        new Promise((resolve) => {
+          admit = resolve;
+        }),
+    });
+    await say({ type: 'auth', token: 'viewer' }, { type: 'ping' });
+    session.closed();
+    admit({ jti: 'viewer', mayRead: true, expiresAt: Date.now() + hour });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(wire.sent).toEqual([]);
+    expect(admitted).not.toHaveBeenCalled();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a stream path', () => {
+  const preset = {
+    channel: 'events.network',
+    filter: { terms: [] },
+    filters: { dst_port: ['443'] },
+  } as const;
+
+  it('is subscribed to as soon as the credentials are known', async () => {
+    const { wire, say, hub, channel } = setUp({ preset });
+    expect(wire.sent).toEqual([]);
+    await say({ type: 'auth', token: 'viewer' });
+    expect(sent(wire)).toEqual([
+      { type: 'subscribed', id: 'events.network', channel: 'events.network', filters: { dst_port: ['443'] } },
+    ]);
+    hub.publish('events.network', channel.commit([7]));
+    expect(wire.sent.at(-1)).toMatchObject({ type: 'event', seq: 1 });
+    await say({ type: 'auth', token: 'renewed' });
+    expect(hub.subscriptions).toBe(1);
+  });
+
+  it('takes other subscriptions as well', async () => {
+    const { say, hub } = setUp({ preset, identity: {} });
+    await say(subscribe('more'));
+    expect(hub.subscriptions).toBe(2);
+  });
+
+  it('with since beyond the head closes with 4400', () => {
+    const { wire } = setUp({ preset: { ...preset, since: 5 }, identity: {} });
+    expect(sent(wire)).toMatchObject([{ type: 'error', error: { details: { field: 'since' } } }]);
+    expect(wire.closed?.code).toBe(4400);
+  });
+});
+
+describe('a client that wants too much', () => {
+  it('of subscriptions is closed with 4429', async () => {
+    const { wire, say, hub, reached } = setUp({ identity: {} });
+    for (let n = 0; n < limits.maxSubscriptionsPerSocket; n++) await say(subscribe(`s${n}`));
+    expect(hub.subscriptions).toBe(limits.maxSubscriptionsPerSocket);
+    await say(subscribe('one more'));
+    expect(wire.closed?.code).toBe(4429);
+    expect(sent(wire).at(-1)).toMatchObject({ type: 'error', error: { code: 'RATE_LIMITED' } });
+    expect(reached).toEqual(['maxSubscriptionsPerSocket']);
+    expect(hub.subscriptions).toBe(0);
+  });
+
+  it('while all together have too many is refused, and may try again', async () => {
+    const { wire, say, hub, reached } = setUp({ identity: {} });
+    vi.spyOn(hub, 'subscriptions', 'get').mockReturnValue(limits.maxSubscriptions);
+    await say(subscribe('a'));
+    expect(sent(wire)).toMatchObject([{ type: 'error', id: 'a', error: { code: 'OVERLOADED' } }]);
+    expect(wire.closed).toBeUndefined();
+    expect(reached).toEqual(['maxSubscriptions']);
+  });
+
+  it('of messages at once is closed with 4429', async () => {
+    const { wire, say, reached } = setUp({ identity: {} });
+    for (let n = 0; n < limits.maxSocketMessageBurst; n++) await say({ type: 'ping' });
+    expect(wire.sent).toHaveLength(limits.maxSocketMessageBurst);
+    await vi.advanceTimersByTimeAsync(1000);
+    for (let n = 0; n < limits.maxSocketMessagesPerS; n++) await say({ type: 'ping' });
+    expect(wire.closed).toBeUndefined();
+    await say({ type: 'ping' });
+    expect(wire.closed?.code).toBe(4429);
+    expect(reached).toEqual(['maxSocketMessagesPerS']);
+  });
+
+  it('while its token is being checked is closed with 4429', async () => {
+    const { wire, say, reached } = setUp({ authenticate: () => new Promise(() => {}) });
+    await say({ type: 'auth', token: 'slow' });
+    for (let n = 0; n < limits.maxSocketMessageBurst; n++) {
+      await vi.advanceTimersByTimeAsync(10);
+      await say({ type: 'ping' });
+    }
+    await say(...Array.from({ length: 100 }, () => ({ type: 'ping' })));
+    expect(wire.closed?.code).toBe(4429);
+    expect(reached).toEqual(['maxWaitingSocketMessages']);
+  });
+
+  it('of answers that it does not read is closed with 4429', async () => {
+    const { wire, say, reached } = setUp({ identity: {} });
+    wire.unread = 2 * limits.maxSocketBacklogBytes + 1;
+    await say({ type: 'ping' });
+    expect(wire.closed?.code).toBe(4429);
+    expect(reached).toEqual(['maxSocketBacklogBytes']);
+  });
+});
+
+it('a socket that is gone leaves no subscription and no timer', async () => {
+  const { session, hub, say } = setUp({ identity: {} });
+  await say(subscribe('a'));
+  session.closed();
+  expect(hub.subscriptions).toBe(0);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('a service that stops says so with 1001, as the last thing', async () => {
+  const { session, wire, hub, say } = setUp({ identity: {} });
+  await say(subscribe('a'));
+  session.stop();
+  expect(wire.closed?.code).toBe(1001);
+  expect(hub.subscriptions).toBe(0);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,481 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { assertServerMessage } from '../../../src/contract/validate.ts';
+import { ServiceError } from '../../../src/errors.ts';
+import { openBlock } from '../../../src/events/block.ts';
+import { BlockBuilder } from '../../../src/events/block-builder.ts';
+import type { NetworkRecord } from '../../../src/events/records.ts';
+import { writeEventJson } from '../../../src/events/resource.ts';
+import { compileFilter } from '../../../src/events/select.ts';
+import { eventChannel, LiveBlock, type ReplayEvents } from '../../../src/http/live/event-channel.ts';
+import { Hub } from '../../../src/http/live/hub.ts';
+import { createSockets, type SocketCredentials, type Sockets } from '../../../src/http/live/sockets.ts';
+import { type Server, startServer } from '../../../src/http/server.ts';
+import { type LimitName, limits } from '../../../src/limits.ts';
+import type { CommittedBlock } from '../../../src/store/store.ts';
+import { MemoryChannel } from './fakes.ts';
+
+const stream = '/api/v1/events/network/stream';
+const maxSockets = 5;
+const year = 365 * 24 * 3600 * 1000;
+
+let server: Server;
+let sockets: Sockets;
+let hub: Hub;
+let blocks: CommittedBlock[];
+let reached: LimitName[];
+let errors: unknown[];
+let head: number;
+const clients: WebSocket[] = [];
+const raw: Socket[] = [];
+
+const replay: ReplayEvents = async ({ table, since, filter, limit }) => {
+  const compiled = compileFilter(table, filter);
+  const all = blocks.flatMap(({ buffer, first_seq }) => {
+    const block = openBlock(buffer, first_seq);
+    return Array.from(compiled.select(block), (row) => ({
+      seq: first_seq + row,
+      json: writeEventJson(block, row),
+    }));
+  });
+  const left = all.filter(({ seq }) => seq > since);
+  const messages = left.slice(0, limit);
+  return { messages, next: left.length > limit ? messages.at(-1)!.seq : head, lost: 0 };
+};
+
+/** Tokens say what they are: `viewer`, `sensor`, `viewer-for-300ms`. */
+async function authenticate(authorization: string | undefined, now: number): Promise<SocketCredentials> {
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const token = authorization?.replace('Bearer ', '') ?? '';
+  const [role = '', , end] = token.split('-');
+  if (role !== 'viewer' && role !== 'sensor') throw new ServiceError('UNAUTHENTICATED', 'bad credentials');
+  const expiresAt = now + (end === undefined ? year : Number.parseInt(end, 10));
+  return { principal: { id: 'p', name: 'p' }, roles: [role], jti: token, expiresAt };
+}
+
+beforeEach(async () => {
+  [blocks, reached, errors, head] = [[], [], [], 0];
+  const limitReached = (limit: LimitName) => void reached.push(limit);
+  const logError = (error: unknown) => void errors.push(error);
+  const other = new MemoryChannel(1);
+  hub = new Hub(
+    { 'events.network': eventChannel('network', () => head, replay), 'events.dns': other, alerts: other },
+    { live: () => {}, limitReached },
+    logError,
+  );
+  sockets = createSockets({ hub, authenticate, now: Date.now, maxSockets, limitReached, logError });
+  server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    endpoints: [],
+    authenticate: () => {
+      throw new ServiceError('UNAUTHENTICATED', 'no endpoints here');
+    },
+    log: pino({ level: 'silent' }),
+    observer: { answered: () => {}, limitReached },
+    sockets: sockets.register,
+    drainMs: 100,
+  });
+});
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.terminate();
+  for (const socket of raw.splice(0)) socket.destroy();
+  await server.close();
+  expect(errors).toEqual([]);
+});
+
+const record = (n: number, port: number, history: string): NetworkRecord => ({
+  id: undefined,
+  timestamp: 1_700_000_000_000 + n,
+  duration_ms: 1,
+  src_ip: '10.0.0.1',
+  src_port: 1000,
+  src_mac: undefined,
+  dst_ip: '10.0.0.2',
+  dst_port: port,
+  dst_mac: undefined,
+  transport: 'tcp',
+  app_protocol: undefined,
+  src_bytes: 1,
+  dst_bytes: 1,
+  src_payload_bytes: 1,
+  dst_payload_bytes: 1,
+  src_packets: 1,
+  dst_packets: 1,
+  missed_bytes: 0,
+  state: 'closed',
+  conn_state: 'SF',
+  history,
+  direction: 'internal',
+  community_id: undefined,
+  connection_id: `C${n}`,
+  vlan: undefined,
+  sensor: undefined,
+  source: 'zeek',
+  severity: 'informational',
+});
+
+/** Commits one block of events to these ports and publishes it. */
+function publish(ports: readonly number[], history = 'ShADadFf'): void {
+  const builder = new BlockBuilder('network', Date.now());
+  ports.forEach((port, n) => {
+    builder.add(record(head + n, port, history));
+  });
+  const buffer = builder.finish();
+  const block: CommittedBlock = { table: 'network', first_seq: head + 1, rows: ports.length, buffer };
+  head += ports.length;
+  blocks.push(block);
+  hub.publish('events.network', new LiveBlock(block));
+}
+
+type Message = Record<string, unknown>;
+
+/** A client whose messages are checked against the contract as they come. */
+class Client {
+  readonly messages: Message[] = [];
+  readonly ws: WebSocket;
+  readonly closed: Promise<{ code: number; reason: string }>;
+
+  constructor(path: string, options: { token?: string; protocols?: string[] } = {}) {
+    const headers = options.token ? { authorization: `Bearer ${options.token}` } : {};
+    this.ws = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, options.protocols ?? [], { headers });
+    clients.push(this.ws);
+    this.ws.on('error', () => {});
+    this.ws.on('message', (data) => {
+      const message = JSON.parse(String(data));
+      assertServerMessage(message);
+      this.messages.push(message);
+    });
+    this.closed = new Promise((resolve) =>
+      this.ws.on('close', (code, reason) => resolve({ code, reason: String(reason) })),
+    );
+  }
+
+  async open(): Promise<this> {
+    await once(this.ws, 'open');
+    return this;
+  }
+
+  say(...messages: unknown[]): void {
+    for (const message of messages)
+      this.ws.send(
+        typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message),
+      );
+  }
+
+  async until(done: (messages: readonly Message[]) => boolean): Promise<void> {
+    const end = Date.now() + 4000; while (!done(this.messages)) { if (Date.now() > end) throw new Error("DIAG" + JSON.stringify({ state: this.ws.readyState, m: this.messages.slice(-5), n: this.messages.length, subs: hub.subscriptions, count: sockets.count(), reached, errors: errors.map(String), head })); await new Promise((resolve) => setTimeout(resolve, 5)); }
+  }
+
+  async subscribed(): Promise<void> {
+    await this.until((messages) => messages.some(({ type }) => type === 'subscribed'));
+  }
+
+  get seqs(): unknown[] {
+    return this.messages.filter(({ type }) => type === 'event').map(({ seq }) => seq);
+  }
+}
+
+const subscribe = (filters: object, more: object = {}) => ({
+  type: 'subscribe',
+  channel: 'events.network',
+  filters,
+  ...more,
+});
+
+/** A handshake by hand, for clients that misbehave. */
+function dial(path: string, headers: readonly string[] = []): Socket {
+  const socket = connect(server.port, '127.0.0.1');
+  raw.push(socket);
+  socket.on('error', () => {});
+  const lines = [
+    `GET ${path} HTTP/1.1`,
+    'Host: localhost',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    'Sec-WebSocket-Version: 13',
+    ...headers,
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  return socket;
+}
+
+const waitFor = async (condition: () => boolean) => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+describe('credentials', () => {
+  it.each([
+    ['in the header', { token: 'viewer' }, undefined],
+    ['as a subprotocol', { protocols: ['other', 'bearer.viewer'] }, undefined],
+    ['in the first message', {}, { type: 'auth', token: 'viewer' }],
+  ])('%s open a socket', async (_, options, first) => {
+    const client = await new Client('/ws', options).open();
+    expect(client.ws.protocol).toBe('protocols' in options ? 'bearer.viewer' : '');
+    if (first) client.say(first);
+    client.say(subscribe({ dst_port: 443 }));
+    await client.subscribed();
+    publish([80, 443, 22, 443]);
+    await client.until(() => client.seqs.length === 2);
+    expect(client.seqs).toEqual([2, 4]);
+    expect(client.messages.at(-1)).toMatchObject({
+      channel: 'events.network',
+      id: 'events.network',
+      data: { type: 'network_event', attributes: { dst_port: 443, connection_id: 'C3' } },
+    });
+  });
+
+  it.each([
+    ['bad ones', '/ws', { token: 'nobody' }, 401, 'UNAUTHENTICATED'],
+    ['bad ones as a subprotocol', '/ws', { protocols: ['bearer.nobody'] }, 401, 'UNAUTHENTICATED'],
+    ['those of a sensor', '/ws', { token: 'sensor' }, 403, 'FORBIDDEN'],
+    ['an unknown filter', `${stream}?colour=red`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
+    ['a malformed filter', `${stream}?dst_port=https`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
+    ['a parameter where there is none', '/ws?token=viewer', { token: 'viewer' }, 400, 'INVALID_REQUEST'],
+  ])('upgrade with %s is answered with an error', async (_, path, options, status, code) => {
+    const client = new Client(path, options);
+    const [, response] = await once(client.ws, 'unexpected-response');
+    expect(response.statusCode).toBe(status);
+    expect(response.headers['x-request-id']).toBeDefined();
+    let body = '';
+    for await (const part of response) body += part;
+    expect(JSON.parse(body)).toMatchObject({ error: { code } });
+  });
+
+  it('given twice in headers are refused', async () => {
+    const socket = dial('/ws', ['Authorization: Bearer viewer', 'Authorization: Bearer viewer']);
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  it('checked for a client that has gone harm nobody', async () => {
+    for (let n = 0; n < 20; n++) {
+      const socket = dial('/ws', ['Authorization: Bearer viewer']);
+      await once(socket, 'connect');
+      setTimeout(() => socket.destroy(), n % 8);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await waitFor(() => sockets.count() === 0);
+    await new Client('/ws', { token: 'viewer' }).open();
+  });
+});
+
+describe('a socket is closed', () => {
+  it.each([
+    ['4400 for a bad message', 'viewer', ['{"type":'], 4400, 'INVALID_REQUEST'],
+    ['4400 for bytes', 'viewer', [Buffer.from('{"type":"ping"}')], 4400, 'INVALID_REQUEST'],
+    ['4400 for too much', 'viewer', ['x'.repeat(limits.maxSocketMessageBytes + 1)], 4400, 'INVALID_REQUEST'],
+    ['4401 for bad credentials', undefined, [{ type: 'auth', token: 'nobody' }], 4401, 'UNAUTHENTICATED'],
+    ['4401 for none', undefined, [{ type: 'ping' }], 4401, 'UNAUTHENTICATED'],
+    ['4401 when they expire', 'viewer-for-100ms', [], 4401, 'UNAUTHENTICATED'],
+    ['4403 for a role that may not read', undefined, [{ type: 'auth', token: 'sensor' }], 4403, 'FORBIDDEN'],
+    [
+      '4429 for too many subscriptions',
+      'viewer',
+      Array.from({ length: limits.maxSubscriptionsPerSocket + 1 }, (_, n) => subscribe({}, { id: `s${n}` })),
+      4429,
+      'RATE_LIMITED',
+    ],
+    [
+      '4429 for a flood of messages',
+      'viewer',
+      Array.from({ length: 2 * limits.maxSocketMessageBurst }, () => ({ type: 'ping' })),
+      4429,
+      'RATE_LIMITED',
+    ],
+  ])('with %s', async (_, token, messages, code, error) => {
+    const client = await new Client('/ws', token === undefined ? {} : { token }).open();
+    client.say(...messages);
+    expect((await client.closed).code).toBe(code);
+    expect(client.messages.at(-1)).toMatchObject({ type: 'error', error: { code: error } });
+    await waitFor(() => sockets.count() === 0);
+    expect(hub.subscriptions).toBe(0);
+  });
+
+  it('with 4408 when no credentials come in time', { timeout: 3 * limits.socketAuthTimeoutMs }, async () => {
+    const client = await new Client('/ws').open();
+    expect((await client.closed).code).toBe(4408);
+    expect(client.messages).toMatchObject([{ type: 'error', error: { code: 'UNAUTHENTICATED' } }]);
+  });
+
+  it('with 4429 when there are too many', async () => {
+    for (let n = 0; n < maxSockets; n++) await new Client('/ws', { token: 'viewer' }).open();
+    const client = new Client('/ws', { token: 'viewer' });
+    expect((await client.closed).code).toBe(4429);
+    expect(client.messages).toMatchObject([{ type: 'error', error: { code: 'RATE_LIMITED' } }]);
+    expect(reached).toEqual(['maxSockets']);
+    expect(sockets.count()).toBe(maxSockets);
+    clients[0]?.terminate();
+    await waitFor(() => sockets.count() < maxSockets);
+    await new Client('/ws', { token: 'viewer' }).open();
+  });
+
+  it('with 4401 when its credentials are revoked, others stay', async () => {
+    const [one, other] = [new Client('/ws', { token: 'viewer-a' }), new Client('/ws', { token: 'viewer-b' })];
+    await Promise.all([one.open(), other.open()]);
+    sockets.revoked('viewer-a');
+    expect((await one.closed).code).toBe(4401);
+    expect(sockets.count()).toBe(1);
+  });
+
+  it('with 1001 when the service stops, and none is opened any more', async () => {
+    const open = await new Client('/ws', { token: 'viewer' }).open();
+    sockets.closeAll();
+    expect(await open.closed).toEqual({ code: 1001, reason: 'the service is stopping' });
+    const late = new Client('/ws', { token: 'viewer' });
+    const [, response] = await once(late.ws, 'unexpected-response');
+    expect(response.statusCode).toBe(503);
+  });
+
+  it('and cut where a message is far too long or no UTF-8', async () => {
+    const long = await new Client('/ws', { token: 'viewer' }).open();
+    long.say('x'.repeat(8 * limits.maxSocketMessageBytes));
+    expect((await long.closed).code).toBe(1006);
+    expect(reached).toEqual(['maxSocketMessageBytes']);
+    const broken = dial('/ws', ['Authorization: Bearer viewer']);
+    await once(broken, 'data');
+    broken.write(Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0xff, 0xfe]));
+    await once(broken, 'close');
+    await waitFor(() => sockets.count() === 0);
+  });
+});
+
+describe('a stream path', () => {
+  it('is subscribed at once with its query as filters', async () => {
+    const client = new Client(`${stream}?dst_port=443&dst_port=22&src_ip=10.0.0.0%2F8`, { token: 'viewer' });
+    await client.subscribed();
+    expect(client.messages[0]).toEqual({
+      type: 'subscribed',
+      id: 'events.network',
+      channel: 'events.network',
+      filters: { dst_port: ['443', '22'], src_ip: ['10.0.0.0/8'] },
+    });
+    publish([443, 80, 22]);
+    await client.until(() => client.seqs.length === 2);
+    expect(client.seqs).toEqual([1, 3]);
+  });
+
+  it('waits for credentials in the first message', async () => {
+    const client = await new Client(`${stream}?dst_port=443`).open();
+    publish([443]);
+    client.say({ type: 'auth', token: 'viewer' });
+    await client.subscribed();
+    publish([443]);
+    await client.until(() => client.seqs.length > 0);
+    expect(client.seqs).toEqual([2]);
+  });
+
+  it('replays what came after since, then goes on, without gap or repetition', async () => {
+    const ports = Array.from({ length: 2000 }, (_, n) => (n % 2 === 0 ? 443 : 80));
+    publish(ports);
+    // More commits than are held to be recent.
+    for (let n = 0; n < 2 * limits.maxRecentBatches; n++) publish([443]);
+    const client = new Client(`${stream}?dst_port=443&since=500`, { token: 'viewer' });
+    await client.subscribed();
+    expect(client.messages[0]?.filters).toEqual({ dst_port: ['443'] });
+    for (let n = 0; n < 50; n++) {
+      publish([443, 80]);
+      if (n % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    const due = blocks
+      .flatMap(({ buffer, first_seq, rows }) => {
+        const block = openBlock(buffer, first_seq);
+        return Array.from({ length: rows }, (_, row) => ({
+          seq: first_seq + row,
+          port: block.numbers('dst_port').at(row),
+        }));
+      })
+      .filter(({ seq, port }) => seq > 500 && port === 443)
+      .map(({ seq }) => seq);
+    await client.until(() => client.seqs.length >= due.length);
+    expect(client.seqs).toEqual(due);
+  });
+
+  it('with since beyond the head closes with 4400', async () => {
+    const client = new Client(`${stream}?since=1`, { token: 'viewer' });
+    expect((await client.closed).code).toBe(4400);
+  });
+});
+
+describe('a reader that stalls', () => {
+  it('is skipped, told by lagged once it reads, and nobody waits for it', async () => {
+    const [stalled, quick] = [
+      new Client(stream, { token: 'viewer' }),
+      new Client(stream, { token: 'viewer' }),
+    ];
+    await Promise.all([stalled.subscribed(), quick.subscribed()]);
+    stalled.ws.pause();
+    const history = 'S'.repeat(4000);
+    // The system takes some megabytes before anything is left unread here.
+    while (!reached.includes('maxSocketBacklogBytes')) {
+      publish(
+        Array.from({ length: 20 }, () => 443),
+        history,
+      );
+      const far = head - 200;
+      await quick.until(() => quick.seqs.length >= far);
+    }
+    await quick.until(() => quick.seqs.length === head);
+    expect(quick.messages.some(({ type }) => type === 'lagged')).toBe(false);
+    stalled.ws.resume();
+    await stalled.until((messages) => messages.at(-1)?.type === 'lagged');
+    publish([443]);
+    await stalled.until(() => stalled.seqs.at(-1) === head);
+    let expected = 0;
+    let lagged = 0;
+    for (const { type, seq, dropped } of stalled.messages) {
+      if (type === 'lagged') lagged += dropped as number;
+      if (type !== 'event') continue;
+      expected += 1 + lagged;
+      lagged = 0;
+      expect(seq).toBe(expected);
+    }
+    expect(expected).toBe(head);
+    expect(stalled.messages.filter(({ type }) => type === 'lagged').length).toBeGreaterThan(0);
+  });
+
+  it('that is to be closed is given time to read, then cut', {
+    timeout: 4 * limits.socketCloseGraceMs,
+  }, async () => {
+    const [slow, stalled] = [
+      new Client(stream, { token: 'viewer-a' }),
+      new Client(stream, { token: 'viewer-b' }),
+    ];
+    await Promise.all([slow.subscribed(), stalled.subscribed()]);
+    for (const { ws } of [slow, stalled]) ws.pause();
+    const history = 'S'.repeat(4000);
+    for (let n = 0; n < 300; n++) {
+      publish(
+        Array.from({ length: 10 }, () => 443),
+        history,
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    sockets.revoked('viewer-a');
+    sockets.revoked('viewer-b');
+    const before = head;
+    publish([443]);
+    slow.ws.resume();
+    expect((await slow.closed).code).toBe(4401);
+    expect(slow.messages.at(-1)).toMatchObject({ type: 'error', error: { code: 'UNAUTHENTICATED' } });
+    expect(slow.seqs).not.toContain(before + 1);
+    await waitFor(() => sockets.count() === 0);
+    expect(reached).toContain('socketCloseGraceMs');
+  });
+});
+
+it('strangers cannot take the places of others', async () => {
+  // Fewer places than there are for strangers: each of them still counts as a socket.
+  for (let n = 0; n < maxSockets; n++) await new Client('/ws').open();
+  expect((await new Client('/ws').closed).code).toBe(4429);
+  clients[0]?.terminate();
+  await waitFor(() => sockets.count() < maxSockets);
+  const client = await new Client('/ws', { token: 'viewer' }).open();
+  client.say({ type: 'ping' });
+  await client.until((messages) => messages.some(({ type }) => type === 'pong'));
+});

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { operationIds, routeOf } from '../../src/contract/routes.ts';
+import { Routes } from '../../src/http/match.ts';
+
+const route = (method: string, path: string) => ({ method, path });
+
+describe('matching', () => {
+  const routes = new Routes([
+    route('GET', '/'),
+    route('GET', '/a/:id'),
+    route('PUT', '/a/:id'),
+    route('POST', '/a/bulk'),
+    route('GET', '/a/:id/notes/:note'),
+    route('GET', '/a/bulk/list'),
+  ]);
+
+  test('a literal segment wins over a parameter, and leads back where it ends nowhere', () => {
+    expect(routes.match('POST', '/a/bulk')).toMatchObject({ found: 'route', route: { path: '/a/bulk' } });
+    expect(routes.match('GET', '/a/bulk/list')).toMatchObject({ route: { path: '/a/bulk/list' } });
+    const back = routes.match('GET', '/a/bulk/notes/7');
+    expect(back).toMatchObject({ found: 'route', route: { path: '/a/:id/notes/:note' } });
+    if (back.found === 'route')
+      expect([...back.params]).toEqual([
+        ['id', 'bulk'],
+        ['note', '7'],
+      ]);
+  });
+
+  test('parameters are not empty, and segments are compared as sent', () => {
+    for (const path of ['', '/a', '/a/', '/a//notes/1', '/A/1', '/%61/1', '/a/1/', '//a/1', '/a/1/notes']) {
+      expect([path, routes.match('GET', path).found]).toEqual([path, 'nothing']);
+    }
+    expect(routes.match('GET', '/').found).toBe('route');
+  });
+
+  test('a path that exists for others says for whom', () => {
+    expect(routes.match('DELETE', '/a/1')).toEqual({ found: 'path', allow: 'GET, PUT, HEAD, OPTIONS' });
+    expect(routes.match('GET', '/a/bulk')).toEqual({ found: 'path', allow: 'POST, OPTIONS' });
+    expect(routes.match('get', '/a/1').found).toBe('path');
+  });
+
+  test('a route that is there twice is a mistake', () => {
+    expect(() => new Routes([route('GET', '/x/:a'), route('GET', '/x/:b')])).toThrow('two routes');
+  });
+});
+
+test('every operation of the contract is found at its path, whatever its parameters are', () => {
+  const routes = new Routes(operationIds.map((operation) => ({ operation, ...routeOf(operation) })));
+  const value = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.isWellFormed());
+  fc.assert(
+    fc.property(fc.constantFrom(...operationIds), value, (operation, text) => {
+      // Words that stand beside the parameter in the table are other operations.
+      fc.pre(text !== 'stream' && text !== '.' && text !== '..');
+      const { method, path } = routeOf(operation);
+      const match = routes.match(method, path.replace(/:\w+/, encodeURIComponent(text)));
+      expect(match).toMatchObject({ found: 'route', route: { operation } });
+      if (match.found === 'route') for (const param of match.params.values()) expect(param).toBe(text);
+    }),
+  );
+});

@@ -1,0 +1,63 @@
+import { afterAll, expect, test } from 'vitest';
+import type { Status } from '../../src/contract/resources/status.ts';
+import { Metrics } from '../../src/http/metrics.ts';
+
+const metrics = new Metrics(performance.now());
+afterAll(() => metrics.close());
+
+const status: Status = {
+  version: '1.2.3',
+  started_at: '2026-01-01T00:00:00.000Z',
+  uptime_s: 1,
+  threads: [{ name: 'ingest', pending: 2, completed: 7 }],
+  rates: metrics.rates(),
+  store: { network_events: 5, dns_events: 6, alerts: 7, blocks: 8, bytes: 9 },
+  ledger: { state: 'ok', size: 10, head_age_s: 1.5, sth_key_id: 'k', sth_key_fingerprint: 'f' },
+  outbox: { rows: 11, limit: 12 },
+  sockets: { connections: 13, subscriptions: 14 },
+  limits_reached: [],
+  ready: true,
+};
+
+/** Values by series, each line checked against the grammar of the text format. */
+function parse(text: string): Map<string, number> {
+  const series = new Map<string, number>();
+  expect(text.endsWith('\n')).toBe(true);
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    const match =
+      /^([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{[a-z_]+="[^"\\\n]*"(?:,[a-z_]+="[^"\\\n]*")*\})?) (\S+)$/.exec(line);
+    expect(match, line).not.toBeNull();
+    expect(series.has(match![1]!), line).toBe(false);
+    series.set(match![1]!, Number(match![2]));
+  }
+  return series;
+}
+
+test('what was counted and what the status says is scraped', async () => {
+  metrics.answered('getAlert', 404, 5);
+  metrics.limitReached('maxBodyBytes');
+  metrics.ingested({ accepted: 4, rejected: 3, ignored: 2, duplicates: 0, errors: [] }, 1000);
+  const series = parse(await metrics.scrape(status));
+  expect(series.get('candor_http_requests_total{operation="getAlert",status="404"}')).toBe(1);
+  expect(series.get('candor_http_request_duration_seconds_count{operation="getAlert"}')).toBe(1);
+  expect(series.get('candor_limit_reached_total{limit="maxBodyBytes"}')).toBe(1);
+  expect(series.get('candor_ingest_records_total{outcome="accepted"}')).toBe(4);
+  expect(series.get('candor_ingest_bytes_total')).toBe(1000);
+  expect(series.get('candor_thread_pending{thread="ingest"}')).toBe(2);
+  expect(series.get('candor_store_events{table="dns"}')).toBe(6);
+  expect(series.get('candor_ledger_entries')).toBe(10);
+  expect(series.get('candor_ledger_head_age_seconds')).toBe(1.5);
+  expect(series.get('candor_sockets')).toBe(13);
+  expect(series.get('candor_process_memory_bytes{kind="resident"}')).toBeGreaterThan(1e6);
+  expect(metrics.limitsReached()).toEqual([{ limit: 'maxBodyBytes', times: 1 }]);
+  expect(metrics.rates().events_per_s).toBeGreaterThan(0);
+});
+
+test('while a thread cannot tell, its figures are left out and that is said', async () => {
+  const series = parse(await metrics.scrape(undefined));
+  expect(series.get('candor_status_up')).toBe(0);
+  expect(series.has('candor_ledger_entries')).toBe(false);
+  expect(series.has('candor_thread_pending{thread="ingest"}')).toBe(false);
+  expect(series.get('candor_http_requests_total{operation="getAlert",status="404"}')).toBe(1);
+});

@@ -1,0 +1,531 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operationIds, type Route, routeOf } from '../../src/contract/routes.ts';
+import { ServiceError } from '../../src/errors.ts';
+import { handlers } from '../../src/http/routes/index.ts';
+import { limits } from '../../src/limits.ts';
+import { openService, password, type Service } from './service.ts';
+
+let service: Service;
+let admin: string;
+let sensor: string;
+
+beforeAll(async () => {
+  service = await openService();
+  admin = (await login()).access_token;
+  sensor = await issue(['sensor']);
+});
+afterAll(() => service.close());
+
+interface Tokens {
+  access_token: string;
+  refresh_token: string;
+}
+
+async function login(): Promise<Tokens> {
+  const json = { username: 'admin', password };
+  return (await service.call('login', 'POST /auth/login', { json })).body as Tokens;
+}
+
+async function issue(scopes: string[]): Promise<string> {
+  const { status, body, headers } = await service.call('issueToken', 'POST /api/v1/tokens', {
+    token: admin,
+    json: { name: 'a machine', scopes },
+  });
+  const { id, attributes } = (body as { data: { id: string; attributes: { token: string } } }).data;
+  expect([status, headers.get('location')]).toEqual([201, `/api/v1/tokens/${id}`]);
+  return attributes.token;
+}
+
+const conn = (n: number) => ({
+  ts: 1_700_000_000 + n,
+  uid: `C${n}`,
+  'id.orig_h': '192.168.0.10',
+  'id.orig_p': 40_000 + n,
+  'id.resp_h': '203.0.113.5',
+  'id.resp_p': 443,
+  proto: 'tcp',
+  conn_state: 'SF',
+});
+const alertLine = {
+  timestamp: '2026-01-01T00:00:00.000000+0000',
+  event_type: 'alert',
+  src_ip: '192.168.0.66',
+  src_port: 1234,
+  dest_ip: '203.0.113.9',
+  dest_port: 80,
+  proto: 'TCP',
+  alert: {
+    action: 'allowed',
+    gid: 1,
+    signature_id: 2001,
+    rev: 1,
+    signature: 'Bad thing',
+    category: 'Trojan',
+    severity: 1,
+  },
+};
+const ndjson = (...records: unknown[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+const lines = { 'content-type': 'application/x-ndjson' };
+
+interface Page {
+  data: { id: string; type: string; attributes: Record<string, unknown> }[];
+  pagination: Record<string, unknown>;
+}
+interface Failure {
+  error: { code: string; details?: { field?: string } };
+}
+const failure = ({ status, body }: { status: number; body: unknown }) => {
+  const { code, details } = (body as Failure).error;
+  return [status, code, details?.field];
+};
+
+test('every operation of the contract has a handler of its name, or is an upgrade', () => {
+  const upgrades = operationIds.filter((operation) => routeOf(operation).websocket !== undefined);
+  expect([...Object.keys(handlers), ...upgrades].sort()).toEqual([...operationIds].sort());
+});
+
+describe('access', () => {
+  const guarded = operationIds.filter((operation) => routeOf(operation).access !== 'public');
+  const targetOf = ({ method, path }: Route) =>
+    `${method} ${path.replace(/:\w+/, '018f0000-0000-7000-8000-000000000001')}`;
+
+  test('every operation that is not public refuses strangers', async () => {
+    for (const operation of guarded) {
+      const route = routeOf(operation);
+      if (route.websocket !== undefined) continue;
+      expect([operation, ...failure(await service.call(operation, targetOf(route)))]).toEqual([
+        operation,
+        401,
+        'UNAUTHENTICATED',
+        undefined,
+      ]);
+    }
+  });
+
+  test('a stream path without an upgrade says what is missing', async () => {
+    for (const operation of operationIds) {
+      const route = routeOf(operation);
+      if (route.websocket === undefined) continue;
+      const answer = await fetch(service.url + route.path);
+      expect([answer.status, ((await answer.json()) as Failure).error.details?.field]).toEqual([
+        400,
+        'upgrade',
+      ]);
+    }
+  });
+
+  test('public operations ignore credentials, good or bad', async () => {
+    expect((await service.call('getHealth', 'GET /health', { token: 'nonsense' })).status).toBe(200);
+  });
+});
+
+describe('sessions', () => {
+  test('login, who am I, refresh, logout', async () => {
+    const first = await login();
+    const who = await service.call('whoAmI', 'GET /auth/me', { token: first.access_token });
+    expect(who.body).toMatchObject({
+      data: { type: 'principal', attributes: { name: 'admin', roles: ['admin'] } },
+    });
+    const json = { refresh_token: first.refresh_token };
+    const second = (await service.call('refresh', 'POST /auth/refresh', { json })).body as Tokens;
+    expect(failure(await service.call('refresh', 'POST /auth/refresh', { json }))[1]).toBe('UNAUTHENTICATED');
+    expect((await service.call('whoAmI', 'GET /auth/me', { token: second.access_token })).status).toBe(401);
+
+    const third = await login();
+    expect((await service.call('logout', 'POST /auth/logout', { token: third.access_token })).status).toBe(
+      204,
+    );
+    expect(service.revoked).toHaveLength(1);
+    expect((await service.call('whoAmI', 'GET /auth/me', { token: third.access_token })).status).toBe(401);
+  });
+
+  test('a wrong password, a body that is none, a field too many', async () => {
+    const post = (options: Parameters<Service['call']>[2]) =>
+      service.call('login', 'POST /auth/login', options);
+    expect(failure(await post({ json: { username: 'admin', password: 'wrong' } }))).toEqual([
+      401,
+      'UNAUTHENTICATED',
+      undefined,
+    ]);
+    expect(failure(await post({ json: { username: 'admin' } }))).toEqual([
+      400,
+      'INVALID_REQUEST',
+      'password',
+    ]);
+    expect(failure(await post({ json: { username: 'admin', password, x: 1 } }))).toEqual([
+      400,
+      'INVALID_REQUEST',
+      'x',
+    ]);
+    expect(failure(await post({ text: '{', headers: { 'content-type': 'application/json' } }))).toEqual([
+      400,
+      'INVALID_REQUEST',
+      'body',
+    ]);
+    expect(failure(await post({}))).toEqual([400, 'INVALID_REQUEST', 'body']);
+    expect(failure(await post({ text: 'a=b', headers: { 'content-type': 'text/plain' } }))).toEqual([
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+      'content-type',
+    ]);
+    const long = JSON.stringify({ username: 'x'.repeat(300_000), password });
+    expect(failure(await post({ text: long, headers: { 'content-type': 'application/json' } }))[1]).toBe(
+      'PAYLOAD_TOO_LARGE',
+    );
+  });
+
+  test('a compressed body is inflated', async () => {
+    const answer = await fetch(`${service.url}/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      body: gzipSync(JSON.stringify({ username: 'admin', password })),
+    });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('tokens', () => {
+  test('issued, listed without secrets, revoked once', async () => {
+    const token = await issue(['admin']);
+    const list = (await service.call('listTokens', 'GET /api/v1/tokens?per_page=1', { token: admin }))
+      .body as Page;
+    expect(JSON.stringify(list)).not.toContain('secret_hash');
+    expect(list.data[0]?.attributes).toMatchObject({
+      name: 'a machine',
+      kind: 'long_lived',
+      scopes: ['admin'],
+    });
+    const target = `DELETE /api/v1/tokens/${list.data[0]?.id}`;
+    expect((await service.call('whoAmI', 'GET /auth/me', { token })).status).toBe(200);
+    expect((await service.call('revokeToken', target, { token: admin })).status).toBe(204);
+    expect(service.revoked).toContain(list.data[0]?.id);
+    expect((await service.call('whoAmI', 'GET /auth/me', { token })).status).toBe(401);
+    expect(failure(await service.call('revokeToken', target, { token: admin }))[1]).toBe('NOT_FOUND');
+  });
+
+  test('terms that cannot be met are named', async () => {
+    const post = (json: unknown) => service.call('issueToken', 'POST /api/v1/tokens', { token: admin, json });
+    const principal_id = '018f0000-0000-7000-8000-000000000001';
+    expect(failure(await post({ name: 'x', scopes: ['admin'], principal_id }))[2]).toBe('principal_id');
+    const expires_at = '2020-01-01T00:00:00.000Z';
+    expect(failure(await post({ name: 'x', scopes: ['admin'], expires_at }))[2]).toBe('expires_at');
+    expect(failure(await post({ name: 'x', scopes: ['king'] }))[2]).toBe('scopes.0');
+  });
+
+  test('a sensor may send and do nothing else', async () => {
+    const list = await service.call('listAlerts', 'GET /api/v1/alerts', { token: sensor });
+    expect(failure(list).slice(0, 2)).toEqual([403, 'FORBIDDEN']);
+    expect((await service.call('whoAmI', 'GET /auth/me', { token: sensor })).body).toMatchObject({
+      data: { attributes: { roles: ['sensor'] } },
+    });
+  });
+});
+
+describe('ingest', () => {
+  test('good lines are stored and published, bad ones named', async () => {
+    const before = service.published.length;
+    const text = `${ndjson(conn(1), conn(2))}{"broken"\n${ndjson(conn(3))}`;
+    const { body } = await service.call('ingest', 'POST /api/v1/ingest', {
+      token: sensor,
+      text,
+      headers: lines,
+    });
+    expect(body).toMatchObject({ data: { accepted: 3, rejected: 1, errors: [{ line: 3 }] } });
+    expect(service.published.length).toBe(before + 1);
+    const list = (
+      await service.call('listNetworkEvents', 'GET /api/v1/events/network?ip=203.0.113.5', { token: admin })
+    ).body as Page;
+    expect(list.pagination).toMatchObject({ total: 3 });
+    const [newest] = list.data;
+    expect(newest?.attributes).toMatchObject({ connection_id: 'C3' });
+    const one = await service.call(
+      'getNetworkEvent',
+      `GET /api/v1/events/network/${newest?.id.toUpperCase()}`,
+      { token: admin },
+    );
+    expect((one.body as { data: unknown }).data).toEqual(newest);
+  });
+
+  test('a repeated Idempotency-Key repeats the answer and stores nothing; another body is a CONFLICT', async () => {
+    const send = (text: string, key = 'k1') =>
+      service.call('ingest', 'POST /api/v1/ingest', {
+        token: sensor,
+        text,
+        headers: { ...lines, 'idempotency-key': key },
+      });
+    const first = await send(ndjson(conn(10)));
+    const before = service.published.length;
+    const second = await send(ndjson(conn(10)));
+    expect((second.body as { data: unknown }).data).toEqual((first.body as { data: unknown }).data);
+    expect(service.published.length).toBe(before);
+    expect(failure(await send(ndjson(conn(11))))[1]).toBe('CONFLICT');
+    expect(failure(await send('', 'x'.repeat(256)))).toEqual([400, 'INVALID_REQUEST', 'idempotency-key']);
+    expect(failure(await send('', 'a b'))).toEqual([400, 'INVALID_REQUEST', 'idempotency-key']);
+  });
+
+  test('typed endpoints take native events; their table is theirs alone', async () => {
+    const event = {
+      type: 'dns_event',
+      timestamp: '2026-01-01T00:00:00.000Z',
+      src_ip: '10.0.0.1',
+      dst_ip: '10.0.0.2',
+      transport: 'udp',
+      kind: 'query',
+      query: 'example.org',
+    };
+    const { body } = await service.call('ingestDnsEvents', 'POST /api/v1/events/dns', {
+      token: sensor,
+      json: [event],
+    });
+    expect(body).toMatchObject({ data: { accepted: 1, rejected: 0 } });
+    const wrong = await service.call('ingestNetworkEvents', 'POST /api/v1/events/network', {
+      token: sensor,
+      json: [event],
+    });
+    expect(wrong.body).toMatchObject({ data: { accepted: 0, rejected: 1 } });
+    const list = (await service.call('listDnsEvents', 'GET /api/v1/events/dns?q=example', { token: admin }))
+      .body as Page;
+    const id = list.data[0]?.id;
+    expect((await service.call('getDnsEvent', `GET /api/v1/events/dns/${id}`, { token: admin })).status).toBe(
+      200,
+    );
+    expect(
+      failure(await service.call('getNetworkEvent', `GET /api/v1/events/network/${id}`, { token: admin }))[0],
+    ).toBe(404);
+  });
+
+  test('unknown parameters and sources are named; an empty body is an empty answer', async () => {
+    const send = (query: string) =>
+      service.call('ingest', `POST /api/v1/ingest?${query}`, { token: sensor, text: ' ', headers: lines });
+    expect(failure(await send('source=syslog'))).toEqual([400, 'INVALID_REQUEST', 'source']);
+    expect(failure(await send('sauce=zeek'))).toEqual([400, 'INVALID_REQUEST', 'sauce']);
+    expect((await send('ack=memory')).body).toMatchObject({ data: { accepted: 0, rejected: 0 } });
+  });
+});
+
+describe('alerts', () => {
+  let id: string;
+  beforeAll(async () => {
+    await service.call('ingest', 'POST /api/v1/ingest', {
+      token: sensor,
+      text: ndjson(alertLine),
+      headers: lines,
+    });
+    const list = (
+      await service.call('listAlerts', 'GET /api/v1/alerts?src_ip=192.168.0.66', { token: admin })
+    ).body as Page;
+    id = list.data[0]!.id;
+  });
+
+  test('a change is answered, published, and guarded by If-Match', async () => {
+    const before = await service.call('getAlert', `GET /api/v1/alerts/${id}`, { token: admin });
+    const put = (json: unknown, headers: Record<string, string> = {}) =>
+      service.call('updateAlert', `PUT /api/v1/alerts/${id}`, { token: admin, json, headers });
+    const etag = before.headers.get('etag')!;
+    const changed = await put({ status: 'in_progress', assignee: 'ann' }, { 'if-match': etag });
+    expect(changed.body).toMatchObject({
+      data: { id, attributes: { status: 'in_progress', assignee: 'ann' } },
+    });
+    expect(changed.headers.get('etag')).not.toBe(etag);
+    expect(service.published.at(-1)).toMatchObject({ alert: { id, status: 'in_progress' } });
+    expect(failure(await put({ status: 'new' }, { 'if-match': etag }))[1]).toBe('VERSION_MISMATCH');
+    expect(failure(await put({ status: 'new' }, { 'if-match': 'x' }))[2]).toBe('if-match');
+    expect(failure(await put({ status: 'archived' }))[1]).toBe('INVALID_TRANSITION');
+    expect(failure(await put({ count: 1 }))).toEqual([400, 'INVALID_REQUEST', 'count']);
+  });
+
+  test('notes are added and listed', async () => {
+    const path = `/api/v1/alerts/${id}/notes`;
+    const added = await service.call('addAlertNote', `POST ${path}`, {
+      token: admin,
+      json: { text: 'seen' },
+    });
+    expect(added.status).toBe(201);
+    const list = (await service.call('listAlertNotes', `GET ${path}`, { token: admin })).body as Page;
+    expect(list.data[0]?.attributes).toMatchObject({ text: 'seen', author: 'admin', alert_id: id });
+  });
+
+  test('identifiers that are none are named as the specification says, others not found', async () => {
+    const wrong = await service.call('getAlert', 'GET /api/v1/alerts/17', { token: admin });
+    expect((wrong.body as Failure).error).toMatchObject({
+      code: 'INVALID_REQUEST',
+      details: { field: 'alert_id', reason: 'must be a valid UUID' },
+    });
+    const other = '018f0000-0000-7000-8000-000000000001';
+    expect(failure(await service.call('getAlert', `GET /api/v1/alerts/${other}`, { token: admin }))[0]).toBe(
+      404,
+    );
+    expect(
+      failure(await service.call('listAlertNotes', `GET /api/v1/alerts/${other}/notes`, { token: admin }))[0],
+    ).toBe(404);
+    expect(failure(await service.call('getAlert', `GET /api/v1/alerts/${id}?x=1`, { token: admin }))[2]).toBe(
+      'x',
+    );
+  });
+});
+
+describe('transparency', () => {
+  test('the head in its bare shape, its timestamp in exact digits, and proofs that go with it', async () => {
+    await login();
+    service.pump.poke();
+    await service.pump.idle();
+    const answer = await fetch(`${service.url}/api/transparency/sth`);
+    const text = await answer.text();
+    const exact = BigInt(/"timestamp_ns":(\d+)/.exec(text)![1]!);
+    expect(exact % 1024n).toBe(0n);
+    const { body } = await service.call('getTreeHead', 'GET /api/transparency/sth');
+    const { tree_size } = body as { tree_size: number };
+    expect(tree_size).toBeGreaterThan(2);
+    const inclusion = `GET /api/transparency/inclusion?leaf_index=0&tree_size=${tree_size}`;
+    expect((await service.call('getInclusionProof', inclusion)).body).toMatchObject({
+      leaf_index: 0,
+      tree_size,
+    });
+    const consistency = `GET /api/transparency/consistency?first=1&second=${tree_size}`;
+    expect((await service.call('getConsistencyProof', consistency)).body).toMatchObject({ first_size: 1 });
+    expect((await service.call('getKeySet', 'GET /.well-known/jwks.json')).status).toBe(200);
+    const leaf = await service.call('getLeaf', 'GET /api/transparency/leaf?leaf_index=0', { token: admin });
+    const { canonical, entry } = leaf.body as { canonical: string; entry: unknown };
+    expect(JSON.parse(Buffer.from(canonical, 'base64').toString())).toEqual(entry);
+  });
+
+  test.each([
+    ['getInclusionProof', 'inclusion?leaf_index=01', 'leaf_index'],
+    ['getInclusionProof', 'inclusion?leaf_index=0x1&tree_size=2', 'leaf_index'],
+    ['getInclusionProof', 'inclusion?tree_size=1', 'leaf_index'],
+    ['getInclusionProof', 'inclusion?leaf_index=9007199254740993', 'leaf_index'],
+    ['getConsistencyProof', 'consistency?first=0&second=1', 'first'],
+    ['getConsistencyProof', 'consistency?first=1', 'second'],
+    ['getConsistencyProof', 'consistency?first=1&first=2&second=3', 'first'],
+    ['getTreeHead', 'sth?tree_size=%2B1', 'tree_size'],
+  ] as const)('%s %s is INVALID_REQUEST naming %s', async (operation, query, field) => {
+    const answer = await service.call(operation, `GET /api/transparency/${query}`);
+    expect(failure(answer)).toEqual([400, 'INVALID_REQUEST', field]);
+  });
+});
+
+describe('the system', () => {
+  test('health, status, description and metrics', async () => {
+    const health = await service.call('getHealth', 'GET /health?probe=1');
+    expect(health.body).toMatchObject({ status: 'ok', ledger: 'ok' });
+    const status = await service.call('getStatus', 'GET /api/v1/status', { token: admin });
+    expect(status.body).toMatchObject({ data: { attributes: { ready: true } } });
+    const openapi = await service.call('getOpenApi', 'GET /api/v1/openapi.json');
+    expect(openapi.body).toMatchObject({ openapi: '3.1.0' });
+    const metrics = await service.call('getMetrics', 'GET /metrics');
+    expect(metrics.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(metrics.body).toContain('candor_http_requests_total{operation="login",status="200"}');
+    expect(service.logged).toEqual([]);
+  });
+});
+
+describe('settings and failures', () => {
+  test('an empty log has no head; metrics and leaves follow their settings', async () => {
+    const other = await openService({
+      CANDOR_METRICS_REQUIRE_AUTH: 'true',
+      CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'true',
+    });
+    const head = await other.call('getTreeHead', 'GET /api/transparency/sth');
+    expect(failure(head).slice(0, 2)).toEqual([503, 'LOG_EMPTY']);
+    expect(head.headers.get('retry-after')).not.toBeNull();
+    expect((await fetch(`${other.url}/metrics`)).status).toBe(401);
+    expect((await fetch(`${other.url}/api/transparency/leaf?leaf_index=0`)).status).not.toBe(401);
+    await other.close();
+  });
+
+  test('what pools and logins refuse is counted by limit', async () => {
+    const overloaded = () => Promise.reject(new ServiceError('OVERLOADED', 'full'));
+    const other = await openService(
+      {},
+      { queries: { listEvents: overloaded, listAlerts: overloaded }, ingest: overloaded },
+    );
+    const json = { username: 'admin', password };
+    const { access_token: token } = (await other.call('login', 'POST /auth/login', { json })).body as Tokens;
+    expect((await other.call('listAlerts', 'GET /api/v1/alerts', { token })).status).toBe(503);
+    expect((await other.call('listDnsEvents', 'GET /api/v1/events/dns', { token })).status).toBe(503);
+    expect(
+      (await other.call('ingest', 'POST /api/v1/ingest', { token, text: 'x', headers: lines })).status,
+    ).toBe(503);
+    const wrong = { json: { username: 'mallory', password: 'x' } };
+    const statuses = [];
+    for (let n = 0; n <= limits.maxLoginFailuresPerMinute; n++)
+      statuses.push((await other.call('login', 'POST /auth/login', wrong)).status);
+    expect(statuses.at(-1)).toBe(429);
+    const status = (await other.call('getStatus', 'GET /api/v1/status', { token })).body;
+    expect(
+      (status as { data: { attributes: { limits_reached: unknown } } }).data.attributes.limits_reached,
+    ).toEqual([
+      { limit: 'maxQueuedQueries', times: 2 },
+      { limit: 'maxQueuedBodies', times: 1 },
+      { limit: 'maxLoginFailuresPerMinute', times: 1 },
+    ]);
+    await other.close();
+  });
+
+  test('a commit that cannot be announced is acknowledged all the same', async () => {
+    const publish = () => {
+      throw new Error('a bug in the hub');
+    };
+    const other = await openService({}, { publish });
+    const json = { username: 'admin', password };
+    const { access_token: token } = (await other.call('login', 'POST /auth/login', { json })).body as Tokens;
+    const sent = await other.call('ingest', 'POST /api/v1/ingest', {
+      token,
+      text: ndjson(conn(1)),
+      headers: lines,
+    });
+    expect(sent.body).toMatchObject({ data: { accepted: 1 } });
+    expect(other.logged[0]).toMatchObject({ level: 50, err: { message: 'a bug in the hub' } });
+    await other.close();
+  });
+
+  test('a worker lost in the pool is UNAVAILABLE, and its bytes come back', async () => {
+    const other = await openService(
+      { CANDOR_LIMITS_MAX_INGEST_IN_FLIGHT_BYTES: '65536' },
+      { ingest: () => Promise.reject(new ServiceError('WORKER_LOST', 'the thread died')) },
+    );
+    const json = { username: 'admin', password };
+    const { access_token: token } = (await other.call('login', 'POST /auth/login', { json })).body as Tokens;
+    for (let n = 0; n < 3; n++) {
+      const answer = await other.call('ingest', 'POST /api/v1/ingest', {
+        token,
+        text: 'x'.repeat(60_000),
+        headers: lines,
+      });
+      expect(failure(answer).slice(0, 2)).toEqual([503, 'UNAVAILABLE']);
+      expect(answer.headers.get('retry-after')).toBe('1');
+    }
+    await other.close();
+  });
+
+  test('ack=memory answers before the commit, whose failure is logged and counted', async () => {
+    const other = await openService();
+    const json = { username: 'admin', password };
+    const { access_token: token } = (await other.call('login', 'POST /auth/login', { json })).body as Tokens;
+    let fail: (() => void) | undefined;
+    other.store.commit = () =>
+      new Promise((_resolve, reject) => {
+        fail = () => reject(new ServiceError('UNAVAILABLE', 'disk full'));
+      });
+    const target = 'POST /api/v1/ingest?ack=memory';
+    const { body } = await other.call('ingest', target, { token, text: ndjson(conn(1)), headers: lines });
+    expect(body).toMatchObject({ data: { accepted: 1 } });
+    fail?.();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(other.logged).toHaveLength(1);
+    expect((await other.call('getMetrics', 'GET /metrics')).body).toContain(
+      'candor_ingest_late_failures_total 1',
+    );
+    await other.close();
+  });
+
+  test('when the ledger cannot tell, health says so with 503, and a scrape still succeeds', async () => {
+    const other = await openService();
+    other.ledger.status = () => Promise.reject(new ServiceError('UNAVAILABLE', 'restarting'));
+    const health = await other.call('getHealth', 'GET /health');
+    expect([health.status, (health.body as { ledger: string }).ledger]).toEqual([503, 'unknown']);
+    expect((await other.call('getMetrics', 'GET /metrics')).body).toContain('candor_status_up 0');
+    await other.close();
+  });
+});

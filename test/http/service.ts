@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { queries } from '../../src/analytics/queries.ts';
+import { createAuth } from '../../src/auth/auth.ts';
+import { ensureAdministrator } from '../../src/auth/bootstrap.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { OperationId } from '../../src/contract/routes.ts';
+import { assertResponse } from '../../src/contract/validate.ts';
+import { findSuricataAlert } from '../../src/detect/suricata-alert.ts';
+import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
+import { Metrics } from '../../src/http/metrics.ts';
+import { endpoints } from '../../src/http/routes/index.ts';
+import { startServer } from '../../src/http/server.ts';
+import type { Services } from '../../src/http/services.ts';
+import { parseBody } from '../../src/ingest/parse-body.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openStore } from '../../src/store/lmdb/store.ts';
+import type { AlertUpdate, Committed } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/store/uuid7.ts';
+
+export const password = 'correct horse battery';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** The front with the real store, ledger and parsers, all on this thread. */
+export async function openService(env: Record<string, string> = {}, replace: Partial<Services> = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-http-'));
+  const config = loadConfig({ CANDOR_DATA_DIR: dataDir, ...env });
+  const ledger = await openLedger({ dataDir });
+  const store = openStore({ dataDir, alertWindowMs: config['alerts.window_ms'] });
+  const reader = openReader(dataDir);
+  const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
+  const auth = createAuth({ reader, writer: store, accessTokenKey: await ledger.accessTokenKey(), sources });
+  await ensureAdministrator({ reader, writer: store, sources }, password);
+
+  const published: (Pick<Committed, 'blocks' | 'alerts'> | AlertUpdate)[] = [];
+  const revoked: string[] = [];
+  const logged: Record<string, unknown>[] = [];
+  const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
+  const pump = new OutboxPump<AlertUpdate>({
+    source: store,
+    ledger,
+    onUpdates: () => undefined,
+    onRetry: () => undefined,
+    onRefused: () => undefined,
+  });
+  const metrics = new Metrics(performance.now());
+  const run = queries(reader);
+  const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
+  const services: Services = {
+    version: '0.0.0-test',
+    startedAt: Date.now(),
+    config,
+    log,
+    metrics,
+    store,
+    reader,
+    ledger,
+    auth,
+    ingest: async (input) => parseBody(input, detectors),
+    queries: {
+      listEvents: async (query) => run.listEvents(query),
+      listAlerts: async (query) => run.listAlerts(query),
+    },
+    publish: (committed) => published.push(committed),
+    publishAlert: (update) => published.push(update),
+    pokeOutbox: () => pump.poke(),
+    revoked: (jti) => revoked.push(jti),
+    threads: () => [],
+    sockets: () => ({ connections: 0, subscriptions: 0 }),
+    ready: () => true,
+    ...replace,
+  };
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    endpoints: endpoints(services),
+    authenticate: auth.authenticate,
+    log,
+    observer: metrics,
+    drainMs: 5000,
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+
+  /** Calls an operation and checks the answer against the contract. */
+  async function call(
+    operation: OperationId,
+    target: string,
+    {
+      token,
+      json,
+      text,
+      headers = {},
+    }: { token?: string; json?: unknown; text?: string; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const [method = 'GET', path = ''] = target.split(' ');
+    const body = json === undefined ? text : JSON.stringify(json);
+    const answer = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    const written = await answer.text();
+    const isJson = answer.headers.get('content-type') === 'application/json';
+    const read: unknown = isJson ? JSON.parse(written) : written;
+    assertResponse(operation, answer.status, read);
+    return { status: answer.status, headers: answer.headers, body: read };
+  }
+
+  async function close(): Promise<void> {
+    await server.close();
+    await pump.idle();
+    await pump.close();
+    await ledger.close();
+    await store.close();
+    reader.close();
+    metrics.close();
+    rmSync(dataDir, { recursive: true });
+  }
+
+  return { url, server, services, store, ledger, pump, published, revoked, logged, call, close };
+}
+
+export type Service = Awaited<ReturnType<typeof openService>>;

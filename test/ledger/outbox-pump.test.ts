@@ -1,0 +1,140 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { ServiceError } from '../../src/errors.ts';
+import type { Appended, Ledger, UnsignedEntry } from '../../src/ledger/ledger.ts';
+import { OutboxPump, type OutboxPumpOptions, type OutboxSource } from '../../src/ledger/outbox-pump.ts';
+import { entries, entry, folder, open } from './fixture.ts';
+
+/** Rows in memory. An update is the id of what was settled. */
+class Outbox implements OutboxSource<string> {
+  rows: UnsignedEntry[] = [];
+  readonly settled: Appended[] = [];
+
+  async outbox(limit: number): Promise<UnsignedEntry[]> {
+    return this.rows.slice(0, limit);
+  }
+
+  async settle(settlements: readonly Appended[]): Promise<string[]> {
+    const ids = new Set(settlements.map((s) => s.id));
+    this.rows = this.rows.filter((row) => !ids.has(row.id));
+    this.settled.push(...settlements);
+    return [...ids];
+  }
+}
+
+function start(
+  source: Outbox,
+  ledger: Pick<Ledger, 'append'>,
+  options: Partial<OutboxPumpOptions<string>> = {},
+) {
+  const seen = { updates: [] as string[], refused: [] as string[], retries: [] as number[] };
+  const pump = new OutboxPump<string>({
+    source,
+    ledger,
+    backoffMs: [1, 8],
+    onUpdates: (updates) => seen.updates.push(...updates),
+    onRefused: (row) => seen.refused.push(row.id),
+    onRetry: (_, waitMs) => seen.retries.push(waitMs),
+    ...options,
+  });
+  onTestFinished(() => pump.close());
+  return { pump, seen };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+test('what an earlier process left is drained at the start, in batches and in order', async () => {
+  const ledger = await open(folder());
+  const source = new Outbox();
+  source.rows = entries(0, 25);
+  const { pump, seen } = start(source, ledger, { batch: 10 });
+  await pump.idle();
+  expect(source.rows).toEqual([]);
+  expect(source.settled.map((s) => s.leaf_index)).toEqual(Array.from({ length: 25 }, (_, i) => i));
+  expect(seen.updates).toEqual(entries(0, 25).map((e) => e.id));
+});
+
+test('a poke while it runs is not lost, and one run goes on at a time', async () => {
+  const ledger = await open(folder());
+  const source = new Outbox();
+  let running = 0;
+  const append: Ledger['append'] = async (rows) => {
+    expect(++running).toBe(1);
+    const appended = await ledger.append(rows);
+    running--;
+    return appended;
+  };
+  const { pump } = start(source, { append });
+  for (let n = 0; n < 50; n++) {
+    source.rows.push(entry(n));
+    pump.poke();
+    if (n % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await pump.idle();
+  expect(source.rows).toEqual([]);
+  expect((await ledger.status()).size).toBe(50);
+});
+
+test('while the ledger is away it tries again with growing waits, and each row is logged once', async () => {
+  const ledger = await open(folder());
+  const source = new Outbox();
+  source.rows = entries(0, 3);
+  const codes = ['UNAVAILABLE', 'WORKER_LOST', 'OVERLOADED', 'WORKER_LOST', 'UNAVAILABLE'] as const;
+  let attempt = 0;
+  const append: Ledger['append'] = async (rows) => {
+    const code = codes[attempt++];
+    if (code === undefined) return ledger.append(rows);
+    if (code === 'WORKER_LOST') await ledger.append(rows); // done, but the answer was lost
+    throw new ServiceError(code, 'not now');
+  };
+  const { pump, seen } = start(source, { append });
+  await pump.idle(); // what is left has to wait: a shutdown need not
+  expect(source.rows).toHaveLength(3);
+  await until(() => source.rows.length === 0);
+  await pump.idle();
+  expect(seen.retries).toEqual([1, 2, 4, 8, 8]);
+  expect(source.settled.map((s) => s.leaf_index)).toEqual([0, 1, 2]);
+  expect((await ledger.status()).size).toBe(3);
+});
+
+test('a store that fails to settle is asked again, and the log has each entry once', async () => {
+  const ledger = await open(folder());
+  const source = new Outbox();
+  source.rows = entries(0, 2);
+  const settle = source.settle.bind(source);
+  let failed = false;
+  source.settle = async (settlements) => {
+    if (failed) return settle(settlements);
+    failed = true;
+    throw new ServiceError('WORKER_LOST', 'the store died');
+  };
+  start(source, ledger);
+  await until(() => source.rows.length === 0);
+  expect((await ledger.status()).size).toBe(2);
+});
+
+test('a row that the ledger refuses is reported once and kept; the others go on', async () => {
+  const ledger = await open(folder());
+  const source = new Outbox();
+  source.rows = [{ ...entry(0), kind: 'Not A Kind' }, ...entries(1, 6)];
+  const { pump, seen } = start(source, ledger, { batch: 2 });
+  await pump.idle();
+  source.rows.push(entry(6));
+  pump.poke();
+  await pump.idle();
+  expect(seen.refused).toEqual([entry(0).id]);
+  expect(source.rows.map((row) => row.id)).toEqual([entry(0).id]);
+  expect((await ledger.status()).size).toBe(6);
+});
+
+test('after close nothing starts any more', async () => {
+  const ledger = await open(folder());
+  const source = new Outbox();
+  const { pump } = start(source, ledger);
+  await pump.close();
+  source.rows.push(entry(0));
+  pump.poke();
+  await pump.idle();
+  expect(source.rows).toHaveLength(1);
+});

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const script = fileURLToPath(new URL('../../scripts/demo.ts', import.meta.url));
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'candor-demo-test-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function demo(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number; output: string }> {
+  const flags = ['--disable-warning=ExperimentalWarning', script, ...args];
+  const options = { env: { ...process.env, ...env, TMPDIR: folder }, timeout: 110_000 };
+  return new Promise((resolve) => {
+    execFile(process.execPath, flags, options, (error, stdout) => {
+      resolve({ code: error === null ? 0 : Number(error.code), output: stdout });
+    });
+  });
+}
+
+test('the demo plays, alerts, proves and ends with nothing left behind', { timeout: 120_000 }, async () => {
+  const { code, output } = await demo(['--once', '--rate', '20000']);
+  expect(code, output).toBe(0);
+  expect(output).toMatch(/listens at http:\/\/127\.0\.0\.1:\d+/);
+  for (const step of ['tree head signed', 'entry signed', 'entry included', 'log only extended']) {
+    expect(output).toContain(`✓ ${step}`);
+  }
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a demo that can not start says why and ends with 1', { timeout: 60_000 }, async () => {
+  const { code, output } = await demo(['--once'], { CANDOR_CONFIG: join(folder, 'none.yaml') });
+  expect(code).toBe(1);
+  expect(output).toMatch(/^demo: .*none\.yaml/ms);
+  expect((await demo(['--rate', 'fast'])).code).toBe(1);
+  expect(readdirSync(folder)).toEqual([]);
+});

@@ -1,0 +1,96 @@
+/**
+ * The tarball, installed in an empty folder as a user would: the command runs there, on the runtime that comes with
+ * it. Needs the configured registry; CANDOR_SKIP_PACKAGE_TEST=1 leaves it out.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
+import { Fault } from '../../src/client/fault.ts';
+import { httpLog } from '../../src/client/log-source.ts';
+import { writeBundle } from '../../src/client/verify.ts';
+import { productVersion } from '../../src/version.ts';
+import { ServedLog } from '../client/served-log.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const skipped = process.env.CANDOR_SKIP_PACKAGE_TEST === '1';
+
+describe.skipIf(skipped)('the installed package', { timeout: 120_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-package-'));
+  const candor = join(folder, 'node_modules', '.bin', 'candor');
+  // Without what npm tells the scripts that it runs, and without this project's runtime on the path.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith('npm_')),
+  );
+  env.PATH = (env.PATH ?? '')
+    .split(':')
+    .filter((part) => !part.includes('node_modules'))
+    .join(':');
+
+  beforeAll(async () => {
+    await run('npm', ['pack', '--pack-destination', folder], { cwd: root });
+    const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
+    writeFileSync(join(folder, 'package.json'), '{"private":true}');
+    const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
+    await run('npm', ['install', ...quiet, join(folder, String(tarball))], { cwd: folder, env });
+  }, 240_000);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('tells its version', async () => {
+    const { stdout } = await run(candor, ['--version'], { cwd: folder, env });
+    expect(stdout.trim()).toBe(productVersion());
+  });
+
+  test('verifies a bundle offline', async () => {
+    const log = await ServedLog.start();
+    await log.append(3);
+    const source = httpLog(log.url);
+    const signed = await fetchHead(source);
+    if (signed instanceof Fault) throw new Error(signed.code);
+    const proven = await proveEntry(source, { leafIndex: 1 }, signed);
+    if (proven instanceof Fault) throw new Error(proven.code);
+    await log.close();
+    const { leafIndex, canonical, path } = proven;
+    const file = join(folder, 'bundle.json');
+    writeFileSync(file, writeBundle({ leaf: { leafIndex, canonical }, path, ...signed }));
+    const { stdout } = await run(candor, ['verify', file, '--json'], { cwd: folder, env });
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', leaf_index: 1, tree_size: 3 });
+  });
+
+  test('runs the service with its threads, and passes the signal and the exit code on', async () => {
+    const settings = {
+      CANDOR_DATA_DIR: join(folder, 'data'),
+      CANDOR_PORT: '0',
+      CANDOR_ADMIN_PASSWORD: 'installed-one',
+    };
+    const service = spawn(candor, ['start'], {
+      cwd: folder,
+      env: { ...env, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = new Promise<number | null>((resolve) => service.once('exit', resolve));
+    const output: string[] = [];
+    createInterface({ input: service.stderr }).on('line', (line) => output.push(line));
+    const listening = new Promise<string>((resolve) => {
+      createInterface({ input: service.stdout }).on('line', (line) => {
+        output.push(line);
+        const record = line.startsWith('{') ? (JSON.parse(line) as { msg?: string; url?: string }) : {};
+        if (record.msg?.includes('listening') && record.url !== undefined) resolve(record.url);
+      });
+    });
+    const url = await Promise.race([
+      listening,
+      ended.then((code) => `ended with ${code}: ${output.join('\n')}`),
+    ]);
+    expect(url).toMatch(/^http:/);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    service.kill('SIGTERM');
+    expect(await ended, output.join('\n')).toBe(0);
+  });
+});

@@ -1,0 +1,235 @@
+/**
+ * Zeek lines to the attributes that the contract promises for them, and filters over these attributes: written a
+ * second time, from `api.md`'s words alone, slow and plain, so that the service can be held against it.
+ */
+import { createHash } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import { getDomain } from 'tldts';
+
+export type Attributes = Readonly<Record<string, unknown>>;
+type Line = Readonly<Record<string, never>> & Record<string, unknown>;
+
+const states: Record<string, string> = {
+  S0: 'attempt',
+  S1: 'open',
+  SF: 'closed',
+  REJ: 'refused',
+  S2: 'failed',
+  S3: 'failed',
+  SH: 'failed',
+  SHR: 'failed',
+  RSTO: 'reset',
+  RSTR: 'reset',
+  RSTOS0: 'reset',
+  RSTRH: 'reset',
+  OTH: 'traffic',
+};
+
+export function zeekNetworkEvent(line: string, sensor: string | undefined): Attributes {
+  const r = JSON.parse(line) as Line;
+  const start = epochMillis(line);
+  const duration = milliseconds(r.duration);
+  const state = r.conn_state === undefined ? undefined : states[r.conn_state as string];
+  return known({
+    ...shared(r, start, sensor),
+    end_time: duration === undefined ? undefined : iso(Math.round(start + duration)),
+    duration_ms: duration,
+    app_protocol: (r.service as string | undefined)?.toLowerCase(),
+    src_bytes: r.orig_ip_bytes,
+    dst_bytes: r.resp_ip_bytes,
+    src_payload_bytes: r.orig_bytes,
+    dst_payload_bytes: r.resp_bytes,
+    src_packets: r.orig_pkts,
+    dst_packets: r.resp_pkts,
+    missed_bytes: r.missed_bytes,
+    state,
+    conn_state: r.conn_state,
+    history: r.history,
+    direction: direction(r['id.orig_h'] as string, r['id.resp_h'] as string),
+  });
+}
+
+export function zeekDnsEvent(line: string, sensor: string | undefined): Attributes {
+  const r = JSON.parse(line) as Line;
+  const query = (r.query as string) || undefined;
+  const qtype = r.qtype_name === '*' ? 'ANY' : r.qtype_name;
+  const classes: Record<string, string> = { C_INTERNET: 'IN', C_CHAOS: 'CH' };
+  return known({
+    ...shared(r, epochMillis(line), sensor),
+    kind: r.rcode === undefined ? 'query' : 'transaction',
+    transaction_id: r.trans_id,
+    query,
+    registered_domain: query === undefined ? undefined : registeredDomain(query),
+    qtype,
+    qclass: r.qclass_name === undefined ? undefined : classes[r.qclass_name as string],
+    rcode: r.rcode,
+    rcode_name: r.rcode_name,
+    answers: (r.answers as string[] | undefined)?.map((data, n) => ({
+      ...(answerType(data, qtype as string) === undefined ? {} : { type: answerType(data, qtype as string) }),
+      ttl: (r.TTLs as number[])[n],
+      data,
+    })),
+    authoritative: r.AA,
+    truncated: r.TC,
+    recursion_desired: r.RD,
+    recursion_available: r.RA,
+    rejected: r.rejected,
+    rtt_ms: milliseconds(r.rtt),
+  });
+}
+
+function shared(r: Line, start: number, sensor: string | undefined) {
+  return {
+    timestamp: iso(start),
+    src_ip: r['id.orig_h'],
+    src_port: r['id.orig_p'],
+    dst_ip: r['id.resp_h'],
+    dst_port: r['id.resp_p'],
+    transport: r.proto,
+    community_id: communityId(r),
+    connection_id: r.uid,
+    sensor: sensor ?? r._node_name,
+    source: 'zeek',
+    severity: 'informational',
+  };
+}
+
+function answerType(data: string, qtype: string): string | undefined {
+  if (qtype === 'A' || qtype === 'AAAA') return isIP(data) === 4 ? 'A' : isIP(data) === 6 ? 'AAAA' : 'CNAME';
+  return qtype;
+}
+
+function registeredDomain(query: string): string | undefined {
+  const name = query.toLowerCase().replace(/\.$/, '');
+  return getDomain(name, { extractHostname: false, validateHostname: false }) ?? undefined;
+}
+
+/** From the digits as they stand in the line, without a double in between. */
+function epochMillis(line: string): number {
+  const [, seconds, fraction = ''] = /"ts":(\d+)(?:\.(\d+))?/.exec(line) ?? [];
+  return Number(seconds + fraction.padEnd(3, '0').slice(0, 3));
+}
+
+function milliseconds(seconds: unknown): number | undefined {
+  return seconds === undefined ? undefined : Number(((seconds as number) * 1000).toFixed(3));
+}
+
+const iso = (time: number) => new Date(time).toISOString();
+
+/** What is unknown is left out; an empty text tells nothing. */
+function known(attributes: Record<string, unknown>): Attributes {
+  return Object.fromEntries(
+    Object.entries(attributes).filter(([, value]) => value !== undefined && value !== ''),
+  );
+}
+
+const home = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'];
+
+function direction(src: string, dst: string): string {
+  const [from, to] = [src, dst].map((address) => home.some((block) => inNetwork(address, block)));
+  if (from) return to ? 'internal' : 'outbound';
+  return to ? 'inbound' : 'external';
+}
+
+const networks = new Map<string, BlockList>();
+
+/** Whether the address is this one, or in this CIDR block of its own family. */
+export function inNetwork(address: string, network: string): boolean {
+  let list = networks.get(network);
+  const [base = '', prefix] = network.split('/');
+  const family = (text: string) => (isIP(text) === 6 ? 'ipv6' : 'ipv4');
+  if (list === undefined) {
+    list = new BlockList();
+    list.addSubnet(base, Number(prefix ?? (isIP(base) === 6 ? 128 : 32)), family(base));
+    networks.set(network, list);
+  }
+  return family(address) === family(base) && list.check(address, family(address));
+}
+
+/** ICMP messages that answer each other, by IP protocol: type → type. */
+const answers: Record<number, Record<number, number>> = {
+  1: { 0: 8, 8: 0, 9: 10, 10: 9, 13: 14, 14: 13, 15: 16, 16: 15, 17: 18, 18: 17 },
+  58: { 128: 129, 129: 128, 130: 131, 131: 130, 133: 134, 134: 133, 135: 136, 136: 135 },
+};
+
+/** github.com/corelight/community-id-spec, version 1, seed 0. */
+function communityId(r: Line): string | undefined {
+  const [src, dst] = [bytesOf(r['id.orig_h'] as string), bytesOf(r['id.resp_h'] as string)];
+  const srcPort = r['id.orig_p'] as number;
+  const icmp = src.length === 4 ? 1 : 58;
+  const protocol = { tcp: 6, udp: 17, icmp }[r.proto as string];
+  if (protocol === undefined) return undefined;
+  const counterpart = r.proto === 'icmp' ? answers[icmp]?.[srcPort] : undefined;
+  const dstPort = counterpart ?? (r['id.resp_p'] as number);
+  const oneWay = r.proto === 'icmp' && counterpart === undefined;
+  const order = Buffer.compare(src, dst) || srcPort - dstPort;
+  const [a, b, aPort, bPort] =
+    oneWay || order < 0 ? [src, dst, srcPort, dstPort] : [dst, src, dstPort, srcPort];
+  const tail = Buffer.from([protocol, 0, aPort >> 8, aPort & 255, bPort >> 8, bPort & 255]);
+  const hash = createHash('sha1').update(Buffer.concat([Buffer.alloc(2), a, b, tail]));
+  return `1:${hash.digest('base64')}`;
+}
+
+function bytesOf(address: string): Buffer {
+  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
+  const [head = '', tail] = address.split('::');
+  const groups = (text: string) => text.split(':').filter((group) => group !== '');
+  const [before, after] = [groups(head), groups(tail ?? '')];
+  const zeros = Array<string>(8 - before.length - after.length).fill('0');
+  return Buffer.from([...before, ...zeros, ...after].map((group) => group.padStart(4, '0')).join(''), 'hex');
+}
+
+/** Names that `q` looks into. */
+const searched = {
+  network: ['src_mac', 'dst_mac', 'transport', 'app_protocol', 'sensor'],
+  dns: ['query', 'qtype', 'rcode_name', 'sensor'],
+} as const;
+
+/** Whether an event has this value of a filter of the contract. */
+export function matches(table: 'network' | 'dns', event: Attributes, filter: string, value: string): boolean {
+  const text = (name: string) => event[name] as string;
+  switch (filter) {
+    case 'ip':
+      return inNetwork(text('src_ip'), value) || inNetwork(text('dst_ip'), value);
+    case 'src_ip':
+    case 'dst_ip':
+      return inNetwork(text(filter), value);
+    case 'from':
+      return Date.parse(text('timestamp')) >= timeOf(value);
+    case 'to':
+      return Date.parse(text('timestamp')) < timeOf(value);
+    case 'timestamp':
+    case 'end_time':
+    case 'received_at':
+      return event[filter] !== undefined && Date.parse(text(filter)) === timeOf(value);
+    case 'min_severity': {
+      const ranks = ['informational', 'low', 'medium', 'high', 'critical'];
+      return ranks.indexOf(text('severity')) >= ranks.indexOf(value);
+    }
+    case 'asset_id':
+    case 'src_asset_id':
+    case 'dst_asset_id':
+      return false;
+    case 'query':
+    case 'registered_domain':
+      return text(filter)?.toLowerCase() === value.toLowerCase();
+    case 'answer':
+      return answersOf(event).includes(value);
+    case 'q': {
+      const names = [...searched[table].map(text), ...answersOf(event)];
+      if (names.some((name) => name?.toLowerCase().includes(value.toLowerCase()))) return true;
+      if (event.connection_id === value) return true;
+      return isIP(value.split('/')[0] ?? '') > 0 && matches(table, event, 'ip', value);
+    }
+    default:
+      return event[filter] !== undefined && String(event[filter]) === value;
+  }
+}
+
+function answersOf(event: Attributes): string[] {
+  return ((event.answers as { data: string }[] | undefined) ?? []).map(({ data }) => data);
+}
+
+function timeOf(value: string): number {
+  return /^\d+$/.test(value) ? Number(value) : Date.parse(value);
+}

@@ -1,0 +1,268 @@
+/**
+ * 72 hours of a real internet-facing host, sent as shippers do. Every event comes back as the contract says, in order,
+ * however the list is walked; and every filter of the contract agrees with a count made straight from the file.
+ */
+import { gzipSync } from 'node:zlib';
+import type { TObject } from 'typebox';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mulberry32 } from '../../bench/conn-records.ts';
+import { type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { dnsEventQuery, networkEventQuery } from '../../src/contract/parameters.ts';
+import { call, type Item, list, listAll, send } from './call.ts';
+import { type Attributes, matches, zeekDnsEvent, zeekNetworkEvent } from './naive.ts';
+import { hasSharedData, sharedLines } from './shared-data.ts';
+
+const random = mulberry32(20);
+const below = (n: number) => Math.floor(random() * n);
+
+interface Table {
+  readonly name: 'network' | 'dns';
+  readonly list: 'listNetworkEvents' | 'listDnsEvents';
+  readonly get: 'getNetworkEvent' | 'getDnsEvent';
+  readonly file: string;
+  readonly lines: number;
+  readonly query: TObject;
+  readonly normalise: (line: string, sensor: string | undefined) => Attributes;
+}
+
+const tables: readonly Table[] = [
+  {
+    name: 'network',
+    list: 'listNetworkEvents',
+    get: 'getNetworkEvent',
+    file: 'zeek-internet-host/missing_host.conn.ndjson.gz',
+    lines: 105_990,
+    query: networkEventQuery,
+    normalise: zeekNetworkEvent,
+  },
+  {
+    name: 'dns',
+    list: 'listDnsEvents',
+    get: 'getDnsEvent',
+    file: 'zeek-internet-host/missing_host.dns.ndjson.gz',
+    lines: 5_432,
+    query: dnsEventQuery,
+    normalise: zeekDnsEvent,
+  },
+];
+
+describe.skipIf(!hasSharedData)('real events', () => {
+  let service: Service;
+  let sensor: string;
+  let viewer: string;
+
+  beforeAll(async () => {
+    service = await startService();
+    sensor = await tokenFor(service, 'sensor');
+    viewer = await tokenFor(service, 'viewer');
+  });
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0);
+  });
+
+  describe.each(tables)('$name', (table) => {
+    /** What the lines mean, oldest first; of one millisecond, first come first. */
+    const wanted: Attributes[] = [];
+    /** What the service has, in that order. */
+    let listed: Item[] = [];
+
+    test('gzip in bodies of 1 to 8 MB: every line is accepted, alike ones too', async () => {
+      const lines = sharedLines(table.file);
+      expect(lines.length).toBe(table.lines);
+      let accepted = 0;
+      for (const [n, body] of bodies(lines).entries()) {
+        const name = [undefined, 'edge-1', 'edge-2'][n % 3];
+        const counts = await send(service, sensor, gzipSync(body.join('\n')), {
+          headers: { 'content-encoding': 'gzip' },
+          ...(name === undefined ? {} : { query: `sensor=${name}` }),
+        });
+        expect(counts).toEqual({ accepted: body.length, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
+        accepted += counts.accepted;
+        wanted.push(...body.map((line) => table.normalise(line, name)));
+      }
+      expect(accepted).toBe(table.lines);
+      const order = new Map(wanted.map((event) => [event, Date.parse(event.timestamp as string)]));
+      wanted.sort((a, b) => order.get(a)! - order.get(b)!);
+      expect((await list(service, table.list, viewer, 'per_page=1')).pagination.total).toBe(table.lines);
+    });
+
+    test('walking by cursor, oldest first, gives each event once, in order, as the contract says', async () => {
+      listed = await listAll(service, table.list, viewer, 'sort=timestamp');
+      expect(listed.length).toBe(table.lines);
+      expect(new Set(listed.map(({ id }) => id)).size).toBe(table.lines);
+      for (const [n, event] of wanted.entries()) {
+        const { received_at, ...attributes } = listed[n]!.attributes;
+        if (JSON.stringify(sorted(attributes)) !== JSON.stringify(sorted(event)))
+          expect(attributes, `event ${n}`).toEqual(event);
+        // For filters by it.
+        wanted[n] = { ...event, received_at };
+      }
+    });
+
+    test('walking by page, newest first, gives the same in reverse', async () => {
+      const ids: string[] = [];
+      for (let page = 1; ; page++) {
+        const { data, pagination } = await list(service, table.list, viewer, `per_page=997&page=${page}`);
+        ids.push(...data.map(({ id }) => id));
+        expect(pagination).toMatchObject({
+          page,
+          per_page: 997,
+          total: table.lines,
+          total_pages: Math.ceil(table.lines / 997),
+          has_prev: page > 1,
+        });
+        if (!pagination.has_next) break;
+      }
+      expect(ids.length).toBe(table.lines);
+      expect(ids.reverse().join()).toBe(listed.map(({ id }) => id).join());
+    });
+
+    test('each event is found by its id', async () => {
+      for (let n = 0; n < 60; n++) {
+        const item = listed[below(listed.length)]!;
+        const { body } = await call(service, table.get, { token: viewer, params: [item.id] });
+        expect((body as { data: unknown }).data).toEqual(item);
+      }
+    });
+
+    /** Held against the file: the exact total, and the newest page. */
+    async function expectAgreement(query: URLSearchParams): Promise<number> {
+      const names = [...new Set(query.keys())];
+      const found: number[] = [];
+      for (const [n, event] of wanted.entries()) {
+        const agrees = (name: string) => query.getAll(name).some((value) => matches(table.name, event, name, value));
+        if (names.every(agrees)) found.push(n);
+      }
+      const newest = found.slice(-50).reverse();
+      const { data, pagination } = await list(service, table.list, viewer, query);
+      expect(pagination.total, query.toString()).toBe(found.length);
+      expect(
+        data.map(({ id }) => id),
+        query.toString(),
+      ).toEqual(newest.map((n) => listed[n]!.id));
+      return found.length;
+    }
+
+    const filters = Object.keys(table.query.properties).filter((name) => !notFilters.has(name));
+
+    test.each(filters)('filter %s agrees with a count made from the file', async (filter) => {
+      const values = valuesOf(table, filter, wanted);
+      expect(values.length, 'a filter without a value to try').toBeGreaterThan(0);
+      for (const value of values) await expectAgreement(new URLSearchParams([[filter, value]]));
+      if (isRepeatable(table, filter)) {
+        for (let n = 0; n < 2; n++) {
+          const some = values.filter(() => random() < 0.5).slice(0, 5);
+          await expectAgreement(new URLSearchParams(some.map((value) => [filter, value])));
+        }
+      }
+    });
+
+    test('different filters are joined by and, repeated ones by or', async () => {
+      let nonEmpty = 0;
+      for (let n = 0; n < 40; n++) {
+        const query = new URLSearchParams();
+        const event = wanted[below(wanted.length)]!;
+        for (let k = 2 + below(3); k > 0; k--) {
+          const filter = filters[below(filters.length)]!;
+          if (query.has(filter)) continue;
+          const value = filter === 'ip' ? event.src_ip : event[filter];
+          if (value === undefined || typeof value === 'object') continue;
+          query.append(filter, String(value));
+          if (isRepeatable(table, filter)) {
+            const other = valuesOf(table, filter, wanted.slice(0, 500))[0];
+            if (other !== undefined) query.append(filter, other);
+          }
+        }
+        if ((await expectAgreement(query)) > 0) nonEmpty++;
+      }
+      expect(nonEmpty).toBeGreaterThan(20);
+    });
+  });
+});
+
+/** Paging and order, which choose among what matches. */
+const notFilters = new Set(['page', 'per_page', 'cursor', 'sort']);
+
+const isRepeatable = (table: Table, filter: string) =>
+  (table.query.properties[filter] as unknown as { type: string }).type === 'array';
+
+interface ValueSchema {
+  readonly type: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly items?: ValueSchema;
+}
+
+/** Values to try: frequent, middling and rare ones of the events, and such as no event has. */
+function valuesOf(table: Table, filter: string, events: readonly Attributes[]): string[] {
+  const parameter = table.query.properties[filter] as unknown as ValueSchema;
+  const schema = parameter.items ?? parameter;
+  if (schema.enum !== undefined) return [...schema.enum];
+  if (schema.type === 'boolean') return ['true', 'false'];
+  if (filter === 'q') return freeTexts[table.name];
+  if (filter === 'from' || filter === 'to') {
+    const times = [0.01, 0.5, 0.99].map((part) => events[Math.floor(part * events.length)]!.timestamp as string);
+    return [...times, String(Date.parse(times[1]!)), '1970-01-01', '2030-01-01T00:00:00Z'];
+  }
+  if (schema.format === 'uuid') return ['018f0000-0000-7000-8000-000000000001'];
+  const counts = new Map<string, number>();
+  for (const event of events) {
+    for (const value of present(event, filter)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  const byCount = [...counts].sort((a, b) => b[1] - a[1]).map(([value]) => value);
+  const some = [0, 1, byCount.length >> 1, byCount.length - 1].map((n) => byCount[n]);
+  const there = [...new Set(some)].filter((value) => value !== undefined);
+  switch (schema.format) {
+    case 'network':
+      return [...there, ...networks];
+    case 'time':
+      return [...there, ...there.slice(0, 1).map((time) => String(Date.parse(time))), '2001-02-03T04:05:06.789Z'];
+  }
+  if (schema.type === 'string') return [...there, ...there.slice(0, 1).map((text) => text.toUpperCase()), 'no such'];
+  return [...there, filter === 'vlan' ? '4000' : '54321'];
+}
+
+function present(event: Attributes, filter: string): string[] {
+  if (filter === 'ip') return [event.src_ip as string, event.dst_ip as string];
+  if (filter === 'answer') return ((event.answers as { data: string }[]) ?? []).map(({ data }) => data);
+  return event[filter] === undefined ? [] : [String(event[filter])];
+}
+
+const networks = [
+  '64.225.56.201/32',
+  '64.225.0.0/16',
+  '10.0.0.0/8',
+  '0.0.0.0/0',
+  '128.0.0.0/1',
+  '67.207.67.2/31',
+  '::/0',
+  'fe80::/10',
+  '2001:db8::/32',
+  '203.0.113.77',
+  '2001:db8::1',
+];
+
+const freeTexts = {
+  network: ['SSH', 'tp', 'worker-eth0', 'edge-2', '64.225.56.201', '67.207.67.0/24', 'no such', 'C3ZW8c1wDLCz4w18d8', 'C3ZW8c1w'],
+  dns: ['in-addr', 'GOOGLE', 'servfail', 'ptr', 'edge-1', '67.207.67.3', '"', 'ttl', 'data', 'type', 'cname', '.com', 'no such'],
+};
+
+/** Consecutive lines in bodies of 1 to 8 MB; the last may be smaller. */
+function bodies(lines: readonly string[]): string[][] {
+  const found: string[][] = [];
+  let limit = 0;
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const line of lines) {
+    if (bytes + line.length + 1 > limit) {
+      found.push([]);
+      bytes = 0;
+      limit = (1 + 7 * random()) * 1e6;
+    }
+    found.at(-1)!.push(line);
+    bytes += line.length + 1;
+  }
+  return found;
+}
+
+const sorted = (attributes: Attributes) =>
+  Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));

@@ -1,0 +1,19 @@
+/** The folder of real sensor data, which is no part of the project: what needs it is skipped where it is missing. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+const shared = process.env.CANDOR_SHARED ?? new URL('../../../shared', import.meta.url).pathname;
+export const hasSharedData = existsSync(join(shared, 'data'));
+
+/** Text of a file of the data folder, inflated where it is compressed. */
+export function sharedText(name: string): string {
+  const bytes = readFileSync(join(shared, 'data', name));
+  return (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+}
+
+export function sharedLines(name: string): string[] {
+  return sharedText(name)
+    .split('\n')
+    .filter((line) => line !== '');
+}

@@ -1,0 +1,18 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { ledgerCounters, ledgerMethods } from '../src/ledger/methods.ts';
+import { openLedger } from '../src/ledger/open.ts';
+import { openCounters } from '../src/rpc/counters.ts';
+import { expose } from '../src/rpc/expose.ts';
+
+interface LedgerWorkerData {
+  readonly dataDir: string;
+  readonly anchorPath?: string;
+  readonly counters?: SharedArrayBuffer;
+}
+
+if (parentPort === null) throw new Error('workers/ledger.ts runs in a worker thread');
+const { counters, ...options }: LedgerWorkerData = workerData;
+const ledger = await openLedger(
+  counters === undefined ? options : { ...options, counters: openCounters(ledgerCounters, counters) },
+);
+expose(parentPort, ledgerMethods, ledger);
