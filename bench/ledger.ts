@@ -18,9 +18,9 @@ import { Nodes } from '../src/ledger/nodes.ts';
 import { Prover } from '../src/ledger/prover.ts';
 import { Sequencer } from '../src/ledger/sequencer.ts';
 import { sha256 } from '../src/ledger/sha256.ts';
-import { uuidv7 } from '../src/ledger/uuid.ts';
 import { supervise } from '../src/rpc/supervise.ts';
 import { GrowingTree } from '../src/tlog/growing-tree.ts';
+import { uuid7 } from '../src/uuid.ts';
 import type { BenchRow } from './result.ts';
 
 /** Callers that wait for their proof before they append again: what a busy service has under way. */
@@ -235,9 +235,8 @@ function quantiles(question: string, variant: string, times: number[], note?: st
 }
 
 function idOf(n: number): string {
-  const random = new Uint8Array(10);
-  new DataView(random.buffer).setUint32(6, n);
-  return uuidv7(1_763_700_000_000 + Math.floor(n / 10), random);
+  const random = `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`;
+  return uuid7(1_763_700_000_000 + Math.floor(n / 10), random);
 }
 
 /** An alert as the pipeline logs it: about 700 canonical bytes. */

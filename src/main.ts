@@ -32,7 +32,7 @@ import { compileAlertFilter } from './store/alert-filter.ts';
 import { openReader } from './store/lmdb/reader.ts';
 import { storeMethods } from './store/methods.ts';
 import type { AlertListQuery, AlertUpdate, Store } from './store/store.ts';
-import { uuid7 } from './store/uuid7.ts';
+import { uuid7 } from './uuid.ts';
 import { productVersion } from './version.ts';
 import { workerUrl } from './worker-url.ts';
 

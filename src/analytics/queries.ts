@@ -34,6 +34,9 @@ export function queries(reader: StoreReader) {
 export type Queries = ReturnType<typeof queries>;
 
 function asMessages<T>({ events, next, lost }: Replay<T>, type: string): ReplayPart {
-  const messages = events.map(({ seq, id, data }) => ({ seq, json: JSON.stringify({ id, type, attributes: data }) }));
+  const messages = events.map(({ seq, id, data }) => ({
+    seq,
+    json: JSON.stringify({ id, type, attributes: data }),
+  }));
   return { messages, next, lost };
 }

@@ -1,3 +1,4 @@
+import { isUuid } from '../uuid.ts';
 /**
  * The string formats that schemas name, each with its check and the reason that a caller is given. JSON Schema knows
  * `uuid` and `date-time`; the others are ours.
@@ -18,11 +19,6 @@ export const formats = {
 } as const satisfies Record<string, { test(text: string): boolean; reason: string }>;
 
 export type Format = keyof typeof formats;
-
-/** RFC 9562, any version, either case. */
-export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
-}
 
 /** RFC 3339, section 5.6, on a day that exists. No leap seconds: epoch milliseconds have none. */
 export function isDateTime(text: string): boolean {

@@ -1,3 +1,4 @@
+import { isUuid } from '../uuid.ts';
 import type { Table } from './records.ts';
 
 /**
@@ -40,11 +41,6 @@ export function parseEventId(id: string): { table: Table; timestamp: number; seq
   if (e % 2 ** 20 !== check(t, timestamp, seq)) return undefined;
   return { table: t === 1 ? 'dns' : 'network', timestamp, seq };
 }
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** Any well-formed UUID, whatever its version. */
-export const isUuid = (text: string): boolean => uuid.test(text);
 
 /** At most 48 bits, 24 at a time: `toString(16)` is slow for numbers beyond 31 bits. */
 function hex(value: number, digits: number): string {

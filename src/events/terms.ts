@@ -1,10 +1,10 @@
 import { invalidField } from '../errors.ts';
+import { isUuid } from '../uuid.ts';
 import { addressTerm } from './address-term.ts';
 import { markAnswers } from './answers.ts';
 import { encodings } from './block-format.ts';
 import { type ColumnName, columnOf } from './columns.ts';
 import { flowMatches, parseCommunityId } from './community-id.ts';
-import { isUuid } from './event-id.ts';
 import type { FilterTerm } from './filter.ts';
 import { flag, number, place, texts, time, type Values } from './filter-values.ts';
 import type { Table } from './records.ts';

@@ -49,6 +49,20 @@ export interface ParsedBody {
  */
 export function parseBody(input: IngestInput, detectors: Detectors): ParsedBody {
   const bytes = inflate(input.body, input.encoding ?? 'identity');
+  try {
+    return parseBytes(bytes, input, detectors);
+  } finally {
+    // Left to the garbage collector, the bytes of the last body would still be there with those of the next.
+    if (bytes.buffer instanceof ArrayBuffer && ownsBuffer(bytes)) bytes.buffer.transfer(0);
+  }
+}
+
+/** Whether no other Buffer shares its memory, as small ones do with each other. */
+function ownsBuffer(bytes: Buffer): boolean {
+  return bytes.byteOffset === 0 && bytes.length > Buffer.poolSize;
+}
+
+function parseBytes(bytes: Buffer, input: IngestInput, detectors: Detectors): ParsedBody {
   const batch = new Batch(input.receivedAt);
   const addresses = new Addresses(homeNetworks(input.home));
   const reader = new RecordReader(bytes, input, { addresses, sensor: input.sensor, detectors, batch });

@@ -14,7 +14,10 @@ export function inflateZstd(bytes: Buffer, maxOutputLength: number): Buffer {
     const end = frameEnd(bytes, at);
     if (!isSkippable(bytes.readUInt32LE(at))) {
       // A limit of 0 is not taken; one byte too much is found out below.
-      const part = zstdDecompressSync(bytes.subarray(at, end), { maxOutputLength: Math.max(left, 1) });
+      const part = zstdDecompressSync(bytes.subarray(at, end), {
+        maxOutputLength: Math.max(left, 1),
+        chunkSize: Math.min(16 * (end - at) + 1024, maxOutputLength + 1),
+      });
       left -= part.length;
       if (left < 0) throw tooLarge();
       parts.push(part);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { writeHeadJson } from '../tlog/head.ts';
+import { writeTreeHead } from '../contract/resources/transparency.ts';
 import { replaceFile } from './durable-file.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
@@ -67,7 +67,7 @@ export class Anchor {
     if (head === undefined) return;
     this.#due = undefined;
     try {
-      await replaceFile(this.#path, `${writeHeadJson(toJson(head))}\n`, {
+      await replaceFile(this.#path, `${writeTreeHead(toJson(head))}\n`, {
         mode: 0o644,
         written: () => this.#hooks.at('anchor-written'),
         renamed: () => this.#hooks.at('anchor-renamed'),

@@ -1,5 +1,6 @@
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { invalidField, ServiceError } from '../errors.ts';
+import { canonicalUuid } from '../uuid.ts';
 import { Anchor } from './anchor.ts';
 import { signEntry } from './entry.ts';
 import { type Clock, milliseconds, toJson } from './heads.ts';
@@ -24,7 +25,6 @@ import { logEmpty, Prover, UnsoundProofError } from './prover.ts';
 import { Sequencer } from './sequencer.ts';
 import { corrupt, type Recovered } from './startup.ts';
 import { DamagedError, type LedgerStorage, type SignedHead } from './storage.ts';
-import { isUuid } from './uuid.ts';
 
 /** An idle log signs its head anew after this time, so that readers can see that it is fresh. */
 const idleNs = 3600n * 1_000_000_000n;
@@ -123,8 +123,9 @@ export class DurableLedger implements Ledger {
     if (key === undefined) throw new ServiceError('UNAVAILABLE', 'there is no event-signing key');
     const size = sequencer.head?.size ?? 0;
     const items = entries.map((entry, i) => {
-      const known = isUuid(entry?.id)
-        ? sequencer.find(entry.id, (index) => this.#read(() => nodes.hashAt({ level: 0, index }, size)))
+      const id = canonicalUuid(entry?.id);
+      const known = id
+        ? sequencer.find(id, (index) => this.#read(() => nodes.hashAt({ level: 0, index }, size)))
         : undefined;
       return known ?? { id: entry?.id, canonical: signEntry(entry, key, `entries[${i}]`) };
     });

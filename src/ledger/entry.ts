@@ -3,10 +3,10 @@ import type { LogEntry } from '../contract/resources/transparency.ts';
 import { invalidField } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { bytesToHex } from '../tlog/hex.ts';
+import { canonicalUuid } from '../uuid.ts';
 import type { SigningKey } from './keys.ts';
 import type { UnsignedEntry } from './ledger.ts';
 import { sha256 } from './sha256.ts';
-import { isUuid } from './uuid.ts';
 
 const encoder = new TextEncoder();
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -103,7 +103,7 @@ function isShort(value: unknown): boolean {
 function checkEntry(entry: UnsignedEntry, where: string): void {
   const wrong = (field: string, reason: string) => invalidField(`${where}.${field}`, reason);
   if (typeof entry !== 'object' || entry === null) throw invalidField(where, 'must be an entry');
-  if (!isUuid(entry.id)) throw wrong('id', 'must be a UUID in lower case');
+  if (canonicalUuid(entry.id) !== entry.id) throw wrong('id', 'must be a UUID in lower case');
   if (typeof entry.kind !== 'string' || !/^[a-z_]+(\.[a-z_]+)+$/.test(entry.kind) || entry.kind.length > 64) {
     throw wrong('kind', 'must be a dotted name of at most 64 characters');
   }

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { writeHeadJson } from '../tlog/head.ts';
+import { writeTreeHead } from '../contract/resources/transparency.ts';
 import { appendToFile } from './durable-file.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHealth } from './ledger.ts';
@@ -57,7 +57,7 @@ function format(line: JournalLine): string {
     health: health.state,
     ...(health.state === 'degraded' ? { fault: health.fault } : {}),
   });
-  return head === undefined ? start : `${start.slice(0, -1)},"head":${writeHeadJson(toJson(head))}}`;
+  return head === undefined ? start : `${start.slice(0, -1)},"head":${writeTreeHead(toJson(head))}}`;
 }
 
 /** Lines written while degraded tell what was found then, not what the log had promised: they don't count. */

@@ -1,12 +1,12 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesToHex } from '../tlog/hex.ts';
+import { canonicalUuid, uuid7 } from '../uuid.ts';
 import { replaceFile } from './durable-file.ts';
 import { importPublicKey, verifyEd25519 } from './ed25519.ts';
 import type { PublicJwk } from './ledger.ts';
 import { sha256 } from './sha256.ts';
-import { isUuid, uuidv7 } from './uuid.ts';
 
 /** The keys that a log can't be without; each signs one kind of thing. */
 export const requiredPurposes = ['transparency-sth', 'event-signing', 'access-token'] as const;
@@ -167,7 +167,7 @@ function newKey(purpose: RequiredPurpose, timeMs: number): PrivateJwk {
     crv: 'Ed25519',
     x,
     d,
-    kid: uuidv7(timeMs, randomBytes(10)),
+    kid: uuid7(timeMs),
     use: 'sig',
     alg: 'EdDSA',
     svc_purpose: purpose,
@@ -188,7 +188,7 @@ function parseKey(text: string): Key {
   const wrong = (what: string) => new KeyFileError(what);
   if (typeof jwk !== 'object' || jwk === null) throw wrong('no JSON object');
   if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519') throw wrong('no Ed25519 key');
-  if (!isUuid(jwk.kid)) throw wrong('kid is no UUID');
+  if (canonicalUuid(jwk.kid) !== jwk.kid) throw wrong('kid is no UUID');
   if (typeof jwk.svc_purpose !== 'string' || !states.has(String(jwk.svc_state))) {
     throw wrong('svc_purpose or svc_state is missing');
   }

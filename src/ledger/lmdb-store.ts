@@ -1,8 +1,8 @@
 import { type Database, openDatabase } from '../lmdb.ts';
 import { decodeHead, encodeHead, headBytes, signatureBytes, timestampStepNs } from '../tlog/head.ts';
 import type { PageAddress } from '../tlog/page.ts';
+import { bytesToUuid, uuidToBytes } from '../uuid.ts';
 import { type CommitBatch, DamagedError, type LedgerStorage, type SignedHead } from './storage.ts';
-import { bytesToUuid, uuidToBytes } from './uuid.ts';
 
 const format = 1;
 

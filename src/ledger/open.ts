@@ -2,7 +2,6 @@ import { constants, existsSync, statSync } from 'node:fs';
 import { access, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readAnchor } from './anchor.ts';
-import { prepareDatabaseFile } from './database-file.ts';
 import { DurableLedger, type LedgerOptions } from './durable-ledger.ts';
 import { milliseconds } from './heads.ts';
 import { Journal } from './journal.ts';
@@ -73,7 +72,6 @@ async function openStorage(dataDir: string, anchorPath: string): Promise<LedgerS
 
 function openFile(path: string): LmdbStorage {
   try {
-    prepareDatabaseFile(path);
     return new LmdbStorage(path);
   } catch (error) {
     if (error instanceof Error && 'syscall' in error) throw error; // no permission, no such device: not the file's fault

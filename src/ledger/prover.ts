@@ -8,12 +8,12 @@ import {
   verifyInclusion,
 } from '../tlog/proof.ts';
 import { equalHashes, type Hash, hashBytes } from '../tlog/tree.ts';
+import { canonicalUuid } from '../uuid.ts';
 import type { LeafIndex } from './leaf-index.ts';
 import type { ConsistencyProof, InclusionProof, LeafQuery, StoredLeaf } from './ledger.ts';
 import type { Nodes } from './nodes.ts';
 import { sha256 } from './sha256.ts';
 import type { LedgerStorage, SignedHead } from './storage.ts';
-import { isUuid } from './uuid.ts';
 
 /** One proof in so many is verified, besides the first of each kind against each new head. */
 const sampling = 64;
@@ -112,8 +112,8 @@ export class Prover {
       return () => index;
     }
     if (id !== undefined) {
-      const wanted = typeof id === 'string' ? id.toLowerCase() : id;
-      if (!isUuid(wanted)) throw invalidField('entry_id', 'must be a valid UUID');
+      const wanted = canonicalUuid(id);
+      if (wanted === undefined) throw invalidField('entry_id', 'must be a valid UUID');
       return () => this.#parts.storage.indexOf(wanted) ?? notFound(`no entry ${wanted}`);
     }
     if (typeof hex !== 'string' || !/^[0-9a-fA-F]{64}$/.test(hex)) {

@@ -77,15 +77,6 @@ export function headToJson(head: TreeHead, signature: Uint8Array, signerKeyId: s
   };
 }
 
-/**
- * The head as JSON text. `JSON.stringify` would print the shortest digits that read back as the same double
- * (…890000 for …889856), which is another integer to a reader of 64-bit integers.
- */
-export function writeHeadJson(head: SignedHeadJson): string {
-  const { timestamp_ns: timestamp, ...rest } = head;
-  return `${JSON.stringify(rest).slice(0, -1)},"timestamp_ns":${timestampFromNumber(timestamp)}}`;
-}
-
 /** The integer that a JSON number holds. Refused where the double could stand for several integers. */
 export function timestampFromNumber(timestamp: number): bigint {
   if (!Number.isInteger(timestamp))

@@ -14,14 +14,14 @@ interface Layer {
  * implements. What is missing here may import everything.
  */
 const layers: Record<string, Layer> = {
-  contract: { may: ['errors', 'limits'] },
+  contract: { may: ['errors', 'limits', 'uuid'] },
   tlog: { may: [] },
-  events: { may: ['contract', 'errors', 'limits'] },
+  events: { may: ['contract', 'errors', 'limits', 'uuid'] },
   rpc: { may: ['errors', 'limits'] },
-  ledger: { may: ['tlog', 'rpc', 'contract', 'errors', 'limits', 'lmdb'] },
+  ledger: { may: ['tlog', 'rpc', 'contract', 'errors', 'limits', 'lmdb', 'uuid'] },
   ingest: { may: ['events', 'contract', 'errors', 'limits'] },
   detect: { may: ['events', 'contract'] },
-  store: { may: ['events', 'contract', 'rpc', 'errors', 'limits', 'lmdb'] },
+  store: { may: ['events', 'contract', 'rpc', 'errors', 'limits', 'lmdb', 'uuid'] },
   analytics: { may: ['contract', 'events', 'store', 'errors', 'limits'] },
   discovery: { may: ['contract', 'errors', 'limits'] },
   auth: { may: ['contract', 'errors', 'limits'], types: ['store', 'ledger'] },

@@ -14,7 +14,7 @@ import { createSignIn, sessionTtlMs } from '../../src/auth/sign-in.ts';
 import { limits } from '../../src/limits.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
-import { uuid7 } from '../../src/store/uuid7.ts';
+import { uuid7 } from '../../src/uuid.ts';
 
 const start = Date.UTC(2026, 10, 20);
 const minute = 60_000;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventId, isUuid, parseEventId } from '../../src/events/event-id.ts';
+import { eventId, parseEventId } from '../../src/events/event-id.ts';
+import { isUuid } from '../../src/uuid.ts';
 
 const parts = fc.record({
   table: fc.constantFrom('network' as const, 'dns' as const),

@@ -20,7 +20,7 @@ import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { AlertUpdate, Committed } from '../../src/store/store.ts';
-import { uuid7 } from '../../src/store/uuid7.ts';
+import { uuid7 } from '../../src/uuid.ts';
 
 export const password = 'correct horse battery';
 

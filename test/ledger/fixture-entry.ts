@@ -1,12 +1,11 @@
 import type { UnsignedEntry } from '../../src/ledger/ledger.ts';
-import { uuidv7 } from '../../src/ledger/uuid.ts';
+import { uuid7 } from '../../src/uuid.ts';
 
 /** The nth entry of a test: its id depends on `n` only. */
 export function entry(n: number, data: Record<string, unknown> = { n }): UnsignedEntry {
-  const random = new Uint8Array(10);
-  new DataView(random.buffer).setUint32(6, n);
+  const random = `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`;
   return {
-    id: uuidv7(1_763_700_000_000 + n, random),
+    id: uuid7(1_763_700_000_000 + n, random),
     kind: 'alert.raised',
     occurred_at: '2025-11-21T04:00:00.000Z',
     actor: 'system',

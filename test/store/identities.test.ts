@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Principal, Token } from '../../src/store/store.ts';
-import { uuid7 } from '../../src/store/uuid7.ts';
+import { uuid7 } from '../../src/uuid.ts';
 import { hour, opened, start } from './opened.ts';
 
 const system = { id: 'system', name: 'system' };

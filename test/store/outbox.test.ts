@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Principal } from '../../src/store/store.ts';
-import { uuid7 } from '../../src/store/uuid7.ts';
+import { uuid7 } from '../../src/uuid.ts';
 import { analyst, batchOf, everything, finding, opened, start } from './opened.ts';
 
 const high = (n: number) => finding({ severity: 'high', src_ip: `10.0.0.${n}` });

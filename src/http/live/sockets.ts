@@ -164,8 +164,10 @@ export function createSockets(services: SocketServices): Sockets {
         throw new ServiceError('FORBIDDEN', 'this role may not read live events');
       if (aborted) return;
       if (stopping) throw new ServiceError('UNAVAILABLE', 'the service is stopping');
-      // A browser takes the connection only if one of the protocols that it offered is answered.
-      res.cork(() => res.upgrade({ preset, identity }, key, bearer ?? '', extensions, context));
+      // A browser takes the connection only if one of the protocols that it offered is answered. Not corked: where the
+      // new socket lies in the place of the response, uWebSockets.js takes its state for that of the response after
+      // the cork, and closes it at random.
+      res.upgrade({ preset, identity }, key, bearer ?? '', extensions, context);
     } catch (error) {
       if (aborted) return;
       if (!(error instanceof ServiceError)) logError(error, 'a WebSocket upgrade failed');

@@ -1,9 +1,9 @@
 import type { Alert } from '../../contract/resources/alert.ts';
 import { type Severity, severities } from '../../contract/resources/common.ts';
 import { ServiceError } from '../../errors.ts';
+import { canonicalUuid } from '../../uuid.ts';
 import { present } from '../present.ts';
 import type { AlertUpdate } from '../store.ts';
-import { canonicalUuid } from '../uuid7.ts';
 import { entryText, type Outbox } from './outbox.ts';
 import { type AlertRow, entryCount, lastSequence, type Tables } from './tables.ts';
 

@@ -1,8 +1,8 @@
 import type { AlertNote } from '../../contract/resources/alert-note.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { canonicalUuid, uuid7 } from '../../uuid.ts';
 import type { Actor, ListPage } from '../store.ts';
-import { canonicalUuid, uuid7 } from '../uuid7.ts';
 import { jsonPage } from './page.ts';
 import type { AlertRow, Tables } from './tables.ts';
 

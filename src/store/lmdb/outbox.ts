@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { uuid7 } from '../../uuid.ts';
 import type { OutboxRow } from '../store.ts';
-import { uuid7 } from '../uuid7.ts';
 import { lastSequence, type Tables } from './tables.ts';
 
 /** Characters kept of one text in an entry: with JCS's escapes (6 bytes each) a dozen fit limits.maxEntryBytes. */

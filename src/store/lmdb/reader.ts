@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openDatabase } from '../../lmdb.ts';
+import { canonicalUuid } from '../../uuid.ts';
 import type { StoreReader } from '../store.ts';
-import { canonicalUuid } from '../uuid7.ts';
 import { listAlerts, replayAlerts } from './alert-list.ts';
 import { LmdbEvents } from './events.ts';
 import { listNotes } from './notes.ts';

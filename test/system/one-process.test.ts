@@ -1,0 +1,234 @@
+/** One data folder and one port serve one process; a stop finishes what was accepted; a restart keeps everything. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { adminPassword, login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { call, list, listAll, ndjson, send } from './call.ts';
+
+const folders: string[] = [];
+const running: Service[] = [];
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.kill().catch(() => undefined);
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-one-'));
+  folders.push(folder);
+  return folder;
+}
+
+async function started(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<Service> {
+  const service = await startService({ dataDir, env });
+  running.push(service);
+  return service;
+}
+
+const conn = (n: number) =>
+  `{"ts":${1_763_683_200 + n},"uid":"C${n}","id.orig_h":"10.0.0.1","id.orig_p":1,"id.resp_h":"10.0.0.2","id.resp_p":2,"proto":"tcp","conn_state":"SF"}`;
+const conns = (from: number, count: number) =>
+  Array.from({ length: count }, (_, n) => conn(from + n)).join('\n');
+
+const root = new URL('../..', import.meta.url).pathname;
+
+/** `npm start` in its own words, to its end: exit code and what it said. */
+function runToEnd(env: Readonly<Record<string, string>>): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [join(root, 'scripts/candor.js'), 'start'], {
+      cwd: root,
+      env: { ...process.env, CANDOR_HOST: '127.0.0.1', CANDOR_PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    child.once('close', (code) => resolve({ code, out, err }));
+  });
+}
+
+describe('a second process', () => {
+  test('on the same data folder is refused with one clear line, the first unharmed', async () => {
+    const dataDir = newFolder();
+    const first = await started(dataDir);
+    const sensor = await tokenFor(first, 'sensor');
+    await send(first, sensor, conns(0, 100));
+    const second = await runToEnd({ CANDOR_DATA_DIR: dataDir });
+    expect(second.code).toBe(1);
+    expect(second.err.trim().split('\n')).toEqual([expect.stringContaining(`data folder ${dataDir} is in use`)]);
+    expect(second.out).not.toContain('"listening"');
+    await send(first, sensor, conns(100, 100));
+    const admin = await login(first);
+    expect((await list(first, 'listNetworkEvents', admin, 'per_page=1')).pagination.total).toBe(200);
+    expect(await first.stop()).toBe(0);
+    const again = await started(dataDir);
+    expect((await list(again, 'listNetworkEvents', await login(again), 'per_page=1')).pagination.total).toBe(200);
+    expect(await again.stop()).toBe(0);
+  });
+
+  test('on the same port is refused with one clear line, and leaves a folder that starts', async () => {
+    const first = await started(newFolder());
+    const { port } = new URL(first.url);
+    const other = newFolder();
+    const second = await runToEnd({ CANDOR_DATA_DIR: other, CANDOR_PORT: port });
+    expect(second.code).toBe(1);
+    expect(second.err.trim().split('\n')).toEqual([expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}`)]);
+    for (let n = 0; n < 20; n++) expect((await call(first, 'getHealth')).status).toBe(200);
+    const third = await started(other);
+    expect((await call(third, 'getHealth')).status).toBe(200);
+    expect(await third.stop()).toBe(0);
+    expect(await first.stop()).toBe(0);
+  });
+
+  test('may follow at once when the first was killed', async () => {
+    const dataDir = newFolder();
+    const first = await started(dataDir);
+    await first.kill();
+    const second = await started(dataDir);
+    expect((await call(second, 'getHealth')).status).toBe(200);
+    expect(await second.stop()).toBe(0);
+  });
+});
+
+describe('SIGTERM', () => {
+  test('requests under way are answered, new ones are not taken, and the exit code is 0', async () => {
+    const dataDir = newFolder();
+    const service = await started(dataDir);
+    const sensor = await tokenFor(service, 'sensor');
+    // Half a body is there when the signal comes; the rest follows.
+    const slow = slowSend(service, sensor, conns(0, 500));
+    await slow.half;
+    const others = Array.from({ length: 6 }, (_, n) => send(service, sensor, conns(1000 * (n + 1), 1000)));
+    // All of them have arrived; what follows has to be finished.
+    await call(service, 'getHealth');
+    const stopped = service.stop();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await expect(fetch(`${service.url}/health`)).rejects.toThrow();
+    slow.finish();
+    expect(await slow.status).toBe(200);
+    const taken = (await Promise.allSettled(others)).filter(({ status }) => status === 'fulfilled').length;
+    expect(await stopped).toBe(0);
+    expect(service.output.at(-1)).toContain('"stopped"');
+    const again = await started(dataDir);
+    const { pagination } = await list(again, 'listNetworkEvents', await login(again), 'per_page=1');
+    expect(pagination.total).toBe(500 + 1000 * taken);
+    expect(taken).toBe(6);
+    expect(await again.stop()).toBe(0);
+  });
+
+  test('what was acknowledged from memory is stored before the end', async () => {
+    const dataDir = newFolder();
+    const service = await started(dataDir);
+    const sensor = await tokenFor(service, 'sensor');
+    const sent = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => send(service, sensor, conns(3000 * n, 3000), { query: 'ack=memory' })),
+    );
+    const stopped = service.stop();
+    expect(sent.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(24_000);
+    expect(await stopped).toBe(0);
+    const again = await started(dataDir);
+    expect((await list(again, 'listNetworkEvents', await login(again), 'per_page=1')).pagination.total).toBe(24_000);
+    expect(await again.stop()).toBe(0);
+  });
+});
+
+/** A request whose body stops half-way until `finish`. */
+function slowSend(service: Service, token: string, body: string) {
+  const sending = request(`${service.url}/api/v1/ingest`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, ...ndjson, 'content-length': Buffer.byteLength(body) },
+  });
+  const status = new Promise<number | undefined>((resolve, reject) => {
+    sending.on('response', (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode));
+    });
+    sending.on('error', reject);
+  });
+  const middle = body.length >> 1;
+  const half = new Promise<void>((resolve) => sending.write(body.slice(0, middle), () => resolve()));
+  return { half, status, finish: () => sending.end(body.slice(middle)) };
+}
+
+describe('a restart', () => {
+  test('keeps events, alerts, notes, tokens, sessions, remembered answers and the log', async () => {
+    const dataDir = newFolder();
+    const first = await started(dataDir);
+    const [sensor, viewer, admin] = [
+      await tokenFor(first, 'sensor'),
+      await tokenFor(first, 'viewer'),
+      await login(first),
+    ];
+    const eve = `{"timestamp":"2025-11-21T00:00:00.000000+0000","flow_id":1,"event_type":"alert","src_ip":"10.0.0.1","src_port":1,"dest_ip":"203.0.113.9","dest_port":80,"proto":"TCP","alert":{"action":"allowed","gid":1,"signature_id":7,"rev":1,"signature":"Rule","category":"Test","severity":1}}`;
+    const body = `${conns(0, 300)}\n${eve}`;
+    const headers = { 'idempotency-key': 'once' };
+    const answer = await send(first, sensor, body, { headers });
+    const [alert] = (await list(first, 'listAlerts', viewer)).data;
+    const params = [alert!.id];
+    await call(first, 'addAlertNote', { token: admin, params, json: { text: 'seen' } });
+    await call(first, 'updateAlert', { token: admin, params, json: { status: 'in_progress' } });
+
+    const seen = async (service: Service) => ({
+      events: await listAll(service, 'listNetworkEvents', viewer),
+      alert: ((await call(service, 'getAlert', { token: viewer, params })).body as { data: unknown }).data,
+      notes: ((await call(service, 'listAlertNotes', { token: viewer, params })).body as { data: unknown }).data,
+      head: (await settledHead(service)).body,
+      keys: (await call(service, 'getKeySet')).body,
+    });
+    await settledHead(first);
+    const before = await seen(first);
+    expect(before.events.length).toBe(301);
+    expect(await first.stop()).toBe(0);
+
+    const second = await started(dataDir);
+    expect(await seen(second)).toEqual(before);
+    expect((await call(second, 'whoAmI', { token: admin })).status).toBe(200);
+    expect(await send(second, sensor, body, { headers })).toEqual(answer);
+    expect((await list(second, 'listNetworkEvents', viewer, 'per_page=1')).pagination.total).toBe(301);
+    const size = (before.head as { tree_size: number }).tree_size;
+    expect(second.output.some((line) => line.includes(String(size)) && !line.startsWith('{'))).toBe(true);
+    expect(await second.stop()).toBe(0);
+  });
+
+  test('shows the generated password on the first start only, and keys are nobody else to read', async () => {
+    const dataDir = newFolder();
+    const first = await started(dataDir, { CANDOR_ADMIN_PASSWORD: '' });
+    const shown = first.output.filter((line) => line.includes('shown this once'));
+    expect(shown.length).toBe(1);
+    const password = /password (\S+)/.exec(shown[0]!)?.[1];
+    const json = { username: 'admin', password };
+    expect((await call(first, 'login', { json })).status).toBe(200);
+    expect(first.output.filter((line) => line.startsWith('{')).join()).not.toContain(password);
+    const keys = join(dataDir, 'keys');
+    for (const name of readdirSync(keys)) expect(statSync(join(keys, name)).mode & 0o077).toBe(0);
+    expect(await first.stop()).toBe(0);
+
+    const second = await started(dataDir, { CANDOR_ADMIN_PASSWORD: '' });
+    expect(second.output.join('\n')).not.toContain('shown this once');
+    expect((await call(second, 'login', { json })).status).toBe(200);
+    expect((await call(second, 'login', { json: { ...json, password: adminPassword } })).status).toBe(401);
+    expect(await second.stop()).toBe(0);
+  });
+
+  test('of a configuration that cannot be is refused by name', async () => {
+    const { code, err } = await runToEnd({ CANDOR_DATA_DIR: newFolder(), CANDOR_PORT: 'eighty' });
+    expect([code, err.trim().split('\n').length]).toEqual([1, 1]);
+    expect(err).toContain('port');
+  });
+});
+
+/** The head once the outbox is empty: sessions, tokens and alerts are logged in the background. */
+async function settledHead(service: Service) {
+  for (;;) {
+    const metrics = (await call(service, 'getMetrics')).body as string;
+    if (/^candor_outbox_rows 0$/m.test(metrics)) return call(service, 'getTreeHead');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
