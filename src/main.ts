@@ -176,7 +176,7 @@ async function open(config: Config, log: Logger, stopping: Stop, opened: Opened)
   });
   const password = await ensureAdministrator({ reader, writer: store.api, sources }, config.admin_password);
 
-  const metrics = new Metrics(performance.now());
+  const metrics = new Metrics(performance.now(), () => counters.read());
   opened.onClose('metrics', () => metrics.close());
   const logError = (error: unknown, message: string) => log.error({ err: error }, message);
   const hub = createHub(reader, analytics, metrics, logError);

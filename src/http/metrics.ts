@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { Status } from '../contract/resources/status.ts';
+import type { LedgerCounter } from '../ledger/methods.ts';
 import type { LimitName } from '../limits.ts';
 import type { Observer } from './exchange.ts';
 import { MinuteRate } from './minute-rate.ts';
@@ -70,7 +71,27 @@ export class Metrics implements Observer {
     ['statistic'],
   );
 
-  constructor(now: number) {
+  /** What the ledger's thread counts in shared memory: its names, with their help texts. */
+  readonly #ledger: () => Readonly<Record<LedgerCounter, number>>;
+  readonly #ledgerTotals = {
+    entries: this.#counter('candor_ledger_appended_total', 'Entries appended.', []),
+    commits: this.#counter('candor_ledger_commits_total', 'Commits, each with one head and one flush.', []),
+    commit_us: this.#counter(
+      'candor_ledger_commit_microseconds_total',
+      'Time in commits, flush included.',
+      [],
+    ),
+    proofs: this.#counter('candor_ledger_proofs_total', 'Proofs served.', []),
+    proofs_verified: this.#counter(
+      'candor_ledger_proofs_verified_total',
+      'Proofs verified before they left.',
+      [],
+    ),
+  } satisfies Partial<Record<LedgerCounter, Counter>>;
+
+  /** @param ledger - reads the counters of the ledger's thread */
+  constructor(now: number, ledger: () => Readonly<Record<LedgerCounter, number>>) {
+    this.#ledger = ledger;
     this.#rates = { requests: new MinuteRate(now), events: new MinuteRate(now), bytes: new MinuteRate(now) };
     this.#delay.enable();
   }
@@ -122,6 +143,7 @@ export class Metrics implements Observer {
   async scrape(status: Status | undefined): Promise<string> {
     this.#up.set(status === undefined ? 0 : 1);
     this.#setStatus(status);
+    this.#setLedger();
     this.#setProcess();
     return this.#registry.metrics();
   }
@@ -164,6 +186,14 @@ export class Metrics implements Observer {
     this.#degraded.set(ledger.state === 'ok' ? 0 : 1);
     this.#connections.set(sockets.connections);
     this.#subscriptions.set(sockets.subscriptions);
+  }
+
+  #setLedger(): void {
+    const totals = this.#ledger();
+    for (const [name, counter] of Object.entries(this.#ledgerTotals)) {
+      counter.reset();
+      counter.inc(totals[name as LedgerCounter]);
+    }
   }
 
   #setProcess(): void {

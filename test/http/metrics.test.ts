@@ -1,8 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
 import type { Status } from '../../src/contract/resources/status.ts';
 import { Metrics } from '../../src/http/metrics.ts';
+import { ledgerCounters } from '../../src/ledger/methods.ts';
+import { createCounters } from '../../src/rpc/counters.ts';
 
-const metrics = new Metrics(performance.now());
+const metrics = new Metrics(performance.now(), () => createCounters(ledgerCounters).read());
 afterAll(() => metrics.close());
 
 const status: Status = {

@@ -15,8 +15,10 @@ import { endpoints } from '../../src/http/routes/index.ts';
 import { startServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { parseBody } from '../../src/ingest/parse-body.ts';
+import { ledgerCounters } from '../../src/ledger/methods.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
+import { createCounters } from '../../src/rpc/counters.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { AlertUpdate, Committed } from '../../src/store/store.ts';
@@ -52,7 +54,7 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     onRetry: () => undefined,
     onRefused: () => undefined,
   });
-  const metrics = new Metrics(performance.now());
+  const metrics = new Metrics(performance.now(), () => createCounters(ledgerCounters).read());
   const run = queries(reader);
   const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
   const services: Services = {

@@ -66,16 +66,16 @@ export class Session {
   #creditAt: number;
   #closed = false;
 
-  constructor(wire: Wire, options: SessionOptions, identity: SocketIdentity | undefined) {
+  /** @param identity - what the credentials of the upgrade will turn out to mean, where it had any */
+  constructor(wire: Wire, options: SessionOptions, identity: Promise<SocketIdentity> | undefined) {
     this.#wire = wire;
     this.#options = options;
     this.#creditAt = options.now();
-    if (identity) this.#admit(identity);
-    else
-      this.#timer = setTimeout(() => {
-        options.limitReached('socketAuthTimeoutMs');
-        this.#end('authTimeout', new ServiceError('UNAUTHENTICATED', 'no auth message came in time'));
-      }, limits.socketAuthTimeoutMs);
+    this.#timer = setTimeout(() => {
+      options.limitReached('socketAuthTimeoutMs');
+      this.#end('authTimeout', new ServiceError('UNAUTHENTICATED', 'no credentials came in time'));
+    }, limits.socketAuthTimeoutMs);
+    if (identity) this.#turn = this.#authenticate(identity).catch((error: unknown) => this.#fail(error));
   }
 
   get jti(): string | undefined {
@@ -136,7 +136,7 @@ export class Session {
     } catch (error) {
       return this.#end('badMessage', asServiceError(error));
     }
-    if (message.type === 'auth') return this.#authenticate(message.token);
+    if (message.type === 'auth') return this.#authenticate(this.#options.authenticate(message.token));
     if (!this.#identity)
       return this.#end(
         'unauthenticated',
@@ -163,10 +163,10 @@ export class Session {
     }
   }
 
-  async #authenticate(token: string): Promise<void> {
+  async #authenticate(checking: Promise<SocketIdentity>): Promise<void> {
     let identity: SocketIdentity;
     try {
-      identity = await this.#options.authenticate(token);
+      identity = await checking;
     } catch (error) {
       return this.#end('unauthenticated', asServiceError(error));
     }

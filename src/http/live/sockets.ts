@@ -41,7 +41,8 @@ export interface Sockets {
 
 interface SocketData {
   readonly preset: SessionOptions['preset'] | undefined;
-  readonly identity: SocketIdentity | undefined;
+  /** Credentials of the upgrade, not checked yet. */
+  readonly authorization: string | undefined;
   session?: Session;
   wire?: UwsWire<SocketData>;
 }
@@ -56,8 +57,8 @@ export function createSockets(services: SocketServices): Sockets {
   const strangers = new Set<Socket>();
   let stopping = false;
 
-  const authenticateToken = async (token: string) =>
-    identityOf(await services.authenticate(`Bearer ${token}`, services.now()));
+  const authenticate = async (authorization: string) =>
+    identityOf(await services.authenticate(authorization, services.now()));
 
   const begin = (ws: Socket): void => {
     const data = ws.getUserData();
@@ -66,7 +67,7 @@ export function createSockets(services: SocketServices): Sockets {
     const full: LimitName | undefined =
       open.size >= services.maxSockets
         ? 'maxSockets'
-        : !data.identity && strangers.size >= limits.maxUnauthenticatedSockets
+        : data.authorization === undefined && strangers.size >= limits.maxUnauthenticatedSockets
           ? 'maxUnauthenticatedSockets'
           : undefined;
     if (full) {
@@ -76,19 +77,19 @@ export function createSockets(services: SocketServices): Sockets {
       return wire.close(closeCodes.tooMany, error.message);
     }
     open.add(ws);
-    if (!data.identity) strangers.add(ws);
+    if (data.authorization === undefined) strangers.add(ws);
     data.session = new Session(
       wire,
       {
         hub: services.hub,
-        authenticate: authenticateToken,
+        authenticate: (token) => authenticate(`Bearer ${token}`),
         now: services.now,
         limitReached,
         logError,
         onAdmitted: () => strangers.delete(ws),
         ...(data.preset ? { preset: data.preset } : {}),
       },
-      data.identity,
+      data.authorization === undefined ? undefined : authenticate(data.authorization),
     );
   };
 
@@ -109,7 +110,7 @@ export function createSockets(services: SocketServices): Sockets {
     maxBackpressure: 4 * limits.maxSocketBacklogBytes,
     idleTimeout: limits.socketIdleTimeoutS,
     sendPingsAutomatically: true,
-    upgrade: (res, req, context) => void upgrade(res, req, context, channel),
+    upgrade: (res, req, context) => upgrade(res, req, context, channel),
     open: (ws) => guarded(ws, () => begin(ws)),
     message: (ws, message, isBinary) =>
       guarded(ws, () =>
@@ -131,54 +132,42 @@ export function createSockets(services: SocketServices): Sockets {
     },
   });
 
-  /** Copies what it needs of the request, then answers 101, or an error envelope where the request cannot be met. */
-  const upgrade = async (
+  /**
+   * Answers 101, or an error envelope where the request cannot be met. Credentials are checked behind it, and told by
+   * close codes, which browsers show to a page and statuses they don't. It must not wait: an upgrade that comes later
+   * is corked, and uWebSockets.js takes what then lies in the place of the response for its state, and closes the new
+   * socket at random.
+   */
+  const upgrade = (
     res: HttpResponse,
     req: HttpRequest,
     context: UpgradeContext,
     channel: ChannelName | undefined,
-  ): Promise<void> => {
-    let aborted = false;
-    res.onAborted(() => {
-      aborted = true;
-    });
+  ): void => {
     const head = copyHead(req);
-    const key = req.getHeader('sec-websocket-key');
-    const protocols = req.getHeader('sec-websocket-protocol');
-    const extensions = req.getHeader('sec-websocket-extensions');
     try {
       if (stopping) throw new ServiceError('UNAVAILABLE', 'the service is stopping');
       if (head.repeated !== undefined) throw invalidField(head.repeated, 'came more than once');
       const preset = presetOf(channel, head);
-      const bearer = protocols
-        .split(',')
-        .find((name) => name.trim().startsWith('bearer.'))
-        ?.trim();
+      const bearer = bearerOf(req.getHeader('sec-websocket-protocol'));
       const authorization =
         head.headers.get('authorization') ?? (bearer && `Bearer ${bearer.slice('bearer.'.length)}`);
-      const identity =
-        authorization === undefined
-          ? undefined
-          : identityOf(await services.authenticate(authorization, services.now()));
-      if (identity && !identity.mayRead)
-        throw new ServiceError('FORBIDDEN', 'this role may not read live events');
-      if (aborted) return;
-      if (stopping) throw new ServiceError('UNAVAILABLE', 'the service is stopping');
-      // A browser takes the connection only if one of the protocols that it offered is answered. Not corked: where the
-      // new socket lies in the place of the response, uWebSockets.js takes its state for that of the response after
-      // the cork, and closes it at random.
-      res.upgrade({ preset, identity }, key, bearer ?? '', extensions, context);
+      // A browser takes the connection only if one of the protocols that it offered is answered.
+      res.upgrade(
+        { preset, authorization },
+        req.getHeader('sec-websocket-key'),
+        bearer ?? '',
+        req.getHeader('sec-websocket-extensions'),
+        context,
+      );
     } catch (error) {
-      if (aborted) return;
       if (!(error instanceof ServiceError)) logError(error, 'a WebSocket upgrade failed');
       const fault = error instanceof ServiceError ? error : new ServiceError('INTERNAL', 'internal error');
       const { status, headers, body } = renderError(fault, services.now());
-      res.cork(() => {
-        res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
-        res.writeHeader('X-Request-Id', requestId(head));
-        for (const [name, value] of headers) res.writeHeader(name, value);
-        res.end(body ?? '', true);
-      });
+      res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
+      res.writeHeader('X-Request-Id', requestId(head));
+      for (const [name, value] of headers) res.writeHeader(name, value);
+      res.end(body ?? '', true);
     }
   };
 
@@ -214,6 +203,12 @@ const readers: ReadonlySet<string> = new Set(['viewer', 'analyst', 'admin']);
 function identityOf({ jti, roles, expiresAt }: SocketCredentials): SocketIdentity {
   const mayRead = roles.some((role) => readers.has(role));
   return { jti, mayRead, expiresAt: expiresAt ?? Number.POSITIVE_INFINITY };
+}
+
+/** The subprotocol that carries a token. */
+function bearerOf(protocols: string): string | undefined {
+  const offered = protocols.split(',').map((name) => name.trim());
+  return offered.find((name) => name.startsWith('bearer.'));
 }
 
 /** What the query of a stream path subscribes to. `since` is no filter and is not echoed as one. */

@@ -13,6 +13,7 @@ function setUp(
     identity?: Partial<SocketIdentity>;
     preset?: SessionOptions['preset'];
     authenticate?: SessionOptions['authenticate'];
+    credentials?: Promise<SocketIdentity>;
   } = {},
 ) {
   const reached: LimitName[] = [];
@@ -43,7 +44,8 @@ function setUp(
       onAdmitted: admitted,
       ...(options.preset ? { preset: options.preset } : {}),
     },
-    options.identity && { ...identityOf('viewer'), ...options.identity },
+    options.credentials ??
+      (options.identity && Promise.resolve({ ...identityOf('viewer'), ...options.identity })),
   );
   const say = async (...messages: unknown[]) => {
     for (const message of messages)
@@ -281,8 +283,9 @@ describe('credentials', () => {
     expect(wire.closed?.code).toBe(4401);
   });
 
-  it('that never expire need no timer', () => {
-    setUp({ identity: { expiresAt: Number.POSITIVE_INFINITY } });
+  it('that never expire need no timer', async () => {
+    const { say } = setUp({ identity: { expiresAt: Number.POSITIVE_INFINITY } });
+    await say();
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -309,7 +312,8 @@ describe('credentials', () => {
   });
 
   it('that are revoked close with 4401', async () => {
-    const { session, wire } = setUp({ identity: {} });
+    const { session, wire, say } = setUp({ identity: {} });
+    await say();
     session.revoke();
     session.revoke();
     expect(wire.closed?.code).toBe(4401);
@@ -331,6 +335,27 @@ describe('credentials', () => {
     expect(wire.sent).toEqual([]);
     expect(admitted).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('credentials of the upgrade', () => {
+  it.each([
+    [
+      'that are bad close with 4401',
+      async () => Promise.reject(new ServiceError('UNAUTHENTICATED', 'bad')),
+      4401,
+    ],
+    [
+      'of a role that may not read close with 4403',
+      async () => ({ jti: 'sensor', mayRead: false, expiresAt: Number.POSITIVE_INFINITY }),
+      4403,
+    ],
+    ['that cannot be checked for a bug close with 1011', async () => Promise.reject(new Error('bug')), 1011],
+  ])('%s', async (_, identity, code) => {
+    const { wire, say } = setUp({ credentials: identity() });
+    await say({ type: 'ping' });
+    expect(sent(wire)).toHaveLength(1);
+    expect(wire.closed?.code).toBe(code);
   });
 });
 
@@ -360,8 +385,9 @@ describe('a stream path', () => {
     expect(hub.subscriptions).toBe(2);
   });
 
-  it('with since beyond the head closes with 4400', () => {
-    const { wire } = setUp({ preset: { ...preset, since: 5 }, identity: {} });
+  it('with since beyond the head closes with 4400', async () => {
+    const { wire, say } = setUp({ preset: { ...preset, since: 5 }, identity: {} });
+    await say();
     expect(sent(wire)).toMatchObject([{ type: 'error', error: { details: { field: 'since' } } }]);
     expect(wire.closed?.code).toBe(4400);
   });

@@ -175,6 +175,13 @@ class Client {
     await this.until((messages) => messages.some(({ type }) => type === 'subscribed'));
   }
 
+  /** Its credentials have been checked. */
+  async admitted(): Promise<void> {
+    await this.open();
+    this.say({ type: 'ping' });
+    await this.until((messages) => messages.some(({ type }) => type === 'pong'));
+  }
+
   get seqs(): unknown[] {
     return this.messages.filter(({ type }) => type === 'event').map(({ seq }) => seq);
   }
@@ -231,13 +238,21 @@ describe('credentials', () => {
   });
 
   it.each([
-    ['bad ones', '/ws', { token: 'nobody' }, 401, 'UNAUTHENTICATED'],
-    ['bad ones as a subprotocol', '/ws', { protocols: ['bearer.nobody'] }, 401, 'UNAUTHENTICATED'],
-    ['those of a sensor', '/ws', { token: 'sensor' }, 403, 'FORBIDDEN'],
+    ['bad ones in the header', { token: 'nobody' }, 4401, 'UNAUTHENTICATED'],
+    ['bad ones as a subprotocol', { protocols: ['bearer.nobody'] }, 4401, 'UNAUTHENTICATED'],
+    ['those of a sensor', { token: 'sensor' }, 4403, 'FORBIDDEN'],
+  ])('%s close it, and what was said behind them is not answered', async (_, options, code, error) => {
+    const client = await new Client('/ws', options).open();
+    client.say({ type: 'ping' });
+    expect((await client.closed).code).toBe(code);
+    expect(client.messages).toMatchObject([{ type: 'error', error: { code: error } }]);
+  });
+
+  it.each([
     ['an unknown filter', `${stream}?colour=red`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
     ['a malformed filter', `${stream}?dst_port=https`, { token: 'viewer' }, 400, 'INVALID_REQUEST'],
     ['a parameter where there is none', '/ws?token=viewer', { token: 'viewer' }, 400, 'INVALID_REQUEST'],
-  ])('upgrade with %s is answered with an error', async (_, path, options, status, code) => {
+  ])('with %s: the upgrade is answered with an error', async (_, path, options, status, code) => {
     const client = new Client(path, options);
     const [, response] = await once(client.ws, 'unexpected-response');
     expect(response.statusCode).toBe(status);
@@ -317,7 +332,7 @@ describe('a socket is closed', () => {
 
   it('with 4401 when its credentials are revoked, others stay', async () => {
     const [one, other] = [new Client('/ws', { token: 'viewer-a' }), new Client('/ws', { token: 'viewer-b' })];
-    await Promise.all([one.open(), other.open()]);
+    await Promise.all([one.admitted(), other.admitted()]);
     sockets.revoked('viewer-a');
     expect((await one.closed).code).toBe(4401);
     expect(sockets.count()).toBe(1);
