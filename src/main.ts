@@ -154,6 +154,7 @@ async function open(config: Config, log: Logger, stopping: Stop, opened: Opened)
     url: workerUrl('ingest'),
     threads: config['threads.ingest'],
     maxQueue: limits.maxQueuedBodies,
+    maxYoungGenerationMb: 16,
     onWorkerLost: poolLost('ingest'),
   });
   opened.onClose('ingest pool', () => ingest.close());
