@@ -81,6 +81,8 @@ export const limits = {
   maxConcurrentReplays: 2,
   /** Messages that a replay reads at a time. */
   maxReplayMessages: 500,
+  /** Rows that one task of a replay looks at: 5 to 300 ms, by the filter. */
+  maxReplayScanRows: 500_000,
   /** How often a replay is tried again, a second apart, while the threads that read are overloaded or being replaced. */
   maxReplayRetries: 10,
   /** Time that a socket which is being closed has to read what it has left unread, before it is cut off. */
@@ -111,8 +113,9 @@ export const limits = {
   bodyTimeoutMs: 120_000,
   /** A whole answer to a client that does not keep up. */
   replyTimeoutMs: 120_000,
-  /** Read and thrown away of a refused body so that its sender sees the answer; past it the connection is cut. */
-  maxDiscardedBodyBytes: 64 * 2 ** 20,
+  /** Read and thrown away of a refused body so that its sender sees the answer (a write that fails is all that some
+   * would see); past it the connection is cut. A shipper's mistake stays under it: a file sent as one body. */
+  maxDiscardedBodyBytes: 128 * 2 ** 20,
   /** An X-Request-Id of the client that is taken over: UUIDs and trace ids are under 64. */
   maxRequestIdBytes: 128,
 } as const;

@@ -85,6 +85,25 @@ describe('LmdbEvents', () => {
     await close();
   });
 
+  it('replays a part of the store at a time where few events match, and misses none', async () => {
+    const { events, append, close } = open();
+    const records = [...connRecords(60)];
+    for (let n = 0; n < 60; n += 10) append('network', records.slice(n, n + 10));
+    const wanted = records[57]!.connection_id!;
+    const filter = { terms: [{ field: 'connection_id', values: [wanted] }] };
+    const steps: number[] = [];
+    const found: number[] = [];
+    for (let since = 0; since < 60; ) {
+      const part = events.replay('network', since, filter, 10, 20);
+      found.push(...part.events.map(({ seq }) => seq));
+      since = part.next;
+      steps.push(since);
+    }
+    expect(steps).toEqual([20, 40, 60]);
+    expect(found).toEqual([58]);
+    await close();
+  });
+
   it('forgets what a transaction that was undone had stored', async () => {
     const { env, writer, events, append, close } = open();
     const records = [...connRecords(5)];

@@ -127,14 +127,24 @@ export class LmdbEvents {
     return block === undefined ? undefined : readEvent(block, seq - block.firstSeq).attributes;
   }
 
-  /** Events committed after `since`, oldest first, at most `limit`. */
-  replay(table: Table, since: number, filter: EventFilter, limit: number): Replay<NetworkEvent | DnsEvent> {
+  /**
+   * Events committed after `since`, oldest first, at most `limit`. Where few match, it stops after
+   * `scanRows`, so that others get their turn: `next` is then how far it got.
+   */
+  replay(
+    table: Table,
+    since: number,
+    filter: EventFilter,
+    limit: number,
+    scanRows: number = limits.maxReplayScanRows,
+  ): Replay<NetworkEvent | DnsEvent> {
     const compiled = compileFilter(table, filter);
     const { directory, state } = this.#snapshot(table);
     const head = state.next_seq - 1;
     const oldest = directory.count === 0 ? state.next_seq : directory.firstSeq[0]!;
     const lost = Math.max(0, oldest - (since + 1));
     const events: { seq: number; id: string; data: NetworkEvent | DnsEvent }[] = [];
+    let scanned = 0;
     for (let i = 0; i < directory.count; i++) {
       const firstSeq = directory.firstSeq[i]!;
       if (firstSeq + directory.rows[i]! <= since + 1) continue;
@@ -146,6 +156,9 @@ export class LmdbEvents {
         const { id, attributes } = readEvent(block, row);
         events.push({ seq, id, data: attributes });
       }
+      scanned += block.rows;
+      const last = firstSeq + block.rows - 1;
+      if (scanned >= scanRows) return { events, next: last, head, lost };
     }
     return { events, next: head, head, lost };
   }
