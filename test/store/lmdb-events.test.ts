@@ -104,6 +104,19 @@ describe('LmdbEvents', () => {
     await close();
   });
 
+  it('ends a query between two blocks when nobody waits for it any more', async () => {
+    const { env, append, close } = open();
+    append('network', connRecords(10));
+    append('network', connRecords(10));
+    let asked = 0;
+    const reading = new LmdbEvents(env, () => ++asked > 1);
+    const query = { table: 'network', order: 'desc', page: 1, per_page: 10 } as const;
+    const filter = { terms: [{ field: 'src_port', values: [1] }] };
+    expect(() => reading.list({ ...query, filter })).toThrow(expect.objectContaining({ code: 'CANCELLED' }));
+    expect(asked).toBe(2);
+    await close();
+  });
+
   it('forgets what a transaction that was undone had stored', async () => {
     const { env, writer, events, append, close } = open();
     const records = [...connRecords(5)];

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../errors.ts';
 import { EventBlock as Block, type EventBlock, partStarts } from '../../events/block.ts';
 import { BlockHeader } from '../../events/block-format.ts';
 import { columnNames, tables } from '../../events/columns.ts';
@@ -30,6 +31,7 @@ const empty: TableState = { next_seq: 1, rows: 0, blocks: 0, bytes: 0, generatio
  * ```
  */
 export class BlockStore {
+  readonly #cancelled: () => boolean;
   readonly #env: RootDatabase;
   readonly #headers: Database<Buffer, number[]>;
   readonly #parts: Database<Buffer, number[]>;
@@ -37,8 +39,10 @@ export class BlockStore {
   readonly #state: Database<TableState, number>;
   #cache = new HeaderCache();
 
-  constructor(env: RootDatabase) {
+  /** @param cancelled - asked before each block; once true, reading ends with CANCELLED */
+  constructor(env: RootDatabase, cancelled: () => boolean = () => false) {
     this.#env = env;
+    this.#cancelled = cancelled;
     this.#headers = env.openDB({ name: 'event-headers', encoding: 'binary' });
     this.#parts = env.openDB({ name: 'event-parts', encoding: 'binary' });
     this.#ids = env.openDB({ name: 'event-ids', encoding: 'binary', keyEncoding: 'binary' });
@@ -94,6 +98,7 @@ export class BlockStore {
    * Good until the next `refresh` or change: large parts are views of the memory map.
    */
   open(table: Table, firstSeq: number, rows: number): EventBlock {
+    if (this.#cancelled()) throw new ServiceError('CANCELLED', 'nobody waits for this query any more');
     const code = tables.indexOf(table);
     let header = this.#cache.get(table, firstSeq);
     if (header === undefined || header.rows !== rows) {

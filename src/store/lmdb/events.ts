@@ -35,8 +35,9 @@ export class LmdbEvents {
   readonly #store: BlockStore;
   #directories = newDirectories();
 
-  constructor(env: RootDatabase) {
-    this.#store = new BlockStore(env);
+  /** @param cancelled - asked between blocks by reads; once true, they end with CANCELLED */
+  constructor(env: RootDatabase, cancelled?: () => boolean) {
+    this.#store = new BlockStore(env, cancelled);
   }
 
   /**

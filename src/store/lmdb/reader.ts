@@ -8,11 +8,15 @@ import { listNotes } from './notes.ts';
 import { principalByName } from './principals.ts';
 import { databaseFile, lastSequence, openTables } from './tables.ts';
 
-/** Opens siem.mdb for reading; `openStore` has created it before. */
-export function openReader(dataDir: string): StoreReader {
+/**
+ * Opens siem.mdb for reading; `openStore` has created it before.
+ *
+ * @param cancelled - asked between blocks by queries of events; once true, they end with CANCELLED
+ */
+export function openReader(dataDir: string, cancelled?: () => boolean): StoreReader {
   const root = openDatabase(join(dataDir, databaseFile), { readOnly: true });
   const tables = openTables(root);
-  const events = new LmdbEvents(root);
+  const events = new LmdbEvents(root, cancelled);
   /** Each call reads one snapshot, the newest. */
   const fresh = <A extends unknown[], R>(read: (...args: A) => R) => {
     return (...args: A): R => {
