@@ -11,6 +11,7 @@ const benchmarks = {
   ingest: () => import('./ingest.ts'),
   events: () => import('./events.ts'),
   queries: () => import('./queries.ts'),
+  startup: () => import('./startup.ts'),
   live: () => import('./live.ts'),
   ledger: () => import('./ledger.ts'),
   rpc: () => import('./rpc.ts'),

@@ -40,7 +40,9 @@ if (!(linesPerSecond >= 1 && linesPerSecond <= 1e6)) {
   process.exit(1);
 }
 const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
+// Nobody reads any more (`npm run demo | head`): the service must not go on alone.
+process.stdout.on('error', () => stop.abort());
 
 const dataDir = mkdtempSync(join(tmpdir(), 'candor-demo-'));
 let service: Service | undefined;

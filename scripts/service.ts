@@ -37,11 +37,14 @@ export interface ServiceOptions {
 /** Resolves once the service logs that it listens; rejects with its output when it ends before. */
 export function startService(options: ServiceOptions = {}): Promise<Service> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'candor-'));
+  // Without the launcher, which would pass a Ctrl-C on that the terminal has sent to all of us already.
   const start = [...flags, join(root, 'src/cli/main.ts'), 'start'];
   const [command = process.execPath, ...before] = options.wrapper ?? [];
   const child = spawn(command, options.wrapper ? [...before, process.execPath, ...start] : start, {
     cwd: root,
     env: {
+      // As the launcher has it.
+      MALLOC_MMAP_THRESHOLD_: String(256 * 1024),
       ...process.env,
       CANDOR_DATA_DIR: dataDir,
       CANDOR_HOST: '127.0.0.1',
@@ -51,7 +54,7 @@ export function startService(options: ServiceOptions = {}): Promise<Service> {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return whenListening(child, dataDir, options.dataDir === undefined, (options.wrapper?.length ?? 0) > 0);
+  return whenListening(child, dataDir, options.dataDir === undefined);
 }
 
 /** Any other server that logs `{"msg":"listening","port":…}`: what the service is compared with. */
@@ -59,21 +62,18 @@ export function startScript(script: string, args: readonly string[], dataDir: st
   const child = spawn(process.execPath, [...flags, join(root, script), ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return whenListening(child, dataDir, true, false);
+  return whenListening(child, dataDir, true);
 }
 
-function whenListening(
-  child: ChildProcess,
-  dataDir: string,
-  temporary: boolean,
-  wrapped: boolean,
-): Promise<Service> {
+function whenListening(child: ChildProcess, dataDir: string, temporary: boolean): Promise<Service> {
   const { stdout, stderr } = child;
   if (!stdout || !stderr) throw new Error('the process has no output to read');
   const output: string[] = [];
   let peak = 0;
+  /** What was started may be a launcher or a tracer: the service says which process it is. */
+  let pid = child.pid ?? 0;
   const sampler = setInterval(() => {
-    peak = Math.max(peak, rssAnonMiB(child.pid ?? 0));
+    peak = Math.max(peak, rssAnonMiB(pid));
   }, 100);
   const ended = new Promise<number | null>((resolve) => {
     child.once('close', (code) => {
@@ -87,10 +87,10 @@ function whenListening(
     createInterface({ input: stdout }).on('line', (line) => {
       output.push(line);
       const record = line.startsWith('{')
-        ? (JSON.parse(line) as { msg?: string; url?: string; port?: number })
+        ? (JSON.parse(line) as { msg?: string; url?: string; port?: number; pid?: number })
         : {};
       if (!record.msg?.includes('listening')) return;
-      const pid = wrapped ? firstChild(child.pid ?? 0) : (child.pid ?? 0);
+      pid = record.pid ?? pid;
       resolve({
         url: record.url ?? `http://127.0.0.1:${record.port}`,
         dataDir,
@@ -111,10 +111,6 @@ function whenListening(
       });
     });
   });
-}
-
-function firstChild(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
 }
 
 function rssAnonMiB(pid: number): number {

@@ -57,6 +57,9 @@ export const limits = {
   maxQueuedAppends: 65_536,
   /** Outbox rows waiting for the ledger before changes that must be logged are refused. */
   maxOutboxRows: 100_000,
+  /** Free bytes of the volume with the databases, below which no events are taken. They are left for the log, its anchor
+   * and its journal, without which the ledger could not go on, and for small changes. */
+  minFreeDiskBytes: 64 * 2 ** 20,
   /** WebSocket connections. Each costs about 10 kB plus what it has not read. */
   maxSockets: 10_000,
   /** Subscriptions on one socket. */

@@ -21,6 +21,8 @@ export interface KnownToken {
   readonly roles: readonly Role[];
   /** SHA-256 (hex) of the secret. */
   readonly secret_hash: string;
+  /** SHA-256 (hex) of what all refresh secrets of a session share; sessions only. */
+  readonly family_hash?: string;
   readonly issued_at: string;
   readonly expires_at?: string;
   readonly revoked_at?: string;

@@ -5,7 +5,15 @@ import { type AccessTokens, accessTokenTtlMs } from './access-token.ts';
 import type { IdentityReader, IdentityWriter, KnownPrincipal, KnownToken, Sources } from './identities.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { verifyPassword } from './passwords.ts';
-import { newSecret, parseSecret, secretHash, writeSecret } from './secrets.ts';
+import {
+  familyOf,
+  matchesSecret,
+  newSecret,
+  parseSecret,
+  renewSecret,
+  secretHash,
+  writeSecret,
+} from './secrets.ts';
 
 /** A session ends this long after its login, however often it is refreshed. */
 export const sessionTtlMs = 7 * 24 * 3600 * 1000;
@@ -23,8 +31,11 @@ export interface SignIn {
    * RATE_LIMITED after too many failures of the account or from the address.
    */
   login(input: LoginInput, remoteAddress: string): Promise<SessionTokens>;
-  /** Renews a session's tokens. A refresh token that was used before ends its session. */
-  refresh(refreshToken: string): Promise<SessionTokens>;
+  /**
+   * Renews a session's tokens. A refresh token that was used before ends its session, of which `ended` is told. One that
+   * was made up does nothing: identifiers of sessions are in the log for others to read.
+   */
+  refresh(refreshToken: string, ended: (jti: string) => void): Promise<SessionTokens>;
   /** Ends the session, or revokes the long-lived token, with these credentials. */
   logout(identity: { readonly jti: string; readonly principal: { id: string; name: string } }): Promise<void>;
 }
@@ -60,16 +71,20 @@ export function createSignIn({ reader, writer, tokens, sources }: SignInParts): 
       return answer(principal, session, secret, nowMs);
     },
 
-    refresh: async (refreshToken) => {
+    refresh: async (refreshToken, ended) => {
       const presented = parseSecret('session', refreshToken);
       const session = presented === undefined ? undefined : reader.token(presented.jti);
       const principal = session === undefined ? undefined : reader.principal(session.principal_id);
       if (presented === undefined || principal?.status !== 'active' || !isSession(session))
         throw badRefreshToken();
-      const secret = newSecret();
+      if (!matchesSecret(familyOf(presented.secret), session.family_hash)) throw badRefreshToken();
+      const secret = renewSecret(presented.secret);
       const { id, name } = principal;
       const hashes = [secretHash(presented.secret), secretHash(secret)] as const;
-      if (!(await writer.rotateSession(session.jti, ...hashes, { id, name }))) throw badRefreshToken();
+      if (!(await writer.rotateSession(session.jti, ...hashes, { id, name }))) {
+        ended(session.jti);
+        throw badRefreshToken();
+      }
       return answer(principal, session, secret, sources.now());
     },
 
@@ -79,7 +94,7 @@ export function createSignIn({ reader, writer, tokens, sources }: SignInParts): 
   };
 }
 
-type Session = KnownToken & { readonly expires_at: string };
+type Session = KnownToken & { readonly expires_at: string; readonly family_hash: string };
 
 function beginSession(principal: KnownPrincipal, secret: string, jti: string, nowMs: number): Session {
   return {
@@ -88,13 +103,14 @@ function beginSession(principal: KnownPrincipal, secret: string, jti: string, no
     kind: 'session',
     roles: principal.roles,
     secret_hash: secretHash(secret),
+    family_hash: secretHash(familyOf(secret)),
     issued_at: new Date(nowMs).toISOString(),
     expires_at: new Date(nowMs + sessionTtlMs).toISOString(),
   };
 }
 
 const isSession = (token: KnownToken | undefined): token is Session =>
-  token?.kind === 'session' && token.expires_at !== undefined;
+  token?.kind === 'session' && token.expires_at !== undefined && token.family_hash !== undefined;
 
 const wrongPassword = () => new ServiceError('UNAUTHENTICATED', 'wrong name or password');
 const badRefreshToken = () => new ServiceError('UNAUTHENTICATED', 'the refresh token is not valid');

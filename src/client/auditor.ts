@@ -59,9 +59,11 @@ export async function audit(
   const { head, keys, key } = signed;
 
   const late = outOfTime(head, options);
-  if (late !== undefined) return fault(late);
-  if (pin === undefined) return { status: 'pinned', key, keys, pin: pinOf(log, head, keys, options.now) };
-
+  if (pin === undefined) {
+    if (late !== undefined) return fault(late);
+    return { status: 'pinned', key, keys, pin: pinOf(log, head, keys, options.now) };
+  }
+  // Its age excuses nothing: a log that was rolled back shows an old head.
   const changed = changedKey(pin, keys);
   if (changed !== undefined) return fault(changed, evidence(changed, pin, head, keys));
   const against = await compare(log, pin.head, head);
@@ -73,6 +75,7 @@ export async function audit(
   if (against?.fault !== undefined) {
     return fault(against.fault, evidence(against.fault, pin, head, keys, against.proof));
   }
+  if (late !== undefined) return fault(late);
   const status = head.size === pin.head.size ? 'unchanged' : 'extended';
   const next = { ...pinOf(log, head, keys, options.now), pinnedAt: pin.pinnedAt };
   return { status, from: pin.head.size, key, keys, pin: next };

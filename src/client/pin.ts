@@ -1,7 +1,8 @@
-import { type Exact, members, parseExact, string } from './exact-json.ts';
+import { verifyEd25519 } from './ed25519.ts';
+import { base64url, type Exact, members, parseExact, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
 import type { KeySet } from './key-set.ts';
-import { readTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
+import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
 
 /** What an auditor remembers of a log: the latest head that it accepted, and every key that it has seen. */
 export interface Pin {
@@ -23,6 +24,10 @@ export function writePin(pin: Pin): string {
   return `{"version":${version},"head":${writeTreeHead(pin.head)},${rest.slice(1)}\n`;
 }
 
+/**
+ * Reads a pin, and checks that its head is signed by the key that it remembers for it: a file that was altered must
+ * not accuse the log.
+ */
 export function parsePin(text: string): Pin | Fault {
   const fields = members(parseExact(text));
   if (fields?.version !== version) return malformed(`it has no "version": ${version}`);
@@ -35,6 +40,9 @@ export function parsePin(text: string): Pin | Fault {
     return malformed('log or a time is missing');
   const keys = readKeys(fields.keys);
   if (keys === undefined) return malformed('keys is no object of texts');
+  const signer = base64url(keys[head.signerKeyId]);
+  if (signer === undefined || !verifyEd25519(signer, signedBytes(head), head.signature))
+    return malformed('its head is not signed by the key that it names, so the file was altered');
   return { log, head, keys, pinnedAt, updatedAt };
 }
 

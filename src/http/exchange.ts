@@ -8,6 +8,7 @@ import { corsHeaders, preflightHeaders } from './cors.ts';
 import type { Authenticator, Call, Endpoint } from './endpoint.ts';
 import { contentCoding } from './json-body.ts';
 import type { Match, Routes } from './match.ts';
+import { limitByReason } from './reached.ts';
 import { type Header, noContent, type Rendered, type Reply, render, renderError } from './reply.ts';
 import { copyHead, framing, mediaType, type RequestHead, requestId } from './request.ts';
 import { type Sending, send } from './send.ts';
@@ -175,6 +176,8 @@ export class Exchange {
         'request failed',
       );
     }
+    const limit = limitByReason(known);
+    if (limit !== undefined) this.#front.observer.limitReached(limit);
     if (known.code === 'WORKER_LOST') {
       this.#front.log.warn({ request_id: this.#id, operation: this.#operation }, known.message);
     }

@@ -76,11 +76,7 @@ export class Metrics implements Observer {
   readonly #ledgerTotals = {
     entries: this.#counter('candor_ledger_appended_total', 'Entries appended.', []),
     commits: this.#counter('candor_ledger_commits_total', 'Commits, each with one head and one flush.', []),
-    commit_us: this.#counter(
-      'candor_ledger_commit_microseconds_total',
-      'Time in commits, flush included.',
-      [],
-    ),
+    commit_us: this.#counter('candor_ledger_commit_seconds_total', 'Time in commits, flush included.', []),
     proofs: this.#counter('candor_ledger_proofs_total', 'Proofs served.', []),
     proofs_verified: this.#counter(
       'candor_ledger_proofs_verified_total',
@@ -192,7 +188,9 @@ export class Metrics implements Observer {
     const totals = this.#ledger();
     for (const [name, counter] of Object.entries(this.#ledgerTotals)) {
       counter.reset();
-      counter.inc(totals[name as LedgerCounter]);
+      const total = totals[name as LedgerCounter];
+      // Prometheus' base unit is the second.
+      counter.inc(name === 'commit_us' ? total / 1e6 : total);
     }
   }
 

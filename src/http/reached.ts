@@ -15,9 +15,22 @@ export async function countingRefusals<T>(
     return await work;
   } catch (error) {
     const limit = error instanceof ServiceError ? limits[error.code] : undefined;
-    if (limit !== undefined) metrics.limitReached(limit);
+    if (limit !== undefined && limitByReason(error) === undefined) metrics.limitReached(limit);
     throw error;
   }
+}
+
+/** Limits that any operation may meet, by the `details.reason` of the refusal; the front counts them for all. */
+const byReason: Readonly<Record<string, LimitName>> = {
+  disk_full: 'minFreeDiskBytes',
+  outbox_full: 'maxOutboxRows',
+  too_many_records: 'maxBodyRecords',
+};
+
+/** The limit that a refusal names by its reason. */
+export function limitByReason(error: unknown): LimitName | undefined {
+  const reason = error instanceof ServiceError ? error.details?.reason : undefined;
+  return typeof reason === 'string' && Object.hasOwn(byReason, reason) ? byReason[reason] : undefined;
 }
 
 /** Lists are refused when too many wait for a thread. */

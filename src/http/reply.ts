@@ -118,15 +118,16 @@ function renderPage({ page, perPage }: Extract<Reply, { kind: 'page' }>, end: st
 /** How long a client waits before it tries again, in seconds, where the error does not say. */
 const retryAfter: Partial<Record<ErrorCode, number>> = { RATE_LIMITED: 60, LOG_EMPTY: 30 };
 
-/** What only the inside knows by its own name. */
-const outside: Partial<Record<ErrorCode, ErrorCode>> = {
-  WORKER_LOST: 'UNAVAILABLE',
-  CANCELLED: 'UNAVAILABLE',
+/** What only the inside knows by its own name. Its message may say what the thread died of: that is for the log. */
+const inside: Partial<Record<ErrorCode, string>> = {
+  WORKER_LOST: 'a part of the service was lost while it worked on this; whether it was done is unknown',
+  CANCELLED: 'the request was given up',
 };
 
 /** An error in the specification's envelope. `details.retry_after_s`, where present, becomes `Retry-After`. */
 export function renderError(error: ServiceError, now: number): Rendered {
-  const code = outside[error.code] ?? error.code;
+  const hidden = inside[error.code];
+  const code = hidden === undefined ? error.code : 'UNAVAILABLE';
   const { status, retry } = errorCodes[code];
   const headers = [jsonHeader];
   if (retry) {
@@ -137,7 +138,7 @@ export function renderError(error: ServiceError, now: number): Rendered {
     ]);
   }
   if (status === 401) headers.push(['WWW-Authenticate', 'Bearer realm="candor"']);
-  const { message, details } = error;
+  const { message, details } = hidden === undefined ? error : { message: hidden, details: undefined };
   const timestamp = new Date(now).toISOString();
   return { status, headers, body: JSON.stringify({ error: { code, message, details }, timestamp }) };
 }

@@ -57,8 +57,8 @@ export interface Services {
 export interface Auth {
   /** UNAUTHENTICATED; RATE_LIMITED after too many failures of one account or from one address. */
   login(input: LoginInput, remoteAddress: string): Promise<SessionTokens>;
-  /** UNAUTHENTICATED; a refresh token that was used before ends its session. */
-  refresh(refreshToken: string): Promise<SessionTokens>;
+  /** UNAUTHENTICATED; a refresh token that was used before ends its session, of which `ended` is told. */
+  refresh(refreshToken: string, ended: (jti: string) => void): Promise<SessionTokens>;
   /** Ends the session, or revokes the token, of these credentials. */
   logout(identity: Identity): Promise<void>;
   /** INVALID_REQUEST for roles that the principal does not have, and for an end in the past. */

@@ -21,6 +21,7 @@ export function inflate(body: ArrayBuffer, encoding: Encoding): Buffer {
       throw new ServiceError(
         'PAYLOAD_TOO_LARGE',
         `body inflates to more than ${limits.maxInflatedBytes} bytes`,
+        { max_bytes: limits.maxInflatedBytes },
       );
     }
     throw invalidField('body', `is not valid ${encoding}`);

@@ -26,7 +26,7 @@ export interface IngestInput {
   readonly receivedAt: number;
   /** `network.home`: addresses and CIDR blocks. */
   readonly home: readonly string[];
-  /** Whether the SHA-256 of the inflated body is wanted. */
+  /** Whether a digest of the request is wanted. */
   readonly digest: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface ParsedBody {
   /** `event` points into `blocks`. */
   readonly findings: Finding[];
   readonly answer: IngestAnswer;
-  /** SHA-256 (hex) of the inflated body. */
+  /** SHA-256 (hex) of what the request says: the inflated body and how it is to be read. */
   readonly digest?: string;
 }
 
@@ -70,7 +70,13 @@ function parseBytes(bytes: Buffer, input: IngestInput, detectors: Detectors): Pa
   each(bytes, (start, end, line) => reader.read(start, end, line));
   const { blocks, findings, answer } = batch.finish();
   if (!input.digest) return { blocks, findings, answer };
-  return { blocks, findings, answer, digest: createHash('sha256').update(bytes).digest('hex') };
+  return { blocks, findings, answer, digest: digestOf(bytes, input) };
+}
+
+/** The same bytes from another sensor, or as another format, are another request. */
+function digestOf(bytes: Buffer, { mediaType, source, sensor, table }: IngestInput): string {
+  const hash = createHash('sha256').update(JSON.stringify([mediaType, source, sensor, table]));
+  return hash.update(bytes).digest('hex');
 }
 
 const openBracket = 91;

@@ -46,7 +46,10 @@ export class RecordReader {
 
   read(start: number, end: number, line: number): void {
     if (++this.#records > limits.maxBodyRecords) {
-      throw new ServiceError('PAYLOAD_TOO_LARGE', `body holds more than ${limits.maxBodyRecords} records`);
+      throw new ServiceError('PAYLOAD_TOO_LARGE', `body holds more than ${limits.maxBodyRecords} records`, {
+        reason: 'too_many_records',
+        max_records: limits.maxBodyRecords,
+      });
     }
     try {
       this.#record(start, end);

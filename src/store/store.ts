@@ -14,7 +14,7 @@ export interface IngestBatch {
   readonly findings: readonly Finding[];
   /** What the caller will be answered, before duplicates are known. */
   readonly answer: IngestAnswer;
-  /** `key` is scoped to the principal; `digest` is the SHA-256 (hex) of the inflated body. */
+  /** `key` is scoped to the principal; `digest` tells its requests apart (SHA-256, hex). */
   readonly idempotency?: { readonly key: string; readonly digest: string };
 }
 
@@ -101,6 +101,8 @@ export interface Token {
   readonly roles: readonly Role[];
   /** SHA-256 (hex) of the long-lived secret, or of the session's current refresh token. */
   readonly secret_hash: string;
+  /** SHA-256 (hex) of what all refresh tokens of a session share; sessions only. */
+  readonly family_hash?: string;
   readonly issued_at: string;
   readonly expires_at?: string;
   readonly revoked_at?: string;
@@ -123,7 +125,7 @@ export interface StoreStatus {
  * Failure: OVERLOADED and UNAVAILABLE keep nothing; after WORKER_LOST the outcome is unknown.
  */
 export interface Store {
-  /** CONFLICT when the Idempotency-Key came before with another body. */
+  /** CONFLICT when the Idempotency-Key came before with another request. */
   commit(batch: IngestBatch): Promise<Committed>;
   /** NOT_FOUND, INVALID_TRANSITION, VERSION_MISMATCH (when `version` is given and isn't the alert's). */
   changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertUpdate>;
@@ -140,7 +142,10 @@ export interface Store {
   createPrincipal(principal: Principal, by: Actor): Promise<void>;
   /** Stores a token, with its `token.issued` outbox row. */
   addToken(token: Token, by: Actor): Promise<void>;
-  /** Replaces the refresh secret if `expectedHash` is current (returns true); otherwise revokes the session (false). */
+  /**
+   * Replaces the refresh secret if `expectedHash` is current (returns true); otherwise revokes the session (false), so
+   * the caller makes sure first that the secret was once the session's.
+   */
   rotateSession(jti: string, expectedHash: string, newHash: string, by: Actor): Promise<boolean>;
   /** Revokes, with its `token.revoked` outbox row. False when it was revoked or unknown already. */
   revokeToken(jti: string, by: Actor): Promise<boolean>;

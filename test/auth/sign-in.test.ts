@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { mayAccess, requireAccess } from '../../src/auth/access.ts';
 import { accessTokens } from '../../src/auth/access-token.ts';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { ensureAdministrator } from '../../src/auth/bootstrap.ts';
@@ -41,7 +40,12 @@ async function service() {
   const sources = { now: () => clock.now, newId: () => uuid7(clock.now) };
   const parts = { reader, writer: store, tokens, sources };
   const generated = await ensureAdministrator(parts, password);
-  const signIn = createSignIn(parts);
+  const ended: string[] = [];
+  const sessions = createSignIn(parts);
+  const signIn = {
+    ...sessions,
+    refresh: (token: string) => sessions.refresh(token, (jti) => ended.push(jti)),
+  };
   const authenticate = createAuthenticator(reader, tokens);
   const who = (token: string) => authenticate(`Bearer ${token}`, clock.now);
   const login = (changes: { username?: string; password?: string } = {}, address = '192.0.2.1') =>
@@ -59,7 +63,7 @@ async function service() {
     await store.createPrincipal(principal, system);
     return principal;
   };
-  return { ...parts, store, clock, generated, signIn, authenticate, who, login, add };
+  return { ...parts, store, clock, generated, signIn, ended, authenticate, who, login, add };
 }
 
 const unauthenticated = { code: 'UNAUTHENTICATED' };
@@ -126,13 +130,28 @@ describe('a session', () => {
   });
 
   test('ends when a refresh token is used twice, with all its tokens', async () => {
-    const { login, who, signIn, store } = await service();
+    const { login, who, signIn, ended, store } = await service();
     const first = await login();
+    const { jti } = await who(first.access_token);
     const second = await signIn.refresh(first.refresh_token);
+    expect(ended).toEqual([]);
     await expect(signIn.refresh(first.refresh_token)).rejects.toMatchObject(unauthenticated);
     await expect(signIn.refresh(second.refresh_token)).rejects.toMatchObject(unauthenticated);
     await expect(who(second.access_token)).rejects.toMatchObject(unauthenticated);
     expect((await store.outbox(10)).map(({ kind }) => kind)).toEqual(['token.issued', 'token.revoked']);
+    expect(ended).toContain(jti);
+  });
+
+  test('is not ended by a refresh token that somebody made up, who knows its identifier from the log', async () => {
+    const { login, who, signIn, ended, store } = await service();
+    const { access_token, refresh_token } = await login();
+    const { jti } = await who(access_token);
+    const forged = `refresh_${jti}_${'A'.repeat(43)}`;
+    await expect(signIn.refresh(forged)).rejects.toMatchObject(unauthenticated);
+    await expect(who(access_token)).resolves.toBeDefined();
+    await expect(signIn.refresh(refresh_token)).resolves.toBeDefined();
+    expect(ended).toEqual([]);
+    expect(await store.outbox(10)).toHaveLength(1);
   });
 
   test('does not end another session of the same principal', async () => {
@@ -252,23 +271,5 @@ describe('credentials', () => {
     await expect(ask()).rejects.toMatchObject(unauthenticated);
     principal = undefined;
     await expect(ask()).rejects.toMatchObject(unauthenticated);
-  });
-});
-
-describe('access', () => {
-  test('is denied by default', () => {
-    expect(mayAccess(undefined, ['admin'])).toBe(false);
-    expect(mayAccess([], ['admin'])).toBe(false);
-    expect(mayAccess(['analyst'], [])).toBe(false);
-    expect(mayAccess('public', [])).toBe(true);
-    expect(mayAccess(['analyst', 'admin'], ['viewer', 'admin'])).toBe(true);
-  });
-
-  test('asks for credentials before it forbids', () => {
-    expect(() => requireAccess(['admin'], undefined)).toThrow(expect.objectContaining(unauthenticated));
-    expect(() => requireAccess(['admin'], { roles: ['viewer'] })).toThrow(
-      expect.objectContaining({ code: 'FORBIDDEN' }),
-    );
-    expect(() => requireAccess('public', undefined)).not.toThrow();
   });
 });

@@ -79,6 +79,26 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(readFileSync(state, 'utf8')).toBe('{');
   });
 
+  test.for([
+    ['a root', /"root_hash":"../, '"root_hash":"zz'],
+    ['a size', /"tree_size":2/, '"tree_size":9'],
+    ['a time', /"timestamp_ns":1/, '"timestamp_ns":2'],
+    ['the keys', /"keys":\{[^}]*\}/, '"keys":{}'],
+  ] as const)('a pin whose file was altered (%s) accuses nobody', async ([, found, by]) => {
+    await log.append(2);
+    await audit();
+    const pinned = readFileSync(state, 'utf8');
+    const digit = /"root_hash":"(.)/.exec(pinned)?.[1] === '0' ? '11' : '00';
+    const altered = pinned.replace(found, by.replace('zz', digit));
+    expect(altered).not.toBe(pinned);
+    writeFileSync(state, altered);
+    const ended = await audit();
+    expect(ended.code).toBe(exitCodes.refused);
+    expect(ended.stderr).toContain('MALFORMED_PIN');
+    expect(readdirSync(join(folder, 'pins'))).toEqual(['log.json']);
+    expect(readFileSync(state, 'utf8')).toBe(altered);
+  });
+
   test('wrong usage, and nobody there', async () => {
     expect((await candor('audit')).code).toBe(exitCodes.usage);
     expect((await candor('audit', 'ftp://x')).code).toBe(exitCodes.usage);

@@ -329,6 +329,20 @@ describe('a log that contradicts itself with good signatures', () => {
     expect(codeOf(await check(pin))).toBe('ROLLBACK');
   });
 
+  test('ROLLBACK before STALE_HEAD: the age of a head excuses nothing', async () => {
+    await log.append(1);
+    const copy = await log.snapshot();
+    await log.append(1);
+    const pin = pinOf(await check());
+    await log.restore(copy);
+    const options = { now: log.now + 10_000, maxAgeMs: 5000 };
+    const result = await check(pin, options);
+    expect(codeOf(result)).toBe('ROLLBACK');
+    expect(result).toHaveProperty('evidence');
+    await log.append(2);
+    expect(codeOf(await check(pinOf(await check()), options))).toBe('STALE_HEAD');
+  });
+
   test('FORK: another tree of the same size; the evidence convicts by itself', async () => {
     await log.append(3);
     const copy = await log.snapshot();

@@ -150,8 +150,10 @@ describe('a bundle', () => {
     if (bundle instanceof Fault) throw new Error(bundle.code);
     expect(parseTreeHead(writeTreeHead(bundle.head))).toEqual(bundle.head);
     const at = new Date(0).toISOString();
-    const pin = { log: 'http://log', head: bundle.head, keys: { a: 'b' }, pinnedAt: at, updatedAt: at };
+    const keys = Object.fromEntries([...bundle.keys.values()].map((key) => [key.kid, key.x]));
+    const pin = { log: 'http://log', head: bundle.head, keys, pinnedAt: at, updatedAt: at };
     expect(parsePin(writePin(pin))).toEqual(pin);
+    expect(parsePin(writePin({ ...pin, keys: { a: 'b' } }))).toMatchObject({ code: 'MALFORMED_PIN' });
     for (const wrong of [
       '',
       '{}',

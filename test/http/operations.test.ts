@@ -131,12 +131,13 @@ describe('sessions', () => {
     const second = (await service.call('refresh', 'POST /auth/refresh', { json })).body as Tokens;
     expect(failure(await service.call('refresh', 'POST /auth/refresh', { json }))[1]).toBe('UNAUTHENTICATED');
     expect((await service.call('whoAmI', 'GET /auth/me', { token: second.access_token })).status).toBe(401);
+    expect(service.revoked).toHaveLength(1);
 
     const third = await login();
     expect((await service.call('logout', 'POST /auth/logout', { token: third.access_token })).status).toBe(
       204,
     );
-    expect(service.revoked).toHaveLength(1);
+    expect(service.revoked).toHaveLength(2);
     expect((await service.call('whoAmI', 'GET /auth/me', { token: third.access_token })).status).toBe(401);
   });
 
@@ -463,6 +464,21 @@ describe('settings and failures', () => {
     await other.close();
   });
 
+  test.each([
+    ['PAYLOAD_TOO_LARGE', 'too_many_records', 'maxBodyRecords'],
+    ['UNAVAILABLE', 'disk_full', 'minFreeDiskBytes'],
+    ['UNAVAILABLE', 'outbox_full', 'maxOutboxRows'],
+  ] as const)('a refusal with %s and reason %s is counted as %s', async (code, reason, limit) => {
+    const ingest = () => Promise.reject(new ServiceError(code, 'refused', { reason }));
+    const other = await openService({}, { ingest });
+    const json = { username: 'admin', password };
+    const { access_token: token } = (await other.call('login', 'POST /auth/login', { json })).body as Tokens;
+    await other.call('ingest', 'POST /api/v1/ingest', { token, text: 'x', headers: lines });
+    const { body } = await other.call('getStatus', 'GET /api/v1/status', { token });
+    expect(body).toMatchObject({ data: { attributes: { limits_reached: [{ limit, times: 1 }] } } });
+    await other.close();
+  });
+
   test('a commit that cannot be announced is acknowledged all the same', async () => {
     const publish = () => {
       throw new Error('a bug in the hub');
@@ -495,6 +511,7 @@ describe('settings and failures', () => {
       });
       expect(failure(answer).slice(0, 2)).toEqual([503, 'UNAVAILABLE']);
       expect(answer.headers.get('retry-after')).toBe('1');
+      expect(JSON.stringify(answer.body)).not.toContain('the thread died');
     }
     await other.close();
   });

@@ -210,7 +210,10 @@ describe('garbage among good lines', () => {
 
   it('refuses a body of more records than the limit', () => {
     expect(() => parse(Buffer.alloc(2 * limits.maxBodyRecords + 2, 'x\n'))).toThrow(
-      expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE' }),
+      expect.objectContaining({
+        code: 'PAYLOAD_TOO_LARGE',
+        details: { reason: 'too_many_records', max_records: limits.maxBodyRecords },
+      }),
     );
   });
 });

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +35,26 @@ test('the demo plays, alerts, proves and ends with nothing left behind', { timeo
   }
   expect(readdirSync(folder)).toEqual([]);
 });
+
+test.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'an output that nobody reads any more'] as const)(
+  'ends with nothing left behind by %s',
+  { timeout: 60_000 },
+  async (how) => {
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const [first] = (await once(child.stdout, 'data')) as [Buffer];
+    expect(String(first)).toContain('Starting');
+    const [second] = (await once(child.stdout, 'data')) as [Buffer];
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(String(second))?.[0];
+    if (how.startsWith('SIG')) child.kill(how as NodeJS.Signals);
+    else child.stdout.destroy();
+    expect((await once(child, 'exit'))[0]).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+    await expect(fetch(`${url}/health`)).rejects.toThrow();
+  },
+);
 
 test('a demo that can not start says why and ends with 1', { timeout: 60_000 }, async () => {
   const { code, output } = await demo(['--once'], { CANDOR_CONFIG: join(folder, 'none.yaml') });

@@ -6,7 +6,7 @@ import { limits } from '../../src/limits.ts';
 import { openDatabase } from '../../src/lmdb.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { EventListQuery } from '../../src/store/store.ts';
-import { batchOf, everything, finding, hour, opened, resources, start } from './opened.ts';
+import { analyst, batchOf, everything, finding, hour, opened, resources, start } from './opened.ts';
 import { networkRecord } from './records.ts';
 
 const allEvents: EventListQuery = {
@@ -26,6 +26,26 @@ function block(records: readonly NetworkRecord[]): ArrayBuffer {
 const answer = (accepted: number) => ({ accepted, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
 
 describe('a batch', () => {
+  test('is refused while the volume has nothing but its reserve; small changes and what is known are not', async () => {
+    let free = limits.minFreeDiskBytes;
+    const { store, reader } = opened({ freeBytes: () => free });
+    const known = { blocks: [block([networkRecord()])], findings: [finding()], answer: answer(2) };
+    const idempotency = { key: 'k', digest: 'd' };
+    const { alerts } = await store.commit({ ...known, idempotency });
+    free--;
+    const more = { blocks: [block([networkRecord()])], findings: [], answer: answer(1) };
+    await expect(store.commit(more)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      details: { reason: 'disk_full' },
+    });
+    expect(reader.listEvents(allEvents).total).toBe(1);
+    await store.addNote(alerts[0]!.alert.id, 'out of space', analyst);
+    expect(await store.commit({ ...known, idempotency })).toMatchObject({ replayed: true });
+    free++;
+    const again = { blocks: [block([networkRecord()])], findings: [], answer: answer(1) };
+    expect(await store.commit(again)).toMatchObject({ answer: answer(1) });
+  });
+
   test('commits events, alerts with their sample, outbox rows and the answer together', async () => {
     const { store, reader } = opened();
     const findings = [finding({ severity: 'high', event: { block: 1, row: 1 } })];

@@ -20,7 +20,9 @@ export interface Opened {
 }
 
 /** A store in a folder of its own, closed and removed when the test ends. */
-export function opened(options: { alertWindowMs?: number; maxOutboxRows?: number } = {}): Opened {
+export function opened(
+  options: { alertWindowMs?: number; maxOutboxRows?: number; freeBytes?: () => number } = {},
+): Opened {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   const clock = { now: start };
   const store = openStore({ dataDir, alertWindowMs: hour, clock: () => clock.now, ...options });

@@ -1,6 +1,7 @@
 /** Requests to a running service by operation of the contract; every answer is held against the contract. */
-import { assertResponse } from '../../src/contract/validate.ts';
+
 import { type OperationId, routeOf } from '../../src/contract/routes.ts';
+import { assertResponse } from '../../src/contract/validate.ts';
 
 export interface Request {
   readonly token?: string | undefined;
@@ -38,7 +39,11 @@ export async function call(
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  const answer = { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  const answer = {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
   assertResponse(operation, answer.status, answer.body);
   return answer;
 }
@@ -121,7 +126,11 @@ export async function send(
 }
 
 export interface Failure {
-  readonly error: { readonly code: string; readonly message: string; readonly details?: { field?: string; reason?: string } };
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly details?: { field?: string; reason?: string };
+  };
 }
 
 /** Status, code and field of an answer that is an error. */

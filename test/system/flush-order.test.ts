@@ -47,7 +47,9 @@ describe.skipIf(!mayTrace())('flush order', () => {
 
     const lines = readFileSync(trace, 'utf8').split('\n');
     rmSync(folder, { recursive: true, force: true });
-    const received = lines.findIndex((line) => /(recv|read)\w*(\(| resumed>)/.test(line) && line.includes(marker));
+    const received = lines.findIndex(
+      (line) => /(recv|read)\w*(\(| resumed>)/.test(line) && line.includes(marker),
+    );
     const answered = lines.findIndex((line) => /(send|write)\w*\(/.test(line) && line.includes(marker));
     expect(received).toBeGreaterThan(-1);
     expect(answered).toBeGreaterThan(received);

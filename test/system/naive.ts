@@ -7,7 +7,7 @@ import { BlockList, isIP } from 'node:net';
 import { getDomain } from 'tldts';
 
 export type Attributes = Readonly<Record<string, unknown>>;
-type Line = Readonly<Record<string, never>> & Record<string, unknown>;
+type Line = Readonly<Record<string, unknown>>;
 
 const states: Record<string, string> = {
   S0: 'attempt',

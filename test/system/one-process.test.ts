@@ -35,7 +35,9 @@ const conns = (from: number, count: number) =>
 const root = new URL('../..', import.meta.url).pathname;
 
 /** `npm start` in its own words, to its end: exit code and what it said. */
-function runToEnd(env: Readonly<Record<string, string>>): Promise<{ code: number | null; out: string; err: string }> {
+function runToEnd(
+  env: Readonly<Record<string, string>>,
+): Promise<{ code: number | null; out: string; err: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [join(root, 'scripts/candor.js'), 'start'], {
       cwd: root,
@@ -62,14 +64,18 @@ describe('a second process', () => {
     await send(first, sensor, conns(0, 100));
     const second = await runToEnd({ CANDOR_DATA_DIR: dataDir });
     expect(second.code).toBe(1);
-    expect(second.err.trim().split('\n')).toEqual([expect.stringContaining(`data folder ${dataDir} is in use`)]);
+    expect(second.err.trim().split('\n')).toEqual([
+      expect.stringContaining(`data folder ${dataDir} is in use`),
+    ]);
     expect(second.out).not.toContain('"listening"');
     await send(first, sensor, conns(100, 100));
     const admin = await login(first);
     expect((await list(first, 'listNetworkEvents', admin, 'per_page=1')).pagination.total).toBe(200);
     expect(await first.stop()).toBe(0);
     const again = await started(dataDir);
-    expect((await list(again, 'listNetworkEvents', await login(again), 'per_page=1')).pagination.total).toBe(200);
+    expect((await list(again, 'listNetworkEvents', await login(again), 'per_page=1')).pagination.total).toBe(
+      200,
+    );
     expect(await again.stop()).toBe(0);
   });
 
@@ -79,7 +85,9 @@ describe('a second process', () => {
     const other = newFolder();
     const second = await runToEnd({ CANDOR_DATA_DIR: other, CANDOR_PORT: port });
     expect(second.code).toBe(1);
-    expect(second.err.trim().split('\n')).toEqual([expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}`)]);
+    expect(second.err.trim().split('\n')).toEqual([
+      expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}`),
+    ]);
     for (let n = 0; n < 20; n++) expect((await call(first, 'getHealth')).status).toBe(200);
     const third = await started(other);
     expect((await call(third, 'getHealth')).status).toBe(200);
@@ -128,13 +136,17 @@ describe('SIGTERM', () => {
     const service = await started(dataDir);
     const sensor = await tokenFor(service, 'sensor');
     const sent = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => send(service, sensor, conns(3000 * n, 3000), { query: 'ack=memory' })),
+      Array.from({ length: 8 }, (_, n) =>
+        send(service, sensor, conns(3000 * n, 3000), { query: 'ack=memory' }),
+      ),
     );
     const stopped = service.stop();
     expect(sent.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(24_000);
     expect(await stopped).toBe(0);
     const again = await started(dataDir);
-    expect((await list(again, 'listNetworkEvents', await login(again), 'per_page=1')).pagination.total).toBe(24_000);
+    expect((await list(again, 'listNetworkEvents', await login(again), 'per_page=1')).pagination.total).toBe(
+      24_000,
+    );
     expect(await again.stop()).toBe(0);
   });
 });
@@ -178,7 +190,8 @@ describe('a restart', () => {
     const seen = async (service: Service) => ({
       events: await listAll(service, 'listNetworkEvents', viewer),
       alert: ((await call(service, 'getAlert', { token: viewer, params })).body as { data: unknown }).data,
-      notes: ((await call(service, 'listAlertNotes', { token: viewer, params })).body as { data: unknown }).data,
+      notes: ((await call(service, 'listAlertNotes', { token: viewer, params })).body as { data: unknown })
+        .data,
       head: (await settledHead(service)).body,
       keys: new Set(((await call(service, 'getKeySet')).body as { keys: unknown[] }).keys),
     });

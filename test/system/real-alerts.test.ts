@@ -1,10 +1,10 @@
 /** Real Suricata alerts: one alert for what recurs, each occurrence counted, and what is severe in the log for good. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, startService, tokenFor } from '../../scripts/service.ts';
-import type { Alert } from '../../src/contract/resources/alert.ts';
 import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
 import { Fault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
+import type { Alert } from '../../src/contract/resources/alert.ts';
 import { type Item, list, listAll, send } from './call.ts';
 import { hasSharedData, sharedLines } from './shared-data.ts';
 
@@ -21,7 +21,9 @@ describe.skipIf(!hasSharedData)('real alerts', () => {
   let service: Service;
   let viewer: string;
   const eve = (lines: readonly string[]) =>
-    lines.map((line) => JSON.parse(line) as EveAlert & { event_type: string }).filter((r) => r.event_type === 'alert');
+    lines
+      .map((line) => JSON.parse(line) as EveAlert & { event_type: string })
+      .filter((r) => r.event_type === 'alert');
   const ruleOf = ({ alert }: EveAlert) => `${alert.gid}:${alert.signature_id}`;
   const alertsOf = async (query = '') =>
     (await listAll(service, 'listAlerts', viewer, query)) as unknown as (Item & { attributes: Alert })[];
@@ -86,10 +88,16 @@ describe.skipIf(!hasSharedData)('real alerts', () => {
 
   test('the occurrences are events, as severe as what was found on them', async () => {
     const total = async (query: string) =>
-      (await list(service, 'listNetworkEvents', viewer, `per_page=1&source=suricata${query}`)).pagination.total;
-    const severe = (await alertsOf('min_severity=high')).reduce((sum, { attributes }) => sum + attributes.count, 0);
+      (await list(service, 'listNetworkEvents', viewer, `per_page=1&source=suricata${query}`)).pagination
+        .total;
+    const severe = (await alertsOf('min_severity=high')).reduce(
+      (sum, { attributes }) => sum + attributes.count,
+      0,
+    );
     expect(await total('&min_severity=high')).toBe(severe);
-    expect(await total('&min_severity=high')).toBe((await total('&severity=high')) + (await total('&severity=critical')));
+    expect(await total('&min_severity=high')).toBe(
+      (await total('&severity=high')) + (await total('&severity=critical')),
+    );
   });
 
   test('every alert at or above high is in the log, and proves', async () => {

@@ -17,12 +17,15 @@ describe.skipIf(!hasSharedData)('NDJSON and TSV', () => {
       [tsv, 'text/tab-separated-values'],
     ] as const) {
       const service = await startService();
-      const counts = await send(service, await tokenFor(service, 'sensor'), sharedText(`zeek-lan/${file}`), {
-        headers: { 'content-type': type },
-      });
-      expect(counts).toEqual({ accepted: lines, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
-      found.push(await listAll(service, operation, await tokenFor(service, 'viewer')));
-      expect(await service.stop()).toBe(0);
+      try {
+        const sensor = await tokenFor(service, 'sensor');
+        const headers = { 'content-type': type };
+        const counts = await send(service, sensor, sharedText(`zeek-lan/${file}`), { headers });
+        expect(counts).toEqual({ accepted: lines, rejected: 0, ignored: 0, duplicates: 0, errors: [] });
+        found.push(await listAll(service, operation, await tokenFor(service, 'viewer')));
+      } finally {
+        expect(await service.stop()).toBe(0);
+      }
     }
     const [fromJson = [], fromTsv = []] = found.map((items) => items.map(comparable).sort());
     expect(fromJson.length).toBe(lines);

@@ -130,7 +130,8 @@ describe.skipIf(!hasSharedData)('real events', () => {
       const names = [...new Set(query.keys())];
       const found: number[] = [];
       for (const [n, event] of wanted.entries()) {
-        const agrees = (name: string) => query.getAll(name).some((value) => matches(table.name, event, name, value));
+        const agrees = (name: string) =>
+          query.getAll(name).some((value) => matches(table.name, event, name, value));
         if (names.every(agrees)) found.push(n);
       }
       const newest = found.slice(-50).reverse();
@@ -152,7 +153,7 @@ describe.skipIf(!hasSharedData)('real events', () => {
       if (isRepeatable(table, filter)) {
         for (let n = 0; n < 2; n++) {
           const some = values.filter(() => random() < 0.5).slice(0, 5);
-          await expectAgreement(new URLSearchParams(some.map((value) => [filter, value])));
+          await expectAgreement(new URLSearchParams(some.map((value): [string, string] => [filter, value])));
         }
       }
     });
@@ -201,7 +202,9 @@ function valuesOf(table: Table, filter: string, events: readonly Attributes[]): 
   if (schema.type === 'boolean') return ['true', 'false'];
   if (filter === 'q') return freeTexts[table.name];
   if (filter === 'from' || filter === 'to') {
-    const times = [0.01, 0.5, 0.99].map((part) => events[Math.floor(part * events.length)]!.timestamp as string);
+    const times = [0.01, 0.5, 0.99].map(
+      (part) => events[Math.floor(part * events.length)]!.timestamp as string,
+    );
     return [...times, String(Date.parse(times[1]!)), '1970-01-01', '2030-01-01T00:00:00Z'];
   }
   if (schema.format === 'uuid') return ['018f0000-0000-7000-8000-000000000001'];
@@ -216,9 +219,14 @@ function valuesOf(table: Table, filter: string, events: readonly Attributes[]): 
     case 'network':
       return [...there, ...networks];
     case 'time':
-      return [...there, ...there.slice(0, 1).map((time) => String(Date.parse(time))), '2001-02-03T04:05:06.789Z'];
+      return [
+        ...there,
+        ...there.slice(0, 1).map((time) => String(Date.parse(time))),
+        '2001-02-03T04:05:06.789Z',
+      ];
   }
-  if (schema.type === 'string') return [...there, ...there.slice(0, 1).map((text) => text.toUpperCase()), 'no such'];
+  if (schema.type === 'string')
+    return [...there, ...there.slice(0, 1).map((text) => text.toUpperCase()), 'no such'];
   return [...there, filter === 'vlan' ? '4000' : '54321'];
 }
 
@@ -243,8 +251,32 @@ const networks = [
 ];
 
 const freeTexts = {
-  network: ['SSH', 'tp', 'worker-eth0', 'edge-2', '64.225.56.201', '67.207.67.0/24', 'no such', 'C3ZW8c1wDLCz4w18d8', 'C3ZW8c1w'],
-  dns: ['in-addr', 'GOOGLE', 'servfail', 'ptr', 'edge-1', '67.207.67.3', '"', 'ttl', 'data', 'type', 'cname', '.com', 'no such'],
+  network: [
+    'SSH',
+    'tp',
+    'worker-eth0',
+    'edge-2',
+    '64.225.56.201',
+    '67.207.67.0/24',
+    'no such',
+    'C3ZW8c1wDLCz4w18d8',
+    'C3ZW8c1w',
+  ],
+  dns: [
+    'in-addr',
+    'GOOGLE',
+    'servfail',
+    'ptr',
+    'edge-1',
+    '67.207.67.3',
+    '"',
+    'ttl',
+    'data',
+    'type',
+    'cname',
+    '.com',
+    'no such',
+  ],
 };
 
 /** Consecutive lines in bodies of 1 to 8 MB; the last may be smaller. */

@@ -3,7 +3,7 @@ import { bareJson } from '../reply.ts';
 
 export const refresh: Handler<'refresh'> = async ({ services, body }) => {
   try {
-    return bareJson(await services.auth.refresh(body.refresh_token));
+    return bareJson(await services.auth.refresh(body.refresh_token, services.revoked));
   } finally {
     // A token that is used twice ends its session, which is a critical event.
     services.pokeOutbox();

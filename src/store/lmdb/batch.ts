@@ -7,6 +7,7 @@ import type { AlertTables } from './alert-change.ts';
 import { AlertMerge } from './alert-merge.ts';
 import { atLeast } from './alerts.ts';
 import type { LmdbEvents } from './events.ts';
+import { diskIsFull } from './group-commit.ts';
 import type { RememberedAnswers } from './idempotency.ts';
 
 export interface BatchParts extends AlertTables {
@@ -14,13 +15,15 @@ export interface BatchParts extends AlertTables {
   readonly answers: RememberedAnswers;
   readonly alertWindowMs: number;
   readonly nowMs: number;
+  /** Whether the volume has nothing left but its reserve. */
+  readonly diskFull: boolean;
 }
 
 /**
  * Plans what one ingest request adds: events, alerts, outbox rows and the remembered answer.
  *
- * @throws CONFLICT when the Idempotency-Key came with another body; UNAVAILABLE when alerts that must be logged could
- * come of it and the outbox is full.
+ * @throws CONFLICT when the Idempotency-Key came with another request; UNAVAILABLE when the disk is full, or when alerts
+ * that must be logged could come of it and the outbox is full.
  */
 export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committed {
   const { outbox, answers, nowMs } = parts;
@@ -28,6 +31,7 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
   const first = idempotency === undefined ? undefined : answers.find(idempotency, nowMs);
   if (first !== undefined)
     return () => ({ answer: first, replayed: true, blocks: [], alerts: [], outbox: outbox.rows });
+  if (parts.diskFull) throw diskIsFull();
   if (batch.findings.some(({ severity }) => atLeast(severity, 'high'))) outbox.requireRoom();
   return () => {
     const { blocks, eventIdOf, duplicates } = appendBlocks(parts.events, batch.blocks);

@@ -138,12 +138,7 @@ export class GroupCommit {
     if (outOfSpace(error, this.#diskFull)) {
       // One large call among small ones may be what doesn't fit.
       if (group.length > 1) for (const call of group) this.#commit([call]);
-      else
-        group[0]!.reject(
-          new ServiceError('UNAVAILABLE', 'the disk or the database is full; nothing was kept', {
-            reason: 'disk_full',
-          }),
-        );
+      else group[0]!.reject(diskIsFull());
       return;
     }
     // A failed write or flush (LMDB's errors carry numbers): nobody knows what is on disk. The thread ends with the
@@ -175,6 +170,13 @@ function apply(call: Waiting): Outcome {
 export function outOfSpace(error: unknown, diskFull: () => boolean): boolean {
   const code = codeOf(error);
   return noSpace.includes(code) || (code === ioError && diskFull());
+}
+
+/** UNAVAILABLE with the reason `disk_full`. */
+export function diskIsFull(): ServiceError {
+  return new ServiceError('UNAVAILABLE', 'the disk or the database is full; nothing was kept', {
+    reason: 'disk_full',
+  });
 }
 
 function codeOf(error: unknown): unknown {

@@ -18,14 +18,14 @@ export class RememberedAnswers {
     this.#tables = tables;
   }
 
-  /** The first answer to this key, if it is known. CONFLICT when the key came with another body. */
+  /** The first answer to this key, if it is known. CONFLICT when the key came with another request. */
   find({ key, digest }: Idempotency, nowMs: number): IngestAnswer | undefined {
     const known = this.#tables.answers.get(keyHash(key));
     if (known === undefined || known.expires <= nowMs) return undefined;
     if (known.digest === digest) return known.answer;
-    throw new ServiceError('CONFLICT', 'this Idempotency-Key came before with another body', {
+    throw new ServiceError('CONFLICT', 'this Idempotency-Key came before with another request', {
       field: 'Idempotency-Key',
-      reason: 'came before with another body',
+      reason: 'came before with another request',
     });
   }
 

@@ -1,5 +1,6 @@
 import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { limits } from '../../limits.ts';
 import { openDatabase, type RootDatabase } from '../../lmdb.ts';
 import type {
   Actor,
@@ -34,12 +35,12 @@ export interface StoreOptions {
   readonly clock?: () => number;
   /** Default: limits.maxOutboxRows. */
   readonly maxOutboxRows?: number;
+  /** What the volume has left. Default: asks the system. */
+  readonly freeBytes?: () => number;
 }
 
 /** Roughly what a change of an alert or an identity writes, with its indexes. */
 const smallChangeBytes = 4096;
-/** A volume with less than this has no room for one more group. */
-const minFreeBytes = 64 * 2 ** 20;
 /**
  * Small blocks are merged a step (some 10 ms) at a time: under load seldom enough not to be felt, so that single
  * events don't pile up as blocks either; quickly once nothing else is to be done.
@@ -63,10 +64,12 @@ class LmdbStore implements Store {
   readonly #queue: GroupCommit;
   readonly #alertWindowMs: number;
   readonly #now: () => number;
+  readonly #freeBytes: () => number;
   #mergeTimer: NodeJS.Timeout | undefined;
 
-  constructor({ dataDir, alertWindowMs, clock = Date.now, maxOutboxRows }: StoreOptions) {
+  constructor({ dataDir, alertWindowMs, clock = Date.now, maxOutboxRows, freeBytes }: StoreOptions) {
     this.#file = join(dataDir, databaseFile);
+    this.#freeBytes = freeBytes ?? (() => freeBytesOf(this.#file));
     this.#root = openDatabase(this.#file);
     this.#tables = openTables(this.#root);
     this.#events = new LmdbEvents(this.#root);
@@ -153,6 +156,7 @@ class LmdbStore implements Store {
       answers: this.#answers,
       alertWindowMs: this.#alertWindowMs,
       nowMs: this.#now(),
+      diskFull: this.#diskFull(),
     };
   }
 
@@ -164,8 +168,7 @@ class LmdbStore implements Store {
   }
 
   #diskFull(): boolean {
-    const { bavail, bsize } = statfsSync(this.#file);
-    return bavail * bsize < minFreeBytes;
+    return this.#freeBytes() < limits.minFreeDiskBytes;
   }
 
   /** A step of the background work is due in this time, unless one is due already. */
@@ -178,7 +181,7 @@ class LmdbStore implements Store {
 
   /** A commit that waits goes first. A full disk ends the work until something is written again. */
   #merge(): void {
-    if (this.#queue.pending > 0) return;
+    if (this.#queue.pending > 0 || this.#diskFull()) return;
     try {
       if (this.#events.mergeSmall()) this.#mergeIn(mergeWhileIdleMs);
     } catch (error) {
@@ -186,4 +189,9 @@ class LmdbStore implements Store {
       this.#reload();
     }
   }
+}
+
+function freeBytesOf(file: string): number {
+  const { bavail, bsize } = statfsSync(file);
+  return bavail * bsize;
 }

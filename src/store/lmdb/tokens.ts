@@ -40,8 +40,8 @@ export function planToken(
 }
 
 /**
- * Plans the exchange of a session's refresh secret. One that isn't current has been used before, or was made up: the
- * session ends, whoever holds its other secrets.
+ * Plans the exchange of a session's refresh secret. One that isn't current has been used before: the session ends,
+ * whoever holds its other secrets. (The caller has seen that it is one of the session's.)
  */
 export function planRotation(
   tables: Tables,

@@ -1,0 +1,69 @@
+/** How long does a start take when millions of events are stored? From `start` to the line that says `listening`. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { login, startService } from '../scripts/service.ts';
+import { BlockBuilder } from '../src/events/block-builder.ts';
+import { openDatabase } from '../src/lmdb.ts';
+import { LmdbEvents } from '../src/store/lmdb/events.ts';
+import { connRecords } from './conn-records.ts';
+import type { BenchRow } from './result.ts';
+
+export async function run(events = 5_000_000, starts = 5): Promise<BenchRow[]> {
+  const question = `Start with ${events.toLocaleString('en')} stored events, to listening`;
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-startup-'));
+  try {
+    const empty = await timedStarts(dataDir, starts, 0);
+    await fill(dataDir, events);
+    const [cold = 0, ...warm] = await timedStarts(dataDir, starts, events);
+    const row = (variant: string, value: number) => ({
+      question,
+      variant,
+      value: Math.round(value),
+      unit: 'ms',
+    });
+    return [
+      row('no events, median', median(empty.slice(1))),
+      row('first start', cold),
+      row('median of those after it', median(warm)),
+      row('longest', Math.max(cold, ...warm)),
+    ];
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Milliseconds of each start, runtime and launcher included; each must then know all events. */
+async function timedStarts(dataDir: string, starts: number, events: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < starts; n++) {
+    const began = performance.now();
+    const service = await startService({ dataDir });
+    times.push(performance.now() - began);
+    const headers = { authorization: `Bearer ${await login(service)}` };
+    const response = await fetch(`${service.url}/api/v1/events/network?per_page=1`, { headers });
+    const { pagination } = (await response.json()) as { pagination: { total: number } };
+    await service.stop();
+    if (pagination.total !== events) throw new Error(`${pagination.total} events, wanted ${events}`);
+  }
+  return times;
+}
+
+async function fill(dataDir: string, events: number): Promise<void> {
+  const env = openDatabase(join(dataDir, 'siem.mdb'));
+  const store = new LmdbEvents(env);
+  const builder = new BlockBuilder('network', Date.UTC(2026, 0, 2));
+  const flush = () => env.transactionSync(() => store.append(builder.finish()));
+  for (const record of connRecords(events)) {
+    builder.add(record);
+    if (builder.full) flush();
+  }
+  if (builder.rows > 0) flush();
+  await env.close();
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 5_000_000)));

@@ -1,0 +1,479 @@
+/**
+ * Every operation of the contract against the running service: its success over real-shaped data, and the errors that
+ * follow from its shape, walked from the table of routes so that a new operation cannot be forgotten.
+ */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { adminPassword, login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { connLines } from '../../scripts/traffic/index.ts';
+import type { Role } from '../../src/contract/resources/principal.ts';
+import { errorsOf, type OperationId, operationIds, routeOf } from '../../src/contract/routes.ts';
+import { assertServerMessage } from '../../src/contract/validate.ts';
+import { errorCodes } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
+import { type Answer, failure, ndjson, type Page, call as plainCall, type Request } from './call.ts';
+
+let service: Service;
+let admin: string;
+const tokens = {} as Record<Role, string>;
+/** Status codes that each operation has answered with. */
+const seen = new Map<OperationId, Set<number>>(operationIds.map((operation) => [operation, new Set()]));
+
+async function call(operation: OperationId, options: Request = {}): Promise<Answer> {
+  const answer = await plainCall(service, operation, options);
+  seen.get(operation)!.add(answer.status);
+  expect(answer.headers.get('x-request-id')).toMatch(/^[\x21-\x7e]+$/);
+  return answer;
+}
+
+async function ok<T>(operation: OperationId, options: Request = {}): Promise<T> {
+  const { status, body } = await call(operation, { token: admin, ...options });
+  if (status >= 300) throw new Error(`${operation}: ${status} ${JSON.stringify(body)}`);
+  return body as T;
+}
+
+const eve = (sid: number, n = 0) =>
+  JSON.stringify({
+    timestamp: `2025-11-21T00:00:0${n}.000000+0000`,
+    event_type: 'alert',
+    src_ip: '10.0.0.1',
+    src_port: 1,
+    dest_ip: '203.0.113.9',
+    dest_port: 80,
+    proto: 'TCP',
+    alert: {
+      action: 'allowed',
+      gid: 1,
+      signature_id: sid,
+      rev: 1,
+      signature: `Rule ${sid}`,
+      category: 'Test',
+      severity: 1,
+    },
+  });
+const networkEvent = {
+  type: 'network_event',
+  timestamp: '2026-01-01T00:00:00.000Z',
+  src_ip: '10.0.0.1',
+  dst_ip: '2001:db8::1',
+  transport: 'tcp',
+};
+const dnsEvent = {
+  ...networkEvent,
+  type: 'dns_event',
+  transport: 'udp',
+  kind: 'query',
+  query: 'www.example.org',
+};
+const absent = '018f0000-0000-7000-8000-000000000001';
+
+interface One {
+  readonly data: { readonly id: string; readonly attributes: Readonly<Record<string, unknown>> };
+}
+
+beforeAll(async () => {
+  service = await startService();
+  admin = await login(service);
+  for (const role of ['sensor', 'viewer', 'analyst', 'auditor'] as const)
+    tokens[role] = await tokenFor(service, role);
+  tokens.admin = admin;
+  const lines = [...connLines(3, 2000), eve(1), eve(1, 1), eve(2)];
+  await ok('ingest', { body: lines.join('\n'), headers: ndjson });
+});
+afterAll(async () => {
+  expect(await service.stop()).toBe(0);
+});
+
+describe('success', () => {
+  test('ingest, of all three kinds', async () => {
+    const counts = { accepted: 1, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
+    const { data } = await ok<{ data: unknown }>('ingestNetworkEvents', { json: networkEvent });
+    expect(data).toEqual(counts);
+    expect(await ok('ingestDnsEvents', { json: [dnsEvent] })).toMatchObject({ data: counts });
+    expect(
+      await ok('ingest', { json: [dnsEvent, networkEvent], query: 'source=native&sensor=s1' }),
+    ).toMatchObject({
+      data: { accepted: 2 },
+    });
+  });
+
+  test('an explicit id makes a repetition a duplicate', async () => {
+    const json = { ...networkEvent, id: '018f0000-0000-7000-8000-0000000000aa' };
+    expect(await ok('ingest', { json: [json, json] })).toMatchObject({
+      data: { accepted: 1, duplicates: 1 },
+    });
+    expect(await ok('ingestNetworkEvents', { json })).toMatchObject({ data: { accepted: 0, duplicates: 1 } });
+    const found = await ok<One>('getNetworkEvent', { params: [json.id] });
+    expect(found.data.attributes).toMatchObject({ dst_ip: '2001:db8::1' });
+  });
+
+  test('events are listed and got', async () => {
+    for (const [list, get] of [
+      ['listNetworkEvents', 'getNetworkEvent'],
+      ['listDnsEvents', 'getDnsEvent'],
+    ] as const) {
+      const { data, pagination } = await ok<Page>(list, { query: 'per_page=3' });
+      expect(pagination.total).toBeGreaterThan(0);
+      const one = await ok<One>(get, { params: [data[0]!.id.toUpperCase()] });
+      expect(one.data).toEqual(data[0]);
+    }
+  });
+
+  test('alerts are listed, got, changed under their version, and noted', async () => {
+    const { data } = await ok<Page>('listAlerts', { query: 'rule_id=1:1' });
+    expect(data[0]?.attributes).toMatchObject({ count: 2, severity: 'high', status: 'new' });
+    const params = [data[0]!.id];
+    const got = await call('getAlert', { token: tokens.viewer, params });
+    const etag = got.headers.get('etag') as string;
+    expect(etag).toMatch(/^"\d+"$/);
+    const put = (json: unknown, headers: Record<string, string> = {}) =>
+      call('updateAlert', { token: tokens.analyst, params, json, headers });
+    const changed = await put({ status: 'in_progress', tags: ['a'] }, { 'if-match': etag });
+    expect((changed.body as One).data.attributes).toMatchObject({ status: 'in_progress', tags: ['a'] });
+    expect(changed.headers.get('etag')).not.toBe(etag);
+    expect(failure(await put({ status: 'new' }, { 'if-match': etag }))[1]).toBe('VERSION_MISMATCH');
+    expect(failure(await put({ status: 'archived' }))[1]).toBe('INVALID_TRANSITION');
+    expect(failure(await put({ first_seen: 'now' }))).toEqual([400, 'INVALID_REQUEST', 'first_seen']);
+    expect(failure(await put({ colour: 'red' }))).toEqual([400, 'INVALID_REQUEST', 'colour']);
+    expect(failure(await put({ status: 'done' }))).toEqual([400, 'INVALID_REQUEST', 'status']);
+
+    const noted = await call('addAlertNote', {
+      token: tokens.analyst,
+      params,
+      json: { text: 'seen \ud83d\ude00' },
+    });
+    expect([noted.status, noted.headers.get('location')]).toEqual([201, `/api/v1/alerts/${params[0]}/notes`]);
+    await put({ note: 'with a change' });
+    const notes = await ok<Page>('listAlertNotes', { params });
+    expect(notes.data.map(({ attributes }) => attributes.text).sort()).toEqual([
+      'seen \ud83d\ude00',
+      'with a change',
+    ]);
+    expect((await ok<One>('getAlert', { params })).data.attributes.note_count).toBe(2);
+  });
+
+  test('sessions and tokens', async () => {
+    const session = await ok<{ access_token: string; refresh_token: string }>('login', {
+      json: { username: 'admin', password: adminPassword },
+    });
+    expect((await ok<One>('whoAmI', { token: session.access_token })).data.attributes).toMatchObject({
+      name: 'admin',
+    });
+    const json = { refresh_token: session.refresh_token };
+    const renewed = await ok<{ access_token: string }>('refresh', { json });
+    expect((await call('logout', { token: renewed.access_token })).status).toBe(204);
+    expect((await call('whoAmI', { token: renewed.access_token })).status).toBe(401);
+    expect((await call('refresh', { json })).status).toBe(401);
+
+    const issued = await call('issueToken', { token: admin, json: { name: 'short', scopes: ['viewer'] } });
+    const { id, attributes } = (issued.body as One).data;
+    expect([issued.status, issued.headers.get('location')]).toEqual([201, `/api/v1/tokens/${id}`]);
+    const token = attributes.token as string;
+    expect((await call('whoAmI', { token })).status).toBe(200);
+    const listed = await call('listTokens', { token: admin, query: 'per_page=1000' });
+    expect(JSON.stringify(listed.body)).toContain(id);
+    expect(JSON.stringify(listed.body)).not.toContain(token);
+    expect((await call('revokeToken', { token: admin, params: [id] })).status).toBe(204);
+    expect((await call('whoAmI', { token })).status).toBe(401);
+    expect(failure(await call('revokeToken', { token: admin, params: [id] }))[1]).toBe('NOT_FOUND');
+  });
+
+  test('the log: head, inclusion, consistency, leaf, keys', async () => {
+    let size = 0;
+    for (let tries = 0; size < 5 && tries < 100; tries++) {
+      size = (await ok<{ tree_size: number }>('getTreeHead')).tree_size;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(await ok('getTreeHead', { query: `tree_size=${size}` })).toMatchObject({ tree_size: size });
+    expect(await ok('getInclusionProof', { query: `leaf_index=2&tree_size=${size}` })).toMatchObject({
+      leaf_index: 2,
+    });
+    expect(await ok('getConsistencyProof', { query: `first=2&second=${size}` })).toMatchObject({
+      second_size: size,
+    });
+    const leaf = await ok<{ leaf_hash: string; entry: { id: string } }>('getLeaf', {
+      token: tokens.auditor,
+      query: 'leaf_index=2',
+    });
+    for (const query of [`leaf_hash=${leaf.leaf_hash.toUpperCase()}`, `entry_id=${leaf.entry.id}`]) {
+      expect(await ok('getInclusionProof', { query })).toMatchObject({ leaf_index: 2 });
+      expect(await ok('getLeaf', { query })).toEqual(leaf);
+    }
+    expect((await ok<{ keys: unknown[] }>('getKeySet')).keys.length).toBeGreaterThanOrEqual(2);
+    for (const [operation, query, field] of [
+      ['getInclusionProof', 'leaf_index=-1', 'leaf_index'],
+      ['getInclusionProof', 'leaf_index=0&tree_size=0', 'tree_size'],
+      ['getInclusionProof', '', 'leaf_index'],
+      ['getInclusionProof', 'leaf_index=1e3', 'leaf_index'],
+      ['getConsistencyProof', `first=${size}&second=1`, 'first'],
+      ['getConsistencyProof', `first=1&second=${10 * size}`, 'second'],
+      ['getConsistencyProof', 'first=0&second=1', 'first'],
+      ['getConsistencyProof', '', 'first'],
+      ['getLeaf', 'leaf_index=1&entry_id=x', 'entry_id'],
+      ['getTreeHead', 'tree_size=x', 'tree_size'],
+    ] as const) {
+      const answer = await call(operation, { token: admin, query });
+      expect([operation, query, ...failure(answer)]).toEqual([
+        operation,
+        query,
+        400,
+        'INVALID_REQUEST',
+        field,
+      ]);
+    }
+    for (const [operation, query] of [
+      ['getLeaf', `leaf_index=${10 * size}`],
+      ['getLeaf', `entry_id=${absent}`],
+      ['getTreeHead', `tree_size=${10 * size}`],
+    ] as const) {
+      expect([query, failure(await call(operation, { token: admin, query }))[1]]).toEqual([
+        query,
+        'NOT_FOUND',
+      ]);
+    }
+  });
+
+  test('the system', async () => {
+    expect(await ok('getHealth')).toMatchObject({ status: 'ok', ledger: 'ok' });
+    expect((await ok<One>('getStatus', { token: tokens.viewer })).data.attributes).toMatchObject({
+      ready: true,
+    });
+    const { paths } = await ok<{ paths: Record<string, Record<string, { operationId: string }>> }>(
+      'getOpenApi',
+    );
+    const described = Object.values(paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    );
+    expect(described.filter(Boolean).sort()).toEqual([...operationIds].sort());
+    expect(await ok<string>('getMetrics')).toContain('candor_store_events{table="network"}');
+  });
+
+  test.each(operationIds.filter((operation) => routeOf(operation).websocket))(
+    '%s is a socket',
+    async (operation) => {
+      const { path, websocket } = routeOf(operation);
+      const socket = new WebSocket(service.url.replace('http', 'ws') + path, {
+        headers: { authorization: `Bearer ${tokens.viewer}` },
+      });
+      const message = new Promise<Record<string, unknown>>((resolve, reject) => {
+        socket.once('message', (bytes) => resolve(JSON.parse(String(bytes)) as Record<string, unknown>));
+        socket.once('error', reject);
+        socket.once('close', (code) => reject(new Error(`closed with ${code}`)));
+      });
+      socket.once('upgrade', ({ statusCode }) => seen.get(operation)!.add(statusCode as number));
+      if (websocket?.channel === undefined) socket.once('open', () => socket.send('{"type":"ping"}'));
+      const first = await message;
+      assertServerMessage(first);
+      expect(first).toMatchObject(
+        websocket?.channel === undefined
+          ? { type: 'pong' }
+          : { type: 'subscribed', channel: websocket.channel },
+      );
+      socket.terminate();
+      expect(failure(await call(operation, { token: admin }))).toEqual([400, 'INVALID_REQUEST', 'upgrade']);
+    },
+  );
+});
+
+/** A request that passes all that comes before the operation itself, as far as the table can say. */
+function plausible(operation: OperationId): Request {
+  const { params, body } = routeOf(operation);
+  return {
+    ...(params === undefined ? {} : { params: [absent] }),
+    ...(body === undefined ? {} : { json: {} }),
+  };
+}
+
+const answered = operationIds.filter((operation) => routeOf(operation).websocket === undefined);
+
+describe.each(answered)('%s', (operation) => {
+  const route = routeOf(operation);
+  const url = () => service.url + route.path.replace(/:\w+/g, absent);
+
+  test('who may', async () => {
+    const strangers = [undefined, 'nonsense', `${tokens.viewer}x`, `${admin.slice(0, -4)}AAAA`];
+    for (const token of strangers) {
+      const answer = await call(operation, {
+        ...plausible(operation),
+        ...(token === undefined ? {} : { token }),
+      });
+      // Signing in has its own way to say that it doesn't know someone: not reached with an empty body.
+      expect(answer.status === 401).toBe(route.access !== 'public');
+      if (answer.status === 401) expect(answer.headers.get('www-authenticate')).toContain('Bearer');
+    }
+    if (operation === 'logout') return;
+    for (const [role, token] of Object.entries(tokens)) {
+      const may = route.access === 'public' || route.access.includes(role as Role);
+      const answer = await call(operation, { ...plausible(operation), token });
+      expect([role, answer.status === 403]).toEqual([role, !may]);
+      expect(answer.status).not.toBe(401);
+    }
+  });
+
+  test('methods: Allow, HEAD, OPTIONS', async () => {
+    const wrong = await fetch(url(), { method: 'PATCH', headers: { authorization: `Bearer ${admin}` } });
+    const allow = wrong.headers.get('allow') ?? '';
+    expect([wrong.status, allow.split(', ').includes(route.method)]).toEqual([405, true]);
+    expect(await wrong.json()).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED' } });
+    const options = await fetch(url(), { method: 'OPTIONS' });
+    expect([options.status, options.headers.get('allow')]).toEqual([204, allow]);
+    expect(options.headers.get('access-control-allow-origin')).toBeNull();
+    if (route.method !== 'GET') return;
+    const headers = { authorization: `Bearer ${admin}`, 'x-request-id': 'head-and-get' };
+    const [head, get] = [await fetch(url(), { method: 'HEAD', headers }), await fetch(url(), { headers })];
+    expect(await head.text()).toBe('');
+    await get.text();
+    expect(head.status).toBe(get.status);
+    for (const name of ['content-type', 'x-request-id', 'etag', 'cache-control'])
+      expect(head.headers.get(name)).toBe(get.headers.get(name));
+    expect(head.headers.get('x-request-id')).toBe('head-and-get');
+    expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0);
+  });
+
+  test('parameters that it does not know or cannot mean', async () => {
+    const { params, query, access } = route;
+    const token = admin;
+    if (query !== undefined || access !== 'public') {
+      if (operation === 'logout') return;
+      const answer = await call(operation, { ...plausible(operation), token, query: 'no_such=1' });
+      expect(failure(answer)).toEqual([400, 'INVALID_REQUEST', 'no_such']);
+    }
+    if (params !== undefined) {
+      const [name] = Object.keys(params.properties);
+      const wrong = await call(operation, { ...plausible(operation), token, params: ['17'] });
+      expect((wrong.body as { error: unknown }).error).toMatchObject({
+        code: 'INVALID_REQUEST',
+        details: { field: name, reason: 'must be a valid UUID' },
+      });
+      if (route.errors?.includes('NOT_FOUND')) {
+        const valid = operation === 'addAlertNote' ? { json: { text: 'x' } } : {};
+        const missing = await call(operation, { ...plausible(operation), ...valid, token });
+        expect(failure(missing).slice(0, 2)).toEqual([404, 'NOT_FOUND']);
+      }
+    }
+    for (const [name, bad] of Object.entries({
+      page: '0',
+      per_page: '1001',
+      sort: 'colour',
+      cursor: 'x',
+      from: 'soon',
+      ip: '1.2.3',
+    })) {
+      if (query === undefined || !Object.hasOwn(query.properties, name)) continue;
+      const answer = await call(operation, { ...plausible(operation), token, query: `${name}=${bad}` });
+      expect([name, ...failure(answer)]).toEqual([name, 400, 'INVALID_REQUEST', name]);
+    }
+  });
+
+  if (route.body === undefined) return;
+  test('bodies: media type, size, form', async () => {
+    const request = { ...plausible(operation), token: admin };
+    const typed = (type: string, body: string | Uint8Array) =>
+      call(operation, { ...request, json: undefined, body, headers: { 'content-type': type } });
+    expect(failure(await typed('application/xml', '<a/>'))).toEqual([
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+      'content-type',
+    ]);
+    const most = route.body?.kind === 'ingest' ? limits.maxBodyBytes : limits.maxJsonBodyBytes;
+    expect(failure(await typed('application/json', Buffer.alloc(most + 1, 32))).slice(0, 2)).toEqual([
+      413,
+      'PAYLOAD_TOO_LARGE',
+    ]);
+    if (route.body?.kind !== 'json') return;
+    for (const body of ['', '{', '[]', 'null', '"text"', '\xff']) {
+      expect(failure(await typed('application/json', Buffer.from(body, 'latin1')))).toEqual([
+        400,
+        'INVALID_REQUEST',
+        'body',
+      ]);
+    }
+    expect(failure(await typed('application/json; charset=utf-8', '{"no_such":1}'))[1]).toBe(
+      'INVALID_REQUEST',
+    );
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const send = (body: string, key: string) =>
+    call('ingest', { token: tokens.sensor, body, headers: { ...ndjson, 'idempotency-key': key } });
+  const count = async (rule: string) =>
+    ((await ok<Page>('listAlerts', { query: `rule_id=1:${rule}` })).data[0]?.attributes.count as number) ?? 0;
+
+  test('repeats the first answer and stores nothing twice', async () => {
+    const first = await send(eve(77), 'retry-1');
+    const again = await send(eve(77), 'retry-1');
+    expect((again.body as One).data).toEqual((first.body as One).data);
+    expect(await count('77')).toBe(1);
+    expect(failure(await send(eve(78), 'retry-1')).slice(0, 2)).toEqual([409, 'CONFLICT']);
+    expect(await count('78')).toBe(0);
+  });
+
+  test('holds for requests at the same time', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send(eve(79), 'retry-2')));
+    expect(
+      new Set(answers.map(({ status, body }) => JSON.stringify([status, (body as One).data]))).size,
+    ).toBe(1);
+    expect(await count('79')).toBe(1);
+  });
+
+  test('must be one that can be kept', async () => {
+    for (const key of ['', 'a b', 'k'.repeat(256)]) {
+      expect(failure(await send(eve(81), key))).toEqual([400, 'INVALID_REQUEST', 'idempotency-key']);
+    }
+  });
+});
+
+test('ack=memory is answered, and soon there', async () => {
+  const query = 'ack=memory';
+  expect(await ok('ingest', { body: eve(90), headers: ndjson, query })).toMatchObject({
+    data: { accepted: 1 },
+  });
+  await expect
+    .poll(async () => (await ok<Page>('listAlerts', { query: 'rule_id=1:90' })).pagination.total, {
+      timeout: 5000,
+    })
+    .toBe(1);
+});
+
+test('what is at no path is not found, whoever asks', async () => {
+  for (const path of [
+    '/nothing',
+    '/api/v1',
+    '/api/v1/alerts/',
+    '/api/v1//alerts',
+    '/%2e%2e/etc/passwd',
+    '/api/v2/alerts',
+  ]) {
+    const answer = await fetch(service.url + path);
+    expect([path, answer.status]).toEqual([path, 404]);
+    expect(await answer.json()).toMatchObject({ error: { code: 'NOT_FOUND' } });
+  }
+});
+
+test('too many failed logins are limited, and say for how long', async () => {
+  const json = { username: 'nobody', password: 'wrong password' };
+  let last = await call('login', { json });
+  for (let n = 0; n < 2 * limits.maxLoginFailuresPerMinute && last.status === 401; n++)
+    last = await call('login', { json });
+  expect(failure(last).slice(0, 2)).toEqual([429, 'RATE_LIMITED']);
+  expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
+});
+
+test('no operation of the table was left out, and each had its success', () => {
+  for (const operation of operationIds) {
+    const { responses } = routeOf(operation);
+    const successes = Object.keys(responses)
+      .map(Number)
+      .filter((status) => status < 400);
+    expect([operation, ...successes.filter((status) => !seen.get(operation)!.has(status))]).toEqual([
+      operation,
+    ]);
+    const possible = new Set([
+      ...errorsOf(routeOf(operation)).map((code) => errorCodes[code].status),
+      ...successes,
+    ]);
+    expect([...seen.get(operation)!].filter((status) => !possible.has(status as never))).toEqual([]);
+  }
+});
