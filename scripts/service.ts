@@ -75,8 +75,12 @@ function whenListening(child: ChildProcess, dataDir: string, temporary: boolean)
   const sampler = setInterval(() => {
     peak = Math.max(peak, rssAnonMiB(pid));
   }, 100);
+  // Whoever fails half-way leaves no service behind.
+  const takeAlong = () => child.kill();
+  process.once('exit', takeAlong);
   const ended = new Promise<number | null>((resolve) => {
     child.once('close', (code) => {
+      process.off('exit', takeAlong);
       clearInterval(sampler);
       resolve(code);
     });
