@@ -4,7 +4,6 @@
  * Ctrl-C. `--once` ends after the proof, `--rate` sets the lines a second.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -92,8 +91,13 @@ interface Watched {
 
 async function start(password: string): Promise<Service> {
   say('Starting the service …');
-  const port = (await isFree(8080)) ? '8080' : '0';
-  return startService({ dataDir, env: { CANDOR_ADMIN_PASSWORD: password, CANDOR_PORT: port } });
+  const on = (port: string) =>
+    startService({ dataDir, env: { CANDOR_ADMIN_PASSWORD: password, CANDOR_PORT: port } });
+  return on('8080').catch((error: Error) => {
+    // Something else listens there: any other port will do.
+    if (error.message.includes('cannot listen')) return on('0');
+    throw error;
+  });
 }
 
 /** A token for a machine: it ends by itself a day later. */
@@ -222,12 +226,4 @@ async function stopService(running: Service): Promise<boolean> {
   const code = await running.stop().catch(() => running.ended);
   if (code !== 0) say(`demo: the service ended with ${code}`);
   return code === 0;
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen({ port, host: '127.0.0.1', exclusive: true }, () => probe.close(() => resolve(true)));
-  });
 }
