@@ -52,9 +52,21 @@ function checkFormat(file: string): void {
     renameSync(`${file}.new`, file);
     return;
   }
-  const format: unknown = JSON.parse(text)?.format;
+  const format = formatOf(text);
+  if (format === undefined)
+    throw new Error(
+      `${file} is damaged: it should read {"format":${formatVersion}}; put it back from a backup`,
+    );
   if (format !== formatVersion)
     throw new Error(
       `${file} says format ${String(format)}; this program knows format ${formatVersion}: use a newer one`,
     );
+}
+
+function formatOf(text: string): unknown {
+  try {
+    return JSON.parse(text)?.format;
+  } catch {
+    return undefined;
+  }
 }

@@ -10,6 +10,7 @@ import type { IngestTasks } from '../workers/ingest.ts';
 import type { Queries } from './analytics/queries.ts';
 import { createAuth } from './auth/auth.ts';
 import { ensureAdministrator } from './auth/bootstrap.ts';
+import { type ExitCode, exitCodes } from './cli/exit-codes.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { takeDataFolder } from './data-folder.ts';
 import { alertChannel, LiveAlerts } from './http/live/alert-channel.ts';
@@ -38,9 +39,10 @@ import { workerUrl } from './worker-url.ts';
 
 /**
  * Runs the service until it is told to stop (SIGTERM, SIGINT) or cannot go on, and returns the exit code of the
- * process: 0 after a stop that finished what was accepted, 1 otherwise.
+ * process: 0 after a stop that finished what was accepted, 1 otherwise; 7 where `strict` wants a log that is whole and
+ * it isn't.
  */
-export async function start(env: NodeJS.ProcessEnv = process.env): Promise<0 | 1> {
+export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Promise<ExitCode> {
   let config: Config;
   try {
     config = loadConfig(env);
@@ -51,22 +53,28 @@ export async function start(env: NodeJS.ProcessEnv = process.env): Promise<0 | 1
   }
   const log = pino({ level: config['log.level'], base: null, timestamp: pino.stdTimeFunctions.isoTime });
   const stopping = new Stop();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => stopping.request(0, signal));
+  // A second one is no news and must not end the process half-way: a supervisor that signals the whole group, or a
+  // terminal, reaches us directly and through the launcher.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.request(0, signal));
   const opened = new Opened(log);
   try {
-    await open(config, log, stopping, opened);
+    await open(config, strict, log, stopping, opened);
     const { code, reason } = await stopping.requested;
     log.info({ reason }, 'stopping');
     return code;
   } catch (error) {
     log.fatal({ err: error }, 'cannot start');
     process.stderr.write(`candor: ${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
+    return error instanceof DegradedLogError ? exitCodes.degraded : exitCodes.failed;
   } finally {
     await opened.close();
     log.info('stopped');
   }
+}
+
+/** The log can't go on, and the operator wants no service without it. The message is the advice. */
+class DegradedLogError extends Error {
+  override readonly name = 'DegradedLogError';
 }
 
 /** The one request to stop that counts: the first. */
@@ -111,7 +119,13 @@ class Opened {
   }
 }
 
-async function open(config: Config, log: Logger, stopping: Stop, opened: Opened): Promise<void> {
+async function open(
+  config: Config,
+  strict: boolean,
+  log: Logger,
+  stopping: Stop,
+  opened: Opened,
+): Promise<void> {
   const startedAt = Date.now();
   const dataDir = config.data_dir;
   const folder = takeDataFolder(dataDir);
@@ -135,6 +149,15 @@ async function open(config: Config, log: Logger, stopping: Stop, opened: Opened)
   });
   opened.onClose('ledger thread', () => ledger.close());
   opened.onClose('ledger', () => ledger.api.close());
+  const found = await ledger.api.status();
+  if (found.health.state === 'degraded') {
+    const { fault, advice } = found.health;
+    log.error({ fault, advice }, 'the transparency log is degraded');
+    if (strict) {
+      process.stdout.write(`${banner(found)}\n`);
+      throw new DegradedLogError(advice);
+    }
+  }
   const store = await supervise<Store>({
     name: 'store',
     url: workerUrl('store'),
@@ -176,7 +199,7 @@ async function open(config: Config, log: Logger, stopping: Stop, opened: Opened)
     accessTokenKey: await ledger.api.accessTokenKey(),
     sources,
   });
-  const password = await ensureAdministrator({ reader, writer: store.api, sources }, config.admin_password);
+  await ensureAdministrator({ reader, writer: store.api, sources }, config.admin_password, showPassword);
 
   const metrics = new Metrics(performance.now(), () => counters.read());
   opened.onClose('metrics', () => metrics.close());
@@ -252,7 +275,7 @@ async function open(config: Config, log: Logger, stopping: Stop, opened: Opened)
     return server.close();
   });
   ready = true;
-  announce(config, server.port, banner(await ledger.api.status()), password, log);
+  announce(config, server.port, banner(await ledger.api.status()), log);
 }
 
 /** The channels over the reader's heads and the pool's replays. */
@@ -299,18 +322,14 @@ function poolStatus(name: string, pool: Pick<Pool<never>, 'stats'>) {
   return { name, pending: queued + running, completed };
 }
 
-/** What the operator sees of a start: the banner with the log's head, the new password, and where it listens. */
-function announce(
-  config: Config,
-  port: number,
-  head: string,
-  password: string | undefined,
-  log: Logger,
-): void {
+function showPassword(password: string): void {
+  process.stdout.write(`  administrator  admin, password ${password} (shown this once)\n`);
+}
+
+/** What the operator sees of a start: the banner with the log's head, and where it listens. */
+function announce(config: Config, port: number, head: string, log: Logger): void {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const url = `${config['tls.cert'] ? 'https' : 'http'}://${host}:${port}`;
   process.stdout.write(`candor ${productVersion()}\n${head}\n`);
-  if (password !== undefined)
-    process.stdout.write(`  administrator  admin, password ${password} (shown this once)\n`);
   log.info({ url, port, pid: process.pid, data_dir: config.data_dir }, 'listening');
 }

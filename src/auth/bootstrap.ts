@@ -8,7 +8,7 @@ export const administratorName = 'admin';
  * Creates the administrator on the first start. It is part of the initialisation, so it is no event of the log.
  *
  * @param password - what the operator chose; a random one otherwise
- * @returns the generated password, to be shown once; undefined when there was one, or the administrator exists
+ * @param show - gets the generated password, before it is stored: a start that fails later must not keep it to itself
  */
 export async function ensureAdministrator(
   {
@@ -21,9 +21,11 @@ export async function ensureAdministrator(
     sources: Sources;
   },
   password: string | undefined,
-): Promise<string | undefined> {
-  if (reader.principalByName(administratorName) !== undefined) return undefined;
-  const generated = password === undefined ? randomBytes(18).toString('base64url') : undefined;
+  show: (password: string) => void,
+): Promise<void> {
+  if (reader.principalByName(administratorName) !== undefined) return;
+  const generated = randomBytes(18).toString('base64url');
+  if (password === undefined) show(generated);
   await writer.createPrincipal(
     {
       id: sources.newId(),
@@ -31,10 +33,9 @@ export async function ensureAdministrator(
       kind: 'user',
       roles: ['admin'],
       status: 'active',
-      password_hash: await hashPassword(password ?? generated!),
+      password_hash: await hashPassword(password ?? generated),
       created_at: new Date(sources.now()).toISOString(),
     },
     { id: 'system', name: 'system' },
   );
-  return generated;
 }

@@ -16,6 +16,8 @@ export const exitCodes = {
   misbehaviour: 5,
   /** There is no tree head, because nothing was logged yet. */
   empty: 6,
+  /** `start --strict`: the service's own log can't be trusted to go on. */
+  degraded: 7,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
@@ -33,4 +35,5 @@ Exit codes:
   3  the log could not be reached or can't answer now
   4  an answer was refused: malformed, wrongly signed, not included
   5  misbehaviour: the log was rolled back, forked or edited
-  6  the log is still empty`;
+  6  the log is still empty
+  7  start --strict: the log on disk was rolled back, is damaged or lost`;

@@ -4,10 +4,14 @@ import type { ExitCode } from './exit-codes.ts';
 export function startCommand(done: (code: ExitCode) => void): Command {
   return new Command('start')
     .description('run the service in the foreground; settings come from CANDOR_* and CANDOR_CONFIG')
-    .action(async () => {
+    .option(
+      '--strict',
+      'end with code 7 where the transparency log is degraded, instead of running without it',
+    )
+    .action(async (options: { strict?: true }) => {
       // Only this command loads the native parts: auditors run where they don't.
       const { start } = await import('../main.ts');
-      done(await start());
+      done(await start(process.env, options));
       // What a start that failed half-way left running must not keep the process.
       process.exit();
     });

@@ -39,7 +39,8 @@ async function service() {
   const tokens = accessTokens(jwk, { issuer: 'candor', audience: 'candor' });
   const sources = { now: () => clock.now, newId: () => uuid7(clock.now) };
   const parts = { reader, writer: store, tokens, sources };
-  const generated = await ensureAdministrator(parts, password);
+  const shown: string[] = [];
+  await ensureAdministrator(parts, password, (generated) => shown.push(generated));
   const ended: string[] = [];
   const sessions = createSignIn(parts);
   const signIn = {
@@ -63,33 +64,40 @@ async function service() {
     await store.createPrincipal(principal, system);
     return principal;
   };
-  return { ...parts, store, clock, generated, signIn, ended, authenticate, who, login, add };
+  return { ...parts, store, clock, shown, signIn, ended, authenticate, who, login, add };
 }
 
 const unauthenticated = { code: 'UNAUTHENTICATED' };
 
 describe('the first start', () => {
   test('creates the administrator with the password given, unlogged, once', async () => {
-    const { generated, login, reader, writer, sources, store } = await service();
-    expect(generated).toBeUndefined();
+    const { shown, login, reader, writer, sources, store } = await service();
     expect(await store.outbox(10)).toEqual([]);
-    expect(await ensureAdministrator({ reader, writer, sources }, 'another password')).toBeUndefined();
+    for (const another of ['another password', undefined])
+      await ensureAdministrator({ reader, writer, sources }, another, (generated) => shown.push(generated));
+    expect(shown).toEqual([]);
     await expect(login({ password: 'another password' })).rejects.toMatchObject(unauthenticated);
     await expect(login()).resolves.toBeDefined();
   });
 
-  test('generates a password where none was given', async () => {
+  test('generates a password where none was given, and shows it before it is stored', async () => {
     const created: KnownPrincipal[] = [];
-    const generated = await ensureAdministrator(
+    const shown: string[] = [];
+    await ensureAdministrator(
       {
         reader: { principalByName: () => undefined },
         writer: { createPrincipal: async (principal) => void created.push(principal) },
         sources: { now: () => start, newId: () => uuid7(start) },
       },
       undefined,
+      (generated) => {
+        expect(created).toEqual([]);
+        shown.push(generated);
+      },
     );
-    expect(generated).toMatch(/^[A-Za-z0-9_-]{24}$/);
-    expect(JSON.stringify(created)).not.toContain(generated);
+    expect(shown).toEqual([expect.stringMatching(/^[A-Za-z0-9_-]{24}$/)]);
+    expect(created).toHaveLength(1);
+    expect(JSON.stringify(created)).not.toContain(shown[0]);
   });
 });
 

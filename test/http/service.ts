@@ -41,7 +41,7 @@ export async function openService(env: Record<string, string> = {}, replace: Par
   const reader = openReader(dataDir);
   const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
   const auth = createAuth({ reader, writer: store, accessTokenKey: await ledger.accessTokenKey(), sources });
-  await ensureAdministrator({ reader, writer: store, sources }, password);
+  await ensureAdministrator({ reader, writer: store, sources }, password, () => undefined);
 
   const published: (Pick<Committed, 'blocks' | 'alerts'> | AlertUpdate)[] = [];
   const revoked: string[] = [];

@@ -44,10 +44,12 @@ test.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'an output that nobody reads any more']
       env: { ...process.env, TMPDIR: folder },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    const [first] = (await once(child.stdout, 'data')) as [Buffer];
-    expect(String(first)).toContain('Starting');
-    const [second] = (await once(child.stdout, 'data')) as [Buffer];
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(String(second))?.[0];
+    let output = '';
+    let url: string | undefined;
+    while (url === undefined) {
+      output += String(await once(child.stdout, 'data'));
+      url = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
+    }
     if (how.startsWith('SIG')) child.kill(how as NodeJS.Signals);
     else child.stdout.destroy();
     expect((await once(child, 'exit'))[0]).toBe(0);

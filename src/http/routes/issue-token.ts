@@ -1,9 +1,11 @@
 import { invalidField } from '../../errors.ts';
 import type { Handler } from '../context.ts';
+import { requireLog } from '../log-required.ts';
 import { created } from '../reply.ts';
 import { tokenAttributes } from '../token-reads.ts';
 
 export const issueToken: Handler<'issueToken'> = async ({ services, body, identity }) => {
+  await requireLog(services);
   const { name, scopes: roles, principal_id = identity.principal.id, expires_at } = body;
   const principal = services.reader.principal(principal_id);
   if (principal === undefined) throw invalidField('principal_id', 'is not the id of a principal');

@@ -1,7 +1,7 @@
 import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../../limits.ts';
-import { openDatabase, type RootDatabase } from '../../lmdb.ts';
+import { DatabaseFileError, openDatabase, type RootDatabase } from '../../lmdb.ts';
 import type {
   Actor,
   AlertChange,
@@ -70,7 +70,7 @@ class LmdbStore implements Store {
   constructor({ dataDir, alertWindowMs, clock = Date.now, maxOutboxRows, freeBytes }: StoreOptions) {
     this.#file = join(dataDir, databaseFile);
     this.#freeBytes = freeBytes ?? (() => freeBytesOf(this.#file));
-    this.#root = openDatabase(this.#file);
+    this.#root = openOwn(this.#file);
     this.#tables = openTables(this.#root);
     this.#events = new LmdbEvents(this.#root);
     this.#outbox = new Outbox(this.#tables, maxOutboxRows);
@@ -194,4 +194,13 @@ class LmdbStore implements Store {
 function freeBytesOf(file: string): number {
   const { bavail, bsize } = statfsSync(file);
   return bavail * bsize;
+}
+
+function openOwn(file: string): RootDatabase {
+  try {
+    return openDatabase(file);
+  } catch (error) {
+    if (!(error instanceof DatabaseFileError)) throw error;
+    throw new Error(`${file} is damaged (${error.message}): put it back from a backup`);
+  }
 }
