@@ -21,7 +21,13 @@ export interface DataFolder {
  * @throws Error with one clear line when another process has it or its format is newer.
  */
 export function takeDataFolder(path: string): DataFolder {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Error(
+      `data folder ${path} cannot be made: ${(error as NodeJS.ErrnoException).code ?? String(error)}`,
+    );
+  }
   const lock = new DatabaseSync(join(path, 'lock'));
   try {
     lock.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');

@@ -1,3 +1,4 @@
+import type { LimitName } from '../limits.ts';
 import type { Actor, Role } from '../store/store.ts';
 import type { ArrivedBody, BodyTerms } from './bodies.ts';
 import type { ContentCoding } from './json-body.ts';
@@ -48,4 +49,10 @@ export interface Endpoint {
   readonly access: 'public' | readonly Role[];
   readonly body?: { readonly mediaTypes: readonly string[]; readonly terms: BodyTerms };
   run(call: Call): Promise<Reply> | Reply;
+}
+
+/** Told what happens, for metrics. `operation` is `none` where no endpoint was found. */
+export interface Observer {
+  answered(operation: string, status: number, elapsedMs: number): void;
+  limitReached(limit: LimitName): void;
 }

@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
 import { ServiceError } from '../errors.ts';
-import type { LimitName } from '../limits.ts';
 import { authorize } from './access.ts';
 import { type ArrivedBody, type BodyTerms, IncomingBody } from './bodies.ts';
 import { Budget } from './budget.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
-import type { Authenticator, Call, Endpoint } from './endpoint.ts';
+import type { Authenticator, Call, Endpoint, Observer } from './endpoint.ts';
 import { contentCoding } from './json-body.ts';
 import type { Match, Routes } from './match.ts';
 import { limitByReason } from './reached.ts';
@@ -29,12 +28,6 @@ export interface Front {
   closing: boolean;
   /** Called when `inFlight` falls. */
   onEnd(): void;
-}
-
-/** Told what happens, for metrics. `operation` is `none` where no endpoint was found. */
-export interface Observer {
-  answered(operation: string, status: number, elapsedMs: number): void;
-  limitReached(limit: LimitName): void;
 }
 
 /** Bodies that nobody asked for are read and dropped. */

@@ -5,7 +5,7 @@ import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { Status } from '../contract/resources/status.ts';
 import type { LedgerCounter } from '../ledger/methods.ts';
 import type { LimitName } from '../limits.ts';
-import type { Observer } from './exchange.ts';
+import type { Observer } from './endpoint.ts';
 import { MinuteRate } from './minute-rate.ts';
 
 /**

@@ -3,8 +3,8 @@ import * as uWS from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import { limits } from '../limits.ts';
 import { Budget } from './budget.ts';
-import type { Authenticator, Endpoint } from './endpoint.ts';
-import { Exchange, type Front, type Observer } from './exchange.ts';
+import type { Authenticator, Endpoint, Observer } from './endpoint.ts';
+import { Exchange, type Front } from './exchange.ts';
 import { Routes } from './match.ts';
 
 export type { HttpRequest, HttpResponse, TemplatedApp, WebSocket, WebSocketBehavior } from 'uWebSockets.js';

@@ -30,7 +30,6 @@ export const priorities = ['low', 'medium', 'high', 'critical'] as const;
 export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel', 'manual'] as const;
 
 export type AlertStatus = (typeof alertStatuses)[number];
-export type Verdict = (typeof verdicts)[number];
 
 /** Where a status may go. Staying where it is, is always allowed and changes nothing. */
 export const alertTransitions = {

@@ -8,8 +8,4 @@ export type Severity = (typeof severities)[number];
 export const oneOf = <const T extends readonly string[]>(values: T, options: { description?: string } = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });
 
-export const Uuid = Type.String({ format: 'uuid' });
-/** ISO 8601 UTC with milliseconds. */
-export const Timestamp = Type.String({ format: 'date-time' });
-
 export type { Static, TSchema };

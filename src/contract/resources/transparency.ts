@@ -33,7 +33,6 @@ export const entryKinds = [
   'backup.restored',
   'verdict.overridden',
 ] as const;
-export type EntryKind = (typeof entryKinds)[number];
 
 /**
  * A signed tree head in the specification's shape. `timestamp_ns` is a multiple of 1024 below 2^63, so a double
