@@ -7,6 +7,7 @@
  * a running one is aborted: a thread that reads LMDB must not be killed. An aborted task's caller gets its answer
  * at once; the task itself ends when it has looked at its cancel cell (`taskCancelled`), or has finished.
  */
+import type { Worker } from 'node:worker_threads';
 import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina';
 import { ServiceError } from '../errors.ts';
 import { fromFault, fromUncaught, toFault } from './fault.ts';
@@ -94,6 +95,8 @@ class BoundedPool {
   #completed = 0;
   /** Undefined after all threads had failed to start: the next task tries again. */
   #piscina: Piscina<Job, Outcome> | undefined;
+  /** For each thread: resolves when it has loaded its modules, or ended. */
+  readonly #loaded = new WeakMap<Worker, Promise<unknown>>();
   #closing: Promise<void> | undefined;
   #whenIdle: (() => void) | undefined;
 
@@ -122,12 +125,23 @@ class BoundedPool {
     // Piscina starts no thread to replace one that died while starting; without any, what it has would wait forever.
     piscina.on('workerDestroy', () => {
       queueMicrotask(() => {
+        this.#watchLoading(piscina);
         if (piscina.threads.length > 0 || this.#piscina !== piscina) return;
         this.#piscina = undefined;
         void piscina.destroy();
       });
     });
+    this.#watchLoading(piscina);
     return piscina;
+  }
+
+  /** A thread's first message is Piscina's own, behind the loading of the module. */
+  #watchLoading({ threads }: Piscina<Job, Outcome>): void {
+    for (const thread of threads) {
+      if (this.#loaded.has(thread)) continue;
+      const loaded = new Promise((resolve) => thread.once('message', resolve).once('exit', resolve));
+      this.#loaded.set(thread, loaded);
+    }
   }
 
   run(task: string, input: unknown, { signal, transfer = [] }: RunOptions = {}): Promise<unknown> {
@@ -226,7 +240,10 @@ class BoundedPool {
     }
     const piscina = this.#piscina;
     this.#piscina = undefined;
-    await piscina?.destroy();
+    if (piscina === undefined) return;
+    // Node 22 aborts the process when a thread is ended in the midst of loading its modules.
+    await Promise.all(piscina.threads.map((thread) => this.#loaded.get(thread)));
+    await piscina.destroy();
   }
 }
 

@@ -60,6 +60,8 @@ class Supervisor<T extends object> implements Supervised<T> {
   #lastDeath = Number.NEGATIVE_INFINITY;
   /** Why there is no worker to call. */
   #absence = 'is starting';
+  /** The restart under way. */
+  #restarting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: SuperviseOptions<T>) {
@@ -118,7 +120,7 @@ class Supervisor<T extends object> implements Supervised<T> {
     this.#absence = 'is restarting';
     this.#restarts++;
     this.#options.onRestart?.(error);
-    this.start().catch((failure: Error) => this.#died(failure));
+    this.#restarting = this.start().catch((failure: Error) => this.#died(failure));
   }
 
   stats(): { pending: number; inFlightBytes: number; restarts: number } {
@@ -136,6 +138,8 @@ class Supervisor<T extends object> implements Supervised<T> {
   }
 
   async #close(): Promise<void> {
+    // Node 22 aborts the process when a thread is ended in the midst of loading its modules.
+    await this.#restarting;
     await this.#line?.idle();
     await this.#worker?.terminate();
   }
