@@ -32,8 +32,8 @@ for (const name of names) {
   const rows = await (await benchmarks[name]()).run();
   console.table(rows);
   sections.set(name, section(name, rows));
+  writePage();
 }
-writePage();
 
 /** The sections already on the page, so that one benchmark can be run again alone. */
 function readSections(): Map<string, string> {
