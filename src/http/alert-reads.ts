@@ -1,6 +1,6 @@
 import type { Alert } from '../contract/resources/alert.ts';
 import { ServiceError } from '../errors.ts';
-import type { AlertUpdate } from '../store/store.ts';
+import type { AlertChanged } from '../store/store.ts';
 import { afterCommit } from './after-commit.ts';
 import { type Reply, resource } from './reply.ts';
 import type { Services } from './services.ts';
@@ -13,9 +13,9 @@ export function readAlert(id: string, { reader }: Services): Alert {
 }
 
 /** Tells subscribers and the outbox pump of a committed change, and makes it the answer. */
-export function announce(update: AlertUpdate, services: Services): Reply {
+export function announce(update: AlertChanged, services: Services): Reply {
   afterCommit(services, () => {
-    services.publishAlert(update);
+    if (!update.unchanged) services.publishAlert(update);
     services.pokeOutbox();
   });
   const { id, ...attributes } = update.alert;

@@ -43,6 +43,9 @@ export interface Committed {
   readonly outbox: number;
 }
 
+/** What became of a person's change. `unchanged`: the alert was so already; nothing was stored or is to be published. */
+export type AlertChanged = AlertUpdate & { readonly unchanged?: true };
+
 /** Who caused a change. `id` is a principal's UUID, or `system`. */
 export interface Actor {
   readonly id: string;
@@ -128,7 +131,7 @@ export interface Store {
   /** CONFLICT when the Idempotency-Key came before with another request. */
   commit(batch: IngestBatch): Promise<Committed>;
   /** NOT_FOUND, INVALID_TRANSITION, VERSION_MISMATCH (when `version` is given and isn't the alert's). */
-  changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertUpdate>;
+  changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertChanged>;
   addNote(
     alertId: string,
     text: string,

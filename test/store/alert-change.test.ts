@@ -73,6 +73,17 @@ describe('a change', () => {
     expect(reader.getAlert(id)).not.toHaveProperty('assignee');
   });
 
+  test('to what the alert is already changes nothing, and publishes nothing', async () => {
+    const { store, reader, id } = await alertThatIs();
+    const { seq } = await store.changeAlert(id, { assignee: 'ana', tags: ['a'] }, analyst);
+    const before = reader.getAlert(id);
+    for (const change of [{}, { assignee: 'ana', tags: ['a'], status: 'new' }] as const) {
+      const update = await store.changeAlert(id, change, analyst);
+      expect(update).toMatchObject({ seq, unchanged: true, alert: { id, version: 2 } });
+    }
+    expect(reader.getAlert(id)).toEqual(before);
+  });
+
   test('of the severity moves risk and default priority with it', async () => {
     const { store, id } = await alertThatIs();
     const { alert } = await store.changeAlert(id, { severity: 'medium' }, analyst);

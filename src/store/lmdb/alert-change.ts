@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Alert, alertTransitions, mayBecome } from '../../contract/resources/alert.ts';
 import { ServiceError } from '../../errors.ts';
 import { priorityOf, riskScore } from '../alert-scoring.ts';
-import type { Actor, AlertChange, AlertUpdate, Settlement } from '../store.ts';
+import type { Actor, AlertChange, AlertChanged, AlertUpdate, Settlement } from '../store.ts';
 import { type Alerts, mustBeRaised } from './alerts.ts';
 import { putNote, requireRoomForNote, type StoredNote } from './notes.ts';
 import { entryText, type Outbox } from './outbox.ts';
@@ -26,13 +27,15 @@ export function planChange(
   by: Actor,
   version: number | undefined,
   nowMs: number,
-): () => AlertUpdate {
+): () => AlertChanged {
   const row = alerts.require(id);
   requireVersion(row, version);
   if (change.status !== undefined) requireTransition(row.alert.status, change.status);
   if (change.note !== undefined) requireRoomForNote(row);
   const alert = changed(row.alert, change, by, nowMs);
   if (change.ai_override !== undefined || mustBeRaised({ ...row, alert })) outbox.requireRoom();
+  if (change.note === undefined && isDeepStrictEqual(alert, row.alert))
+    return () => ({ seq: row.seq, alert: { id: row.id, ...row.alert }, unchanged: true });
   return () => {
     if (change.note !== undefined) {
       putNote(tables, row, change.note, by, nowMs);

@@ -5,6 +5,7 @@ import { DatabaseFileError, openDatabase, type RootDatabase } from '../../lmdb.t
 import type {
   Actor,
   AlertChange,
+  AlertChanged,
   AlertUpdate,
   Committed,
   IngestBatch,
@@ -91,7 +92,7 @@ class LmdbStore implements Store {
     return this.#queue.submit(bytes + batch.findings.length * 256, () => planBatch(this.#parts(), batch));
   }
 
-  changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertUpdate> {
+  changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertChanged> {
     return this.#change(() => planChange(this.#parts(), id, change, by, version, this.#now()));
   }
 
