@@ -5,7 +5,7 @@ const paint = (code: number) => (text: string) => (colour ? `\x1b[${code}m${text
 
 export const bold = paint(1);
 export const dim = paint(2);
-export const green = paint(32);
+const green = paint(32);
 
 const severityPaint: Readonly<Record<Severity, (text: string) => string>> = {
   informational: paint(2),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IdentityReader, IdentityWriter, Sources } from './identities.ts';
 import { hashPassword } from './passwords.ts';
 
-export const administratorName = 'admin';
+const administratorName = 'admin';
 
 /**
  * Creates the administrator on the first start. It is part of the initialisation, so it is no event of the log.

@@ -96,13 +96,13 @@ export async function fetchHead(
   return key instanceof Fault ? key : { head, keys, key };
 }
 
-export async function fetchKeys(log: LogSource): Promise<KeySet | Fault> {
+async function fetchKeys(log: LogSource): Promise<KeySet | Fault> {
   const text = await log.get('/.well-known/jwks.json');
   return text instanceof Fault ? text : parseKeySet(text);
 }
 
 /** Proof that one size extends the other, as the log tells it: the text, and its hashes where they are well-formed. */
-export async function fetchConsistency(
+async function fetchConsistency(
   log: LogSource,
   first: number,
   second: number,

@@ -20,7 +20,7 @@ export const channels = {
 } as const satisfies Record<string, Channel>;
 
 export type ChannelName = keyof typeof channels;
-export const channelNames = Object.keys(channels) as [ChannelName, ...ChannelName[]];
+const channelNames = Object.keys(channels) as [ChannelName, ...ChannelName[]];
 
 /** Why the service ends a socket (RFC 6455, section 7.4.2: 4000–4999 are the application's). */
 export const closeCodes = {

@@ -21,7 +21,7 @@ export const formats = {
 export type Format = keyof typeof formats;
 
 /** RFC 3339, section 5.6, on a day that exists. No leap seconds: epoch milliseconds have none. */
-export function isDateTime(text: string): boolean {
+function isDateTime(text: string): boolean {
   return /T.*(Z|[+-]\d\d:\d\d)$/.test(text) && isoTime(text) !== undefined;
 }
 

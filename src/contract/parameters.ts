@@ -19,7 +19,7 @@ const time = (description: string) => Type.Unsafe<number>({ type: 'string', form
 const word = (description: string) => text(description, { minLength: 1 });
 const port = (description: string) => between(0, 65535, description);
 
-export const pageParameters = {
+const pageParameters = {
   page: Type.Optional(between(1, 1_000_000_000, 'Page; the first and default is 1.')),
   per_page: Type.Optional(between(1, limits.maxPerPage, `Items a page; default ${limits.defaultPerPage}.`)),
 };
@@ -197,7 +197,7 @@ export const dnsEventStreamQuery = streamParameters(dnsEventFilters);
 export const alertStreamQuery = streamParameters(alertFilters);
 
 /** How a leaf is named: by exactly one of the three. */
-export const leafParameters = {
+const leafParameters = {
   leaf_index: Type.Optional(count('Position of the leaf.')),
   leaf_hash: Type.Optional(Type.String({ format: 'hex32', description: 'Hash of the leaf.' })),
   entry_id: Type.Optional(uuid('Id of the entry.')),

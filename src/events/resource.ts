@@ -52,7 +52,7 @@ export function endTime(timestamp: number, durationMs: number): number {
 }
 
 /** The sensor's community id, else the computed one. */
-export function rowCommunityId(block: EventBlock, row: number): string | undefined {
+function rowCommunityId(block: EventBlock, row: number): string | undefined {
   return block.texts('community_id').text(row) ?? communityId(flowReader(block)(row));
 }
 
@@ -85,7 +85,7 @@ const flow = {
 
 type Writer = (block: EventBlock, row: number) => string;
 
-/** What each attribute is read from; every attribute of the contract is here but the assets', which come later. */
+/** What each attribute is read from; every attribute of the contract is here but those of assets. */
 const attributes = {
   network: [
     'timestamp',

@@ -77,8 +77,10 @@ export function numbersIn(column: NumberColumn, wanted: ReadonlySet<number>): Pr
   }
 }
 
+type Codes = Uint8Array | Uint16Array | Uint32Array;
+
 /** Rows whose code is one of these. */
-export function codesIn(values: Uint8Array | Uint16Array | Uint32Array, codes: readonly number[]): Prepared {
+function codesIn(values: Codes, codes: readonly number[]): Prepared {
   if (codes.length === 0) return false;
   if (codes.length === 1) {
     const wanted = codes[0]!;
@@ -98,6 +100,11 @@ export function codesIn(values: Uint8Array | Uint16Array | Uint32Array, codes: r
   }
   const member = new Uint8Array(2 ** (8 * values.BYTES_PER_ELEMENT));
   for (const code of codes) member[code] = 1;
+  return keepMarked(values, member);
+}
+
+/** Rows whose code is marked with 1 in `member`, which has an entry for every code. */
+function keepMarked(values: Codes, member: Uint8Array): Refine {
   return (rows, count) => {
     let kept = 0;
     for (let i = 0; i < count; i++) {
@@ -124,16 +131,7 @@ export function entriesIn(
       return keep((row) => member[column.code(row)] === 1);
     case encodings.dictionary: {
       if (marked === 1) return codesIn(codes!, [member.indexOf(1)]);
-      const values = codes!;
-      return (rows, count) => {
-        let kept = 0;
-        for (let i = 0; i < count; i++) {
-          const row = rows[i]!;
-          rows[kept] = row;
-          kept += member[values[row]!]!;
-        }
-        return kept;
-      };
+      return keepMarked(codes!, member);
     }
     default:
       return false;

@@ -3,6 +3,7 @@ import { LoginThrottle } from '../../src/auth/login-throttle.ts';
 import { limits } from '../../src/limits.ts';
 
 const now = Date.UTC(2026, 10, 20);
+const rateLimited = expect.objectContaining({ code: 'RATE_LIMITED' });
 
 function fail(throttle: LoginThrottle, subjects: string[], times: number, at = now): void {
   for (let i = 0; i < times; i++) throttle.begin(subjects, at);
@@ -20,8 +21,8 @@ test('the limit of failures refuses the next attempt until the minute is over', 
 test('either subject suffices, and others are not concerned', () => {
   const throttle = new LoginThrottle();
   fail(throttle, ['name a', 'address 1'], limits.maxLoginFailuresPerMinute);
-  expect(() => throttle.begin(['name b', 'address 1'], now)).toThrow();
-  expect(() => throttle.begin(['name a', 'address 2'], now)).toThrow();
+  expect(() => throttle.begin(['name b', 'address 1'], now)).toThrow(rateLimited);
+  expect(() => throttle.begin(['name a', 'address 2'], now)).toThrow(rateLimited);
   expect(() => throttle.begin(['name b', 'address 2'], now)).not.toThrow();
 });
 
@@ -29,7 +30,7 @@ test('attempts at once count before any has failed; a success takes its own back
   const throttle = new LoginThrottle();
   const takeBack = throttle.begin(['name a'], now);
   fail(throttle, ['name a'], limits.maxLoginFailuresPerMinute - 1);
-  expect(() => throttle.begin(['name a'], now)).toThrow();
+  expect(() => throttle.begin(['name a'], now)).toThrow(rateLimited);
   takeBack();
   expect(() => throttle.begin(['name a'], now)).not.toThrow();
 });
@@ -43,5 +44,5 @@ test('a flood of names is forgotten without memory, and the throttled name stays
     } catch {
       // shares the slot of the throttled one
     }
-  expect(() => throttle.begin(['name a'], now)).toThrow();
+  expect(() => throttle.begin(['name a'], now)).toThrow(rateLimited);
 });

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { operationIds, type Route, routeOf } from '../../src/contract/routes.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { handlers } from '../../src/http/routes/index.ts';
@@ -528,9 +528,9 @@ describe('settings and failures', () => {
     const target = 'POST /api/v1/ingest?ack=memory';
     const { body } = await other.call('ingest', target, { token, text: ndjson(conn(1)), headers: lines });
     expect(body).toMatchObject({ data: { accepted: 1 } });
+    await vi.waitFor(() => expect(fail).toBeDefined());
     fail?.();
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(other.logged).toHaveLength(1);
+    await vi.waitFor(() => expect(other.logged).toHaveLength(1));
     expect((await other.call('getMetrics', 'GET /metrics')).body).toContain(
       'candor_ingest_late_failures_total 1',
     );

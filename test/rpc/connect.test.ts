@@ -94,14 +94,17 @@ describe('a call to another thread', () => {
 
   it('that waits is never started once its caller gave up, and counts until that is known', async () => {
     const before = await clerk.api.notes();
-    const block = clerk.api.block(200);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    const block = clerk.api.block(gate);
+    await Atomics.waitAsync(gate, 0, 0).value;
     const controller = new AbortController();
     const dropped = withSignal(clerk.api, controller.signal).note('dropped', 0);
     const kept = clerk.api.note('kept', 0);
     controller.abort();
     await expect(dropped).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(clerk.pending).toBe(3);
+    Atomics.store(gate, 0, 2);
+    Atomics.notify(gate, 0);
     await Promise.all([block, kept]);
     expect(await clerk.api.notes()).toEqual([...before, 'kept']);
     expect(clerk.pending).toBe(0);

@@ -132,7 +132,9 @@ describe('a change', () => {
 
   test('that is refused leaves its note unwritten', async () => {
     const { store, reader, id } = await alertThatIs();
-    await expect(store.changeAlert(id, { status: 'archived', note: 'x' }, analyst)).rejects.toThrow();
+    await expect(store.changeAlert(id, { status: 'archived', note: 'x' }, analyst)).rejects.toMatchObject({
+      code: 'INVALID_TRANSITION',
+    });
     expect(reader.listNotes(id, 1, 10).total).toBe(0);
   });
 });

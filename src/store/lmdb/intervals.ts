@@ -19,7 +19,7 @@ export interface Interval {
  * Recent intervals kept for one key. Sensors deliver late by minutes or replay a day; what is later than eight
  * alerts of the same key begins a new alert.
  */
-export const maxIntervals = 8;
+const maxIntervals = 8;
 
 /**
  * The intervals that an occurrence at `time` could join, nearest first; of equally near ones the newest alert first.
