@@ -1,6 +1,7 @@
+import type { Actor, Principal } from '../store/store.ts';
 import { accessTokens } from './access-token.ts';
 import { createAuthenticator } from './authenticate.ts';
-import type { Actor, IdentityReader, IdentityWriter, KnownPrincipal, Sources } from './identities.ts';
+import type { IdentityReader, IdentityWriter, Sources } from './identities.ts';
 import { issueLongLived, type TokenTerms } from './long-lived.ts';
 import { createSignIn } from './sign-in.ts';
 
@@ -18,7 +19,7 @@ export function createAuth({ reader, writer, accessTokenKey, sources }: AuthPart
   return {
     ...createSignIn({ reader, writer, tokens, sources }),
     authenticate: createAuthenticator(reader, tokens),
-    issueLongLived: (principal: KnownPrincipal, terms: TokenTerms, by: Actor) =>
+    issueLongLived: (principal: Principal, terms: TokenTerms, by: Actor) =>
       issueLongLived({ writer, sources }, principal, terms, by),
   };
 }

@@ -1,8 +1,9 @@
 import type { Role } from '../contract/resources/principal.ts';
 import { ServiceError } from '../errors.ts';
+import type { Token } from '../store/store.ts';
 import { effectiveRoles } from './access.ts';
 import type { AccessTokens } from './access-token.ts';
-import type { IdentityReader, KnownToken } from './identities.ts';
+import type { IdentityReader } from './identities.ts';
 import { isSecret, matchesSecret, parseSecret } from './secrets.ts';
 
 /** Whose credentials these are, and what they may do. */
@@ -45,7 +46,7 @@ function bearerToken(authorization: string | undefined): string {
   return match[1]!;
 }
 
-function longLivedToken(reader: IdentityReader, text: string): KnownToken {
+function longLivedToken(reader: IdentityReader, text: string): Token {
   const presented = parseSecret('long_lived', text);
   const token = presented === undefined ? undefined : reader.token(presented.jti);
   if (presented === undefined || token?.kind !== 'long_lived') throw refused();
@@ -55,7 +56,7 @@ function longLivedToken(reader: IdentityReader, text: string): KnownToken {
 
 function identity(
   reader: IdentityReader,
-  token: KnownToken,
+  token: Token,
   nowMs: number,
   expiresAt: number | undefined,
 ): AuthenticatedIdentity {
@@ -70,7 +71,7 @@ function identity(
   };
 }
 
-const endOf = (token: KnownToken): number | undefined =>
+const endOf = (token: Token): number | undefined =>
   token.expires_at === undefined ? undefined : Date.parse(token.expires_at);
 
 const refused = () => new ServiceError('UNAUTHENTICATED', 'the token is not valid');

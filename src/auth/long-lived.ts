@@ -1,7 +1,8 @@
 import type { Role } from '../contract/resources/principal.ts';
 import { invalidField } from '../errors.ts';
+import type { Actor, Principal, Token } from '../store/store.ts';
 import { holds } from './access.ts';
-import type { Actor, IdentityWriter, KnownPrincipal, KnownToken, Sources } from './identities.ts';
+import type { IdentityWriter, Sources } from './identities.ts';
 import { newSecret, secretHash, writeSecret } from './secrets.ts';
 
 export interface TokenTerms {
@@ -19,10 +20,10 @@ export interface TokenTerms {
  */
 export async function issueLongLived(
   { writer, sources }: { writer: Pick<IdentityWriter, 'addToken'>; sources: Sources },
-  principal: KnownPrincipal,
+  principal: Principal,
   terms: TokenTerms,
   by: Actor,
-): Promise<{ token: string; record: KnownToken }> {
+): Promise<{ token: string; record: Token }> {
   const nowMs = sources.now();
   for (const role of terms.roles)
     if (!holds(principal.roles, role))
@@ -30,7 +31,7 @@ export async function issueLongLived(
   if (terms.expires_at !== undefined && Date.parse(terms.expires_at) <= nowMs)
     throw invalidField('expires_at', 'is in the past');
   const secret = newSecret();
-  const record: KnownToken = {
+  const record: Token = {
     jti: sources.newId(),
     principal_id: principal.id,
     kind: 'long_lived',

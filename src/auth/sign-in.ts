@@ -1,8 +1,9 @@
 import type { LoginInput, SessionTokens } from '../contract/resources/session.ts';
 import { ServiceError } from '../errors.ts';
+import type { Principal, Token } from '../store/store.ts';
 import { effectiveRoles } from './access.ts';
 import { type AccessTokens, accessTokenTtlMs } from './access-token.ts';
-import type { IdentityReader, IdentityWriter, KnownPrincipal, KnownToken, Sources } from './identities.ts';
+import type { IdentityReader, IdentityWriter, Sources } from './identities.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { verifyPassword } from './passwords.ts';
 import {
@@ -43,7 +44,7 @@ export interface SignIn {
 export function createSignIn({ reader, writer, tokens, sources }: SignInParts): SignIn {
   const throttle = new LoginThrottle();
 
-  const answer = async (principal: KnownPrincipal, session: Session, secret: string, nowMs: number) => ({
+  const answer = async (principal: Principal, session: Session, secret: string, nowMs: number) => ({
     access_token: await tokens.issue(
       { sub: principal.id, jti: session.jti, roles: effectiveRoles(session.roles, principal.roles) },
       nowMs,
@@ -94,9 +95,9 @@ export function createSignIn({ reader, writer, tokens, sources }: SignInParts): 
   };
 }
 
-type Session = KnownToken & { readonly expires_at: string; readonly family_hash: string };
+type Session = Token & { readonly expires_at: string; readonly family_hash: string };
 
-function beginSession(principal: KnownPrincipal, secret: string, jti: string, nowMs: number): Session {
+function beginSession(principal: Principal, secret: string, jti: string, nowMs: number): Session {
   return {
     jti,
     principal_id: principal.id,
@@ -109,7 +110,7 @@ function beginSession(principal: KnownPrincipal, secret: string, jti: string, no
   };
 }
 
-const isSession = (token: KnownToken | undefined): token is Session =>
+const isSession = (token: Token | undefined): token is Session =>
   token?.kind === 'session' && token.expires_at !== undefined && token.family_hash !== undefined;
 
 const wrongPassword = () => new ServiceError('UNAUTHENTICATED', 'wrong name or password');

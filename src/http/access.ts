@@ -1,5 +1,5 @@
+import type { Role } from '../contract/resources/principal.ts';
 import { ServiceError } from '../errors.ts';
-import type { Role } from '../store/store.ts';
 import type { Identity } from './endpoint.ts';
 
 /** FORBIDDEN unless the credentials carry one of the roles. */

@@ -1,5 +1,6 @@
+import type { Role } from '../contract/resources/principal.ts';
 import type { LimitName } from '../limits.ts';
-import type { Actor, Role } from '../store/store.ts';
+import type { Actor } from '../store/store.ts';
 import type { ArrivedBody, BodyTerms } from './bodies.ts';
 import type { ContentCoding } from './json-body.ts';
 import type { Reply } from './reply.ts';

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
+import type { Role } from '../contract/resources/principal.ts';
 import type { LoginInput, SessionTokens } from '../contract/resources/session.ts';
 import type { Status } from '../contract/resources/status.ts';
 import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
@@ -12,7 +13,6 @@ import type {
   EventListQuery,
   ListPage,
   Principal,
-  Role,
   Store,
   StoreReader,
   Token,

@@ -3,6 +3,7 @@ import type { AlertNote } from '../contract/resources/alert-note.ts';
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
+import type { Role } from '../contract/resources/principal.ts';
 import type { EventFilter, FilterTerm } from '../events/filter.ts';
 import type { Finding } from '../events/finding.ts';
 import type { Table } from '../events/records.ts';
@@ -81,15 +82,14 @@ export interface Settlement {
   readonly leaf_hash: string;
 }
 
-export const roles = ['viewer', 'analyst', 'admin', 'sensor', 'auditor'] as const;
-export type Role = (typeof roles)[number];
-
+/** Who can sign in or be named by a token. */
 export interface Principal {
   readonly id: string;
   readonly name: string;
   readonly kind: 'user' | 'sensor' | 'auditor_client';
   readonly roles: readonly Role[];
   readonly status: 'active' | 'suspended';
+  /** PHC string of argon2id; absent for principals without a password. */
   readonly password_hash?: string;
   readonly created_at: string;
   readonly last_login_at?: string;

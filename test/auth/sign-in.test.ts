@@ -6,13 +6,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { accessTokens } from '../../src/auth/access-token.ts';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { ensureAdministrator } from '../../src/auth/bootstrap.ts';
-import type { KnownPrincipal } from '../../src/auth/identities.ts';
 import { issueLongLived } from '../../src/auth/long-lived.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { createSignIn, sessionTtlMs } from '../../src/auth/sign-in.ts';
 import { limits } from '../../src/limits.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
+import type { Principal } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
 
 const start = Date.UTC(2026, 10, 20);
@@ -51,8 +51,8 @@ async function service() {
   const who = (token: string) => authenticate(`Bearer ${token}`, clock.now);
   const login = (changes: { username?: string; password?: string } = {}, address = '192.0.2.1') =>
     signIn.login({ username: 'admin', password, ...changes }, address);
-  const add = async (changes: Partial<KnownPrincipal>): Promise<KnownPrincipal> => {
-    const principal: KnownPrincipal = {
+  const add = async (changes: Partial<Principal>): Promise<Principal> => {
+    const principal: Principal = {
       id: uuid7(clock.now),
       name: 'someone',
       kind: 'user',
@@ -81,7 +81,7 @@ describe('the first start', () => {
   });
 
   test('generates a password where none was given, and shows it before it is stored', async () => {
-    const created: KnownPrincipal[] = [];
+    const created: Principal[] = [];
     const shown: string[] = [];
     await ensureAdministrator(
       {
@@ -269,7 +269,7 @@ describe('credentials', () => {
   test('have the roles that their principal still has, and none when it is suspended', async () => {
     const { reader, tokens, login, clock } = await service();
     const { access_token } = await login();
-    let principal: KnownPrincipal | undefined = reader.principalByName('admin');
+    let principal: Principal | undefined = reader.principalByName('admin');
     const changed = createAuthenticator({ ...reader, principal: () => principal }, tokens);
     const ask = () => changed(`bearer ${access_token}`, clock.now);
     expect((await ask()).roles).toEqual(['admin']);
