@@ -15,7 +15,29 @@ export type TlogFault =
   /** The proof leads to another root than the (second) head's. */
   | 'root_mismatch'
   /** The consistency proof leads to another first root than the pinned one. */
-  | 'first_root_mismatch';
+  | 'first_root_mismatch'
+  /** Text that is not the one base64 spelling of its bytes. */
+  | 'bad_base64'
+  /** Text that is no signed note, or that can't be part of one: its end, its lines, a character, its length. */
+  | 'bad_note'
+  /** A key name that is empty or holds a space, a plus or a control character. */
+  | 'bad_key_name'
+  /** A key id that is no 32-bit number, or not the one that name, type and key have. */
+  | 'bad_key_id'
+  /** A signature type that isn't spoken here. */
+  | 'bad_key_type'
+  /** Text that is no verifier key, or a key of another length than 32 bytes. */
+  | 'bad_verifier_key'
+  /** A note's signature that names a known key and doesn't verify. */
+  | 'bad_note_signature'
+  /** The text of a note that is no checkpoint. */
+  | 'bad_checkpoint'
+  /** Bytes that are no cosignature. */
+  | 'bad_cosignature'
+  /** A path or an address that no tile can have. */
+  | 'bad_tile'
+  /** Bytes that are not as many entries as wanted, each behind its length; or entries that make no bundle. */
+  | 'bad_entry_bundle';
 
 /** Bad input: an expected failure, named by its fault. Bad mathematics is a plain `Error` and a bug of ours. */
 export class TlogError extends Error {

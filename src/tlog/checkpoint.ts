@@ -1,0 +1,62 @@
+/**
+ * C2SP tlog-checkpoint: a tree head as the text of a note.
+ *
+ *     example.com/log                                    origin: which log this is
+ *     20852163                                           tree size
+ *     CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=       root
+ *     …                                                  extension lines, if any
+ */
+import { base64ToBytes, toBase64 } from './base64.ts';
+import { TlogError } from './fault.ts';
+import { checkNoteText } from './note.ts';
+import { checkHash, checkSize, type Hash } from './tree.ts';
+
+export interface Checkpoint {
+  readonly origin: string;
+  readonly size: number;
+  readonly root: Hash;
+  /** Opaque lines; ours have none, because nobody can audit them. */
+  readonly extensions: readonly string[];
+}
+
+/** Faults: bad_note where it can't be a note's text; bad_checkpoint, bad_size, bad_base64, bad_hash. */
+export function parseCheckpoint(text: string): Checkpoint {
+  checkNoteText(text);
+  const lines = text.slice(0, -1).split('\n');
+  checkLines(lines);
+  const [origin = '', size = '', root = '', ...extensions] = lines;
+  const checkpoint = {
+    origin,
+    size: parseSize(size),
+    root: base64ToBytes(root, 'the root of the checkpoint'),
+    extensions,
+  };
+  checkHash(checkpoint.root, 'the root of the checkpoint');
+  return checkpoint;
+}
+
+/** The inverse, with the same faults. */
+export function formatCheckpoint({ origin, size, root, extensions }: Checkpoint): string {
+  checkSize(size);
+  checkHash(root, 'the root of the checkpoint');
+  const lines = [origin, String(size), toBase64(root), ...extensions];
+  if (lines.some((line) => line.includes('\n'))) throw new TlogError('bad_checkpoint', 'a newline in a line');
+  checkLines(lines);
+  const text = `${lines.join('\n')}\n`;
+  checkNoteText(text);
+  return text;
+}
+
+function checkLines(lines: readonly string[]): void {
+  if (lines.length < 3) throw new TlogError('bad_checkpoint', `${lines.length} lines, not at least 3`);
+  if (lines.includes('')) throw new TlogError('bad_checkpoint', 'an empty line');
+}
+
+/** One spelling: canonical decimals. A number past 2^53 − 1 is refused rather than rounded. */
+function parseSize(text: string): number {
+  if (!/^(0|[1-9][0-9]*)$/.test(text))
+    throw new TlogError('bad_size', 'the tree size is no canonical decimal');
+  const size = Number(text);
+  checkSize(size);
+  return size;
+}

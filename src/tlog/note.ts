@@ -1,0 +1,231 @@
+/**
+ * C2SP signed-note: text that one or more keys signed.
+ *
+ *     example.com/log                                                      the text, with its last newline
+ *     3
+ *     CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
+ *                                                                          the last empty line of the note
+ *     — example.com/log Az3grlgt…                                          name, base64(u32be key id ‖ signature)
+ *     — witness.example/w1 jWbPPwAA…
+ *
+ * A note has one spelling: what is parsed here and written again is the same text.
+ */
+import { base64ToBytes, toBase64 } from './base64.ts';
+import { type Cosignature, cosignedMessage, decodeCosignature } from './cosignature.ts';
+import { TlogError } from './fault.ts';
+import type { Hasher } from './tree.ts';
+
+/** The identifier bytes of the signatures that are spoken here; both are made by Ed25519 keys. */
+export const signatureTypes = { ed25519: 1, cosignature: 4 } as const;
+
+/** UTF-16 units of a whole note, a million as Go's reader of tree notes takes. Real ones stay under 100 kB. */
+export const maxNoteLength = 1_000_000;
+
+/** The specification wants 16 at least; each known one costs a verification. The same as in Go. */
+export const maxNoteSignatures = 100;
+
+export interface NoteSignature {
+  readonly name: string;
+  /** An unsigned 32-bit number. */
+  readonly keyId: number;
+  /** What follows the key id; at least one byte. */
+  readonly signature: Uint8Array;
+}
+
+export interface Note {
+  /** With its final newline. */
+  readonly text: string;
+  /** As they stand in the note, repeated and unknown ones too. */
+  readonly signatures: readonly NoteSignature[];
+}
+
+export interface VerifierKey {
+  readonly name: string;
+  readonly keyId: number;
+  readonly type: number;
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+}
+
+/** Ed25519 verification by a raw public key of 32 bytes. Wrong lengths are invalid, not errors. */
+export type Ed25519Verifier = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
+
+const emDash = '—';
+const publicKeyBytes = 32;
+
+/**
+ * A note from its text, which was decoded from UTF-8 without replacing or skipping anything (a TextDecoder that is
+ * `fatal` and has `ignoreBOM`). Nothing is verified yet. Faults: bad_note, bad_key_name, bad_base64.
+ */
+export function parseNote(note: string): Note {
+  if (note.length > maxNoteLength) throw new TlogError('bad_note', `a note of ${note.length} characters`);
+  const split = note.lastIndexOf('\n\n');
+  if (split < 0) throw new TlogError('bad_note', 'no empty line between text and signatures');
+  const text = note.slice(0, split + 1);
+  checkNoteText(text);
+  const lines = note.slice(split + 2).split('\n');
+  if (lines.pop() !== '' || lines.length === 0) {
+    throw new TlogError('bad_note', 'a note that doesn’t end in a signature line and its newline');
+  }
+  checkSignatureCount(lines.length);
+  return { text, signatures: lines.map(parseSignature) };
+}
+
+/** The inverse of `parseNote`, which refuses what that would. Faults: bad_note, bad_key_name, bad_key_id. */
+export function formatNote(note: Note): string {
+  checkNoteText(note.text);
+  checkSignatureCount(note.signatures.length);
+  const whole = `${note.text}\n${note.signatures.map(formatSignature).join('')}`;
+  if (whole.length > maxNoteLength) throw new TlogError('bad_note', `a note of ${whole.length} characters`);
+  return whole;
+}
+
+/**
+ * What may be the text of a note: it ends in a newline, has no other ASCII control character, and is well-formed,
+ * so that it has one form in UTF-8. Fault: bad_note.
+ */
+export function checkNoteText(text: string): void {
+  if (!text.endsWith('\n')) throw new TlogError('bad_note', 'the text doesn’t end in a newline');
+  if (hasControl(text)) throw new TlogError('bad_note', 'a control character in the text');
+  if (!text.isWellFormed()) throw new TlogError('bad_note', 'a lone surrogate in the text');
+}
+
+/** SHA-256(name ‖ newline ‖ type ‖ public key), its first four bytes. Faults: bad_key_name, -type, bad_verifier_key. */
+export function noteKeyId(sha256: Hasher, name: string, type: number, publicKey: Uint8Array): number {
+  checkName(name);
+  const line = new TextEncoder().encode(`${name}\n`);
+  const key = typedKey(type, publicKey);
+  const input = new Uint8Array(line.length + key.length);
+  input.set(line);
+  input.set(key, line.length);
+  const hash = sha256(input);
+  return new DataView(hash.buffer, hash.byteOffset).getUint32(0);
+}
+
+export function verifierKey(sha256: Hasher, name: string, type: number, publicKey: Uint8Array): VerifierKey {
+  return { name, keyId: noteKeyId(sha256, name, type, publicKey), type, publicKey };
+}
+
+/** `name+hex id+base64(type ‖ public key)`, the id in eight lowercase digits. */
+export function formatVerifierKey(key: VerifierKey): string {
+  checkName(key.name);
+  checkKeyId(key.keyId);
+  const id = key.keyId.toString(16).padStart(8, '0');
+  return `${key.name}+${id}+${toBase64(typedKey(key.type, key.publicKey))}`;
+}
+
+/** Faults: bad_verifier_key, bad_key_name, bad_base64, bad_key_type; bad_key_id where the id is another key's. */
+export function parseVerifierKey(sha256: Hasher, text: string): VerifierKey {
+  const parts = text.length > maxNoteLength ? null : /^([^+]*)\+([0-9a-f]{8})\+(.*)$/s.exec(text);
+  if (parts === null) throw new TlogError('bad_verifier_key', 'not of the form name+id+key');
+  const [, name = '', id = '', base64 = ''] = parts;
+  const bytes = base64ToBytes(base64, 'the key of a verifier key');
+  const key = verifierKey(sha256, name, bytes[0] ?? 0, bytes.slice(1));
+  if (key.keyId !== Number.parseInt(id, 16)) {
+    throw new TlogError('bad_key_id', `${id} is not the id of this key under this name`);
+  }
+  return key;
+}
+
+/**
+ * The verified signature of `key`, undefined where it has none. Each that names the key, by name and id, must verify,
+ * and the first is returned; one that doesn't refuses the note: bad_note_signature. A cosignature is verified over
+ * its own message, with the time that it states (`decodeCosignature` of what is returned tells it).
+ */
+export function noteSignatureBy(
+  note: Note,
+  key: VerifierKey,
+  verify: Ed25519Verifier,
+): NoteSignature | undefined {
+  const own = note.signatures.filter(({ name, keyId }) => name === key.name && keyId === key.keyId);
+  for (const { signature } of own) {
+    if (!verifies(note.text, key, signature, verify)) {
+      throw new TlogError('bad_note_signature', `the signature of ${key.name} doesn’t verify`);
+    }
+  }
+  return own[0];
+}
+
+function verifies(text: string, key: VerifierKey, bytes: Uint8Array, verify: Ed25519Verifier): boolean {
+  switch (key.type) {
+    case signatureTypes.ed25519:
+      return verify(key.publicKey, new TextEncoder().encode(text), bytes);
+    case signatureTypes.cosignature: {
+      const cosigned = cosignatureOf(bytes);
+      if (cosigned === undefined) return false;
+      return verify(key.publicKey, cosignedMessage(cosigned.timeS, text), cosigned.signature);
+    }
+    default:
+      throw unknownType(key.type);
+  }
+}
+
+function cosignatureOf(bytes: Uint8Array): Cosignature | undefined {
+  try {
+    return decodeCosignature(bytes);
+  } catch {
+    return undefined; // of another length or with no time that can be: no signature of this key
+  }
+}
+
+function parseSignature(line: string): NoteSignature {
+  const [dash, name = '', base64, more] = line.split(' ', 4);
+  if (dash !== emDash || base64 === undefined || more !== undefined) {
+    throw new TlogError('bad_note', 'a signature line that isn’t dash, name and signature');
+  }
+  checkName(name);
+  const bytes = base64ToBytes(base64, 'a signature');
+  if (bytes.length < 5)
+    throw new TlogError('bad_note', `a signature line of ${bytes.length} bytes, not 5 or more`);
+  return { name, keyId: new DataView(bytes.buffer).getUint32(0), signature: bytes.slice(4) };
+}
+
+function formatSignature({ name, keyId, signature }: NoteSignature): string {
+  checkName(name);
+  checkKeyId(keyId);
+  if (signature.length === 0) throw new TlogError('bad_note', 'an empty signature');
+  const bytes = new Uint8Array(4 + signature.length);
+  new DataView(bytes.buffer).setUint32(0, keyId);
+  bytes.set(signature, 4);
+  return `${emDash} ${name} ${toBase64(bytes)}\n`;
+}
+
+function typedKey(type: number, publicKey: Uint8Array): Uint8Array {
+  if (type !== signatureTypes.ed25519 && type !== signatureTypes.cosignature) throw unknownType(type);
+  if (publicKey.length !== publicKeyBytes) {
+    throw new TlogError('bad_verifier_key', `a public key of ${publicKey.length} bytes, not 32`);
+  }
+  return Uint8Array.of(type, ...publicKey);
+}
+
+/** Unicode's spaces, not those of `\s`, which lacks U+0085 and has U+FEFF. */
+function checkName(name: string): void {
+  if (name === '' || /[\p{White_Space}+]/u.test(name) || hasControl(name) || !name.isWellFormed()) {
+    throw new TlogError('bad_key_name', 'a key name that is empty or has a space, plus or control character');
+  }
+}
+
+function checkKeyId(keyId: number): void {
+  if (!Number.isInteger(keyId) || keyId < 0 || keyId >= 2 ** 32) {
+    throw new TlogError('bad_key_id', `key id ${keyId} is no unsigned 32-bit number`);
+  }
+}
+
+function checkSignatureCount(count: number): void {
+  if (count === 0 || count > maxNoteSignatures) {
+    throw new TlogError('bad_note', `${count} signatures, not 1 to ${maxNoteSignatures}`);
+  }
+}
+
+/** ASCII's control characters but the newline. */
+function hasControl(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 && code !== 0x0a) return true;
+  }
+  return false;
+}
+
+function unknownType(type: number): TlogError {
+  return new TlogError('bad_key_type', `signature type ${type} is neither 1 nor 4`);
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+
+/** A text like `good` with some of its characters replaced, taken out or doubled, or others put in. */
+export function mutated(good: string): fc.Arbitrary<string> {
+  const edit = fc.record({
+    at: fc.nat(good.length),
+    cut: fc.nat(3),
+    put: fc.oneof(fc.constantFrom(...edges), fc.string({ unit: 'binary', maxLength: 4 })),
+  });
+  return fc.array(edit, { minLength: 1, maxLength: 4 }).map((edits) => {
+    let text = good;
+    for (const { at, cut, put } of edits) text = text.slice(0, at) + put + text.slice(at + cut);
+    return text;
+  });
+}
+
+/** As `mutated`, of bytes. */
+export function mutatedBytes(good: Uint8Array): fc.Arbitrary<Uint8Array> {
+  const edit = fc.record({
+    at: fc.nat(good.length),
+    cut: fc.nat(3),
+    put: fc.uint8Array({ maxLength: 4 }),
+  });
+  return fc.array(edit, { minLength: 1, maxLength: 4 }).map((edits) => {
+    let bytes = Buffer.from(good);
+    for (const { at, cut, put } of edits) {
+      bytes = Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + cut)]);
+    }
+    return new Uint8Array(bytes);
+  });
+}
+
+/** What these formats are made of, and what is easily taken for it. */
+const edges = [
+  '',
+  '\n',
+  '\n\n',
+  ' ',
+  '+',
+  '=',
+  '/',
+  '0',
+  'x',
+  '.p/',
+  '—',
+  '— ',
+  '\r\n',
+  '\0',
+  '\u0085',
+  '\u00a0',
+  '\ufeff',
+  '\ud800',
+  '-',
+  '1e3',
+  '\u0661',
+];
