@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 as nobleSha256 } from '../src/client/sha256.ts';
 import { noHooks } from '../src/ledger/hooks.ts';
-import { KeyRing } from '../src/ledger/keys.ts';
+import { ledgerPurposes } from '../src/ledger/key-file.ts';
+import { KeyRing } from '../src/ledger/key-ring.ts';
 import { LeafIndex } from '../src/ledger/leaf-index.ts';
 import type { Ledger, UnsignedEntry } from '../src/ledger/ledger.ts';
 import { LmdbStorage } from '../src/ledger/lmdb-store.ts';
@@ -17,8 +18,8 @@ import { ledgerMethods } from '../src/ledger/methods.ts';
 import { Nodes } from '../src/ledger/nodes.ts';
 import { Prover } from '../src/ledger/prover.ts';
 import { Sequencer } from '../src/ledger/sequencer.ts';
-import { sha256 } from '../src/ledger/sha256.ts';
 import { supervise } from '../src/rpc/supervise.ts';
+import { sha256 } from '../src/sha256.ts';
 import { GrowingTree } from '../src/tlog/growing-tree.ts';
 import { uuid7 } from '../src/uuid.ts';
 import type { BenchRow } from './result.ts';
@@ -133,8 +134,8 @@ async function atRate(perSecond: number, seconds: number, call: () => Promise<vo
 }
 
 async function logAlone(dataDir: string, seconds: number): Promise<BenchRow[]> {
-  const keys = new KeyRing();
-  await keys.create(join(dataDir, 'keys'), Date.now());
+  const keys = new KeyRing(join(dataDir, 'keys'));
+  await keys.create(ledgerPurposes, Date.now());
   const storage = new LmdbStorage(join(dataDir, 'ledger.mdb'));
   const leaves = new LeafIndex();
   const sequencer = new Sequencer({
@@ -144,6 +145,7 @@ async function logAlone(dataDir: string, seconds: number): Promise<BenchRow[]> {
     key: keys.active('transparency-sth')!,
     clock: () => BigInt(Date.now()) * 1_000_000n,
     hooks: noHooks,
+    freeBytes: () => Number.POSITIVE_INFINITY,
     onHead: () => {},
     onFatal: (error) => {
       throw error;
@@ -158,7 +160,7 @@ async function logAlone(dataDir: string, seconds: number): Promise<BenchRow[]> {
     const items = Array.from({ length: 2000 }, () => {
       const bytes = new Uint8Array(canonical);
       new DataView(bytes.buffer).setUint32(8, made); // another leaf each time
-      return { id: idOf(made++), canonical: bytes };
+      return { id: idOf(made++), kind: 'alert.raised', canonical: bytes };
     });
     await sequencer.append(items);
     commits.push(performance.now() - began);

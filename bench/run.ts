@@ -14,6 +14,8 @@ const benchmarks = {
   startup: () => import('./startup.ts'),
   live: () => import('./live.ts'),
   ledger: () => import('./ledger.ts'),
+  proofs: () => import('./proofs.ts'),
+  fsck: () => import('./fsck.ts'),
   rpc: () => import('./rpc.ts'),
 } satisfies Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>;
 

@@ -118,6 +118,60 @@ export const settings = {
     undefined,
     'the head outside the database; on another volume it also shows a rollback of the whole data folder',
   ),
+  'ledger.origin': setting(
+    optional(keyName),
+    undefined,
+    'name of the log in checkpoints, such as log.example.org; where absent, a unique one that is made once',
+  ),
+  'keys.sth_rotation_ms': setting(
+    integer(0, 366 * day),
+    7 * day,
+    'how long a key signs tree heads; 0 for as long as nobody rotates it',
+  ),
+  'keys.event_rotation_ms': setting(
+    integer(0, 366 * day),
+    day,
+    'how long a key signs log entries; 0 for as long as nobody rotates it',
+  ),
+  'keys.overlap_ms': setting(
+    integer(0, 30 * day),
+    hour,
+    'how long a new key is published before it takes over, so that readers of the key set know it by then',
+  ),
+  key_passphrase: {
+    ...setting(
+      optional(text(8, 1024)),
+      undefined,
+      'private keys are encrypted under it; once they are, no start goes without',
+    ),
+    secret: true,
+  },
+  'backup.dir': setting(
+    optional(path()),
+    undefined,
+    'folder of the backups, by default backups in the data folder; on another volume they outlive this one',
+  ),
+  'witness.policy': setting(
+    optional(path()),
+    undefined,
+    'file in the form of C2SP tlog-policy: the witnesses that cosign checkpoints, and how many; nobody where absent',
+  ),
+  'witness.wait_ms': setting(
+    integer(100, 10 * 60 * second),
+    5 * second,
+    'how long a new checkpoint waits for its quorum; a witness on another continent answers within one',
+  ),
+  'witness.interval_ms': setting(
+    integer(100, hour),
+    2 * second,
+    'at most so often a new checkpoint is put before the witnesses, each of which flushes it to disk',
+  ),
+  'witness.fail': setting(
+    oneOf(['open', 'closed']),
+    'closed',
+    'without a quorum, open publishes the checkpoint all the same; closed keeps the last that had one, as readers ' +
+      'who hold to the policy would refuse any other',
+  ),
   'http.drain_ms': setting(
     integer(0, 600 * second),
     30 * second,
@@ -326,6 +380,13 @@ function cidr(raw: unknown): string {
     throw new Unwanted('CIDR blocks such as 10.0.0.0/8 or fc00::/7');
   }
   return `${address}/${length}`;
+}
+
+/** C2SP signed-note: a key name is not empty and has neither spaces nor plus signs. */
+function keyName(raw: unknown): string {
+  if (typeof raw === 'string' && raw.length <= 255 && /^[^\s+\p{Cc}]+$/u.test(raw) && raw.isWellFormed())
+    return raw;
+  throw new Unwanted('a name of at most 255 characters without spaces and plus signs');
 }
 
 function origin(raw: unknown): string {

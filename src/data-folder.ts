@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -11,22 +11,46 @@ export interface DataFolder {
   release(): void;
 }
 
+/** In the data folder while a backup is being put there: neither the old content nor the new is whole. */
+export const restoreMark = 'restore.json';
+
 /**
  * Takes the data folder for this process: one folder serves one process, commands that write included.
+ *
+ * @param options.restoring - by the command that puts a backup there: nobody else may have a folder that is half restored
+ * @throws Error with one clear line when another process has it, a restore was interrupted, or its format is newer.
+ */
+export function takeDataFolder(path: string, options: { readonly restoring?: true } = {}): DataFolder {
+  const folder = lockFolder(path, { name: 'data folder', instead: 'choose another CANDOR_DATA_DIR' });
+  try {
+    if (options.restoring !== true && existsSync(join(path, restoreMark)))
+      throw new Error(
+        `a restore into the data folder ${path} was interrupted; run the same \`candor restore\` again, which completes it`,
+      );
+    checkFormat(join(path, 'format.json'));
+  } catch (error) {
+    folder.release();
+    throw error;
+  }
+  return folder;
+}
+
+/**
+ * Makes a folder where there is none and locks it for this process.
  *
  * The lock is a POSIX record lock, taken through an exclusive SQLite transaction on an otherwise empty file: the
  * kernel drops it when the process ends however it ends, so there is no stale lock to clear, and it holds across
  * containers that share the volume. (Node offers no lock of its own.)
  *
- * @throws Error with one clear line when another process has it or its format is newer.
+ * @param words - how messages call the folder, and what to do instead of stopping who has it
+ * @throws Error with one clear line when another process has it.
  */
-export function takeDataFolder(path: string): DataFolder {
+export function lockFolder(path: string, words: { name: string; instead: string }): DataFolder {
+  const named = `${words.name} ${path}`;
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new Error(
-      `data folder ${path} cannot be made: ${(error as NodeJS.ErrnoException).code ?? String(error)}`,
-    );
+    throw new Error(`${named} cannot be made: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
   }
   const lock = new DatabaseSync(join(path, 'lock'));
   try {
@@ -34,21 +58,14 @@ export function takeDataFolder(path: string): DataFolder {
   } catch (error) {
     lock.close();
     if (error instanceof Error && /locked/.test(error.message))
-      throw new Error(
-        `data folder ${path} is in use by another process; stop it or choose another CANDOR_DATA_DIR`,
-      );
-    throw new Error(`data folder ${path} cannot be locked: ${String(error)}`);
-  }
-  try {
-    checkFormat(join(path, 'format.json'));
-  } catch (error) {
-    lock.close();
-    throw error;
+      throw new Error(`${named} is in use by another process; stop it or ${words.instead}`);
+    throw new Error(`${named} cannot be locked: ${String(error)}`);
   }
   return { path, release: () => lock.close() };
 }
 
-function checkFormat(file: string): void {
+/** @throws Error with one clear line when the layout that the file names isn't this program's. Makes a missing file. */
+export function checkFormat(file: string): void {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

@@ -53,13 +53,28 @@ export const limits = {
   maxNotesPerAlert: 10_000,
   /** Canonical bytes of a log entry: C2SP entry bundles hold 65,535. */
   maxEntryBytes: 60_000,
+  /** Canonical bytes of the entries on one page of a list: a thousand usual ones have 1 MB. JSON more than doubles
+   * them. */
+  maxEntriesPageBytes: 4 * 2 ** 20,
   /** Log entries that wait for a commit: a few seconds of a slow disk. Past it appends are OVERLOADED. */
   maxQueuedAppends: 65_536,
+  /** Rounds of key derivation that an encrypted key file may ask for: five times ours, half a second of a core. */
+  maxKeyDerivationRounds: 1_000_000,
   /** Outbox rows waiting for the ledger before changes that must be logged are refused. */
   maxOutboxRows: 100_000,
   /** Free bytes of the volume with the databases, below which no events are taken. They are left for the log, its anchor
    * and its journal, without which the ledger could not go on, and for small changes. */
   minFreeDiskBytes: 64 * 2 ** 20,
+  /** Files of one backup: the databases, and a key file for each day of fifty years. */
+  maxBackupFiles: 20_000,
+  /** Backups whose log entries are looked for at start-up, the newest; an hourly one for a year makes 8,760. */
+  maxCheckedBackups: 10_000,
+  /** Backups that failed and are still shown, until the process ends. */
+  maxFailedBackups: 100,
+  /** Free bytes of that volume below which the log takes no entries, so that they wait in the outbox. A commit that
+   * fails for want of room ends the ledger's thread, and twice in a minute the service; what is left is for the
+   * anchor, the journal and key files, which are small. */
+  minFreeLedgerDiskBytes: 16 * 2 ** 20,
   /** WebSocket connections. Each costs about 10 kB plus what it has not read. */
   maxSockets: 10_000,
   /** Subscriptions on one socket. */
@@ -121,6 +136,27 @@ export const limits = {
   maxDiscardedBodyBytes: 128 * 2 ** 20,
   /** An X-Request-Id of the client that is taken over: UUIDs and trace ids are under 64. */
   maxRequestIdBytes: 128,
+  /** A policy of witnesses (C2SP tlog-policy wants 32 lines of each kind): a line is 100 to 300 bytes. */
+  maxPolicyBytes: 256 * 2 ** 10,
+  maxPolicyLines: 256,
+  /** What a witness may answer: a signature line is 170 bytes, and ten keys of 5 kB each would be a lot. */
+  maxWitnessAnswerBytes: 64 * 2 ** 10,
+  /** How far the clock of a witness may be from ours, either way; clocks that nobody sets are seconds off a day. */
+  maxWitnessSkewS: 300,
+  /** Pause after failures of a witness: a second, doubled each time up to this. One that is back is found soon. */
+  maxWitnessPauseMs: 60_000,
+  /** Cosignatures of a log that does not grow are renewed after this, as its heads are: freshness can be seen. */
+  cosignatureAgeMs: 3600 * 1000,
+  /** A body that a witness takes: 63 lines of proof, and a note with 16 signatures of 5 kB (post-quantum ones). */
+  maxAddCheckpointBytes: 128 * 2 ** 10,
+  /** Requests that wait at a witness for their turn at one log, each for a flush of a few milliseconds. */
+  maxWitnessQueue: 64,
+  /** Connections to a witness: logs have one each, held open. */
+  maxWitnessConnections: 256,
+  /** A whole request to a witness; it fits one packet or a few. */
+  witnessRequestTimeoutMs: 10_000,
+  /** A connection to a witness that nothing is sent on: logs come back within seconds. */
+  witnessIdleTimeoutMs: 120_000,
 } as const;
 
 export type LimitName = keyof typeof limits;

@@ -5,11 +5,15 @@
  * a new folder from one that lost its log; then the store, the pools, the front. Stop, in reverse: the front answers
  * what it accepted, the outbox is drained, the databases are closed.
  */
+import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
+import type { BackupTasks } from '../workers/backup.ts';
 import type { IngestTasks } from '../workers/ingest.ts';
 import type { Queries } from './analytics/queries.ts';
 import { createAuth } from './auth/auth.ts';
 import { ensureAdministrator } from './auth/bootstrap.ts';
+import { BackupFolder, type BackupRecord } from './backup/backups.ts';
+import type { Verified } from './backup/verify.ts';
 import { type ExitCode, exitCodes } from './cli/exit-codes.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { takeDataFolder } from './data-folder.ts';
@@ -35,6 +39,8 @@ import { storeMethods } from './store/methods.ts';
 import type { AlertListQuery, AlertUpdate, Store } from './store/store.ts';
 import { uuid7 } from './uuid.ts';
 import { productVersion } from './version.ts';
+import { Cosigner } from './witness/cosigner.ts';
+import { loadPolicy } from './witness/policy-file.ts';
 import { workerUrl } from './worker-url.ts';
 
 /**
@@ -144,7 +150,12 @@ async function open(
     name: 'ledger',
     url: workerUrl('ledger'),
     list: ledgerMethods,
-    workerData: { dataDir, counters: counters.buffer, ...(anchorPath === undefined ? {} : { anchorPath }) },
+    workerData: {
+      dataDir,
+      counters: counters.buffer,
+      ...(anchorPath === undefined ? {} : { anchorPath }),
+      ...keySettings(config),
+    },
     ...lost('ledger'),
   });
   opened.onClose('ledger thread', () => ledger.close());
@@ -158,6 +169,8 @@ async function open(
       throw new DegradedLogError(advice);
     }
   }
+  for (const warning of found.warnings)
+    log.warn({ warning }, 'start-up of the transparency log noticed something');
   const store = await supervise<Store>({
     name: 'store',
     url: workerUrl('store'),
@@ -196,10 +209,16 @@ async function open(
   const auth = createAuth({
     reader,
     writer: store.api,
-    accessTokenKey: await ledger.api.accessTokenKey(),
+    tokenKeys: await ledger.api.accessTokenKeys(),
     sources,
   });
   await ensureAdministrator({ reader, writer: store.api, sources }, config.admin_password, showPassword);
+  const takeTokenKeys = async () => auth.useTokenKeys(await ledger.api.accessTokenKeys());
+  const tokenKeysTimer = setInterval(() => {
+    // The ledger's thread may be restarting: the keys that are here do until it is back.
+    takeTokenKeys().catch((error: unknown) => log.warn({ err: error }, 'the token keys could not be read'));
+  }, tokenKeysEveryMs);
+  opened.onClose('token keys', () => clearInterval(tokenKeysTimer));
 
   const metrics = new Metrics(performance.now(), () => counters.read());
   opened.onClose('metrics', () => metrics.close());
@@ -225,6 +244,40 @@ async function open(
   });
   opened.onClose('outbox pump', () => pump.idle().then(() => pump.close()));
 
+  const backups = new BackupFolder({
+    dir: config['backup.dir'] ?? join(dataDir, 'backups'),
+    dataDir,
+    store: store.api,
+    ledger: ledger.api,
+    verify: verifyInThread,
+    productVersion: productVersion(),
+    now: Date.now,
+    onEnd: ({ id, attributes }: BackupRecord, err?: unknown) =>
+      err === undefined
+        ? log.info({ backup: id, path: attributes.path, bytes: attributes.size }, 'backup completed')
+        : log.error({ err, backup: id }, 'backup failed'),
+    onFinding: (message, err) => log.warn(err === undefined ? {} : { err }, message),
+  });
+  opened.onClose('backups', () => backups.close());
+  if (found.health.state === 'ok') void backups.recover();
+
+  const policyPath = config['witness.policy'];
+  const policy = policyPath === undefined ? undefined : loadPolicy(policyPath);
+  // A log that lost its key has no checkpoints.
+  const cosigner =
+    policy === undefined || found.checkpoint_vkey === ''
+      ? undefined
+      : await Cosigner.start({
+          ledger: ledger.api,
+          policy,
+          waitMs: config['witness.wait_ms'],
+          intervalMs: config['witness.interval_ms'],
+          fail: config['witness.fail'],
+          log,
+          now: Date.now,
+        });
+  opened.onClose('cosigning', () => cosigner?.close());
+
   let ready = false;
   const services: Services = {
     version: productVersion(),
@@ -235,7 +288,9 @@ async function open(
     store: store.api,
     reader,
     ledger: ledger.api,
+    checkpoint: () => cosigner?.checkpoint() ?? ledger.api.checkpoint(),
     auth,
+    backups,
     ingest: (input) => ingest.run('ingest', input),
     queries: {
       listEvents: (query, signal) => analytics.run('listEvents', query, { signal }),
@@ -249,6 +304,8 @@ async function open(
     publishAlert: (update) => publishAlerts([update]),
     pokeOutbox: () => pump.poke(),
     revoked: (jti) => sockets.revoked(jti),
+    keysChanged: takeTokenKeys,
+    witnesses: () => cosigner?.status(),
     threads: () => [
       ...Object.entries({ ledger, store }).map(([name, worker]) => workerStatus(name, worker)),
       ...Object.entries({ ingest, analytics }).map(([name, pool]) => poolStatus(name, pool)),
@@ -276,6 +333,43 @@ async function open(
   });
   ready = true;
   announce(config, server.port, banner(await ledger.api.status()), log);
+}
+
+/** A thread for one verification: it reads everything once, seldom, and keeps nothing. */
+async function verifyInThread(folder: string, signal: AbortSignal): Promise<Verified> {
+  const pool = createPool<BackupTasks>({
+    name: 'backup',
+    url: workerUrl('backup'),
+    threads: 1,
+    maxQueue: 1,
+  });
+  try {
+    return await pool.run('verify', folder, { signal });
+  } finally {
+    await pool.close();
+  }
+}
+
+/**
+ * How old the front's idea of the token keys may be. It is told of changes; this is for those that the ledger made by
+ * itself, finishing at its start what a crash cut short, and for dropping keys whose tokens have all expired.
+ */
+const tokenKeysEveryMs = 5000;
+
+/** What the ledger's thread needs to know of keys. */
+function keySettings(config: Config) {
+  const { 'ledger.origin': origin, key_passphrase: keyPassphrase } = config;
+  return {
+    ...(origin === undefined ? {} : { origin }),
+    ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+    rotation: {
+      periods: {
+        'transparency-sth': config['keys.sth_rotation_ms'],
+        'event-signing': config['keys.event_rotation_ms'],
+      },
+      overlapMs: config['keys.overlap_ms'],
+    },
+  };
 }
 
 /** The channels over the reader's heads and the pool's replays. */

@@ -114,6 +114,12 @@ describe('refusals name the setting, what came and what is wanted', () => {
     expect(refusal({ CANDOR_CONFIG: file(text, 'bad.yaml') })).toContain(line);
   });
 
+  test.each(['', 'a b', 'a+b', 'a\tb', 'x'.repeat(256)])('a log cannot be named %j', (origin) => {
+    const load = () => loadConfig({ CANDOR_LEDGER_ORIGIN: origin });
+    if (origin === '') expect(load()['ledger.origin']).toBeUndefined();
+    else expect(load).toThrow('ledger.origin');
+  });
+
   test('a secret is not repeated', () => {
     expect(refusal({ CANDOR_ADMIN_PASSWORD: 'short' })).toMatch(
       /^admin_password: came a value that is not shown/,

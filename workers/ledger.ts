@@ -1,12 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { ledgerCounters, ledgerMethods } from '../src/ledger/methods.ts';
 import { openLedger } from '../src/ledger/open.ts';
+import type { RotationSchedule } from '../src/ledger/rotation-schedule.ts';
 import { openCounters } from '../src/rpc/counters.ts';
 import { expose } from '../src/rpc/expose.ts';
 
 interface LedgerWorkerData {
   readonly dataDir: string;
   readonly anchorPath?: string;
+  readonly origin?: string;
+  readonly keyPassphrase?: string;
+  readonly rotation?: RotationSchedule;
   readonly counters?: SharedArrayBuffer;
 }
 

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, type JsonWebKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { type Role, roles } from '../contract/resources/principal.ts';
 import { ServiceError } from '../errors.ts';
@@ -19,26 +19,35 @@ export interface AccessClaims {
   readonly expiresAt: number;
 }
 
+type Jwk = Readonly<Record<string, string | number>>;
+
+/** Ed25519 keys with their `kid`, as `Ledger.accessTokenKeys` gives them. */
+export interface TokenKeys {
+  /** The private JWK that signs. */
+  readonly current: Jwk;
+  /** Public JWKs of which one must have signed: the current one's, and those of a while ago. */
+  readonly verifying: readonly Jwk[];
+}
+
 export interface AccessTokens {
   /** @param nowMs - epoch milliseconds */
   issue(claims: Omit<AccessClaims, 'expiresAt'>, nowMs: number): Promise<string>;
   /** @throws UNAUTHENTICATED for anything but a token of this issuer, for this audience, that is valid now. */
   verify(token: string, nowMs: number): Promise<AccessClaims>;
+  /** From now on these keys are used, and no others. */
+  use(keys: TokenKeys): void;
 }
 
-/**
- * Access tokens as EdDSA JWTs (RFC 8037, RFC 9068), verifiable by others with the key set.
- *
- * @param jwk - the private Ed25519 key with its `kid`, from `Ledger.accessTokenKey`
- */
+/** Access tokens as EdDSA JWTs (RFC 8037, RFC 9068), verifiable by others with the key set. */
 export function accessTokens(
-  jwk: Readonly<Record<string, string | number>>,
+  keys: TokenKeys,
   { issuer, audience }: { issuer: string; audience: string },
 ): AccessTokens {
-  const kid = String(jwk.kid);
-  const privateKey = createPrivateKey({ key: jwk as JsonWebKey, format: 'jwk' });
-  const publicKey = createPublicKey(privateKey);
+  let { kid, privateKey, publicKeys } = importKeys(keys);
   return {
+    use: (others) => {
+      ({ kid, privateKey, publicKeys } = importKeys(others));
+    },
     issue: ({ sub, jti, roles }, nowMs) => {
       const issuedAt = Math.floor(nowMs / 1000);
       return new SignJWT({ roles: [...roles] })
@@ -53,7 +62,7 @@ export function accessTokens(
     },
     verify: async (token, nowMs) => {
       try {
-        const { payload, protectedHeader } = await jwtVerify(token, publicKey, {
+        const { payload } = await jwtVerify(token, ({ kid }) => publicKeys.get(kid ?? '') ?? refuse(), {
           algorithms: ['EdDSA'],
           typ: tokenType,
           issuer,
@@ -63,14 +72,7 @@ export function accessTokens(
           requiredClaims: ['sub', 'jti', 'iat', 'exp', 'roles'],
         });
         const { sub, jti, exp, roles } = payload;
-        if (
-          protectedHeader.kid !== kid ||
-          !isText(sub) ||
-          !isText(jti) ||
-          exp === undefined ||
-          !isRoles(roles)
-        )
-          throw refused();
+        if (!isText(sub) || !isText(jti) || exp === undefined || !isRoles(roles)) throw refused();
         return { sub, jti, roles, expiresAt: exp * 1000 };
       } catch (error) {
         if (error instanceof errors.JWTExpired)
@@ -80,6 +82,18 @@ export function accessTokens(
       }
     },
   };
+}
+
+function importKeys({ current, verifying }: TokenKeys) {
+  const publicKeys = new Map<string, KeyObject>();
+  for (const jwk of verifying)
+    publicKeys.set(String(jwk.kid), createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }));
+  const privateKey = createPrivateKey({ key: current as JsonWebKey, format: 'jwk' });
+  return { kid: String(current.kid), privateKey, publicKeys };
+}
+
+function refuse(): never {
+  throw refused();
 }
 
 const refused = () => new ServiceError('UNAUTHENTICATED', 'the access token is not valid');

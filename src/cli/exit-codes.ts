@@ -10,13 +10,19 @@ export const exitCodes = {
   usage: 2,
   /** The log could not be reached, or can't answer now: nothing was learned. */
   unavailable: 3,
-  /** What came can't be accepted: malformed, wrongly signed, not included. */
+  /**
+   * What came can't be accepted: malformed, wrongly signed, not included; or evidence doesn't convict. `fsck`: the log on disk is damaged. `restore`:
+   * the backup is.
+   */
   refused: 4,
-  /** The log contradicts what it signed before: rolled back, forked, edited. Nothing makes that good again. */
+  /**
+   * The log contradicts what it signed before: rolled back, forked, edited. Nothing makes that good again. `fsck`, too;
+   * and `verify`, where evidence convicts.
+   */
   misbehaviour: 5,
   /** There is no tree head, because nothing was logged yet. */
   empty: 6,
-  /** `start --strict`: the service's own log can't be trusted to go on. */
+  /** `start --strict`: the service's own log can't be trusted to go on. `rebuild`: not without the operator's word. */
   degraded: 7,
 } as const;
 
@@ -33,7 +39,7 @@ Exit codes:
   1  the command failed
   2  wrong usage
   3  the log could not be reached or can't answer now
-  4  an answer was refused: malformed, wrongly signed, not included
-  5  misbehaviour: the log was rolled back, forked or edited
+  4  an answer was refused: malformed, wrongly signed, not included; verify: evidence does not convict; fsck: the log is damaged; restore: the backup is
+  5  misbehaviour: the log was rolled back, forked or edited; verify: evidence convicts it
   6  the log is still empty
-  7  start --strict: the log on disk was rolled back, is damaged or lost`;
+  7  start --strict: the log on disk was rolled back, is damaged or lost; rebuild: signed entries would be missing`;

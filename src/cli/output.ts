@@ -5,7 +5,14 @@ import { bytesToHex } from '../tlog/hex.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
 
 /** A member of `--json` output. Bigints are written as JSON integers, in all their digits. */
-export type Field = string | number | bigint | boolean | undefined | { readonly [name: string]: Field };
+export type Field =
+  | string
+  | number
+  | bigint
+  | boolean
+  | undefined
+  | readonly Field[]
+  | { readonly [name: string]: Field };
 
 /** A failure of the command itself, which ends it with this message. */
 export class CommandError extends Error {
@@ -84,6 +91,7 @@ export function orThrow<T>(value: T | Fault): T {
 function toJson(value: Field): string {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`;
   const shown = Object.entries(value).filter(([, member]) => member !== undefined);
   return `{${shown.map(([name, member]) => `${JSON.stringify(name)}:${toJson(member)}`).join(',')}}`;
 }

@@ -3,63 +3,53 @@ import { Command, Option } from 'commander';
 import { compare, type EntryQuery, fetchHead, proveEntry } from '../client/auditor.ts';
 import { Fault } from '../client/fault.ts';
 import { jcs } from '../client/jcs.ts';
-import { fingerprint, parseKeySet } from '../client/key-set.ts';
+import { parseKeySet } from '../client/key-set.ts';
 import { httpLog } from '../client/log-source.ts';
 import { parsePin } from '../client/pin.ts';
-import { parseBundle, type VerifiedEntry, verifyBundle, writeBundle } from '../client/verify.ts';
-import { bytesToHex } from '../tlog/hex.ts';
+import { writeBundle } from '../client/verify.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { jsonOption, serviceUrl, tokenOption, wholeNumber } from './options.ts';
-import { CommandError, headFields, headLines, type Output, orThrow, output } from './output.ts';
+import { checkpointOptions, jsonOption, serviceUrl, tokenOption, wholeNumber } from './options.ts';
+import { CommandError, type Output, orThrow, output } from './output.ts';
+import { progressOption } from './progress.ts';
+import { type OfflineOptions, reportEntry, verifyFile } from './verify-offline.ts';
 
-interface Options {
-  readonly keys?: string;
+interface Options extends OfflineOptions {
   readonly url?: string;
   readonly entryId?: string;
   readonly leafIndex?: number;
   readonly event?: string;
-  readonly pin?: string;
   readonly save?: string;
   readonly token?: string;
   readonly json?: true;
 }
 
 export function verifyCommand(done: (code: ExitCode) => void): Command {
-  return new Command('verify')
-    .description('check that an entry is in a log: offline from a bundle, or by asking the log')
-    .argument('[bundle]', 'file with entry, proof, head and keys: needs no network')
-    .option('--keys <file>', 'key set (JWKS) that you trust, instead of the one in the bundle')
+  const command = new Command('verify')
+    .description(
+      'check a file offline (the bundle of an entry, an archive, evidence, a checkpoint), or an entry by asking the log',
+    )
+    .argument('[file]', 'a bundle, an archive of candor export, evidence of candor audit, or a checkpoint')
+    .option('--keys <file>', 'key set (JWKS) that you trust, instead of the one in the file')
+    .option('--pin <file>', 'pin of an auditor: its keys count, and its head is compared')
     .addOption(new Option('--url <url>', 'address of the service to ask').argParser(serviceUrl))
     .option('--entry-id <uuid>', 'the entry of this id (needs a token)')
     .option('--leaf-index <n>', 'the entry at this position (needs a token)', wholeNumber)
     .option('--event <file>', 'the entry that you hold, as JSON')
-    .option('--pin <file>', 'pin of an auditor that the head must be consistent with')
-    .option('--save <file>', 'keep what verified as a bundle')
+    .option('--save <file>', 'keep what verified as a bundle');
+  for (const option of checkpointOptions()) command.addOption(option);
+  return command
+    .addOption(progressOption())
     .addOption(tokenOption())
     .addOption(jsonOption())
-    .action(async (bundle: string | undefined, options: Options) => done(await run(bundle, options)));
+    .action(async (file: string | undefined, options: Options) => done(await run(file, options)));
 }
 
-async function run(bundle: string | undefined, options: Options): Promise<ExitCode> {
+async function run(file: string | undefined, options: Options): Promise<ExitCode> {
   const out = output(options.json ?? false);
-  if ((bundle === undefined) === (options.url === undefined)) {
-    throw new CommandError('name either a bundle or --url', exitCodes.usage);
+  if ((file === undefined) === (options.url === undefined)) {
+    throw new CommandError('name either a file or --url', exitCodes.usage);
   }
-  return bundle === undefined ? online(options.url!, options, out) : offline(bundle, options, out);
-}
-
-async function offline(file: string, options: Options, out: Output): Promise<ExitCode> {
-  const bundle = parseBundle(await read(file));
-  if (bundle instanceof Fault) return out.fault(bundle);
-  const keys = options.keys === undefined ? bundle.keys : orThrow(parseKeySet(await read(options.keys)));
-  const verified = verifyBundle({ ...bundle, keys });
-  if (verified instanceof Fault) return out.fault(verified);
-  const note =
-    options.keys === undefined
-      ? ['The keys are those of the bundle: compare the fingerprint with one that you trust.']
-      : [];
-  report(verified, out, note, { keys: options.keys === undefined ? 'bundle' : 'given' });
-  return exitCodes.ok;
+  return file === undefined ? online(options.url!, options, out) : verifyFile(file, options, out);
 }
 
 async function online(url: string, options: Options, out: Output): Promise<ExitCode> {
@@ -83,7 +73,7 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
     await writeFile(options.save, `${writeBundle({ leaf: { leafIndex, canonical }, path, head, keys })}\n`);
     notes.push(`Kept in ${options.save}.`);
   }
-  report(verified, out, notes, { ...(pin === undefined ? {} : { consistent_with: pin.head.size }) });
+  reportEntry(verified, out, notes, { ...(pin === undefined ? {} : { consistent_with: pin.head.size }) });
   return exitCodes.ok;
 }
 
@@ -100,30 +90,6 @@ async function queryOf({ entryId, leafIndex, event }: Options): Promise<EntryQue
   } catch (error) {
     throw new CommandError(`${event} is no JSON: ${(error as Error).message}`);
   }
-}
-
-function report(
-  verified: VerifiedEntry,
-  out: Output,
-  notes: readonly string[],
-  fields: Record<string, string | number>,
-): void {
-  const { entry, leafIndex, leafHash, head, headKey, entryKey } = verified;
-  const lines = [
-    `entry        ${entry.id} (${entry.kind})`,
-    `leaf         ${leafIndex}  ${bytesToHex(leafHash)}`,
-    ...headLines(head, headKey),
-    'Verified: the entry is signed, and in the tree whose head is signed.',
-    ...notes,
-  ];
-  const about = {
-    entry_id: entry.id,
-    kind: entry.kind,
-    leaf_index: leafIndex,
-    leaf_hash: bytesToHex(leafHash),
-  };
-  const by = { entry_key_id: entry.key_id, entry_key_fingerprint: fingerprint(entryKey) };
-  out.result(lines, { status: 'ok', ...about, ...by, ...headFields(head, headKey), ...fields });
 }
 
 async function read(path: string): Promise<string> {

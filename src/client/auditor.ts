@@ -1,206 +1,139 @@
-import { bytesToHex } from '../tlog/hex.ts';
-import { equalHashes, leafHash } from '../tlog/tree.ts';
-import { members, parseExact, safeInteger } from './exact-json.ts';
+import type { CheckpointPolicy, SignedCheckpoint } from './checkpoint.ts';
+import { asLogKey } from './checkpoint.ts';
+import { type Binding, type Contradiction, checkExtension } from './consistency.ts';
+import { type Evidence, writeEvidence } from './evidence.ts';
 import { Fault } from './fault.ts';
-import { type KeySet, type LogKey, parseKeySet, writeKeySet } from './key-set.ts';
-import { EmptyLog, type LogSource } from './log-source.ts';
+import type { KeySet, LogKey } from './key-set.ts';
+import { fetchCheckpoint, fetchHead, type HeadWithKeys } from './latest.ts';
+import { EmptyLog, type LogSource, NotFound } from './log-source.ts';
 import { changedKey, type Pin } from './pin.ts';
-import { sha256 } from './sha256.ts';
-import { parseTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
-import {
-  readLeaf,
-  readPath,
-  type VerifiedEntry,
-  verifyBundle,
-  verifyConsistency,
-  verifyHead,
-} from './verify.ts';
+import type { SignedHead } from './tree-head.ts';
 
+export { fetchHead } from './latest.ts';
 export type { Pin } from './pin.ts';
+export { type EntryQuery, type ProvenEntry, proveEntry } from './proven-entry.ts';
 
 export interface AuditOptions {
   /** The auditor's own clock, epoch milliseconds. */
   readonly now: number;
   /** A head older than this is a fault. An idle log signs anew every hour. Default: no limit. */
   readonly maxAgeMs?: number;
+  /** Whose signatures the checkpoint must have. Where one is given, a log without checkpoints is refused. */
+  readonly checkpoint?: CheckpointPolicy;
+}
+
+/** What an audit found to be right. */
+interface Sound {
+  readonly pin: Pin;
+  /** The key that signed the head. */
+  readonly key: LogKey;
+  readonly keys: KeySet;
+  /** Consistent with the head; undefined where the log serves none. */
+  readonly checkpoint: SignedCheckpoint | undefined;
 }
 
 export type AuditResult =
   /** No entry yet, and none expected. */
   | { readonly status: 'empty' }
   /** The first head of a log; `pin` is to be kept. */
-  | { readonly status: 'pinned'; readonly pin: Pin; readonly key: LogKey; readonly keys: KeySet }
+  | (Sound & { readonly status: 'pinned' })
   /** The same tree as pinned (perhaps signed anew), or one that provably extends it from size `from`. */
-  | {
-      readonly status: 'unchanged' | 'extended';
-      readonly from: number;
-      readonly pin: Pin;
-      readonly key: LogKey;
-      readonly keys: KeySet;
-    }
-  /** The pin stays as it is. `evidence` (JSON) where two signed heads contradict each other. */
+  | (Sound & { readonly status: 'unchanged' | 'extended'; readonly from: number })
+  /** The pin stays as it is. `evidence` (JSON, see evidence.ts) where the log contradicts itself. */
   | { readonly status: 'fault'; readonly fault: Fault; readonly evidence?: string };
 
 /** Clocks of honest machines differ by less. */
 const clockToleranceMs = 5 * 60_000;
 
-/** Fetches the head, checks its signature and its consistency with the pin. Never throws for what a log answers. */
+/**
+ * Fetches the head, the keys and the checkpoint; checks their signatures, and that head, checkpoint and pin are of one
+ * tree. Never throws for what a log answers.
+ *
+ * Keys may come and take over, retire and be revoked: the head is checked by the keys that are published with it, and
+ * the pinned head was checked when it was pinned.
+ */
 export async function audit(
   log: LogSource,
   pin: Pin | undefined,
   options: AuditOptions,
 ): Promise<AuditResult> {
   if (pin !== undefined && pin.log !== log.url) {
-    return fault(new Fault('OTHER_LOG', `the pin is of ${pin.log}, not of ${log.url}`));
+    return { status: 'fault', fault: new Fault('OTHER_LOG', `the pin is of ${pin.log}, not of ${log.url}`) };
   }
   const signed = await fetchHead(log);
-  if (signed instanceof EmptyLog) return pin === undefined ? { status: 'empty' } : fault(emptied(pin));
-  if (signed instanceof Fault) return fault(signed);
+  if (signed instanceof EmptyLog) return pin === undefined ? { status: 'empty' } : emptied(pin, options);
+  if (signed instanceof Fault) return { status: 'fault', fault: signed };
+
+  const found = pin === undefined ? undefined : await compareWithPin(log, pin, signed);
+  if (found !== undefined) return accuse(found, log, pin, signed, options);
+  const seen = await checkpointOf(log, signed, options.checkpoint);
+  if (seen instanceof Fault || (seen !== undefined && 'fault' in seen))
+    return accuse(seen, log, pin, signed, options);
+  const late = outOfTime(signed.head, options);
+  if (late !== undefined) return { status: 'fault', fault: late };
+
   const { head, keys, key } = signed;
-
-  const late = outOfTime(head, options);
-  if (pin === undefined) {
-    if (late !== undefined) return fault(late);
-    return { status: 'pinned', key, keys, pin: pinOf(log, head, keys, options.now) };
-  }
-  // Its age excuses nothing: a log that was rolled back shows an old head.
-  const changed = changedKey(pin, keys);
-  if (changed !== undefined) return fault(changed, evidence(changed, pin, head, keys));
-  const against = await compare(log, pin.head, head);
-  if (against instanceof Fault) {
-    return against.kind === 'misbehaviour'
-      ? fault(against, evidence(against, pin, head, keys))
-      : fault(against);
-  }
-  if (against?.fault !== undefined) {
-    return fault(against.fault, evidence(against.fault, pin, head, keys, against.proof));
-  }
-  if (late !== undefined) return fault(late);
+  const at = new Date(options.now).toISOString();
+  const next: Pin = { ...pin, log: log.url, head, keys, pinnedAt: pin?.pinnedAt ?? at, updatedAt: at };
+  const sound = { pin: next, key, keys, checkpoint: seen };
+  if (pin === undefined) return { status: 'pinned', ...sound };
   const status = head.size === pin.head.size ? 'unchanged' : 'extended';
-  const next = { ...pinOf(log, head, keys, options.now), pinnedAt: pin.pinnedAt };
-  return { status, from: pin.head.size, key, keys, pin: next };
+  return { status, from: pin.head.size, ...sound };
 }
-
-/** The latest head with the key that signed it. */
-export async function fetchHead(
-  log: LogSource,
-): Promise<{ head: SignedHead; keys: KeySet; key: LogKey } | Fault> {
-  const text = await log.get('/api/transparency/sth');
-  if (text instanceof Fault) return text;
-  const head = parseTreeHead(text);
-  if (head instanceof Fault) return head;
-  // After the head, so that a key that took over in between is in the set.
-  const keys = await fetchKeys(log);
-  if (keys instanceof Fault) return keys;
-  const key = verifyHead(head, keys);
-  return key instanceof Fault ? key : { head, keys, key };
-}
-
-async function fetchKeys(log: LogSource): Promise<KeySet | Fault> {
-  const text = await log.get('/.well-known/jwks.json');
-  return text instanceof Fault ? text : parseKeySet(text);
-}
-
-/** Proof that one size extends the other, as the log tells it: the text, and its hashes where they are well-formed. */
-async function fetchConsistency(
-  log: LogSource,
-  first: number,
-  second: number,
-): Promise<{ text: string; path: Uint8Array[] } | Fault> {
-  const text = await log.get(`/api/transparency/consistency?first=${first}&second=${second}`);
-  if (text instanceof Fault) return text;
-  const fields = members(parseExact(text));
-  const sizes = [fields?.first_size, fields?.second_size, fields?.tree_size].map(safeInteger);
-  if (sizes[0] !== first || sizes[1] !== second || sizes[2] !== second) {
-    return new Fault(
-      'MALFORMED_PROOF',
-      `wanted a proof from ${first} to ${second}, came ${sizes[0]} to ${sizes[1]}`,
-    );
-  }
-  const path = readPath(fields?.audit_path);
-  return path instanceof Fault ? path : { text, path };
-}
-
-/** Which entry: its position, its id, or its bytes. */
-export type EntryQuery =
-  | { readonly leafIndex: number }
-  | { readonly entryId: string }
-  | { readonly canonical: Uint8Array };
-
-/** What verified, with the proof that showed it. */
-export type ProvenEntry = VerifiedEntry & {
-  readonly path: readonly Uint8Array[];
-  readonly canonical: Uint8Array;
-};
 
 /**
- * Fetches the proof of an entry against this head and verifies all of it. Where the caller doesn't hold the entry's
- * bytes, they are fetched too, which needs a role.
+ * Whether `head` may follow `pinned`, by size, root and time; undefined if so. Of the same tree an older head is
+ * refused but accuses nobody: any cache may have kept it.
  */
-export async function proveEntry(
-  log: LogSource,
-  query: EntryQuery,
-  signed: { readonly head: SignedHead; readonly keys: KeySet },
-): Promise<ProvenEntry | Fault> {
-  const { head, keys } = signed;
-  const which = parameterOf(query);
-  const proof = await log.get(`/api/transparency/inclusion?${which}&tree_size=${head.size}`);
-  if (proof instanceof Fault) return proof;
-  const fields = members(parseExact(proof));
-  const leafIndex = safeInteger(fields?.leaf_index);
-  const asked = 'leafIndex' in query ? query.leafIndex : leafIndex;
-  if (leafIndex === undefined || leafIndex !== asked || safeInteger(fields?.tree_size) !== head.size) {
-    return new Fault('MALFORMED_PROOF', `wanted a proof for ${which} in size ${head.size}, came another one`);
-  }
-  const path = readPath(fields?.audit_path);
-  if (path instanceof Fault) return path;
-
-  const canonical = 'canonical' in query ? query.canonical : await fetchCanonical(log, leafIndex);
-  if (canonical instanceof Fault) return canonical;
-  const verified = verifyBundle({ leaf: { leafIndex, canonical }, path, head, keys });
-  if (verified instanceof Fault) return verified;
-  if ('entryId' in query && verified.entry.id !== query.entryId) {
-    return new Fault('WRONG_LEAF', `wanted entry ${query.entryId}, came ${verified.entry.id}`);
-  }
-  return { ...verified, path, canonical };
-}
-
-function parameterOf(query: EntryQuery): string {
-  if ('leafIndex' in query) return `leaf_index=${query.leafIndex}`;
-  if ('entryId' in query) return `entry_id=${query.entryId}`;
-  return `leaf_hash=${bytesToHex(leafHash(sha256, query.canonical))}`;
-}
-
-async function fetchCanonical(log: LogSource, leafIndex: number): Promise<Uint8Array | Fault> {
-  const text = await log.get(`/api/transparency/leaf?leaf_index=${leafIndex}`);
-  if (text instanceof Fault) return text;
-  const leaf = readLeaf(parseExact(text));
-  if (leaf instanceof Fault) return leaf;
-  if (leaf.leafIndex === leafIndex) return leaf.canonical;
-  return new Fault('WRONG_LEAF', `wanted leaf ${leafIndex}, came ${leaf.leafIndex}`);
-}
-
-/** Whether `head` may follow `pinned`: undefined if so. */
 export async function compare(
   log: LogSource,
   pinned: SignedHead,
   head: SignedHead,
-): Promise<Fault | { fault: Fault; proof: string } | undefined> {
-  if (head.size < pinned.size)
-    return new Fault('ROLLBACK', `the log had ${pinned.size} entries and has ${head.size} now`);
-  if (head.size === pinned.size && !equalHashes(head.root, pinned.root)) {
-    return new Fault('FORK', `two roots are signed for size ${head.size}`);
+): Promise<Fault | Contradiction | undefined> {
+  if (head.size < pinned.size) {
+    return {
+      fault: new Fault('ROLLBACK', `the log had ${pinned.size} entries and has ${head.size} now`),
+    };
   }
-  if (head.size > pinned.size) {
-    const proof = await fetchConsistency(log, pinned.size, head.size);
-    if (proof instanceof Fault) return proof;
-    const failed = verifyConsistency(pinned, head, proof.path);
-    if (failed !== undefined) return { fault: failed, proof: proof.text };
-  }
+  const found = await checkExtension(log, pinned, head);
+  if (found !== undefined) return found;
   const elapsed = head.timestampNs - pinned.timestampNs;
   if (elapsed > 0n || (elapsed === 0n && head.size === pinned.size)) return undefined;
+  if (head.size === pinned.size)
+    return new Fault('OLD_HEAD', `the head is ${-elapsed} ns older than the pinned one of the same tree`);
   const times = `${head.timestampNs} ns, not after the ${pinned.timestampNs} ns of size ${pinned.size}`;
-  return new Fault('TIME_WENT_BACK', `the head of size ${head.size} is dated ${times}`);
+  return { fault: new Fault('TIME_WENT_BACK', `the head of size ${head.size} is dated ${times}`) };
+}
+
+/** What a log signed counts for more than which keys it shows, and that for more than an answer that didn't come. */
+async function compareWithPin(
+  log: LogSource,
+  pin: Pin,
+  { head, keys }: HeadWithKeys,
+): Promise<Fault | Contradiction | undefined> {
+  const found = await compare(log, pin.head, head);
+  if (found !== undefined && 'fault' in found) return found;
+  const fault = changedKey(pin, keys);
+  return fault === undefined ? found : { fault };
+}
+
+/**
+ * The checkpoint, which must be of the head's tree or of one that extends it or that it extends: a log that shows
+ * different trees to different readers shows them in different places. Undefined where the log serves none.
+ */
+async function checkpointOf(
+  log: LogSource,
+  { head, keys }: HeadWithKeys,
+  policy: CheckpointPolicy | undefined,
+): Promise<SignedCheckpoint | Fault | (Contradiction & { checkpoint: string }) | undefined> {
+  const seen = await fetchCheckpoint(log, keys, policy);
+  if (seen instanceof NotFound && policy === undefined) return undefined;
+  if (seen instanceof Fault) return seen;
+  const [earlier, later] = seen.size < head.size ? [seen, head] : [head, seen];
+  const found = await checkExtension(log, earlier, later);
+  if (found === undefined || found instanceof Fault) return found ?? seen;
+  const message = `head and checkpoint (size ${seen.size}) differ: ${found.fault.message}`;
+  return { ...found, fault: new Fault(found.fault.code, message), checkpoint: seen.note };
 }
 
 function outOfTime(head: SignedHead, { now, maxAgeMs }: AuditOptions): Fault | undefined {
@@ -211,33 +144,46 @@ function outOfTime(head: SignedHead, { now, maxAgeMs }: AuditOptions): Fault | u
   return new Fault('STALE_HEAD', `the head is ${ageMs} ms old, ${maxAgeMs} ms are allowed`);
 }
 
-function pinOf(log: LogSource, head: SignedHead, keys: KeySet, now: number): Pin {
-  const at = new Date(now).toISOString();
-  const seen = Object.fromEntries([...keys.values()].map((key) => [key.kid, key.x]));
-  return { log: log.url, head, keys: seen, pinnedAt: at, updatedAt: at };
+function emptied(pin: Pin, options: AuditOptions): AuditResult {
+  const message = `the log had ${pin.head.size} entries and says that it has none now`;
+  return accuse({ fault: new Fault('ROLLBACK', message) }, { url: pin.log }, pin, undefined, options);
 }
 
-/** Both heads, the keys and the failing proof: whoever holds it can convict the log without the log. */
-function evidence(found: Fault, pin: Pin, head: SignedHead, keys: KeySet, proof?: string): string {
-  const { code, message } = found;
-  const about = JSON.stringify({
-    code,
-    message,
-    log: pin.log,
-    pinned_at: pin.updatedAt,
-    pinned_keys: pin.keys,
-  });
-  const heads = `"pinned_head":${writeTreeHead(pin.head)},"head":${writeTreeHead(head)}`;
-  const shown = proof === undefined ? '' : `,"consistency_proof":${proof}`;
-  return `{${about.slice(1, -1)},${heads},"keys":${writeKeySet(keys.values()).slice('{"keys":'.length, -1)}${shown}}\n`;
+interface Accusation {
+  readonly fault: Fault;
+  readonly binding?: Binding;
+  readonly answer?: string;
+  readonly checkpoint?: string;
 }
 
-function emptied(pin: Pin): Fault {
-  return new Fault('ROLLBACK', `the log had ${pin.head.size} entries and says that it has none now`);
+/** A fault alone is only told; a contradiction leaves evidence. */
+function accuse(
+  found: Fault | Accusation,
+  log: Pick<LogSource, 'url'>,
+  pin: Pin | undefined,
+  signed: HeadWithKeys | undefined,
+  options: AuditOptions,
+): AuditResult {
+  if (found instanceof Fault) return { status: 'fault', fault: found };
+  const { fault, ...shown } = found;
+  const evidence: Evidence = {
+    code: fault.code,
+    message: fault.message,
+    log: log.url,
+    foundAt: new Date(options.now).toISOString(),
+    ...shown,
+    ...(pin && { pinnedAt: pin.updatedAt, pinnedHead: pin.head, pinnedKeys: pin.keys }),
+    ...(signed && { head: signed.head }),
+    keys: withOwnKey(signed?.keys ?? pin?.keys ?? new Map(), options.checkpoint),
+  };
+  return { status: 'fault', fault, evidence: writeEvidence(evidence) };
 }
 
-function fault(found: Fault, shown?: string): AuditResult {
-  return shown === undefined
-    ? { status: 'fault', fault: found }
-    : { status: 'fault', fault: found, evidence: shown };
+/** The auditor's own key of the log, which need not be in the key set. */
+function withOwnKey(keys: KeySet, policy: CheckpointPolicy | undefined): KeySet {
+  if (policy?.logKey === undefined) return keys;
+  const own = asLogKey(policy.logKey);
+  return [...keys.values()].some(({ x, purpose }) => x === own.x && purpose === 'checkpoint')
+    ? keys
+    : new Map([...keys, [own.kid, own]]);
 }

@@ -35,7 +35,9 @@ type ResultOf<R> = R extends { readonly kind: 'json'; readonly schema: infer S e
   ? Static<S>
   : R extends { readonly kind: 'text' }
     ? string
-    : undefined;
+    : R extends { readonly kind: 'bytes' }
+      ? Uint8Array
+      : undefined;
 type Success<R> = R[keyof R & (200 | 201 | 202 | 204)];
 
 /** What the operation answers: the whole body, typed by its schema; undefined where there is none. */
@@ -111,10 +113,10 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
           : (input.body as NonNullable<RequestInit['body']>);
     if (init.body instanceof ReadableStream) init.duplex = 'half';
     let response: Response;
-    let text: string;
+    let bytes: Uint8Array;
     try {
       response = await send(baseUrl + pathOf(route, input), init);
-      text = await response.text();
+      bytes = new Uint8Array(await response.arrayBuffer());
     } catch (error) {
       if (input.signal?.aborted) throw new ServiceError('CANCELLED', `${operation} was given up`);
       const cause = error instanceof Error ? (error.cause ?? error) : error;
@@ -123,7 +125,7 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
         `${operation}: ${baseUrl} could not be reached: ${String(cause)}`,
       );
     }
-    return read(operation, route, response.status, text);
+    return read(operation, route, response.status, bytes);
   };
 
   const stream = (channel: ChannelName, query: object, handlers: StreamHandlers<ChannelName>): Stream => {
@@ -158,9 +160,10 @@ interface AnyInput {
 
 function pathOf(route: Route, { params = {}, query = {} }: AnyInput): string {
   const values = new Map<string, unknown>(Object.entries(params));
-  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) =>
-    encodeURIComponent(String(values.get(name))),
-  );
+  const path = route.path.replaceAll(/:(\w+)(\*?)/g, (_, name: string, rest: string) => {
+    const value = String(values.get(name));
+    return rest === '' ? encodeURIComponent(value) : value.split('/').map(encodeURIComponent).join('/');
+  });
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const one of Array.isArray(value) ? value : [value])
@@ -180,9 +183,11 @@ function headersOf(route: Route, input: AnyInput, token: string | undefined): He
 }
 
 /** The typed body of a success, or the error that the answer carries. */
-function read(operation: string, route: Route, status: number, text: string): unknown {
+function read(operation: string, route: Route, status: number, bytes: Uint8Array): unknown {
   const response = route.responses[status];
   if (response?.kind === 'none') return undefined;
+  if (response?.kind === 'bytes') return bytes;
+  const text = new TextDecoder().decode(bytes);
   if (response?.kind === 'text') return text;
   let body: unknown;
   try {

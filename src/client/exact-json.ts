@@ -1,3 +1,5 @@
+import { fromBase64 } from '../tlog/base64.ts';
+
 /**
  * JSON whose integers arrive as they were written. `JSON.parse` alone rounds integers beyond 2^53, and a rounded
  * timestamp is another message to verify; so integers in canonical decimals become bigints here, whatever their size,
@@ -51,10 +53,7 @@ export function hex(value: Exact | undefined, length: number): Uint8Array<ArrayB
 
 /** Base64 with padding, in the one spelling that its bytes have. */
 export function base64(value: Exact | undefined): Uint8Array<ArrayBuffer> | undefined {
-  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(value) || value.length % 4 !== 0)
-    return undefined;
-  const binary = atob(value);
-  return btoa(binary) === value ? Uint8Array.from(binary, (c) => c.charCodeAt(0)) : undefined;
+  return typeof value === 'string' ? fromBase64(value) : undefined;
 }
 
 /** Base64url without padding, in the one spelling that its bytes have. */
@@ -62,12 +61,6 @@ export function base64url(value: Exact | undefined): Uint8Array<ArrayBuffer> | u
   if (typeof value !== 'string' || !/^[A-Za-z0-9_-]*$/.test(value)) return undefined;
   const plain = value.replaceAll('-', '+').replaceAll('_', '/');
   return base64(plain.padEnd(Math.ceil(plain.length / 4) * 4, '='));
-}
-
-export function toBase64(bytes: Uint8Array): string {
-  let binary = '';
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
 }
 
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -13,14 +13,18 @@ export interface LogKey {
   readonly publicKey: Uint8Array;
   readonly purpose: string | undefined;
   readonly state: string | undefined;
+  /** Heads: sizes `fromSize` ≤ size ≤ `toSize` are signed by it. Entries: indices `fromSize` ≤ index < `toSize`. */
   readonly fromSize: number | undefined;
   readonly toSize: number | undefined;
+  /** Of a checkpoint key: the name under which it signs, the log's origin. */
+  readonly origin?: string;
+  /** ISO 8601, as published. */
+  readonly notBefore?: string;
+  readonly notAfter?: string;
+  readonly revokedAt?: string;
 }
 
 export type KeySet = ReadonlyMap<string, LogKey>;
-
-/** What a key may have been made for, as far as verifiers care. */
-export type KeyPurpose = 'transparency-sth' | 'event-signing';
 
 /**
  * Reads `{"keys": [...]}`. Keys of other kinds are passed over, as RFC 7517 section 5 has it; two keys of one name, or
@@ -47,13 +51,24 @@ export function readKeySet(json: Exact | undefined): KeySet | Fault {
     const toSize = size(fields.svc_to_size);
     if (fromSize === null || toSize === null) return malformed(`the sizes of key ${kid} are no integers`);
     const named = { purpose: string(fields.svc_purpose), state: string(fields.svc_state) };
-    keys.set(kid, { kid, x: string(fields.x)!, publicKey, ...named, fromSize, toSize });
+    const told = {
+      ...optional('origin', fields.svc_origin),
+      ...optional('notBefore', fields.svc_not_before),
+      ...optional('notAfter', fields.svc_not_after),
+      ...optional('revokedAt', fields.svc_revoked_at),
+    };
+    keys.set(kid, { kid, x: string(fields.x)!, publicKey, ...named, fromSize, toSize, ...told });
   }
   return keys;
 }
 
 /** The keys as a key set again, for files that must be readable without the log. */
 export function writeKeySet(keys: Iterable<LogKey>): string {
+  return `{"keys":${writeKeys(keys)}}`;
+}
+
+/** The list alone. */
+export function writeKeys(keys: Iterable<LogKey>): string {
   const list = [...keys].map((key) => ({
     kty: 'OKP',
     crv: 'Ed25519',
@@ -63,12 +78,55 @@ export function writeKeySet(keys: Iterable<LogKey>): string {
     svc_state: key.state,
     svc_from_size: key.fromSize,
     svc_to_size: key.toSize,
+    svc_origin: key.origin,
+    svc_not_before: key.notBefore,
+    svc_not_after: key.notAfter,
+    svc_revoked_at: key.revokedAt,
   }));
-  return JSON.stringify({ keys: list });
+  return JSON.stringify(list);
 }
 
-/** The key of this name, if it may sign for this purpose; for heads, at this tree size. */
-export function signerOf(keys: KeySet, kid: string, purpose: KeyPurpose, treeSize?: number): LogKey | Fault {
+/**
+ * The key of this name, if it may sign the head of this size. Both ends of its range count: when a key takes over, the
+ * old one signs the head that covers the change, and the new one signs the same size again. No head of a revoked key
+ * is good, whenever it was made: whoever stole the key can date it as he likes.
+ */
+export function headSigner(keys: KeySet, kid: string, size: number): LogKey | Fault {
+  const key = keyFor(keys, kid, 'transparency-sth');
+  if (key instanceof Fault) return key;
+  if (key.state === 'revoked') return new Fault('KEY_REVOKED', `key ${kid} was revoked`);
+  if (size >= (key.fromSize ?? 0) && size <= (key.toSize ?? Number.MAX_SAFE_INTEGER)) return key;
+  const range = `sizes ${key.fromSize ?? 0} to ${key.toSize ?? 'now'}`;
+  return new Fault('KEY_OUT_OF_RANGE', `key ${kid} signs ${range}, not size ${size}`);
+}
+
+/**
+ * The key of this name, if it may sign the entry at this index. The tree says when an entry was logged, so what a key
+ * signed before it was revoked stays good; of a revoked key without an end of its range nothing does.
+ */
+export function entrySigner(keys: KeySet, kid: string, index: number): LogKey | Fault {
+  const key = keyFor(keys, kid, 'event-signing');
+  if (key instanceof Fault) return key;
+  if (key.state === 'revoked' && index >= (key.toSize ?? 0)) {
+    return new Fault('KEY_REVOKED', `key ${kid} was revoked before entry ${index} was logged`);
+  }
+  if (index >= (key.fromSize ?? 0) && index < (key.toSize ?? Number.MAX_SAFE_INTEGER)) return key;
+  const range = `entries from ${key.fromSize ?? 0} to below ${key.toSize ?? 'now'}`;
+  return new Fault('KEY_OUT_OF_RANGE', `key ${kid} signs ${range}, not entry ${index}`);
+}
+
+/** Keys that may sign checkpoints under this origin: in use now or before, and not revoked. */
+export function checkpointSigners(keys: KeySet, origin: string): LogKey[] {
+  return [...keys.values()].filter(
+    (key) =>
+      key.purpose === 'checkpoint' &&
+      key.origin === origin &&
+      (key.state === 'active' || key.state === 'retired') &&
+      isAcceptable(key),
+  );
+}
+
+function keyFor(keys: KeySet, kid: string, purpose: string): LogKey | Fault {
   const key = keys.get(kid);
   if (key === undefined) return new Fault('UNKNOWN_KEY', `no key ${kid} in the key set`);
   if (key.purpose !== purpose) {
@@ -77,24 +135,34 @@ export function signerOf(keys: KeySet, kid: string, purpose: KeyPurpose, treeSiz
       `key ${kid} is for ${key.purpose ?? 'nothing'}, not for ${purpose}`,
     );
   }
-  if (key.state === 'revoked') return new Fault('KEY_REVOKED', `key ${kid} was revoked`);
   if (key.state === 'pending') return new Fault('KEY_PENDING', `key ${kid} is not in use yet`);
-  if (key.state !== 'active' && key.state !== 'retired')
+  if (key.state !== 'active' && key.state !== 'retired' && key.state !== 'revoked')
     return malformed(`key ${kid} has state ${key.state ?? 'none'}`);
-  if (
-    treeSize !== undefined &&
-    (treeSize < (key.fromSize ?? 0) || treeSize > (key.toSize ?? Number.MAX_SAFE_INTEGER))
-  ) {
-    const range = `sizes ${key.fromSize ?? 0} to ${key.toSize ?? 'now'}`;
-    return new Fault('KEY_OUT_OF_RANGE', `key ${kid} signs ${range}, not size ${treeSize}`);
-  }
-  if (!isEd25519Key(key.publicKey)) return new Fault('WEAK_KEY', `key ${kid} is no acceptable Ed25519 key`);
+  if (!isAcceptable(key)) return new Fault('WEAK_KEY', `key ${kid} is no acceptable Ed25519 key`);
   return key;
+}
+
+/** By key: decoding the point takes half a millisecond, as long as six native verifications, and entries have few keys. */
+const acceptable = new WeakMap<LogKey, boolean>();
+
+function isAcceptable(key: LogKey): boolean {
+  const known = acceptable.get(key);
+  if (known !== undefined) return known;
+  const found = isEd25519Key(key.publicKey);
+  acceptable.set(key, found);
+  return found;
 }
 
 /** SHA-256 of the raw public key in hex, as the service prints it at every start. */
 export function fingerprint(key: LogKey): string {
   return bytesToHex(sha256(key.publicKey));
+}
+
+function optional(
+  name: 'origin' | 'notBefore' | 'notAfter' | 'revokedAt',
+  value: Exact | undefined,
+): Partial<LogKey> {
+  return typeof value === 'string' ? { [name]: value } : {};
 }
 
 /** Undefined where absent, null where it is no size. */

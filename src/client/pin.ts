@@ -1,70 +1,104 @@
+import { bytesToHex } from '../tlog/hex.ts';
+import { equalHashes, foldRoot, type Hash, rootPlan } from '../tlog/tree.ts';
 import { verifyEd25519 } from './ed25519.ts';
-import { base64url, type Exact, members, parseExact, string } from './exact-json.ts';
+import { type Exact, members, parseExact, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
-import type { KeySet } from './key-set.ts';
+import { type KeySet, readKeySet, writeKeys } from './key-set.ts';
+import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
+import { readPath } from './verify.ts';
 
 /** What an auditor remembers of a log: the latest head that it accepted, and every key that it has seen. */
 export interface Pin {
   /** URL of the log, as first given. */
   readonly log: string;
   readonly head: SignedHead;
-  /** Public keys (base64url) by key id. Keys may be added, never changed or taken away. */
-  readonly keys: Readonly<Record<string, string>>;
+  /** As last published. Keys may be added, never changed or taken away. */
+  readonly keys: KeySet;
+  /** Up to where every entry was fetched and checked; undefined where none was. */
+  readonly entries?: CheckedEntries;
   /** ISO 8601: when the first head was pinned, and this one. */
   readonly pinnedAt: string;
   readonly updatedAt: string;
 }
 
-const version = 1n;
+/** All entries under a signed head, of which only the right edge of their tree is kept, to go on from there. */
+export interface CheckedEntries {
+  readonly head: SignedHead;
+  /** The hashes of `rootPlan(head.size)`: they give the root of the head. */
+  readonly edge: readonly Hash[];
+}
+
+const version = 2n;
 
 export function writePin(pin: Pin): string {
-  const { log, pinnedAt, updatedAt, keys } = pin;
-  const rest = JSON.stringify({ log, pinned_at: pinnedAt, updated_at: updatedAt, keys });
-  return `{"version":${version},"head":${writeTreeHead(pin.head)},${rest.slice(1)}\n`;
+  const { log, pinnedAt, updatedAt, entries } = pin;
+  const about = JSON.stringify({ log, pinned_at: pinnedAt, updated_at: updatedAt });
+  const edge = JSON.stringify(entries?.edge.map(bytesToHex));
+  const checked =
+    entries === undefined ? '' : `,"entries":{"head":${writeTreeHead(entries.head)},"edge":${edge}}`;
+  const keys = writeKeys(pin.keys.values());
+  return `{"version":${version},${about.slice(1, -1)},"head":${writeTreeHead(pin.head)}${checked},"keys":${keys}}\n`;
 }
 
 /**
- * Reads a pin, and checks that its head is signed by the key that it remembers for it: a file that was altered must
- * not accuse the log.
+ * Reads a pin, and checks that its heads are signed by the keys that it remembers for them, and that the edge gives
+ * the root of its head: a file that was altered must not accuse the log. That a key was revoked since is no fault
+ * of the pin: its signature was good when it was pinned.
  */
 export function parsePin(text: string): Pin | Fault {
   const fields = members(parseExact(text));
   if (fields?.version !== version) return malformed(`it has no "version": ${version}`);
-  const head = readTreeHead(fields.head);
-  if (head instanceof Fault) return malformed(head.message);
   const log = string(fields.log);
   const pinnedAt = string(fields.pinned_at);
   const updatedAt = string(fields.updated_at);
   if (log === undefined || pinnedAt === undefined || updatedAt === undefined)
     return malformed('log or a time is missing');
-  const keys = readKeys(fields.keys);
-  if (keys === undefined) return malformed('keys is no object of texts');
-  const signer = base64url(keys[head.signerKeyId]);
-  if (signer === undefined || !verifyEd25519(signer, signedBytes(head), head.signature))
-    return malformed('its head is not signed by the key that it names, so the file was altered');
-  return { log, head, keys, pinnedAt, updatedAt };
+  const keys = readKeySet(fields.keys);
+  if (keys instanceof Fault) return malformed(keys.message);
+  const head = readOwnHead(fields.head, keys);
+  if (head instanceof Fault) return head;
+  const pin = { log, head, keys, pinnedAt, updatedAt };
+  if (fields.entries === undefined) return pin;
+  const entries = readEntries(fields.entries, keys);
+  if (entries instanceof Fault) return entries;
+  if (entries.head.size > head.size) return malformed('its entries reach beyond its head');
+  return { ...pin, entries };
 }
 
-/** A key that changed or vanished since the pin was made. */
+function readOwnHead(json: Exact | undefined, keys: KeySet): SignedHead | Fault {
+  const head = readTreeHead(json);
+  if (head instanceof Fault) return malformed(head.message);
+  const signer = keys.get(head.signerKeyId)?.publicKey;
+  if (signer !== undefined && verifyEd25519(signer, signedBytes(head), head.signature)) return head;
+  return malformed('a head in it is not signed by the key that it names, so the file was altered');
+}
+
+function readEntries(json: Exact, keys: KeySet): CheckedEntries | Fault {
+  const fields = members(json);
+  const head = readOwnHead(fields?.head, keys);
+  if (head instanceof Fault) return head;
+  const edge = readPath(fields?.edge);
+  if (edge instanceof Fault) return malformed(edge.message);
+  if (edge.length !== rootPlan(head.size).length) return malformed('its edge has another number of hashes');
+  if (!equalHashes(foldRoot(sha256, head.size, edge), head.root))
+    return malformed('its edge gives another root than its head has');
+  return { head, edge };
+}
+
+/** A key that vanished, has another value or purpose, or is good again after it was revoked. */
 export function changedKey(pin: Pin, keys: KeySet): Fault | undefined {
-  for (const [kid, x] of Object.entries(pin.keys)) {
+  for (const was of pin.keys.values()) {
+    const { kid } = was;
     const now = keys.get(kid);
     if (now === undefined) return new Fault('KEY_WITHDRAWN', `key ${kid} is no longer in the key set`);
-    if (now.x !== x) return new Fault('KEY_CHANGED', `key ${kid} was ${x} and is ${now.x} now`);
+    if (now.x !== was.x) return new Fault('KEY_CHANGED', `key ${kid} was ${was.x} and is ${now.x} now`);
+    if (now.purpose !== was.purpose)
+      return new Fault('KEY_CHANGED', `key ${kid} was for ${was.purpose} and is for ${now.purpose} now`);
+    if (was.state === 'revoked' && now.state !== 'revoked')
+      return new Fault('KEY_CHANGED', `key ${kid} was revoked and is ${now.state} now`);
   }
   return undefined;
-}
-
-function readKeys(json: Exact | undefined): Record<string, string> | undefined {
-  const fields = members(json);
-  if (fields === undefined) return undefined;
-  const keys: Record<string, string> = {};
-  for (const [kid, x] of Object.entries(fields)) {
-    if (typeof x !== 'string') return undefined;
-    keys[kid] = x;
-  }
-  return keys;
 }
 
 function malformed(reason: string): Fault {

@@ -1,12 +1,14 @@
+import { toBase64 } from '../tlog/base64.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { bytesToHex } from '../tlog/hex.ts';
+import type { Ed25519Verifier } from '../tlog/note.ts';
 import * as proofs from '../tlog/proof.ts';
 import { equalHashes, type Hash, leafHash } from '../tlog/tree.ts';
 import { verifyEd25519 } from './ed25519.ts';
-import { base64, type Exact, hex, members, parseExact, safeInteger, string, toBase64 } from './exact-json.ts';
+import { base64, type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
 import { jcs } from './jcs.ts';
-import { type KeySet, type LogKey, readKeySet, signerOf, writeKeySet } from './key-set.ts';
+import { entrySigner, headSigner, type KeySet, type LogKey, readKeySet, writeKeys } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
 
@@ -44,7 +46,7 @@ export interface Bundle {
 
 /** Whether a key of the set that may sign this head did. */
 export function verifyHead(head: SignedHead, keys: KeySet): LogKey | Fault {
-  const key = signerOf(keys, head.signerKeyId, 'transparency-sth', head.size);
+  const key = headSigner(keys, head.signerKeyId, head.size);
   if (key instanceof Fault) return key;
   if (verifyEd25519(key.publicKey, signedBytes(head), head.signature)) return key;
   return new Fault('BAD_SIGNATURE', `the head of size ${head.size} is not signed by key ${key.kid}`);
@@ -66,8 +68,8 @@ export function verifyInclusion(leaf: LogLeaf, path: readonly Hash[], head: Sign
 
 /** Whether the later tree begins with the earlier one (RFC 6962 section 2.1.2). */
 export function verifyConsistency(
-  earlier: SignedHead,
-  later: SignedHead,
+  earlier: Pick<SignedHead, 'size' | 'root'>,
+  later: Pick<SignedHead, 'size' | 'root'>,
   path: readonly Hash[],
 ): Fault | undefined {
   try {
@@ -81,19 +83,22 @@ export function verifyConsistency(
   }
 }
 
-/** Whether the bytes are an entry in canonical form, signed by an event key of the set. */
+/**
+ * Whether the leaf's bytes are an entry in canonical form, signed by an event key of the set that was in use at its
+ * index. `verify` stands in for the verification of signatures, under the same policy.
+ */
 export function verifyEntry(
-  canonical: Uint8Array,
+  { leafIndex, canonical }: LogLeaf,
   keys: KeySet,
+  verify: Ed25519Verifier = verifyEd25519,
 ): { entry: VerifiedEntry['entry']; key: LogKey } | Fault {
-  const entry = readEntry(canonical);
-  if (entry instanceof Fault) return entry;
-  const key = signerOf(keys, entry.key_id, 'event-signing');
+  const read = readEntry(canonical);
+  if (read instanceof Fault) return read;
+  const { entry, message } = read;
+  const key = entrySigner(keys, entry.key_id, leafIndex);
   if (key instanceof Fault) return key;
-  const { signature, ...unsigned } = entry;
-  const bytes = hex(signature, 64);
-  const message = new TextEncoder().encode(jcs(unsigned));
-  if (bytes !== undefined && verifyEd25519(key.publicKey, message, bytes)) return { entry, key };
+  const signature = hex(entry.signature, 64);
+  if (signature !== undefined && verify(key.publicKey, message, signature)) return { entry, key };
   return new Fault('BAD_ENTRY_SIGNATURE', `entry ${entry.id} is not signed by key ${key.kid}`);
 }
 
@@ -103,7 +108,7 @@ export function verifyBundle(bundle: Bundle): VerifiedEntry | Fault {
   if (headKey instanceof Fault) return headKey;
   const hash = verifyInclusion(bundle.leaf, bundle.path, bundle.head);
   if (hash instanceof Fault) return hash;
-  const signed = verifyEntry(bundle.leaf.canonical, bundle.keys);
+  const signed = verifyEntry(bundle.leaf, bundle.keys);
   if (signed instanceof Fault) return signed;
   const { leafIndex } = bundle.leaf;
   return { entry: signed.entry, leafIndex, leafHash: hash, head: bundle.head, headKey, entryKey: signed.key };
@@ -130,10 +135,9 @@ export function parseBundle(text: string): Bundle | Fault {
 
 export function writeBundle(bundle: Bundle): string {
   const path = JSON.stringify(bundle.path.map((hash) => bytesToHex(hash)));
-  const keys = writeKeySet(bundle.keys.values());
   return (
     `{"leaf_index":${bundle.leaf.leafIndex},"canonical":"${toBase64(bundle.leaf.canonical)}","audit_path":${path},` +
-    `"head":${writeTreeHead(bundle.head)},"keys":${keys.slice('{"keys":'.length, -1)}}`
+    `"head":${writeTreeHead(bundle.head)},"keys":${writeKeys(bundle.keys.values())}}`
   );
 }
 
@@ -166,15 +170,22 @@ export function readPath(json: Exact | undefined): Hash[] | Fault {
   return path;
 }
 
-function readEntry(canonical: Uint8Array): VerifiedEntry['entry'] | Fault {
+/** The entry, and the bytes that its signature is over. */
+export function readEntry(
+  canonical: Uint8Array,
+): { entry: VerifiedEntry['entry']; message: Uint8Array } | Fault {
   let text: string;
   let entry: unknown;
   let again: string;
+  let unsigned: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(canonical);
     entry = JSON.parse(text);
     again = jcs(entry);
+    const { signature: _signature, ...rest } = Object(entry) as Record<string, unknown>;
+    unsigned = jcs(rest);
   } catch {
+    // Nesting that no stack holds ends here too.
     return new Fault('NOT_CANONICAL', 'the bytes of the entry are no JSON in UTF-8');
   }
   if (again !== text) return new Fault('NOT_CANONICAL', 'the bytes of the entry are not its canonical form');
@@ -182,5 +193,5 @@ function readEntry(canonical: Uint8Array): VerifiedEntry['entry'] | Fault {
   for (const name of ['id', 'kind', 'key_id', 'signature']) {
     if (string(fields?.[name]) === undefined) return new Fault('MALFORMED_LEAF', `the entry has no ${name}`);
   }
-  return entry as VerifiedEntry['entry'];
+  return { entry: entry as VerifiedEntry['entry'], message: new TextEncoder().encode(unsigned) };
 }

@@ -62,6 +62,27 @@ export const paginated = <T extends ResourceType>(type: T) =>
     'Paginated envelope.',
   );
 
+/** A page of things that only lists have, under `id`s of their own. */
+export const listed = <T extends string, I extends TSchema, A extends TSchema>(
+  type: T,
+  id: I,
+  attributes: A,
+) =>
+  part(
+    {
+      data: list(
+        part(
+          { id, type: Type.Literal(type, { description: 'Kind of item.' }), attributes },
+          `An item of type ${type}, which only lists have.`,
+        ),
+        'The items of the page.',
+      ),
+      pagination: Pagination,
+      meta: Meta,
+    },
+    'Paginated envelope.',
+  );
+
 /** An answer that is no resource, beside its `meta`. */
 export const answer = <S extends TSchema>(data: S) => part({ data, meta: Meta }, 'Envelope of an answer.');
 

@@ -18,7 +18,7 @@ export function openApiDocument(version: string): Json {
   const paths: { [path: string]: Json } = {};
   for (const operation of operationIds) {
     const route = routeOf(operation);
-    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    const path = route.path.replaceAll(/:(\w+)\*?/g, '{$1}');
     paths[path] ??= {};
     paths[path][route.method.toLowerCase()] = operationOf(operation, route, components);
   }
@@ -70,13 +70,19 @@ function operationOf(operationId: string, route: Route, components: Json): Json 
     operationId,
     summary: route.summary,
     tags: [route.tag],
-    security: route.access === 'public' ? [] : [{ bearer: [] }],
+    security: securityOf(route),
     ...(route.access === 'public' ? {} : { 'x-roles': [...route.access] }),
     ...(route.websocket === undefined ? {} : { 'x-websocket': { ...route.websocket } }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
     responses: responsesOf(route, components),
   };
+}
+
+/** An empty requirement means that credentials may be left out. */
+function securityOf(route: Route): Json[] {
+  if (route.access === 'public') return [];
+  return route.partlyPublic ? [{}, { bearer: [] }] : [{ bearer: [] }];
 }
 
 function parametersIn(
@@ -145,8 +151,9 @@ function responsesOf(route: Route, components: Json): Json {
           'application/json': { schema: shared === undefined ? schema : { anyOf: [schema, errorBody] } },
         },
       };
-    } else if (response.kind === 'text') {
-      const content = { [response.mediaType]: { schema: { type: 'string' } } };
+    } else if (response.kind === 'text' || response.kind === 'bytes') {
+      const schema = response.kind === 'text' ? { type: 'string' } : {};
+      const content = { [response.mediaType]: { schema } };
       responses[status] = { description, headers: requestIdHeader, content };
     } else responses[status] = { description, headers: requestIdHeader };
   }
@@ -157,6 +164,7 @@ const statusTexts: { readonly [status: number]: string } = {
   101: 'The connection is a WebSocket now.',
   200: 'Success.',
   201: 'Created.',
+  202: 'Begun; the resource tells how far it is.',
   204: 'Done; there is nothing to say.',
   503: 'Not in service.',
 };

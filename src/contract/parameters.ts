@@ -4,6 +4,7 @@ import { alertStatuses, priorities, ruleSources, verdicts } from './resources/al
 import { oneOf, severities } from './resources/common.ts';
 import { dnsKinds } from './resources/dns-event.ts';
 import { between, count, flag, ordinal, real, text, uuid } from './resources/fields.ts';
+import { entryKindNames } from './resources/log-entry-kinds.ts';
 import { connectionStates, directions, eventSources } from './resources/network-event.ts';
 
 /**
@@ -209,6 +210,23 @@ export const inclusionQuery = Type.Object(
 );
 export const consistencyQuery = Type.Object(
   { first: count('Earlier size.'), second: count('Later size, greater than first.') },
+  { additionalProperties: false },
+);
+export const treeHeadsQuery = Type.Object(
+  {
+    from_size: Type.Optional(count('Heads of this size or more, which may be one past the current size.')),
+    to_size: Type.Optional(count('Heads of less than this size.')),
+    ...pageParameters,
+  },
+  { additionalProperties: false },
+);
+export const entriesQuery = Type.Object(
+  {
+    from: Type.Optional(count('First leaf index, which may be the size of the log.')),
+    to: Type.Optional(count('The leaf index after the last.')),
+    kind: many(oneOf(entryKindNames, { description: 'Entries of this kind.' })),
+    ...pageParameters,
+  },
   { additionalProperties: false },
 );
 export const treeHeadQuery = Type.Object(

@@ -2,19 +2,21 @@ import { type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { ChannelName } from './channels.ts';
-import { answer, paginated, success, successWith } from './envelopes.ts';
+import { answer, listed, paginated, success, successWith } from './envelopes.ts';
 import {
   alertQuery,
   alertStreamQuery,
   consistencyQuery,
   dnsEventQuery,
   dnsEventStreamQuery,
+  entriesQuery,
   inclusionQuery,
   leafQuery,
   networkEventQuery,
   networkEventStreamQuery,
   pageQuery,
   treeHeadQuery,
+  treeHeadsQuery,
 } from './parameters.ts';
 import { Alert, AlertUpdateInput } from './resources/alert.ts';
 import { AlertNote, AlertNoteInput } from './resources/alert-note.ts';
@@ -22,6 +24,7 @@ import { DnsEventInput } from './resources/dns-event.ts';
 import { anyObject, text, uuid } from './resources/fields.ts';
 import { Health } from './resources/health.ts';
 import { ackMode, IngestAnswer, ingestSource } from './resources/ingest.ts';
+import { KeyRevocationInput, KeyRotationInput } from './resources/key.ts';
 import { NetworkEventInput } from './resources/network-event.ts';
 import type { Role } from './resources/principal.ts';
 import { LoginInput, RefreshInput, SessionTokens } from './resources/session.ts';
@@ -31,7 +34,9 @@ import {
   InclusionProof,
   JsonWebKeySet,
   Leaf,
+  ProofBundle,
   SignedTreeHead,
+  treeHeadId,
 } from './resources/transparency.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -54,16 +59,25 @@ export type RequestBody =
 export type ResponseBody =
   | { readonly kind: 'json'; readonly schema: TSchema }
   | { readonly kind: 'text'; readonly mediaType: string }
+  | { readonly kind: 'bytes'; readonly mediaType: string }
   | { readonly kind: 'none' };
 
 export interface Route {
   readonly method: Method;
-  /** Parameters are segments with a colon: `/api/v1/alerts/:alert_id`. */
+  /**
+   * Parameters are segments with a colon: `/api/v1/alerts/:alert_id`. One with a star at the end is all that follows,
+   * slashes included, as it was sent: `/tile/:tile*`.
+   */
   readonly path: string;
   readonly summary: string;
   readonly tag: 'auth' | 'ingest' | 'events' | 'alerts' | 'identities' | 'system' | 'transparency';
   /** Who may; the default of the access policy. */
   readonly access: 'public' | readonly Role[];
+  /**
+   * Some of what it shows is public: without credentials, or with other roles, it is answered so far. Bad credentials
+   * are refused all the same.
+   */
+  readonly partlyPublic?: true;
   readonly params?: TObject;
   readonly query?: TObject;
   /** Request headers that change what the operation does, lowercase. */
@@ -79,6 +93,7 @@ export interface Route {
 
 const json = <S extends TSchema>(schema: S) => ({ kind: 'json', schema }) as const;
 const none = { kind: 'none' } as const;
+const bytes = { kind: 'bytes', mediaType: 'application/octet-stream' } as const;
 
 const readers = ['viewer', 'analyst', 'admin'] as const;
 const analysts = ['analyst', 'admin'] as const;
@@ -90,7 +105,22 @@ const entryReaders = ['auditor', 'analyst', 'admin'] as const;
 const closed = { additionalProperties: false } as const;
 const eventParams = Type.Object({ event_id: uuid('Identifier of the event.') }, closed);
 const alertParams = Type.Object({ alert_id: uuid('Identifier of the alert.') }, closed);
+const keyParams = Type.Object({ key_id: uuid('Identifier (kid) of the key.') }, closed);
+/** The longest path of a tile has 37 characters. */
+const tilePath = (description: string) => text(description, { minLength: 1, maxLength: 64 });
+const tileParams = Type.Object(
+  {
+    tile: tilePath('<L>/<N> of a full tile, <L>/<N>.p/<W> of one of W columns; N in groups of three digits.'),
+  },
+  closed,
+);
+const bundleParams = Type.Object(
+  { bundle: tilePath('<N> of a full bundle, <N>.p/<W> of one of W entries; N in groups of three digits.') },
+  closed,
+);
 const tokenParams = Type.Object({ token_id: uuid('Identifier (jti) of the token.') }, closed);
+
+const backupParams = Type.Object({ backup_id: uuid('Identifier of the backup.') }, closed);
 
 const ifMatch = Type.Object(
   { 'if-match': Type.Optional(text('The version that is to be changed, in quotes.')) },
@@ -357,6 +387,76 @@ export const routes = {
     errors: ['NOT_FOUND'],
   },
 
+  listBackups: {
+    method: 'GET',
+    path: '/api/v1/backups',
+    summary: 'List backups, newest first',
+    tag: 'system',
+    access: admins,
+    query: pageQuery,
+    responses: { 200: json(paginated('backup')) },
+  },
+  createBackup: {
+    method: 'POST',
+    path: '/api/v1/backups',
+    summary: 'Begin a backup of the whole service; one at a time',
+    tag: 'system',
+    access: admins,
+    responses: { 202: json(success('backup')) },
+    errors: ['CONFLICT'],
+  },
+  getBackup: {
+    method: 'GET',
+    path: '/api/v1/backups/:backup_id',
+    summary: 'Get one backup, or how far it is',
+    tag: 'system',
+    access: admins,
+    params: backupParams,
+    responses: { 200: json(success('backup')) },
+    errors: ['NOT_FOUND'],
+  },
+
+  listKeys: {
+    method: 'GET',
+    path: '/api/v1/keys',
+    summary: 'List the keys of the service, oldest first',
+    tag: 'identities',
+    access: admins,
+    query: pageQuery,
+    responses: { 200: json(paginated('key')) },
+  },
+  rotateKey: {
+    method: 'POST',
+    path: '/api/v1/keys/rotate',
+    summary: 'Let a new key take over',
+    tag: 'identities',
+    access: admins,
+    body: { kind: 'json', schema: KeyRotationInput },
+    responses: { 200: json(success('key')) },
+    errors: ['CONFLICT'],
+  },
+  retireKey: {
+    method: 'POST',
+    path: '/api/v1/keys/:key_id/retire',
+    summary: 'Give up a pending key',
+    tag: 'identities',
+    access: admins,
+    params: keyParams,
+    responses: { 200: json(success('key')) },
+    errors: ['NOT_FOUND', 'INVALID_TRANSITION', 'CONFLICT'],
+  },
+  revokeKey: {
+    method: 'POST',
+    path: '/api/v1/keys/:key_id/revoke',
+    summary: 'Revoke a compromised key; another one takes its place',
+    tag: 'identities',
+    access: admins,
+    params: keyParams,
+    body: { kind: 'json', schema: KeyRevocationInput },
+    responses: { 200: json(success('key')) },
+    errors: ['NOT_FOUND', 'INVALID_TRANSITION', 'CONFLICT'],
+  },
+
   getStatus: {
     method: 'GET',
     path: '/api/v1/status',
@@ -434,8 +534,68 @@ export const routes = {
     summary: 'A log entry and its canonical bytes',
     tag: 'transparency',
     access: entryReaders,
+    partlyPublic: true,
     query: leafQuery,
     responses: { 200: json(Leaf) },
+    errors: ['NOT_FOUND'],
+  },
+  listTreeHeads: {
+    method: 'GET',
+    path: '/api/transparency/sths',
+    summary: 'The history of signed tree heads, oldest first',
+    tag: 'transparency',
+    access: 'public',
+    query: treeHeadsQuery,
+    responses: { 200: json(listed('tree_head', treeHeadId, SignedTreeHead)) },
+  },
+  listEntries: {
+    method: 'GET',
+    path: '/api/transparency/entries',
+    summary: 'Log entries by leaf index and kind, oldest first; those of kinds key.… for everybody',
+    tag: 'transparency',
+    access: entryReaders,
+    partlyPublic: true,
+    query: entriesQuery,
+    responses: { 200: json(listed('log_entry', uuid('Id of the entry.'), Leaf)) },
+  },
+  getProofBundle: {
+    method: 'GET',
+    path: '/api/transparency/proof',
+    summary: 'A log entry with all that shows it to be in the log, to be verified offline',
+    tag: 'transparency',
+    access: entryReaders,
+    partlyPublic: true,
+    query: leafQuery,
+    responses: { 200: json(ProofBundle) },
+    errors: ['NOT_FOUND', 'LOG_EMPTY'],
+  },
+  getCheckpoint: {
+    method: 'GET',
+    path: '/checkpoint',
+    summary: 'The latest tree head as a signed note (C2SP tlog-checkpoint)',
+    tag: 'transparency',
+    access: 'public',
+    responses: { 200: { kind: 'text', mediaType: 'text/plain; charset=utf-8' } },
+    errors: ['LOG_EMPTY'],
+  },
+  getTile: {
+    method: 'GET',
+    path: '/tile/:tile*',
+    summary: 'Hashes of the tree (C2SP tlog-tiles)',
+    tag: 'transparency',
+    access: 'public',
+    params: tileParams,
+    responses: { 200: bytes },
+    errors: ['NOT_FOUND'],
+  },
+  getEntryBundle: {
+    method: 'GET',
+    path: '/tile/entries/:bundle*',
+    summary: 'Canonical bytes of log entries (C2SP tlog-tiles)',
+    tag: 'transparency',
+    access: entryReaders,
+    params: bundleParams,
+    responses: { 200: bytes },
     errors: ['NOT_FOUND'],
   },
   getKeySet: {

@@ -156,6 +156,10 @@ export function assertResponse(operation: OperationId, status: number, body: unk
     if (body !== undefined && body !== '') throw new Error(`${where}: wanted no body`);
     return;
   }
+  if (response?.kind === 'bytes') {
+    if (!(body instanceof Uint8Array)) throw new Error(`${where}: wanted bytes, got ${typeof body}`);
+    return;
+  }
   if (response?.kind === 'text') {
     if (typeof body !== 'string') throw new Error(`${where}: wanted text, got ${typeof body}`);
     return;

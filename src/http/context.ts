@@ -2,7 +2,7 @@ import type { Static, TObject } from 'typebox';
 import { decodeQuery, type ParsedList, parseList, parseParams, parseQuery } from '../contract/query.ts';
 import { type OperationId, type Route, type Routes, routeOf } from '../contract/routes.ts';
 import { validateBody } from '../contract/validate.ts';
-import { invalidField } from '../errors.ts';
+import { invalidField, type ServiceError } from '../errors.ts';
 import type { ArrivedBody, BodyTerms } from './bodies.ts';
 import type { Budget } from './budget.ts';
 import type { Call, Endpoint, Identity } from './endpoint.ts';
@@ -41,7 +41,13 @@ export interface Context<Op extends HttpOperation> {
   readonly headers: Read<Routes[Op], 'headers'>;
   /** A validated value, or the bytes of an ingest body, which the handler releases. */
   readonly body: InputOf<Routes[Op]>;
-  readonly identity: Routes[Op]['access'] extends 'public' ? undefined : Identity;
+  readonly identity: Routes[Op] extends { partlyPublic: true }
+    ? Identity | undefined
+    : Routes[Op]['access'] extends 'public'
+      ? undefined
+      : Identity;
+  /** What those who may not see all of it are told; undefined for those who may. */
+  readonly refusal: ServiceError | undefined;
   readonly requestId: string;
   readonly remoteAddress: string;
   /** Aborted when the client goes away. */
@@ -70,6 +76,7 @@ export function bind<Op extends HttpOperation>(
     method: route.method,
     path: route.path,
     access: accessOf(operation, route, services),
+    ...(route.partlyPublic === undefined ? {} : { partlyPublic: route.partlyPublic }),
     ...(body === undefined ? {} : { body }),
     async run(call) {
       try {
@@ -106,6 +113,7 @@ async function contextOf(route: Route, call: Call, services: Services) {
       headers: headersOf(route, call),
       body: await inputOf(route, call, services),
       identity: call.identity,
+      refusal: call.refusal,
       requestId: call.requestId,
       remoteAddress: call.remoteAddress,
       get signal() {
@@ -172,11 +180,19 @@ function bodyOf(route: Route, { config }: Services, budgets: BodyBudgets): Endpo
   return { mediaTypes: route.body.mediaTypes, terms };
 }
 
+/** What shows entries of the log. */
+const entryOperations: ReadonlySet<OperationId> = new Set<OperationId>([
+  'getLeaf',
+  'listEntries',
+  'getProofBundle',
+  'getEntryBundle',
+]);
+
 const metricsReaders = ['viewer', 'analyst', 'admin'] as const;
 
 /** The table's access, as two settings change it. */
 function accessOf(operation: OperationId, route: Route, { config }: Services): Endpoint['access'] {
   if (operation === 'getMetrics' && config['metrics.require_auth']) return metricsReaders;
-  if (operation === 'getLeaf' && config['transparency.public_entries']) return 'public';
+  if (entryOperations.has(operation) && config['transparency.public_entries']) return 'public';
   return route.access;
 }

@@ -1,4 +1,5 @@
 import type { Role } from '../contract/resources/principal.ts';
+import type { ServiceError } from '../errors.ts';
 import type { LimitName } from '../limits.ts';
 import type { Actor } from '../store/store.ts';
 import type { ArrivedBody, BodyTerms } from './bodies.ts';
@@ -31,8 +32,10 @@ export interface Call {
   readonly requestId: string;
   /** Text form of the peer's address. */
   readonly remoteAddress: string;
-  /** Undefined for public endpoints only. */
+  /** Undefined for public and partly public endpoints only. */
   readonly identity: Identity | undefined;
+  /** With what these credentials, or their lack, are refused where the endpoint is only partly public. */
+  readonly refusal: ServiceError | undefined;
   /** Where the endpoint takes a body; whoever gets it releases it. Without one in the request, it is empty. */
   readonly body: ArrivedBody | undefined;
   readonly coding: ContentCoding | undefined;
@@ -48,6 +51,8 @@ export interface Endpoint {
   readonly path: string;
   /** Roles of which the caller needs one. */
   readonly access: 'public' | readonly Role[];
+  /** Run without such a role too, and told so in `Call.refusal`. Bad credentials are refused all the same. */
+  readonly partlyPublic?: boolean;
   readonly body?: { readonly mediaTypes: readonly string[]; readonly terms: BodyTerms };
   run(call: Call): Promise<Reply> | Reply;
 }

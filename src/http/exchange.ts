@@ -4,7 +4,7 @@ import { authorize } from './access.ts';
 import { type ArrivedBody, type BodyTerms, IncomingBody } from './bodies.ts';
 import { Budget } from './budget.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
-import type { Authenticator, Call, Endpoint, Observer } from './endpoint.ts';
+import type { Authenticator, Call, Endpoint, Identity, Observer } from './endpoint.ts';
 import { contentCoding } from './json-body.ts';
 import type { Match, Routes } from './match.ts';
 import { limitByReason } from './reached.ts';
@@ -118,7 +118,7 @@ export class Exchange {
       this.#front.observer.limitReached('maxRequestsInFlight');
       throw new ServiceError('OVERLOADED', 'too many requests are in work; nothing of this one was kept');
     }
-    const identity = await this.#identify(endpoint);
+    const { identity, refusal } = await this.#identify(endpoint);
     if (this.#gone) throw new ServiceError('CANCELLED', 'the client went away');
     const exchange = this;
     const call: Call = {
@@ -127,6 +127,7 @@ export class Exchange {
       requestId: this.#id,
       remoteAddress: this.#remoteAddress,
       identity,
+      refusal,
       coding: endpoint.body && contentCoding(this.#head.headers.get('content-encoding')),
       body: await this.#accept(endpoint),
       get signal() {
@@ -136,11 +137,20 @@ export class Exchange {
     return endpoint.run(call);
   }
 
-  async #identify(endpoint: Endpoint) {
-    if (endpoint.access === 'public') return undefined;
-    const identity = await this.#front.authenticate(this.#head.headers.get('authorization'), Date.now());
-    authorize(endpoint.access, identity);
-    return identity;
+  async #identify(endpoint: Endpoint): Promise<Pick<Call, 'identity' | 'refusal'>> {
+    if (endpoint.access === 'public') return { identity: undefined, refusal: undefined };
+    const authorization = this.#head.headers.get('authorization');
+    let identity: Identity | undefined;
+    try {
+      identity = await this.#front.authenticate(authorization, Date.now());
+      authorize(endpoint.access, identity);
+      return { identity, refusal: undefined };
+    } catch (error) {
+      if (!(endpoint.partlyPublic && error instanceof ServiceError)) throw error;
+      // None at all, or good ones of another role: not bad ones.
+      if (authorization !== undefined && identity === undefined) throw error;
+      return { identity, refusal: error };
+    }
   }
 
   async #accept(endpoint: Endpoint): Promise<ArrivedBody | undefined> {
@@ -201,7 +211,7 @@ export class Exchange {
     const general: Header[] = [
       ['X-Request-Id', this.#id],
       ['X-Content-Type-Options', 'nosniff'],
-      ['Cache-Control', 'no-store'],
+      ...(rendered.headers.some(([name]) => name === 'Cache-Control') ? [] : [noStore]),
       ...corsHeaders(this.#head, this.#front.corsOrigins),
     ];
     // With `cut`, uWebSockets.js writes this header itself.
@@ -233,6 +243,8 @@ export class Exchange {
     this.#front.onEnd();
   }
 }
+
+const noStore: Header = ['Cache-Control', 'no-store'];
 
 const internal = new ServiceError(
   'INTERNAL',

@@ -1,6 +1,9 @@
 import { invalidField } from '../errors.ts';
 
-/** A path pattern: `/api/v1/alerts/:alert_id/notes`. A parameter is one whole segment. */
+/**
+ * A path pattern: `/api/v1/alerts/:alert_id/notes`. A parameter is one whole segment; the last one, with a star behind
+ * its name (`/tile/:tile*`), is all segments from there on.
+ */
 export interface Pattern {
   readonly method: string;
   readonly path: string;
@@ -16,6 +19,8 @@ export type Match<P> =
 interface Node<P> {
   readonly literals: Map<string, Node<P>>;
   parameter: Node<P> | undefined;
+  /** What takes all that follows. */
+  rest: Node<P> | undefined;
   readonly routes: Map<string, { route: P; names: readonly string[] }>;
   allow: string;
 }
@@ -29,8 +34,8 @@ export class Routes<P extends Pattern> {
   }
 
   /**
-   * HEAD is matched as GET. Segments are compared as sent, parameters are decoded: INVALID_REQUEST that names the
-   * parameter when its percent-encoding is broken.
+   * HEAD is matched as GET. Segments are compared as sent, parameters are decoded, but for one that takes all that
+   * follows: INVALID_REQUEST that names the parameter when its percent-encoding is broken.
    */
   match(method: string, path: string): Match<P> {
     const values: string[] = [];
@@ -38,7 +43,7 @@ export class Routes<P extends Pattern> {
     if (found === undefined) return { found: 'nothing' };
     const entry = found.routes.get(method === 'HEAD' ? 'GET' : method);
     if (entry === undefined) return { found: 'path', allow: found.allow };
-    const params = new Map(entry.names.map((name, n) => [name, decode(name, values[n] ?? '')]));
+    const params = new Map(entry.names.map((name, n) => parameterOf(name, values[n] ?? '')));
     return { found: 'route', route: entry.route, params };
   }
 
@@ -48,8 +53,9 @@ export class Routes<P extends Pattern> {
     for (const segment of route.path.split('/').slice(1)) {
       if (segment.startsWith(':')) {
         names.push(segment.slice(1));
-        at.parameter ??= node();
-        at = at.parameter;
+        const kind = segment.endsWith('*') ? 'rest' : 'parameter';
+        at[kind] ??= node();
+        at = at[kind];
       } else {
         const next = at.literals.get(segment) ?? node();
         at.literals.set(segment, next);
@@ -64,7 +70,7 @@ export class Routes<P extends Pattern> {
 }
 
 function node<P>(): Node<P> {
-  return { literals: new Map(), parameter: undefined, routes: new Map(), allow: '' };
+  return { literals: new Map(), parameter: undefined, rest: undefined, routes: new Map(), allow: '' };
 }
 
 function find<P>(at: Node<P>, segments: readonly string[], n: number, values: string[]): Node<P> | undefined {
@@ -72,11 +78,19 @@ function find<P>(at: Node<P>, segments: readonly string[], n: number, values: st
   if (segment === undefined) return at.routes.size > 0 ? at : undefined;
   const literal = at.literals.get(segment);
   const found = literal && find(literal, segments, n + 1, values);
-  if (found !== undefined || at.parameter === undefined || segment === '') return found;
-  values.push(segment);
-  const deeper = find(at.parameter, segments, n + 1, values);
-  if (deeper === undefined) values.pop();
-  return deeper;
+  if (found !== undefined || segment === '') return found;
+  if (at.parameter !== undefined) {
+    values.push(segment);
+    const deeper = find(at.parameter, segments, n + 1, values);
+    if (deeper !== undefined) return deeper;
+    values.pop();
+  }
+  if (at.rest !== undefined) values.push(segments.slice(n).join('/'));
+  return at.rest;
+}
+
+function parameterOf(name: string, raw: string): readonly [name: string, value: string] {
+  return name.endsWith('*') ? [name.slice(0, -1), raw] : [name, decode(name, raw)];
 }
 
 function decode(name: string, raw: string): string {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
-import type { Status } from '../contract/resources/status.ts';
+import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { LedgerCounter } from '../ledger/methods.ts';
 import type { LimitName } from '../limits.ts';
 import type { Observer } from './endpoint.ts';
@@ -59,6 +59,30 @@ export class Metrics implements Observer {
   readonly #ledgerSize = this.#gauge('candor_ledger_entries', 'Entries of the transparency log.');
   readonly #headAge = this.#gauge('candor_ledger_head_age_seconds', 'Age of the latest signed tree head.');
   readonly #degraded = this.#gauge('candor_ledger_degraded', '1 while the log refuses appends.');
+  readonly #checkpointSize = this.#gauge(
+    'candor_checkpoint_entries',
+    'Tree size of the published checkpoint.',
+  );
+  readonly #checkpointAge = this.#gauge(
+    'candor_checkpoint_age_seconds',
+    'Time since the published checkpoint was taken from the log.',
+  );
+  readonly #quorum = this.#gauge('candor_checkpoint_quorum', '1 where the published one has its quorum.');
+  readonly #witnessSize = this.#gauge('candor_witness_entries', 'Tree size that a witness is at.', [
+    'witness',
+  ]);
+  readonly #cosignatures = this.#counter('candor_witness_cosignatures_total', 'Cosignatures got.', [
+    'witness',
+  ]);
+  readonly #witnessFailures = this.#counter(
+    'candor_witness_failures_total',
+    'Requests without a cosignature.',
+    ['witness', 'kind'],
+  );
+  readonly #regression = this.#gauge(
+    'candor_ledger_regression_leaves',
+    'Leaves that the log lost in its last restore or rebuild.',
+  );
   readonly #connections = this.#gauge('candor_sockets', 'WebSocket connections.');
   readonly #subscriptions = this.#gauge('candor_subscriptions', 'Live subscriptions.');
   readonly #up = this.#gauge('candor_status_up', '1 when the figures of the other threads could be had.');
@@ -151,7 +175,12 @@ export class Metrics implements Observer {
   #setStatus(status: Status | undefined): void {
     for (const gauge of [this.#pending, this.#callBytes, this.#completed, this.#restarts, this.#stored])
       gauge.reset();
+    for (const perWitness of [this.#witnessSize, this.#cosignatures, this.#witnessFailures])
+      perWitness.reset();
     for (const gauge of [
+      this.#checkpointSize,
+      this.#checkpointAge,
+      this.#quorum,
       this.#alerts,
       this.#blocks,
       this.#storeBytes,
@@ -180,8 +209,22 @@ export class Metrics implements Observer {
     this.#ledgerSize.set(ledger.size);
     if (ledger.head_age_s !== undefined) this.#headAge.set(ledger.head_age_s);
     this.#degraded.set(ledger.state === 'ok' ? 0 : 1);
+    const { from_size = 0, to_size = 0 } = ledger.regression ?? {};
+    this.#regression.set(Math.max(0, from_size - to_size));
+    if (status.witnesses !== undefined) this.#setWitnesses(status.witnesses);
     this.#connections.set(sockets.connections);
     this.#subscriptions.set(sockets.subscriptions);
+  }
+
+  #setWitnesses({ quorum, published_size, published_age_s, witnesses }: WitnessStatus): void {
+    this.#quorum.set(quorum ? 1 : 0);
+    if (published_size !== undefined) this.#checkpointSize.set(published_size);
+    if (published_age_s !== undefined) this.#checkpointAge.set(published_age_s);
+    for (const { name: witness, size, cosignatures, failures } of witnesses) {
+      if (size !== undefined) this.#witnessSize.set({ witness }, size);
+      this.#cosignatures.inc({ witness }, cosignatures);
+      for (const { kind, times } of failures) this.#witnessFailures.inc({ witness, kind }, times);
+    }
   }
 
   #setLedger(): void {

@@ -6,10 +6,11 @@ import type { ListPage } from '../store/store.ts';
 export type Reply =
   | {
       readonly kind: 'resource';
-      readonly status: 200 | 201;
+      readonly status: 200 | 201 | 202;
       readonly type: ResourceType;
       readonly id: string;
-      readonly attributes: object;
+      /** A text is JSON already, of integers that a double would print with other digits. */
+      readonly attributes: object | string;
       /** Path of what was created. */
       readonly location?: string;
     }
@@ -22,12 +23,14 @@ export type Reply =
       readonly status: number;
       readonly mediaType: string;
       readonly body: string | Uint8Array;
+      /** Others than the content type; a `Cache-Control` stands for the general `no-store`. */
+      readonly headers?: readonly Header[];
     }
   | { readonly kind: 'empty'; readonly status: 204; readonly headers?: readonly Header[] };
 
 export type Header = readonly [name: string, value: string];
 
-export const resource = (type: ResourceType, id: string, attributes: object): Reply => ({
+export const resource = (type: ResourceType, id: string, attributes: object | string): Reply => ({
   kind: 'resource',
   status: 200,
   type,
@@ -37,6 +40,20 @@ export const resource = (type: ResourceType, id: string, attributes: object): Re
 export const created = (type: ResourceType, id: string, attributes: object, location: string): Reply => ({
   kind: 'resource',
   status: 201,
+  type,
+  id,
+  attributes,
+  location,
+});
+/** Something has begun; `location` tells how far it is. */
+export const accepted = (
+  type: ResourceType,
+  id: string,
+  attributes: object | string,
+  location: string,
+): Reply => ({
+  kind: 'resource',
+  status: 202,
   type,
   id,
   attributes,
@@ -71,6 +88,10 @@ export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
       const { type, id, attributes, location, status } = reply;
       const headers = [jsonHeader];
       if (location !== undefined) headers.push(['Location', location]);
+      if (typeof attributes === 'string') {
+        const body = `{"data":{"id":"${id}","type":"${type}","attributes":${attributes}},${meta(now, elapsedMs)}`;
+        return { status, headers, body };
+      }
       if ('version' in attributes && typeof attributes.version === 'number') {
         headers.push(['ETag', `"${attributes.version}"`]);
       }
@@ -84,7 +105,11 @@ export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
       return { status: 200, headers: [jsonHeader], body };
     }
     case 'bare':
-      return { status: reply.status, headers: [['Content-Type', reply.mediaType]], body: reply.body };
+      return {
+        status: reply.status,
+        headers: [['Content-Type', reply.mediaType], ...(reply.headers ?? [])],
+        body: reply.body,
+      };
     case 'empty':
       return { status: reply.status, headers: reply.headers ?? [], body: undefined };
   }

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
+import type { Backups } from '../backup/backups.ts';
 import type { Config } from '../config.ts';
 import type { Role } from '../contract/resources/principal.ts';
 import type { LoginInput, SessionTokens } from '../contract/resources/session.ts';
-import type { Status } from '../contract/resources/status.ts';
+import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type {
@@ -32,7 +33,10 @@ export interface Services {
   /** Point reads, on this thread. */
   readonly reader: Pick<StoreReader, 'getEvent' | 'getAlert' | 'listNotes' | 'principal' | 'tokens'>;
   readonly ledger: Ledger;
+  /** The checkpoint that may be shown, as a note. LOG_EMPTY; UNAVAILABLE while the witnesses that it wants are missing. */
+  checkpoint(): Promise<string>;
   readonly auth: Auth;
+  readonly backups: Backups;
   /** The task of the ingest pool: the body is moved. OVERLOADED when its queue is full. */
   ingest(input: IngestInput): Promise<ParsedBody>;
   /** Lists, in the analytics pool. OVERLOADED when its queue is full; CANCELLED when the signal is aborted. */
@@ -47,6 +51,10 @@ export interface Services {
   pokeOutbox(): void;
   /** A token or session was revoked: what was opened with it is closed. */
   revoked(jti: string): void;
+  /** A key was rotated or revoked: resolves when access tokens are signed and verified with the keys of now. */
+  keysChanged(): Promise<void>;
+  /** Undefined where none is configured. */
+  witnesses(): WitnessStatus | undefined;
   threads(): Status['threads'];
   sockets(): Status['sockets'];
   /** False while starting or stopping. */

@@ -7,6 +7,7 @@ export async function currentStatus(services: Services): Promise<Status> {
   const [store, ledger] = await Promise.all([services.store.status(), services.ledger.status()]);
   const now = Date.now();
   const { health, head } = ledger;
+  const witnesses = services.witnesses();
   return {
     version: services.version,
     started_at: new Date(services.startedAt).toISOString(),
@@ -23,11 +24,14 @@ export async function currentStatus(services: Services): Promise<Status> {
     ledger: {
       state: health.state,
       ...(health.state === 'degraded' ? { fault: health.fault, advice: health.advice } : {}),
+      ...(ledger.regression === undefined ? {} : { regression: ledger.regression }),
       size: ledger.size,
       ...(head === undefined ? {} : { head_age_s: Math.max(0, now - head.timestamp_ns / 1e6) / 1000 }),
       sth_key_id: ledger.sth_key_id,
       sth_key_fingerprint: ledger.sth_key_fingerprint,
+      ...(ledger.checkpoint_vkey === '' ? {} : { checkpoint_vkey: ledger.checkpoint_vkey }),
     },
+    ...(witnesses === undefined ? {} : { witnesses }),
     outbox: { rows: store.outbox, limit: limits.maxOutboxRows },
     sockets: services.sockets(),
     limits_reached: services.metrics.limitsReached(),

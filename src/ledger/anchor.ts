@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { writeTreeHead } from '../contract/resources/transparency.ts';
-import { replaceFile } from './durable-file.ts';
+import { replaceFile } from '../durable-file.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
 import type { SignedHead } from './storage.ts';
@@ -11,22 +11,30 @@ const delayMs = 500;
 /** What the anchor file says. `unreadable`: it is there and is no head, which an interrupted write can't leave. */
 export type AnchorState =
   | { readonly kind: 'missing' }
-  | { readonly kind: 'unreadable' }
+  | { readonly kind: 'unreadable'; readonly why: string }
   | { readonly kind: 'head'; readonly head: SignedHead };
 
+/** @throws Error with one clear line where the file is there but may not be read. */
 export async function readAnchor(path: string): Promise<AnchorState> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'missing' };
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { kind: 'missing' };
+    if (code === 'EISDIR') return { kind: 'unreadable', why: 'it is a folder' };
+    throw new Error(`the anchor ${path} cannot be read (${code ?? String(error)})`);
   }
   try {
     return { kind: 'head', head: fromJson(JSON.parse(text)) };
   } catch {
-    return { kind: 'unreadable' };
+    return { kind: 'unreadable', why: text === '' ? 'it is empty' : 'it is no tree head' };
   }
+}
+
+/** The anchor's content for a head. */
+export function anchorText(head: SignedHead): string {
+  return `${writeTreeHead(toJson(head))}\n`;
 }
 
 /**
@@ -67,7 +75,7 @@ export class Anchor {
     if (head === undefined) return;
     this.#due = undefined;
     try {
-      await replaceFile(this.#path, `${writeTreeHead(toJson(head))}\n`, {
+      await replaceFile(this.#path, anchorText(head), {
         mode: 0o644,
         written: () => this.#hooks.at('anchor-written'),
         renamed: () => this.#hooks.at('anchor-renamed'),

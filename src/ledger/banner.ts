@@ -1,5 +1,8 @@
 import type { LedgerStatus } from './ledger.ts';
 
+/** What happened to a log that went back on purpose. */
+const wentBack = { restored: 'restored from a backup', rebuilt: 'rebuilt from what could be saved' } as const;
+
 /** What is printed at each start, for an operator to compare with the journal. */
 export function banner(status: LedgerStatus): string {
   const { head, health } = status;
@@ -15,7 +18,23 @@ export function banner(status: LedgerStatus): string {
     ['health', health.state === 'ok' ? 'ok' : `DEGRADED: ${health.fault}`],
   ];
   if (health.state === 'degraded') rows.push(['advice', health.advice]);
+  if (status.regression !== undefined) rows.push(['regression', regressionText(status.regression)]);
+  for (const warning of status.warnings) rows.push(['warning', warning]);
   return rows.map(([name, value]) => `  ${name.padEnd(14)} ${value}`).join('\n');
+}
+
+/** The sentence that tells of it, in the banner and in `/health`. */
+export function regressionText({
+  at,
+  event,
+  from_size,
+  to_size,
+}: NonNullable<LedgerStatus['regression']>): string {
+  const went =
+    to_size < from_size
+      ? `the log went back from ${from_size} to ${to_size} leaves; auditors will see it`
+      : `it has all of the ${from_size} leaves that were known`;
+  return `${wentBack[event]} at ${at}: ${went}`;
 }
 
 function abbreviate(root: string): string {

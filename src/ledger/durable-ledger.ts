@@ -1,20 +1,42 @@
+import { statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { invalidField, ServiceError } from '../errors.ts';
-import { canonicalUuid } from '../uuid.ts';
+import { limits } from '../limits.ts';
+import { sha256 } from '../sha256.ts';
+import { formatVerifierKey, signatureTypes, verifierKey } from '../tlog/note.ts';
+import type { TileAddress } from '../tlog/tile.ts';
 import { Anchor } from './anchor.ts';
-import { signEntry } from './entry.ts';
+import { type CheckpointSigner, Checkpoints } from './checkpoints.ts';
+import { copyLedger } from './copy.ts';
+import { corrupt } from './distrust.ts';
+import { draftEntry } from './entry.ts';
+import { listEntries, readLeaves } from './entry-list.ts';
+import { EntrySigner } from './entry-signer.ts';
+import { listHeads } from './head-list.ts';
 import { type Clock, milliseconds, toJson } from './heads.ts';
 import { type LedgerHooks, noHooks } from './hooks.ts';
-import type { Journal } from './journal.ts';
-import type { KeyRing } from './keys.ts';
+import type { Journal, Regression } from './journal.ts';
+import { KeyChanges } from './key-changes.ts';
+import { recordOf } from './key-file.ts';
+import type { Key, KeyRing } from './key-ring.ts';
 import type {
+  AccessTokenKeys,
   Appended,
   ConsistencyProof,
+  EntriesPage,
+  EntriesQuery,
+  HeadsPage,
+  HeadsQuery,
   InclusionProof,
+  KeyRecord,
   LeafQuery,
   Ledger,
+  LedgerCopy,
   LedgerHealth,
+  LedgerKeyPurpose,
   LedgerStatus,
+  ProofBundle,
   PublicJwk,
   StoredLeaf,
   UnsignedEntry,
@@ -22,9 +44,11 @@ import type {
 import type { LedgerCounter } from './methods.ts';
 import { Nodes } from './nodes.ts';
 import { logEmpty, Prover, UnsoundProofError } from './prover.ts';
-import { Sequencer } from './sequencer.ts';
-import { corrupt, type Recovered } from './startup.ts';
-import { DamagedError, type LedgerStorage, type SignedHead } from './storage.ts';
+import { noRotation, type RotationSchedule } from './rotation-schedule.ts';
+import { diskFull, Sequencer } from './sequencer.ts';
+import type { Recovered } from './startup.ts';
+import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage.ts';
+import { readEntryBundle, readTile } from './tiles.ts';
 
 /** An idle log signs its head anew after this time, so that readers can see that it is fresh. */
 const idleNs = 3600n * 1_000_000_000n;
@@ -34,12 +58,22 @@ export interface LedgerOptions {
   readonly dataDir: string;
   /** Default: `<dataDir>/anchor.json`. On another volume it also shows a rollback of the whole data folder. */
   readonly anchorPath?: string;
+  /** The log's name in checkpoints. Default: the one that it has, for a new log `candor.log/<kid>`. */
+  readonly origin?: string;
+  /** Private keys are encrypted under it; without one they are kept as they are. */
+  readonly keyPassphrase?: string;
+  /** Default: keys change when somebody asks for it. */
+  readonly rotation?: RotationSchedule;
   readonly clock?: Clock;
   readonly counters?: {
     add(name: LedgerCounter, amount?: number): void;
     set(name: LedgerCounter, value: number): void;
   };
   readonly hooks?: LedgerHooks;
+  /** Begins a log although siem.mdb shows that there was one: the operator said so, and its traces were moved aside. */
+  readonly beginAnew?: boolean;
+  /** What the volume has left. Default: asks the system. */
+  readonly freeBytes?: () => number;
   /**
    * The disk failed, or the log in memory can't be trusted: nothing is appended any more, and the thread must end.
    * Default: throws it out of the event loop, which ends the thread.
@@ -54,6 +88,9 @@ export interface LedgerParts {
   readonly recovered: Recovered | undefined;
   readonly health: LedgerHealth;
   readonly journal: Journal;
+  /** The last restore or rebuild that the journal tells of. */
+  readonly regression: Regression | undefined;
+  readonly warnings: readonly string[];
   readonly anchorPath: string;
   readonly clock: Clock;
 }
@@ -64,19 +101,26 @@ export class DurableLedger implements Ledger {
   readonly #parts: LedgerParts;
   readonly #anchor: Anchor;
   readonly #sequencer: Sequencer | undefined;
+  readonly #signer: EntrySigner<Appended[]> | undefined;
   readonly #nodes: Nodes | undefined;
   readonly #prover: Prover | undefined;
+  readonly #checkpoints: Checkpoints | undefined;
+  readonly #keyChanges: KeyChanges | undefined;
   /** What a log that doesn't go on ends with, as far as it can be read. */
   readonly #lastHead: SignedHead | undefined;
   #health: LedgerHealth;
+  readonly #freeBytes: () => number;
+  #failed = false;
   #timer: NodeJS.Timeout | undefined;
   #journalDay = '';
   #closing: Promise<void> | undefined;
+  #copying: Promise<LedgerCopy> | undefined;
 
   constructor(options: LedgerOptions, parts: LedgerParts) {
     const { storage, keys, recovered, clock } = parts;
     const hooks = options.hooks ?? noHooks;
     this.#options = options;
+    this.#freeBytes = options.freeBytes ?? (() => freeBytesOf(options.dataDir));
     this.#parts = parts;
     this.#health = parts.health;
     const fail = (error: unknown): void => this.#fail(error);
@@ -92,10 +136,26 @@ export class DurableLedger implements Ledger {
         key,
         clock,
         hooks,
+        freeBytes: this.#freeBytes,
         onHead: (head, entries, commitMs) => this.#released(head, entries, commitMs),
         onFatal: fail,
       });
+      this.#signer = new EntrySigner({
+        key: () => keys.active('event-signing') ?? noEventKey(),
+        next: (entries) => this.#enqueue(entries),
+      });
+      this.#keyChanges = new KeyChanges({
+        ...{ keys, storage, clock, hooks, sequencer: this.#sequencer },
+        schedule: options.rotation ?? noRotation,
+        append: (entries) => this.append(entries),
+      });
     }
+    this.#checkpoints = new Checkpoints({
+      storage,
+      nodes: this.#nodes,
+      head: () => this.#head,
+      signer: () => checkpointSigner(keys),
+    });
     this.#prover = new Prover({
       storage,
       nodes: this.#nodes,
@@ -107,6 +167,7 @@ export class DurableLedger implements Ledger {
 
   /** Writes the journal's line for this start and starts the clockwork. Called once, by `openLedger`. */
   async begin(event: 'initialised' | 'start'): Promise<void> {
+    await this.#keyChanges?.finish();
     this.#count();
     await this.#journal(event);
     const head = this.#head;
@@ -115,21 +176,11 @@ export class DurableLedger implements Ledger {
   }
 
   async append(entries: readonly UnsignedEntry[]): Promise<Appended[]> {
-    const { sequencer, nodes } = this.#appendable();
+    const { sequencer, signer } = this.#appendable();
     if (!Array.isArray(entries) || entries.length === 0)
       throw invalidField('entries', 'must be a list of entries');
-    sequencer.checkRoom(entries.length);
-    const key = this.#parts.keys.active('event-signing');
-    if (key === undefined) throw new ServiceError('UNAVAILABLE', 'there is no event-signing key');
-    const size = sequencer.head?.size ?? 0;
-    const items = entries.map((entry, i) => {
-      const id = canonicalUuid(entry?.id);
-      const known = id
-        ? sequencer.find(id, (index) => this.#read(() => nodes.hashAt({ level: 0, index }, size)))
-        : undefined;
-      return known ?? { id: entry?.id, canonical: signEntry(entry, key, `entries[${i}]`) };
-    });
-    return sequencer.append(items);
+    sequencer.checkRoom(entries.length + signer.entries);
+    return signer.sign(entries.map((entry, i) => draftEntry(entry, `entries[${i}]`)));
   }
 
   async head(treeSize?: number): Promise<SignedTreeHead> {
@@ -160,14 +211,94 @@ export class DurableLedger implements Ledger {
     return this.#prove((prover) => prover.leaf(leaf));
   }
 
+  async heads(query: HeadsQuery): Promise<HeadsPage> {
+    const storage = this.#storage();
+    const { heads, total } = this.#read(() => listHeads(storage, this.#size, query));
+    return { heads: heads.map(toJson), total };
+  }
+
+  async entries(query: EntriesQuery): Promise<EntriesPage> {
+    const storage = this.#storage();
+    const { indices, total } = this.#read(() => listEntries(storage, this.#size, query));
+    return { leaves: this.#prove((prover) => readLeaves(prover, indices, this.#size)), total };
+  }
+
+  async bundle(leaf: LeafQuery): Promise<ProofBundle> {
+    const head = await this.head();
+    const { stored, proof } = this.#prove((prover) => {
+      const proved = prover.inclusion(leaf, head.tree_size);
+      return { stored: prover.leafAt(proved.leaf_index, head.tree_size), proof: proved };
+    });
+    this.#options.counters?.add('proofs');
+    return { leaf: stored, audit_path: proof.audit_path, head, keys: await this.keys() };
+  }
+
+  async checkpoint(): Promise<string> {
+    const checkpoints = this.#signingCheckpoints();
+    return this.#read(() => checkpoints.latest());
+  }
+
+  async keepCheckpoint(note: string): Promise<void> {
+    const checkpoints = this.#signingCheckpoints();
+    if (!this.#hasRoom()) throw diskFull();
+    try {
+      this.#read(() => checkpoints.keep(note));
+    } catch (error) {
+      // A write that failed, as in a commit: what is on disk is found out by opening the log again.
+      if (!(error instanceof ServiceError)) this.#fail(error);
+      throw error;
+    }
+  }
+
+  async keptCheckpoint(): Promise<string | undefined> {
+    this.#storage();
+    return this.#read(() => this.#checkpoints?.kept());
+  }
+
+  async tile(tile: TileAddress): Promise<Uint8Array<ArrayBuffer>> {
+    const storage = this.#storage();
+    return this.#read(() => readTile(storage, this.#size, tile));
+  }
+
+  async entryBundle(index: number, width: number): Promise<Uint8Array<ArrayBuffer>> {
+    const storage = this.#storage();
+    return this.#read(() => readEntryBundle(storage, this.#size, index, width));
+  }
+
   async keys(): Promise<PublicJwk[]> {
     return this.#parts.keys.publicJwks();
   }
 
-  async accessTokenKey(): Promise<PublicJwk> {
-    const jwk = this.#parts.keys.privateJwk('access-token');
-    if (jwk === undefined) throw new ServiceError('UNAVAILABLE', 'there is no access-token key');
-    return jwk;
+  async keyRecords(): Promise<KeyRecord[]> {
+    return this.#parts.keys.records();
+  }
+
+  async rotateKey(purpose: LedgerKeyPurpose, actor: string): Promise<KeyRecord> {
+    return this.#changeKeys((changes) => changes.rotate(purpose, actor));
+  }
+
+  async retireKey(kid: string, actor: string): Promise<KeyRecord> {
+    return this.#changeKeys((changes) => changes.retire(kid, actor));
+  }
+
+  async revokeKey(kid: string, reason: string, actor: string): Promise<KeyRecord> {
+    return this.#changeKeys((changes) => changes.revoke(kid, reason, actor));
+  }
+
+  async accessTokenKeys(): Promise<AccessTokenKeys> {
+    return this.#parts.keys.accessTokenKeys(milliseconds(this.#parts.clock()));
+  }
+
+  async copyTo(folder: string): Promise<LedgerCopy> {
+    this.#appendable(); // a log that can't be trusted to go on isn't copied as if it were good
+    const storage = this.#storage();
+    if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'the log is being copied already');
+    const copy = () => copyLedger(storage, join(this.#options.dataDir, 'keys'), folder);
+    const copying = this.#keyChanges === undefined ? copy() : this.#keyChanges.hold(copy);
+    this.#copying = copying.finally(() => {
+      this.#copying = undefined;
+    });
+    return this.#copying;
   }
 
   async status(): Promise<LedgerStatus> {
@@ -179,15 +310,20 @@ export class DurableLedger implements Ledger {
       health: this.#health,
       sth_key_id: kid,
       sth_key_fingerprint: this.#parts.keys.fingerprint(kid) ?? '',
+      checkpoint_vkey: checkpointKey(this.#parts.keys.active('checkpoint')),
+      ...(this.#parts.regression === undefined ? {} : { regression: this.#parts.regression }),
+      warnings: this.#parts.warnings,
     };
   }
 
   /** What is due by the clock: a fresh head for an idle log, the day's line in the journal. */
   async tick(): Promise<void> {
-    if (this.#closing !== undefined || this.#health.state !== 'ok') return;
+    if (this.#closing !== undefined || this.#failed || this.#health.state !== 'ok') return;
+    if (!this.#hasRoom()) return; // a write that fails ends the thread: what is due waits for room
     const now = this.#parts.clock();
     const head = this.#head;
     if (head !== undefined && now - head.timestampNs >= idleNs) this.#sequencer?.resign();
+    await this.#keyChanges?.tick().catch((error: unknown) => this.#fail(error));
     if (dayOf(now) > this.#journalDay) {
       await this.#journal('day').catch((error: unknown) => this.#fail(error));
     }
@@ -200,21 +336,52 @@ export class DurableLedger implements Ledger {
 
   async #close(): Promise<void> {
     clearInterval(this.#timer);
+    await this.#signer?.idle();
     this.#sequencer?.drain();
+    await this.#keyChanges?.close();
     await this.#anchor.flush();
+    await this.#copying?.catch(() => undefined);
     await this.#parts.storage?.close();
+  }
+
+  /** Entries that came before, and are in the log or queued, keep their places. */
+  #enqueue(entries: readonly StoredEntry[]): Promise<Appended[]> {
+    const [sequencer, nodes] = [this.#sequencer, this.#nodes];
+    if (sequencer === undefined || nodes === undefined) throw new Error('entries for a log that takes none');
+    const size = this.#size;
+    const hashAt = (index: number) => this.#read(() => nodes.hashAt({ level: 0, index }, size));
+    return sequencer.append(entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry));
   }
 
   get #head(): SignedHead | undefined {
     return this.#sequencer === undefined ? this.#lastHead : this.#sequencer.head;
   }
 
-  #appendable(): { sequencer: Sequencer; nodes: Nodes } {
+  async #changeKeys(change: (changes: KeyChanges) => Promise<Key>): Promise<KeyRecord> {
+    this.#appendable();
+    if (this.#keyChanges === undefined) throw new Error('a healthy ledger can change its keys');
+    const { file, fingerprint } = await change(this.#keyChanges);
+    return recordOf(file, fingerprint);
+  }
+
+  get #size(): number {
+    return this.#head?.size ?? 0;
+  }
+
+  /** A log that may have gone back signs no checkpoint: it could contradict one that it signed before. */
+  #signingCheckpoints(): Checkpoints {
+    this.#storage();
+    if (this.#health.state === 'degraded') throw degraded(this.#health);
+    if (this.#checkpoints === undefined) throw new Error('a ledger with storage has no checkpoints');
+    return this.#checkpoints;
+  }
+
+  #appendable(): { sequencer: Sequencer; signer: EntrySigner<Appended[]> } {
     if (this.#closing !== undefined) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
     if (this.#health.state === 'degraded') throw degraded(this.#health);
-    if (this.#sequencer === undefined || this.#nodes === undefined)
+    if (this.#sequencer === undefined || this.#signer === undefined)
       throw new Error('a healthy ledger has no sequencer');
-    return { sequencer: this.#sequencer, nodes: this.#nodes };
+    return { sequencer: this.#sequencer, signer: this.#signer };
   }
 
   #storage(): LedgerStorage {
@@ -264,11 +431,31 @@ export class DurableLedger implements Ledger {
     await this.#parts.journal.write({ at, event, head: this.#head, health: this.#health });
   }
 
+  #hasRoom(): boolean {
+    return this.#freeBytes() >= limits.minFreeLedgerDiskBytes;
+  }
+
+  /** Nothing is appended any more. The first failure is the one that is told. */
   #fail(error: unknown): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#sequencer?.stop(error);
     clearInterval(this.#timer);
     const fatal = this.#options.onFatal ?? throwOutOfThread;
     fatal(error);
   }
+}
+
+function checkpointSigner(keys: KeyRing): CheckpointSigner {
+  const key = keys.active('checkpoint');
+  const { origin } = keys;
+  if (key === undefined || origin === undefined)
+    throw new ServiceError('UNAVAILABLE', 'there is no checkpoint key');
+  return { origin, publicKey: key.publicKey, sign: (message) => key.sign(message) };
+}
+
+function noEventKey(): never {
+  throw new ServiceError('UNAVAILABLE', 'there is no event-signing key');
 }
 
 function readableHead(storage: LedgerStorage): SignedHead | undefined {
@@ -280,8 +467,19 @@ function readableHead(storage: LedgerStorage): SignedHead | undefined {
   }
 }
 
+/** As C2SP signed-note writes it; empty where the key is lost. */
+function checkpointKey(key: Key | undefined): string {
+  if (key?.file.svc_origin === undefined) return '';
+  return formatVerifierKey(verifierKey(sha256, key.file.svc_origin, signatureTypes.ed25519, key.publicKey));
+}
+
 function degraded(health: Extract<LedgerHealth, { state: 'degraded' }>): ServiceError {
   return new ServiceError('UNAVAILABLE', health.advice, { fault: health.fault });
+}
+
+function freeBytesOf(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
 }
 
 function dayOf(ns: bigint): string {

@@ -2,11 +2,10 @@ import canonicalize from 'canonicalize';
 import type { LogEntry } from '../contract/resources/transparency.ts';
 import { invalidField } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { sha256 } from '../sha256.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { canonicalUuid } from '../uuid.ts';
-import type { SigningKey } from './keys.ts';
 import type { UnsignedEntry } from './ledger.ts';
-import { sha256 } from './sha256.ts';
 
 const encoder = new TextEncoder();
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -14,9 +13,18 @@ const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 /** Names and ids of actors and subjects: UUIDs and addresses are far shorter. */
 const maxNameLength = 512;
 
+/** An entry in its JCS form (RFC 8785), in three pieces: the key's id and the signature belong between them. */
+export interface EntryDraft {
+  readonly id: string;
+  readonly kind: string;
+  readonly pieces: readonly [string, string, string];
+}
+
+/** A key id has 36 characters; `,"signature":"…"` with its 128 digits has 143. */
+const signatureExtra = 36 + 143;
+
 /**
- * The canonical bytes of a log entry: the JCS form (RFC 8785) of the whole entry, signed. The signature is over the
- * JCS form of the entry without `signature`. At most `limits.maxEntryBytes`.
+ * An entry as far as it is known before it is signed. Signed, it has at most `limits.maxEntryBytes`.
  *
  * Nothing in `data` can make an entry unloggable, for its change is committed already: text is made well-formed
  * (lone surrogates become U+FFFD), what JSON can't hold becomes null or text, and data too long for one entry is
@@ -24,22 +32,36 @@ const maxNameLength = 512;
  *
  * @throws INVALID_REQUEST for an id, kind, time, actor or subject that is none; `where` starts the field's name.
  */
-export function signEntry(entry: UnsignedEntry, key: SigningKey, where: string): Uint8Array<ArrayBuffer> {
+export function draftEntry(entry: UnsignedEntry, where: string): EntryDraft {
   checkEntry(entry, where);
-  const whole = assemble(entry, canonical(wellFormed(entry.data, 0)), key);
-  if (whole.length <= limits.maxEntryBytes) return whole;
-  return assemble(entry, canonical(digest(entry.data)), key);
+  const whole = assemble(entry, canonical(wellFormed(entry.data, 0)));
+  const bytes = whole.pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), signatureExtra);
+  return bytes <= limits.maxEntryBytes ? whole : assemble(entry, canonical(digest(entry.data)));
 }
 
-/** Both forms from the same members, which JCS sorts: actor data id key_id kind occurred_at signature subject. */
-function assemble(entry: UnsignedEntry, data: string, key: SigningKey): Uint8Array<ArrayBuffer> {
+/** JCS sorts the members: actor data id key_id kind occurred_at signature subject. */
+function assemble(entry: UnsignedEntry, data: string): EntryDraft {
   const { type, id } = entry.subject;
-  const head =
-    `{"actor":${canonical(entry.actor.toWellFormed())},"data":${data},"id":"${entry.id}",` +
-    `"key_id":"${key.kid}","kind":"${entry.kind}","occurred_at":"${entry.occurred_at}"`;
-  const tail = `,"subject":${canonical({ id: id.toWellFormed(), type: type.toWellFormed() })}}`;
-  const signature = bytesToHex(key.sign(encoder.encode(head + tail)));
-  return encoder.encode(`${head},"signature":"${signature}"${tail}`);
+  const pieces = [
+    `{"actor":${canonical(entry.actor.toWellFormed())},"data":${data},"id":"${entry.id}","key_id":"`,
+    `","kind":"${entry.kind}","occurred_at":"${entry.occurred_at}"`,
+    `,"subject":${canonical({ id: id.toWellFormed(), type: type.toWellFormed() })}}`,
+  ] as const;
+  return { id: entry.id, kind: entry.kind, pieces };
+}
+
+/** What the signature is over: the JCS form of the entry without `signature`. */
+export function bytesToSign({ pieces: [start, middle, end] }: EntryDraft, keyId: string): Uint8Array {
+  return encoder.encode(`${start}${keyId}${middle}${end}`);
+}
+
+/** The canonical bytes of the entry, which are hashed: the JCS form of all of it. */
+export function canonicalBytes(
+  { pieces: [start, middle, end] }: EntryDraft,
+  keyId: string,
+  signature: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  return encoder.encode(`${start}${keyId}${middle},"signature":"${bytesToHex(signature)}"${end}`);
 }
 
 /** The bytes that an entry's signature is over. */

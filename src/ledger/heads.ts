@@ -2,7 +2,7 @@ import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { encodeHead, headFromJson, headToJson, signatureBytes, timestampStepNs } from '../tlog/head.ts';
 import { hexToBytes } from '../tlog/hex.ts';
 import type { Hash } from '../tlog/tree.ts';
-import type { KeyRing, SigningKey } from './keys.ts';
+import type { KeyRing, SigningKey } from './key-ring.ts';
 import type { SignedHead } from './storage.ts';
 
 /** Unix time in nanoseconds. It may jump: timestamps of heads strictly increase all the same. */
@@ -19,6 +19,7 @@ export function signHead(size: number, root: Hash, timestampNs: bigint, key: Sig
   return { ...head, signature: key.sign(encodeHead(head)), keyId: key.kid };
 }
 
+/** Whether a tree-head key of this log signed it, whatever became of that key. */
 export function verifyHead(head: SignedHead, keys: KeyRing): boolean {
   return keys.verify(head.keyId, 'transparency-sth', encodeHead(head), head.signature);
 }

@@ -1,3 +1,5 @@
+import type { LedgerStorage } from './storage.ts';
+
 /** The places where a fault leaves something different behind; in the order in which an append passes them. */
 export type LedgerStep =
   | 'batch-taken'
@@ -6,11 +8,21 @@ export type LedgerStep =
   | 'flushed'
   | 'released'
   | 'anchor-written'
-  | 'anchor-renamed';
+  | 'anchor-renamed'
+  // A change of keys; in between it passes the steps of appends.
+  | 'key-published'
+  | 'key-rotated'
+  | 'key-files-written'
+  | 'new-key-active'
+  | 'old-key-ended'
+  | 'keys-changed'
+  | 'key-end-logged';
 
 /** Handed to `openLedger` by whoever wants to be told, or to break something there (by throwing, or worse). */
 export interface LedgerHooks {
   at(step: LedgerStep): void;
+  /** Stands between the ledger and its database from now on. */
+  storage?(storage: LedgerStorage): LedgerStorage;
 }
 
 export const noHooks: LedgerHooks = { at() {} };

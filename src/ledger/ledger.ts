@@ -1,4 +1,6 @@
+import type { Key } from '../contract/resources/key.ts';
 import type { LogEntry, SignedTreeHead } from '../contract/resources/transparency.ts';
+import type { TileAddress } from '../tlog/tile.ts';
 
 /** What is to be logged, before it has a key and a signature. `id` (UUIDv7) makes an append idempotent. */
 export type UnsignedEntry = Omit<LogEntry, 'key_id' | 'signature'>;
@@ -42,7 +44,67 @@ export interface LeafQuery {
 export type LedgerHealth =
   | { readonly state: 'ok' }
   /** Appends are refused with UNAVAILABLE; what can be read is served. `advice` tells the operator what to do. */
-  | { readonly state: 'degraded'; readonly fault: 'rollback' | 'corrupt' | 'lost'; readonly advice: string };
+  | { readonly state: 'degraded'; readonly fault: LedgerFault; readonly advice: string };
+
+/** What start-up found. `half_written`: a write that was cut short and that LMDB's own recovery can't undo. */
+export type LedgerFault = 'rollback' | 'corrupt' | 'half_written' | 'lost';
+
+/** A range of the history of heads, newest last: sizes `from_size` ≤ size < `to_size`. `page` counts from 1. */
+export interface HeadsQuery {
+  readonly from_size?: number;
+  readonly to_size?: number;
+  readonly page: number;
+  readonly per_page: number;
+}
+
+export interface HeadsPage {
+  readonly heads: readonly SignedTreeHead[];
+  readonly total: number;
+}
+
+/** Entries with `from` ≤ leaf index < `to`, of one of these kinds where given, oldest first. */
+export interface EntriesQuery {
+  readonly from?: number;
+  readonly to?: number;
+  readonly kinds?: readonly string[];
+  readonly page: number;
+  readonly per_page: number;
+}
+
+export interface EntriesPage {
+  readonly leaves: readonly StoredLeaf[];
+  readonly total: number;
+}
+
+/** Everything that shows one entry to be in the log, without asking anybody. `keys` are those of `Ledger.keys`. */
+export interface ProofBundle {
+  readonly leaf: StoredLeaf;
+  readonly audit_path: string[];
+  readonly head: SignedTreeHead;
+  readonly keys: PublicJwk[];
+}
+
+/** A key as operators see it. `kid` is its id. */
+export type KeyRecord = Key;
+
+/** Purposes whose keys the ledger holds. */
+export type LedgerKeyPurpose = Exclude<Key['purpose'], 'witness'>;
+
+/** What issues and verifies access tokens. Private parts never leave the process. */
+export interface AccessTokenKeys {
+  /** The private JWK that signs. */
+  readonly current: PublicJwk;
+  /** Public JWKs whose tokens are still good: the current one, and retired ones as long as their tokens live. */
+  readonly verifying: readonly PublicJwk[];
+}
+
+/** A copy of ledger.mdb and the keys, made while appends went on. */
+export interface LedgerCopy {
+  /** The head that the copy ends with; undefined for an empty log. */
+  readonly head: SignedTreeHead | undefined;
+  /** Names of the files written, relative to the folder. */
+  readonly files: readonly string[];
+}
 
 export interface LedgerStatus {
   readonly size: number;
@@ -51,6 +113,17 @@ export interface LedgerStatus {
   /** Key of the current head's signer and its fingerprint (SHA-256 of the raw public key, hex). */
   readonly sth_key_id: string;
   readonly sth_key_fingerprint: string;
+  /** How outsiders verify checkpoints: the key in the form of C2SP signed-note, its name the log's origin. */
+  readonly checkpoint_vkey: string;
+  /** The last restore or rebuild that the journal tells of: the log went back on purpose, and auditors will see it. */
+  readonly regression?: {
+    readonly at: string;
+    readonly event: 'restored' | 'rebuilt';
+    readonly from_size: number;
+    readonly to_size: number;
+  };
+  /** What start-up noticed and what doesn't keep the log from going on. */
+  readonly warnings: readonly string[];
 }
 
 /** One RFC 7517 key with the `svc_*` attributes of the specification. */
@@ -74,10 +147,48 @@ export interface Ledger {
   /** INVALID_REQUEST unless 0 < first < second ≤ size. */
   consistency(first: number, second: number): Promise<ConsistencyProof>;
   leaf(leaf: LeafQuery): Promise<StoredLeaf>;
-  /** The key set: every public key ever used, of every purpose. */
+  /** The history of heads. INVALID_REQUEST for sizes out of order. */
+  heads(query: HeadsQuery): Promise<HeadsPage>;
+  /** Leaves by range and kind, `total` exact. INVALID_REQUEST for indices out of order. */
+  entries(query: EntriesQuery): Promise<EntriesPage>;
+  /** The leaf with its proof against the latest head. Errors as `inclusion`. */
+  bundle(leaf: LeafQuery): Promise<ProofBundle>;
+  /**
+   * The latest head as a checkpoint (C2SP tlog-checkpoint): a note signed by the key with purpose `checkpoint` under
+   * the configured origin. LOG_EMPTY before the first entry.
+   */
+  checkpoint(): Promise<string>;
+  /** Keeps a checkpoint with its cosignatures, flushed. One of a smaller tree than what is kept changes nothing. */
+  keepCheckpoint(note: string): Promise<void>;
+  /** What was kept last; undefined before. */
+  keptCheckpoint(): Promise<string | undefined>;
+  /** The hashes of a tile (C2SP tlog-tiles), 32 · width bytes. NOT_FOUND where the tree is not that large yet. */
+  tile(tile: TileAddress): Promise<Uint8Array<ArrayBuffer>>;
+  /** The entries of bundle `index` (C2SP tlog-tiles), each behind its u16be length. NOT_FOUND as `tile`. */
+  entryBundle(index: number, width: number): Promise<Uint8Array<ArrayBuffer>>;
+  /** The key set: every public key ever used, of every purpose, oldest first. */
   keys(): Promise<PublicJwk[]>;
-  /** The private JWK that signs access tokens, for the thread that issues them. Never leaves the process. */
-  accessTokenKey(): Promise<PublicJwk>;
+  /** The same as records, oldest first. */
+  keyRecords(): Promise<KeyRecord[]>;
+  /**
+   * A new key takes over at once: it is published as pending, `key.rotated` names both under the old key, the old one
+   * signs the head that covers it, then the new one signs and `key.retired` tells so. Appends go on meanwhile.
+   * CONFLICT while another change of keys is under way; INVALID_REQUEST for `checkpoint`, whose key is stable.
+   */
+  rotateKey(purpose: LedgerKeyPurpose, actor: string): Promise<KeyRecord>;
+  /** Gives up a pending key. NOT_FOUND; INVALID_TRANSITION in any other state. */
+  retireKey(kid: string, actor: string): Promise<KeyRecord>;
+  /**
+   * A compromised key: verifiers refuse it from now on, a new one takes its place, the current head is signed anew at
+   * once, and `key.revoked` is appended. Returns the revoked key. NOT_FOUND; INVALID_TRANSITION when revoked already.
+   */
+  revokeKey(kid: string, reason: string, actor: string): Promise<KeyRecord>;
+  accessTokenKeys(): Promise<AccessTokenKeys>;
+  /**
+   * Copies ledger.mdb as of one moment, and the keys as of the same, into an existing folder; flushed. Appends go on;
+   * changes of keys wait. UNAVAILABLE while degraded.
+   */
+  copyTo(folder: string): Promise<LedgerCopy>;
   status(): Promise<LedgerStatus>;
   /** Finishes the batch in work, writes the anchor, closes the database. */
   close(): Promise<void>;

@@ -2,13 +2,16 @@ import { constants, existsSync, statSync } from 'node:fs';
 import { access, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readAnchor } from './anchor.ts';
+import { corrupt, Distrust, keysDamaged, keysLost, lost } from './distrust.ts';
 import { DurableLedger, type LedgerOptions } from './durable-ledger.ts';
-import { milliseconds } from './heads.ts';
-import { Journal } from './journal.ts';
-import { KeyRing } from './keys.ts';
+import { milliseconds, verifyHead } from './heads.ts';
+import { cutShort, inspectFile } from './inspect-file.ts';
+import { Journal, type JournalReading } from './journal.ts';
+import { KeyRing } from './key-ring.ts';
+import { finishKeyFiles } from './key-takeover.ts';
 import type { LedgerHealth } from './ledger.ts';
 import { LmdbStorage } from './lmdb-store.ts';
-import { corrupt, Distrust, lost, type Recovered, recover } from './startup.ts';
+import { type Recovered, recover } from './startup.ts';
 import { DamagedError, type LedgerStorage } from './storage.ts';
 
 export type { DurableLedger, LedgerOptions };
@@ -23,60 +26,105 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   await checkAnchorFolder(anchorPath);
 
   let storage: LedgerStorage | undefined;
-  let keys = new KeyRing();
+  const keys = await loadKeys(keysFolder);
+  await keys.unlock(options.keyPassphrase);
   let recovered: Recovered | undefined;
   let health: LedgerHealth = { state: 'ok' };
   let event: 'initialised' | 'start' = 'start';
+  const remembered = await journal.read((head) => verifyHead(head, keys));
   try {
-    storage = await openStorage(dataDir, anchorPath);
-    keys = await KeyRing.load(keysFolder);
+    const found = await openStorage(options, anchorPath);
+    storage = found.storage;
+    storage = options.hooks?.storage?.(storage) ?? storage;
     if (keys.damaged.length > 0) throw keysDamaged(keys.damaged);
+    if (found.cut) throw cutShort();
     if (storage.state !== 'ready') {
+      if (options.beginAnew === true && storage.state === 'new') keys.retireAll(milliseconds(clock()));
       // A crash between these steps: the next start goes on here, with the keys that are there already.
       storage.setState('initialising');
-      await keys.create(keysFolder, milliseconds(clock()));
+      await keys.create(keys.missing(), milliseconds(clock()), options.origin);
       storage.setState('ready');
       event = 'initialised';
     }
-    if (keys.missing().length > 0) throw keysLost(keys.missing());
+    const missing = keys.missing();
+    if (String(missing) === 'checkpoint' && keys.isOfBefore)
+      await keys.create(missing, milliseconds(clock()), options.origin);
+    else if (missing.length > 0)
+      throw keysLost(`The folder keys has no active key for ${missing.join(', ')}`);
     const witnesses = {
       anchor: await readAnchor(anchorPath),
       anchorPath,
-      journal: await journal.largestHead(),
+      journal: remembered,
     };
     recovered = recover(storage, keys, witnesses);
+    finishKeyFiles(keys);
+    keys.rename(options.origin);
   } catch (error) {
     if (!(error instanceof Distrust)) throw error;
     health = { state: 'degraded', fault: error.fault, advice: error.advice };
     // Everything but the log goes on: people must be able to sign in and see what is wrong.
-    if (storage === undefined) keys = await KeyRing.load(keysFolder);
     keys.createEphemeralAccessKey(milliseconds(clock()));
   }
-  const ledger = new DurableLedger(options, { storage, keys, recovered, health, journal, anchorPath, clock });
+  const { regression } = remembered;
+  const parts = { storage, keys, recovered, health, journal, anchorPath, clock };
+  const told = { regression, warnings: warningsOf(remembered) };
+  const ledger = new DurableLedger(options, { ...parts, ...told });
   await ledger.begin(event);
   return ledger;
 }
 
 /** ledger.mdb, unless the folder shows that there was one. */
-async function openStorage(dataDir: string, anchorPath: string): Promise<LedgerStorage> {
+async function openStorage(
+  { dataDir, beginAnew }: LedgerOptions,
+  anchorPath: string,
+): Promise<{ readonly storage: LedgerStorage; readonly cut: boolean }> {
   const path = join(dataDir, 'ledger.mdb');
-  const traces = await tracesOfLog(dataDir, anchorPath);
-  if (!hasContent(path) && traces.length > 0) throw lost(traces);
+  const traces = beginAnew === true ? [] : await tracesOfLog(dataDir, anchorPath);
+  const isThere = hasContent(path);
+  if (!isThere && traces.length > 0) throw lost(traces);
+  const { cut } = isThere ? inspectFile(path) : { cut: false };
   const storage = openFile(path);
   if (stateOf(storage) === 'new' && traces.length > 0) {
     await storage.close();
     throw lost(traces);
   }
-  return storage;
+  return { storage, cut };
+}
+
+async function loadKeys(folder: string): Promise<KeyRing> {
+  try {
+    return await KeyRing.load(folder);
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    throw new Error(`the keys in ${folder} cannot be read (${code})`);
+  }
+}
+
+/** What the operator should know and what nothing follows from. */
+function warningsOf({ unsigned }: JournalReading): string[] {
+  if (unsigned.count === 0) return [];
+  const { line, size } = unsigned.lines.at(-1)!;
+  return [
+    `the journal has ${unsigned.count} heads that no key of this log signed, the last in line ${line} (${size} leaves): ` +
+      'run `candor fsck`',
+  ];
 }
 
 function openFile(path: string): LmdbStorage {
   try {
     return new LmdbStorage(path);
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error) throw error; // no permission, no such device: not the file's fault
+    if (isSystemError(error)) throw error; // no permission, no room, a failing disk: not the file's fault
     throw corrupt(`ledger.mdb cannot be opened (${error instanceof Error ? error.message : String(error)})`);
   }
+}
+
+/** Node's errors name the call; LMDB's carry the system's number, or a negative one of LMDB's own. */
+function isSystemError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return 'syscall' in error || (typeof code === 'number' && code > 0);
 }
 
 function stateOf(storage: LedgerStorage): LedgerStorage['state'] {
@@ -105,19 +153,7 @@ async function checkAnchorFolder(anchorPath: string): Promise<void> {
 }
 
 function hasContent(path: string): boolean {
-  return existsSync(path) && statSync(path).size > 0;
-}
-
-function keysDamaged(files: readonly string[]): Distrust {
-  return new Distrust('corrupt', `Key files are damaged: ${files.join('; ')}. Put them back from a backup.`);
-}
-
-function keysLost(purposes: readonly string[]): Distrust {
-  return new Distrust(
-    'lost',
-    `The folder keys has no active key for ${purposes.join(', ')}. Stop the service and put the key files back from a ` +
-      'backup.',
-  );
+  return existsSync(path) && (statSync(path).isDirectory() || statSync(path).size > 0);
 }
 
 function systemClock(): bigint {

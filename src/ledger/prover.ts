@@ -1,4 +1,5 @@
 import { invalidField, ServiceError } from '../errors.ts';
+import { sha256 } from '../sha256.ts';
 import { bytesToHex, hexToBytes } from '../tlog/hex.ts';
 import {
   consistencyPlan,
@@ -12,7 +13,7 @@ import { canonicalUuid } from '../uuid.ts';
 import type { LeafIndex } from './leaf-index.ts';
 import type { ConsistencyProof, InclusionProof, LeafQuery, StoredLeaf } from './ledger.ts';
 import type { Nodes } from './nodes.ts';
-import { sha256 } from './sha256.ts';
+import { checkRange, outOfRange } from './ranges.ts';
 import type { LedgerStorage, SignedHead } from './storage.ts';
 
 /** One proof in so many is verified, besides the first of each kind against each new head. */
@@ -52,13 +53,12 @@ export class Prover {
     const current = head?.size ?? 0;
     if (treeSize === undefined && head === undefined) throw logEmpty();
     const size = treeSize ?? current;
-    if (!isPositive(size) || size > current)
-      throw invalidField('tree_size', `must be an integer from 1 to ${current}`);
+    checkRange('tree_size', size, 1, current, current);
     const leafIndex = find(current);
     if (leafIndex >= size) {
       throw query.leaf_index === undefined
-        ? invalidField('tree_size', `must be above ${leafIndex}, the index of the leaf`)
-        : invalidField('leaf_index', `must be below the tree size ${size}`);
+        ? outOfRange('tree_size', leafIndex + 1, current, current)
+        : outOfRange('leaf_index', 0, size - 1, current);
     }
     const path = foldProof(sha256, inclusionPlan(leafIndex, size), (at) => nodes.hashAt(at, current));
     if (this.#mustVerify(this.#verifiedInclusion !== current)) {
@@ -74,10 +74,9 @@ export class Prover {
   consistency(first: number, second: number): ConsistencyProof {
     const { nodes } = this.#parts;
     const current = this.#parts.head()?.size ?? 0;
-    if (!isPositive(second) || second > current)
-      throw invalidField('second', `must be an integer from 1 to ${current}`);
-    if (!isPositive(first) || first >= second)
-      throw invalidField('first', `must be an integer from 1 to below ${second}`);
+    checkRange('first', first, 1, current, current);
+    checkRange('second', second, 1, current, current);
+    checkRange('second', second, first + 1, current, current);
     const path = foldProof(sha256, consistencyPlan(first, second), (at) => nodes.hashAt(at, current));
     if (this.#mustVerify(this.#verifiedConsistency !== current)) {
       const [firstRoot, secondRoot] = [this.#root(first), this.#root(second)];
@@ -94,6 +93,11 @@ export class Prover {
     const size = this.#parts.head()?.size ?? 0;
     const index = find(size);
     if (index >= size) throw new ServiceError('NOT_FOUND', `no leaf ${index}: the log has ${size}`);
+    return this.leafAt(index, size);
+  }
+
+  /** A leaf that a log of `size` leaves has. */
+  leafAt(index: number, size: number): StoredLeaf {
     const canonical = this.#parts.storage.canonical(index);
     if (canonical === undefined) throw new UnsoundProofError(`entry ${index} of ${size} is missing`);
     const hash = this.#parts.nodes.hashAt({ level: 0, index }, size);
@@ -150,10 +154,6 @@ export class Prover {
     }
     this.#parts.onVerified();
   }
-}
-
-function isPositive(value: number): boolean {
-  return Number.isSafeInteger(value) && value > 0;
 }
 
 function notFound(message: string): never {

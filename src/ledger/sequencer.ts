@@ -1,15 +1,15 @@
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { sha256 } from '../sha256.ts';
 import type { GrowingTree } from '../tlog/growing-tree.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash, leafHash } from '../tlog/tree.ts';
 import { type Clock, nextTimestamp, signHead } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
-import type { SigningKey } from './keys.ts';
 import type { LeafIndex } from './leaf-index.ts';
 import type { Appended } from './ledger.ts';
-import { sha256 } from './sha256.ts';
-import type { LeafBucket, LedgerStorage, SignedHead } from './storage.ts';
+import type { SigningKey } from './signing-key.ts';
+import type { LeafBucket, LedgerStorage, SignedHead, StoredEntry } from './storage.ts';
 
 /** Entries after which a batch takes no further call: a commit of more would keep proofs waiting too long. */
 const batchEntries = 4096;
@@ -17,6 +17,7 @@ const batchEntries = 4096;
 /** An entry on its way into the log. */
 interface QueuedEntry {
   readonly id: string;
+  readonly kind: string;
   readonly canonical: Uint8Array;
   readonly hash: Hash;
 }
@@ -39,9 +40,12 @@ export interface SequencerParts {
   readonly storage: LedgerStorage;
   readonly tree: GrowingTree;
   readonly leaves: LeafIndex;
+  /** Signs heads, until `signWith` names another. */
   readonly key: SigningKey;
   readonly clock: Clock;
   readonly hooks: LedgerHooks;
+  /** What the volume of the database has left. */
+  readonly freeBytes: () => number;
   /** Called in the turn in which a head came to be durable. */
   onHead(head: SignedHead, entries: number, commitMs: number): void;
   /** Called once; after it nothing is appended any more. */
@@ -56,6 +60,7 @@ export interface SequencerParts {
  */
 export class Sequencer {
   readonly #parts: SequencerParts;
+  #key: SigningKey;
   #head: SignedHead | undefined;
   #calls: Call[] = [];
   /** Index and hash of queued entries, by id. */
@@ -65,6 +70,7 @@ export class Sequencer {
 
   constructor(parts: SequencerParts) {
     this.#parts = parts;
+    this.#key = parts.key;
     this.#head = parts.storage.latestHead();
   }
 
@@ -81,9 +87,7 @@ export class Sequencer {
   }
 
   /** Gives new entries the next indices; `known` are the slots of entries that are in the log or queued. */
-  append(
-    items: readonly (Slot | { readonly id: string; readonly canonical: Uint8Array })[],
-  ): Promise<Appended[]> {
+  append(items: readonly (Slot | StoredEntry)[]): Promise<Appended[]> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const entries: QueuedEntry[] = [];
     const slots = items.map((item) => {
@@ -122,7 +126,30 @@ export class Sequencer {
   /** Commits what is queued, in this turn. */
   drain(): void {
     clearImmediate(this.#scheduled);
+    this.#scheduled = undefined;
     while (this.#calls.length > 0 && this.#failure === undefined) this.#attempt(this.#takeBatch());
+  }
+
+  /** Commits what is queued, in this turn, and returns the size. Throws WORKER_LOST when the ledger has stopped. */
+  settle(): number {
+    this.drain();
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#head?.size ?? 0;
+  }
+
+  /** The key of all heads from now on. What is queued must have been settled in the same turn. */
+  signWith(key: SigningKey): void {
+    this.#key = key;
+  }
+
+  /** Stops for good: what is on disk is unknown, or isn't what this thread has in memory. Returns what calls fail with. */
+  stop(error: unknown): ServiceError {
+    if (this.#failure !== undefined) return this.#failure;
+    this.#failure = new ServiceError('WORKER_LOST', 'the ledger stopped; what was being appended is unknown');
+    clearImmediate(this.#scheduled);
+    for (const call of this.#calls.splice(0)) call.reject(this.#failure);
+    this.#parts.onFatal(error);
+    return this.#failure;
   }
 
   get #nextIndex(): number {
@@ -147,21 +174,35 @@ export class Sequencer {
 
   #attempt(calls: Call[]): void {
     try {
+      if (!this.#hasRoomFor(calls)) return this.#refuse(calls);
       this.#commit(calls);
     } catch (error) {
       // Whatever failed, a flush above all: what is on disk is unknown, and the tree in memory may be ahead of it.
       // The truth is found by opening the log again, on the same path as after a crash.
-      this.#failure = new ServiceError(
-        'WORKER_LOST',
-        'the ledger stopped; what was being appended is unknown',
-      );
-      for (const call of [...calls, ...this.#calls.splice(0)]) call.reject(this.#failure);
-      this.#parts.onFatal(error);
+      this.#calls.unshift(...calls);
+      this.stop(error);
     }
   }
 
+  /**
+   * Asked before each commit of entries: 1 µs beside a flush. Copied pages and nodes take no more than the entries once
+   * again; a head by itself is small enough for what is left.
+   */
+  #hasRoomFor(calls: readonly Call[]): boolean {
+    let bytes = 0;
+    for (const { entries } of calls) for (const { canonical } of entries) bytes += 2 * canonical.length;
+    return bytes === 0 || this.#parts.freeBytes() >= limits.minFreeLedgerDiskBytes + bytes;
+  }
+
+  /** Nothing is written yet. Whatever waits goes too: its indices were counted on from those of these calls. */
+  #refuse(calls: readonly Call[]): void {
+    const full = diskFull();
+    this.#queued.clear();
+    for (const call of [...calls, ...this.#calls.splice(0)]) call.reject(full);
+  }
+
   #commit(calls: readonly Call[]): void {
-    const { storage, tree, leaves, key, clock, hooks } = this.#parts;
+    const { storage, tree, leaves, clock, hooks } = this.#parts;
     const entries = calls.flatMap((call) => call.entries);
     const last = this.#head;
     if (calls.length > 0 && entries.length === 0 && last !== undefined) return answer(calls, last);
@@ -181,7 +222,7 @@ export class Sequencer {
       tree.append(hash);
       buckets.push(...leaves.add(hash));
     }
-    const head = signHead(tree.size, tree.root(), nextTimestamp(clock(), last?.timestampNs), key);
+    const head = signHead(tree.size, tree.root(), nextTimestamp(clock(), last?.timestampNs), this.#key);
     hooks.at('head-signed');
     // A crash here: a signature was made that nobody will ever see. The next head may be another one of the same size.
 
@@ -209,4 +250,9 @@ export class Sequencer {
 
 function answer(calls: readonly Call[], head: SignedHead): void {
   for (const call of calls) call.resolve(call.slots.map((slot) => ({ ...slot, tree_size: head.size })));
+}
+
+/** UNAVAILABLE with the reason `disk_full`. */
+export function diskFull(): ServiceError {
+  return new ServiceError('UNAVAILABLE', 'the disk is full; nothing was kept', { reason: 'disk_full' });
 }

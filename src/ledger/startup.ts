@@ -1,36 +1,31 @@
-import { GrowingTree } from '../tlog/growing-tree.ts';
-import { equalHashes, leafHash } from '../tlog/tree.ts';
+import { sha256 } from '../sha256.ts';
+import { edgePages, GrowingTree } from '../tlog/growing-tree.ts';
+import { pageHashes, pageWidth } from '../tlog/page.ts';
+import { equalHashes, hashBytes, leafHash } from '../tlog/tree.ts';
 import type { AnchorState } from './anchor.ts';
+import {
+  anchorForeign,
+  anchorUnreadable,
+  corrupt,
+  halfWritten,
+  journalAltered,
+  keysLost,
+  rollback,
+} from './distrust.ts';
 import { verifyHead } from './heads.ts';
-import type { KeyRing } from './keys.ts';
+import type { JournalReading } from './journal.ts';
+import type { KeyRing } from './key-ring.ts';
 import { LeafIndex } from './leaf-index.ts';
-import type { LedgerHealth } from './ledger.ts';
 import { Nodes } from './nodes.ts';
-import { sha256 } from './sha256.ts';
 import { DamagedError, type LedgerStorage, type SignedHead } from './storage.ts';
 
 /** Entries at the end that are hashed again at each start. */
 const rehashed = 256;
 
-type Fault = Extract<LedgerHealth, { state: 'degraded' }>['fault'];
-
-/** Why the log can't be trusted to go on from what is on disk. */
-export class Distrust extends Error {
-  readonly fault: Fault;
-  readonly advice: string;
-
-  constructor(fault: Fault, advice: string) {
-    super(advice);
-    this.fault = fault;
-    this.advice = advice;
-  }
-}
-
 export interface Witnesses {
   readonly anchor: AnchorState;
   readonly anchorPath: string;
-  /** The largest head in the journal. */
-  readonly journal: SignedHead | undefined;
+  readonly journal: JournalReading;
 }
 
 /** What appends go on from. */
@@ -51,11 +46,12 @@ export function recover(storage: LedgerStorage, keys: KeyRing, seen: Witnesses):
     const size = head?.size ?? 0;
     if (head !== undefined) checkSignature(head, keys);
     // Before the nodes: a database that went back in time is whole in itself.
-    checkNotSmaller(size, seen);
+    checkNotSmaller(size, keys, seen);
     const tree = checkNodes(storage, size, head);
     const nodes = new Nodes(storage);
     checkEntries(storage, nodes, size);
-    checkExtends(nodes, size, keys, seen);
+    checkExtends(nodes, size, seen);
+    storage.complete();
     return { tree, leaves: LeafIndex.load(size, (index) => nodes.hashAt({ level: 0, index }, size)) };
   } catch (error) {
     if (error instanceof DamagedError) throw corrupt(error.message);
@@ -65,23 +61,36 @@ export function recover(storage: LedgerStorage, keys: KeyRing, seen: Witnesses):
 
 function checkSignature(head: SignedHead, keys: KeyRing): void {
   if (!keys.has(head.keyId)) {
-    throw new Distrust(
-      'lost',
-      `The last tree head was signed by key ${head.keyId}, which is not in the folder keys. ` +
-        'Stop the service and put the key files back from a backup.',
-    );
+    throw keysLost(`The last tree head was signed by key ${head.keyId}, which is not in the folder keys`);
   }
   if (!verifyHead(head, keys))
     throw corrupt(`the signature of the last head (size ${head.size}) is not valid`);
 }
 
 function checkNodes(storage: LedgerStorage, size: number, head: SignedHead | undefined): GrowingTree {
+  checkNothingBeyond(storage, size);
   const tree = GrowingTree.load(sha256, size, (page) => storage.page(page));
   if (tree === undefined) throw corrupt('the nodes on the right edge of the tree do not fit each other');
   if (head !== undefined && !equalHashes(tree.root(), head.root)) {
     throw corrupt(`the nodes give another root than the signed head of ${size} leaves`);
   }
   return tree;
+}
+
+/** One transaction writes entries, nodes and head: where one of them is ahead of the others, it wasn't written as a whole. */
+function checkNothingBeyond(storage: LedgerStorage, size: number): void {
+  if (storage.canonical(size) !== undefined)
+    throw halfWritten(`entry ${size} lies beyond the last head, of ${size} leaves`);
+  if (size > 0 && storage.canonical(size - 1) === undefined)
+    throw halfWritten(`the last head has ${size} leaves, but entry ${size - 1} is not there`);
+  for (const page of edgePages(size)) {
+    const wanted = pageHashes(pageWidth(page, size)) * hashBytes;
+    const { length } = storage.page(page) ?? { length: 0 };
+    if (length > wanted)
+      throw halfWritten(
+        `the nodes of page ${page.level}/${page.index} go beyond the last head, of ${size} leaves`,
+      );
+  }
 }
 
 function checkEntries(storage: LedgerStorage, nodes: Nodes, size: number): void {
@@ -92,69 +101,25 @@ function checkEntries(storage: LedgerStorage, nodes: Nodes, size: number): void 
       throw corrupt(`entry ${index} does not hash to its leaf`);
     }
   }
-  if (storage.canonical(size) !== undefined) throw corrupt(`entry ${size} lies beyond the last head`);
 }
 
-function checkNotSmaller(size: number, { anchor, anchorPath, journal }: Witnesses): void {
-  if (anchor.kind === 'unreadable') {
-    throw new Distrust(
-      'corrupt',
-      `The anchor ${anchorPath} is not readable, which an interrupted write cannot cause. Compare the log ` +
-        `(${size} leaves) with the journal and with what auditors have seen; if they agree, stop the service, move ` +
-        'the anchor aside and start again.',
-    );
-  }
-  const remembered = Math.max(anchor.kind === 'head' ? anchor.head.size : 0, journal?.size ?? 0);
+function checkNotSmaller(size: number, keys: KeyRing, { anchor, anchorPath, journal }: Witnesses): void {
+  if (anchor.kind === 'unreadable') throw anchorUnreadable(anchorPath, anchor.why, size);
+  if (anchor.kind === 'head' && !verifyHead(anchor.head, keys)) throw anchorForeign(anchorPath);
+  const remembered = Math.max(anchor.kind === 'head' ? anchor.head.size : 0, journal.largest?.size ?? 0);
   if (size < remembered) throw rollback(`The log has ${size} leaves, but ${remembered} were signed before.`);
+  // No evidence of a rollback, for nobody signed it; but nothing to pass over either (see Journal.read).
+  if (size < journal.unsigned.largest) throw journalAltered(journal.unsigned.largest, size);
 }
 
 /** The trees that the anchor and the journal remember must be beginnings of this one. */
-function checkExtends(
-  nodes: Nodes,
-  size: number,
-  keys: KeyRing,
-  { anchor, anchorPath, journal }: Witnesses,
-): void {
-  if (anchor.kind === 'head') {
-    if (!verifyHead(anchor.head, keys)) {
-      throw new Distrust(
-        'corrupt',
-        `The head in the anchor ${anchorPath} has no valid signature: the file was altered or belongs to another ` +
-          'log. Find out which; move it aside only if the journal and the auditors agree with this log.',
-      );
-    }
-    checkBeginning(nodes, size, anchor.head, 'anchor');
-  }
-  if (journal !== undefined) checkBeginning(nodes, size, journal, 'journal');
+function checkExtends(nodes: Nodes, size: number, { anchor, journal }: Witnesses): void {
+  if (anchor.kind === 'head') checkBeginning(nodes, size, anchor.head, 'anchor');
+  if (journal.largest !== undefined) checkBeginning(nodes, size, journal.largest, 'journal');
 }
 
 function checkBeginning(nodes: Nodes, size: number, head: SignedHead, source: string): void {
   if (head.size > 0 && !equalHashes(nodes.rootAt(head.size, size), head.root)) {
     throw rollback(`The ${source} has another root for ${head.size} leaves than this log.`);
   }
-}
-
-function rollback(what: string): Distrust {
-  return new Distrust(
-    'rollback',
-    `${what} The database was rolled back or replaced. Stop the service and restore the newest ledger.mdb. If an old ` +
-      'backup was restored on purpose, tell the auditors (their pins will fail), then move the anchor and the journal ' +
-      'aside and start again.',
-  );
-}
-
-export function corrupt(what: string): Distrust {
-  return new Distrust(
-    'corrupt',
-    `The log is damaged: ${what}. Stop the service, check the disk, and restore ledger.mdb from a backup that is at ` +
-      'least as new as the anchor.',
-  );
-}
-
-export function lost(found: readonly string[]): Distrust {
-  return new Distrust(
-    'lost',
-    `The data folder has ${found.join(', ')} but no ledger: the log is lost. No new one is begun here. Stop the ` +
-      'service and restore ledger.mdb from a backup, or start a new log in an empty data folder.',
-  );
 }

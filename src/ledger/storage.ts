@@ -1,6 +1,8 @@
 import type { PackedPage } from '../tlog/growing-tree.ts';
 import type { TreeHead } from '../tlog/head.ts';
 import type { PageAddress } from '../tlog/page.ts';
+import type { HeadHistory } from './head-history.ts';
+import type { KindIndex } from './kind-index.ts';
 
 export interface SignedHead extends TreeHead {
   readonly signature: Uint8Array;
@@ -9,6 +11,7 @@ export interface SignedHead extends TreeHead {
 
 export interface StoredEntry {
   readonly id: string;
+  readonly kind: string;
   readonly canonical: Uint8Array;
 }
 
@@ -54,9 +57,26 @@ export interface LedgerStorage {
   latestHead(): SignedHead | undefined;
   /** The head signed last for this size. */
   headOf(size: number): SignedHead | undefined;
+  /** The heads signed so far, numbered from 0 in the order in which they were signed, which is that of sizes. */
+  readonly history: Pick<HeadHistory, 'count' | 'size' | 'from'>;
+  /** Where the entries of each kind are. */
+  readonly kinds: Pick<KindIndex, 'count' | 'countBelow' | 'range'>;
+  /**
+   * Writes what a file of an earlier version lacks: numbers of heads, entries by kind. Until then those can't be read,
+   * and nothing can be committed.
+   */
+  complete(): void;
   canonical(index: number): Uint8Array<ArrayBuffer> | undefined;
   indexOf(entryId: string): number | undefined;
   page(page: PageAddress): Uint8Array | undefined;
+  /** Copies a page, or as much of it as fits, and returns the length that it has; 0 where it is missing. */
+  readPage(page: PageAddress, into: Uint8Array): number;
   bucket(segment: number, bucket: number): Uint8Array | undefined;
+  /** The checkpoint that was kept last. */
+  keptCheckpoint(): string | undefined;
+  /** Returns after the flush. */
+  keepCheckpoint(note: string): void;
+  /** Copies the file, as of one moment, to a path where there is none; flushed. Resolves to the head that it ends with. */
+  copyTo(path: string): Promise<SignedHead | undefined>;
   close(): Promise<void>;
 }

@@ -7,11 +7,13 @@ export const storeMethods = methods<Store>()([
   'changeAlert',
   'addNote',
   'outbox',
+  'record',
   'settle',
   'createPrincipal',
   'addToken',
   'rotateSession',
   'revokeToken',
+  'copyTo',
   'status',
   'close',
 ]);

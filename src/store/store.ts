@@ -1,3 +1,4 @@
+import type { CriticalEvent } from '../contract/critical-events.ts';
 import type { Alert } from '../contract/resources/alert.ts';
 import type { AlertNote } from '../contract/resources/alert-note.ts';
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
@@ -65,13 +66,9 @@ export interface AlertChange {
 }
 
 /** A critical event on its way to the log: committed with the change that caused it. `id` becomes the entry's id. */
-export interface OutboxRow {
+export interface OutboxRow extends CriticalEvent {
   readonly id: string;
-  readonly kind: string;
   readonly occurred_at: string;
-  readonly actor: string;
-  readonly subject: { readonly type: string; readonly id: string };
-  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /** Where the ledger put an outbox row. */
@@ -139,6 +136,12 @@ export interface Store {
   ): Promise<{ note: AlertNote & { id: string }; update: AlertUpdate }>;
   /** The oldest rows, at most `limit`. They stay until settled. */
   outbox(limit: number): Promise<OutboxRow[]>;
+  /**
+   * Puts a critical event into the outbox whose change is kept elsewhere (files of rules, of the policy), flushed.
+   * Called before that change takes effect, so that no change goes unlogged. `id` (UUIDv7) becomes the entry's: with
+   * it, the call may be repeated after WORKER_LOST, and the event is logged once. UNAVAILABLE when the outbox is full.
+   */
+  record(event: CriticalEvent, id?: string): Promise<void>;
   /** Removes the rows and writes the proof's coordinates to the alerts they came from, in one transaction. */
   settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]>;
   /** CONFLICT when the name is taken. No log entry for the very first principal. */
@@ -152,7 +155,13 @@ export interface Store {
   rotateSession(jti: string, expectedHash: string, newHash: string, by: Actor): Promise<boolean>;
   /** Revokes, with its `token.revoked` outbox row. False when it was revoked or unknown already. */
   revokeToken(jti: string, by: Actor): Promise<boolean>;
+  /**
+   * Copies siem.mdb, as of one moment, into an existing folder; flushed. Commits go on meanwhile. One copy at a time:
+   * CONFLICT. UNAVAILABLE while closing.
+   */
+  copyTo(folder: string): Promise<void>;
   status(): Promise<StoreStatus>;
+  /** Waits for a copy under way. */
   close(): Promise<void>;
 }
 

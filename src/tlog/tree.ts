@@ -43,13 +43,14 @@ export function leafHash(sha256: Hasher, data: Uint8Array): Hash {
   return sha256(input);
 }
 
+/** 0x01, then room for two hashes. One for all calls, because no hasher keeps its input: 0.3 of 0.65 µs were its making. */
+const nodeInput = Uint8Array.from({ length: 1 + 2 * hashBytes }, (_, i) => (i === 0 ? 1 : 0));
+
 /** Node hash of RFC 6962: SHA-256(0x01 ‖ left ‖ right). */
 export function nodeHash(sha256: Hasher, left: Hash, right: Hash): Hash {
-  const input = new Uint8Array(1 + 2 * hashBytes);
-  input[0] = 1;
-  input.set(left, 1);
-  input.set(right, 1 + hashBytes);
-  return sha256(input);
+  nodeInput.set(left, 1);
+  nodeInput.set(right, 1 + hashBytes);
+  return sha256(nodeInput);
 }
 
 /** The complete subtrees on the right edge of a tree of `size` leaves, left (largest) to right. */

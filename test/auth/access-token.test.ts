@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, type JsonWebKey, randomUUID } from 'node:crypto';
 import { CompactSign, SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { accessTokens, accessTokenTtlMs } from '../../src/auth/access-token.ts';
+import { accessTokens, accessTokenTtlMs, type TokenKeys } from '../../src/auth/access-token.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const terms = { issuer: 'https://siem.example', audience: 'candor' };
@@ -15,7 +15,13 @@ function signingKey() {
 
 const key = signingKey();
 const other = signingKey();
-const tokens = accessTokens(key.jwk, terms);
+const keysOf = (current: typeof key, ...before: (typeof key)[]): TokenKeys => ({
+  current: current.jwk,
+  verifying: [...before, current].map(
+    ({ jwk: { d: _private, ...shown } }) => shown as Record<string, string>,
+  ),
+});
+const tokens = accessTokens(keysOf(key), terms);
 const claims = { sub: randomUUID(), jti: randomUUID(), roles: ['analyst'] as const };
 
 const seconds = Math.floor(now / 1000);
@@ -54,6 +60,19 @@ describe('an access token', () => {
 
   test('that this test signs itself is taken, so that the attacks below fail for their own reason', async () => {
     await expect(tokens.verify(await signed(), now)).resolves.toMatchObject({ sub: claims.sub });
+  });
+
+  test('outlives the rotation of its key for as long as the old key may verify, and not its revocation', async () => {
+    const rotated = accessTokens(keysOf(key), terms);
+    const before = await rotated.issue(claims, now);
+    rotated.use(keysOf(other, key));
+    const after = await rotated.issue(claims, now);
+    expect(JSON.parse(Buffer.from(after.split('.')[0]!, 'base64url').toString()).kid).toBe(other.kid);
+    for (const token of [before, after])
+      await expect(rotated.verify(token, now)).resolves.toMatchObject({ sub: claims.sub });
+    rotated.use(keysOf(other));
+    await expect(rotated.verify(before, now)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(rotated.verify(after, now)).resolves.toMatchObject({ sub: claims.sub });
   });
 
   const attacks: Record<string, () => string | Promise<string>> = {

@@ -20,6 +20,8 @@ const minute = 60_000;
 const password = 'correct horse battery';
 const system = { id: 'system', name: 'system' };
 
+const publicPart = ({ d: _private, ...shown }: Record<string, string>) => shown as Record<string, string>;
+
 /** Sign-in over a real store, with an administrator. */
 async function service() {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-auth-'));
@@ -36,7 +38,10 @@ async function service() {
     string,
     string
   >;
-  const tokens = accessTokens(jwk, { issuer: 'candor', audience: 'candor' });
+  const tokens = accessTokens(
+    { current: jwk, verifying: [publicPart(jwk)] },
+    { issuer: 'candor', audience: 'candor' },
+  );
   const sources = { now: () => clock.now, newId: () => uuid7(clock.now) };
   const parts = { reader, writer: store, tokens, sources };
   const shown: string[] = [];

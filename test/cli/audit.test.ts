@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { ServedLog } from '../client/served-log.ts';
+import { candor, Running } from './candor.ts';
 
-const launcher = fileURLToPath(new URL('../../scripts/candor.js', import.meta.url));
 let log: ServedLog;
 let folder: string;
 let state: string;
@@ -20,21 +18,6 @@ afterEach(async () => {
   await log.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-interface Ended {
-  readonly code: number;
-  readonly json: Record<string, unknown>;
-  readonly stderr: string;
-}
-
-function candor(...args: string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [launcher, ...args], { timeout: 60_000 }, (error, stdout, stderr) => {
-      const json = stdout.startsWith('{') ? (JSON.parse(stdout) as Record<string, unknown>) : {};
-      resolve({ code: error === null ? 0 : Number(error.code), json, stderr });
-    });
-  });
-}
 
 const audit = (...more: string[]) => candor('audit', log.url, '--state', state, '--json', ...more);
 
@@ -83,7 +66,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     ['a root', /"root_hash":"../, '"root_hash":"zz'],
     ['a size', /"tree_size":2/, '"tree_size":9'],
     ['a time', /"timestamp_ns":1/, '"timestamp_ns":2'],
-    ['the keys', /"keys":\{[^}]*\}/, '"keys":{}'],
+    ['the keys', /"keys":\[.*\]/, '"keys":[]'],
   ] as const)('a pin whose file was altered (%s) accuses nobody', async ([, found, by]) => {
     await log.append(2);
     await audit();
@@ -109,55 +92,101 @@ describe('candor audit', { timeout: 60_000 }, () => {
   });
 });
 
-describe('candor verify and sth', { timeout: 60_000 }, () => {
-  test('online by position, id and held bytes; then offline from what was kept', async () => {
-    const ids = await log.append(4);
-    const bundle = join(folder, 'bundle.json');
-    const online = await candor('verify', '--url', log.url, '--leaf-index', '2', '--save', bundle, '--json');
-    expect(online).toMatchObject({
-      code: exitCodes.ok,
-      json: { status: 'ok', entry_id: ids[2], leaf_index: 2 },
-    });
-    expect((await candor('verify', '--url', log.url, '--entry-id', ids[1]!)).code).toBe(exitCodes.ok);
+/** Answers with what stands before the service when it is away. */
+const proxyError = () => ({ status: 404, body: '<html>no such host</html>' });
 
-    const { canonical } = JSON.parse(readFileSync(bundle, 'utf8')) as { canonical: string };
-    const event = join(folder, 'event.json');
-    writeFileSync(
-      event,
-      JSON.stringify(JSON.parse(Buffer.from(canonical, 'base64').toString()), undefined, 2),
-    );
-    await audit();
-    const held = ['verify', '--url', log.url, '--event', event, '--pin', state, '--json'];
-    expect(await candor(...held)).toMatchObject({
-      code: exitCodes.ok,
-      json: { leaf_index: 2, consistent_with: 4 },
-    });
+describe('candor audit --watch', { timeout: 60_000 }, () => {
+  const watching = (...more: string[]) =>
+    new Running('audit', log.url, '--state', state, '--json', '--watch', '--interval', '1', ...more);
 
-    const keys = join(folder, 'keys.json');
-    writeFileSync(keys, await (await fetch(`${log.url}/.well-known/jwks.json`)).text());
-    const offline = ['verify', bundle, '--keys', keys, '--json'];
-    expect(await candor(...offline)).toMatchObject({
-      code: exitCodes.ok,
-      json: { entry_id: ids[2], keys: 'given' },
-    });
-    writeFileSync(keys, '{"keys":[]}');
-    expect(await candor(...offline)).toMatchObject({
-      code: exitCodes.refused,
-      json: { code: 'UNKNOWN_KEY' },
-    });
-    expect((await candor('verify', bundle, '--url', log.url)).code).toBe(exitCodes.usage);
-    expect((await candor('verify', join(folder, 'none.json'))).code).toBe(exitCodes.failed);
+  test('goes on after trouble and refused answers, tells each change once, ends with 5 on misbehaviour', async () => {
+    await log.append(2);
+    const copy = await log.snapshot();
+    const watched = watching();
+    expect(await watched.line(0)).toMatchObject({ status: 'pinned', tree_size: 2 });
+    log.lies = ['/api/transparency/sth', '/.well-known/jwks.json'].map((path) => ({
+      path,
+      tell: proxyError,
+    }));
+    expect(await watched.line(1)).toMatchObject({ status: 'fault', code: 'HTTP_REFUSED' });
+    log.lies = [{ path: '/api/transparency/sth', tell: () => '<html>' }];
+    expect(await watched.line(2)).toMatchObject({ status: 'fault', code: 'MALFORMED_HEAD' });
+    log.lies = [];
+    expect(await watched.line(3)).toMatchObject({ status: 'unchanged', tree_size: 2 });
+    await log.append(3);
+    expect(await watched.line(4)).toMatchObject({ status: 'extended', from_size: 2, tree_size: 5 });
+    await log.restore(copy);
+    log.now += 1000;
+    await log.append(1);
+    expect(await watched.line(5)).toMatchObject({ code: 'ROLLBACK', at: expect.stringMatching(/Z$/) });
+    expect(await watched.ended).toBe(exitCodes.misbehaviour);
+    expect(watched.lines).toHaveLength(6);
   });
 
-  test('sth shows the head in all its digits', async () => {
-    expect(await candor('sth', log.url, '--json')).toMatchObject({
-      code: exitCodes.empty,
-      json: { status: 'empty' },
+  test('a head that is too old is told and ends nothing; a signal ends it well', async () => {
+    log.now -= 3_600_000;
+    await log.append(1);
+    const watched = watching('--max-age', '60');
+    expect(await watched.line(0)).toMatchObject({ code: 'STALE_HEAD' });
+    log.now += 3_600_000;
+    await log.append(1);
+    expect(await watched.line(1)).toMatchObject({ status: 'pinned', tree_size: 2 });
+    expect(await watched.stop()).toBe(exitCodes.ok);
+  });
+
+  test('two rotations of each key while entries come: no false alarm, and all entries verify', async () => {
+    await log.append(1);
+    const watched = watching('--entries');
+    await watched.line(0);
+    for (let round = 0; round < 2; round++) {
+      for (const purpose of ['transparency-sth', 'event-signing'] as const) {
+        const rotated = log.ledger.rotateKey(purpose, 'system');
+        for (let i = 0; i < 5; i++) await log.append(2);
+        await rotated;
+        log.now += 10;
+      }
+    }
+    const { tree_size: size } = await log.ledger.head();
+    for (let n = 0; ; n++) {
+      const line = await watched.line(n);
+      expect(line).not.toHaveProperty('code');
+      if (line.tree_size === size) break;
+    }
+    await watched.stop();
+    expect((await audit('--all-entries')).json).toMatchObject({
+      status: 'unchanged',
+      entries: { from: 0, to: size },
     });
+  });
+});
+
+describe('candor audit and revoked keys', { timeout: 60_000 }, () => {
+  const keyOf = async (purpose: string) =>
+    String(
+      (await log.ledger.keys()).find((key) => key.svc_purpose === purpose && key.svc_state === 'active')?.kid,
+    );
+
+  test("the pinned head's key may be revoked since; its heads are refused from then on", async () => {
+    await log.append(2);
+    const first = await keyOf('transparency-sth');
+    const oldHead = await (await fetch(`${log.url}/api/transparency/sth`)).text();
+    await audit();
+    await log.ledger.revokeKey(first, 'stolen', 'system');
+    const after = await audit('--entries');
+    expect(after.json, after.stderr).toMatchObject({ status: 'extended', from_size: 2 });
+    expect(after.json.signer_key_id).not.toBe(first);
+    log.lies = [{ path: '/api/transparency/sth', tell: () => oldHead }];
+    expect(await audit()).toMatchObject({ code: exitCodes.refused, json: { code: 'KEY_REVOKED' } });
+  });
+
+  test('entries of a revoked event key that were logged before are good, and counted', async () => {
     await log.append(3);
-    expect(await candor('sth', log.url, '--json')).toMatchObject({
-      code: exitCodes.ok,
-      json: { tree_size: 3 },
+    await log.ledger.revokeKey(await keyOf('event-signing'), 'stolen', 'system');
+    await log.append(2);
+    const all = await audit('--entries');
+    expect(all.json, all.stderr).toMatchObject({
+      status: 'pinned',
+      entries: { from: 0, by_revoked_keys: 3 },
     });
   });
 });

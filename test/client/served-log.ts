@@ -5,11 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeTreeHead } from '../../src/contract/resources/transparency.ts';
 import { errorCodes, ServiceError } from '../../src/errors.ts';
+import { entryOf, writeLeaf } from '../../src/http/log-entries.ts';
 import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
+import { TlogError } from '../../src/tlog/fault.ts';
+import { parseEntriesPath, parseTilePath } from '../../src/tlog/tile.ts';
 
-type Answer = { readonly status: number; readonly body: string };
+type Answer = { readonly status: number; readonly body: string | Uint8Array };
 
-/** What an answer becomes on its way: by path, from the text of the true answer. */
+/** What an answer becomes on its way: by path, from the text of the true answer. Of tiles, a character a byte. */
 export type Lie = { readonly path: string; tell(body: string): string | Answer };
 
 /** The real ledger behind a small HTTP server that can be told to lie, and copied to make it contradict itself. */
@@ -84,6 +87,13 @@ export class ServedLog {
     return copy;
   }
 
+  /** Stops the ledger, lets somebody with access to the disk at its files, and goes on with what they left. */
+  async tamper(change: (folder: string) => void | Promise<void>): Promise<void> {
+    await this.#ledger.close();
+    await change(this.#folder);
+    await this.#open(this.#folder);
+  }
+
   /** Serves a copy instead, as if nothing had happened since. */
   async restore(copy: string): Promise<void> {
     await this.#ledger.close();
@@ -107,6 +117,10 @@ export class ServedLog {
     const truth = await this.#truth(url).catch((error: unknown) => refused(error));
     const lie = this.lies.find((one) => one.path === url.pathname);
     if (lie === undefined) return truth;
+    if (typeof truth.body !== 'string') {
+      const told = lie.tell(Buffer.from(truth.body).toString('latin1'));
+      return typeof told === 'string' ? { ...truth, body: Buffer.from(told, 'latin1') } : told;
+    }
     const told = lie.tell(truth.body);
     return typeof told === 'string' ? { ...truth, body: told } : told;
   }
@@ -118,10 +132,45 @@ export class ServedLog {
       ...(url.searchParams.has('entry_id') ? { entry_id: url.searchParams.get('entry_id')! } : {}),
       ...(url.searchParams.has('leaf_hash') ? { leaf_hash: url.searchParams.get('leaf_hash')! } : {}),
     };
+    const optional = (name: string) => (url.searchParams.has(name) ? number(name) : undefined);
+    const given = (...names: string[]) =>
+      Object.fromEntries(
+        names.filter((name) => url.searchParams.has(name)).map((name) => [name, number(name)]),
+      );
+    const paging = { page: optional('page') ?? 1, per_page: optional('per_page') ?? 50 };
     const ok = (body: string): Answer => ({ status: 200, body });
     switch (url.pathname) {
       case '/api/transparency/sth':
-        return ok(writeTreeHead(await this.#ledger.head()));
+        return ok(writeTreeHead(await this.#ledger.head(optional('tree_size'))));
+      case '/api/transparency/sths': {
+        const { heads, total } = await this.#ledger.heads({
+          ...given('from_size', 'to_size'),
+          ...paging,
+        });
+        const items = heads.map(
+          (head) =>
+            `{"id":"${head.tree_size}-${BigInt(head.timestamp_ns)}","type":"tree_head","attributes":${writeTreeHead(head)}}`,
+        );
+        return ok(listOf(items, total, paging));
+      }
+      case '/api/transparency/entries': {
+        const kinds = url.searchParams.getAll('kind');
+        const { leaves, total } = await this.#ledger.entries({
+          ...given('from', 'to'),
+          ...(kinds.length === 0 ? {} : { kinds }),
+          ...paging,
+        });
+        const items = leaves.map(
+          (one) => `{"id":"${entryOf(one).id}","type":"log_entry","attributes":${writeLeaf(one)}}`,
+        );
+        return ok(listOf(items, total, paging));
+      }
+      case '/api/transparency/proof': {
+        const { leaf: stored, audit_path, head, keys } = await this.#ledger.bundle(leaf);
+        const canonical = Buffer.from(stored.canonical).toString('base64');
+        const text = JSON.stringify({ ...stored, canonical, audit_path, tree_size: head.tree_size, keys });
+        return ok(`${text.slice(0, -1)},"head":${writeTreeHead(head)}}`);
+      }
       case '/.well-known/jwks.json':
         return ok(JSON.stringify({ keys: await this.#ledger.keys() }));
       case '/api/transparency/inclusion':
@@ -134,9 +183,43 @@ export class ServedLog {
         const canonical = Buffer.from(stored.canonical).toString('base64');
         return ok(JSON.stringify({ ...stored, canonical, entry: JSON.parse(text) }));
       }
+      case '/checkpoint':
+        return ok(await this.#ledger.checkpoint());
       default:
-        return refused(new ServiceError('NOT_FOUND', url.pathname));
+        return this.#tile(url.pathname);
     }
+  }
+
+  async #tile(path: string): Promise<Answer> {
+    if (path.startsWith('/tile/entries/')) {
+      const { index, width } = parsed(() => parseEntriesPath(path.slice('/tile/entries/'.length)));
+      return { status: 200, body: await this.#ledger.entryBundle(index, width) };
+    }
+    if (!path.startsWith('/tile/')) throw new ServiceError('NOT_FOUND', path);
+    const address = parsed(() => parseTilePath(path.slice('/tile/'.length)));
+    return { status: 200, body: await this.#ledger.tile(address) };
+  }
+}
+
+/** The envelope of a list. */
+function listOf(
+  items: readonly string[],
+  total: number,
+  { page, per_page }: { page: number; per_page: number },
+): string {
+  const total_pages = Math.ceil(total / per_page);
+  const pagination = { page, per_page, total, total_pages, has_next: page < total_pages, has_prev: page > 1 };
+  const rest = { pagination, meta: { timestamp: new Date().toISOString(), query_time_ms: 0 } };
+  return `{"data":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`;
+}
+
+/** Only a true fault of the path is answered: anything else is a bug of the test's. */
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof TlogError) throw new ServiceError('NOT_FOUND', error.message);
+    throw error;
   }
 }
 

@@ -133,7 +133,7 @@ describe('a bundle', () => {
     if (bundle instanceof Fault) throw new Error(bundle.code);
     const entry = new TextDecoder().decode(bundle.leaf.canonical);
     const code = (bytes: string) => {
-      const found = verifyEntry(new TextEncoder().encode(bytes), bundle.keys);
+      const found = verifyEntry({ leafIndex: 0, canonical: new TextEncoder().encode(bytes) }, bundle.keys);
       return found instanceof Fault ? found.code : 'ok';
     };
     expect(code(entry)).toBe('ok');
@@ -150,14 +150,17 @@ describe('a bundle', () => {
     if (bundle instanceof Fault) throw new Error(bundle.code);
     expect(parseTreeHead(writeTreeHead(bundle.head))).toEqual(bundle.head);
     const at = new Date(0).toISOString();
-    const keys = Object.fromEntries([...bundle.keys.values()].map((key) => [key.kid, key.x]));
-    const pin = { log: 'http://log', head: bundle.head, keys, pinnedAt: at, updatedAt: at };
+    const pin = { log: 'http://log', head: bundle.head, keys: bundle.keys, pinnedAt: at, updatedAt: at };
     expect(parsePin(writePin(pin))).toEqual(pin);
-    expect(parsePin(writePin({ ...pin, keys: { a: 'b' } }))).toMatchObject({ code: 'MALFORMED_PIN' });
+    expect(parsePin(writePin({ ...pin, keys: new Map() }))).toMatchObject({ code: 'MALFORMED_PIN' });
+    const { path } = bundle;
+    const checked = { ...pin, entries: { head: bundle.head, edge: path } };
+    // Hashes of the right number, which don't give the root.
+    expect(parsePin(writePin(checked))).toMatchObject({ code: 'MALFORMED_PIN' });
     for (const wrong of [
       '',
       '{}',
-      writePin(pin).replace('"version":1', '"version":2'),
+      writePin(pin).replace('"version":2', '"version":3'),
       writePin(pin).slice(0, 50),
     ]) {
       expect(parsePin(wrong)).toMatchObject({ code: 'MALFORMED_PIN' });

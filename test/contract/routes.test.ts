@@ -11,7 +11,7 @@ const all: [string, Route][] = operationIds.map((operation) => [operation, route
 
 describe('the table of routes', () => {
   it('has each method and path once', () => {
-    const keys = all.map(([, { method, path }]) => `${method} ${path.replaceAll(/:\w+/g, ':')}`);
+    const keys = all.map(([, { method, path }]) => `${method} ${path.replaceAll(/:\w+\*?/g, ':')}`);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
@@ -54,6 +54,9 @@ describe('the table of routes', () => {
       '/api/transparency/sth',
       '/api/transparency/inclusion',
       '/api/transparency/consistency',
+      '/api/transparency/sths',
+      '/checkpoint',
+      '/tile/:tile*',
       '/.well-known/jwks.json',
     ]);
   });
@@ -64,12 +67,16 @@ describe('the table of routes', () => {
         .filter(([, { access }]) => access !== 'public' && access.includes(role))
         .map(([operation]) => operation);
     expect(may('sensor')).toEqual(['logout', 'whoAmI', 'ingest', 'ingestNetworkEvents', 'ingestDnsEvents']);
-    expect(may('auditor')).toEqual(['logout', 'whoAmI', 'getLeaf']);
+    const entryReads = ['getLeaf', 'listEntries', 'getProofBundle', 'getEntryBundle'];
+    expect(may('auditor')).toEqual(['logout', 'whoAmI', ...entryReads]);
     expect(may('admin')).toEqual(
       all.filter(([, { access }]) => access !== 'public').map(([operation]) => operation),
     );
     const analystOnly = may('analyst').filter((operation) => !may('viewer').includes(operation));
-    expect(analystOnly).toEqual(['updateAlert', 'addAlertNote', 'getLeaf']);
+    expect(analystOnly).toEqual(['updateAlert', 'addAlertNote', ...entryReads]);
+    // A bundle holds entries of all kinds, so that there is no public part of it.
+    const partly = all.filter(([, { partlyPublic }]) => partlyPublic).map(([operation]) => operation);
+    expect(partly).toEqual(['getLeaf', 'listEntries', 'getProofBundle']);
     for (const { method, tag } of may('viewer').map((operation) => routeOf(operation as never)))
       if (tag !== 'auth') expect(method).toBe('GET');
   });

@@ -40,8 +40,29 @@ describe('matching', () => {
     expect(routes.match('get', '/a/1').found).toBe('path');
   });
 
+  test('a parameter with a star takes all that follows, as it was sent, where nothing else fits', () => {
+    const tiles = new Routes([
+      route('GET', '/t/:tile*'),
+      route('GET', '/t/entries/:bundle*'),
+      route('GET', '/t/:a/x'),
+    ]);
+    const found = (path: string) => {
+      const match = tiles.match('GET', path);
+      return match.found === 'route' ? [match.route.path, ...match.params.values()] : match.found;
+    };
+    expect(found('/t/0/x001/234.p/5')).toEqual(['/t/:tile*', '0/x001/234.p/5']);
+    expect(found('/t/entries/x001/234')).toEqual(['/t/entries/:bundle*', 'x001/234']);
+    expect(found('/t/entries')).toEqual(['/t/:tile*', 'entries']);
+    expect(found('/t/0/x')).toEqual(['/t/:a/x', '0']);
+    expect(found('/t/%65ntries/%2e%2e')).toEqual(['/t/:tile*', '%65ntries/%2e%2e']);
+    expect(found('/t/%zz')).toEqual(['/t/:tile*', '%zz']);
+    expect(found('/t/entries//')).toEqual(['/t/:tile*', 'entries//']);
+    for (const path of ['/t', '/t/', '/t//0', '/T/0']) expect([path, found(path)]).toEqual([path, 'nothing']);
+  });
+
   test('a route that is there twice is a mistake', () => {
     expect(() => new Routes([route('GET', '/x/:a'), route('GET', '/x/:b')])).toThrow('two routes');
+    expect(() => new Routes([route('GET', '/x/:a*'), route('GET', '/x/:b*')])).toThrow('two routes');
   });
 });
 
@@ -53,9 +74,11 @@ test('every operation of the contract is found at its path, whatever its paramet
       // Words that stand beside the parameter in the table are other operations.
       fc.pre(text !== 'stream' && text !== '.' && text !== '..');
       const { method, path } = routeOf(operation);
-      const match = routes.match(method, path.replace(/:\w+/, encodeURIComponent(text)));
+      const sent = encodeURIComponent(text);
+      const match = routes.match(method, path.replace(/:\w+\*?/, sent));
       expect(match).toMatchObject({ found: 'route', route: { operation } });
-      if (match.found === 'route') for (const param of match.params.values()) expect(param).toBe(text);
+      const wanted = path.endsWith('*') ? sent : text;
+      if (match.found === 'route') for (const param of match.params.values()) expect(param).toBe(wanted);
     }),
   );
 });

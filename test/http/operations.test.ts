@@ -406,6 +406,90 @@ describe('transparency', () => {
   });
 });
 
+describe('keys', () => {
+  const listed = async () =>
+    ((await service.call('listKeys', 'GET /api/v1/keys', { token: admin })).body as Page).data;
+  const active = async (purpose: string) =>
+    (await listed()).find(
+      ({ attributes }) => attributes.purpose === purpose && attributes.state === 'active',
+    )!;
+  const rotate = (purpose: string) =>
+    service.call('rotateKey', 'POST /api/v1/keys/rotate', { token: admin, json: { purpose } });
+
+  test('are listed in pages, oldest first', async () => {
+    const all = await listed();
+    expect(all.map(({ attributes }) => attributes.purpose)).toContain('checkpoint');
+    expect(JSON.stringify(all)).not.toMatch(/"(d|svc_encrypted)"/);
+    const { body } = await service.call('listKeys', 'GET /api/v1/keys?page=2&per_page=3', { token: admin });
+    expect((body as Page).data).toEqual(all.slice(3, 6));
+    expect((body as Page).pagination).toMatchObject({ total: all.length, page: 2, has_prev: true });
+  });
+
+  test('take over when an admin asks; the stable one does not', async () => {
+    const before = await active('event-signing');
+    const { status, body } = await rotate('event-signing');
+    expect([status, body]).toMatchObject([
+      200,
+      { data: { type: 'key', attributes: { purpose: 'event-signing', state: 'active' } } },
+    ]);
+    const after = await active('event-signing');
+    expect([after.id, after.id === before.id]).toEqual([(body as { data: { id: string } }).data.id, false]);
+    const leaf = `GET /api/transparency/leaf?leaf_index=${after.attributes.from_size}`;
+    const { entry } = (await service.call('getLeaf', leaf, { token: admin })).body as {
+      entry: Record<string, unknown>;
+    };
+    const me = (await service.call('whoAmI', 'GET /auth/me', { token: admin })).body as {
+      data: { id: string };
+    };
+    expect(entry).toMatchObject({ kind: 'key.retired', actor: me.data.id, subject: { id: before.id } });
+    expect(failure(await rotate('checkpoint'))).toEqual([400, 'INVALID_REQUEST', 'purpose']);
+    expect(failure(await rotate('lunch'))).toEqual([400, 'INVALID_REQUEST', 'purpose']);
+  });
+
+  test('of access tokens: a session outlives the rotation of its key, not its revocation', async () => {
+    const { access_token: token, refresh_token } = await login();
+    const who = async (one: string) => (await service.call('whoAmI', 'GET /auth/me', { token: one })).status;
+    const first = await active('access-token');
+    await rotate('access-token');
+    const renewed = (await login()).access_token;
+    expect([await who(token), await who(renewed)]).toEqual([200, 200]);
+    const json = { reason: 'the disk was stolen' };
+    const revoked = await service.call('revokeKey', `POST /api/v1/keys/${first.id}/revoke`, {
+      token: renewed,
+      json,
+    });
+    expect(revoked.body).toMatchObject({ data: { id: first.id, attributes: { state: 'revoked' } } });
+    expect([await who(token), await who(renewed)]).toEqual([401, 200]);
+    const refreshed = await service.call('refresh', 'POST /auth/refresh', { json: { refresh_token } });
+    expect(await who((refreshed.body as Tokens).access_token)).toBe(200);
+    admin = renewed;
+  });
+
+  test('in no other state than pending are given up; revoked ones stay so; unknown ones are not found', async () => {
+    const { id } = await active('transparency-sth');
+    const call = (operation: 'retireKey' | 'revokeKey', key: string, json?: unknown) => {
+      const target = `POST /api/v1/keys/${key}/${operation === 'retireKey' ? 'retire' : 'revoke'}`;
+      return service.call(operation, target, { token: admin, ...(json === undefined ? {} : { json }) });
+    };
+    expect(failure(await call('retireKey', id)).slice(0, 2)).toEqual([409, 'INVALID_TRANSITION']);
+    expect((await call('revokeKey', id, { reason: 'stolen' })).status).toBe(200);
+    expect(failure(await call('revokeKey', id, { reason: 'stolen' }))[1]).toBe('INVALID_TRANSITION');
+    expect((await active('transparency-sth')).id).not.toBe(id);
+    const head = (await service.call('getTreeHead', 'GET /api/transparency/sth')).body;
+    expect(head).not.toMatchObject({ signer_key_id: id });
+    expect(failure(await call('revokeKey', id, { reason: '' }))).toEqual([400, 'INVALID_REQUEST', 'reason']);
+    expect(failure(await call('retireKey', '17'))).toEqual([400, 'INVALID_REQUEST', 'key_id']);
+    const other = '018f0000-0000-7000-8000-000000000001';
+    expect(failure(await call('retireKey', other))[1]).toBe('NOT_FOUND');
+    expect(failure(await call('revokeKey', other, { reason: 'x' }))[1]).toBe('NOT_FOUND');
+  });
+
+  test('are for admins only', async () => {
+    const answer = await service.call('listKeys', 'GET /api/v1/keys', { token: sensor });
+    expect(failure(answer).slice(0, 2)).toEqual([403, 'FORBIDDEN']);
+  });
+});
+
 describe('the system', () => {
   test('health, status, description and metrics', async () => {
     const health = await service.call('getHealth', 'GET /health?probe=1');

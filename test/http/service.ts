@@ -5,9 +5,12 @@ import { pino } from 'pino';
 import { queries } from '../../src/analytics/queries.ts';
 import { createAuth } from '../../src/auth/auth.ts';
 import { ensureAdministrator } from '../../src/auth/bootstrap.ts';
+import { BackupFolder } from '../../src/backup/backups.ts';
+import { verifyCopy } from '../../src/backup/verify.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
 import { assertResponse } from '../../src/contract/validate.ts';
+import { takeDataFolder } from '../../src/data-folder.ts';
 import { findSuricataAlert } from '../../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
 import { Metrics } from '../../src/http/metrics.ts';
@@ -24,6 +27,17 @@ import { openStore } from '../../src/store/lmdb/store.ts';
 import type { AlertUpdate, Committed } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
 
+async function bodyOf(answer: Response): Promise<unknown> {
+  switch (answer.headers.get('content-type')) {
+    case 'application/json':
+      return answer.json();
+    case 'application/octet-stream':
+      return new Uint8Array(await answer.arrayBuffer());
+    default:
+      return answer.text();
+  }
+}
+
 export const password = 'correct horse battery';
 
 interface Answer {
@@ -36,11 +50,12 @@ interface Answer {
 export async function openService(env: Record<string, string> = {}, replace: Partial<Services> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-http-'));
   const config = loadConfig({ CANDOR_DATA_DIR: dataDir, ...env });
+  const folder = takeDataFolder(dataDir);
   const ledger = await openLedger({ dataDir });
   const store = openStore({ dataDir, alertWindowMs: config['alerts.window_ms'] });
   const reader = openReader(dataDir);
   const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
-  const auth = createAuth({ reader, writer: store, accessTokenKey: await ledger.accessTokenKey(), sources });
+  const auth = createAuth({ reader, writer: store, tokenKeys: await ledger.accessTokenKeys(), sources });
   await ensureAdministrator({ reader, writer: store, sources }, password, () => undefined);
 
   const published: (Pick<Committed, 'blocks' | 'alerts'> | AlertUpdate)[] = [];
@@ -57,6 +72,15 @@ export async function openService(env: Record<string, string> = {}, replace: Par
   const metrics = new Metrics(performance.now(), () => createCounters(ledgerCounters).read());
   const run = queries(reader);
   const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
+  const backups = new BackupFolder({
+    dir: join(dataDir, 'backups'),
+    dataDir,
+    store,
+    ledger,
+    verify: (folder) => verifyCopy(folder),
+    productVersion: '0.0.0-test',
+    now: Date.now,
+  });
   const services: Services = {
     version: '0.0.0-test',
     startedAt: Date.now(),
@@ -66,7 +90,9 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     store,
     reader,
     ledger,
+    checkpoint: () => ledger.checkpoint(),
     auth,
+    backups,
     ingest: async (input) => parseBody(input, detectors),
     queries: {
       listEvents: async (query) => run.listEvents(query),
@@ -76,6 +102,8 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     publishAlert: (update) => published.push(update),
     pokeOutbox: () => pump.poke(),
     revoked: (jti) => revoked.push(jti),
+    keysChanged: async () => auth.useTokenKeys(await ledger.accessTokenKeys()),
+    witnesses: () => undefined,
     threads: () => [],
     sockets: () => ({ connections: 0, subscriptions: 0 }),
     ready: () => true,
@@ -114,21 +142,21 @@ export async function openService(env: Record<string, string> = {}, replace: Par
       },
       ...(body === undefined ? {} : { body }),
     });
-    const written = await answer.text();
-    const isJson = answer.headers.get('content-type') === 'application/json';
-    const read: unknown = isJson ? JSON.parse(written) : written;
+    const read = await bodyOf(answer);
     assertResponse(operation, answer.status, read);
     return { status: answer.status, headers: answer.headers, body: read };
   }
 
   async function close(): Promise<void> {
     await server.close();
+    await backups.close();
     await pump.idle();
     await pump.close();
     await ledger.close();
     await store.close();
     reader.close();
     metrics.close();
+    folder.release();
     rmSync(dataDir, { recursive: true });
   }
 

@@ -20,6 +20,7 @@ test('an empty log answers LOG_EMPTY, and has its keys and its journal', async (
   const keys = await ledger.keys();
   expect(keys.map((key) => key.svc_purpose).sort()).toEqual([
     'access-token',
+    'checkpoint',
     'event-signing',
     'transparency-sth',
   ]);
@@ -28,9 +29,9 @@ test('an empty log answers LOG_EMPTY, and has its keys and its journal', async (
     expect(key).not.toHaveProperty('d');
     expect(String(key.kid)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   }
-  expect((await ledger.accessTokenKey()).d).toMatch(/^[\w-]{43}$/);
+  expect((await ledger.accessTokenKeys()).current.d).toMatch(/^[\w-]{43}$/);
   const files = readdirSync(join(dataDir, 'keys'));
-  expect(files).toHaveLength(3);
+  expect(files).toHaveLength(4);
   for (const name of files) expect(statSync(join(dataDir, 'keys', name)).mode & 0o777).toBe(0o600);
   expect(readFileSync(join(dataDir, 'journal.ndjson'), 'utf8')).toMatch(
     /^{"at":.*"event":"initialised".*}\n$/,
@@ -227,8 +228,8 @@ test('every parameter is checked, and the answer names it', async () => {
   expect(await codeOf(ledger.head(0))).toBe('NOT_FOUND');
   for (const [first, second, field] of [
     [0, 5, 'first'],
-    [5, 5, 'first'],
-    [6, 5, 'first'],
+    [5, 5, 'second'],
+    [6, 5, 'second'],
     [1, 11, 'second'],
   ] as const) {
     expect(await fieldOf(ledger.consistency(first, second))).toBe(field);

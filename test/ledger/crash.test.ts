@@ -1,16 +1,17 @@
-/** The fault table: what is there after a fault at each step of a commit. */
+/** What is there after a process was killed at each step of a commit. fault-table.test.ts has the other faults. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LedgerStep } from '../../src/ledger/hooks.ts';
-import { KeyRing } from '../../src/ledger/keys.ts';
+import { KeyRing } from '../../src/ledger/key-ring.ts';
 import type { Appended } from '../../src/ledger/ledger.ts';
 import { LmdbStorage } from '../../src/ledger/lmdb-store.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { codeOf, entry, folder, open } from './fixture.ts';
 import { checkAll } from './outside.ts';
+import { reverify } from './reverify.ts';
 
 /** After the third commit's fault: how many entries are in the log, and how many of them were answered. */
 const table: { step: LedgerStep; logged: number; answered: number }[] = [
@@ -57,35 +58,6 @@ test.each(['anchor-written', 'anchor-renamed'] as const)(
   },
 );
 
-test.each(table)(
-  'failed at $step: the ledger stops for good, and the next start finds $logged entries',
-  async ({ step, logged }) => {
-    const dataDir = folder();
-    const fatal: unknown[] = [];
-    const failure = new Error('the disk says no');
-    let passed = 0;
-    const broken = await openLedger({
-      dataDir,
-      onFatal: (error) => fatal.push(error),
-      hooks: {
-        at(here) {
-          if (here === step && ++passed === 3) throw failure;
-        },
-      },
-    });
-    const answers = [...(await broken.append([entry(0)])), ...(await broken.append([entry(1)]))];
-    const third = broken.append([entry(2)]);
-    // Past the flush the answer is on its way already when the fault comes.
-    expect(await codeOf(third)).toBe(step === 'released' ? 'none' : 'WORKER_LOST');
-    expect(await codeOf(broken.append([entry(3)]))).toBe('WORKER_LOST');
-    expect(fatal).toEqual([failure]);
-    await broken.close();
-    const ledger = await open(dataDir);
-    expect(await ledger.status()).toMatchObject({ size: logged, health: { state: 'ok' } });
-    await checkAgain(ledger, answers, 3);
-  },
-);
-
 test('an anchor that cannot be written stops the ledger', async () => {
   const dataDir = folder();
   await mkdir(join(dataDir, 'anchor.json.new')); // a folder where the file should be
@@ -122,17 +94,17 @@ test('an initialisation that was interrupted anywhere goes on at the next start'
   const path = join(dataDir, 'ledger.mdb');
   await new LmdbStorage(path).close(); // the file, and nothing in it
   await (await open(dataDir)).close();
-  expect(readdirSync(join(dataDir, 'keys'))).toHaveLength(3);
+  expect(readdirSync(join(dataDir, 'keys'))).toHaveLength(4);
 
   const other = folder();
   const storage = new LmdbStorage(join(other, 'ledger.mdb'));
   storage.setState('initialising');
   await storage.close();
   const keys = await KeyRing.load(join(other, 'keys'));
-  await keys.create(join(other, 'keys'), 1_763_700_000_000);
+  await keys.create(keys.missing(), 1_763_700_000_000);
   const ledger = await open(other);
   expect((await ledger.status()).health.state).toBe('ok');
-  expect(readdirSync(join(other, 'keys'))).toHaveLength(3);
+  expect(readdirSync(join(other, 'keys'))).toHaveLength(4);
 });
 
 /** Everything that was answered is where the answer said; what the sender repeats is logged once. */
@@ -141,13 +113,12 @@ async function checkAgain(
   answers: readonly Appended[],
   sent: number,
 ): Promise<void> {
-  for (let n = 0; n < sent; n++) {
-    const [again] = await ledger.append([entry(n)]);
-    expect(again!.leaf_index).toBe(n);
-    const before = answers.find((a) => a.id === again!.id);
-    if (before !== undefined) expect(again!.leaf_hash).toBe(before.leaf_hash);
-  }
-  expect((await checkAll(ledger)).tree_size).toBe(sent);
+  const pins = [(await reverify(ledger, { answers })).head];
+  const again: Appended[] = [];
+  for (let n = 0; n < sent; n++) again.push(...(await ledger.append([entry(n)])));
+  expect(again.map((a) => a.leaf_index)).toEqual(again.map((_, n) => n));
+  const { ids } = await reverify(ledger, { pins, answers: [...answers, ...again] });
+  expect(ids).toHaveLength(sent);
 }
 
 function runUntilKilled(dataDir: string, step: LedgerStep, nth: number): Promise<Appended[]> {

@@ -1,6 +1,9 @@
 import {
+  appendFileSync,
+  chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -11,7 +14,8 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { banner } from '../../src/ledger/banner.ts';
-import { openDatabase } from '../../src/lmdb.ts';
+import type { LedgerFault } from '../../src/ledger/ledger.ts';
+import { type Database, openDatabase } from '../../src/lmdb.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { checkAll } from './outside.ts';
 
@@ -25,14 +29,15 @@ async function logOf(size: number): Promise<string> {
 }
 
 /** Opens a damaged log and checks what every degraded one must do. */
-async function openDegraded(dataDir: string, fault: 'rollback' | 'corrupt' | 'lost') {
+async function openDegraded(dataDir: string, fault: LedgerFault) {
   const ledger = await open(dataDir);
   const status = await ledger.status();
   expect(status.health).toMatchObject({ state: 'degraded', fault });
   expect(await codeOf(ledger.append([entry(1000)]))).toBe('UNAVAILABLE');
   expect(banner(status)).toContain(`DEGRADED: ${fault}`);
   expect(banner(status)).toContain('advice');
-  expect((await ledger.accessTokenKey()).kty).toBe('OKP'); // people can still sign in
+  expect((status.health as { advice: string }).advice).toMatch(/`candor (fsck|rebuild|restore)/);
+  expect((await ledger.accessTokenKeys()).current.kty).toBe('OKP'); // people can still sign in
   await ledger.tick();
   return ledger;
 }
@@ -120,7 +125,7 @@ test.each([
   ['the root in the last head', 'heads', undefined, 20],
 ] as const)('a flipped bit in %s is recognised', async (_, table, key, at) => {
   const dataDir = await logOf(600);
-  const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 8 });
+  const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 16 });
   const db = root.openDB({ name: table, encoding: 'binary' });
   const place =
     key === undefined ? [...db.getKeys({ reverse: true, limit: 1 })][0]! : (key as number | number[]);
@@ -131,18 +136,9 @@ test.each([
   await openDegraded(dataDir, 'corrupt');
 });
 
-test('a missing last entry is recognised', async () => {
-  const dataDir = await logOf(20);
-  const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 8 });
-  const db = root.openDB({ name: 'entries', encoding: 'binary' });
-  root.transactionSync(() => db.removeSync(19));
-  await root.close();
-  await openDegraded(dataDir, 'corrupt');
-});
-
 test('damage in an old page is recognised when a proof is made of it, and never served', async () => {
   const dataDir = await logOf(600);
-  const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 8 });
+  const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 16 });
   const db = root.openDB({ name: 'pages', encoding: 'binary' });
   const bytes = Buffer.from(db.getBinary([0, 0])!);
   bytes[0]! ^= 1;
@@ -155,22 +151,37 @@ test('damage in an old page is recognised when a proof is made of it, and never 
   expect(await codeOf(ledger.append([entry(1000)]))).toBe('UNAVAILABLE');
 });
 
-test.each(['anchor.json', 'journal.ndjson', 'keys', 'siem.mdb'])(
+const traces = ['anchor.json', 'journal.ndjson', 'keys', 'siem.mdb'];
+const combinations = Array.from({ length: 15 }, (_, n) => traces.filter((_, i) => (n + 1) & (1 << i)));
+
+test.each(combinations.map((kept) => [kept.join(', '), kept] as const))(
   'a folder with %s but no ledger has lost its log, and no new one is begun',
-  async (trace) => {
+  async (_, kept) => {
     const dataDir = await logOf(3);
     writeFileSync(join(dataDir, 'siem.mdb'), 'x');
     for (const name of readdirSync(dataDir))
-      if (name !== trace) rmSync(join(dataDir, name), { recursive: true });
+      if (!kept.includes(name)) rmSync(join(dataDir, name), { recursive: true });
     const ledger = await openDegraded(dataDir, 'lost');
     expect(await codeOf(ledger.head())).toBe('UNAVAILABLE');
     expect(await codeOf(ledger.inclusion({ leaf_index: 0 }))).toBe('UNAVAILABLE');
-    expect((await ledger.status()).size).toBe(0);
+    const { size, health } = await ledger.status();
+    expect(size).toBe(0);
+    expect(health).toMatchObject({ advice: expect.stringContaining('candor rebuild --begin-anew') });
     await ledger.close();
     expect(existsSync(join(dataDir, 'ledger.mdb'))).toBe(false);
     await openDegraded(dataDir, 'lost');
   },
 );
+
+test('an anchor on another volume is a trace of the log, too', async () => {
+  const [dataDir, anchorPath] = [folder(), join(folder(), 'anchor.json')];
+  const ledger = await open(dataDir, { anchorPath });
+  await ledger.append(entries(0, 3));
+  await ledger.close();
+  rmSync(dataDir, { recursive: true });
+  const { health } = await (await open(dataDir, { anchorPath })).status();
+  expect(health).toMatchObject({ fault: 'lost', advice: expect.stringContaining('an anchor') });
+});
 
 test('an emptied database beside the keys is lost too', async () => {
   const dataDir = await logOf(3);
@@ -224,15 +235,191 @@ test('a journal line that a crash cut short harms nobody', async () => {
 });
 
 test.each([0.1, 0.3, 0.5, 0.7, 0.9, 0.97])(
-  'a database cut to %f of its length is recognised',
+  'a database cut to %f of its length is half written',
   async (part) => {
     const dataDir = await logOf(1500);
     const path = join(dataDir, 'ledger.mdb');
     truncateSync(path, Math.floor(statSync(path).size * part));
-    const ledger = await open(dataDir);
-    const { health } = await ledger.status();
-    if (health.state === 'ok') await checkAll(ledger);
-    else expect(health).toMatchObject({ fault: expect.stringMatching(/corrupt|rollback/) });
+    const ledger = await openDegraded(dataDir, 'half_written');
+    expect((await ledger.status()).health).toMatchObject({
+      advice: expect.stringContaining('candor rebuild'),
+    });
+  },
+);
+
+interface Case {
+  readonly name: string;
+  readonly fault: LedgerFault;
+  /** What the advice must name. */
+  readonly advice: RegExp;
+  /** Whether heads and proofs are still served; those proofs at least that need no damaged page. */
+  readonly reads: boolean | 'heads';
+  damage(dataDir: string): unknown;
+}
+
+const file = (name: string, change: (bytes: Buffer) => Buffer) => (dataDir: string) =>
+  writeFileSync(join(dataDir, name), change(readFileSync(join(dataDir, name))));
+const zeroed = (from: number, to: number) => file('ledger.mdb', (bytes) => bytes.fill(0, from, to));
+const rows = (name: string, change: (table: Database) => void) => async (dataDir: string) => {
+  const root = openDatabase(join(dataDir, 'ledger.mdb'), { maxDbs: 16 });
+  const table = root.openDB({ name, encoding: 'binary' });
+  root.transactionSync(() => change(table));
+  await root.close();
+};
+const folderFor = (name: string) => (dataDir: string) => {
+  rmSync(join(dataDir, name));
+  mkdirSync(join(dataDir, name));
+};
+const unsigned = (claimed: number) => (dataDir: string) => {
+  const anchor = readFileSync(join(dataDir, 'anchor.json'), 'utf8').trim();
+  const head = anchor.replace('"tree_size":600', `"tree_size":${claimed}`);
+  appendFileSync(
+    join(dataDir, 'journal.ndjson'),
+    `{"at":"2025-11-21T00:00:00.000Z","event":"day","health":"ok","head":${head}}\n`,
+  );
+};
+const rebuild = /candor rebuild/;
+
+const cases: readonly Case[] = [
+  {
+    name: 'an entry beyond the last head',
+    ...{ fault: 'half_written', advice: rebuild, reads: true },
+    damage: rows('entries', (table) => void table.putSync(600, Buffer.from('{}'))),
+  },
+  {
+    name: 'a head beyond the entries',
+    ...{ fault: 'half_written', advice: rebuild, reads: true },
+    damage: rows('entries', (table) => void table.removeSync(599)),
+  },
+  {
+    name: 'nodes beyond the last head',
+    ...{ fault: 'half_written', advice: rebuild, reads: 'heads' },
+    damage: rows(
+      'pages',
+      (table) => void table.putSync([0, 2], Buffer.concat([table.getBinary([0, 2])!, Buffer.alloc(32)])),
+    ),
+  },
+  {
+    name: 'one torn meta page',
+    fault: 'half_written',
+    advice: rebuild,
+    reads: false,
+    damage: zeroed(0, 4096),
+  },
+  { name: 'the other one', fault: 'half_written', advice: rebuild, reads: false, damage: zeroed(4096, 8192) },
+  { name: 'no meta page at all', fault: 'corrupt', advice: rebuild, reads: false, damage: zeroed(0, 8192) },
+  {
+    name: 'a file of zeros',
+    fault: 'corrupt',
+    advice: rebuild,
+    reads: false,
+    damage: file('ledger.mdb', (bytes) => bytes.fill(0)),
+  },
+  {
+    name: 'a file that is not LMDB’s',
+    ...{ fault: 'corrupt', advice: rebuild, reads: false },
+    damage: file('ledger.mdb', () => Buffer.from('hello')),
+  },
+  {
+    name: 'an empty anchor',
+    fault: 'corrupt',
+    advice: /candor fsck/,
+    reads: true,
+    damage: file('anchor.json', () => Buffer.alloc(0)),
+  },
+  {
+    name: 'half an anchor',
+    ...{ fault: 'corrupt', advice: /candor fsck/, reads: true },
+    damage: file('anchor.json', (bytes) => bytes.subarray(0, 40)),
+  },
+  {
+    name: 'a folder in place of the anchor',
+    fault: 'corrupt',
+    advice: /it is a folder/,
+    reads: true,
+    damage: folderFor('anchor.json'),
+  },
+  {
+    name: 'the anchor of another log',
+    ...{ fault: 'corrupt', advice: /another log/, reads: true },
+    damage: async (dataDir) =>
+      copyFileSync(join(await logOf(900), 'anchor.json'), join(dataDir, 'anchor.json')),
+  },
+  {
+    name: 'an anchor that was edited to claim more',
+    ...{ fault: 'corrupt', advice: /no valid signature/, reads: true },
+    damage: file('anchor.json', (bytes) =>
+      Buffer.from(String(bytes).replace('"tree_size":600', '"tree_size":999')),
+    ),
+  },
+  {
+    name: 'a line of the journal that claims more than there is, and is not signed',
+    ...{ fault: 'corrupt', advice: /Ask the auditors/, reads: true },
+    damage: unsigned(601),
+  },
+  {
+    name: 'the database of another log, with its keys still elsewhere',
+    ...{ fault: 'lost', advice: /key files back/, reads: true },
+    damage: async (dataDir) =>
+      copyFileSync(join(await logOf(700), 'ledger.mdb'), join(dataDir, 'ledger.mdb')),
+  },
+  {
+    name: 'keys that are gone',
+    ...{ fault: 'lost', advice: /key files back/, reads: true },
+    damage: (dataDir) => rmSync(join(dataDir, 'keys'), { recursive: true }),
+  },
+  {
+    name: 'empty key files',
+    ...{ fault: 'corrupt', advice: /Put|put/, reads: true },
+    damage: (dataDir) => {
+      for (const name of readdirSync(join(dataDir, 'keys'))) truncateSync(join(dataDir, 'keys', name), 0);
+    },
+  },
+];
+
+test.each(cases)('$name: $fault', async ({ fault, advice, reads, damage }) => {
+  const dataDir = await logOf(600);
+  await damage(dataDir);
+  const ledger = await openDegraded(dataDir, fault);
+  const { health } = await ledger.status();
+  expect(health).toMatchObject({ advice: expect.stringMatching(advice) });
+  expect(await codeOf(ledger.head())).toBe(reads ? 'none' : 'UNAVAILABLE');
+  expect(await codeOf(ledger.inclusion({ leaf_index: 1 }))).toBe(reads === true ? 'none' : 'UNAVAILABLE');
+  await ledger.close();
+  await openDegraded(dataDir, fault); // and found again at the next start
+});
+
+test('a line of the journal that nobody signed and that claims no more than there is, is told and harms nobody', async () => {
+  const dataDir = await logOf(600);
+  unsigned(599)(dataDir);
+  const status = await (await open(dataDir)).status();
+  expect(status.health).toEqual({ state: 'ok' });
+  expect(status.warnings).toEqual([expect.stringMatching(/line 2 \(599 leaves\).*candor fsck/)]);
+  expect(banner(status)).toContain('candor fsck');
+});
+
+test.each([
+  ['ledger.mdb', /ledger\.mdb cannot be read \(EISDIR\)/],
+  ['journal.ndjson', /journal .* cannot be read \(EISDIR\)/],
+])('a folder in place of %s ends the start with one clear line', async (name, message) => {
+  const dataDir = await logOf(3);
+  folderFor(name)(dataDir);
+  await expect(open(dataDir)).rejects.toThrow(message);
+});
+
+test('so does a file in place of the keys', async () => {
+  const dataDir = await logOf(3);
+  rmSync(join(dataDir, 'keys'), { recursive: true });
+  writeFileSync(join(dataDir, 'keys'), '');
+  await expect(open(dataDir)).rejects.toThrow(/the keys in .* cannot be read \(ENOTDIR\)/);
+});
+
+test.skipIf(process.getuid?.() === 0).each(['ledger.mdb', 'anchor.json', 'journal.ndjson'])(
+  'a %s that may not be read, too',
+  async (name) => {
+    const dataDir = await logOf(3);
+    chmodSync(join(dataDir, name), 0);
+    await expect(open(dataDir)).rejects.toThrow(/cannot be read \(EACCES\)/);
   },
 );
 

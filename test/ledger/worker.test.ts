@@ -23,6 +23,15 @@ test('the ledger answers from its own thread, and counts', async () => {
   expect(appended.flat().map((a) => a.leaf_index)).toEqual([0, 1, 2, 3]);
   expect((await ledger.inclusion({ entry_id: entry(2).id })).audit_path).toHaveLength(2);
   expect((await ledger.leaf({ leaf_index: 0 })).canonical).toBeInstanceOf(Uint8Array);
+  const [tile, bundle, page] = await Promise.all([
+    ledger.tile({ level: 0, index: 0, width: 3 }),
+    ledger.entryBundle(0, 4),
+    ledger.entries({ kinds: ['alert.raised'], page: 2, per_page: 3 }),
+  ]);
+  expect([tile.buffer.byteLength, page.total, page.leaves[0]?.leaf_index]).toEqual([96, 4, 3]);
+  expect(Buffer.from(bundle).subarray(-page.leaves[0]!.canonical.length)).toEqual(
+    Buffer.from(page.leaves[0]!.canonical),
+  );
   expect(await codeOf(ledger.head(99))).toBe('NOT_FOUND');
   expect(counters.read()).toMatchObject({ entries: 4, size: 4, proofs: 1, proofs_verified: 1, degraded: 0 });
   await ledger.close();

@@ -3,7 +3,7 @@
  * it. Needs the configured registry; CANDOR_SKIP_PACKAGE_TEST=1 leaves it out.
  */
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -61,6 +61,14 @@ describe.skipIf(skipped)('the installed package', { timeout: 120_000 }, () => {
     writeFileSync(file, writeBundle({ leaf: { leafIndex, canonical }, path, ...signed }));
     const { stdout } = await run(candor, ['verify', file, '--json'], { cwd: folder, env });
     expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', leaf_index: 1, tree_size: 3 });
+  });
+
+  test('is a library that verifies, with its types', async () => {
+    const use =
+      "import { Fault, parseBundle } from 'candor/verifier'; console.log(parseBundle('') instanceof Fault);";
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', use], { cwd: folder, env });
+    expect(stdout.trim()).toBe('true');
+    expect(existsSync(join(folder, 'node_modules/candor/dist/src/client/verifier.d.ts'))).toBe(true);
   });
 
   test('runs the service with its threads, and passes the signal and the exit code on', async () => {

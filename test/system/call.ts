@@ -5,7 +5,7 @@ import { assertResponse } from '../../src/contract/validate.ts';
 
 export interface Request {
   readonly token?: string | undefined;
-  /** Values of the path's parameters, in order. */
+  /** Values of the path's parameters, in order; one that takes the rest of the path as it is to be sent. */
   readonly params?: readonly string[];
   readonly query?: string | URLSearchParams;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface Request {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed where it is JSON. */
+  /** Parsed where it is JSON; bytes as such; else text. */
   readonly body: unknown;
 }
 
@@ -27,7 +27,10 @@ export async function call(
 ): Promise<Answer> {
   const { method, path } = routeOf(operation);
   let at = 0;
-  const target = path.replace(/:\w+/g, () => encodeURIComponent(params[at++] ?? ''));
+  const target = path.replace(/:\w+(\*?)/g, (_, rest: string) => {
+    const value = params[at++] ?? '';
+    return rest === '' ? encodeURIComponent(value) : value;
+  });
   const sent: Record<string, string> = { ...headers };
   if (token !== undefined) sent.authorization = `Bearer ${token}`;
   if (json !== undefined) sent['content-type'] ??= 'application/json';
@@ -37,15 +40,16 @@ export async function call(
     headers: sent,
     ...(payload === undefined ? {} : { body: payload as string }),
   });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  const answer = {
-    status: response.status,
-    headers: response.headers,
-    body: isJson ? JSON.parse(text) : text,
-  };
+  const answer = { status: response.status, headers: response.headers, body: await bodyOf(response) };
   assertResponse(operation, answer.status, answer.body);
   return answer;
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const type = response.headers.get('content-type');
+  if (type === 'application/octet-stream') return new Uint8Array(await response.arrayBuffer());
+  const text = await response.text();
+  return type?.startsWith('application/json') ? JSON.parse(text) : text;
 }
 
 export interface Item {

@@ -1,23 +1,15 @@
 /**
- * Acknowledged means on disk: a system-call trace of the running service shows a flush (fdatasync or fsync of
- * siem.mdb) that began after the request was read and ended before the first byte of its answer was sent.
+ * Acknowledged means on disk, as system-call traces show it. The running service: a flush (fdatasync or fsync of
+ * siem.mdb) began after the request was read and ended before the first byte of its answer was sent. The ledger: data
+ * pages, their flush, and the meta page by a synchronous write, in this order, before the first byte of an answer.
  * Needs strace and permission to trace; scripts/with-system-tools.sh brings it.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, tokenFor } from '../../scripts/service.ts';
-
-function mayTrace(): boolean {
-  try {
-    execFileSync('strace', ['-o', '/dev/null', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { mayTrace, type SystemCall, traced } from './strace.ts';
 
 const marker = 'flush-order-marker';
 
@@ -55,7 +47,72 @@ describe.skipIf(!mayTrace())('flush order', () => {
     expect(answered).toBeGreaterThan(received);
     expect(completedFlushes(lines.slice(received, answered))).toBeGreaterThan(0);
   });
+
+  describe('of the ledger', () => {
+    const child = new URL('../ledger/append-child.ts', import.meta.url).pathname;
+    let dataDir: string;
+    let database: string;
+    beforeAll(() => {
+      dataDir = mkdtempSync(join(realpathSync(tmpdir()), 'candor-trace-'));
+      database = join(dataDir, 'ledger.mdb');
+    });
+    afterAll(() => rmSync(dataDir, { recursive: true }));
+    const append = (from: number, to: number, paths: readonly string[]) =>
+      traced(child, [dataDir, String(from), String(to)], {
+        paths: [database, ...paths],
+        calls: ['openat', 'pwrite64', 'pwritev', 'write', 'writev', 'fdatasync', 'fsync'],
+      });
+
+    test('data pages, their flush and the meta page come before the first byte of an answer', async () => {
+      const { calls, code, errors } = await append(0, 5, ['output']);
+      expect(code, errors).toBe(0);
+      const [data, meta] = descriptors(calls);
+      const answers = calls.flatMap(({ name, args }, n) =>
+        name === 'write' && args.startsWith('1<') ? [n] : [],
+      );
+      expect(answers).toHaveLength(5);
+      for (const [n, answer] of answers.entries()) {
+        const commit = calls.slice((answers[n - 1] ?? answer - 4) + 1, answer);
+        const [flush, metaPage] = commit.slice(-2);
+        expect(flush).toMatchObject({ name: 'fdatasync', result: 0 });
+        expect(descriptorOf(flush)).toBe(data);
+        expect(metaPage).toMatchObject({ name: 'pwrite64', result: 128 });
+        expect(descriptorOf(metaPage)).toBe(meta);
+        const pages = commit.slice(0, -2);
+        expect(pages.length).toBeGreaterThan(0);
+        for (const page of pages) {
+          expect(page.name).toMatch(/write/);
+          expect(descriptorOf(page)).toBe(data);
+          expect(page.result).toBeGreaterThan(0);
+        }
+      }
+    });
+
+    test('what an earlier process left is flushed before anything of it is told', async () => {
+      const journal = join(dataDir, 'journal.ndjson');
+      const { calls, code, errors } = await append(5, 6, [journal]);
+      expect(code, errors).toBe(0);
+      const told = calls.findIndex(({ name, args }) => name === 'write' && args.includes(journal));
+      const flushed = calls.findIndex(
+        ({ name, args }) => /^f(data)?sync$/.test(name) && args.includes(database),
+      );
+      expect(flushed).toBeGreaterThan(-1);
+      expect(told).toBeGreaterThan(flushed);
+      expect(calls[flushed]?.result).toBe(0);
+    });
+  });
 });
+
+/** What LMDB writes data pages through, and, opened for synchronous writes, meta pages. */
+function descriptors(calls: readonly SystemCall[]): [number, number] {
+  const opened = calls.filter(({ name, result }) => name === 'openat' && result >= 0);
+  const meta = opened.findLast(({ args }) => args.includes('O_DSYNC'))?.result ?? -1;
+  const data =
+    opened.findLast(({ args, result }) => args.includes('O_RDWR') && result !== meta)?.result ?? -1;
+  return [data, meta];
+}
+
+const descriptorOf = (call: SystemCall | undefined) => Number.parseInt(call?.args ?? '', 10);
 
 /** Flushes of siem.mdb that both began and ended within these lines (strace splits a call that others interrupt). */
 function completedFlushes(lines: readonly string[]): number {

@@ -73,7 +73,8 @@ interface One {
 }
 
 beforeAll(async () => {
-  service = await startService();
+  // With an overlap longer than any period, successors are published from the start: there is one to give up.
+  service = await startService({ env: { CANDOR_KEYS_OVERLAP_MS: String(30 * 24 * 3600 * 1000) } });
   admin = await login(service);
   for (const role of ['sensor', 'viewer', 'analyst', 'auditor'] as const)
     tokens[role] = await tokenFor(service, role);
@@ -206,7 +207,7 @@ describe('success', () => {
       ['getInclusionProof', 'leaf_index=0&tree_size=0', 'tree_size'],
       ['getInclusionProof', '', 'leaf_index'],
       ['getInclusionProof', 'leaf_index=1e3', 'leaf_index'],
-      ['getConsistencyProof', `first=${size}&second=1`, 'first'],
+      ['getConsistencyProof', `first=${size}&second=1`, 'second'],
       ['getConsistencyProof', `first=1&second=${10 * size}`, 'second'],
       ['getConsistencyProof', 'first=0&second=1', 'first'],
       ['getConsistencyProof', '', 'first'],
@@ -232,6 +233,68 @@ describe('success', () => {
         'NOT_FOUND',
       ]);
     }
+  });
+
+  test('the log: lists, bundle, checkpoint, tiles', async () => {
+    const { tree_size: size } = await ok<{ tree_size: number }>('getTreeHead');
+    const heads = await ok<Page>('listTreeHeads', { query: `from_size=${size}` });
+    expect(heads.data.map(({ type }) => type)).toContain('tree_head');
+    const entries = await ok<Page>('listEntries', { token: tokens.auditor, query: 'kind=token.issued' });
+    expect(entries.pagination.total).toBeGreaterThanOrEqual(5);
+    const { id } = entries.data[0]!;
+    expect(await ok('getProofBundle', { query: `entry_id=${id}` })).toMatchObject({ leaf_index: 0 });
+    expect(await ok<string>('getCheckpoint')).toMatch(
+      /^candor\.log\/[0-9a-f-]{36}\n\d+\n[\w+/]{43}=\n\n— candor/,
+    );
+    expect(await ok('getTile', { params: ['0/000.p/5'] })).toHaveLength(5 * 32);
+    expect((await ok<Uint8Array>('getEntryBundle', { params: ['000.p/5'] })).length).toBeGreaterThan(5 * 300);
+  });
+
+  test('keys: listed, rotated, given up, revoked', async () => {
+    const keys = async (purpose: string) =>
+      (await ok<Page>('listKeys')).data.filter(({ attributes }) => attributes.purpose === purpose);
+    const states = async (purpose: string) =>
+      (await keys(purpose)).map(({ attributes }) => attributes.state as string);
+    expect(await states('transparency-sth')).toEqual(['active', 'pending']);
+    const [, pending] = await keys('transparency-sth');
+    const given = await ok<One>('retireKey', { params: [pending!.id] });
+    expect(given.data.attributes).toMatchObject({ state: 'retired' });
+    for (const purpose of ['transparency-sth', 'event-signing', 'access-token']) {
+      const { data } = await ok<One>('rotateKey', { json: { purpose } });
+      expect(data.attributes).toMatchObject({ purpose, state: 'active' });
+    }
+    const active = (await keys('transparency-sth')).find(({ attributes }) => attributes.state === 'active')!;
+    expect(await ok('getTreeHead')).toMatchObject({ signer_key_id: active.id });
+    const json = { reason: 'the disk was stolen' };
+    await ok<One>('revokeKey', { params: [active.id], json });
+    expect((await states('transparency-sth')).toSorted()).toEqual([
+      'active',
+      'retired',
+      'retired',
+      'revoked',
+    ]);
+    expect(await ok<{ signer_key_id: string }>('getTreeHead')).not.toMatchObject({
+      signer_key_id: active.id,
+    });
+    const again = await call('revokeKey', { token: admin, params: [active.id], json });
+    expect(failure(again)[1]).toBe('INVALID_TRANSITION');
+    expect(failure(await call('rotateKey', { token: admin, json: { purpose: 'checkpoint' } }))).toEqual([
+      400,
+      'INVALID_REQUEST',
+      'purpose',
+    ]);
+  });
+
+  test('backups', async () => {
+    const { data } = await ok<One>('createBackup');
+    let backup = data;
+    while (backup.attributes.state === 'running') {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      backup = (await ok<One>('getBackup', { params: [data.id] })).data;
+    }
+    expect(backup.attributes).toMatchObject({ state: 'completed' });
+    const listed = await ok<Page>('listBackups');
+    expect(listed.data).toContainEqual(backup);
   });
 
   test('the system', async () => {
@@ -276,11 +339,17 @@ describe('success', () => {
   );
 });
 
+const absentTiles: Readonly<Record<string, string>> = {
+  '/tile/:tile*': '0/x999/000',
+  '/tile/entries/:bundle*': 'x999/000',
+};
+
 /** A request that passes all that comes before the operation itself, as far as the table can say. */
 function plausible(operation: OperationId): Request {
-  const { params, body } = routeOf(operation);
+  const { params, path, body } = routeOf(operation);
+  const value = path.endsWith('*') ? (absentTiles[path] ?? '') : absent;
   return {
-    ...(params === undefined ? {} : { params: [absent] }),
+    ...(params === undefined ? {} : { params: [value] }),
     ...(body === undefined ? {} : { json: {} }),
   };
 }
@@ -289,7 +358,7 @@ const answered = operationIds.filter((operation) => routeOf(operation).websocket
 
 describe.each(answered)('%s', (operation) => {
   const route = routeOf(operation);
-  const url = () => service.url + route.path.replace(/:\w+/g, absent);
+  const url = () => service.url + route.path.replace(/:\w+\*?/g, absent);
 
   test('who may', async () => {
     const strangers = [undefined, 'nonsense', `${tokens.viewer}x`, `${admin.slice(0, -4)}AAAA`];
@@ -340,14 +409,17 @@ describe.each(answered)('%s', (operation) => {
       expect(failure(answer)).toEqual([400, 'INVALID_REQUEST', 'no_such']);
     }
     if (params !== undefined) {
-      const [name] = Object.keys(params.properties);
+      const [[name, { format }] = ['', { format: '' }]] = Object.entries(
+        params.properties as Record<string, { format?: string }>,
+      );
       const wrong = await call(operation, { ...plausible(operation), token, params: ['17'] });
       expect((wrong.body as { error: unknown }).error).toMatchObject({
         code: 'INVALID_REQUEST',
-        details: { field: name, reason: 'must be a valid UUID' },
+        details: { field: name, ...(format === 'uuid' ? { reason: 'must be a valid UUID' } : {}) },
       });
       if (route.errors?.includes('NOT_FOUND')) {
-        const valid = operation === 'addAlertNote' ? { json: { text: 'x' } } : {};
+        const json = { addAlertNote: { text: 'x' }, revokeKey: { reason: 'x' } }[operation as string];
+        const valid = json === undefined ? {} : { json };
         const missing = await call(operation, { ...plausible(operation), ...valid, token });
         expect(failure(missing).slice(0, 2)).toEqual([404, 'NOT_FOUND']);
       }

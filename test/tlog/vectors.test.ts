@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sha256 as nobleSha256 } from '../../src/client/sha256.ts';
-import { sha256 as nativeSha256 } from '../../src/ledger/sha256.ts';
+import { sha256 as nativeSha256 } from '../../src/sha256.ts';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';
 import { verifyInclusion } from '../../src/tlog/proof.ts';
 import { leafHash } from '../../src/tlog/tree.ts';

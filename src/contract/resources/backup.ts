@@ -1,11 +1,30 @@
-import type { Static } from './common.ts';
-import { count, optional, shape, text, timestamp } from './fields.ts';
+import { oneOf, type Static } from './common.ts';
+import { count, hex32, optional, part, shape, text, timestamp } from './fields.ts';
 import { SignedTreeHead } from './transparency.ts';
 
+export const backupStates = ['running', 'completed', 'failed'] as const;
+
 export const Backup = shape('Backup', {
-  path: text('Where it lies, under the configured folder.'),
-  size: count('In bytes.'),
+  state: oneOf(backupStates, {
+    description: 'completed: whole, verified, and under its own name.',
+  }),
+  error: optional(text('Why it failed.')),
+  path: optional(text('Where it lies on the host of the service; only of a completed one.')),
+  size: count('In bytes; while it is running, those written so far.'),
+  events: optional(count('Events in it.')),
+  alerts: optional(count('Alerts in it.')),
   sth: optional(SignedTreeHead),
-  created_at: timestamp('When it was made.'),
+  transparency: optional(
+    part(
+      {
+        leaf_index: count('Position of the entry.'),
+        tree_size: count('Size of a tree that has it.'),
+        leaf_hash: hex32('Hash of the leaf.'),
+      },
+      'Where its backup.created entry, of the same id, stands in the log; where that is at hand.',
+    ),
+  ),
+  created_at: timestamp('When it was begun.'),
+  finished_at: optional(timestamp('When it was completed or failed.')),
 });
 export type Backup = Static<typeof Backup>;

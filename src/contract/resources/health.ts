@@ -1,5 +1,18 @@
 import { oneOf, type Static } from './common.ts';
-import { optional, shape, text, timestamp } from './fields.ts';
+import { count, optional, part, shape, text, timestamp } from './fields.ts';
+
+/** How the log went back on purpose. */
+export const Regression = part(
+  {
+    at: timestamp('When.'),
+    event: oneOf(['restored', 'rebuilt'], {
+      description: 'From a backup, or from what could be saved of the file.',
+    }),
+    from_size: count('Leaves of the largest head known before.'),
+    to_size: count('Leaves that it went back to.'),
+  },
+  'The last restore or rebuild of the transparency log; auditors with a pin beyond to_size see it.',
+);
 
 /** Bare, without an envelope: load balancers and supervisors read it. */
 export const Health = shape('Health', {
@@ -8,10 +21,11 @@ export const Health = shape('Health', {
       'degraded serves and ingests, but refuses what must be logged; unavailable is answered with 503.',
   }),
   version: text('Version of the program.'),
-  ledger: oneOf(['ok', 'rollback', 'corrupt', 'lost', 'unknown'], {
+  ledger: oneOf(['ok', 'rollback', 'corrupt', 'half_written', 'lost', 'unknown'], {
     description: 'State of the transparency log; unknown while its thread cannot tell.',
   }),
   advice: optional(text('What the operator is to do.')),
+  regression: optional(Regression),
   timestamp: timestamp('Time of the answer.'),
 });
 export type Health = Static<typeof Health>;

@@ -1,5 +1,36 @@
 import { oneOf, type Static } from './common.ts';
 import { count, flag, list, optional, part, real, shape, text, timestamp } from './fields.ts';
+import { Regression } from './health.ts';
+
+const WitnessStatus = part(
+  {
+    quorum: flag('Whether the published checkpoint has the cosignatures that the policy wants.'),
+    published_size: optional(count('Tree size of the published checkpoint; absent while there is none.')),
+    published_age_s: optional(
+      real('Time since that checkpoint was taken from the log, in seconds.', { minimum: 0 }),
+    ),
+    candidate_size: optional(count('Tree size that the witnesses are asked for, or were last.')),
+    witnesses: list(
+      part(
+        {
+          name: text('Its name in the policy.'),
+          key_name: text('Name of its key.'),
+          size: optional(count('Tree size that it cosigned last, or claims to have cosigned.')),
+          failing: optional(text('How it failed last, if nothing succeeded since.')),
+          cosignatures: count('Cosignatures got since the start.'),
+          failures: list(
+            part({ kind: text('How it failed.'), times: count('How often.') }, 'A kind of failure.'),
+            'Failures since the start.',
+          ),
+        },
+        'One witness.',
+      ),
+      'The witnesses that are asked.',
+    ),
+  },
+  'Cosigning of checkpoints; absent where no witness is configured.',
+);
+export type WitnessStatus = Static<typeof WitnessStatus>;
 
 export const Status = shape('Status', {
   version: text('Version of the program.'),
@@ -39,12 +70,20 @@ export const Status = shape('Status', {
   ledger: part(
     {
       state: oneOf(['ok', 'degraded'], { description: 'degraded refuses appends.' }),
-      fault: optional(oneOf(['rollback', 'corrupt', 'lost'], { description: 'Why it is degraded.' })),
+      fault: optional(
+        oneOf(['rollback', 'corrupt', 'half_written', 'lost'], { description: 'Why it is degraded.' }),
+      ),
       advice: optional(text('What the operator is to do.')),
+      regression: optional(Regression),
       size: count('Entries.'),
       head_age_s: optional(real('Age of the latest signed head, in seconds; absent while empty.')),
       sth_key_id: text('Key that signs tree heads.'),
       sth_key_fingerprint: text('SHA-256 of that public key, in hexadecimal.'),
+      checkpoint_vkey: optional(
+        text(
+          'Verifier key of checkpoints (C2SP signed-note), for witnesses and policies; absent where it is lost.',
+        ),
+      ),
     },
     'The transparency log.',
   ),
@@ -55,6 +94,7 @@ export const Status = shape('Status', {
     },
     'What the log has not got yet.',
   ),
+  witnesses: optional(WitnessStatus),
   sockets: part(
     {
       connections: count('WebSocket connections.'),

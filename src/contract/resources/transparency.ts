@@ -14,25 +14,7 @@ import {
   timestamp,
   uuid,
 } from './fields.ts';
-
-/** What this service logs, and nothing else. */
-export const entryKinds = [
-  'alert.raised',
-  'principal.provisioned',
-  'principal.status_changed',
-  'principal.role_changed',
-  'token.issued',
-  'token.revoked',
-  'policy.reloaded',
-  'policy.rule_edited',
-  'detection.reloaded',
-  'key.rotated',
-  'key.revoked',
-  'key.retired',
-  'backup.created',
-  'backup.restored',
-  'verdict.overridden',
-] as const;
+import { entryKindNames, entryKinds, LongEntryData } from './log-entry-kinds.ts';
 
 /**
  * A signed tree head in the specification's shape. `timestamp_ns` is a multiple of 1024 below 2^63, so a double
@@ -73,19 +55,30 @@ export const ConsistencyProof = shape('ConsistencyProof', {
 });
 export type ConsistencyProof = Static<typeof ConsistencyProof>;
 
-export const LogEntry = shape('LogEntry', {
-  id: uuid('Id of the entry; appending is idempotent by it.'),
-  kind: Type.String({
-    pattern: '^[a-z_]+(\\.[a-z_]+)+$',
-    description: `What happened: ${entryKinds.join(', ')}; a newer log may have more.`,
-  }),
-  occurred_at: timestamp('When it happened.'),
-  actor: text('Who caused it: the id of a principal, or system.'),
-  subject: part({ type: text('Kind of resource.'), id: text('Its identifier.') }, 'What it happened to.'),
-  data: anyObject('What is recorded of it, by kind.'),
-  key_id: uuid('Event signing key, in /.well-known/jwks.json.'),
-  signature: hex64('Ed25519 over the JCS form (RFC 8785) of the entry without this field.'),
-});
+/** What the data is, for each kind of `entryKinds`; entries of other kinds may hold anything. */
+const dataByKind = [
+  ...entryKindNames.map((kind) =>
+    Type.Object({ kind: oneOf([kind]), data: Type.Union([entryKinds[kind].data, LongEntryData]) }),
+  ),
+  { type: 'object', properties: { kind: { type: 'string', not: { enum: [...entryKindNames] } } } },
+];
+
+export const LogEntry = Type.Object(
+  {
+    id: uuid('Id of the entry; appending is idempotent by it.'),
+    kind: Type.String({
+      pattern: '^[a-z_]+(\\.[a-z_]+)+$',
+      description: `What happened: ${entryKindNames.join(', ')}; a newer log may have more.`,
+    }),
+    occurred_at: timestamp('When it happened.'),
+    actor: text('Who caused it: the id of a principal, or system.'),
+    subject: part({ type: text('Kind of resource.'), id: text('Its identifier.') }, 'What it happened to.'),
+    data: anyObject('What is recorded of it, by kind.'),
+    key_id: uuid('Event signing key, in /.well-known/jwks.json.'),
+    signature: hex64('Ed25519 over the JCS form (RFC 8785) of the entry without this field.'),
+  },
+  { title: 'LogEntry', additionalProperties: false, anyOf: dataByKind },
+);
 export type LogEntry = Static<typeof LogEntry>;
 
 export const Leaf = shape('Leaf', {
@@ -95,6 +88,12 @@ export const Leaf = shape('Leaf', {
   entry: LogEntry,
 });
 export type Leaf = Static<typeof Leaf>;
+
+/** Names a head in a list: an idle log signs one size several times. */
+export const treeHeadId = Type.String({
+  pattern: '^[1-9][0-9]*-[1-9][0-9]*$',
+  description: 'tree_size and timestamp_ns, joined by a dash.',
+});
 
 /** RFC 8037 OKP keys; `svc_*` are ours. */
 export const JsonWebKey = shape('JsonWebKey', {
@@ -108,10 +107,18 @@ export const JsonWebKey = shape('JsonWebKey', {
     description: 'The one thing that it signs.',
   }),
   svc_state: oneOf(['pending', 'active', 'retired', 'revoked']),
-  svc_from_size: optional(count('Tree size from which it signs.')),
-  svc_to_size: optional(count('Tree size up to which it signed.')),
+  svc_from_size: optional(
+    count('Heads of trees from this size on are signed by it, or entries from this index on.'),
+  ),
+  svc_to_size: optional(
+    count('Heads up to this size were signed by it, inclusive, or entries below this index.'),
+  ),
   svc_not_before: optional(timestamp('From when on it signs.')),
   svc_not_after: optional(timestamp('Up to when it signed.')),
+  svc_revoked_at: optional(timestamp('When it was revoked.')),
+  svc_origin: optional(
+    text('Of a checkpoint key: the name under which it signs notes, which is the name of the log.'),
+  ),
 });
 export type JsonWebKey = Static<typeof JsonWebKey>;
 
@@ -119,3 +126,18 @@ export const JsonWebKeySet = shape('JsonWebKeySet', {
   keys: list(JsonWebKey, 'Every public key ever used.'),
 });
 export type JsonWebKeySet = Static<typeof JsonWebKeySet>;
+
+/** What shows one entry to be in the log, without asking anybody. */
+export const ProofBundle = shape('ProofBundle', {
+  leaf_index: count('Position in the log.'),
+  leaf_hash: hex32('SHA-256(0x00 ‖ canonical bytes).'),
+  canonical: text('Base64 of the exact bytes that were hashed: the JCS form of the entry.'),
+  tree_size: ordinal('That of the head.'),
+  audit_path: list(
+    hex32('A node.'),
+    'Siblings from the leaf to the root of the head (RFC 6962, section 2.1.1).',
+  ),
+  head: SignedTreeHead,
+  keys: list(JsonWebKey, 'Every public key ever used.'),
+});
+export type ProofBundle = Static<typeof ProofBundle>;

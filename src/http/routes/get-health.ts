@@ -11,7 +11,7 @@ export const getHealth: Handler<'getHealth'> = async ({ services }) => {
   );
 };
 
-type State = Pick<Health, 'status' | 'ledger' | 'advice'>;
+type State = Pick<Health, 'status' | 'ledger' | 'advice' | 'regression'>;
 
 async function currentHealth({
   store,
@@ -33,7 +33,11 @@ async function currentHealth({
   }
   if (!ready())
     return { status: 'unavailable', ledger: state, advice: 'The service is starting or stopping.' };
-  return health.state === 'ok'
-    ? { status: 'ok', ledger: 'ok' }
-    : { status: 'degraded', ledger: state, advice: health.advice };
+  const { regression } = logged.value;
+  return {
+    ...(health.state === 'ok'
+      ? { status: 'ok', ledger: 'ok' }
+      : { status: 'degraded', ledger: state, advice: health.advice }),
+    ...(regression === undefined ? {} : { regression }),
+  };
 }

@@ -5,9 +5,13 @@ import { type BodyBudgets, bind, type Handler, type HttpOperation, refuseUpgrade
 import type { Endpoint } from '../endpoint.ts';
 import type { Services } from '../services.ts';
 import { addAlertNote } from './add-alert-note.ts';
+import { createBackup } from './create-backup.ts';
 import { getAlert } from './get-alert.ts';
+import { getBackup } from './get-backup.ts';
+import { getCheckpoint } from './get-checkpoint.ts';
 import { getConsistencyProof } from './get-consistency-proof.ts';
 import { getDnsEvent } from './get-dns-event.ts';
+import { getEntryBundle } from './get-entry-bundle.ts';
 import { getHealth } from './get-health.ts';
 import { getInclusionProof } from './get-inclusion-proof.ts';
 import { getKeySet } from './get-key-set.ts';
@@ -15,7 +19,9 @@ import { getLeaf } from './get-leaf.ts';
 import { getMetrics } from './get-metrics.ts';
 import { getNetworkEvent } from './get-network-event.ts';
 import { getOpenApi } from './get-open-api.ts';
+import { getProofBundle } from './get-proof-bundle.ts';
 import { getStatus } from './get-status.ts';
+import { getTile } from './get-tile.ts';
 import { getTreeHead } from './get-tree-head.ts';
 import { ingest } from './ingest.ts';
 import { ingestDnsEvents } from './ingest-dns-events.ts';
@@ -23,13 +29,20 @@ import { ingestNetworkEvents } from './ingest-network-events.ts';
 import { issueToken } from './issue-token.ts';
 import { listAlertNotes } from './list-alert-notes.ts';
 import { listAlerts } from './list-alerts.ts';
+import { listBackups } from './list-backups.ts';
 import { listDnsEvents } from './list-dns-events.ts';
+import { listEntries } from './list-entries.ts';
+import { listKeys } from './list-keys.ts';
 import { listNetworkEvents } from './list-network-events.ts';
 import { listTokens } from './list-tokens.ts';
+import { listTreeHeads } from './list-tree-heads.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
 import { refresh } from './refresh.ts';
+import { retireKey } from './retire-key.ts';
+import { revokeKey } from './revoke-key.ts';
 import { revokeToken } from './revoke-token.ts';
+import { rotateKey } from './rotate-key.ts';
 import { updateAlert } from './update-alert.ts';
 import { whoAmI } from './who-am-i.ts';
 
@@ -54,6 +67,13 @@ export const handlers = {
   listTokens,
   issueToken,
   revokeToken,
+  listKeys,
+  rotateKey,
+  retireKey,
+  revokeKey,
+  listBackups,
+  createBackup,
+  getBackup,
   getStatus,
   getOpenApi,
   getHealth,
@@ -62,6 +82,12 @@ export const handlers = {
   getInclusionProof,
   getConsistencyProof,
   getLeaf,
+  listTreeHeads,
+  listEntries,
+  getProofBundle,
+  getCheckpoint,
+  getTile,
+  getEntryBundle,
   getKeySet,
 } satisfies { [Op in HttpOperation]: Handler<Op> };
 

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { verdictOverridden } from '../../contract/critical-events.ts';
 import { type Alert, alertTransitions, mayBecome } from '../../contract/resources/alert.ts';
 import { ServiceError } from '../../errors.ts';
 import { priorityOf, riskScore } from '../alert-scoring.ts';
 import type { Actor, AlertChange, AlertChanged, AlertUpdate, Settlement } from '../store.ts';
 import { type Alerts, mustBeRaised } from './alerts.ts';
 import { putNote, requireRoomForNote, type StoredNote } from './notes.ts';
-import { entryText, type Outbox } from './outbox.ts';
+import type { Outbox } from './outbox.ts';
 import type { AlertRow, Tables } from './tables.ts';
 
 export interface AlertTables {
@@ -126,16 +127,6 @@ export function setSeverity(alert: Alert, severity: Alert['severity']): void {
 }
 
 function overridden(row: AlertRow, override: NonNullable<AlertChange['ai_override']>, by: Actor) {
-  return {
-    kind: 'verdict.overridden',
-    actor: by.id,
-    subject: { type: 'alert', id: row.id },
-    data: {
-      verdict: override.verdict,
-      reason: entryText(override.reason),
-      ...(row.alert.ai_verdict === undefined
-        ? {}
-        : { ai_verdict: row.alert.ai_verdict.verdict, model: entryText(row.alert.ai_verdict.model) }),
-    },
-  };
+  const ai = row.alert.ai_verdict;
+  return verdictOverridden(row.id, { ...override, ai_verdict: ai?.verdict, model: ai?.model }, by.id);
 }

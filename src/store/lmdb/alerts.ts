@@ -1,14 +1,11 @@
+import { alertRaised } from '../../contract/critical-events.ts';
 import type { Alert } from '../../contract/resources/alert.ts';
 import { type Severity, severities } from '../../contract/resources/common.ts';
 import { ServiceError } from '../../errors.ts';
 import { canonicalUuid } from '../../uuid.ts';
-import { present } from '../present.ts';
 import type { AlertUpdate } from '../store.ts';
-import { entryText, type Outbox } from './outbox.ts';
+import type { Outbox } from './outbox.ts';
 import { type AlertRow, entryCount, lastSequence, type Tables } from './tables.ts';
-
-/** Event ids that go into the log with an alert. */
-const loggedEventIds = 5;
 
 export const atLeast = (severity: Severity, bound: Severity): boolean =>
   severities.indexOf(severity) >= severities.indexOf(bound);
@@ -75,41 +72,7 @@ export class Alerts {
       alertTimes.putSync([Date.parse(alert.last_seen), row.id], true);
     }
     alerts.putSync(row.id, row);
-    if (raises)
-      this.#outbox.add(
-        { kind: 'alert.raised', actor, subject: { type: 'alert', id: row.id }, data: facts(alert) },
-        nowMs,
-      );
+    if (raises) this.#outbox.add(alertRaised(row.id, alert, actor), nowMs);
     return { seq, alert: { id: row.id, ...alert } };
   }
 }
-
-/** What the log says of an alert: bounded whatever a sensor wrote. */
-function facts(alert: Alert): Record<string, unknown> {
-  const { severity, src_ip, src_port, dst_ip, dst_port, count, first_seen, last_seen, dedup_key } = alert;
-  return {
-    rule: {
-      source: alert.rule_source,
-      id: entryText(alert.rule_id),
-      name: entryText(alert.rule_name),
-    },
-    title: entryText(alert.title),
-    severity,
-    ...present({
-      category: bounded(alert.category),
-      src_ip,
-      src_port,
-      dst_ip,
-      dst_port,
-      transport: bounded(alert.transport),
-      domain: bounded(alert.domain),
-    }),
-    count,
-    first_seen,
-    last_seen,
-    event_ids: alert.event_ids.slice(0, loggedEventIds),
-    dedup_key,
-  };
-}
-
-const bounded = (text: string | undefined) => (text === undefined ? undefined : entryText(text));

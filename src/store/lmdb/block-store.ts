@@ -86,6 +86,16 @@ export class BlockStore {
     });
   }
 
+  /** The first part of a block that isn't there in the length that its header says; undefined where all are. */
+  damagedPart(firstSeq: number, header: BlockHeader): number | undefined {
+    const code = tables.indexOf(header.table);
+    let damaged: number | undefined;
+    eachPart(header, (part, length) => {
+      if (this.#parts.getBinaryFast([code, firstSeq, part])?.length !== length) damaged ??= part;
+    });
+    return damaged;
+  }
+
   remove(firstSeq: number, header: BlockHeader): void {
     const code = tables.indexOf(header.table);
     this.#headers.removeSync([code, firstSeq]);

@@ -1,11 +1,9 @@
-import { ServiceError } from '../../errors.ts';
+import { type CriticalEvent, entryOf } from '../../contract/critical-events.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { uuid7 } from '../../uuid.ts';
+import { canonicalUuid, uuid7 } from '../../uuid.ts';
 import type { OutboxRow } from '../store.ts';
 import { lastSequence, type Tables } from './tables.ts';
-
-/** Characters kept of one text in an entry: with JCS's escapes (6 bytes each) a dozen fit limits.maxEntryBytes. */
-const maxEntryText = 500;
 
 /**
  * Critical events on their way to the log, oldest first. A row is written in the transaction of the change that it
@@ -46,11 +44,14 @@ export class Outbox {
     );
   }
 
-  /** Within a transaction. */
-  add(row: Omit<OutboxRow, 'id' | 'occurred_at'>, nowMs: number): void {
-    const id = uuid7(nowMs);
+  has(id: string): boolean {
+    return this.#tables.outboxIds.doesExist(id);
+  }
+
+  /** `id` becomes the entry's and must be new here. Within a transaction. */
+  add(event: CriticalEvent, nowMs: number, id: string = uuid7(nowMs)): void {
     const seq = this.#last + 1;
-    this.#tables.outbox.putSync(seq, { id, occurred_at: new Date(nowMs).toISOString(), ...row });
+    this.#tables.outbox.putSync(seq, entryOf(event, id, nowMs));
     this.#tables.outboxIds.putSync(id, seq);
     this.#last = seq;
     this.#rows++;
@@ -72,7 +73,15 @@ export class Outbox {
   }
 }
 
-/** A text fit for an entry: bounded, and well-formed, because JCS refuses lone surrogates. */
-export function entryText(text: string): string {
-  return text.slice(0, maxEntryText).toWellFormed();
+/** Plans an event by itself. One that waits already under this id changes nothing. */
+export function planRecord(
+  outbox: Outbox,
+  event: CriticalEvent,
+  id: string | undefined,
+  nowMs: number,
+): () => void {
+  if (id !== undefined && canonicalUuid(id) !== id) throw invalidField('id', 'must be a UUID in lower case');
+  if (id !== undefined && outbox.has(id)) return () => {};
+  outbox.requireRoom();
+  return () => outbox.add(event, nowMs, id);
 }

@@ -1,7 +1,8 @@
+import { principalProvisioned } from '../../contract/critical-events.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Actor, Principal } from '../store.ts';
 import { keyHash } from './key-hash.ts';
-import { entryText, type Outbox } from './outbox.ts';
+import type { Outbox } from './outbox.ts';
 import type { Tables } from './tables.ts';
 
 export function principalByName(tables: Tables, name: string): Principal | undefined {
@@ -36,15 +37,6 @@ export function planPrincipal(
   return () => {
     tables.principals.putSync(principal.id, principal);
     tables.principalNames.putSync(keyHash(principal.name), principal.id);
-    if (!logged) return;
-    outbox.add(
-      {
-        kind: 'principal.provisioned',
-        actor: by.id,
-        subject: { type: 'principal', id: principal.id },
-        data: { name: entryText(principal.name), kind: principal.kind, roles: [...principal.roles] },
-      },
-      nowMs,
-    );
+    if (logged) outbox.add(principalProvisioned(principal.id, principal, by.id), nowMs);
   };
 }

@@ -1,7 +1,9 @@
 import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CriticalEvent } from '../../contract/critical-events.ts';
+import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { DatabaseFileError, openDatabase, type RootDatabase } from '../../lmdb.ts';
+import { copyDatabase, DatabaseFileError, openDatabase, type RootDatabase } from '../../lmdb.ts';
 import type {
   Actor,
   AlertChange,
@@ -23,7 +25,7 @@ import { LmdbEvents } from './events.ts';
 import { GroupCommit, outOfSpace, type Plan } from './group-commit.ts';
 import { RememberedAnswers } from './idempotency.ts';
 import type { StoredNote } from './notes.ts';
-import { Outbox } from './outbox.ts';
+import { Outbox, planRecord } from './outbox.ts';
 import { planPrincipal } from './principals.ts';
 import { databaseFile, openTables, type Tables } from './tables.ts';
 import { planRevocation, planRotation, planToken } from './tokens.ts';
@@ -67,6 +69,8 @@ class LmdbStore implements Store {
   readonly #now: () => number;
   readonly #freeBytes: () => number;
   #mergeTimer: NodeJS.Timeout | undefined;
+  #copying: Promise<void> | undefined;
+  #closing = false;
 
   constructor({ dataDir, alertWindowMs, clock = Date.now, maxOutboxRows, freeBytes }: StoreOptions) {
     this.#file = join(dataDir, databaseFile);
@@ -104,6 +108,10 @@ class LmdbStore implements Store {
     return this.#outbox.oldest(limit);
   }
 
+  record(event: CriticalEvent, id?: string): Promise<void> {
+    return this.#change(() => planRecord(this.#outbox, event, id, this.#now()));
+  }
+
   settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]> {
     return this.#queue.submit(
       settlements.length * smallChangeBytes,
@@ -128,6 +136,15 @@ class LmdbStore implements Store {
     return this.#change(() => planRevocation(this.#tables, this.#outbox, jti, by, this.#now()));
   }
 
+  async copyTo(folder: string): Promise<void> {
+    if (this.#closing) throw new ServiceError('UNAVAILABLE', 'the store is closing');
+    if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'siem.mdb is being copied already');
+    this.#copying = copyDatabase(this.#root, join(folder, databaseFile)).finally(() => {
+      this.#copying = undefined;
+    });
+    await this.#copying;
+  }
+
   async status(): Promise<StoreStatus> {
     return {
       events: this.#events.counts(),
@@ -139,8 +156,10 @@ class LmdbStore implements Store {
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
     await this.#queue.close();
     clearTimeout(this.#mergeTimer);
+    await this.#copying?.catch(() => undefined);
     await this.#root.close();
   }
 

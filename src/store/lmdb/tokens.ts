@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { tokenIssued, tokenRevoked } from '../../contract/critical-events.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Actor, Token } from '../store.ts';
 import type { Outbox } from './outbox.ts';
@@ -35,7 +36,7 @@ export function planToken(
         tables.tokenTimes.putSync([Date.parse(token.expires_at), token.jti], true);
       tables.principals.putSync(principal.id, { ...principal, last_login_at: token.issued_at });
     }
-    outbox.add(entry('token.issued', token, by), nowMs);
+    outbox.add(tokenIssued(token.jti, by.id), nowMs);
   };
 }
 
@@ -77,7 +78,7 @@ export function planRevocation(
   outbox.requireRoom();
   return () => {
     tables.tokens.putSync(jti, { ...token, revoked_at: new Date(nowMs).toISOString() });
-    outbox.add(entry('token.revoked', token, by), nowMs);
+    outbox.add(tokenRevoked(token.jti, by.id), nowMs);
     return true;
   };
 }
@@ -87,11 +88,6 @@ function live(tables: Tables, jti: string, nowMs: number): Token | undefined {
   if (token === undefined || token.revoked_at !== undefined) return undefined;
   if (token.expires_at !== undefined && Date.parse(token.expires_at) <= nowMs) return undefined;
   return token;
-}
-
-/** Only the identifier of a token goes into a public log. */
-function entry(kind: 'token.issued' | 'token.revoked', token: Token, by: Actor) {
-  return { kind, actor: by.id, subject: { type: 'token', id: token.jti }, data: {} };
 }
 
 function sweep(tables: Tables, nowMs: number): void {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Point } from '@noble/ed25519';
 import { sha512 } from '@noble/hashes/sha2.js';
 import { describe, expect, test } from 'vitest';
-import { isEd25519Key, verifyEd25519 as nobleVerify } from '../../src/client/ed25519.ts';
-import { importPublicKey, verifyEd25519 } from '../../src/ledger/ed25519.ts';
+import { isEd25519Key, verifyEd25519 as nobleVerify } from '../src/client/ed25519.ts';
+import { importPublicKey, verifyEd25519 } from '../src/ed25519.ts';
 
 const vectors = join(process.env.CANDOR_SHARED ?? '../shared', 'vectors', 'ed25519', 'wycheproof.json');
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));

@@ -37,7 +37,8 @@ export async function appendToFile(path: string, text: string, mode: number): Pr
   if (isNew) await flushFolder(dirname(path));
 }
 
-async function flushFolder(path: string): Promise<void> {
+/** Flushes the names in a folder. */
+export async function flushFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
     await folder.sync();

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Hasher } from '../tlog/tree.ts';
+import type { Hasher } from './tlog/tree.ts';
 
 /**
  * The native SHA-256. Through a binary string, because one string is cheaper to bring out of OpenSSL's binding than

@@ -1,0 +1,79 @@
+/**
+ * Asks for proofs as quickly as they are answered, over connections that are kept open, one request at a time on each.
+ * A process of its own, so that its work is not the service's:
+ *
+ *     node proof-load.ts <port> <kind> <tree size> <connections> <seconds>
+ *
+ * Prints one line of JSON: {requests, seconds, p50Ms, p99Ms, failures}.
+ */
+import { connect, type Socket } from 'node:net';
+
+const [port = '', kind = 'inclusion', sizeText = '', connections = '32', seconds = '5'] =
+  process.argv.slice(2);
+const size = Number(sizeText);
+const times: number[] = [];
+let failures = 0;
+
+/** Another proof each time, all over the log. */
+function target(): string {
+  const at = 1 + Math.floor(Math.random() * (size - 1));
+  return kind === 'consistency'
+    ? `/api/transparency/consistency?first=${at}&second=${size}`
+    : `/api/transparency/inclusion?leaf_index=${at}&tree_size=${size}`;
+}
+
+/** One caller. Answers are small: the head and the body of one nearly always come in one piece. */
+class Caller {
+  readonly #socket: Socket;
+  readonly #until: number;
+  #received = '';
+  #asked = 0;
+
+  constructor(until: number, done: () => void) {
+    this.#until = until;
+    this.#socket = connect(Number(port), '127.0.0.1', () => this.#ask());
+    this.#socket.setNoDelay(true).setEncoding('latin1');
+    this.#socket.on('data', (text: string) => this.#take(text));
+    this.#socket.on('error', () => undefined);
+    this.#socket.on('close', () => done());
+  }
+
+  #ask(): void {
+    this.#asked = performance.now();
+    if (this.#asked >= this.#until) {
+      this.#socket.destroy();
+      return;
+    }
+    this.#socket.write(`GET ${target()} HTTP/1.1\r\nHost: log\r\n\r\n`);
+  }
+
+  #take(text: string): void {
+    this.#received += text;
+    const end = this.#received.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const length = Number(/content-length: (\d+)/i.exec(this.#received.slice(0, end))?.[1]);
+    if (this.#received.length < end + 4 + length) return;
+    if (!this.#received.startsWith('HTTP/1.1 200')) failures++;
+    this.#received = '';
+    times.push(performance.now() - this.#asked);
+    this.#ask();
+  }
+}
+
+const start = performance.now();
+const until = start + Number(seconds) * 1000;
+await Promise.all(
+  Array.from({ length: Number(connections) }, () => new Promise<void>((done) => new Caller(until, done))),
+);
+const elapsed = (performance.now() - start) / 1000;
+times.sort((a, b) => a - b);
+const quantile = (q: number) => times[Math.floor(times.length * q)] ?? Number.NaN;
+console.log(
+  JSON.stringify({
+    requests: times.length,
+    seconds: elapsed,
+    p50Ms: quantile(0.5),
+    p99Ms: quantile(0.99),
+    failures,
+  }),
+);

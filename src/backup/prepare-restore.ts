@@ -1,0 +1,135 @@
+import { readFile, rm, stat, statfs } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { checkFormat } from '../data-folder.ts';
+import { flushFolder } from '../durable-file.ts';
+import { KeyRing } from '../ledger/key-ring.ts';
+import { limits } from '../limits.ts';
+import { uuid7 } from '../uuid.ts';
+import { BackupError, DamagedBackupError } from './backup-error.ts';
+import { copyFile, exists, makeFolder, namesIn } from './files.ts';
+import { type Manifest, manifestFile, parseManifest } from './manifest.ts';
+import { type Mark, readMark, writeMark } from './mark.ts';
+import { presentHead } from './present-head.ts';
+import type { RestoreOptions, RestoreStep } from './restore.ts';
+import { verifyCopy } from './verify.ts';
+
+/** Folder in the data folder where a backup waits until it takes its place. */
+export const staging = 'restoring';
+
+/** What isn't content: the lock, the journal (which goes on), what earlier restores moved aside, backups. */
+const staying =
+  /^(lock|lock-journal|journal\.ndjson|format\.json|backups|replaced-.*|restoring|restore\.json(\.new)?)$/;
+
+/**
+ * Everything that can fail for a reason comes here, before anything moves: the backup is copied into the data folder
+ * and verified there, and what is to be replaced is looked at. The mark is the last step.
+ */
+export async function prepareRestore(
+  options: RestoreOptions,
+  onStep: (step: RestoreStep) => void,
+): Promise<Mark> {
+  const { backup, dataDir, anchorPath, replace, keyPassphrase } = options;
+  const manifest = parseManifest(await readManifest(backup));
+  const content = await contentOf(dataDir, backup);
+  const anchor = await exists(anchorPath);
+  if (!replace) refuseContent(dataDir, content, anchor ? anchorPath : undefined);
+  await requireRoom(dataDir, manifest);
+
+  const stage = join(dataDir, staging);
+  await rm(stage, { recursive: true, force: true });
+  try {
+    await copyInto(stage, backup, manifest);
+    await requireSound(stage, manifest);
+    await (await KeyRing.load(join(stage, 'keys'))).unlock(keyPassphrase);
+  } catch (error) {
+    await rm(stage, { recursive: true, force: true });
+    throw error;
+  }
+  onStep('staged');
+
+  const startedAt = options.now();
+  const replaced = await presentHead(dataDir, anchorPath, join(stage, 'keys'));
+  const elsewhere = anchor && resolve(anchorPath) !== join(resolve(dataDir), 'anchor.json');
+  await writeMark(dataDir, {
+    backup_id: manifest.id,
+    from: resolve(backup),
+    entry_id: uuid7(startedAt),
+    started_at: new Date(startedAt).toISOString(),
+    aside: `replaced-${new Date(startedAt).toISOString().replaceAll(/[-:.]/g, '')}`,
+    names: [
+      ...content,
+      ...(elsewhere ? ['anchor-elsewhere.json'] : []),
+      // A log without a head has nothing that would vouch for a line in this journal: it begins one of its own.
+      ...(manifest.sth === undefined && (await exists(join(dataDir, 'journal.ndjson')))
+        ? ['journal.ndjson']
+        : []),
+    ],
+    anchor_path: resolve(anchorPath),
+    ...(manifest.sth === undefined ? {} : { sth: manifest.sth }),
+    ...(replaced === undefined ? {} : { replaced }),
+  });
+  onStep('marked');
+  return (await readMark(dataDir))!;
+}
+
+async function readManifest(backup: string): Promise<string> {
+  try {
+    return await readFile(join(backup, manifestFile), 'utf8');
+  } catch (error) {
+    throw new BackupError(
+      `${backup} is no backup: ${manifestFile} cannot be read (${(error as Error).message})`,
+    );
+  }
+}
+
+/** Names in the data folder that a restore replaces. A backup that lies among them stays where it is. */
+async function contentOf(dataDir: string, backup: string): Promise<string[]> {
+  const [own] = relative(resolve(dataDir), resolve(backup)).split('/');
+  return (await namesIn(dataDir)).filter((name) => !staying.test(name) && name !== own).sort();
+}
+
+function refuseContent(dataDir: string, content: readonly string[], anchor: string | undefined): void {
+  if (content.length === 0 && anchor === undefined) return;
+  const found =
+    content.length > 0
+      ? `the data folder ${dataDir} has ${content.join(', ')}`
+      : `there is an anchor ${anchor}`;
+  throw new BackupError(
+    `${found}: restore into an empty folder, or say --replace, and what is there is moved aside`,
+  );
+}
+
+async function requireRoom(dataDir: string, { size }: Manifest): Promise<void> {
+  const { bavail, bsize } = await statfs(dataDir);
+  if (bavail * bsize < size + limits.minFreeDiskBytes) {
+    throw new BackupError(
+      `the volume of ${dataDir} has ${bavail * bsize} bytes free; the backup takes ${size}`,
+    );
+  }
+}
+
+async function copyInto(stage: string, backup: string, { files }: Manifest): Promise<void> {
+  await makeFolder(join(stage, 'keys'));
+  for (const { name, size, sha256 } of files) {
+    const from = join(backup, name);
+    if (!(await exists(from))) throw new DamagedBackupError(`${name} is missing from the backup ${backup}`);
+    const found = (await stat(from)).size;
+    if (found !== size)
+      throw new DamagedBackupError(
+        `${name} of the backup has ${found} bytes, where its manifest says ${size}`,
+      );
+    if ((await copyFile(from, join(stage, name))).sha256 !== sha256)
+      throw new DamagedBackupError(
+        `${name} of the backup is damaged: its SHA-256 is not what the manifest says`,
+      );
+  }
+  await flushFolder(join(stage, 'keys'));
+  await flushFolder(stage);
+}
+
+async function requireSound(stage: string, manifest: Manifest): Promise<void> {
+  checkFormat(join(stage, 'format.json'));
+  const { sth } = await verifyCopy(stage);
+  if (sth?.signature !== manifest.sth?.signature)
+    throw new DamagedBackupError('the log of the backup ends with another head than its manifest says');
+}

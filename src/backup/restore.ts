@@ -1,0 +1,189 @@
+import { readFile, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { backupRestored, entryOf } from '../contract/critical-events.ts';
+import type { SignedTreeHead } from '../contract/resources/transparency.ts';
+import { restoreMark, takeDataFolder } from '../data-folder.ts';
+import { flushFolder } from '../durable-file.ts';
+import { fromJson } from '../ledger/heads.ts';
+import { Journal } from '../ledger/journal.ts';
+import type { Appended } from '../ledger/ledger.ts';
+import { openLedger } from '../ledger/open.ts';
+import { BackupError } from './backup-error.ts';
+import { carryKeys } from './carry-keys.ts';
+import { copyFile, exists, makeFolder } from './files.ts';
+import { type Mark, readMark } from './mark.ts';
+import { prepareRestore, staging } from './prepare-restore.ts';
+
+/** The places where a crash leaves something different behind, in order. */
+export type RestoreStep =
+  | 'staged'
+  | 'marked'
+  | 'moved-aside'
+  | 'moved-in'
+  | 'keys-carried'
+  | 'journal-written'
+  | 'logged'
+  | 'unmarked';
+
+export interface RestoreOptions {
+  /** Folder of the backup. It is only read. */
+  readonly backup: string;
+  readonly dataDir: string;
+  readonly anchorPath: string;
+  /** Whether what is in the data folder may be moved aside. */
+  readonly replace: boolean;
+  /** Where the private keys of the backup are encrypted. */
+  readonly keyPassphrase?: string;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Called when a step is done and on disk. */
+  onStep?(step: RestoreStep): void;
+}
+
+export interface Restored {
+  readonly backupId: string;
+  /** Head with which the restored log ended; absent for an empty one. */
+  readonly sth?: SignedTreeHead;
+  /** The largest head known of the log that was replaced. */
+  readonly replaced?: SignedTreeHead;
+  /** Where the content that was there lies now; absent where there was none. */
+  readonly aside?: string;
+  /** Where the log tells of it. */
+  readonly entry: Appended;
+  /** Whether an earlier run had begun it. */
+  readonly resumed: boolean;
+}
+
+/**
+ * Puts a backup in the place of what is in the data folder, and writes in journal and log that this was done.
+ *
+ * Nothing moves before the backup has been copied beside it and verified there. Then a mark is set, and until it is
+ * gone no service starts: after a crash in between, the same command goes on where it was. What was there is moved
+ * aside, never deleted. The journal stays and goes on: it knows what had been promised.
+ *
+ * @throws BackupError; Error when another process has the folder
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  const { dataDir, onStep = () => undefined } = options;
+  const folder = takeDataFolder(dataDir, { restoring: true });
+  try {
+    const begun = await readMark(dataDir);
+    if (begun !== undefined) await requireSame(begun, options.backup);
+    const mark = begun ?? (await prepareRestore(options, onStep));
+    await moveAside(dataDir, mark);
+    onStep('moved-aside');
+    await moveIn(dataDir);
+    onStep('moved-in');
+    await carryKeys(join(dataDir, mark.aside, 'keys'), join(dataDir, 'keys'), mark);
+    onStep('keys-carried');
+    await writeJournal(dataDir, mark);
+    onStep('journal-written');
+    const entry = await logRestore(options, mark);
+    onStep('logged');
+    await rm(join(dataDir, staging), { recursive: true, force: true });
+    await rm(join(dataDir, restoreMark));
+    await flushFolder(dataDir);
+    onStep('unmarked');
+    return resultOf(dataDir, mark, entry, begun !== undefined);
+  } finally {
+    folder.release();
+  }
+}
+
+/** Another backup than the one that is half in place can't be mixed in. */
+async function requireSame(mark: Mark, backup: string): Promise<void> {
+  if (resolve(backup) === mark.from) return;
+  throw new BackupError(
+    `a restore of ${mark.from} was interrupted; complete it first: run \`candor restore ${mark.from}\` again`,
+  );
+}
+
+/**
+ * What is both here and aside has come in since: nothing comes in before everything is aside. A crash between any two
+ * renames leaves a folder that has lost some of its files to `aside`, and the mark.
+ */
+async function moveAside(dataDir: string, mark: Mark): Promise<void> {
+  const aside = join(dataDir, mark.aside);
+  if (mark.names.length > 0) await makeFolder(aside);
+  for (const name of mark.names) {
+    if (!(await exists(join(dataDir, name))) || (await exists(join(aside, name)))) continue;
+    await rename(join(dataDir, name), join(aside, name));
+  }
+  await moveAnchorAside(dataDir, mark);
+  if (mark.names.length > 0) await flushFolder(aside);
+  await flushFolder(dataDir);
+}
+
+/** An anchor on another volume can't be renamed into this one: copied, flushed, then removed there. */
+async function moveAnchorAside(dataDir: string, { anchor_path, aside, names }: Mark): Promise<void> {
+  const name = 'anchor-elsewhere.json';
+  const target = join(dataDir, aside);
+  if (resolve(anchor_path) === join(resolve(dataDir), 'anchor.json') || !names.includes(name)) return;
+  const here = await readFile(anchor_path, 'utf8').catch(() => undefined);
+  const kept = await readFile(join(target, name), 'utf8').catch(() => undefined);
+  if (here === undefined || (kept !== undefined && kept !== here)) return;
+  if (kept === undefined) {
+    await rm(join(target, `${name}.new`), { force: true });
+    await copyFile(anchor_path, join(target, `${name}.new`));
+    await rename(join(target, `${name}.new`), join(target, name));
+    await flushFolder(target);
+  }
+  await rm(anchor_path);
+}
+
+/** What has gone in is no longer in `restoring/`. The old journal goes on where there is one. */
+async function moveIn(dataDir: string): Promise<void> {
+  const from = join(dataDir, staging);
+  for (const name of ['siem.mdb', 'ledger.mdb', 'keys', 'format.json', 'journal.ndjson']) {
+    if (!(await exists(join(from, name)))) continue;
+    if (name === 'journal.ndjson' && (await exists(join(dataDir, name)))) continue;
+    await rename(join(from, name), join(dataDir, name));
+  }
+  await flushFolder(dataDir);
+}
+
+/** Before the log is opened: from this line on, a smaller log than the journal remembers is no rollback. */
+async function writeJournal(dataDir: string, { started_at, sth, replaced }: Mark): Promise<void> {
+  const journal = new Journal(join(dataDir, 'journal.ndjson'));
+  const { regression } = await journal.read(() => true);
+  if (regression?.at === started_at) return;
+  await journal.write({
+    at: new Date(started_at),
+    event: 'restored',
+    head: sth && fromJson(sth),
+    health: { state: 'ok' },
+    replaced: replaced && fromJson(replaced),
+  });
+}
+
+/** Opened as any start opens it; what start-up doesn't trust is not restored. */
+async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended> {
+  const { dataDir, anchorPath, keyPassphrase } = options;
+  const { backup_id, sth, replaced, entry_id, started_at } = mark;
+  const ledger = await openLedger({
+    dataDir,
+    anchorPath,
+    ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+  });
+  try {
+    const { health } = await ledger.status();
+    if (health.state === 'degraded') throw new BackupError(`the restored log is not sound: ${health.advice}`);
+    const event = backupRestored({ backup_id, sth, replaced }, 'system');
+    const [entry] = await ledger.append([entryOf(event, entry_id, Date.parse(started_at))]);
+    return entry!;
+  } finally {
+    await ledger.close();
+  }
+}
+
+function resultOf(dataDir: string, mark: Mark, entry: Appended, resumed: boolean): Restored {
+  const { backup_id, sth, replaced, aside, names } = mark;
+  return {
+    backupId: backup_id,
+    ...(sth === undefined ? {} : { sth }),
+    ...(replaced === undefined ? {} : { replaced }),
+    ...(names.length === 0 ? {} : { aside: join(dataDir, aside) }),
+    entry,
+    resumed,
+  };
+}

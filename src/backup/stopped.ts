@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { takeDataFolder } from '../data-folder.ts';
+import { openLedger } from '../ledger/open.ts';
+import { openStore } from '../store/lmdb/store.ts';
+import { BackupError } from './backup-error.ts';
+import { BackupFolder, type BackupRecord } from './backups.ts';
+import { verifyCopy } from './verify.ts';
+
+export interface StoppedOptions {
+  readonly dataDir: string;
+  /** Where backups lie. */
+  readonly dir: string;
+  readonly anchorPath: string | undefined;
+  readonly keyPassphrase: string | undefined;
+  readonly alertWindowMs: number;
+  readonly productVersion: string;
+}
+
+/**
+ * Backs up the data folder of a service that doesn't run, in this process.
+ *
+ * @throws Error when a service has the folder; BackupError when there is nothing to copy or the log can't go on
+ */
+export async function backUpStopped(options: StoppedOptions): Promise<BackupRecord> {
+  const { dataDir, dir, anchorPath, keyPassphrase, alertWindowMs, productVersion } = options;
+  const missing = ['ledger.mdb', 'siem.mdb'].filter((name) => !existsSync(join(dataDir, name)));
+  if (missing.length > 0)
+    throw new BackupError(`${dataDir} has no ${missing.join(', ')}: there is nothing to back up`);
+  const folder = takeDataFolder(dataDir);
+  try {
+    const ledger = await openLedger({
+      dataDir,
+      ...(anchorPath === undefined ? {} : { anchorPath }),
+      ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+    });
+    try {
+      const { health } = await ledger.status();
+      if (health.state === 'degraded') throw new BackupError(health.advice);
+      const store = openStore({ dataDir, alertWindowMs });
+      try {
+        const parts = { dir, dataDir, store, ledger, productVersion, now: Date.now };
+        const backups = new BackupFolder({ ...parts, verify: (copy) => verifyCopy(copy) });
+        void backups.recover();
+        const { id } = await backups.begin('system');
+        const record = await backups.ended(id);
+        await backups.close();
+        return record;
+      } finally {
+        await store.close();
+      }
+    } finally {
+      await ledger.close();
+    }
+  } finally {
+    folder.release();
+  }
+}

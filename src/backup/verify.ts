@@ -1,0 +1,87 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SignedTreeHead } from '../contract/resources/transparency.ts';
+import type { Table } from '../events/records.ts';
+import { fsck } from '../ledger/fsck.ts';
+import { toJson } from '../ledger/heads.ts';
+import { LmdbStorage } from '../ledger/lmdb-store.ts';
+import { Nodes } from '../ledger/nodes.ts';
+import { inspectStore, type LoggedAlert } from '../store/lmdb/inspect.ts';
+import { bytesToHex } from '../tlog/hex.ts';
+import { DamagedBackupError } from './backup-error.ts';
+import { filesOf, hashFile } from './files.ts';
+import { type BackupFile, requiredFiles } from './manifest.ts';
+
+/** What a copy of the data folder was found to hold. */
+export interface Verified {
+  readonly files: readonly BackupFile[];
+  /** Head that the log ends with; absent for an empty log. */
+  readonly sth?: SignedTreeHead;
+  readonly events: Readonly<Record<Table, number>>;
+  readonly alerts: number;
+}
+
+/**
+ * Reads all of a copy as it lies on disk: derives the tree anew from the entries, reads every row of siem.mdb, and
+ * holds the one against the other, so that no critical event is missing from both. The hashes are of the same files.
+ *
+ * `stopped` is asked now and then and throws when nobody waits any more.
+ *
+ * @throws DamagedBackupError that says what is wrong with the copy.
+ */
+export async function verifyCopy(folder: string, stopped: () => void = () => undefined): Promise<Verified> {
+  const names = await filesOf(folder);
+  const missing = requiredFiles.filter((name) => !names.includes(name));
+  if (missing.length > 0) throw new DamagedBackupError(`the copy has no ${missing.join(', ')}`);
+  try {
+    const log = await fsck({ dataDir: folder, onProgress: stopped });
+    // Other findings are about what watches the log, such as a line of the journal that a crash cut short.
+    if (log.isDamaged || log.isRolledBack || log.counts.key_damaged !== undefined)
+      throw new DamagedBackupError(`the copy of the log is not sound: ${told(log.findings)}`);
+    const contents = await compare(folder, log.size, stopped);
+    const files: BackupFile[] = [];
+    for (const name of names) files.push(await hashFile(folder, name, stopped));
+    return {
+      files,
+      ...(log.head === undefined ? {} : { sth: toJson(log.head) }),
+      events: contents.events,
+      alerts: contents.alerts,
+    };
+  } finally {
+    // LMDB's tables of readers, which mean nothing in a copy.
+    for (const name of ['ledger.mdb', 'siem.mdb']) await rm(join(folder, `${name}-lock`), { force: true });
+  }
+}
+
+function told(findings: readonly { readonly code: string; readonly message: string }[]): string {
+  return findings.map(({ code, message }) => `${code}: ${message}`).join('; ');
+}
+
+/** Every alert that must be logged is in the log where it says, or waits in the outbox. */
+async function compare(folder: string, logSize: number, stopped: () => void) {
+  const storage = new LmdbStorage(join(folder, 'ledger.mdb'));
+  const nodes = new Nodes(storage);
+  const leafAt = (index: number) => bytesToHex(nodes.hashAt({ level: 0, index }, logSize));
+  let first: string | undefined;
+  const check = ({ id, place, waits }: LoggedAlert): void => {
+    stopped();
+    if (first !== undefined) return;
+    if (place === undefined) {
+      if (!waits) first = `alert ${id} must be logged and is in neither outbox nor log`;
+    } else if (place.leaf_index >= logSize) {
+      first = `alert ${id} is logged as leaf ${place.leaf_index}, and the log has ${logSize}`;
+    } else if (leafAt(place.leaf_index) !== place.leaf_hash) {
+      first = `alert ${id} is logged as leaf ${place.leaf_index}, which is another entry`;
+    }
+  };
+  try {
+    const contents = await inspectStore(folder, check);
+    if (first !== undefined) throw new DamagedBackupError(`the copies do not belong together: ${first}`);
+    return contents;
+  } catch (error) {
+    if (error instanceof DamagedBackupError) throw error;
+    throw new DamagedBackupError(`the copy of siem.mdb is not sound: ${(error as Error).message}`);
+  } finally {
+    await storage.close();
+  }
+}

@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
+import { type Client, createClient } from '../client/client.ts';
+import type { Backup } from '../contract/resources/backup.ts';
+import { errorCodes, ServiceError } from '../errors.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { jsonOption, serviceUrl, tokenOption } from './options.ts';
+import { CommandError, type Output, output } from './output.ts';
+
+interface Options {
+  readonly dataDir?: string;
+  readonly token?: string;
+  readonly json?: true;
+}
+
+/** How often a running service is asked how far it is. */
+const pollMs = 500;
+
+export function backupCommand(done: (code: ExitCode) => void): Command {
+  return new Command('backup')
+    .description(
+      'copy a whole service, verified: a running one by its address, a stopped one by its data folder',
+    )
+    .argument('[url]', 'address of the running service; needs a token with role admin', serviceUrl)
+    .option('--data-dir <folder>', 'data folder of a stopped service, instead of an address')
+    .addOption(tokenOption())
+    .addOption(jsonOption())
+    .action(async (url: string | undefined, options: Options) => done(await run(url, options)));
+}
+
+async function run(url: string | undefined, options: Options): Promise<ExitCode> {
+  if ((url === undefined) === (options.dataDir === undefined)) {
+    throw new CommandError('name either the address of a running service or --data-dir', exitCodes.usage);
+  }
+  const made = url === undefined ? await offline(options.dataDir!) : await online(url, options.token);
+  return report(made, output(options.json ?? false));
+}
+
+interface Made {
+  readonly id: string;
+  readonly attributes: Backup;
+}
+
+async function online(url: string, token: string | undefined): Promise<Made> {
+  const client = createClient({ baseUrl: url, ...(token === undefined ? {} : { token }) });
+  try {
+    const begun = (await client.call('createBackup')).data;
+    return await whenEnded(client, begun);
+  } catch (error) {
+    throw toldOf(error);
+  }
+}
+
+function toldOf(error: unknown, more = ''): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  const code = errorCodes[error.code].retry ? exitCodes.unavailable : exitCodes.failed;
+  return new CommandError(`${error.code}: ${error.message}${more}`, code);
+}
+
+/** A service that is busy meanwhile is asked again. */
+async function whenEnded(client: Client, begun: Made): Promise<Made> {
+  for (let made = begun; ; ) {
+    if (made.attributes.state !== 'running') return made;
+    await sleep(pollMs);
+    try {
+      made = (await client.call('getBackup', { params: { backup_id: begun.id } })).data;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'OVERLOADED') continue;
+      throw toldOf(
+        error,
+        `; backup ${begun.id} was begun, and GET /api/v1/backups/${begun.id} tells how far it is`,
+      );
+    }
+  }
+}
+
+/** Opens the folder as a service does, which also makes sure that its log is one that can go on. */
+async function offline(dataDir: string): Promise<Made> {
+  // Only this way loads the native parts.
+  const { backUpStopped } = await import('../backup/stopped.ts');
+  const { loadConfig } = await import('../config.ts');
+  const { productVersion } = await import('../version.ts');
+  try {
+    const config = loadConfig({ ...process.env, CANDOR_DATA_DIR: dataDir });
+    return await backUpStopped({
+      dataDir: config.data_dir,
+      dir: config['backup.dir'] ?? join(config.data_dir, 'backups'),
+      anchorPath: config['ledger.anchor_path'],
+      keyPassphrase: config.key_passphrase,
+      alertWindowMs: config['alerts.window_ms'],
+      productVersion: productVersion(),
+    });
+  } catch (error) {
+    const inUse = /in use by another process/.test((error as Error).message);
+    const advice = inUse ? ' (a running service is backed up by its address: candor backup <url>)' : '';
+    throw new CommandError(`${(error as Error).message}${advice}`);
+  }
+}
+
+function report({ id, attributes }: Made, out: Output): ExitCode {
+  const { state, error, path, size, events, alerts, sth, transparency } = attributes;
+  const leaf = transparency === undefined ? undefined : transparency.leaf_index;
+  const fields = {
+    status: state,
+    backup_id: id,
+    error,
+    path,
+    size,
+    events,
+    alerts,
+    tree_size: sth?.tree_size ?? 0,
+    root_hash: sth?.root_hash,
+    leaf_index: leaf,
+  };
+  if (state === 'failed') {
+    out.result([`backup ${id} failed: ${error ?? 'unknown'}`], fields);
+    return exitCodes.failed;
+  }
+  out.result(
+    [
+      `backup       ${id}`,
+      `path         ${path ?? ''}`,
+      `size         ${size} bytes`,
+      `events       ${events ?? 0}`,
+      `alerts       ${alerts ?? 0}`,
+      `log size     ${sth?.tree_size ?? 0}`,
+      `root         ${sth?.root_hash ?? 'none: the log is empty'}`,
+      `logged as    ${leaf === undefined ? 'not yet' : `leaf ${leaf}`}`,
+      'Verified after writing. Keep a copy elsewhere.',
+    ],
+    fields,
+  );
+  return exitCodes.ok;
+}

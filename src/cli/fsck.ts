@@ -1,0 +1,131 @@
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Command } from 'commander';
+import type { FsckReport } from '../ledger/fsck.ts';
+import { bytesToHex } from '../tlog/hex.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { jsonOption } from './options.ts';
+import { CommandError, type Field, output } from './output.ts';
+import { progressOption, reporter } from './progress.ts';
+
+interface Options {
+  readonly dataDir?: string;
+  readonly anchor?: string;
+  readonly signatures?: true;
+  readonly json?: true;
+  readonly progress?: true;
+}
+
+export function fsckCommand(done: (code: ExitCode) => void): Command {
+  return new Command('fsck')
+    .description(
+      'derive the whole transparency log again from its entries and report everything that does not fit; changes nothing',
+    )
+    .argument(
+      '[path]',
+      'folder of a backup or of a stopped service, or a ledger.mdb in one (default: CANDOR_DATA_DIR)',
+    )
+    .option('--data-dir <folder>', 'the same as the path')
+    .option('--anchor <file>', 'the anchor, where it lies elsewhere (default: CANDOR_LEDGER_ANCHOR_PATH)')
+    .option('--signatures', 'verify the signature of every entry, too: 12,000 a second')
+    .addOption(progressOption())
+    .addOption(jsonOption())
+    .action(async (path: string | undefined, options: Options) => done(await run(path, options)));
+}
+
+async function run(path: string | undefined, options: Options): Promise<ExitCode> {
+  const target = await targetOf(path ?? options.dataDir, options.anchor);
+  const release = await holdFolder(target.dataDir);
+  const tell = reporter('leaves', options.progress ?? process.stderr.isTTY);
+  try {
+    const { fsck } = await import('../ledger/fsck.ts');
+    const report = await fsck({
+      ...target,
+      signatures: options.signatures ?? false,
+      onProgress: ({ leaves, total }) => tell?.(leaves, total),
+    });
+    output(options.json ?? false).result(lines(report), fields(report));
+    return codeOf(report);
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new CommandError(error.message); // a file that may not be read
+  } finally {
+    release();
+  }
+}
+
+interface Target {
+  readonly dataDir: string;
+  readonly ledgerPath: string;
+  readonly anchorPath?: string;
+}
+
+/** The folder and the file. The configured anchor belongs to the configured folder only. */
+async function targetOf(path: string | undefined, anchor: string | undefined): Promise<Target> {
+  const given = anchor === undefined ? {} : { anchorPath: anchor };
+  if (path === undefined) {
+    const { loadConfig } = await import('../config.ts');
+    const config = loadConfig(process.env);
+    const anchorPath = anchor ?? config['ledger.anchor_path'];
+    const dataDir = config.data_dir;
+    return there({ dataDir, ledgerPath: join(dataDir, 'ledger.mdb'), ...(anchorPath ? { anchorPath } : {}) });
+  }
+  const isFile = existsSync(path) && statSync(path).isFile();
+  const dataDir = isFile ? dirname(path) : path;
+  return there({ dataDir, ledgerPath: isFile ? path : join(path, 'ledger.mdb'), ...given });
+}
+
+function there(target: Target): Target {
+  if (existsSync(target.ledgerPath)) return target;
+  throw new CommandError(
+    `there is no ${basename(target.ledgerPath)} in ${target.dataDir}; where one was, \`candor restore\` brings a backup back`,
+    exitCodes.unavailable,
+  );
+}
+
+/** A running service would change the file while it is read. A folder without a lock, such as a backup, is nobody's. */
+async function holdFolder(folder: string): Promise<() => void> {
+  if (!existsSync(join(folder, 'lock'))) return () => {};
+  const { lockFolder } = await import('../data-folder.ts');
+  try {
+    return lockFolder(folder, { name: 'data folder', instead: 'check a backup of it' }).release;
+  } catch (error) {
+    throw new CommandError((error as Error).message, exitCodes.unavailable);
+  }
+}
+
+function codeOf({ ok, isRolledBack, isDamaged }: FsckReport): ExitCode {
+  if (isRolledBack) return exitCodes.misbehaviour;
+  return ok && !isDamaged ? exitCodes.ok : exitCodes.refused;
+}
+
+export function lines(report: FsckReport): string[] {
+  const { size, head, findings, counts, elapsedMs } = report;
+  const rate = Math.round(size / Math.max(elapsedMs / 1000, 0.001));
+  const listed = findings.flatMap(({ code, message }) => `${code}: ${message}`);
+  const more = Object.values(counts).reduce((sum, count) => sum + count, 0) - findings.length;
+  const advice = [...new Set(findings.map((finding) => finding.advice))];
+  return [
+    `size         ${size}`,
+    `root         ${head === undefined ? 'none: the log is empty' : bytesToHex(head.root)}`,
+    `checked      in ${(elapsedMs / 1000).toFixed(1)} s, ${rate} leaves/s`,
+    ...(findings.length === 0
+      ? ['Whole: every leaf, node, head and index is what the entries give.']
+      : listed),
+    ...(more > 0 ? [`and ${more} more of these kinds`] : []),
+    ...advice.map((one) => `→ ${one}`),
+  ];
+}
+
+function fields(report: FsckReport): Record<string, Field> {
+  const { size, head, findings, counts, elapsedMs } = report;
+  return {
+    status: report.isRolledBack ? 'rolled_back' : report.isDamaged ? 'damaged' : report.ok ? 'ok' : 'noticed',
+    tree_size: size,
+    root_hash: head && bytesToHex(head.root),
+    timestamp_ns: head?.timestampNs,
+    findings: findings.map(({ code, message, position, advice }) => ({ code, message, position, advice })),
+    counts: { ...counts },
+    elapsed_ms: Math.round(elapsedMs),
+  };
+}

@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { jsonOption } from './options.ts';
+import { CommandError, output } from './output.ts';
+
+interface Options {
+  readonly dataDir?: string;
+  readonly replace?: true;
+  readonly json?: true;
+}
+
+export function restoreCommand(done: (code: ExitCode) => void): Command {
+  return new Command('restore')
+    .description('put a backup into a data folder, with an entry in its log; the service must be stopped')
+    .argument('<backup>', 'folder of the backup')
+    .option('--data-dir <folder>', 'data folder (default: CANDOR_DATA_DIR)')
+    .option('--replace', 'move aside what the data folder holds; nothing is deleted')
+    .addOption(jsonOption())
+    .action(async (backup: string, options: Options) => done(await run(backup, options)));
+}
+
+async function run(backup: string, options: Options): Promise<ExitCode> {
+  // Only this command and start load the native parts.
+  const { restoreBackup } = await import('../backup/restore.ts');
+  const { DamagedBackupError } = await import('../backup/backup-error.ts');
+  const { loadConfig } = await import('../config.ts');
+  const folder = options.dataDir === undefined ? {} : { CANDOR_DATA_DIR: options.dataDir };
+  let dataDir: string;
+  let restored: Awaited<ReturnType<typeof restoreBackup>>;
+  try {
+    const config = loadConfig({ ...process.env, ...folder });
+    const { key_passphrase: keyPassphrase } = config;
+    dataDir = config.data_dir;
+    restored = await restoreBackup({
+      backup,
+      dataDir,
+      anchorPath: config['ledger.anchor_path'] ?? join(dataDir, 'anchor.json'),
+      replace: options.replace ?? false,
+      ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+      now: Date.now,
+    });
+  } catch (error) {
+    const code = error instanceof DamagedBackupError ? exitCodes.refused : exitCodes.failed;
+    throw new CommandError((error as Error).message, code);
+  }
+
+  const { backupId, sth, replaced, aside, entry, resumed } = restored;
+  output(options.json ?? false).result(
+    [
+      `restored     ${backupId}${resumed ? ', begun by an earlier run' : ''}`,
+      `data folder  ${dataDir}`,
+      `log size     ${sth?.tree_size ?? 0}, and leaf ${entry.leaf_index}, which tells of this restore`,
+      `replaced     ${replaced === undefined ? 'no log that could be read' : `a log of ${replaced.tree_size} leaves`}`,
+      `moved to     ${aside ?? 'nothing was there'}`,
+      'Auditors who have seen a larger log will report a rollback: tell them why, out of band.',
+    ],
+    {
+      status: 'restored',
+      backup_id: backupId,
+      data_dir: dataDir,
+      tree_size: entry.tree_size,
+      backup_tree_size: sth?.tree_size ?? 0,
+      backup_root_hash: sth?.root_hash,
+      replaced_tree_size: replaced?.tree_size,
+      replaced_root_hash: replaced?.root_hash,
+      replaced_in: aside,
+      leaf_index: entry.leaf_index,
+      resumed,
+    },
+  );
+  return exitCodes.ok;
+}

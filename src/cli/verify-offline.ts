@@ -1,0 +1,244 @@
+import { readFile, stat } from 'node:fs/promises';
+import { looksLikeArchive, maxArchiveLine } from '../client/archive.ts';
+import { verifyArchive } from '../client/archive-verify.ts';
+import { verifyCheckpoint } from '../client/checkpoint.ts';
+import { looksLikeEvidence, parseEvidence } from '../client/evidence.ts';
+import { Fault } from '../client/fault.ts';
+import { fingerprint, type KeySet, type LogKey, parseKeySet } from '../client/key-set.ts';
+import { decodeNote } from '../client/latest.ts';
+import { type Pin, parsePin } from '../client/pin.ts';
+import { judge } from '../client/verdict.ts';
+import { parseBundle, type VerifiedEntry, verifyBundle } from '../client/verify.ts';
+import { bytesToHex } from '../tlog/hex.ts';
+import { equalHashes } from '../tlog/tree.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { linesOf } from './lines.ts';
+import { nativeVerifier } from './native-ed25519.ts';
+import { type CheckpointFlags, checkpointPolicy } from './options.ts';
+import { CommandError, type Field, headFields, headLines, type Output, orThrow } from './output.ts';
+import { reporter } from './progress.ts';
+
+export interface OfflineOptions extends CheckpointFlags {
+  readonly keys?: string;
+  readonly pin?: string;
+  readonly progress?: true;
+}
+
+/** Whose keys count: those of the file alone, or others that the caller trusts. */
+interface Trust {
+  readonly keys: KeySet | undefined;
+  readonly from: 'file' | 'given' | 'pin';
+  readonly pin: Pin | undefined;
+}
+
+/** Bundles, evidence and checkpoints are read whole; a bundle with the keys of a hundred years has 10 MB. */
+const maxFileBytes = 32 * 2 ** 20;
+
+/** Verifies a file by what it says it is. Nothing is asked of any log. */
+export async function verifyFile(path: string, options: OfflineOptions, out: Output): Promise<ExitCode> {
+  const trust = await trustOf(options);
+  for await (const first of linesOf(path, maxFileBytes)) {
+    if (looksLikeArchive(first)) return archive(path, trust, options, out);
+    break;
+  }
+  const bytes = await readWhole(path);
+  const text = decodeNote(bytes);
+  if (text instanceof Fault) return out.fault(new Fault('MALFORMED_BUNDLE', `${path} is not in UTF-8`));
+  if (looksLikeEvidence(text)) return evidence(text, trust, out);
+  if (text.includes('\n\n\u2014 ')) return checkpoint(text, trust, options, out);
+  return bundle(text, trust, out);
+}
+
+function bundle(text: string, trust: Trust, out: Output): ExitCode {
+  const parsed = parseBundle(text);
+  if (parsed instanceof Fault) return out.fault(parsed);
+  const verified = verifyBundle({ ...parsed, keys: trust.keys ?? parsed.keys });
+  if (verified instanceof Fault) return out.fault(verified);
+  const against = againstPin(verified, trust.pin);
+  if (against instanceof Fault) return out.fault(against);
+  reportEntry(verified, out, [...notesOf(trust), ...against.lines], {
+    keys: shownTrust(trust),
+    ...against.fields,
+  });
+  return exitCodes.ok;
+}
+
+function evidence(text: string, trust: Trust, out: Output): ExitCode {
+  const parsed = parseEvidence(text);
+  if (parsed instanceof Fault) return out.fault(parsed);
+  const { convicts, reason, signers } = judge(parsed, trust.keys);
+  const { code, message, log, foundAt, pinnedAt } = parsed;
+  const lines = [
+    convicts ? `Convicts: ${reason}.` : `Does not convict by itself: ${reason}.`,
+    `found        ${code}: ${message}`,
+    `log          ${log}, on ${foundAt}`,
+    ...signers.map((key) => `signed by    ${key.kid} (${key.purpose}), fingerprint ${fingerprint(key)}`),
+    ...notesOf(trust),
+  ];
+  out.result(lines, {
+    status: convicts ? 'convicts' : 'does_not_convict',
+    convicts,
+    reason,
+    code,
+    message,
+    log,
+    found_at: foundAt,
+    pinned_at: pinnedAt,
+    signers: signers.map(signerFields),
+    keys: shownTrust(trust),
+  });
+  return convicts ? exitCodes.misbehaviour : exitCodes.refused;
+}
+
+function checkpoint(text: string, trust: Trust, options: OfflineOptions, out: Output): ExitCode {
+  const policy = checkpointPolicy(options);
+  if (policy?.logKey === undefined && trust.keys === undefined) {
+    throw new CommandError('a checkpoint brings no keys: name --vkey, --keys or --pin', exitCodes.usage);
+  }
+  const verified = verifyCheckpoint(text, trust.keys ?? new Map(), policy);
+  if (verified instanceof Fault) return out.fault(verified);
+  const { origin, size, root, key, cosigners } = verified;
+  const against = againstPin({ head: verified }, trust.pin);
+  if (against instanceof Fault) return out.fault(against);
+  const names = cosigners.map(({ name, timeS }) => `${name} (${new Date(timeS * 1000).toISOString()})`);
+  const lines = [
+    `origin       ${origin}`,
+    `size         ${size}`,
+    `root         ${bytesToHex(root)}`,
+    `fingerprint  ${fingerprint(key)}`,
+    ...(names.length > 0 ? [`cosigned by  ${names.join(', ')}`] : []),
+    'Verified: the checkpoint is signed.',
+    ...against.lines,
+  ];
+  out.result(lines, {
+    status: 'ok',
+    origin,
+    tree_size: size,
+    root_hash: bytesToHex(root),
+    signer: signerFields(key),
+    cosigned_by: cosigners.map(({ name, timeS }) => ({ name, time_s: timeS })),
+    ...against.fields,
+  });
+  return exitCodes.ok;
+}
+
+async function archive(path: string, trust: Trust, options: OfflineOptions, out: Output): Promise<ExitCode> {
+  const onProgress = reporter('entries', options.progress);
+  const verified = await verifyArchive(linesOf(path, maxArchiveLine), {
+    verify: nativeVerifier(),
+    ...(trust.keys && { keys: trust.keys }),
+    ...(onProgress && { onProgress }),
+  });
+  if (verified instanceof Fault) return out.fault(verified);
+  const { header, headKey, entries, byRevokedKeys } = verified;
+  const { head, from, to, log } = header;
+  const against = againstPin({ head }, trust.pin);
+  if (against instanceof Fault) return out.fault(against);
+  const whole = from === 0 && to === head.size;
+  const lines = [
+    ...headLines(head, headKey),
+    `Verified: ${whole ? `all ${entries} entries` : `entries ${from} to ${to}`} of ${log}, their signatures and their tree.`,
+    ...(byRevokedKeys > 0
+      ? [`${byRevokedKeys} of them by a key that was revoked after they were logged.`]
+      : []),
+    ...notesOf(trust),
+    ...against.lines,
+  ];
+  out.result(lines, {
+    status: 'ok',
+    log,
+    from,
+    to,
+    entries,
+    whole,
+    by_revoked_keys: byRevokedKeys,
+    checkpoint: verified.checkpoint?.origin,
+    ...headFields(head, headKey),
+    keys: shownTrust(trust),
+    ...against.fields,
+  });
+  return exitCodes.ok;
+}
+
+/** What verified of an entry, for `verify` in both of its ways. */
+export function reportEntry(
+  verified: VerifiedEntry,
+  out: Output,
+  notes: readonly string[],
+  fields: Readonly<Record<string, Field>>,
+): void {
+  const { entry, leafIndex, leafHash, head, headKey, entryKey } = verified;
+  const revoked = entryKey.state === 'revoked';
+  const lines = [
+    `entry        ${entry.id} (${entry.kind})`,
+    `leaf         ${leafIndex}  ${bytesToHex(leafHash)}`,
+    ...headLines(head, headKey),
+    'Verified: the entry is signed, and in the tree whose head is signed.',
+    ...(revoked ? ['Its key was revoked after it was logged.'] : []),
+    ...notes,
+  ];
+  out.result(lines, {
+    status: 'ok',
+    entry_id: entry.id,
+    kind: entry.kind,
+    leaf_index: leafIndex,
+    leaf_hash: bytesToHex(leafHash),
+    entry_key_id: entry.key_id,
+    entry_key_fingerprint: fingerprint(entryKey),
+    entry_key_revoked: revoked,
+    ...headFields(head, headKey),
+    ...fields,
+  });
+}
+
+/** Without the log only a tree of the pinned size can be compared. */
+function againstPin(
+  { head }: { readonly head: Pick<VerifiedEntry['head'], 'size' | 'root'> },
+  pin: Pin | undefined,
+): { lines: string[]; fields: Record<string, Field> } | Fault {
+  if (pin === undefined) return { lines: [], fields: {} };
+  if (head.size !== pin.head.size) {
+    const lines = [
+      `The pin is of size ${pin.head.size}: only its keys were compared. Ask the log with --url.`,
+    ];
+    return { lines, fields: {} };
+  }
+  if (!equalHashes(head.root, pin.head.root))
+    return new Fault('FORK', `the pin has another root for size ${head.size}`);
+  return { lines: ['The same tree as pinned.'], fields: { consistent_with: pin.head.size } };
+}
+
+async function trustOf({ keys, pin }: OfflineOptions): Promise<Trust> {
+  const pinned = pin === undefined ? undefined : orThrow(parsePin((await readWhole(pin)).toString('utf8')));
+  if (keys !== undefined) {
+    const given = orThrow(parseKeySet((await readWhole(keys)).toString('utf8')));
+    return { keys: given, from: 'given', pin: pinned };
+  }
+  return { keys: pinned?.keys, from: pinned === undefined ? 'file' : 'pin', pin: pinned };
+}
+
+function notesOf(trust: Trust): string[] {
+  return trust.from === 'file'
+    ? ['The keys are those of the file: compare the fingerprint with one that you trust.']
+    : [];
+}
+
+/** `bundle` where the file that was verified brought the keys itself. */
+function shownTrust({ from }: Trust): string {
+  return from === 'file' ? 'bundle' : from;
+}
+
+function signerFields(key: LogKey): Field {
+  return { kid: key.kid, purpose: key.purpose, fingerprint: fingerprint(key) };
+}
+
+async function readWhole(path: string): Promise<Buffer> {
+  try {
+    const { size } = await stat(path);
+    if (size > maxFileBytes) throw new CommandError(`${path} has ${size} bytes, ${maxFileBytes} are allowed`);
+    return await readFile(path);
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError((error as Error).message);
+  }
+}

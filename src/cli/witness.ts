@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { formatVerifierKey, type VerifierKey } from '../tlog/note.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandError } from './output.ts';
+
+interface Options {
+  readonly state: string;
+  readonly name?: string;
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly log?: readonly string[];
+  readonly logs?: string;
+  readonly showKey?: true;
+}
+
+export function witnessCommand(done: (code: ExitCode) => void): Command {
+  return new Command('witness')
+    .description('cosign the checkpoints of logs that only ever grow (C2SP tlog-witness)')
+    .requiredOption('--state <folder>', 'where key and memory are kept; one process at a time')
+    .option('--name <name>', 'name of the key, such as example.org/witness; needed for a new state folder')
+    .addOption(
+      new Option('--listen <host:port>', 'address to listen on; port 0 takes a free one, which is printed')
+        .argParser(address)
+        .default({ host: '127.0.0.1', port: 0 }, '127.0.0.1:0'),
+    )
+    .option('--log <vkey>', 'verifier key of a log that is cosigned (repeatable)', collect)
+    .option('--logs <file>', 'file of such keys, one a line')
+    .option('--show-key', 'print the verifier key of this witness, for policies, and end')
+    .addHelpText(
+      'after',
+      '\nIt speaks plain HTTP: what it answers is signed.\n' +
+        'Never put an older copy of the state folder back: the witness would not know what it cosigned since,\n' +
+        'and could contradict it. Where the folder is lost, begin a new witness, with a new key.',
+    )
+    .action(async (options: Options) => done(await run(options)));
+}
+
+async function run(options: Options): Promise<ExitCode> {
+  // Only this command loads the parts of a server.
+  const { WitnessState } = await import('../witness/witness-state.ts');
+  if (options.showKey === true) {
+    const key = await orFail(WitnessState.readKey(options.state, options.name));
+    process.stdout.write(`${formatVerifierKey(key.public)}\n`);
+    return exitCodes.ok;
+  }
+  const logs = await knownLogs(options);
+  const state = await orFail(WitnessState.open(options.state, options.name));
+  try {
+    return await serve(options, logs, state);
+  } finally {
+    state.release();
+  }
+}
+
+type State = Awaited<ReturnType<typeof import('../witness/witness-state.ts').WitnessState.open>>;
+
+async function serve(options: Options, logs: readonly VerifierKey[], state: State): Promise<ExitCode> {
+  const { pino } = await import('pino');
+  const { Witness } = await import('../witness/witness.ts');
+  const { startWitnessServer } = await import('../witness/server.ts');
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const witness = new Witness({
+    state,
+    logs,
+    now: Date.now,
+    onContradiction: (found) => log.error(found, 'the log contradicts what it signed before: keep this'),
+  });
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
+  });
+  const server = await orFail(
+    startWitnessServer({
+      witness,
+      ...options.listen,
+      onFailure: (error) => log.error({ err: error }, 'a request could not be answered'),
+    }),
+  );
+  const vkey = formatVerifierKey(state.key.public);
+  process.stdout.write(`${vkey}\n`);
+  log.info({ url: server.url, pid: process.pid, vkey, logs: logs.map(({ name }) => name) }, 'listening');
+  await stopped;
+  await server.close();
+  log.info('stopped');
+  return exitCodes.ok;
+}
+
+/** What keeps a witness from starting is for the operator to mend. */
+async function orFail<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    throw new CommandError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function knownLogs({ log = [], logs: file }: Options): Promise<VerifierKey[]> {
+  const { parseLogKey, parseLogList, UnknownLogError } = await import('../witness/known-logs.ts');
+  try {
+    const listed = file === undefined ? [] : parseLogList(await readFile(file, 'utf8'));
+    const all = [...log.map(parseLogKey), ...listed];
+    if (all.length === 0) throw new CommandError('name a log by --log or --logs', exitCodes.usage);
+    return all;
+  } catch (error) {
+    if (error instanceof UnknownLogError) {
+      throw new CommandError(`${file === undefined ? '' : `${file}: `}${error.message}`, exitCodes.usage);
+    }
+    if (error instanceof CommandError) throw error;
+    throw new CommandError((error as Error).message);
+  }
+}
+
+function address(text: string): { host: string; port: number } {
+  const [, bracketed, plain, port = ''] =
+    /^(?:\[([0-9a-f:.]+)\]|([^:[\]]+)):(0|[1-9][0-9]{0,4})$/i.exec(text) ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || Number(port) > 65_535) {
+    throw new InvalidArgumentError('wanted a host and a port, such as 127.0.0.1:8081 or [::1]:8081');
+  }
+  return { host, port: Number(port) };
+}
+
+function collect(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, text];
+}

@@ -1,0 +1,68 @@
+import { bytesToHex } from '../tlog/hex.ts';
+import { leafHash } from '../tlog/tree.ts';
+import { members, parseExact, safeInteger } from './exact-json.ts';
+import { Fault } from './fault.ts';
+import type { KeySet } from './key-set.ts';
+import type { LogSource } from './log-source.ts';
+import { sha256 } from './sha256.ts';
+import type { SignedHead } from './tree-head.ts';
+import { readLeaf, readPath, type VerifiedEntry, verifyBundle } from './verify.ts';
+
+/** Which entry: its position, its id, or its bytes. */
+export type EntryQuery =
+  | { readonly leafIndex: number }
+  | { readonly entryId: string }
+  | { readonly canonical: Uint8Array };
+
+/** What verified, with the proof that showed it. */
+export type ProvenEntry = VerifiedEntry & {
+  readonly path: readonly Uint8Array[];
+  readonly canonical: Uint8Array;
+};
+
+/**
+ * Fetches the proof of an entry against this head and verifies all of it. Where the caller doesn't hold the entry's
+ * bytes, they are fetched too, which needs a role.
+ */
+export async function proveEntry(
+  log: LogSource,
+  query: EntryQuery,
+  signed: { readonly head: SignedHead; readonly keys: KeySet },
+): Promise<ProvenEntry | Fault> {
+  const { head, keys } = signed;
+  const which = parameterOf(query);
+  const proof = await log.get(`/api/transparency/inclusion?${which}&tree_size=${head.size}`);
+  if (proof instanceof Fault) return proof;
+  const fields = members(parseExact(proof));
+  const leafIndex = safeInteger(fields?.leaf_index);
+  const asked = 'leafIndex' in query ? query.leafIndex : leafIndex;
+  if (leafIndex === undefined || leafIndex !== asked || safeInteger(fields?.tree_size) !== head.size) {
+    return new Fault('MALFORMED_PROOF', `wanted a proof for ${which} in size ${head.size}, came another one`);
+  }
+  const path = readPath(fields?.audit_path);
+  if (path instanceof Fault) return path;
+
+  const canonical = 'canonical' in query ? query.canonical : await fetchCanonical(log, leafIndex);
+  if (canonical instanceof Fault) return canonical;
+  const verified = verifyBundle({ leaf: { leafIndex, canonical }, path, head, keys });
+  if (verified instanceof Fault) return verified;
+  if ('entryId' in query && verified.entry.id !== query.entryId) {
+    return new Fault('WRONG_LEAF', `wanted entry ${query.entryId}, came ${verified.entry.id}`);
+  }
+  return { ...verified, path, canonical };
+}
+
+function parameterOf(query: EntryQuery): string {
+  if ('leafIndex' in query) return `leaf_index=${query.leafIndex}`;
+  if ('entryId' in query) return `entry_id=${query.entryId}`;
+  return `leaf_hash=${bytesToHex(leafHash(sha256, query.canonical))}`;
+}
+
+async function fetchCanonical(log: LogSource, leafIndex: number): Promise<Uint8Array | Fault> {
+  const text = await log.get(`/api/transparency/leaf?leaf_index=${leafIndex}`);
+  if (text instanceof Fault) return text;
+  const leaf = readLeaf(parseExact(text));
+  if (leaf instanceof Fault) return leaf;
+  if (leaf.leafIndex === leafIndex) return leaf.canonical;
+  return new Fault('WRONG_LEAF', `wanted leaf ${leafIndex}, came ${leaf.leafIndex}`);
+}

@@ -1,0 +1,113 @@
+import { decodeEntryBundle } from '../tlog/entry-bundle.ts';
+import { TlogError } from '../tlog/fault.ts';
+import { pageColumns, pageWidth, placeOf } from '../tlog/page.ts';
+import { consistencyPlan, foldProof } from '../tlog/proof.ts';
+import { entriesPath, type TileAddress, tilePath } from '../tlog/tile.ts';
+import { type Coordinate, foldRoot, type Hash, hashBytes, nodeHash, rootPlan } from '../tlog/tree.ts';
+import { Fault } from './fault.ts';
+import { Denied, type LogSource, NotFound } from './log-source.ts';
+import { sha256 } from './sha256.ts';
+
+/** The hashes of a tile (C2SP tlog-tiles), left to right. */
+export async function fetchTile(log: LogSource, tile: TileAddress): Promise<Hash[] | Fault> {
+  const got = await fetchAtLeast(log, tile.width, (width) => tilePath({ ...tile, width }));
+  if (got instanceof Fault) return got;
+  if (got.bytes.length !== got.width * hashBytes) {
+    return new Fault(
+      'MALFORMED_TILE',
+      `${got.path}: ${got.bytes.length} bytes, not ${got.width * hashBytes}`,
+    );
+  }
+  return Array.from({ length: tile.width }, (_, i) => got.bytes.subarray(i * hashBytes, (i + 1) * hashBytes));
+}
+
+/** The canonical bytes of the first `width` entries from index 256 · `index`. Needs a role. */
+export async function fetchEntryBundle(
+  log: LogSource,
+  index: number,
+  width: number,
+): Promise<Uint8Array[] | Fault> {
+  const got = await fetchAtLeast(log, width, (columns) => entriesPath(index, columns));
+  if (got instanceof Denied)
+    return new Denied(
+      'HTTP_REFUSED',
+      `log entries need a token with a role that may read them: ${got.message}`,
+    );
+  if (got instanceof Fault) return got;
+  try {
+    return decodeEntryBundle(got.bytes, got.width).slice(0, width);
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    return new Fault('MALFORMED_TILE', `${got.path}: ${error.message}`);
+  }
+}
+
+/** A partial tile may be gone once the full one is there (C2SP tlog-tiles), which begins with the same columns. */
+async function fetchAtLeast(
+  log: LogSource,
+  width: number,
+  pathOf: (width: number) => string,
+): Promise<{ bytes: Uint8Array; width: number; path: string } | Fault> {
+  const path = `/${pathOf(width)}`;
+  const bytes = await log.getBytes(path);
+  if (!(bytes instanceof Fault)) return { bytes, width, path };
+  if (!(bytes instanceof NotFound) || width === pageColumns) return bytes;
+  const full = `/${pathOf(pageColumns)}`;
+  const whole = await log.getBytes(full);
+  return whole instanceof Fault ? bytes : { bytes: whole, width: pageColumns, path: full };
+}
+
+/** The right edge of the tree of the first `size` leaves, as the tiles of a log of `treeSize` leaves tell it. */
+export async function fetchEdge(log: LogSource, size: number, treeSize: number): Promise<Hash[] | Fault> {
+  const hashes = await fetchNodes(log, rootPlan(size), treeSize);
+  return hashes instanceof Fault ? hashes : rootPlan(size).map((at) => hashes(at));
+}
+
+/** What the tiles of a log say of two of its sizes: the root of the first, and a proof from it to the second. */
+export async function proofFromTiles(
+  log: LogSource,
+  firstSize: number,
+  secondSize: number,
+): Promise<{ firstRoot: Hash; path: Hash[] } | Fault> {
+  const plan = consistencyPlan(firstSize, secondSize);
+  const hashes = await fetchNodes(log, [...rootPlan(firstSize), ...plan.flat()], secondSize);
+  if (hashes instanceof Fault) return hashes;
+  return {
+    firstRoot: foldRoot(sha256, firstSize, rootPlan(firstSize).map(hashes)),
+    path: foldProof(sha256, plan, hashes),
+  };
+}
+
+/** Nodes of the tree of `treeSize` leaves, each hashed from the columns of its tile. At most a few hundred. */
+async function fetchNodes(
+  log: LogSource,
+  nodes: readonly Coordinate[],
+  treeSize: number,
+): Promise<((at: Coordinate) => Hash) | Fault> {
+  const tiles = new Map<string, Hash[]>();
+  for (const at of nodes) {
+    const { level, index } = placeOf(at);
+    const tile = { level, index, width: pageWidth({ level, index }, treeSize) };
+    if (tiles.has(tilePath(tile))) continue;
+    const hashes = await fetchTile(log, tile);
+    if (hashes instanceof Fault) return hashes;
+    tiles.set(tilePath(tile), hashes);
+  }
+  return (at) => {
+    const { level, index, row, column } = placeOf(at);
+    const width = pageWidth({ level, index }, treeSize);
+    const hashes = tiles.get(tilePath({ level, index, width }))!;
+    return foldComplete(hashes.slice(column * 2 ** row, (column + 1) * 2 ** row));
+  };
+}
+
+/** The root of a complete subtree over 2^k hashes. */
+export function foldComplete(hashes: readonly Hash[]): Hash {
+  let row = hashes;
+  while (row.length > 1) {
+    const above: Hash[] = [];
+    for (let i = 0; i < row.length; i += 2) above.push(nodeHash(sha256, row[i]!, row[i + 1]!));
+    row = above;
+  }
+  return row[0]!;
+}

@@ -1,0 +1,203 @@
+/**
+ * Critical events, one function a kind: what caused the change calls it and hands the result to the outbox (or, with
+ * an id and a time, to the ledger). Whatever somebody wrote into a text, the event can be logged.
+ */
+import type { Alert } from './resources/alert.ts';
+import {
+  type EntryData,
+  type EntryKind,
+  entryKinds,
+  maxEntryEventIds,
+  maxEntryItems,
+  maxEntryText,
+} from './resources/log-entry-kinds.ts';
+import type { SignedTreeHead } from './resources/transparency.ts';
+
+/** What is to be logged. `actor` is the id of a principal, or `system`. */
+export interface CriticalEvent {
+  readonly kind: EntryKind;
+  readonly actor: string;
+  readonly subject: { readonly type: string; readonly id: string };
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** The event as the ledger takes it. `id` is a UUIDv7 and makes appending idempotent. */
+export function entryOf(
+  event: CriticalEvent,
+  id: string,
+  occurredAtMs: number,
+): CriticalEvent & { readonly id: string; readonly occurred_at: string } {
+  const { kind, actor, subject, data } = event;
+  return { id, kind, occurred_at: new Date(occurredAtMs).toISOString(), actor, subject, data };
+}
+
+/** To be logged when the alert first reaches high. */
+export function alertRaised(id: string, alert: Alert, actor: string): CriticalEvent {
+  const { title, severity, category, src_ip, src_port, dst_ip, dst_port, transport, domain } = alert;
+  const { count, first_seen, last_seen, dedup_key } = alert;
+  const rule = { source: alert.rule_source, id: alert.rule_id, name: alert.rule_name };
+  const ends = { src_ip, src_port, dst_ip, dst_port, transport, domain };
+  const event_ids = alert.event_ids.slice(0, maxEntryEventIds);
+  const times = { count, first_seen, last_seen, event_ids, dedup_key };
+  return eventOf('alert.raised', id, { rule, title, severity, category, ...ends, ...times }, actor);
+}
+
+export function principalProvisioned(
+  id: string,
+  { name, kind, roles }: Given<EntryData<'principal.provisioned'>>,
+  actor: string,
+): CriticalEvent {
+  return eventOf('principal.provisioned', id, { name, kind, roles }, actor);
+}
+
+export function principalStatusChanged(
+  id: string,
+  data: Given<EntryData<'principal.status_changed'>>,
+  actor: string,
+): CriticalEvent {
+  return eventOf('principal.status_changed', id, data, actor);
+}
+
+export function principalRoleChanged(
+  id: string,
+  data: Given<EntryData<'principal.role_changed'>>,
+  actor: string,
+): CriticalEvent {
+  return eventOf('principal.role_changed', id, data, actor);
+}
+
+export function tokenIssued(jti: string, actor: string): CriticalEvent {
+  return eventOf('token.issued', jti, {}, actor);
+}
+
+export function tokenRevoked(jti: string, actor: string): CriticalEvent {
+  return eventOf('token.revoked', jti, {}, actor);
+}
+
+/** The access policy was read anew from where it is kept: one event for the whole difference. */
+export function policyReloaded(diff: Diff<'policy.reloaded'>, actor: string): CriticalEvent {
+  return eventOf('policy.reloaded', 'access', counted(diff), actor);
+}
+
+/** The access policy was changed through the interface: one event for the whole difference. */
+export function policyRuleEdited(diff: Diff<'policy.rule_edited'>, actor: string): CriticalEvent {
+  return eventOf('policy.rule_edited', 'access', counted(diff), actor);
+}
+
+/** The detection rules changed: one event for the whole difference. */
+export function detectionReloaded(diff: Diff<'detection.reloaded'>, actor: string): CriticalEvent {
+  return eventOf('detection.reloaded', 'detection', counted(diff), actor);
+}
+
+export function keyRotated(data: Given<EntryData<'key.rotated'>>, actor: string): CriticalEvent {
+  return eventOf('key.rotated', data.new_kid, data, actor);
+}
+
+export function keyRevoked(kid: string, data: Given<EntryData<'key.revoked'>>, actor: string): CriticalEvent {
+  return eventOf('key.revoked', kid, data, actor);
+}
+
+export function keyRetired(kid: string, data: Given<EntryData<'key.retired'>>, actor: string): CriticalEvent {
+  return eventOf('key.retired', kid, data, actor);
+}
+
+export function backupCreated(
+  id: string,
+  backup: {
+    readonly size: number;
+    readonly files: number;
+    readonly manifest_sha256: string;
+    readonly sth?: SignedTreeHead | undefined;
+  },
+  actor: string,
+): CriticalEvent {
+  return eventOf('backup.created', id, { ...backup, sth: logged(backup.sth) }, actor);
+}
+
+export function backupRestored(
+  restored: {
+    readonly backup_id: string;
+    readonly sth?: SignedTreeHead | undefined;
+    readonly replaced?: SignedTreeHead | undefined;
+  },
+  actor: string,
+): CriticalEvent {
+  const { backup_id, sth, replaced } = restored;
+  return eventOf(
+    'backup.restored',
+    backup_id,
+    { backup_id, sth: logged(sth), replaced: logged(replaced) },
+    actor,
+  );
+}
+
+export function verdictOverridden(
+  alertId: string,
+  data: Given<EntryData<'verdict.overridden'>>,
+  actor: string,
+): CriticalEvent {
+  return eventOf('verdict.overridden', alertId, data, actor);
+}
+
+/** Data as its causer may give it: not to be written to, and undefined where it may be missing. */
+type Given<T> = T extends readonly (infer Item)[]
+  ? readonly Given<Item>[]
+  : T extends object
+    ? {
+        readonly [K in keyof T]: Partial<Pick<T, K>> extends Pick<T, K>
+          ? Given<T[K]> | undefined
+          : Given<T[K]>;
+      }
+    : T;
+
+type DiffKind = 'policy.reloaded' | 'policy.rule_edited' | 'detection.reloaded';
+type Diff<K extends DiffKind> = Given<Pick<EntryData<K>, 'version' | 'added' | 'removed' | 'changed'>>;
+
+function counted<D extends { readonly [K in 'added' | 'removed' | 'changed']: readonly unknown[] }>(diff: D) {
+  const counts = {
+    added_count: diff.added.length,
+    removed_count: diff.removed.length,
+    changed_count: diff.changed.length,
+  };
+  return { ...diff, ...counts };
+}
+
+/** A head as entries name it (see loggedHead in log-entry-kinds.ts). */
+function logged(head: SignedTreeHead | undefined) {
+  if (head === undefined) return undefined;
+  const { tree_size, root_hash, timestamp_ns, signature, signer_key_id } = head;
+  return { tree_size, root_hash, timestamp_ns: String(BigInt(timestamp_ns)), signature, signer_key_id };
+}
+
+function eventOf<K extends EntryKind>(
+  kind: K,
+  subjectId: string,
+  data: Given<EntryData<K>>,
+  actor: string,
+): CriticalEvent {
+  return {
+    kind,
+    actor: named(actor),
+    subject: { type: entryKinds[kind].subject, id: named(subjectId) },
+    data: bounded(data) as CriticalEvent['data'],
+  };
+}
+
+/** A copy with every text fit for an entry, every list bounded, and nothing undefined. */
+function bounded(value: unknown): unknown {
+  if (typeof value === 'string') return entryText(value);
+  if (Array.isArray(value)) return value.slice(0, maxEntryItems).map(bounded);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members.map(([name, member]) => [name, bounded(member)]));
+}
+
+/** A text fit for an entry: bounded, and well-formed, because JCS refuses lone surrogates. */
+function entryText(text: string): string {
+  return text.slice(0, maxEntryText).toWellFormed();
+}
+
+/** The same for a name, which the ledger wants to have a character at least. */
+function named(text: string): string {
+  return entryText(text) || 'unknown';
+}

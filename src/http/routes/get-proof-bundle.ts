@@ -1,0 +1,24 @@
+import { onlyLeaf } from '../../contract/query.ts';
+import { writeTreeHead } from '../../contract/resources/transparency.ts';
+import type { Handler } from '../context.ts';
+import { bufferOf, readable } from '../log-entries.ts';
+import { jsonText } from '../reply.ts';
+
+/** What verifiers read offline, the head's timestamp in exact digits. */
+export const getProofBundle: Handler<'getProofBundle'> = async ({ services, query, refusal }) => {
+  const bundle = await readable(
+    refusal,
+    () => services.ledger.bundle(onlyLeaf(query)),
+    ({ leaf }) => leaf,
+  );
+  const { leaf_index, leaf_hash, canonical } = bundle.leaf;
+  const texts = JSON.stringify({
+    leaf_index,
+    leaf_hash,
+    canonical: bufferOf(canonical).toString('base64'),
+    tree_size: bundle.head.tree_size,
+    audit_path: bundle.audit_path,
+    keys: bundle.keys,
+  });
+  return jsonText(`${texts.slice(0, -1)},"head":${writeTreeHead(bundle.head)}}`);
+};

@@ -1,0 +1,8 @@
+import type { Handler } from '../context.ts';
+import { resource } from '../reply.ts';
+
+export const revokeKey: Handler<'revokeKey'> = async ({ services, params, body, identity }) => {
+  const key = await services.ledger.revokeKey(params.key_id, body.reason, identity.principal.id);
+  await services.keysChanged();
+  return resource('key', key.kid, key);
+};

@@ -1,0 +1,112 @@
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { KeyFile } from './key-file.ts';
+
+/**
+ * `<data>/keys/`: one file a key, `<kid>.json`, mode 0600, never deleted. Everything here blocks the thread: keys
+ * change once a day, and a change must be on disk before the next signature.
+ */
+export class KeyFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The texts of all key files by kid. */
+  read(): Map<string, string> {
+    const texts = new Map<string, string>();
+    for (const name of namesIn(this.path).sort()) {
+      if (name.endsWith('.json'))
+        texts.set(name.slice(0, -'.json'.length), readFileSync(join(this.path, name), 'utf8'));
+    }
+    return texts;
+  }
+
+  /** A write that a crash cut short left its file beside the one that it was for, perhaps with a plain private key. */
+  removeUnfinished(): void {
+    for (const name of namesIn(this.path)) if (name.endsWith('.json.new')) rmSync(join(this.path, name));
+  }
+
+  /** Makes the folder where it is missing. */
+  make(): void {
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    chmodSync(this.path, 0o700);
+    flush(dirname(this.path));
+  }
+
+  /** Writes and flushes the new contents beside the files. When it throws, nothing has changed. */
+  prepare(files: readonly KeyFile[]): void {
+    try {
+      for (const file of files) writeFlushed(this.#pathOf(file, '.new'), `${JSON.stringify(file)}\n`);
+    } catch (error) {
+      for (const file of files) remove(this.#pathOf(file, '.new'));
+      throw error;
+    }
+  }
+
+  /**
+   * Puts what was prepared in its place, in this order, flushed. A crash in between leaves the first files new and the
+   * others old; when it throws, the same is true of this process.
+   */
+  commit(files: readonly KeyFile[], renamed: (file: KeyFile) => void): void {
+    for (const file of files) {
+      renameSync(this.#pathOf(file, '.new'), this.#pathOf(file, ''));
+      flush(this.path);
+      renamed(file);
+    }
+  }
+
+  #pathOf(file: KeyFile, suffix: string): string {
+    return join(this.path, `${file.kid}.json${suffix}`);
+  }
+}
+
+function writeFlushed(path: string, text: string): void {
+  const handle = openSync(path, 'w', 0o600);
+  try {
+    writeFileSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** As far as the disk lets us: what stays is removed by the next start. */
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+  }
+}
+
+function flush(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

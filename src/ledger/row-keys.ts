@@ -1,0 +1,66 @@
+/**
+ * Keys of ledger.mdb's tables, as lmdb writes them (its dependency ordered-binary): a number is the 64 bits of its
+ * double, moved right by four behind the digit 1, so that bytes sort as numbers do; zeros at the end are left off,
+ * unless another part follows or came before. Parts of a key are separated by a zero byte.
+ */
+
+const numberBytes = 9;
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** The key of one number from 0. */
+export function numberKey(value: number): Buffer {
+  const whole = wholeNumber(value);
+  const end =
+    whole[8] !== 0 ? 9 : whole[7] !== 0 || whole[6] !== 0 ? 8 : whole[5] !== 0 || whole[4] !== 0 ? 6 : 4;
+  return whole.subarray(0, end);
+}
+
+/** The key of several numbers from 0. */
+export function numbersKey(values: readonly number[]): Buffer {
+  const parts = values.flatMap((value, i) =>
+    i === 0 ? [wholeNumber(value)] : [Buffer.alloc(1), wholeNumber(value)],
+  );
+  return Buffer.concat(parts);
+}
+
+/** The number that is the whole key; −1 where it is no whole number from 0. */
+export function keyNumber(key: Buffer): number {
+  return key.length > numberBytes ? -1 : numberAt(key, 0);
+}
+
+/** Two numbers; undefined where the key isn't that. */
+export function keyNumbers(key: Buffer): readonly [number, number] | undefined {
+  if (key.length !== 2 * numberBytes + 1 || key[numberBytes] !== 0) return undefined;
+  const pair = [numberAt(key.subarray(0, numberBytes), 0), numberAt(key, numberBytes + 1)] as const;
+  return pair[0] < 0 || pair[1] < 0 ? undefined : pair;
+}
+
+/** A name and a number; undefined where the key isn't that. */
+export function keyNamed(key: Buffer): readonly [string, number] | undefined {
+  const at = key.length - numberBytes - 1;
+  if (at < 1 || key[at] !== 0) return undefined;
+  const value = numberAt(key, at + 1);
+  return value < 0 ? undefined : [key.toString('latin1', 0, at), value];
+}
+
+function numberAt(key: Buffer, at: number): number {
+  const byte = (i: number) => key[at + i] ?? 0;
+  if (byte(0) >> 4 !== 1 || (byte(8) & 15) !== 0) return -1;
+  const high =
+    (byte(0) & 15) * 2 ** 28 + byte(1) * 2 ** 20 + byte(2) * 2 ** 12 + byte(3) * 16 + (byte(4) >> 4);
+  const low =
+    (byte(4) & 15) * 2 ** 28 + byte(5) * 2 ** 20 + byte(6) * 2 ** 12 + byte(7) * 16 + (byte(8) >> 4);
+  scratch.setUint32(0, high);
+  scratch.setUint32(4, low);
+  const value = scratch.getFloat64(0);
+  return Number.isSafeInteger(value) && value >= 0 ? value : -1;
+}
+
+function wholeNumber(value: number): Buffer {
+  scratch.setFloat64(0, value);
+  const bits = scratch.getBigUint64(0);
+  const bytes = Buffer.alloc(numberBytes);
+  bytes.writeBigUInt64BE((bits >> 4n) | (1n << 60n));
+  bytes[8] = Number(bits & 15n) << 4;
+  return bytes;
+}

@@ -1,0 +1,125 @@
+import { limits } from '../limits.ts';
+import { decodeCosignature } from '../tlog/cosignature.ts';
+import { TlogError } from '../tlog/fault.ts';
+import { noteSignatureBy, parseNote, type VerifierKey } from '../tlog/note.ts';
+import { type AddCheckpoint, formatAddCheckpoint, sizeContentType } from './add-checkpoint.ts';
+import type { Cosigned } from './candidate.ts';
+import { strictUtf8 } from './utf8.ts';
+import { verifyNative } from './verify.ts';
+
+/** How asking a witness can fail, each told apart because each wants something else of the operator. */
+export const witnessFailures = {
+  /** No connection, or one that broke off. */
+  unreachable: 'could not be reached',
+  timeout: 'did not answer in time',
+  /** 429 and 5xx. */
+  unavailable: 'can not answer now',
+  /** 404. */
+  unknown_log: 'does not know this log',
+  /** 403. */
+  unknown_key: 'does not accept the signature of this log',
+  /** Any other answer that the protocol has no place for, and a 409 that asks for the size that was sent. */
+  refused: 'refused the request',
+  /** 422, or a 409 without a size. */
+  inconsistent: 'says that the log contradicts what it cosigned before',
+  /** A 409 with a size beyond ours. */
+  ahead: 'has cosigned a larger tree than this log has now',
+  /** 200 or 409 with a body that is none, or too long. */
+  malformed: 'answered with garbage',
+  bad_signature: 'answered with a signature that is not its own',
+  bad_time: 'dated its cosignature far from now',
+} as const;
+
+export type WitnessFailure = keyof typeof witnessFailures;
+
+export type Asked =
+  | { readonly kind: 'cosigned'; readonly cosigned: Cosigned }
+  /** The size that the witness is at, so it says. */
+  | { readonly kind: 'elsewhere'; readonly size: number }
+  | { readonly kind: 'failed'; readonly failure: WitnessFailure; readonly detail: string };
+
+export interface Question {
+  /** The submission prefix. */
+  readonly url: string;
+  readonly key: VerifierKey;
+  readonly request: AddCheckpoint;
+  /** The text of the note of the request. */
+  readonly text: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+}
+
+/** One `add-checkpoint` (C2SP tlog-witness). Nothing of the answer is believed that isn't signed, but a size. */
+export async function askWitness(question: Question): Promise<Asked> {
+  const timeout = AbortSignal.timeout(question.timeoutMs);
+  try {
+    const response = await fetch(`${question.url}/add-checkpoint`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+      body: formatAddCheckpoint(question.request),
+      redirect: 'manual',
+      signal: AbortSignal.any([timeout, question.signal]),
+    });
+    const body = await readBounded(response);
+    return judge(question, response, body);
+  } catch (error) {
+    if (timeout.aborted) return failed('timeout', `nothing after ${question.timeoutMs} ms`);
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    return failed('unreachable', cause instanceof Error ? cause.message : String(cause));
+  }
+}
+
+function judge(question: Question, response: Response, body: string | undefined): Asked {
+  const { status } = response;
+  if (status === 200) return cosignatureOf(question, body);
+  if (status === 409) return sizeOf(response, body);
+  const detail = `${status} ${(body ?? '').slice(0, 200).trim()}`;
+  if (status === 404) return failed('unknown_log', detail);
+  if (status === 403) return failed('unknown_key', detail);
+  if (status === 422) return failed('inconsistent', detail);
+  return failed(status === 429 || status >= 500 ? 'unavailable' : 'refused', detail);
+}
+
+function cosignatureOf({ key, text, now }: Question, body: string | undefined): Asked {
+  if (body === undefined) return failed('malformed', 'an answer that is too long, or no UTF-8');
+  try {
+    const signature = noteSignatureBy(parseNote(`${text}\n${body}`), key, verifyNative);
+    if (signature === undefined) return failed('bad_signature', `no line by ${key.name}`);
+    const { timeS } = decodeCosignature(signature.signature);
+    const offS = timeS - now() / 1000;
+    if (Math.abs(offS) > limits.maxWitnessSkewS) return failed('bad_time', `${Math.round(offS)} s from now`);
+    return { kind: 'cosigned', cosigned: { signature, timeS } };
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    const isSignature = error.fault === 'bad_note_signature' || error.fault === 'bad_cosignature';
+    return failed(isSignature ? 'bad_signature' : 'malformed', error.message);
+  }
+}
+
+/** A 409 tells a size. In version 1.0.0 of the text one without stands for another root of the same size, now 422. */
+function sizeOf(response: Response, body: string | undefined): Asked {
+  const type = response.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type !== sizeContentType) return failed('inconsistent', `409 of type ${type ?? 'none'}`);
+  const digits = /^(0|[1-9][0-9]{0,15})\n$/.exec(body ?? '')?.[1];
+  const size = Number(digits ?? Number.NaN);
+  if (!Number.isSafeInteger(size)) return failed('malformed', '409 without a size');
+  return { kind: 'elsewhere', size };
+}
+
+function failed(failure: WitnessFailure, detail: string): Asked {
+  return { kind: 'failed', failure, detail };
+}
+
+/** Undefined for what is longer than any answer, or no UTF-8; the rest is then not read. */
+async function readBounded(response: Response): Promise<string | undefined> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of response.body ?? []) {
+    length += part.length;
+    if (length > limits.maxWitnessAnswerBytes) return undefined;
+    parts.push(part);
+  }
+  return strictUtf8(Buffer.concat(parts));
+}

@@ -1,0 +1,241 @@
+/**
+ * The file format of C2SP tlog-policy.
+ *
+ *     log <vkey> [<url>]
+ *     witness <name> <vkey> [<url>]
+ *     group <name> all|any|<k> <name>…
+ *     quorum <name>|none
+ *
+ * Names are opaque octets, and a line refers only to lines before it. Nothing here reads a file.
+ */
+import { limits } from '../limits.ts';
+import { TlogError } from '../tlog/fault.ts';
+import { parseVerifierKey, signatureTypes, type VerifierKey } from '../tlog/note.ts';
+import { equalHashes, type Hasher } from '../tlog/tree.ts';
+import type { Policy, PolicyWitness, Rule } from './policy.ts';
+import { strictUtf8 } from './utf8.ts';
+
+export type PolicyFault =
+  /** A control character other than tab and newline. */
+  | 'bad_octet'
+  /** A line that begins with none of the four words. */
+  | 'unknown_line'
+  /** Too few or too many items on a line. */
+  | 'wrong_items'
+  /** No verifier key, or text that is no UTF-8 where there is to be one. */
+  | 'bad_key'
+  /** A key for something else: witnesses have cosignature keys, logs have none. */
+  | 'wrong_key_type'
+  /** The same public key in two lines of a kind, under whatever names. */
+  | 'duplicate_key'
+  /** No http(s) address, or one with credentials, a query or a fragment. */
+  | 'bad_url'
+  /** `none`, which is predefined. */
+  | 'reserved_name'
+  | 'duplicate_name'
+  /** A name that no line before this one defines. */
+  | 'unknown_name'
+  /** A name that is a member of a group already. */
+  | 'member_twice'
+  /** Neither `all`, `any` nor a decimal from 1 to the number of members. */
+  | 'bad_threshold'
+  | 'second_quorum'
+  | 'no_quorum'
+  /** More lines of a kind, or octets, than are taken. */
+  | 'too_large';
+
+/** A policy that can't be used. The message begins with the line; line 0 is the file as a whole. */
+export class PolicyError extends Error {
+  override readonly name = 'PolicyError';
+  readonly fault: PolicyFault;
+  /** From 1. */
+  readonly line: number;
+
+  constructor(fault: PolicyFault, line: number, message: string) {
+    super(line === 0 ? message : `line ${line}: ${message}`);
+    this.fault = fault;
+    this.line = line;
+  }
+}
+
+/** The policy, or a `PolicyError` for the first line that makes none. */
+export function parsePolicy(sha256: Hasher, octets: Uint8Array): Policy {
+  if (octets.length > limits.maxPolicyBytes) {
+    throw new PolicyError('too_large', 0, `${octets.length} bytes, wanted ${limits.maxPolicyBytes} at most`);
+  }
+  const reader = new PolicyReader(sha256);
+  let line = 0;
+  for (const text of latin1(octets).split('\n')) reader.read(text, ++line);
+  return reader.policy();
+}
+
+class PolicyReader {
+  readonly #sha256: Hasher;
+  readonly #logs: { key: VerifierKey; url: string | undefined }[] = [];
+  readonly #witnesses: PolicyWitness[] = [];
+  /** Witnesses and groups, by their octets. */
+  readonly #named = new Map<string, Rule>();
+  readonly #members = new Set<string>();
+  #quorum: Rule | undefined;
+  #line = 0;
+
+  constructor(sha256: Hasher) {
+    this.#sha256 = sha256;
+  }
+
+  read(text: string, line: number): void {
+    this.#line = line;
+    const control = [...text].find((char) => (char < ' ' && char !== '\t') || char === '\x7f');
+    if (control !== undefined) {
+      const code = control.charCodeAt(0).toString(16).padStart(2, '0');
+      throw this.#fault('bad_octet', `the control character 0x${code}`);
+    }
+    const items = text.split(/[ \t]+/).filter((item) => item !== '');
+    const [keyword, ...rest] = items;
+    if (keyword === undefined || keyword.startsWith('#')) return;
+    const define = this.#lines.get(keyword);
+    if (define === undefined) {
+      throw this.#fault(
+        'unknown_line',
+        `${show(keyword)}, wanted one of ${[...this.#lines.keys()].join(', ')}`,
+      );
+    }
+    define(rest);
+  }
+
+  policy(): Policy {
+    if (this.#quorum === undefined) throw new PolicyError('no_quorum', 0, 'no quorum line');
+    return { logs: this.#logs, witnesses: this.#witnesses, quorum: this.#quorum };
+  }
+
+  readonly #lines = new Map<string, (items: readonly string[]) => void>([
+    ['log', (items) => this.#readLog(items)],
+    ['witness', (items) => this.#readWitness(items)],
+    ['group', (items) => this.#readGroup(items)],
+    ['quorum', (items) => this.#readQuorum(items)],
+  ]);
+
+  #readLog(items: readonly string[]): void {
+    const [vkey, url] = this.#count(items, 1, 2);
+    const key = this.#key(vkey!);
+    if (key.type === signatureTypes.cosignature) {
+      throw this.#fault('wrong_key_type', 'a cosignature key, wanted one that signs checkpoints');
+    }
+    this.#notTwice(key, this.#logs);
+    this.#logs.push({ key, url: this.#url(url) });
+  }
+
+  #readWitness(items: readonly string[]): void {
+    const [name, vkey, url] = this.#count(items, 2, 3);
+    const key = this.#key(vkey!);
+    if (key.type !== signatureTypes.cosignature) {
+      throw this.#fault('wrong_key_type', 'no cosignature key: a witness has one of type 4');
+    }
+    this.#notTwice(key, this.#witnesses);
+    const witness = { name: shown(name!), key, url: this.#url(url) };
+    this.#define(name!, { kind: 'witness', witness });
+    this.#witnesses.push(witness);
+  }
+
+  #readGroup(items: readonly string[]): void {
+    const [name, threshold, ...members] = this.#count(items, 3, Number.POSITIVE_INFINITY);
+    this.#room(this.#named.size - this.#witnesses.length);
+    const rules = members.map((member) => this.#member(member));
+    this.#define(name!, { kind: 'group', threshold: this.#threshold(threshold!, rules), members: rules });
+  }
+
+  #readQuorum(items: readonly string[]): void {
+    const [name] = this.#count(items, 1, 1);
+    if (this.#quorum !== undefined) throw this.#fault('second_quorum', 'a second quorum');
+    this.#quorum = name === 'none' ? { kind: 'group', threshold: 0, members: [] } : this.#rule(name!);
+  }
+
+  #count(items: readonly string[], least: number, most: number): readonly string[] {
+    if (items.length >= least && items.length <= most) return items;
+    throw this.#fault('wrong_items', `${items.length} items after the first word`);
+  }
+
+  #key(vkey: string): VerifierKey {
+    const text = strictUtf8(octetsOf(vkey));
+    if (text === undefined) throw this.#fault('bad_key', 'a verifier key that is no UTF-8');
+    try {
+      return parseVerifierKey(this.#sha256, text);
+    } catch (error) {
+      if (!(error instanceof TlogError)) throw error;
+      throw this.#fault('bad_key', `${show(vkey)} is no verifier key: ${error.message}`);
+    }
+  }
+
+  #notTwice(key: VerifierKey, others: readonly { readonly key: VerifierKey }[]): void {
+    if (others.some((other) => equalHashes(other.key.publicKey, key.publicKey))) {
+      throw this.#fault('duplicate_key', `the public key of ${show(key.name)} is in another line already`);
+    }
+    this.#room(others.length);
+  }
+
+  #url(text: string | undefined): string | undefined {
+    if (text === undefined) return undefined;
+    const known = strictUtf8(octetsOf(text));
+    const url = known !== undefined && URL.canParse(known) ? new URL(known) : undefined;
+    const plain = url !== undefined && `${url.username}${url.password}${url.search}${url.hash}` === '';
+    if (!plain || !/^https?:$/.test(url.protocol)) {
+      throw this.#fault('bad_url', `${show(text)}, wanted an http(s) address that a path can be put after`);
+    }
+    return url.href.replace(/\/+$/, '');
+  }
+
+  #define(name: string, rule: Rule): void {
+    if (name === 'none') throw this.#fault('reserved_name', 'none is predefined');
+    if (this.#named.has(name)) throw this.#fault('duplicate_name', `${show(name)} is defined already`);
+    this.#named.set(name, rule);
+  }
+
+  #member(name: string): Rule {
+    const rule = this.#rule(name);
+    if (this.#members.has(name)) throw this.#fault('member_twice', `${show(name)} is in a group already`);
+    this.#members.add(name);
+    return rule;
+  }
+
+  #rule(name: string): Rule {
+    const rule = this.#named.get(name);
+    if (rule === undefined) throw this.#fault('unknown_name', `no line before defines ${show(name)}`);
+    return rule;
+  }
+
+  #threshold(text: string, { length }: readonly Rule[]): number {
+    if (text === 'all') return length;
+    if (text === 'any') return 1;
+    const k = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : 0;
+    if (k >= 1 && k <= length) return k;
+    throw this.#fault('bad_threshold', `${show(text)}, wanted all, any or a number from 1 to ${length}`);
+  }
+
+  #room(taken: number): void {
+    if (taken >= limits.maxPolicyLines) {
+      throw this.#fault('too_large', `more than ${limits.maxPolicyLines} lines of a kind`);
+    }
+  }
+
+  #fault(fault: PolicyFault, message: string): PolicyError {
+    return new PolicyError(fault, this.#line, message);
+  }
+}
+
+/** One character an octet. */
+function latin1(octets: Uint8Array): string {
+  let text = '';
+  for (const octet of octets) text += String.fromCharCode(octet);
+  return text;
+}
+
+function octetsOf(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
+
+const shown = (text: string) => new TextDecoder().decode(octetsOf(text));
+
+function show(text: string): string {
+  const whole = JSON.stringify(shown(text));
+  return whole.length > 80 ? `${whole.slice(0, 77)}…` : whole;
+}

@@ -1,0 +1,109 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { replaceFile } from '../durable-file.ts';
+import { importPublicKey } from '../ed25519.ts';
+import { sha256 } from '../sha256.ts';
+import { cosignedMessage, encodeCosignature } from '../tlog/cosignature.ts';
+import { TlogError } from '../tlog/fault.ts';
+import { type NoteSignature, signatureTypes, type VerifierKey, verifierKey } from '../tlog/note.ts';
+
+/** A state folder that can't be used. The message names the file, what is wrong with it and what to do. */
+export class WitnessStateError extends Error {
+  override readonly name = 'WitnessStateError';
+}
+
+/** The key of a witness. It signs cosignatures and nothing else, and goes by one name for ever. */
+export class WitnessKey {
+  readonly public: VerifierKey;
+  readonly #private: KeyObject;
+
+  constructor(name: string, privateKey: KeyObject) {
+    const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
+    const raw = new Uint8Array(Buffer.from(x ?? '', 'base64url'));
+    if (importPublicKey(raw) === undefined)
+      throw new WitnessStateError('the key is no acceptable Ed25519 key');
+    this.public = verifierKey(sha256, name, signatureTypes.cosignature, raw);
+    this.#private = privateKey;
+  }
+
+  /** That as of `timeS` this checkpoint's tree was the largest seen, and consistent with all that were. */
+  cosign(timeS: number, noteText: string): NoteSignature {
+    const signature = sign(null, cosignedMessage(timeS, noteText), this.#private);
+    const { name, keyId } = this.public;
+    return { name, keyId, signature: encodeCosignature(timeS, signature) };
+  }
+}
+
+/**
+ * The key of the file, a private JWK (RFC 8037) of mode 0600 with the witness's name; made where there is none, which
+ * takes a name. A name that is given must be the file's: the signed message doesn't hold it, so that one key under
+ * two names would be one witness that counts twice.
+ */
+export async function openWitnessKey(path: string, name: string | undefined): Promise<WitnessKey> {
+  const text = await readIfThere(path);
+  if (text === undefined) return makeKey(path, name);
+  const { named, jwk } = parseKeyFile(path, text);
+  if (name !== undefined && name !== named) {
+    throw new WitnessStateError(`${path} is the key of ${named}, not of ${name}: one key has one name`);
+  }
+  return importKey(path, named, jwk);
+}
+
+async function makeKey(path: string, name: string | undefined): Promise<WitnessKey> {
+  if (name === undefined) throw new WitnessStateError(`${path} is not there yet: a new key needs a name`);
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const key = named(name, () => new WitnessKey(name, privateKey));
+  const { x, d } = privateKey.export({ format: 'jwk' });
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x, d, use: 'sig', alg: 'EdDSA', svc_purpose: 'witness', name };
+  await replaceFile(path, `${JSON.stringify(jwk)}\n`, { mode: 0o600 });
+  return key;
+}
+
+function parseKeyFile(path: string, text: string): { named: string; jwk: { x: string; d: string } } {
+  let jwk: Record<string, unknown> | null | undefined;
+  try {
+    jwk = JSON.parse(text);
+  } catch {
+    jwk = undefined;
+  }
+  const { kty, crv, x, d, svc_purpose, name } = jwk ?? {};
+  const whole = kty === 'OKP' && crv === 'Ed25519' && typeof x === 'string' && typeof d === 'string';
+  if (!whole || svc_purpose !== 'witness' || typeof name !== 'string') throw damaged(path);
+  return { named: name, jwk: { x, d } };
+}
+
+function importKey(path: string, name: string, jwk: { x: string; d: string }): WitnessKey {
+  let privateKey: KeyObject;
+  try {
+    privateKey = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', ...jwk }, format: 'jwk' });
+  } catch {
+    throw damaged(path);
+  }
+  // OpenSSL takes d and derives the public key from it, whatever x says.
+  if (privateKey.export({ format: 'jwk' }).x !== jwk.x) throw damaged(path);
+  return named(name, () => new WitnessKey(name, privateKey));
+}
+
+function named(name: string, make: () => WitnessKey): WitnessKey {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    throw new WitnessStateError(`${JSON.stringify(name)} can not be the name of a key: ${error.message}`);
+  }
+}
+
+function damaged(path: string): WitnessStateError {
+  return new WitnessStateError(
+    `${path} is damaged: put it back from a copy, or begin a new witness in another folder`,
+  );
+}
+
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

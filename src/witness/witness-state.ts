@@ -1,0 +1,132 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type DataFolder, lockFolder } from '../data-folder.ts';
+import { replaceFile } from '../durable-file.ts';
+import { sha256 } from '../sha256.ts';
+import { parseCheckpoint } from '../tlog/checkpoint.ts';
+import { decodeCosignature } from '../tlog/cosignature.ts';
+import { TlogError } from '../tlog/fault.ts';
+import { bytesToHex } from '../tlog/hex.ts';
+import { noteSignatureBy, parseNote } from '../tlog/note.ts';
+import type { Hash } from '../tlog/tree.ts';
+import { strictUtf8 } from './utf8.ts';
+import { verifyNative } from './verify.ts';
+import { openWitnessKey, readIfThere, type WitnessKey, WitnessStateError } from './witness-key.ts';
+
+/** What a witness cosigned last for a log. */
+export interface Kept {
+  readonly size: number;
+  readonly root: Hash;
+  /** Of the cosignature, seconds since 1970. */
+  readonly timeS: number;
+  /** The checkpoint with the log's signatures and the witness's. */
+  readonly note: string;
+}
+
+const suffix = '.checkpoint';
+const keyFileName = 'key.json';
+
+/** By what a log's files and addresses go: lowercase hex SHA-256 of its origin. */
+export function originHash(origin: string): string {
+  return bytesToHex(sha256(new TextEncoder().encode(origin)));
+}
+
+/**
+ * The memory of a witness, a folder that one process has at a time:
+ *
+ *     key.json                      the private key
+ *     <origin hash>.checkpoint      for each log, the note that was cosigned last
+ *     lock
+ *
+ * Key and memory lie together, because the key's promise is only as good as the memory: whoever loses one must give
+ * up the other. A file that says less than what was cosigned, as after putting back an old copy, can't be recognised.
+ */
+export class WitnessState {
+  readonly key: WitnessKey;
+  readonly #folder: DataFolder;
+  /** By origin hash. */
+  readonly #kept: Map<string, Kept>;
+
+  private constructor(folder: DataFolder, key: WitnessKey, kept: Map<string, Kept>) {
+    this.#folder = folder;
+    this.key = key;
+    this.#kept = kept;
+  }
+
+  /**
+   * Takes the folder and reads all of it. `name` is needed for a new one.
+   *
+   * @throws WitnessStateError for a file that isn't what was written there, since what the witness doesn't know it
+   * could contradict; Error when another process has the folder.
+   */
+  static async open(path: string, name: string | undefined): Promise<WitnessState> {
+    const folder = lockFolder(path, { name: 'state folder', instead: 'choose another' });
+    try {
+      const names = await readdir(path);
+      const files = names.filter((file) => file.endsWith(suffix));
+      const keyFile = join(path, keyFileName);
+      if (files.length > 0 && !names.includes(keyFileName)) {
+        throw new WitnessStateError(
+          `${keyFile} is lost: put it back, or begin a new witness in another folder`,
+        );
+      }
+      const key = await openWitnessKey(keyFile, name);
+      const kept = new Map<string, Kept>();
+      for (const file of files) {
+        kept.set(
+          file.slice(0, -suffix.length),
+          parseKept(join(path, file), await readFile(join(path, file)), key),
+        );
+      }
+      return new WitnessState(folder, key, kept);
+    } catch (error) {
+      folder.release();
+      throw error;
+    }
+  }
+
+  /** The key alone, which another process may be using; made, as by `open`, where there is none. */
+  static async readKey(path: string, name: string | undefined): Promise<WitnessKey> {
+    const file = join(path, keyFileName);
+    if ((await readIfThere(file)) !== undefined) return openWitnessKey(file, name);
+    const state = await WitnessState.open(path, name);
+    state.release();
+    return state.key;
+  }
+
+  /** Undefined for a log that nothing was cosigned of. */
+  kept(hash: string): Kept | undefined {
+    return this.#kept.get(hash);
+  }
+
+  /** Resolves when it is on disk, whatever happens then. If it rejects, what was kept before still holds here. */
+  async keep(hash: string, kept: Kept): Promise<void> {
+    await replaceFile(join(this.#folder.path, hash + suffix), kept.note, { mode: 0o644 });
+    this.#kept.set(hash, kept);
+  }
+
+  release(): void {
+    this.#folder.release();
+  }
+}
+
+function parseKept(path: string, bytes: Uint8Array, key: WitnessKey): Kept {
+  const damaged = (what: string) =>
+    new WitnessStateError(
+      `${path} is damaged (${what}): a witness that forgot what it cosigned could contradict it; ` +
+        'put the file back, or begin a new witness in another folder',
+    );
+  const text = strictUtf8(bytes);
+  if (text === undefined) throw damaged('no UTF-8');
+  try {
+    const note = parseNote(text);
+    const { origin, size, root } = parseCheckpoint(note.text);
+    const own = noteSignatureBy(note, key.public, verifyNative);
+    if (own === undefined) throw damaged('not cosigned by this witness');
+    if (!path.endsWith(originHash(origin) + suffix)) throw damaged('of another log');
+    return { size, root, timeS: decodeCosignature(own.signature).timeS, note: text };
+  } catch (error) {
+    if (error instanceof TlogError) throw damaged(error.message);
+    throw error;
+  }
+}

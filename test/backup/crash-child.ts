@@ -1,0 +1,32 @@
+/** Makes one backup after the other while writers go on, or restores one; ends when it is killed. */
+import { join } from 'node:path';
+import { type RestoreStep, restoreBackup } from '../../src/backup/restore.ts';
+import { startParts } from './parts.ts';
+import { startWriters } from './writers.ts';
+
+const [, , task, dataDir = '', backup = '', step = ''] = process.argv;
+
+if (task === 'backup') {
+  const parts = await startParts(dataDir);
+  await parts.backups.recover();
+  startWriters(parts, 5);
+  for (;;) {
+    const { id } = await parts.backups.begin('system');
+    process.stdout.write(`begun ${id}\n`);
+    const { attributes } = await parts.backups.ended(id);
+    if (attributes.state !== 'completed') throw new Error(attributes.error);
+    process.stdout.write(`made ${id}\n`);
+  }
+}
+
+await restoreBackup({
+  backup,
+  dataDir,
+  anchorPath: join(dataDir, 'anchor.json'),
+  replace: true,
+  now: Date.now,
+  onStep(done: RestoreStep) {
+    if (done === step) process.kill(process.pid, 'SIGKILL');
+    process.stdout.write(`${done}\n`);
+  },
+});

@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { RestoreStep } from '../../src/backup/restore.ts';
+import { takeDataFolder } from '../../src/data-folder.ts';
+import { entries } from '../ledger/fixture-entry.ts';
+import { backUp, newFolder, openParts, restore } from './fixture.ts';
+
+const steps = {
+  staged: 'untouched',
+  marked: 'half',
+  'moved-aside': 'half',
+  'moved-in': 'half',
+  'keys-carried': 'half',
+  'journal-written': 'half',
+  logged: 'half',
+  unmarked: 'done',
+} as const satisfies Record<RestoreStep, 'untouched' | 'half' | 'done'>;
+
+test.each(Object.entries(steps))(
+  'a restore that is killed after "%s" leaves the folder %s',
+  async (step, left) => {
+    const { dataDir, path, size } = await backedUp();
+    await runUntilKilled(['restore', dataDir, path, step]);
+    await goesOn(dataDir, path, size, left);
+  },
+  30_000,
+);
+
+test('a restore that is killed at any moment: the old content is in place, or the command completes it', async () => {
+  const { dataDir: original, path: first, size } = await backedUp();
+  const seen = new Set<string>();
+  // A restore takes about a second from the start of its process.
+  for (let delayMs = 200; delayMs < 1400; delayMs += 75 + Math.random() * 50) {
+    const dataDir = newFolder();
+    cpSync(original, dataDir, { recursive: true });
+    const path = first.replace(original, dataDir);
+    await runUntilKilled(['restore', dataDir, path], delayMs);
+    seen.add(await goesOn(dataDir, path, size));
+  }
+  expect(seen.size).toBeGreaterThan(0);
+}, 120_000);
+
+test('backups that are killed at any moment: what has its name is whole and gets its entry, the rest goes', async () => {
+  const dataDir = newFolder();
+  const made = new Set<string>();
+  for (let round = 0; round < 6; round++) {
+    // Killed at some moment of the first backup or, in every other round, soon after it.
+    const out = await runUntilKilled(
+      ['backup', dataDir],
+      Math.random() * 600,
+      round % 2 === 0 ? 'begun' : 'made',
+    );
+    for (const line of out) if (line.startsWith('made ')) made.add(line.slice(5));
+    const parts = await openParts(dataDir);
+    await parts.backups.recover();
+    parts.pump.poke();
+    await parts.pump.idle();
+    const dir = join(dataDir, 'backups');
+    const names = existsSync(dir) ? readdirSync(dir) : [];
+    expect(names.filter((name) => name.startsWith('.partial'))).toEqual([]);
+    const { items } = await parts.backups.list(1, 1000);
+    for (const { id, attributes } of items) {
+      expect(attributes.state).toBe('completed');
+      expect(attributes.transparency, id).toBeDefined();
+      expect(
+        JSON.parse(Buffer.from((await parts.ledger.leaf({ entry_id: id })).canonical).toString()).kind,
+      ).toBe('backup.created');
+    }
+    for (const id of made) expect(items.map((item) => item.id)).toContain(id);
+    await parts.close();
+    const newest = items[0]?.attributes.path;
+    if (newest !== undefined) await restore(newest, newFolder());
+  }
+  expect(made.size).toBeGreaterThan(0);
+}, 180_000);
+
+async function backedUp() {
+  const dataDir = newFolder();
+  const parts = await openParts(dataDir);
+  await parts.ledger.append(entries(0, 10));
+  const { attributes } = await backUp(parts);
+  await parts.ledger.append(entries(10, 50));
+  await parts.close();
+  return { dataDir, path: attributes.path!, size: 51 };
+}
+
+/** The folder is in one of the three states, and gets from each of them to a log that goes on. */
+async function goesOn(dataDir: string, path: string, size: number, expected?: string): Promise<string> {
+  const half = existsSync(join(dataDir, 'restore.json'));
+  if (half) {
+    expect(() => takeDataFolder(dataDir)).toThrow(/restore into the data folder .* was interrupted/);
+    const { resumed } = await restore(path, dataDir);
+    expect(resumed).toBe(true);
+  }
+  const { ledger, close } = await openParts(dataDir);
+  const status = await ledger.status();
+  expect(status.health).toEqual({ state: 'ok' });
+  const left = half ? 'half' : status.size === size ? 'untouched' : 'done';
+  if (expected !== undefined) expect(left).toBe(expected);
+  if (left === 'untouched') {
+    await close();
+    await restore(path, dataDir, { replace: true });
+    return left;
+  }
+  expect(status.size).toBe(11);
+  expect((await ledger.entries({ kinds: ['backup.restored'], page: 1, per_page: 10 })).total).toBe(1);
+  const aside = readdirSync(dataDir).filter((name) => name.startsWith('replaced-'));
+  expect(aside).toHaveLength(1);
+  expect(readdirSync(join(dataDir, aside[0]!))).toEqual(
+    expect.arrayContaining(['keys', 'ledger.mdb', 'siem.mdb']),
+  );
+  expect(existsSync(join(dataDir, 'restoring'))).toBe(false);
+  await close();
+  return left;
+}
+
+/** Lines that the child wrote until it was killed: by itself, or a time after its start or after it wrote `word`. */
+function runUntilKilled(args: readonly string[], delayMs?: number, word = ''): Promise<string[]> {
+  const script = new URL('./crash-child.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [out, errors] = ['', ''];
+  child.stdout.on('data', (text) => {
+    out += text;
+    if (word !== '' && out.includes(word)) kill();
+  });
+  child.stderr.on('data', (text) => {
+    errors += text;
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const kill = (): void => {
+    timer ??= setTimeout(() => child.kill('SIGKILL'), delayMs);
+  };
+  if (delayMs !== undefined && word === '') kill();
+  return new Promise((resolve, reject) => {
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      if (signal === 'SIGKILL' || (code === 0 && delayMs !== undefined))
+        resolve(out.split('\n').filter(Boolean));
+      else reject(new Error(`the child ended by itself: ${errors}`));
+    });
+  });
+}

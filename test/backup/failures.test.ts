@@ -1,0 +1,198 @@
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { DamagedBackupError } from '../../src/backup/backup-error.ts';
+import type { BackupsOptions } from '../../src/backup/backups.ts';
+import { partialName } from '../../src/backup/folders.ts';
+import { verifyCopy } from '../../src/backup/verify.ts';
+import { limits } from '../../src/limits.ts';
+import { codeOf } from '../ledger/fixture.ts';
+import { entries } from '../ledger/fixture-entry.ts';
+import { batchOf, finding } from '../store/opened.ts';
+import { backUp, newFolder, openParts, restore } from './fixture.ts';
+
+/** Parts with ten entries and an alert in the log, and with backups made in another way. */
+async function withBackups(backups: Partial<BackupsOptions>) {
+  const dataDir = newFolder();
+  const parts = await openParts(dataDir, { backups });
+  await parts.ledger.append(entries(0, 10));
+  await parts.store.commit(batchOf([finding({ severity: 'high' })]));
+  parts.pump.poke();
+  await parts.pump.idle();
+  return parts;
+}
+
+describe('a backup that cannot be made is told with its reason, and leaves nothing behind:', () => {
+  test('a copy that was damaged on its way', async () => {
+    const parts = await withBackups({
+      async verify(copy) {
+        const bytes = await readFile(join(copy, 'ledger.mdb'));
+        const at = bytes.indexOf('"kind":"alert.raised"');
+        bytes.write('X', at + 10);
+        await writeFile(join(copy, 'ledger.mdb'), bytes);
+        return verifyCopy(copy);
+      },
+    });
+    const { id, attributes } = await backUp(parts);
+    expect(attributes).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/copy of the log is not sound/),
+    });
+    expect(readdirSync(join(parts.dataDir, 'backups'))).toEqual([]);
+    expect((await parts.backups.get(id)).attributes).toEqual(attributes);
+    expect((await parts.backups.list(1, 10)).items.map((item) => item.id)).toEqual([id]);
+    expect(await codeOf(parts.ledger.leaf({ entry_id: id }))).toBe('NOT_FOUND');
+  });
+
+  test('a copy of the log that is older than that of the alerts', async () => {
+    const parts = await withBackups({});
+    const { attributes } = await backUp(parts);
+    const stale = newFolder();
+    cpSync(attributes.path!, stale, { recursive: true });
+    await parts.store.commit(batchOf([finding({ severity: 'critical', rule_id: '1:77' })]));
+    parts.pump.poke();
+    await parts.pump.idle();
+    const fresh = (await backUp(parts)).attributes.path!;
+    cpSync(join(fresh, 'siem.mdb'), join(stale, 'siem.mdb'));
+    await expect(verifyCopy(stale)).rejects.toThrow(/do not belong together: alert .* is logged as leaf/);
+    await expect(verifyCopy(stale)).rejects.toThrow(DamagedBackupError);
+  });
+
+  test('a folder that is a file', async () => {
+    const dir = join(newFolder(), 'taken');
+    writeFileSync(dir, '');
+    const parts = await withBackups({ dir });
+    expect((await backUp(parts)).attributes).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining(dir),
+    });
+  });
+
+  test.skipIf(process.getuid?.() === 0)('a folder that cannot be written to', async () => {
+    const dir = newFolder();
+    chmodSync(dir, 0o500);
+    const parts = await withBackups({ dir });
+    const { attributes } = await backUp(parts);
+    expect(attributes.error).toMatch(/cannot be written to/);
+    chmodSync(dir, 0o700);
+  });
+
+  test('a volume that is full', async () => {
+    const parts = await withBackups({
+      store: {
+        copyTo: async () => {
+          throw Object.assign(new Error('No space left on device'), { name: 'Error' });
+        },
+      },
+    });
+    const { attributes } = await backUp(parts);
+    expect(attributes.error).toMatch(/^the volume of .* is full$/);
+    expect(readdirSync(join(parts.dataDir, 'backups'))).toEqual([]);
+  });
+
+  test('a stop meanwhile', async () => {
+    let begun = (): void => undefined;
+    const verifying = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const parts = await withBackups({
+      verify: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('given up')));
+          begun();
+        }),
+    });
+    const { id } = await parts.backups.begin('system');
+    await verifying;
+    await parts.backups.close();
+    expect((await parts.backups.get(id)).attributes).toMatchObject({
+      state: 'failed',
+      error: 'the service was stopped',
+    });
+    expect(readdirSync(join(parts.dataDir, 'backups'))).toEqual([]);
+    expect(await codeOf(parts.backups.begin('system'))).toBe('UNAVAILABLE');
+  });
+});
+
+test('so many that failed are remembered, the newest', async () => {
+  const dir = join(newFolder(), 'taken');
+  writeFileSync(dir, '');
+  const { backups } = await withBackups({ dir });
+  const ids: string[] = [];
+  for (let n = 0; n <= limits.maxFailedBackups; n++) ids.push((await backUp({ backups })).id);
+  expect((await backups.list(1, 1)).total).toBe(limits.maxFailedBackups);
+  expect(await codeOf(backups.get(ids[0]!))).toBe('NOT_FOUND');
+  expect((await backups.get(ids.at(-1)!)).attributes.state).toBe('failed');
+});
+
+test('one backup at a time; the next may come when it has ended, failed or not', async () => {
+  const parts = await withBackups({});
+  const { id } = await parts.backups.begin('system');
+  expect(await codeOf(parts.backups.begin('system'))).toBe('CONFLICT');
+  expect((await parts.backups.get(id)).attributes.state).toBe('running');
+  await parts.backups.ended(id);
+  expect((await backUp(parts)).attributes.state).toBe('completed');
+});
+
+test('what an earlier process left half-written goes at the next start; that of another service stays', async () => {
+  const parts = await withBackups({});
+  const dir = join(parts.dataDir, 'backups');
+  const ours = await partialName(parts.dataDir, '01940000-0000-7000-8000-000000000001');
+  const other = '.partial-01930000-0000-7000-8000-000000000001-01940000-0000-7000-8000-000000000002';
+  for (const name of [ours, other]) {
+    mkdirSync(join(dir, name), { recursive: true });
+    writeFileSync(join(dir, name, 'siem.mdb'), 'half');
+  }
+  await parts.backups.recover();
+  expect(readdirSync(dir)).toEqual([other]);
+  expect(parts.findings).toEqual([expect.stringContaining('not finished')]);
+});
+
+test('a complete backup that the log does not tell of gets its entry at the next start, once', async () => {
+  const parts = await withBackups({});
+  const { id, attributes } = await backUp(parts);
+  await parts.close();
+  // As after a crash between the backup's last step and the append: its own log has no entry of it.
+  const dataDir = newFolder();
+  await restore(attributes.path!, dataDir);
+  const restored = await openParts(dataDir, { backups: { dir: join(parts.dataDir, 'backups') } });
+  expect(await codeOf(restored.ledger.leaf({ entry_id: id }))).toBe('NOT_FOUND');
+  await restored.backups.recover();
+  const { leaf_index } = await restored.ledger.leaf({ entry_id: id });
+  await restored.backups.recover();
+  expect((await restored.backups.get(id)).attributes.transparency?.leaf_index).toBe(leaf_index);
+  expect((await restored.ledger.status()).size).toBe(leaf_index + 1);
+});
+
+test('backups of another log in the same folder are listed and never logged', async () => {
+  const one = await withBackups({});
+  const { id } = await backUp(one);
+  const other = await openParts(newFolder(), { backups: { dir: join(one.dataDir, 'backups') } });
+  await other.backups.recover();
+  expect((await other.ledger.status()).size).toBe(0);
+  expect((await other.backups.get(id)).attributes.transparency).toBeUndefined();
+});
+
+test('a backup whose manifest was damaged is shown as failed, by name', async () => {
+  const parts = await withBackups({});
+  const { id, attributes } = await backUp(parts);
+  writeFileSync(join(attributes.path!, 'manifest.json'), '{');
+  expect((await parts.backups.get(id)).attributes).toMatchObject({
+    state: 'failed',
+    error: 'manifest.json is damaged: it is no JSON',
+  });
+  rmSync(attributes.path!, { recursive: true });
+  expect(await codeOf(parts.backups.get(id))).toBe('NOT_FOUND');
+});
+
+test('a log that is degraded is not copied', async () => {
+  const dataDir = newFolder();
+  const parts = await openParts(dataDir);
+  await parts.ledger.append(entries(0, 10));
+  await parts.close();
+  rmSync(join(dataDir, 'ledger.mdb'));
+  const degraded = await openParts(dataDir);
+  expect((await backUp(degraded)).attributes.state).toBe('failed');
+  expect(readdirSync(join(dataDir, 'backups'))).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { BackupFolder, type BackupsOptions } from '../../src/backup/backups.ts';
+import { verifyCopy } from '../../src/backup/verify.ts';
+import { takeDataFolder } from '../../src/data-folder.ts';
+import { type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
+import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openStore } from '../../src/store/lmdb/store.ts';
+import type { AlertUpdate } from '../../src/store/store.ts';
+
+export interface PartsOptions {
+  readonly ledger?: Partial<LedgerOptions>;
+  readonly backups?: Partial<BackupsOptions>;
+}
+
+/** The store, the log and what moves rows from the one to the other, over a data folder: a service without its front. */
+export async function startParts(
+  dataDir: string,
+  { ledger: options = {}, backups: changes = {} }: PartsOptions = {},
+) {
+  const folder = takeDataFolder(dataDir);
+  const ledger = await openLedger({ dataDir, ...options });
+  const store = openStore({ dataDir, alertWindowMs: 3_600_000 });
+  const reader = openReader(dataDir);
+  const pump = new OutboxPump<AlertUpdate>({
+    source: store,
+    ledger,
+    onUpdates: () => undefined,
+    onRetry: (error) => findings.push(`retry: ${String(error)}`),
+    onRefused: (_, error) => findings.push(`refused: ${String(error)}`),
+  });
+  const findings: string[] = [];
+  const backups = new BackupFolder({
+    dir: join(dataDir, 'backups'),
+    dataDir,
+    store,
+    ledger,
+    verify: (copy) => verifyCopy(copy),
+    productVersion: '0.0.0-test',
+    now: Date.now,
+    onFinding: (message, error) =>
+      findings.push(error === undefined ? message : `${message}: ${String(error)}`),
+    ...changes,
+  });
+  let closed = false;
+  const close = async () => {
+    if (closed) return;
+    closed = true;
+    await backups.close();
+    await pump.idle();
+    await pump.close();
+    reader.close();
+    await store.close();
+    await ledger.close();
+    folder.release();
+  };
+  return { dataDir, ledger, store, reader, pump, backups, findings, close };
+}
+
+export type Parts = Awaited<ReturnType<typeof startParts>>;

@@ -1,0 +1,270 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { BackupError, DamagedBackupError } from '../../src/backup/backup-error.ts';
+import { takeDataFolder } from '../../src/data-folder.ts';
+import { entries } from '../ledger/fixture-entry.ts';
+import { batchOf, finding } from '../store/opened.ts';
+import { backUp, newFolder, openParts, restore } from './fixture.ts';
+
+/** A service with entries and an alert that was backed up, went on, and was stopped. */
+async function backedUp(grow = 20) {
+  const dataDir = newFolder();
+  const parts = await openParts(dataDir);
+  await parts.store.commit(batchOf([finding({ severity: 'high' })]));
+  parts.pump.poke();
+  await parts.pump.idle();
+  await parts.ledger.append(entries(0, 10));
+  const { id, attributes } = await backUp(parts);
+  if (grow > 0) await parts.ledger.append(entries(100, 100 + grow));
+  const head = grow > 0 || attributes.sth ? await parts.ledger.head() : undefined;
+  await parts.close();
+  return { dataDir, id, path: attributes.path!, sth: attributes.sth!, head: head! };
+}
+
+const lines = (dataDir: string) =>
+  readFileSync(join(dataDir, 'journal.ndjson'), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+
+test('into an empty folder: the log goes on from the backup, with an entry that tells of it', async () => {
+  const { id, path, sth } = await backedUp();
+  const dataDir = newFolder();
+  const restored = await restore(path, dataDir);
+  expect(restored).toMatchObject({ backupId: id, resumed: false, entry: { leaf_index: sth.tree_size } });
+  expect(restored.replaced).toBeUndefined();
+  expect(restored.aside).toBeUndefined();
+  expect(readdirSync(dataDir).sort()).toEqual(
+    [
+      'anchor.json',
+      'format.json',
+      'journal.ndjson',
+      'keys',
+      'ledger.mdb',
+      'ledger.mdb-lock',
+      'lock',
+      'siem.mdb',
+    ].sort(),
+  );
+  for (const name of readdirSync(join(dataDir, 'keys')))
+    expect(statSync(join(dataDir, 'keys', name)).mode & 0o777).toBe(0o600);
+  const { ledger } = await openParts(dataDir);
+  const { health, regression } = await ledger.status();
+  expect(health).toEqual({ state: 'ok' });
+  expect(regression).toMatchObject({ event: 'restored', to_size: sth.tree_size });
+  const leaf = await ledger.leaf({ leaf_index: sth.tree_size });
+  expect(JSON.parse(Buffer.from(leaf.canonical).toString())).toMatchObject({
+    kind: 'backup.restored',
+    subject: { type: 'backup', id },
+    data: { backup_id: id, sth: { tree_size: sth.tree_size, root_hash: sth.root_hash } },
+  });
+});
+
+test('over a log that went on: what was there is moved aside, and entry, journal and status tell what was lost', async () => {
+  const { dataDir, path, sth, head } = await backedUp();
+  await expect(restore(path, dataDir)).rejects.toThrow(/--replace/);
+  const before = readdirSync(join(dataDir, 'keys'));
+  const { replaced, aside } = await restore(path, dataDir, { replace: true });
+  expect(replaced).toMatchObject({ tree_size: head.tree_size, root_hash: head.root_hash });
+  expect(readdirSync(aside!).sort()).toEqual(
+    ['anchor.json', 'keys', 'ledger.mdb', 'ledger.mdb-lock', 'siem.mdb', 'siem.mdb-lock'].sort(),
+  );
+  expect(readdirSync(join(aside!, 'keys'))).toEqual(before);
+  const events = lines(dataDir).map(({ event }) => event);
+  expect(events).toEqual(['initialised', 'restored', 'start']);
+  const { ledger } = await openParts(dataDir);
+  const { health, regression, size } = await ledger.status();
+  expect(health).toEqual({ state: 'ok' });
+  expect(regression).toMatchObject({ event: 'restored', from_size: head.tree_size, to_size: sth.tree_size });
+  expect(size).toBe(sth.tree_size + 1);
+  const leaf = await ledger.leaf({ leaf_index: sth.tree_size });
+  expect(JSON.parse(Buffer.from(leaf.canonical).toString()).data.replaced).toMatchObject({
+    tree_size: head.tree_size,
+    root_hash: head.root_hash,
+  });
+});
+
+test('the log of an anchor on another path is replaced with its anchor', async () => {
+  const volume = newFolder();
+  const anchorPath = join(volume, 'anchor.json');
+  const dataDir = newFolder();
+  const parts = await openParts(dataDir, { ledger: { anchorPath } });
+  await parts.ledger.append(entries(0, 5));
+  const { attributes } = await backUp(parts);
+  await parts.ledger.append(entries(5, 9));
+  await parts.close();
+  const old = readFileSync(anchorPath, 'utf8');
+  const { replaced, aside } = await restore(attributes.path!, dataDir, { anchorPath, replace: true });
+  expect(replaced?.tree_size).toBe(10);
+  expect(readFileSync(join(aside!, 'anchor-elsewhere.json'), 'utf8')).toBe(old);
+  expect(JSON.parse(readFileSync(anchorPath, 'utf8')).tree_size).toBe(6);
+  const other = newFolder();
+  await expect(restore(attributes.path!, other, { anchorPath })).rejects.toThrow(/anchor/);
+});
+
+test('a damaged database does not keep the backup from coming back; anchor and journal tell what was lost', async () => {
+  const { dataDir, path, head } = await backedUp();
+  const file = join(dataDir, 'ledger.mdb');
+  const bytes = readFileSync(file);
+  bytes.fill(0xff, 8192);
+  writeFileSync(file, bytes);
+  const { replaced } = await restore(path, dataDir, { replace: true });
+  expect(replaced?.tree_size).toBe(head.tree_size);
+  const { ledger } = await openParts(dataDir);
+  expect((await ledger.status()).health).toEqual({ state: 'ok' });
+});
+
+test('the backup of an empty log comes back over a log that had entries', async () => {
+  const dataDir = newFolder();
+  const parts = await openParts(dataDir);
+  const { attributes } = await backUp(parts);
+  await parts.ledger.append(entries(0, 5));
+  await parts.close();
+  await restore(attributes.path!, dataDir, { replace: true });
+  const { ledger } = await openParts(dataDir);
+  const { health, size } = await ledger.status();
+  expect({ health, size }).toEqual({ health: { state: 'ok' }, size: 1 });
+});
+
+describe('is refused', () => {
+  test('while another process has the folder', async () => {
+    const { dataDir, path } = await backedUp(0);
+    const folder = takeDataFolder(dataDir);
+    await expect(restore(path, dataDir, { replace: true })).rejects.toThrow(/in use by another process/);
+    folder.release();
+  });
+
+  test('from a folder that is no backup', async () => {
+    await expect(restore(newFolder(), newFolder())).rejects.toThrow(BackupError);
+  });
+
+  test('with any byte flipped in any file, by name, and nothing is touched', async () => {
+    const { path } = await backedUp(0);
+    const names = ['siem.mdb', 'ledger.mdb', 'journal.ndjson', 'format.json', 'manifest.json'].concat(
+      readdirSync(join(path, 'keys')).map((name) => `keys/${name}`),
+    );
+    for (const name of names) {
+      const copy = join(newFolder(), 'backup');
+      cpSync(path, copy, { recursive: true });
+      const bytes = readFileSync(join(copy, name));
+      bytes[bytes.length >> 1]! ^= 1;
+      writeFileSync(join(copy, name), bytes);
+      const dataDir = newFolder();
+      const refused = await restore(copy, dataDir).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(refused, name).toBeInstanceOf(DamagedBackupError);
+      // A manifest that still reads well is refused for the file that it no longer describes.
+      if (name !== 'manifest.json') expect((refused as Error).message).toContain(name);
+      expect(readdirSync(dataDir).sort(), name).toEqual(['format.json', 'lock']);
+    }
+  });
+
+  test('with a file missing, or cut short', async () => {
+    const { path } = await backedUp(0);
+    const dataDir = newFolder();
+    writeFileSync(join(path, 'siem.mdb'), readFileSync(join(path, 'siem.mdb')).subarray(0, 5000));
+    await expect(restore(path, dataDir)).rejects.toThrow(/siem\.mdb of the backup has 5000 bytes/);
+    rmSync(join(path, 'siem.mdb'));
+    await expect(restore(path, dataDir)).rejects.toThrow(/siem\.mdb is missing/);
+    expect(readdirSync(dataDir).sort()).toEqual(['format.json', 'lock']);
+  });
+
+  test('by a manifest that names files elsewhere', async () => {
+    const { path } = await backedUp(0);
+    const file = join(path, 'manifest.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('journal.ndjson', '../../outside'));
+    await expect(restore(path, newFolder())).rejects.toThrow(/files.*name/);
+  });
+
+  test('without the passphrase of its keys, before anything moves', async () => {
+    const dataDir = newFolder();
+    const keyPassphrase = 'a passphrase of some length';
+    const parts = await openParts(dataDir, { ledger: { keyPassphrase } });
+    await parts.ledger.append(entries(0, 3));
+    const { attributes } = await backUp(parts);
+    await parts.close();
+    for (const name of readdirSync(join(attributes.path!, 'keys')))
+      expect(readFileSync(join(attributes.path!, 'keys', name), 'utf8')).not.toContain('"d":');
+    await expect(restore(attributes.path!, dataDir, { replace: true })).rejects.toThrow(/passphrase/i);
+    expect(existsSync(join(dataDir, 'restore.json'))).toBe(false);
+    await restore(attributes.path!, dataDir, { replace: true, keyPassphrase });
+    const { ledger } = await openParts(dataDir, { ledger: { keyPassphrase } });
+    expect((await ledger.status()).size).toBe(4);
+  });
+});
+
+describe('keys', () => {
+  test('that came after the backup stay as public halves, and cover what they signed', async () => {
+    const dataDir = newFolder();
+    const parts = await openParts(dataDir);
+    await parts.ledger.append(entries(0, 5));
+    const { attributes } = await backUp(parts);
+    const later = await parts.ledger.rotateKey('transparency-sth', 'system');
+    await parts.ledger.append(entries(5, 9));
+    const lost = await parts.ledger.head();
+    expect(lost.signer_key_id).toBe(later.kid);
+    await parts.close();
+    await restore(attributes.path!, dataDir, { replace: true });
+    const restored = await openParts(dataDir);
+    const record = (await restored.ledger.keyRecords()).find(({ kid }) => kid === later.kid);
+    expect(record).toMatchObject({ state: 'retired', to_size: lost.tree_size });
+    expect(readFileSync(join(dataDir, 'keys', `${later.kid}.json`), 'utf8')).not.toContain('"d":');
+    expect((await restored.ledger.head()).signer_key_id).not.toBe(later.kid);
+  });
+
+  test('that were revoked since stay revoked, and the key in their place signs on', async () => {
+    const dataDir = newFolder();
+    const parts = await openParts(dataDir);
+    await parts.ledger.append(entries(0, 5));
+    const old = (await parts.ledger.head()).signer_key_id;
+    const { attributes } = await backUp(parts);
+    await parts.ledger.revokeKey(old, 'stolen', 'system');
+    await parts.close();
+    await restore(attributes.path!, dataDir, { replace: true });
+    const { ledger } = await openParts(dataDir);
+    const { health, head } = await ledger.status();
+    expect(health).toEqual({ state: 'ok' });
+    expect(head?.signer_key_id).not.toBe(old);
+    expect((await ledger.keyRecords()).find(({ kid }) => kid === old)?.state).toBe('revoked');
+  });
+});
+
+test('a restored log is backed up and restored again, over a journal that remembers larger ones', async () => {
+  const { dataDir, path, head } = await backedUp();
+  await restore(path, dataDir, { replace: true });
+  const parts = await openParts(dataDir);
+  await parts.ledger.append(entries(200, 203));
+  const { attributes } = await backUp(parts);
+  expect(attributes).toMatchObject({ state: 'completed', sth: { tree_size: 15 } });
+  await parts.ledger.append(entries(300, 350));
+  await parts.close();
+  const again = await restore(attributes.path!, dataDir, { replace: true });
+  expect(again.replaced?.tree_size).toBe(66);
+  expect(again.replaced!.tree_size).toBeGreaterThan(head.tree_size);
+  const { ledger } = await openParts(dataDir);
+  const { health, regression, size } = await ledger.status();
+  expect({ health, size }).toEqual({ health: { state: 'ok' }, size: 16 });
+  expect(regression).toMatchObject({ from_size: 66, to_size: 15 });
+});
+
+test('a second backup of the same data folder, moved elsewhere, comes back as well', async () => {
+  const { path } = await backedUp(0);
+  const elsewhere = join(newFolder(), 'copy');
+  mkdirSync(elsewhere);
+  cpSync(path, elsewhere, { recursive: true });
+  rmSync(path, { recursive: true });
+  const { entry } = await restore(elsewhere, newFolder());
+  expect(entry.leaf_index).toBeGreaterThan(0);
+});

@@ -1,0 +1,52 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { BlockBuilder } from '../../src/events/block-builder.ts';
+import type { IngestBatch } from '../../src/store/store.ts';
+import { entry } from '../ledger/fixture-entry.ts';
+import { batchOf, finding } from '../store/opened.ts';
+import { networkRecord } from '../store/records.ts';
+import type { Parts } from './parts.ts';
+
+/** Alerts at high, each with an event, from one sensor; every one is distinct. */
+export function alertsOf(from: number, count: number): IngestBatch {
+  const builder = new BlockBuilder('network', Date.now());
+  const findings = Array.from({ length: count }, (_, i) => {
+    const src_ip = `10.${(from + i) >> 16}.${((from + i) >> 8) & 255}.${(from + i) & 255}`;
+    builder.add(networkRecord({ src_ip }));
+    return finding({ severity: 'high', rule_id: `1:${from + i}`, src_ip, event: { block: 0, row: i } });
+  });
+  return batchOf(findings, { blocks: [builder.finish()] });
+}
+
+/** Ingest with alerts, appends of others, and the pump, as fast as they go or with pauses. */
+export function startWriters({ store, ledger, pump }: Pick<Parts, 'store' | 'ledger' | 'pump'>, pauseMs = 0) {
+  const pause = () => (pauseMs > 0 ? sleep(pauseMs) : turn());
+  let going = true;
+  let sent = 0;
+  let appended = 100_000;
+  const ingest = (async () => {
+    while (going) {
+      await store.commit(alertsOf(sent, 20));
+      sent += 20;
+      pump.poke();
+      await pause();
+    }
+  })();
+  const append = (async () => {
+    while (going) {
+      await ledger.append(Array.from({ length: 10 }, () => entry(appended++, { n: appended })));
+      await pause();
+    }
+  })();
+  return {
+    async progress() {
+      const wanted = sent + 200;
+      while (sent < wanted) await new Promise((resolve) => setTimeout(resolve, 1));
+    },
+    async stop() {
+      going = false;
+      await Promise.all([ingest, append]);
+      await pump.idle();
+      return sent;
+    },
+  };
+}

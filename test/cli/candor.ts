@@ -1,0 +1,81 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const launcher = fileURLToPath(new URL('../../scripts/candor.js', import.meta.url));
+
+export interface Ended {
+  readonly code: number;
+  /** The last line of standard output, where it is JSON. */
+  readonly json: Record<string, unknown>;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command of the product as a person would, to its end. */
+export function candor(...args: readonly string[]): Promise<Ended>;
+export function candor(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
+export function candor(
+  ...given: readonly (string | readonly string[] | Readonly<Record<string, string>> | undefined)[]
+): Promise<Ended> {
+  const [first, env = {}] = given;
+  const [args, more] = Array.isArray(first) ? [first, env] : [given, {}];
+  return new Promise((resolve) => {
+    const options = {
+      env: { ...process.env, ...(more as Record<string, string>) },
+      timeout: 60_000,
+      maxBuffer: 64 * 2 ** 20,
+    };
+    execFile(process.execPath, [launcher, ...(args as string[])], options, (error, stdout, stderr) => {
+      const last = stdout.trimEnd().split('\n').at(-1) ?? '';
+      const json =
+        last.startsWith('{') && last.endsWith('}') ? (JSON.parse(last) as Record<string, unknown>) : {};
+      const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1;
+      resolve({ code, json, stdout, stderr });
+    });
+  });
+}
+
+/** A command that goes on until it is stopped; its JSON lines as they come. */
+export class Running {
+  readonly #child: ChildProcess;
+  readonly #lines: Record<string, unknown>[] = [];
+  readonly #ended: Promise<number | null>;
+  #wake: () => void = () => {};
+
+  constructor(...args: string[]) {
+    this.#child = spawn(process.execPath, [launcher, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+    this.#ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    let rest = '';
+    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop()!;
+      this.#lines.push(...lines.map((line) => JSON.parse(line) as Record<string, unknown>));
+      this.#wake();
+    });
+    onTestFinished(() => void this.#child.kill('SIGKILL'));
+  }
+
+  get lines(): readonly Record<string, unknown>[] {
+    return this.#lines;
+  }
+
+  /** The line of this number, from 0. */
+  async line(number: number): Promise<Record<string, unknown>> {
+    while (this.#lines.length <= number) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#lines[number]!;
+  }
+
+  stop(): Promise<number | null> {
+    this.#child.kill('SIGTERM');
+    return this.#ended;
+  }
+
+  get ended(): Promise<number | null> {
+    return this.#ended;
+  }
+}

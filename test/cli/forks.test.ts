@@ -1,0 +1,293 @@
+/**
+ * Logs that were forked, edited, rolled back, by somebody who has their files and their keys. Each is the real ledger
+ * behind HTTP, audited by the command as a process; then the server goes away, and the evidence has to stand alone.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
+import type { FaultCode } from '../../src/client/fault.ts';
+import { editEntry, rewrite, signOtherRoot, swapHashes } from '../client/insider.ts';
+import { ServedLog } from '../client/served-log.ts';
+import { candor } from './candor.ts';
+
+let log: ServedLog;
+let folder: string;
+let state: string;
+beforeEach(async () => {
+  log = await ServedLog.start();
+  folder = mkdtempSync(join(tmpdir(), 'candor-forks-'));
+  state = join(folder, 'log.pin');
+});
+afterEach(async () => {
+  await log.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const audit = (...more: string[]) => candor('audit', log.url, '--state', state, '--json', ...more);
+
+interface Fork {
+  readonly what: string;
+  /** Before the first entry. */
+  begin?(): unknown;
+  /** Entries of which a copy is made. */
+  readonly kept?: number;
+  /** Entries that are there when the log is pinned. */
+  readonly size: number;
+  /** Between the copy and the pin, beside the entries that are missing. */
+  between?(): Promise<unknown>;
+  fork(copy: string): Promise<void>;
+  readonly code: FaultCode;
+  readonly convicts: boolean;
+}
+
+const hour = 3_600_000;
+
+const forks: readonly Fork[] = [
+  {
+    what: 'an old backup, restored, goes on and is smaller than it was',
+    size: 6,
+    kept: 3,
+    async fork(copy) {
+      log.now += 1000;
+      await log.restore(copy);
+      await log.append(1);
+    },
+    code: 'ROLLBACK',
+    convicts: true,
+  },
+  {
+    what: 'an old backup, restored, has other entries up to the same size',
+    size: 6,
+    kept: 3,
+    async fork(copy) {
+      log.now += 1000;
+      await log.restore(copy);
+      await log.append(3);
+    },
+    code: 'FORK',
+    convicts: true,
+  },
+  {
+    what: 'an old backup, restored, has grown beyond what it was',
+    size: 6,
+    kept: 3,
+    async fork(copy) {
+      log.now += 1000;
+      await log.restore(copy);
+      await log.append(9);
+    },
+    code: 'INCONSISTENT',
+    convicts: true,
+  },
+  {
+    what: 'the same, where the proof leaves the pinned root to the verifier',
+    size: 8,
+    kept: 3,
+    async fork(copy) {
+      log.now += 1000;
+      await log.restore(copy);
+      await log.append(12);
+    },
+    code: 'INCONSISTENT',
+    convicts: true,
+  },
+  {
+    what: 'an old backup, restored, has done nothing since',
+    size: 6,
+    kept: 3,
+    fork: (copy) => log.restore(copy),
+    code: 'ROLLBACK',
+    convicts: false,
+  },
+  {
+    what: 'an entry was edited, the tree derived and the head signed again',
+    size: 5,
+    fork: () =>
+      log.tamper((path) =>
+        rewrite(path, (entries) => {
+          entries[1]!.data = { title: 'nothing happened' };
+        }),
+      ),
+    code: 'FORK',
+    convicts: true,
+  },
+  {
+    what: 'the same, and the log went on',
+    size: 5,
+    async fork() {
+      await log.tamper((path) =>
+        rewrite(path, (entries) => {
+          entries[1]!.data = { title: 'nothing happened' };
+        }),
+      );
+      log.now += 1000;
+      await log.append(2);
+    },
+    code: 'INCONSISTENT',
+    convicts: true,
+  },
+  {
+    what: 'an entry was inserted with an old date',
+    size: 5,
+    async fork() {
+      await log.tamper((path) =>
+        rewrite(path, (entries) => {
+          const backdated = { ...entries[1]!, id: '01940000-0000-7000-8000-ffffffffffff' };
+          entries.splice(2, 0, backdated);
+        }),
+      );
+      log.now += 1000;
+      await log.append(1);
+    },
+    code: 'INCONSISTENT',
+    convicts: true,
+  },
+  {
+    what: 'an entry was taken out',
+    size: 5,
+    async fork() {
+      await log.tamper((path) => rewrite(path, (entries) => void entries.splice(2, 1)));
+      log.now += 1000;
+      await log.append(4);
+    },
+    code: 'INCONSISTENT',
+    convicts: true,
+  },
+  {
+    what: 'the head was signed again with another root',
+    size: 5,
+    fork: () => log.tamper(signOtherRoot),
+    code: 'FORK',
+    convicts: true,
+  },
+  {
+    what: 'a larger tree was signed with an earlier time than the pinned one, which was signed anew',
+    begin: () => {
+      log.now -= 3 * hour;
+    },
+    kept: 5,
+    size: 5,
+    async between() {
+      log.now += 2 * hour;
+      await log.ledger.tick();
+    },
+    async fork(copy) {
+      log.now -= hour;
+      await log.restore(copy);
+      await log.append(2);
+    },
+    code: 'TIME_WENT_BACK',
+    convicts: true,
+  },
+  {
+    what: 'a key was withdrawn',
+    begin: () => log.ledger.rotateKey('event-signing', 'system'),
+    size: 2,
+    fork: () =>
+      log.tamper((path) => {
+        const keys = join(path, 'keys');
+        const retired = readdirSync(keys).find((name) =>
+          readFileSync(join(keys, name), 'utf8').includes('"svc_state":"retired"'),
+        );
+        unlinkSync(join(keys, retired!));
+      }),
+    code: 'KEY_WITHDRAWN',
+    convicts: false,
+  },
+];
+
+describe('a fork is caught, and the evidence convicts without the server', { timeout: 60_000 }, () => {
+  test.each(forks)('$code: $what', async ({ begin, kept = 0, size, between, fork, code, convicts }) => {
+    await begin?.();
+    if (kept > 0) await log.append(kept);
+    const copy = await log.snapshot();
+    if (size > kept) await log.append(size - kept);
+    await between?.();
+    expect((await audit()).code).toBe(exitCodes.ok);
+    const pinned = readFileSync(state, 'utf8');
+    await fork(copy);
+
+    const caught = await audit();
+    expect(caught.json, caught.stderr).toMatchObject({
+      status: 'fault',
+      kind: 'misbehaviour',
+      code,
+      convicts,
+    });
+    expect(caught.code).toBe(exitCodes.misbehaviour);
+    expect(readFileSync(state, 'utf8')).toBe(pinned);
+
+    await log.close();
+    const judged = await candor('verify', String(caught.json.evidence), '--json');
+    expect(judged.json).toMatchObject({ code, convicts });
+    expect(judged.code).toBe(convicts ? exitCodes.misbehaviour : exitCodes.refused);
+  });
+});
+
+interface Edit {
+  readonly what: string;
+  edit(folder: string): Promise<void>;
+  readonly code: FaultCode;
+  readonly says: string;
+}
+
+const edits: readonly Edit[] = [
+  {
+    what: 'an entry was edited',
+    edit: (path) =>
+      editEntry(path, 3, (entry) => {
+        entry.actor = 'nobody';
+      }),
+    code: 'BAD_ENTRY_SIGNATURE',
+    says: 'entry 3',
+  },
+  {
+    what: 'an entry was edited and signed again',
+    edit: (path) =>
+      editEntry(
+        path,
+        3,
+        (entry) => {
+          entry.actor = 'nobody';
+        },
+        true,
+      ),
+    code: 'NOT_INCLUDED',
+    says: 'entry 3',
+  },
+  {
+    what: 'two hashes of a tile were swapped',
+    edit: (path) => swapHashes(path, [0, 0], 5, 6),
+    code: 'WRONG_TILE',
+    says: 'tile 0 of level 0, column 5',
+  },
+];
+
+/** The signed tree is what it was, so that the operator can put right what was changed. */
+describe('what was changed under an intact tree is named', { timeout: 120_000 }, () => {
+  test.each(edits)('$code: $what', async ({ edit, code, says }) => {
+    await log.append(560);
+    expect((await audit()).code).toBe(exitCodes.ok);
+    const pinned = readFileSync(state, 'utf8');
+    await log.tamper(edit);
+    const caught = await audit('--entries');
+    expect(caught.json, caught.stderr).toMatchObject({ kind: 'refused', code });
+    expect(caught.json.message).toContain(says);
+    expect(caught.code).toBe(exitCodes.refused);
+    expect(readFileSync(state, 'utf8')).toBe(pinned);
+  });
+
+  test('what was checked before is checked again with --all-entries', async () => {
+    await log.append(300);
+    expect((await audit('--entries')).code).toBe(exitCodes.ok);
+    await log.tamper((path) =>
+      editEntry(path, 3, (entry) => Object.assign(entry, { actor: 'nobody' }), true),
+    );
+    await log.append(1);
+    const more = await audit('--entries');
+    expect(more.json, more.stderr).toMatchObject({ status: 'extended', entries: { from: 300, to: 301 } });
+    expect((await audit('--all-entries')).json).toMatchObject({ code: 'NOT_INCLUDED' });
+  });
+});

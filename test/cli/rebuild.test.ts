@@ -1,0 +1,163 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
+import type { Health } from '../../src/contract/resources/health.ts';
+import { writeTreeHead } from '../../src/contract/resources/transparency.ts';
+import { takeDataFolder } from '../../src/data-folder.ts';
+import { toJson } from '../../src/ledger/heads.ts';
+import { fileOf, flipIn, headRow, type KnownLog, logOf, scribble, tamper } from '../ledger/damaged-log.ts';
+import { entry, folder, open } from '../ledger/fixture.ts';
+import { candor } from './candor.ts';
+
+const timeout = 60_000;
+
+/** A log whose entry 7 can't be read. */
+async function withoutEntry(): Promise<KnownLog> {
+  const log = await logOf(5, 20);
+  scribble(log, (bytes) => {
+    const wanted = log.canonical[7]!;
+    for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1))
+      bytes.fill(7, at, at + 9);
+  });
+  return log;
+}
+
+test('says what it would do, refuses to lose what was signed, and does so on the operator’s word', {
+  timeout,
+}, async () => {
+  const log = await withoutEntry();
+  const at = ['--data-dir', log.dataDir];
+  const planned = await candor(['rebuild', '--dry-run', ...at]);
+  expect(planned.code).toBe(exitCodes.ok);
+  for (const part of [
+    'saved        5 entries',
+    'lost         entries 5 to 19',
+    entry(7).id,
+    'Nothing was changed',
+  ])
+    expect(planned.stdout).toContain(part);
+
+  const refused = await candor(['rebuild', '--json', ...at]);
+  expect(refused.code).toBe(exitCodes.degraded);
+  expect(JSON.parse(refused.stdout)).toMatchObject({
+    ...{
+      status: 'refused',
+      tree_size: 5,
+      previous_tree_size: 20,
+      lost_from: 5,
+      lost_to: 20,
+      lost_head_count: 1,
+    },
+    lost_heads: [{ tree_size: 20 }],
+    lost_ids: { 7: entry(7).id },
+  });
+
+  const rebuilt = await candor(['rebuild', '--accept-loss', '--json', ...at]);
+  expect(rebuilt.code).toBe(exitCodes.ok);
+  expect(JSON.parse(rebuilt.stdout)).toMatchObject({
+    status: 'rebuilt',
+    kept: expect.stringContaining('ledger.mdb.damaged-'),
+  });
+  const ledger = await open(log.dataDir);
+  expect(await ledger.status()).toMatchObject({
+    size: 5,
+    health: { state: 'ok' },
+    regression: { from_size: 20, to_size: 5 },
+  });
+  await ledger.close();
+  expect((await candor(['fsck', log.dataDir])).code).toBe(exitCodes.ok);
+  const whole = await candor(['rebuild', ...at]);
+  expect(whole).toMatchObject({
+    code: exitCodes.ok,
+    stdout: expect.stringContaining('Nothing had to be done'),
+  });
+});
+
+test('takes a head from elsewhere, and says what to do where none will do', { timeout }, async () => {
+  const log = await withoutEntry();
+  const at = ['--data-dir', log.dataDir];
+  flipIn(log, headRow(log.heads[0]!), 3);
+  const hopeless = await candor(['rebuild', '--accept-loss', ...at]);
+  expect(hopeless).toMatchObject({
+    code: exitCodes.degraded,
+    stdout: expect.stringContaining('--head <pin>'),
+  });
+  const pin = join(folder(), 'head.json');
+  writeFileSync(pin, `${writeTreeHead(toJson(log.heads[0]!))}\n`);
+  const saved = await candor(['rebuild', '--accept-loss', '--head', pin, '--json', ...at]);
+  expect(JSON.parse(saved.stdout)).toMatchObject({ status: 'rebuilt', tree_size: 5 });
+  writeFileSync(pin, '{}');
+  expect(await candor(['rebuild', '--head', pin, ...at])).toMatchObject({
+    ...{ code: exitCodes.failed, stderr: expect.stringContaining('neither a pin nor a signed head') },
+  });
+});
+
+test('begins a log anew where one was lost, and nowhere else', { timeout }, async () => {
+  const log = await logOf(5);
+  const at = ['--data-dir', log.dataDir];
+  expect(await candor(['rebuild', '--begin-anew', ...at])).toMatchObject({
+    ...{ code: exitCodes.failed, stderr: expect.stringContaining('has a log') },
+  });
+  rmSync(fileOf(log));
+  const begun = await candor(['rebuild', '--begin-anew', '--json', ...at]);
+  expect(begun.code).toBe(exitCodes.ok);
+  const { status, kept, replaced_tree_size } = JSON.parse(begun.stdout);
+  expect({ status, replaced_tree_size }).toEqual({ status: 'begun', replaced_tree_size: 5 });
+  expect(readdirSync(kept).sort()).toEqual(expect.arrayContaining(['anchor.json', 'journal.ndjson', 'keys']));
+  expect((await (await open(log.dataDir)).status()).health).toEqual({ state: 'ok' });
+});
+
+test('keeps its hands off a folder in use', { timeout }, async () => {
+  const log = await logOf(5);
+  const held = takeDataFolder(log.dataDir);
+  const ended = await candor(['rebuild', '--data-dir', log.dataDir]);
+  held.release();
+  expect(ended).toMatchObject({ code: exitCodes.unavailable, stderr: expect.stringContaining('in use') });
+});
+
+describe('a service whose log was half written', { timeout: 120_000 }, () => {
+  test('ingests and serves on, ends where --strict was asked for, and starts again after a rebuild', async () => {
+    const dataDir = folder();
+    const before = await startService({ dataDir });
+    for (let i = 0; i < 3; i++) await tokenFor(before, 'viewer');
+    await before.stop();
+    await tamper({ dataDir }, 'entries', (rows) => {
+      const [last] = rows.getKeys({ reverse: true, limit: 1 });
+      rows.removeSync(last!);
+    });
+
+    const degraded = await startService({ dataDir });
+    const health = async (service: Service) =>
+      (await fetch(`${service.url}/health`)).json() as Promise<Health>;
+    expect(await health(degraded)).toMatchObject({ status: 'degraded', ledger: 'half_written' });
+    const sent = await fetch(`${degraded.url}/api/v1/ingest`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await login(degraded)}`, 'content-type': 'application/x-ndjson' },
+      body: '{"_path":"conn","ts":1763700000,"uid":"C1","id.orig_h":"10.0.0.1","id.orig_p":1,"id.resp_h":"10.0.0.2","id.resp_p":2,"proto":"tcp"}\n',
+    });
+    expect(sent.status).toBe(200);
+    expect((await fetch(`${degraded.url}/api/transparency/sth`)).status).toBe(200);
+    await degraded.stop();
+
+    const strict = await candor(['start', '--strict'], { CANDOR_DATA_DIR: dataDir, CANDOR_PORT: '0' });
+    expect(strict).toMatchObject({
+      code: exitCodes.degraded,
+      stderr: expect.stringContaining('candor rebuild'),
+    });
+    expect(strict.stdout).toContain('DEGRADED: half_written');
+
+    expect((await candor(['fsck', dataDir])).code).toBe(exitCodes.refused);
+    expect((await candor(['rebuild', '--data-dir', dataDir, '--accept-loss'])).code).toBe(exitCodes.ok);
+    const after = await startService({ dataDir });
+    const shown = await health(after);
+    expect(shown).toMatchObject({ status: 'ok', ledger: 'ok' });
+    expect((await candor(['fsck', dataDir])).code).toBe(exitCodes.unavailable); // it runs
+    const metrics = await (await fetch(`${after.url}/metrics`)).text();
+    const lost = /^candor_ledger_regression_leaves (\d+)$/m.exec(metrics)?.[1];
+    const { from_size = 0, to_size = 0 } = shown.regression ?? {};
+    expect(Number(lost)).toBe(from_size - to_size);
+    await after.stop();
+  });
+});

@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
+
+let folder: string;
+let dataDir: string;
+let service: Service | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'candor-restore-'));
+  dataDir = join(folder, 'data');
+});
+afterEach(async () => {
+  await service?.kill().catch(() => undefined);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const launcher = fileURLToPath(new URL('../../scripts/candor.js', import.meta.url));
+
+interface Ended {
+  readonly code: number;
+  /** The last line of standard output, where it is JSON. */
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly stderr: string;
+}
+
+function candor(...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [launcher, ...args], { timeout: 60_000 }, (error, stdout, stderr) => {
+      const last = stdout.trimEnd().split('\n').at(-1) ?? '';
+      const json = last.startsWith('{') ? (JSON.parse(last) as Record<string, unknown>) : {};
+      resolve({ code: error === null ? 0 : Number(error.code), json, stderr });
+    });
+  });
+}
+
+/** The same address after every start: an auditor's pin is of one address. */
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+describe('candor backup and candor restore', { timeout: 120_000 }, () => {
+  test('an auditor who saw more gets a rollback, then a fork that convicts; one who saw less sees no fault', async () => {
+    const port = await freePort();
+    const start = async () => {
+      service = await startService({ dataDir, env: { CANDOR_PORT: String(port) } });
+      return service;
+    };
+    const audit = (pin: string) => candor('audit', running.url, '--state', join(folder, pin), '--json');
+
+    let running = await start();
+    for (let n = 0; n < 3; n++) await tokenFor(running, 'viewer');
+    expect((await audit('early')).json).toMatchObject({ status: 'pinned' });
+    await tokenFor(running, 'viewer');
+    const made = await candor('backup', running.url, '--token', await login(running), '--json');
+    expect(made).toMatchObject({ code: exitCodes.ok, json: { status: 'completed' } });
+    const { path, backup_id, tree_size, root_hash } = made.json as Record<string, string>;
+    for (let n = 0; n < 5; n++) await tokenFor(running, 'viewer');
+    const late = await audit('late');
+    expect(late.json).toMatchObject({ status: 'pinned' });
+    const lost = Number((late.json as { tree_size: number }).tree_size);
+
+    const inUse = await candor('restore', path!, '--data-dir', dataDir, '--replace');
+    expect(inUse).toMatchObject({
+      code: exitCodes.failed,
+      stderr: expect.stringContaining('in use by another process'),
+    });
+    await running.stop();
+    const careful = await candor('restore', path!, '--data-dir', dataDir);
+    expect(careful).toMatchObject({ code: exitCodes.failed, stderr: expect.stringContaining('--replace') });
+    const restored = await candor('restore', path!, '--data-dir', dataDir, '--replace', '--json');
+    expect(restored).toMatchObject({
+      code: exitCodes.ok,
+      json: {
+        status: 'restored',
+        backup_id,
+        backup_tree_size: tree_size,
+        backup_root_hash: root_hash,
+        leaf_index: tree_size,
+      },
+    });
+    expect((restored.json as { replaced_tree_size: number }).replaced_tree_size).toBeGreaterThanOrEqual(lost);
+
+    running = await start();
+    expect(running.output.join('\n')).toMatch(/regression +restored from a backup .*went back from/);
+    const health = await (await fetch(`${running.url}/health`)).json();
+    expect(health).toMatchObject({ status: 'ok', ledger: 'ok', regression: { event: 'restored' } });
+    const rollback = await audit('late');
+    expect(rollback).toMatchObject({ code: exitCodes.misbehaviour, json: { code: 'ROLLBACK' } });
+    expect((await audit('early')).json).toMatchObject({ status: 'extended' });
+
+    for (let n = 0; n < 8; n++) await tokenFor(running, 'viewer');
+    const forked = await audit('late');
+    expect(forked).toMatchObject({
+      code: exitCodes.misbehaviour,
+      json: { code: expect.stringMatching(/^(FORK|INCONSISTENT)$/), evidence: expect.any(String) },
+    });
+    expect((await audit('early')).code).toBe(exitCodes.ok);
+    await running.stop();
+  });
+
+  test('of a stopped service, by its folder; refused while one runs, with the advice to use its address', async () => {
+    service = await startService({ dataDir });
+    await tokenFor(service, 'viewer');
+    const refused = await candor('backup', '--data-dir', dataDir);
+    expect(refused).toMatchObject({
+      code: exitCodes.failed,
+      stderr: expect.stringContaining('candor backup <url>'),
+    });
+    await service.stop();
+    const made = await candor('backup', '--data-dir', dataDir, '--json');
+    expect(made).toMatchObject({
+      code: exitCodes.ok,
+      json: { status: 'completed', path: expect.any(String) },
+    });
+    const target = join(folder, 'other');
+    const { path } = made.json as { path: string };
+    expect(await candor('restore', path, '--data-dir', target, '--json')).toMatchObject({
+      code: exitCodes.ok,
+    });
+    service = await startService({ dataDir: target });
+    expect(await login(service)).toBeTruthy();
+    await service.stop();
+  });
+
+  test('a damaged backup is refused with its own code, and the file is named', async () => {
+    service = await startService({ dataDir });
+    await service.stop();
+    const { path } = (await candor('backup', '--data-dir', dataDir, '--json')).json as { path: string };
+    const copy = join(folder, 'copy');
+    cpSync(path, copy, { recursive: true });
+    const [key] = readdirSync(join(copy, 'keys'));
+    const file = join(copy, 'keys', key!);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"x":"', '"x":"A'));
+    expect(await candor('restore', copy, '--data-dir', join(folder, 'other'))).toMatchObject({
+      code: exitCodes.refused,
+      stderr: expect.stringContaining(key!),
+    });
+  });
+
+  test('what makes no sense is told as such', async () => {
+    expect((await candor('backup')).code).toBe(exitCodes.usage);
+    expect((await candor('restore')).code).toBe(exitCodes.usage);
+    expect(await candor('backup', '--data-dir', join(folder, 'nothing'))).toMatchObject({
+      code: exitCodes.failed,
+      stderr: expect.stringContaining('nothing to back up'),
+    });
+    expect(await candor('backup', 'http://127.0.0.1:1')).toMatchObject({ code: exitCodes.unavailable });
+  });
+});

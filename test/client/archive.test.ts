@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeArchiveHeader, writeArchiveLine } from '../../src/client/archive.ts';
+import { beginArchive, type ExportOptions, exportEntries } from '../../src/client/archive-export.ts';
+import { type VerifiedArchive, verifyArchive } from '../../src/client/archive-verify.ts';
+import { Fault, type FaultCode } from '../../src/client/fault.ts';
+import { parseKeySet } from '../../src/client/key-set.ts';
+import { httpLog } from '../../src/client/log-source.ts';
+import { editEntry } from './insider.ts';
+import { ServedLog } from './served-log.ts';
+
+const size = 270;
+let log: ServedLog;
+let whole: string[];
+let part: string[];
+beforeAll(async () => {
+  log = await ServedLog.start();
+  await log.append(size);
+  whole = await exported();
+  part = await exported({ from: 3, to: 11 });
+});
+afterAll(() => log.close());
+
+async function exported(range: Partial<ExportOptions> = {}): Promise<string[]> {
+  const source = httpLog(log.url);
+  const header = await beginArchive(source, { now: log.now, ...range });
+  if (header instanceof Fault) throw new Error(`${header.code}: ${header.message}`);
+  const lines = [writeArchiveHeader(header)];
+  for await (const batch of exportEntries(source, header)) {
+    if (batch instanceof Fault) throw new Error(`${batch.code}: ${batch.message}`);
+    lines.push(...batch.entries.map((bytes, i) => writeArchiveLine(batch.first + i, bytes)));
+  }
+  return lines;
+}
+
+async function verify(lines: readonly string[]): Promise<VerifiedArchive | Fault> {
+  async function* given(): AsyncGenerator<string> {
+    for (const line of lines) yield line.trimEnd();
+  }
+  return verifyArchive(given());
+}
+
+test('a whole log, with the checkpoint of its head', async () => {
+  expect(await verify(whole)).toMatchObject({
+    entries: size,
+    header: { from: 0, to: size, edge: [], proof: [] },
+    checkpoint: { size },
+    byRevokedKeys: 0,
+  });
+});
+
+test.each([
+  [0, 1],
+  [0, 256],
+  [1, 2],
+  [3, 11],
+  [8, 16],
+  [255, 257],
+  [256, size],
+  [size - 1, size],
+])('the entries from %d to %d, tied to the head by an edge and a proof', async (from, to) => {
+  const lines = await exported({ from, to });
+  expect(lines).toHaveLength(1 + to - from);
+  expect(await verify(lines)).toMatchObject({ entries: to - from, header: { from, to, head: { size } } });
+});
+
+test('ranges that the log has not are refused', async () => {
+  const source = httpLog(log.url);
+  for (const [from, to] of [
+    [5, 5],
+    [6, 5],
+    [0, size + 1],
+    [size, size],
+  ] as const) {
+    expect(await beginArchive(source, { now: 0, from, to })).toMatchObject({ code: 'NO_SUCH_RANGE' });
+  }
+});
+
+const flip = (text: string, at: number) =>
+  text.slice(0, at) + (text[at] === '0' ? '1' : '0') + text.slice(at + 1);
+const recoded = (line: string, from: string, to: string) =>
+  line.replace(
+    /"canonical":"(.*)"/,
+    (_all, text: string) => `"canonical":"${btoa(atob(text).replace(from, to))}"`,
+  );
+const otherActor = (line: string) => recoded(line, '"system"', '"nobody"');
+const edited = (lines: readonly string[], n: number, change: (line: string) => string) =>
+  lines.map((line, i) => (i === n ? change(line) : line));
+
+const cases: readonly (readonly [FaultCode, string, () => string[]])[] = [
+  ['MALFORMED_ARCHIVE', 'nothing', () => []],
+  ['MALFORMED_ARCHIVE', 'no first line', () => part.slice(1)],
+  [
+    'MALFORMED_ARCHIVE',
+    'another format',
+    () => edited(part, 0, (line) => line.replace('archive/1', 'archive/2')),
+  ],
+  ['MALFORMED_ARCHIVE', 'the last entry missing', () => part.slice(0, -1)],
+  ['MALFORMED_ARCHIVE', 'an entry too many', () => [...part, part.at(-1)!.replace(':10,', ':11,')]],
+  [
+    'MALFORMED_ARCHIVE',
+    'an edge too short',
+    () => edited(part, 0, (line) => line.replace(/"edge":\["\w+",/, '"edge":[')),
+  ],
+  ['MALFORMED_LEAF', 'a line that is none', () => edited(part, 3, () => '{}')],
+  ['MALFORMED_LEAF', 'a line cut off', () => edited(part, 3, (line) => line.slice(0, 50))],
+  ['WRONG_LEAF', 'an entry left out', () => part.filter((_, i) => i !== 4)],
+  ['WRONG_LEAF', 'an entry twice', () => [...part.slice(0, 4), part[3]!, ...part.slice(4)]],
+  [
+    'DUPLICATE_ENTRY',
+    'an entry twice under the next index',
+    () => edited(part, 4, () => part[3]!.replace(':5,', ':6,')),
+  ],
+  ['BAD_ENTRY_SIGNATURE', 'a word of an entry', () => edited(part, 4, otherActor)],
+  ['NOT_CANONICAL', 'a space in an entry', () => edited(part, 4, (line) => recoded(line, '{', '{ '))],
+  [
+    'WRONG_ROOT',
+    'another range',
+    () => edited(part, 0, (line) => line.replace('"to":11', '"to":10')).slice(0, -1),
+  ],
+  [
+    'WRONG_ROOT',
+    'a hash of the edge',
+    () => edited(part, 0, (line) => flip(line, line.indexOf('"edge"') + 20)),
+  ],
+  [
+    'WRONG_ROOT',
+    'a hash of the proof',
+    () => edited(part, 0, (line) => flip(line, line.indexOf('"proof"') + 20)),
+  ],
+  [
+    'BAD_SIGNATURE',
+    'the time of the head',
+    () => edited(part, 0, (line) => line.replace(/"timestamp_ns":1/, '"timestamp_ns":2')),
+  ],
+  ['UNKNOWN_KEY', 'no keys', () => edited(part, 0, (line) => line.replace(/"keys":\[.*\]/, '"keys":[]'))],
+  [
+    'UNSIGNED_CHECKPOINT',
+    'the checkpoint',
+    () => edited(whole, 0, (line) => line.replace(`\\n${size}\\n`, `\\n${size - 1}\\n`)),
+  ],
+];
+
+describe('a changed archive is refused', () => {
+  test.each(cases)('%s: %s', async (code, _what, lines) => {
+    const changed = lines();
+    expect(changed).not.toEqual(part);
+    expect(await verify(changed)).toMatchObject({ code });
+  });
+
+  test('UNKNOWN_KEY: with other keys than the trusted ones', async () => {
+    async function* given(): AsyncGenerator<string> {
+      yield* part;
+    }
+    const keys = parseKeySet('[]');
+    expect(keys instanceof Fault || (await verifyArchive(given(), { keys }))).toMatchObject({
+      code: 'UNKNOWN_KEY',
+    });
+  });
+
+  test('WRONG_ROOT: an export of entries that are not those of the head never comes to its end', async () => {
+    await log.tamper((folder) =>
+      editEntry(folder, 2, (entry) => Object.assign(entry, { actor: 'nobody' }), true),
+    );
+    await expect(exported()).rejects.toThrow('WRONG_ROOT');
+    await expect(exported({ from: 0, to: 5 })).rejects.toThrow('WRONG_ROOT');
+    expect(await verify(await exported({ from: 4, to: 9 }))).toMatchObject({ entries: 5 });
+  });
+});

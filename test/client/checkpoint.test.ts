@@ -1,0 +1,218 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type AuditResult, audit } from '../../src/client/auditor.ts';
+import { type CheckpointPolicy, parseCheckpointKey, verifyCheckpoint } from '../../src/client/checkpoint.ts';
+import { parseEvidence } from '../../src/client/evidence.ts';
+import { Fault } from '../../src/client/fault.ts';
+import { fetchKeys } from '../../src/client/latest.ts';
+import { httpLog } from '../../src/client/log-source.ts';
+import { sha256 } from '../../src/client/sha256.ts';
+import { judge } from '../../src/client/verdict.ts';
+import { cosignedMessage, encodeCosignature } from '../../src/tlog/cosignature.ts';
+import {
+  formatNote,
+  formatVerifierKey,
+  parseNote,
+  signatureTypes,
+  type VerifierKey,
+  verifierKey,
+} from '../../src/tlog/note.ts';
+import { rewrite } from './insider.ts';
+import { ServedLog } from './served-log.ts';
+
+let log: ServedLog;
+beforeEach(async () => {
+  log = await ServedLog.start();
+});
+afterEach(() => log.close());
+
+const check = (pin?: Parameters<typeof audit>[1], checkpoint?: CheckpointPolicy) =>
+  audit(httpLog(log.url), pin, { now: log.now, ...(checkpoint && { checkpoint }) });
+
+const codeOf = (result: AuditResult) => (result.status === 'fault' ? result.fault.code : result.status);
+
+async function logKey(): Promise<VerifierKey> {
+  const key = parseCheckpointKey((await log.ledger.status()).checkpoint_vkey);
+  if (key instanceof Fault) throw new Error(key.message);
+  return key;
+}
+
+class Witness {
+  readonly #private: KeyObject;
+  readonly key: VerifierKey;
+
+  constructor(name: string) {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    this.#private = privateKey;
+    const raw = Uint8Array.from(Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url'));
+    this.key = verifierKey(sha256, name, signatureTypes.cosignature, raw);
+  }
+
+  cosign(note: string, timeS = 1_800_000_000): string {
+    const { text, signatures } = parseNote(note);
+    const signature = sign(null, cosignedMessage(timeS, text), this.#private);
+    const { name, keyId } = this.key;
+    const own = { name, keyId, signature: encodeCosignature(timeS, signature) };
+    return formatNote({ text, signatures: [...signatures, own] });
+  }
+}
+
+describe('an honest log', () => {
+  test('shows the same tree in its checkpoint, whether that is behind the head, with it or ahead of it', async () => {
+    await log.append(3);
+    const behind = await (await fetch(`${log.url}/checkpoint`)).text();
+    const first = await check();
+    expect(first).toMatchObject({ status: 'pinned', checkpoint: { size: 3, cosigners: [] } });
+    await log.append(4);
+    const oldHead = await (await fetch(`${log.url}/api/transparency/sth`)).text();
+    log.lies = [{ path: '/checkpoint', tell: () => behind }];
+    const pin = first.status === 'pinned' ? first.pin : undefined;
+    expect(await check(pin)).toMatchObject({ status: 'extended', checkpoint: { size: 3 } });
+    await log.append(2);
+    log.lies = [{ path: '/api/transparency/sth', tell: () => oldHead }];
+    expect(await check(pin)).toMatchObject({ status: 'extended', checkpoint: { size: 9 } });
+  });
+
+  test('may serve none, unless one is asked for', async () => {
+    await log.append(1);
+    log.lies = [{ path: '/checkpoint', tell: () => ({ status: 404, body: '' }) }];
+    expect(await check()).toMatchObject({ status: 'pinned', checkpoint: undefined });
+    expect(codeOf(await check(undefined, { logKey: await logKey() }))).toBe('HTTP_REFUSED');
+  });
+
+  test('keeps its checkpoint key through a rotation of the others; a revoked one is replaced', async () => {
+    await log.append(1);
+    await log.ledger.rotateKey('transparency-sth', 'system');
+    expect(codeOf(await check(undefined, { logKey: await logKey() }))).toBe('pinned');
+    const old = await logKey();
+    const key = (await log.ledger.keys()).find(({ svc_purpose }) => svc_purpose === 'checkpoint');
+    const oldNote = await (await fetch(`${log.url}/checkpoint`)).text();
+    await log.ledger.revokeKey(String(key?.kid), 'stolen', 'system');
+    expect(codeOf(await check())).toBe('pinned');
+    expect(codeOf(await check(undefined, { logKey: old }))).toMatch(/^(UNSIGNED_CHECKPOINT|WRONG_ORIGIN)$/);
+    log.lies = [{ path: '/checkpoint', tell: () => oldNote }];
+    expect(codeOf(await check())).toBe('UNSIGNED_CHECKPOINT');
+  });
+});
+
+describe('witnesses', () => {
+  const [one, two, three] = ['one', 'two', 'three'].map((name) => new Witness(`witness.example/${name}`)) as [
+    Witness,
+    Witness,
+    Witness,
+  ];
+  const witnesses = [one.key, two.key, three.key];
+
+  test('are counted, each once; unknown ones are passed over', async () => {
+    await log.append(2);
+    log.lies = [{ path: '/checkpoint', tell: (note) => two.cosign(one.cosign(note)) }];
+    expect(await check(undefined, { witnesses, quorum: 2 })).toMatchObject({
+      status: 'pinned',
+      checkpoint: { cosigners: [{ name: 'witness.example/one', timeS: 1_800_000_000 }, {}] },
+    });
+    expect(codeOf(await check(undefined, { witnesses }))).toBe('QUORUM_MISSED');
+    expect(codeOf(await check(undefined, { witnesses: [three.key], quorum: 1 }))).toBe('QUORUM_MISSED');
+    expect(codeOf(await check(undefined, { witnesses: [one.key, one.key], quorum: 2 }))).toBe(
+      'QUORUM_MISSED',
+    );
+    expect(codeOf(await check(undefined, { quorum: 1 }))).toBe('QUORUM_MISSED');
+    expect(await check()).toMatchObject({ status: 'pinned', checkpoint: { cosigners: [] } });
+  });
+
+  test('whose cosignature is wrong refuse the checkpoint', async () => {
+    await log.append(2);
+    const other = { ...one.key, publicKey: two.key.publicKey };
+    const named = verifierKey(sha256, one.key.name, signatureTypes.cosignature, other.publicKey);
+    log.lies = [
+      {
+        path: '/checkpoint',
+        tell: (note) => {
+          const { text, signatures } = parseNote(one.cosign(note));
+          const wrong = signatures.map((by) =>
+            by.name === one.key.name ? { ...by, keyId: named.keyId } : by,
+          );
+          return formatNote({ text, signatures: wrong });
+        },
+      },
+    ];
+    expect(codeOf(await check(undefined, { witnesses: [named], quorum: 1 }))).toBe('BAD_COSIGNATURE');
+  });
+});
+
+describe('a checkpoint that is not accepted', () => {
+  const cases: readonly (readonly [string, string, (note: string) => string])[] = [
+    ['MALFORMED_CHECKPOINT', 'no note', () => 'checkpoint'],
+    ['MALFORMED_CHECKPOINT', 'a size with a zero before it', (note) => note.replace('\n3\n', '\n03\n')],
+    ['MALFORMED_CHECKPOINT', 'no signature', (note) => `${note.split('\n\n')[0]}\n\n`],
+    ['MALFORMED_CHECKPOINT', 'an empty tree', (note) => note.replace('\n3\n', '\n0\n')],
+    ['UNSIGNED_CHECKPOINT', 'another size', (note) => note.replace('\n3\n', '\n2\n')],
+    ['UNSIGNED_CHECKPOINT', 'another origin', (note) => note.replaceAll(/candor\S*/g, 'elsewhere.example')],
+    [
+      'UNSIGNED_CHECKPOINT',
+      'a signature under another name',
+      (note) => note.replace(/— \S+/, '— elsewhere.example'),
+    ],
+  ];
+  test.each(cases)('%s: %s', async (code, _what, tell) => {
+    await log.append(3);
+    log.lies = [{ path: '/checkpoint', tell }];
+    expect(codeOf(await check())).toBe(code);
+  });
+
+  test('WRONG_ORIGIN and UNSIGNED_CHECKPOINT: of another log than the key that was told elsewhere', async () => {
+    await log.append(1);
+    const key = await logKey();
+    const elsewhere = verifierKey(sha256, 'elsewhere.example', signatureTypes.ed25519, key.publicKey);
+    expect(codeOf(await check(undefined, { logKey: elsewhere }))).toBe('WRONG_ORIGIN');
+    const stranger = new Witness('x').key.publicKey;
+    const other = verifierKey(sha256, key.name, signatureTypes.ed25519, stranger);
+    expect(codeOf(await check(undefined, { logKey: other }))).toBe('UNSIGNED_CHECKPOINT');
+    expect(parseCheckpointKey(formatVerifierKey({ ...key, publicKey: new Uint8Array(32) }))).toBeInstanceOf(
+      Fault,
+    );
+  });
+});
+
+describe('a log that shows another tree in its checkpoint than in its head', () => {
+  /** The checkpoint of a log with the same keys and another second entry. */
+  async function otherCheckpoint(more: number): Promise<string> {
+    const copy = await log.snapshot();
+    await log.append(2 + more);
+    const served = await log.snapshot();
+    await log.restore(copy);
+    await log.tamper((folder) =>
+      rewrite(folder, (entries) => Object.assign(entries[1]!, { actor: 'somebody' })),
+    );
+    log.now += 1000;
+    await log.append(2);
+    const note = await log.ledger.checkpoint();
+    await log.restore(served);
+    return note;
+  }
+
+  test.each([
+    ['FORK', 0],
+    ['INCONSISTENT', 3],
+  ] as const)('%s: convicts', async (code, more) => {
+    await log.append(3);
+    const note = await otherCheckpoint(more);
+    log.now += 5000;
+    log.lies = [{ path: '/checkpoint', tell: () => note }];
+    const result = await check();
+    expect(codeOf(result)).toBe(code);
+    const evidence = parseEvidence((result.status === 'fault' && result.evidence) || '');
+    if (evidence instanceof Fault) throw new Error(evidence.message);
+    const { convicts, reason, signers } = judge(evidence);
+    expect(convicts, reason).toBe(true);
+    expect(signers.map(({ purpose }) => purpose).sort()).toEqual(['checkpoint', 'transparency-sth']);
+    // Without the checkpoint's key there is nothing left that contradicts.
+    const keys = await fetchKeys(httpLog(log.url));
+    if (keys instanceof Fault) throw new Error(keys.code);
+    const less = new Map([...keys].filter(([, key]) => key.purpose !== 'checkpoint'));
+    expect(judge(evidence, less).convicts).toBe(false);
+    expect(
+      judge({ ...evidence, checkpoint: note.replace(/\n.*\n\n/, `\n${'A'.repeat(43)}=\n\n`) }).convicts,
+    ).toBe(false);
+    expect(verifyCheckpoint(note, keys)).not.toBeInstanceOf(Fault);
+  });
+});

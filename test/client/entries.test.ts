@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { auditEntries, bundles, type CheckedRange, type EntriesOptions } from '../../src/client/entries.ts';
+import { Fault, type FaultCode } from '../../src/client/fault.ts';
+import { fetchHead } from '../../src/client/latest.ts';
+import { httpLog, type LogSource } from '../../src/client/log-source.ts';
+import { equalHashes } from '../../src/tlog/tree.ts';
+import { type Lie, ServedLog } from './served-log.ts';
+
+let log: ServedLog;
+beforeEach(async () => {
+  log = await ServedLog.start();
+});
+afterEach(() => log.close());
+
+async function check(options?: EntriesOptions, source = httpLog(log.url)): Promise<CheckedRange | Fault> {
+  const signed = await fetchHead(source);
+  return signed instanceof Fault ? signed : auditEntries(source, signed, options);
+}
+
+async function checked(options?: EntriesOptions): Promise<CheckedRange> {
+  const result = await check(options);
+  if (result instanceof Fault) throw new Error(`${result.code}: ${result.message}`);
+  return result;
+}
+
+/** Counts what is asked for, and how much of it at once. */
+function counting(source: LogSource): LogSource & { readonly paths: string[]; most: number } {
+  const paths: string[] = [];
+  let now = 0;
+  const counted = {
+    ...source,
+    paths,
+    most: 0,
+    async getBytes(path: string) {
+      paths.push(path);
+      now += 1;
+      counted.most = Math.max(counted.most, now);
+      const bytes = await source.getBytes(path);
+      now -= 1;
+      return bytes;
+    },
+  };
+  return counted;
+}
+
+test('all entries at once, or in steps of any size, give the same edge; old entries are not fetched again', async () => {
+  await log.append(5);
+  let stepped = await checked();
+  for (const count of [1, 250, 3, 255, 20]) {
+    await log.append(count);
+    const before = stepped.tree;
+    stepped = await checked({ start: before });
+    expect(stepped.tree.size).toBe(before.size + count);
+  }
+  const progress: number[] = [];
+  const whole = await checked({ onProgress: (next, end) => progress.push(next, end) });
+  expect(whole.tree.size).toBe(534);
+  expect(progress).toEqual([256, 534, 512, 534, 534, 534]);
+  expect(whole.tree.edge.every((hash, i) => equalHashes(hash, stepped.tree.edge[i]!))).toBe(true);
+
+  const source = counting(httpLog(log.url));
+  await log.append(1);
+  await check({ start: whole.tree }, source);
+  // The bundle and the tile that grew; the tile above hasn't.
+  expect(source.paths.filter((path) => path.startsWith('/tile/entries/'))).toEqual([
+    '/tile/entries/002.p/23',
+  ]);
+  expect(source.paths.filter((path) => path.startsWith('/tile/0/'))).toEqual(['/tile/0/002.p/23']);
+});
+
+test('few requests are under way at once, however long the log', async () => {
+  await log.append(1600);
+  const source = counting(httpLog(log.url));
+  let seen = 0;
+  for await (const entries of bundles(source, 300, 1600))
+    seen += entries instanceof Fault ? 0 : entries.length;
+  expect(seen).toBe(1300);
+  expect(source.paths[0]).toBe('/tile/entries/001');
+  expect(source.most).toBeLessThanOrEqual(4);
+});
+
+test('partial tiles that are gone are read from the full ones', async () => {
+  await log.append(300);
+  const signed = await fetchHead(httpLog(log.url));
+  if (signed instanceof Fault) throw new Error(signed.code);
+  const gone = () => ({ status: 404, body: '{}' });
+  log.lies = ['/tile/0/001.p/44', '/tile/entries/001.p/44'].map((path) => ({ path, tell: gone }));
+  expect(await auditEntries(httpLog(log.url), signed)).toMatchObject({ code: 'HTTP_REFUSED' });
+  await log.append(212);
+  expect(await auditEntries(httpLog(log.url), signed)).toMatchObject({ tree: { size: 300 } });
+});
+
+const flipByte =
+  (at: number): Lie['tell'] =>
+  (bytes) =>
+    bytes.slice(0, at) + String.fromCharCode(bytes.charCodeAt(at) ^ 1) + bytes.slice(at + 1);
+
+/** The log has 300 entries, of which 260 were checked before. */
+const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])[] = [
+  ['WRONG_TILE', 'a new hash of a tile', '/tile/0/001.p/44', flipByte(32 * 10), /level 0, column 10 /],
+  ['WRONG_TILE', 'an old hash of a tile that grew', '/tile/0/001.p/44', flipByte(3), /tile 1 of level 0 /],
+  ['MALFORMED_TILE', 'a tile too short', '/tile/0/001.p/44', (bytes) => bytes.slice(1), /bytes/],
+  ['MALFORMED_TILE', 'an entry too many', '/tile/entries/001.p/44', (bytes) => `${bytes}\0\0`, /after 44/],
+  ['MALFORMED_TILE', 'an entry cut off', '/tile/entries/001.p/44', (bytes) => bytes.slice(0, -1), /cut off/],
+  [
+    'BAD_ENTRY_SIGNATURE',
+    'an entry changed',
+    '/tile/entries/001.p/44',
+    (bytes) => replaceLast(bytes, 'alert.raised', 'alert.closed'),
+    /entry 299/,
+  ],
+  [
+    'NOT_CANONICAL',
+    'an entry spelt in another way',
+    '/tile/entries/001.p/44',
+    (bytes) => replaceLast(bytes, '"system"', '"syst\\u0065m"', 5),
+    /entry 299/,
+  ],
+  ['NOT_INCLUDED', 'two entries in the other order', '/tile/entries/001.p/44', swapLast, /entry 298/],
+  [
+    'DUPLICATE_ENTRY',
+    'an entry twice',
+    '/tile/entries/001.p/44',
+    (bytes) => bytes.slice(0, lastEntry(bytes, 1)) + bytes.slice(lastEntry(bytes, 2), lastEntry(bytes, 1)),
+    /entry 299/,
+  ],
+  ['HTTP_REFUSED', 'no role', '/tile/entries/001.p/44', () => ({ status: 403, body: '{}' }), /token/],
+];
+
+describe('a lie about the entries or the tiles has a code of its own and a place', () => {
+  test.each(lies)('%s: %s', async (code, _what, path, tell, says) => {
+    await log.append(260);
+    const { tree: start } = await checked();
+    await log.append(40);
+    log.lies = [{ path, tell }];
+    const result = await check({ start });
+    expect(result).toMatchObject({ code });
+    expect((result as Fault).message).toMatch(says);
+  });
+
+  test('WRONG_TILE: a tile above', async () => {
+    await log.append(514);
+    log.lies = [{ path: '/tile/1/000.p/2', tell: flipByte(40) }];
+    const result = await check();
+    expect(result).toMatchObject({ code: 'WRONG_TILE' });
+    expect((result as Fault).message).toContain('tile 0 of level 1, column 1');
+  });
+
+  test('WRONG_ROOT: entries and tiles agree, and give another root than the signed one', async () => {
+    await log.append(3);
+    const signed = await fetchHead(httpLog(log.url));
+    if (signed instanceof Fault) throw new Error(signed.code);
+    const root = Uint8Array.from(signed.head.root, (byte) => byte ^ 1);
+    const head = { ...signed.head, root };
+    expect(await auditEntries(httpLog(log.url), { ...signed, head })).toMatchObject({ code: 'WRONG_ROOT' });
+  });
+});
+
+/** Where the nth entry from the end begins, with its length before it. */
+function lastEntry(bytes: string, nth: number): number {
+  const starts: number[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    starts.push(at);
+    at += 2 + bytes.charCodeAt(at) * 256 + bytes.charCodeAt(at + 1);
+  }
+  return starts.at(-nth)!;
+}
+
+function replaceLast(bytes: string, from: string, to: string, longer = 0): string {
+  const start = lastEntry(bytes, 1);
+  const length = bytes.length - start - 2 + longer;
+  const entry = bytes.slice(start + 2).replace(from, to);
+  return bytes.slice(0, start) + String.fromCharCode(length >> 8, length & 255) + entry;
+}
+
+function swapLast(bytes: string): string {
+  const [one, other] = [lastEntry(bytes, 2), lastEntry(bytes, 1)];
+  return bytes.slice(0, one) + bytes.slice(other) + bytes.slice(one, other);
+}

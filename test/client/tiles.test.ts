@@ -1,0 +1,161 @@
+/** Trees that are known only by their tiles and by their right edge, against the plain recursion of RFC 6962. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CompactRange } from '../../src/client/compact-range.ts';
+import { bindsElsewhere, checkExtension } from '../../src/client/consistency.ts';
+import { Fault } from '../../src/client/fault.ts';
+import type { LogSource } from '../../src/client/log-source.ts';
+import { sha256 } from '../../src/client/sha256.ts';
+import { fetchEdge, fetchTile, proofFromTiles } from '../../src/client/tiles.ts';
+import { bytesToHex } from '../../src/tlog/hex.ts';
+import { consistencyPlan, foldProof, verifyConsistency } from '../../src/tlog/proof.ts';
+import { parseTilePath } from '../../src/tlog/tile.ts';
+import { equalHashes, foldRoot, type Hash, leafHash, nodeHash, rootPlan } from '../../src/tlog/tree.ts';
+
+/** Leaves by number; from `fork` on those of another history. */
+class Tree {
+  readonly #nodes = new Map<string, Hash>();
+  readonly #fork: number;
+
+  constructor(fork = Number.POSITIVE_INFINITY) {
+    this.#fork = fork;
+  }
+
+  readonly at = ({ level, index }: { level: number; index: number }): Hash => {
+    const name = `${level},${index}`;
+    const known = this.#nodes.get(name);
+    if (known !== undefined) return known;
+    const leaf = new TextEncoder().encode(`${index >= this.#fork ? 'other' : 'leaf'} ${index}`);
+    const left = { level: level - 1, index: 2 * index };
+    const hash =
+      level === 0
+        ? leafHash(sha256, leaf)
+        : nodeHash(sha256, this.at(left), this.at({ ...left, index: left.index + 1 }));
+    this.#nodes.set(name, hash);
+    return hash;
+  };
+
+  root(size: number): Hash {
+    return foldRoot(sha256, size, rootPlan(size).map(this.at));
+  }
+
+  head(size: number) {
+    return { size, root: this.root(size) };
+  }
+
+  /** A log of this tree. `proof` stands in for its consistency proofs. */
+  source(proof?: (first: number, second: number) => readonly Hash[]): LogSource {
+    const honest = (first: number, second: number) =>
+      foldProof(sha256, consistencyPlan(first, second), this.at);
+    return {
+      url: 'http://log',
+      get: async (path) => {
+        const [first, second] = [...path.matchAll(/=(\d+)/g)].map(([, digits]) => Number(digits)) as [
+          number,
+          number,
+        ];
+        const audit_path = (proof ?? honest)(first, second).map(bytesToHex);
+        return JSON.stringify({ first_size: first, second_size: second, tree_size: second, audit_path });
+      },
+      getBytes: async (path) => {
+        const { level, index, width } = parseTilePath(path.replace(/^\/tile\//, ''));
+        const hashes = Array.from({ length: width }, (_, i) =>
+          this.at({ level: 8 * level, index: 256 * index + i }),
+        );
+        return new Uint8Array(Buffer.concat(hashes));
+      },
+    };
+  }
+}
+
+const honest = new Tree();
+const sizes = fc.integer({ min: 1, max: 1200 });
+
+test('a right edge grows as the tree does, from any size', () => {
+  const whole = new CompactRange(sha256);
+  for (let size = 0; size <= 530; size++) {
+    expect(equalHashes(whole.root(), honest.root(size))).toBe(true);
+    expect(whole.edge).toEqual(rootPlan(size).map(honest.at));
+    const begun = new CompactRange(sha256, size, whole.edge);
+    for (let next = size; next < size + 9; next++) begun.append(honest.at({ level: 0, index: next }));
+    expect(equalHashes(begun.root(), honest.root(size + 9))).toBe(true);
+    const nodes: string[] = [];
+    whole.append(honest.at({ level: 0, index: size }), (at, hash) => {
+      expect(equalHashes(hash, honest.at(at))).toBe(true);
+      nodes.push(`${at.level}`);
+    });
+    expect(nodes).toHaveLength(1 + rootPlan(size).length - (rootPlan(size + 1).length - 1));
+  }
+  expect(() => new CompactRange(sha256, 3, [])).toThrow('0 hashes');
+});
+
+test('edges and proofs come out of the tiles as they are', async () => {
+  const source = honest.source();
+  await fc.assert(
+    fc.asyncProperty(sizes, sizes, async (a, b) => {
+      const [first, second] = [Math.min(a, b), Math.max(a, b) + 1];
+      expect(await fetchEdge(source, first, second)).toEqual(rootPlan(first).map(honest.at));
+      const proof = await proofFromTiles(source, first, second);
+      if (proof instanceof Fault) throw new Error(proof.code);
+      const roots = { firstRoot: proof.firstRoot, secondRoot: honest.root(second) };
+      verifyConsistency(sha256, { firstSize: first, secondSize: second, ...roots, path: proof.path });
+      expect(equalHashes(proof.firstRoot, honest.root(first))).toBe(true);
+    }),
+    { numRuns: 60 },
+  );
+  const big = await fetchTile(source, { level: 0, index: 3, width: 17 });
+  expect(big).toHaveLength(17);
+});
+
+describe('a tree that another may extend', () => {
+  test('honest: of any two sizes, with the proof of the log', async () => {
+    await fc.assert(
+      fc.asyncProperty(sizes, sizes, async (a, b) => {
+        const [first, second] = [Math.min(a, b), Math.max(a, b)];
+        expect(
+          await checkExtension(honest.source(), honest.head(first), honest.head(second)),
+        ).toBeUndefined();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('WRONG_PROOF: a proof that fits neither, but the tiles show that it only grew', async () => {
+    const source = honest.source((first, second) =>
+      consistencyPlan(first, second).map(() => new Uint8Array(32)),
+    );
+    await fc.assert(
+      fc.asyncProperty(sizes, sizes, async (a, b) => {
+        const [first, second] = [Math.min(a, b), Math.max(a, b) + 1];
+        const found = await checkExtension(source, honest.head(first), honest.head(second));
+        expect(found).toMatchObject({ code: 'WRONG_PROOF' });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('forked: a proof binds the later root to another past, of any two sizes, told by the log or by its tiles', async () => {
+    await fc.assert(
+      fc.asyncProperty(sizes, sizes, fc.nat(), fc.boolean(), async (a, b, where, silent) => {
+        const [first, second] = [Math.min(a, b), Math.max(a, b) + 1];
+        const forked = new Tree(where % first);
+        const source = forked.source(silent ? () => [] : undefined);
+        const [earlier, later] = [honest.head(first), forked.head(second)];
+        const found = await checkExtension(source, earlier, later);
+        if (found === undefined || found instanceof Fault) throw new Error(`not found: ${found?.code}`);
+        expect(found.fault.code).toBe('INCONSISTENT');
+        expect(found.binding !== undefined && bindsElsewhere(found.binding, earlier, later)).toBe(true);
+        expect(bindsElsewhere(found.binding!, forked.head(first), later)).toBe(false);
+        expect(bindsElsewhere(found.binding!, earlier, honest.head(second))).toBe(false);
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  test('neither proof nor tiles fit: nothing binds', async () => {
+    const other = new Tree(3);
+    const found = await checkExtension(other.source(), honest.head(5), honest.head(9));
+    expect(found).toMatchObject({ fault: { code: 'INCONSISTENT' } });
+    expect(found).not.toHaveProperty('binding');
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { detectionReloaded, entryOf, keyRotated, tokenIssued } from '../../src/contract/critical-events.ts';
+import {
+  entryKindNames,
+  entryKinds,
+  maxEntryItems,
+  maxEntryText,
+} from '../../src/contract/resources/log-entry-kinds.ts';
+import { LogEntry } from '../../src/contract/resources/transparency.ts';
+import { validate } from '../../src/contract/validate.ts';
+import { detectionRules, examples, hostileTexts, uuid } from './every-kind.ts';
+
+const texts = { 'an ordinary text': 'ana', ...hostileTexts };
+
+describe.each(entryKindNames)('%s', (kind) => {
+  it.each(Object.entries(texts))('is made as its schema says of %s', (_, text) => {
+    const event = examples[kind](text);
+    expect(event.kind).toBe(kind);
+    expect(event.subject.type).toBe(entryKinds[kind].subject);
+    expect(validate(entryKinds[kind].data, event.data)).toBe(event.data);
+    for (const name of [event.actor, event.subject.id]) {
+      expect(name.length).toBeGreaterThan(0);
+      expect(name.length).toBeLessThanOrEqual(maxEntryText);
+    }
+    expect(JSON.stringify(event).isWellFormed()).toBe(true);
+    expect(JSON.parse(JSON.stringify(event))).toEqual(event);
+  });
+
+  it('is a log entry once it has an id, a time and a signature', () => {
+    const unsigned = entryOf(examples[kind]('ana'), uuid(9), Date.UTC(2025, 10, 21));
+    const entry = { ...unsigned, key_id: uuid(1), signature: 'ab'.repeat(64) };
+    expect(entry.occurred_at).toBe('2025-11-21T00:00:00.000Z');
+    expect(validate(LogEntry, entry)).toBe(entry);
+    const strange = { ...entry, data: { ...entry.data, strange: 1 } };
+    expect(() => validate(LogEntry, strange)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
+    const long = { data_bytes: 70_000, data_sha256: 'ab'.repeat(32), summary: { version: 2 } };
+    expect(validate(LogEntry, { ...entry, data: long })).toBeDefined();
+  });
+});
+
+it('an entry of a kind that is not known here may hold anything', () => {
+  const entry = {
+    ...entryOf(tokenIssued('jti', 'system'), uuid(9), 0),
+    kind: 'moon.landed',
+    data: { anything: [1] },
+    key_id: uuid(1),
+    signature: 'ab'.repeat(64),
+  };
+  expect(validate(LogEntry, entry)).toBe(entry);
+});
+
+it('of a token nothing but its identifier is told', () => {
+  expect(tokenIssued('jti', 'ana')).toEqual({
+    kind: 'token.issued',
+    actor: 'ana',
+    subject: { type: 'token', id: 'jti' },
+    data: {},
+  });
+});
+
+it('a rotation names both keys, and the new one is its subject', () => {
+  const keys = { old_kid: uuid(1), new_kid: uuid(2), new_fingerprint: 'ab'.repeat(32) };
+  expect(keyRotated({ purpose: 'event-signing', ...keys }, 'system')).toMatchObject({
+    subject: { type: 'key', id: uuid(2) },
+    data: { purpose: 'event-signing', ...keys },
+  });
+});
+
+it('the time of a head is logged in its exact digits', () => {
+  const { data } = examples['backup.created']('b');
+  expect(data.sth).toMatchObject({ timestamp_ns: '1763700000123456512' });
+});
+
+it('a diff too long for its lists still tells how many rules it has', () => {
+  const { data } = detectionReloaded(detectionRules('r', maxEntryItems + 1), 'system');
+  expect(data).toMatchObject({ added_count: maxEntryItems + 1, removed_count: 1, changed_count: 1 });
+  expect(data.added).toHaveLength(maxEntryItems);
+  expect(validate(entryKinds['detection.reloaded'].data, data)).toBe(data);
+});

@@ -1,0 +1,108 @@
+/** An event of every kind, as its causers make them. */
+import * as events from '../../src/contract/critical-events.ts';
+import type { Alert } from '../../src/contract/resources/alert.ts';
+import type { EntryKind } from '../../src/contract/resources/log-entry-kinds.ts';
+import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
+
+export const uuid = (n: number) => `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
+const hex = (digit: string, bytes: number) => digit.repeat(2 * bytes);
+
+const head: SignedTreeHead = {
+  tree_size: 17,
+  root_hash: hex('a', 32),
+  timestamp_ns: Number(1_763_700_000_123_456_512n),
+  signature: hex('b', 64),
+  signer_key_id: uuid(1),
+};
+
+const alert = (text: string): Alert => ({
+  title: text,
+  category: text,
+  rule_id: text,
+  rule_name: text,
+  rule_source: 'suricata',
+  severity: 'critical',
+  status: 'new',
+  src_ip: text,
+  src_port: 65_535,
+  dst_ip: text,
+  dst_port: 0,
+  transport: text,
+  domain: text,
+  asset_ids: [],
+  event_ids: Array.from({ length: 20 }, (_, n) => uuid(n)),
+  count: 3,
+  first_seen: '2025-11-21T04:00:00.000Z',
+  last_seen: '2025-11-21T04:00:01.000Z',
+  dedup_key: text,
+  tags: [text],
+  note_count: 0,
+  created_at: '2025-11-21T04:00:00.000Z',
+  updated_at: '2025-11-21T04:00:00.000Z',
+  version: 1,
+});
+
+const accessRules = (text: string) => {
+  const rule = { operation: text, access: 'roles', roles: ['admin', 'auditor'] } as const;
+  return { version: 2, added: [rule], removed: [], changed: [{ before: rule, after: rule }] };
+};
+
+/** `text` stands wherever somebody else may have written one. */
+export const examples: Record<EntryKind, (text: string) => events.CriticalEvent> = {
+  'alert.raised': (text) => events.alertRaised(text, alert(text), text),
+  'principal.provisioned': (text) =>
+    events.principalProvisioned(text, { name: text, kind: 'user', roles: ['viewer'] }, text),
+  'principal.status_changed': (text) =>
+    events.principalStatusChanged(text, { from: 'active', to: 'suspended' }, text),
+  'principal.role_changed': (text) =>
+    events.principalRoleChanged(text, { from: ['viewer'], to: ['admin', 'analyst'] }, text),
+  'token.issued': (text) => events.tokenIssued(text, text),
+  'token.revoked': (text) => events.tokenRevoked(text, text),
+  'policy.reloaded': (text) => events.policyReloaded(accessRules(text), text),
+  'policy.rule_edited': (text) => events.policyRuleEdited(accessRules(text), text),
+  'detection.reloaded': (text) => events.detectionReloaded(detectionRules(text, 1), text),
+  'key.rotated': (text) =>
+    events.keyRotated(
+      {
+        purpose: 'transparency-sth',
+        old_kid: uuid(1),
+        new_kid: uuid(2),
+        new_fingerprint: hex('c', 32),
+      },
+      text,
+    ),
+  'key.revoked': (text) =>
+    events.keyRevoked(uuid(1), { purpose: 'access-token', reason: text, replaced_by: uuid(2) }, text),
+  'key.retired': (text) => events.keyRetired(uuid(1), { purpose: 'event-signing', to_size: 7 }, text),
+  'backup.created': (text) =>
+    events.backupCreated(text, { size: 4096, files: 5, manifest_sha256: hex('d', 32), sth: head }, text),
+  'backup.restored': (text) =>
+    events.backupRestored({ backup_id: text, sth: head, replaced: undefined }, text),
+  'verdict.overridden': (text) =>
+    events.verdictOverridden(
+      text,
+      { verdict: 'benign', reason: text, ai_verdict: 'suspicious', model: text },
+      text,
+    ),
+};
+
+export function detectionRules(text: string, added: number) {
+  const rule = { id: text, title: text, level: 'high', enabled: true, source_sha256: hex('e', 32) } as const;
+  const none = { ...rule, enabled: false };
+  return {
+    version: 2,
+    added: Array.from({ length: added }, () => rule),
+    removed: [none],
+    changed: [{ before: none, after: rule }],
+  };
+}
+
+export const hostileTexts: Record<string, string> = {
+  empty: '',
+  'a lone surrogate': 'a\ud800',
+  'a pair that the cut would split': `${'x'.repeat(499)}\u{1f600}`,
+  'a megabyte': 'm'.repeat(2 ** 20),
+  'the longest in JCS': '\u0001'.repeat(2 ** 20),
+  __proto__: '__proto__',
+  'JSON and lines': '"}\r\n\u2028{"kind":"key.revoked"',
+};

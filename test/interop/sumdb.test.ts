@@ -1,0 +1,205 @@
+/**
+ * Checkpoints, tiles and proofs as golang.org/x/mod/sumdb sees them, and its notes as they are seen here. Needs Go and
+ * that package where Debian puts it (golang-go, golang-golang-x-mod-dev); scripts/with-system-tools.sh brings both.
+ */
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { formatCheckpoint, parseCheckpoint } from '../../src/tlog/checkpoint.ts';
+import {
+  formatNote,
+  formatVerifierKey,
+  noteSignatureBy,
+  parseNote,
+  parseVerifierKey,
+  signatureTypes,
+  verifierKey,
+} from '../../src/tlog/note.ts';
+import { entriesPath, tilePath, tilesOf } from '../../src/tlog/tile.ts';
+import { openService, type Service } from '../http/service.ts';
+import { entries } from '../ledger/fixture-entry.ts';
+import { faultOf, flip } from '../tlog/faults.ts';
+import { cosigner, noteSigner, verify } from '../tlog/note-signer.ts';
+import { sha256 } from '../tlog/oracle.ts';
+
+const packages = '/usr/share/gocode';
+
+/** What is missing to test this here. */
+function findMissing(): string | undefined {
+  if (spawnSync('go', ['version']).status !== 0) return 'go';
+  return existsSync(join(packages, 'src/golang.org/x/mod/sumdb'))
+    ? undefined
+    : `${packages}/src/golang.org/x/mod`;
+}
+
+const missing = findMissing();
+if (missing !== undefined) console.warn(`sumdb is skipped: there is no ${missing}`);
+
+interface Report {
+  readonly size: number;
+  readonly root: string;
+  readonly witnessed: boolean;
+  readonly tiles: number;
+  readonly entries: number;
+  readonly inclusion: Readonly<Record<string, string[]>>;
+  readonly consistency: Readonly<Record<string, string[]>>;
+}
+
+const sizes = [1, 255, 256, 257, 700, 70_000];
+const witness = cosigner('witness.example/w1', 1_763_700_000);
+
+describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
+  let folder: string;
+  let program: string;
+  let service: Service;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'candor-interop-'));
+    program = join(folder, 'verify');
+    const source = fileURLToPath(new URL('verify.go', import.meta.url));
+    const env = { ...process.env, GO111MODULE: 'off', GOPATH: packages, GOFLAGS: '' };
+    execFileSync('go', ['build', '-o', program, source], { env });
+    service = await openService({ CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'true' });
+  }, 120_000);
+
+  afterAll(async () => {
+    await service?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** What sumdb says of the log at a URL or in a folder. */
+  async function check(where: string, key: string, firsts: readonly number[], leaves: readonly number[]) {
+    const args = ['check', where, key, formatVerifierKey(witness.key), firsts.join(), leaves.join()];
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const [stdout, stderr, [code]] = await Promise.all([
+      textOf(child.stdout),
+      textOf(child.stderr),
+      once(child, 'close') as Promise<[number]>,
+    ]);
+    return { code, stderr, report: code === 0 ? (JSON.parse(stdout) as Report) : undefined };
+  }
+
+  /** The verifier key of the served log, from its key set. */
+  async function logKey(): Promise<string> {
+    const jwk = (await service.ledger.keys()).find(({ svc_purpose }) => svc_purpose === 'checkpoint')!;
+    const publicKey = new Uint8Array(Buffer.from(String(jwk.x), 'base64url'));
+    return formatVerifierKey(verifierKey(sha256, String(jwk.svc_origin), signatureTypes.ed25519, publicKey));
+  }
+
+  test('is given the same key by the key set and by the status', async () => {
+    expect((await service.ledger.status()).checkpoint_vkey).toBe(await logKey());
+  });
+
+  test('finds checkpoint, tiles, entries and proofs of the served log right, at each size to 70,000', async () => {
+    for (const [i, size] of sizes.entries()) {
+      const { ledger, url } = service;
+      await grow(ledger, sizes[i - 1] ?? 0, size);
+      const firsts = [...sizes, 2, 100, 512, 65_536, 69_999].filter((first) => first <= size);
+      const leaves = [0, 1, 254, 255, 256, 511, 699, 65_535, 65_536, 69_887, 69_888, 69_999];
+      const known = leaves.filter((leaf) => leaf < size);
+      const { stderr, report } = await check(url, await logKey(), firsts, known);
+      expect(stderr).toBe('');
+      const { root_hash: root } = await ledger.head();
+      expect(report).toMatchObject({ size, root, entries: size, tiles: tilesOf(size).length });
+      for (const leaf of known) {
+        const { audit_path } = await ledger.inclusion({ leaf_index: leaf }, size);
+        expect(report!.inclusion[leaf]).toEqual(audit_path);
+      }
+      for (const first of firsts.filter((first) => first < size)) {
+        expect(report!.consistency[first]).toEqual((await ledger.consistency(first, size)).audit_path);
+      }
+    }
+  });
+
+  describe('given a copy of that log', () => {
+    const [log, origin] = [noteSigner('log.example/copy'), 'log.example/copy'];
+    const vkey = formatVerifierKey(log.key);
+    let copy: string;
+    let text: string;
+
+    beforeAll(async () => {
+      copy = join(folder, 'copy');
+      const size = sizes.at(-1)!;
+      const served = parseCheckpoint(parseNote(await (await fetchPath('checkpoint')).text()).text);
+      expect(served.size).toBe(size);
+      text = formatCheckpoint({ ...served, origin });
+      for (const tile of tilesOf(size)) {
+        await download(tilePath(tile));
+        if (tile.level === 0) await download(entriesPath(tile.index, tile.width));
+      }
+    });
+
+    const fetchPath = (path: string) => fetch(`${service.url}/${path}`);
+    const download = async (path: string) =>
+      write(path, new Uint8Array(await (await fetchPath(path)).arrayBuffer()));
+    const putCheckpoint = (signatures = [log.sign(text)], body = text) =>
+      write('checkpoint', formatNote({ text: body, signatures }));
+    const codeOf = async (key = vkey) => (await check(copy, key, [1], [0])).code;
+
+    function write(path: string, content: Uint8Array | string): void {
+      mkdirSync(dirname(join(copy, path)), { recursive: true });
+      writeFileSync(join(copy, path), content);
+    }
+
+    test('verifies a cosignature, and refuses one over another checkpoint', async () => {
+      putCheckpoint([log.sign(text), witness.sign(text)]);
+      expect((await check(copy, vkey, [1], [0])).report).toMatchObject({ witnessed: true });
+      putCheckpoint();
+      expect((await check(copy, vkey, [1], [0])).report).toMatchObject({ witnessed: false });
+      putCheckpoint([log.sign(text), witness.sign(text.replace('70000', '69999'))]);
+      expect(await codeOf()).toBe(1);
+    });
+
+    test.each(['tile/0/273.p/112', 'tile/1/000', 'tile/2/000.p/1', 'tile/entries/100'])(
+      'refuses a flipped bit in %s',
+      async (path) => {
+        putCheckpoint();
+        expect(await codeOf()).toBe(0);
+        const original = new Uint8Array(readFileSync(join(copy, path)));
+        write(path, flip(original, 1000));
+        expect(await codeOf()).toBe(1);
+        write(path, original);
+        expect(await codeOf()).toBe(0);
+      },
+    );
+
+    test('refuses a checkpoint of another size, with another signature, by another key', async () => {
+      putCheckpoint([log.sign(text)], text.replace('70000', '69999'));
+      expect(await codeOf()).toBe(1);
+      const signed = log.sign(text);
+      putCheckpoint([{ ...signed, signature: flip(signed.signature, 3) }]);
+      expect(await codeOf()).toBe(1);
+      putCheckpoint();
+      expect(await codeOf(formatVerifierKey(noteSigner(origin).key))).toBe(1);
+      expect(await codeOf()).toBe(0);
+    });
+  });
+
+  test('signs notes that verify here, and no others', () => {
+    const text = 'Größe\n\nzwei Zeilen — und mehr\n';
+    const output = execFileSync(program, ['sign', 'log.example/go'], { input: text, encoding: 'utf8' });
+    const { vkey, note } = JSON.parse(output) as { vkey: string; note: string };
+    const key = parseVerifierKey(sha256, vkey);
+    expect(formatVerifierKey(key)).toBe(vkey);
+    const parsed = parseNote(note);
+    expect(parsed.text).toBe(text);
+    expect(formatNote(parsed)).toBe(note);
+    expect(noteSignatureBy(parsed, key, verify)).toBe(parsed.signatures[0]);
+    expect(faultOf(() => noteSignatureBy({ ...parsed, text: `${text}more\n` }, key, verify))).toBe(
+      'bad_note_signature',
+    );
+  });
+});
+
+/** Appends entries [from, to), a thousand at a time. */
+async function grow(ledger: Pick<Ledger, 'append'>, from: number, to: number): Promise<void> {
+  for (let first = from; first < to; first += 1000) {
+    await ledger.append(entries(first, Math.min(to, first + 1000)));
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * A process that a test lets fail from outside: `node append-child.ts <data folder> <from> <to>` opens the log, appends
+ * the entries of the test one by one, writes each answer in a line as soon as it has it, and closes the log. It ends
+ * like the ledger's thread: where the disk fails, with an error that nobody catches.
+ */
+import { writeSync } from 'node:fs';
+import { openLedger } from '../../src/ledger/open.ts';
+import { entry } from './fixture-entry.ts';
+
+const [dataDir = '', from = '', to = ''] = process.argv.slice(2);
+const ledger = await openLedger({ dataDir });
+const { health } = await ledger.status();
+if (health.state === 'degraded') throw new Error(health.advice);
+for (let n = Number(from); n < Number(to); n++) {
+  const [appended] = await ledger.append([entry(n)]);
+  writeSync(1, `${JSON.stringify(appended)}\n`);
+}
+await ledger.close();

@@ -1,0 +1,61 @@
+/** What an auditor sees of a ledger in this process, and what it has logged about keys. */
+import { Fault } from '../../src/client/fault.ts';
+import { EmptyLog, type LogSource, NotFound } from '../../src/client/log-source.ts';
+import { writeTreeHead } from '../../src/contract/resources/transparency.ts';
+import { ServiceError } from '../../src/errors.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+
+/** Answers as the service does. The path of what isn't served here is not found. */
+export function sourceOf(ledger: Pick<Ledger, 'head' | 'keys' | 'consistency'>): LogSource {
+  const answer = async (target: string): Promise<string | Fault> => {
+    const { pathname, searchParams } = new URL(target, 'http://log');
+    switch (pathname) {
+      case '/api/transparency/sth':
+        return writeTreeHead(await ledger.head());
+      case '/.well-known/jwks.json':
+        return JSON.stringify({ keys: await ledger.keys() });
+      case '/api/transparency/consistency': {
+        const [first, second] = ['first', 'second'].map((name) => Number(searchParams.get(name)));
+        return JSON.stringify(await ledger.consistency(first!, second!));
+      }
+      default:
+        return new NotFound('HTTP_REFUSED', `${pathname}: 404`);
+    }
+  };
+  const get = (path: string) =>
+    answer(path).catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error;
+      return error.code === 'LOG_EMPTY'
+        ? new EmptyLog('HTTP_REFUSED', path)
+        : new Fault('HTTP_REFUSED', error.message);
+    });
+  return {
+    url: 'http://log',
+    get,
+    getBytes: async (path) => {
+      const text = await get(path);
+      return text instanceof Fault ? text : new TextEncoder().encode(text);
+    },
+  };
+}
+
+export interface KeyEntry {
+  readonly index: number;
+  readonly kind: string;
+  readonly actor: string;
+  readonly subject: { readonly type: string; readonly id: string };
+  readonly data: Record<string, unknown>;
+  readonly key_id: string;
+}
+
+/** The entries of kinds `key.*`, in the order of the log. */
+export async function keyEntries(ledger: Pick<Ledger, 'status' | 'leaf'>): Promise<KeyEntry[]> {
+  const { size } = await ledger.status();
+  const entries: KeyEntry[] = [];
+  for (let index = 0; index < size; index++) {
+    const { canonical } = await ledger.leaf({ leaf_index: index });
+    const entry = JSON.parse(new TextDecoder().decode(canonical)) as KeyEntry;
+    if (entry.kind.startsWith('key.')) entries.push({ ...entry, index });
+  }
+  return entries;
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { cpSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fromJson } from '../../src/ledger/heads.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import type { SignedHead } from '../../src/ledger/storage.ts';
+import { type Database, openDatabase, type RootDatabase } from '../../src/lmdb.ts';
+import { encodeHead } from '../../src/tlog/head.ts';
+import { uuidToBytes } from '../../src/uuid.ts';
+import { entries, folder } from './fixture.ts';
+
+export const pageBytes = 4096;
+
+/** A closed log, and what a person who was there knows of it. */
+export interface KnownLog {
+  readonly dataDir: string;
+  readonly canonical: readonly Buffer[];
+  /** The head after each batch. */
+  readonly heads: readonly SignedHead[];
+}
+
+/** A log that grew in these steps, removed after the test. */
+export function logOf(...sizes: readonly number[]): Promise<KnownLog> {
+  return logIn(folder(), ...sizes);
+}
+
+export async function logIn(dataDir: string, ...sizes: readonly number[]): Promise<KnownLog> {
+  const ledger = await openLedger({ dataDir });
+  const heads: SignedHead[] = [];
+  let size = 0;
+  for (const next of sizes) {
+    await ledger.append(entries(size, next));
+    heads.push(fromJson(await ledger.head()));
+    size = next;
+  }
+  const canonical: Buffer[] = [];
+  for (let i = 0; i < size; i++)
+    canonical.push(Buffer.from((await ledger.leaf({ leaf_index: i })).canonical));
+  await ledger.close();
+  return { dataDir, canonical, heads };
+}
+
+/** The same in another folder, removed after the test. */
+export function copyOf(log: KnownLog): KnownLog {
+  const dataDir = folder();
+  cpSync(log.dataDir, dataDir, { recursive: true });
+  return { ...log, dataDir };
+}
+
+export const fileOf = ({ dataDir }: Pick<KnownLog, 'dataDir'>): string => join(dataDir, 'ledger.mdb');
+
+export function hashOf(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}
+
+/** Changes bytes of the file. */
+export function scribble(log: Pick<KnownLog, 'dataDir'>, change: (bytes: Buffer) => void): void {
+  const bytes = readFileSync(fileOf(log));
+  change(bytes);
+  writeFileSync(fileOf(log), bytes);
+}
+
+/** Flips a bit `at` bytes behind the first place in the file where these bytes stand. */
+export function flipIn(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: number): void {
+  scribble(log, (bytes) => {
+    for (let from = bytes.indexOf(wanted); from >= 0; from = bytes.indexOf(wanted, from + 1))
+      bytes[from + at]! ^= 1;
+  });
+}
+
+export function cut(log: Pick<KnownLog, 'dataDir'>, pages: number): void {
+  truncateSync(fileOf(log), pages * pageBytes);
+}
+
+/** Changes rows through LMDB, as a program would that isn't ours. */
+export async function tamper(
+  log: Pick<KnownLog, 'dataDir'>,
+  name: string,
+  change: (table: Database, root: RootDatabase) => void,
+): Promise<void> {
+  const root = openDatabase(fileOf(log), { maxDbs: 16 });
+  const table = root.openDB({
+    name,
+    encoding: 'binary',
+    ...(name === 'ids' ? { keyEncoding: 'binary' as const } : {}),
+  });
+  root.transactionSync(() => change(table, root));
+  await root.close();
+}
+
+/** A row of the table `heads`. */
+export function headRow(head: SignedHead): Buffer {
+  return Buffer.concat([encodeHead(head), head.signature, uuidToBytes(head.keyId)]);
+}
+
+/**
+ * How many leaves can be saved, for a person who knows all entries and heads: the largest head of which the file, or what
+ * is kept beside it, still has the bytes, and the file the bytes of every entry before it.
+ */
+export function recoverable(log: KnownLog, beside: readonly SignedHead[]): number {
+  const bytes = readFileSync(fileOf(log));
+  const missing = log.canonical.findIndex((entry) => !bytes.includes(entry));
+  const readable = missing < 0 ? log.canonical.length : missing;
+  const sizes = log.heads
+    .filter((head) => beside.includes(head) || bytes.includes(headRow(head)))
+    .map(({ size }) => size)
+    .filter((size) => size <= readable);
+  return Math.max(0, ...sizes);
+}

@@ -1,0 +1,232 @@
+/**
+ * Every step of a commit, failing before it has happened and after ("failed", "failed, but persisted"), while the log
+ * is idle, busy, and signing its head anew: what callers are told, what is on disk, and that an auditor sees nothing.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ServiceError } from '../../src/errors.ts';
+import type { LedgerHooks, LedgerStep } from '../../src/ledger/hooks.ts';
+import type { Appended, UnsignedEntry } from '../../src/ledger/ledger.ts';
+import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
+import type { LedgerStorage } from '../../src/ledger/storage.ts';
+import { limits } from '../../src/limits.ts';
+import { codeOf, entries, entry, folder, open } from './fixture.ts';
+import { reverify } from './reverify.ts';
+
+/** The disk's refusals as lmdb passes them on: the number of the error. */
+const errors = { EIO: 5, ENOSPC: 28 } as const;
+const refusal = (name: keyof typeof errors) => Object.assign(new Error(name), { code: errors[name] });
+
+/** Where the fault comes. A hook stands between two steps: after the one it is named for, before the next. */
+type Place = LedgerStep | 'commit, not persisted' | 'commit, but persisted';
+
+const places: readonly { place: Place; persisted: boolean; answered: boolean }[] = [
+  { place: 'batch-taken', persisted: false, answered: false },
+  { place: 'head-signed', persisted: false, answered: false },
+  { place: 'in-transaction', persisted: false, answered: false },
+  { place: 'commit, not persisted', persisted: false, answered: false },
+  { place: 'commit, but persisted', persisted: true, answered: false },
+  { place: 'flushed', persisted: true, answered: false },
+  { place: 'released', persisted: true, answered: true },
+];
+
+const hour = 3_600_000_000_000n;
+
+/** A ledger that fails at `place` once it is armed, with a clock that stands still unless it is moved. */
+async function fragile(dataDir: string, place: Place, error: Error) {
+  const clock = { now: 1_763_700_000_000_000_000n };
+  const fatal: unknown[] = [];
+  /** Size after the last commit that was tried. */
+  let tried = 0;
+  let armed = false;
+  const strike = (here: Place) => {
+    if (!armed || here !== place) return;
+    armed = false;
+    throw error;
+  };
+  const hooks: LedgerHooks = {
+    at: strike,
+    storage: (inner) =>
+      wrapped(inner, (batch, beforeCommit) => {
+        tried = batch.head.size;
+        strike('commit, not persisted');
+        inner.commit(batch, beforeCommit);
+        strike('commit, but persisted');
+      }),
+  };
+  const onFatal = (failure: unknown) => fatal.push(failure);
+  const ledger = await openLedger({ dataDir, hooks, onFatal, clock: () => clock.now });
+  onTestFinished(() => ledger.close());
+  const arm = () => {
+    armed = true;
+  };
+  return { ledger, clock, fatal, arm, tried: () => tried };
+}
+
+/** The same storage, with another way to commit. */
+function wrapped(inner: LedgerStorage, commit: LedgerStorage['commit']): LedgerStorage {
+  return new Proxy(inner, {
+    get(target, name) {
+      if (name === 'commit') return commit;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+/** The thread has stopped for good, whatever is asked of it, and has said why once. */
+async function hasStopped({ ledger, fatal }: { ledger: DurableLedger; fatal: unknown[] }, error: Error) {
+  expect(fatal).toEqual([error]);
+  expect(await codeOf(ledger.append([entry(900)]))).toBe('WORKER_LOST');
+  await ledger.tick();
+  await ledger.close();
+  expect(fatal).toEqual([error]);
+}
+
+const cases = places.flatMap((row) => (['EIO', 'ENOSPC'] as const).map((failure) => ({ ...row, failure })));
+
+test.each(cases)('idle, $failure at $place', async ({ place, persisted, answered, failure }) => {
+  const dataDir = folder();
+  const error = refusal(failure);
+  const broken = await fragile(dataDir, place, error);
+  const answers = await broken.ledger.append(entries(0, 5));
+  const pin = await broken.ledger.head();
+  broken.arm();
+  const call = broken.ledger.append(entries(5, 8));
+  if (answered) answers.push(...(await call));
+  else expect(await codeOf(call)).toBe('WORKER_LOST');
+  // A head that may not be on disk is never shown.
+  const shown = await broken.ledger.head();
+  if (answered) expect(shown.tree_size).toBe(8);
+  else expect(shown).toEqual(pin);
+  await hasStopped(broken, error);
+
+  const again = await open(dataDir);
+  expect(await again.status()).toMatchObject({ size: persisted ? 8 : 5, health: { state: 'ok' } });
+  const found = await reverify(again, { pins: [pin, shown], answers });
+  const retried = await again.append(entries(5, 9));
+  expect(retried.map((a) => a.leaf_index)).toEqual([5, 6, 7, 8]);
+  await reverify(again, { pins: [pin, shown, found.head], answers: [...answers, ...retried] });
+});
+
+test.each(cases)('busy, $failure at $place', async ({ place, persisted, answered, failure }) => {
+  const dataDir = folder();
+  const error = refusal(failure);
+  const broken = await fragile(dataDir, place, error);
+  const calls: { sent: UnsignedEntry[]; outcome: Promise<Appended[] | string> }[] = [];
+  /** Each caller has entries of its own and one that its neighbour sends too. */
+  const send = (n: number) => {
+    const sent = [...entries(4 * n, 4 * n + 4), entry(4 * n + 4)];
+    const outcome = broken.ledger.append(sent).catch((failed: unknown) => (failed as ServiceError).code);
+    calls.push({ sent, outcome });
+  };
+  for (let n = 0; n < 4; n++) send(n);
+  await Promise.all(calls.map(({ outcome }) => outcome));
+  const pin = await broken.ledger.head();
+  // Callers that come before the fault, with it, and after it.
+  for (let n = 4; n < 8; n++) send(n);
+  broken.arm();
+  await calls[4]!.outcome;
+  for (let n = 8; n < 12; n++) send(n);
+  const outcomes = await Promise.all(calls.map(({ outcome }) => outcome));
+  const answers = outcomes.filter((outcome) => typeof outcome !== 'string').flat();
+  // Some of the four that were waiting share the commit that fails; the last entry of call n has index 4n + 4.
+  const size = persisted ? broken.tried() : 17;
+  const expected = (n: number) => (n < 4 || (answered && 4 * n + 4 < size) ? 'answered' : 'WORKER_LOST');
+  expect(outcomes.map((outcome) => (typeof outcome === 'string' ? outcome : 'answered'))).toEqual(
+    calls.map((_, n) => expected(n)),
+  );
+  if (persisted) expect(size).toBeGreaterThan(17);
+  await hasStopped(broken, error);
+
+  const again = await open(dataDir);
+  expect(await again.status()).toMatchObject({ size, health: { state: 'ok' } });
+  const found = await reverify(again, { pins: [pin], answers });
+  const retried = (await Promise.all(calls.map(({ sent }) => again.append(sent)))).flat();
+  const indices = new Map(retried.map((a) => [a.id, a.leaf_index]));
+  expect(retried.every((a) => indices.get(a.id) === a.leaf_index)).toBe(true);
+  expect([...indices.values()].sort((a, b) => a - b)).toEqual(Array.from({ length: 49 }, (_, i) => i));
+  await reverify(again, { pins: [pin, found.head], answers: [...answers, ...retried] });
+});
+
+test.each(cases)('signing anew, $failure at $place', async ({ place, persisted, answered, failure }) => {
+  const dataDir = folder();
+  const error = refusal(failure);
+  const broken = await fragile(dataDir, place, error);
+  const answers = await broken.ledger.append(entries(0, 3));
+  const pin = await broken.ledger.head();
+  broken.clock.now += 2n * hour;
+  broken.arm();
+  await broken.ledger.tick();
+  const shown = await broken.ledger.head();
+  if (answered) expect(shown.timestamp_ns).toBeGreaterThan(pin.timestamp_ns);
+  else expect(shown).toEqual(pin);
+  await hasStopped(broken, error);
+
+  const again = await open(dataDir, { clock: () => broken.clock.now });
+  const found = await reverify(again, { pins: [pin, shown], answers });
+  expect(found.head.tree_size).toBe(3);
+  if (persisted) expect(found.head.timestamp_ns).toBeGreaterThan(pin.timestamp_ns);
+  else expect(found.head).toEqual(pin);
+  // A head that was signed and lost may have had this very time: the next one is later than all that are known.
+  const retried = await again.append(entries(2, 5));
+  expect(retried.map((a) => a.leaf_index)).toEqual([2, 3, 4]);
+  await reverify(again, { pins: [pin, shown, found.head], answers: [...answers, ...retried] });
+});
+
+test('no entry is taken while the disk is nearly full: none of them is lost or kept, and the log goes on after', async () => {
+  const dataDir = folder();
+  let free = Number.POSITIVE_INFINITY;
+  const ledger = await open(dataDir, { freeBytes: () => free });
+  const answers = await ledger.append(entries(0, 3));
+  const pin = await ledger.head();
+  free = limits.minFreeLedgerDiskBytes + 100;
+  const calls = [ledger.append(entries(3, 5)), ledger.append([entry(4), entry(5)])];
+  for (const call of calls)
+    await expect(call).rejects.toMatchObject({ code: 'UNAVAILABLE', details: { reason: 'disk_full' } });
+  expect(await ledger.head()).toEqual(pin);
+  free = 0;
+  expect(await ledger.append([entry(1)])).toEqual([answers[1]]); // it is there: nothing has to be written
+  free = Number.POSITIVE_INFINITY;
+  const later = await ledger.append([entry(5), entry(3), entry(4), entry(1)]);
+  expect(later.map((a) => a.leaf_index)).toEqual([3, 4, 5, 1]);
+  await reverify(ledger, { pins: [pin], answers: [...answers, ...later] });
+});
+
+test('while the disk is nearly full the clock writes nothing, which could fail; later it does what was due', async () => {
+  const clock = { now: 1_763_700_000_000_000_000n };
+  let free = Number.POSITIVE_INFINITY;
+  const dataDir = folder();
+  const ledger = await open(dataDir, { clock: () => clock.now, freeBytes: () => free });
+  await ledger.append([entry(0)]);
+  const pin = await ledger.head();
+  const lines = () => readFileSync(join(dataDir, 'journal.ndjson'), 'utf8').trim().split('\n').length;
+  free = limits.minFreeLedgerDiskBytes - 1;
+  clock.now += 25n * hour;
+  await ledger.tick();
+  expect(await ledger.head()).toEqual(pin);
+  expect(lines()).toBe(1);
+  expect(await codeOf(ledger.keepCheckpoint(await ledger.checkpoint()))).toBe('UNAVAILABLE');
+  free = Number.POSITIVE_INFINITY;
+  await ledger.tick();
+  expect((await reverify(ledger, { pins: [pin] })).head.timestamp_ns).toBeGreaterThan(pin.timestamp_ns);
+  expect(lines()).toBe(2);
+});
+
+test.each(['anchor-written', 'anchor-renamed'] as const)(
+  'an anchor that fails (%s) ends the ledger: what comes after is refused, what came before is there',
+  async (place) => {
+    const dataDir = folder();
+    const error = refusal('EIO');
+    const broken = await fragile(dataDir, place, error);
+    const answers = await broken.ledger.append(entries(0, 3));
+    const pin = await broken.ledger.head();
+    broken.arm();
+    while (broken.fatal.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await hasStopped(broken, error);
+    const again = await open(dataDir);
+    const retried = await again.append(entries(1, 5));
+    await reverify(again, { pins: [pin], answers: [...answers, ...retried] });
+  },
+);

@@ -1,0 +1,18 @@
+/** A process that is to die: `node keys-crash-child.ts <data folder> rotate|revoke <step>`, with tree-head keys. */
+import { openLedger } from '../../src/ledger/open.ts';
+
+const [dataDir = '', change = '', step = ''] = process.argv.slice(2);
+let armed = false;
+const ledger = await openLedger({
+  dataDir,
+  keyPassphrase: 'correct horse',
+  hooks: {
+    at(here) {
+      if (armed && here === step) process.kill(process.pid, 'SIGKILL');
+    },
+  },
+});
+armed = true;
+const { signer_key_id: kid } = await ledger.head();
+if (change === 'rotate') await ledger.rotateKey('transparency-sth', 'ann');
+else await ledger.revokeKey(kid, 'stolen', 'ann');

@@ -1,0 +1,212 @@
+/** The fault table of changes of keys: what the next start makes of a change that ended at each step. */
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { audit, type Pin } from '../../src/client/auditor.ts';
+import type { LedgerStep } from '../../src/ledger/hooks.ts';
+import type { LedgerKeyPurpose } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { keyEntries, sourceOf } from './audited.ts';
+import { codeOf, entries, entry, folder, open } from './fixture.ts';
+import { reverify } from './reverify.ts';
+
+/** The steps of a rotation in their order: of the append of key.rotated, of the files, of the append of key.retired. */
+const rotationSteps: [step: LedgerStep, nth: number][] = [
+  ['key-published', 1],
+  ['batch-taken', 1],
+  ['in-transaction', 1],
+  ['flushed', 1],
+  ['released', 1],
+  ['key-rotated', 1],
+  ['key-files-written', 1],
+  ['new-key-active', 1],
+  ['old-key-ended', 1],
+  ['keys-changed', 1],
+  ['batch-taken', 2],
+  ['in-transaction', 2],
+  ['flushed', 2],
+  ['key-end-logged', 1],
+];
+const purposes = ['transparency-sth', 'event-signing', 'access-token'] as const;
+
+/** A log of five entries that an auditor has seen, and a ledger over it that breaks at the nth time of a step. */
+async function broken(step: LedgerStep, nth: number) {
+  const dataDir = folder();
+  const fatal: unknown[] = [];
+  const failure = new Error('the disk says no');
+  let armed = false;
+  let passed = 0;
+  const ledger = await openLedger({
+    dataDir,
+    onFatal: (error) => fatal.push(error),
+    hooks: {
+      at(here) {
+        if (armed && here === step && ++passed === nth) throw failure;
+      },
+    },
+  });
+  await ledger.append(entries(0, 5));
+  const pinned = await audit(sourceOf(ledger), undefined, { now: Date.now() });
+  if (pinned.status !== 'pinned') throw new Error('the auditor has no pin');
+  const arm = () => {
+    armed = true;
+  };
+  return { dataDir, ledger, arm, pin: pinned.pin, fatal, failure };
+}
+
+/** What must hold after the next start, whatever happened before it. */
+async function checkAfter(dataDir: string, pin: Pin): Promise<Awaited<ReturnType<typeof open>>> {
+  const ledger = await open(dataDir);
+  expect((await ledger.status()).health).toEqual({ state: 'ok' });
+  const active = (await ledger.keyRecords()).filter(({ state }) => state === 'active');
+  expect(active.map(({ purpose }) => purpose).sort()).toEqual(['checkpoint', ...purposes].sort());
+  expect((await ledger.head()).signer_key_id).toBe(
+    active.find(({ purpose }) => purpose === 'transparency-sth')!.kid,
+  );
+  expect(readdirSync(join(dataDir, 'keys')).filter((name) => !name.endsWith('.json'))).toEqual([]);
+  expect(await audit(sourceOf(ledger), pin, { now: Date.now() })).toHaveProperty('pin');
+  const { ids } = await reverify(ledger); // each entry once
+  await ledger.append([entry(ids.length + 100)]);
+  await reverify(ledger);
+  return ledger;
+}
+
+const kinds = async (ledger: Parameters<typeof keyEntries>[0]) =>
+  (await keyEntries(ledger)).map(({ kind }) => kind);
+const states = async (ledger: Awaited<ReturnType<typeof open>>, purpose: LedgerKeyPurpose) =>
+  (await ledger.keyRecords()).filter((key) => key.purpose === purpose).map(({ state }) => state);
+
+const rotations = purposes.flatMap((purpose) => rotationSteps.map((at) => [purpose, ...at] as const));
+test.each(rotations)(
+  'a rotation of %s that failed at %s (%i) is finished by the next start',
+  async (purpose, step, nth) => {
+    const { dataDir, ledger, arm, pin, fatal, failure } = await broken(step, nth);
+    arm();
+    expect(await codeOf(ledger.rotateKey(purpose, 'ann'))).toBe('WORKER_LOST');
+    expect(await codeOf(ledger.append([entry(9)]))).toBe('WORKER_LOST');
+    expect(fatal).toEqual([failure]);
+    await ledger.close();
+    const after = await checkAfter(dataDir, pin);
+    expect(await states(after, purpose)).toEqual(['retired', 'active']);
+    expect(await kinds(after)).toEqual(['key.rotated', 'key.retired']);
+  },
+);
+
+const revocationSteps: [step: LedgerStep, nth: number, done: boolean][] = [
+  ['key-files-written', 1, false],
+  ['new-key-active', 1, true],
+  ['old-key-ended', 1, true],
+  ['head-signed', 1, true],
+  ['keys-changed', 1, true],
+  ['flushed', 1, true],
+  ['key-end-logged', 1, true],
+];
+const revocations = [...purposes, 'checkpoint' as const].flatMap((purpose) =>
+  revocationSteps.map((at) => [purpose, ...at] as const),
+);
+test.each(revocations)(
+  'a revocation of %s that failed at %s (%i): done is %s',
+  async (purpose, step, nth, done) => {
+    const { dataDir, ledger, arm, pin, fatal, failure } = await broken(step, nth);
+    const { kid } = (await ledger.keyRecords()).find((key) => key.purpose === purpose)!;
+    arm();
+    expect(await codeOf(ledger.revokeKey(kid, 'stolen', 'ann'))).toBe('WORKER_LOST');
+    expect(fatal).toEqual([failure]);
+    await ledger.close();
+    const after = await checkAfter(dataDir, pin);
+    expect(await states(after, purpose)).toEqual(done ? ['revoked', 'active'] : ['active']);
+    expect(await keyEntries(after)).toMatchObject(
+      done ? [{ kind: 'key.revoked', actor: 'ann', subject: { id: kid }, data: { reason: 'stolen' } }] : [],
+    );
+  },
+);
+
+test('a revocation of a retired key that failed before its entry is logged by the next start', async () => {
+  const { dataDir, ledger, arm, pin } = await broken('old-key-ended', 1);
+  const { kid } = (await ledger.keyRecords()).find((key) => key.purpose === 'transparency-sth')!;
+  await ledger.rotateKey('transparency-sth', 'ann');
+  arm();
+  expect(await codeOf(ledger.revokeKey(kid, 'stolen', 'ann'))).toBe('WORKER_LOST');
+  await ledger.close();
+  const after = await checkAfter(dataDir, pin);
+  expect(await kinds(after)).toEqual(['key.rotated', 'key.retired', 'key.revoked']);
+  await after.close();
+  expect(await kinds(await open(dataDir))).toEqual(['key.rotated', 'key.retired', 'key.revoked']);
+});
+
+test('a scheduled successor whose time has not come stays pending over a crash', async () => {
+  const dataDir = folder();
+  const clock = { now: Date.now() };
+  const rotation = { periods: { 'event-signing': 86_400_000 }, overlapMs: 3_600_000 };
+  const options = { clock: () => BigInt(clock.now) * 1_000_000n, rotation };
+  const failure = new Error('the disk says no');
+  let armed = false;
+  const ledger = await openLedger({
+    ...{ dataDir, ...options, onFatal: () => undefined },
+    hooks: {
+      at(step) {
+        if (armed && step === 'key-published') throw failure;
+      },
+    },
+  });
+  await ledger.append(entries(0, 3));
+  clock.now += 23 * 3_600_000;
+  armed = true;
+  await ledger.tick();
+  await ledger.close();
+  const after = await open(dataDir, options);
+  expect(await states(after, 'event-signing')).toEqual(['active', 'pending']);
+  expect(await kinds(after)).toEqual([]);
+  clock.now += 3_600_000;
+  await after.tick();
+  expect(await states(after, 'event-signing')).toEqual(['retired', 'active']);
+  await reverify(after);
+});
+
+const kills: [change: string, step: LedgerStep, told: string[]][] = [
+  ...(
+    [
+      'key-published',
+      'key-rotated',
+      'key-files-written',
+      'new-key-active',
+      'old-key-ended',
+      'keys-changed',
+    ] as const
+  ).map((step): [string, LedgerStep, string[]] => ['rotate', step, ['key.rotated', 'key.retired']]),
+  ['revoke', 'new-key-active', ['key.revoked']],
+  ['revoke', 'old-key-ended', ['key.revoked']],
+  ['revoke', 'head-signed', ['key.revoked']],
+  ['revoke', 'keys-changed', ['key.revoked']],
+];
+test.each(kills)(
+  'killed during %s at %s, with encrypted keys: %j is logged once',
+  async (change, step, told) => {
+    const dataDir = folder();
+    const before = await openLedger({ dataDir, keyPassphrase: 'correct horse' });
+    await before.append(entries(0, 5));
+    const pinned = await audit(sourceOf(before), undefined, { now: Date.now() });
+    if (pinned.status !== 'pinned') throw new Error('the auditor has no pin');
+    await before.close();
+    await killAt(dataDir, change, step);
+    const after = await open(dataDir, { keyPassphrase: 'correct horse' });
+    expect(await kinds(after)).toEqual(told);
+    expect((await states(after, 'transparency-sth')).at(-1)).toBe('active');
+    expect(await audit(sourceOf(after), pinned.pin, { now: Date.now() })).toHaveProperty('pin');
+    await reverify(after);
+  },
+);
+
+async function killAt(dataDir: string, change: string, step: LedgerStep): Promise<void> {
+  const script = new URL('./keys-crash-child.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, dataDir, change, step], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (text) => {
+    errors += text;
+  });
+  const signal = await new Promise((resolve) => child.on('close', (_code, by) => resolve(by)));
+  if (signal !== 'SIGKILL') throw new Error(`the child ended by itself: ${errors}`);
+}

@@ -1,0 +1,356 @@
+/** Key files: what is in them, who may read what, and encryption. */
+import { createDecipheriv, pbkdf2Sync } from 'node:crypto';
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { resourceTypes } from '../../src/contract/resource-types.ts';
+import { JsonWebKeySet } from '../../src/contract/resources/transparency.ts';
+import { validate } from '../../src/contract/validate.ts';
+import { KeyFileError, parseKeyFile } from '../../src/ledger/key-file.ts';
+import { KeyRing } from '../../src/ledger/key-ring.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { sha256 } from '../../src/sha256.ts';
+import { bytesToHex } from '../../src/tlog/hex.ts';
+import { parseVerifierKey } from '../../src/tlog/note.ts';
+import { keyEntries } from './audited.ts';
+import { codeOf, entries, entry, folder, open, rawKey } from './fixture.ts';
+import { reverify } from './reverify.ts';
+
+type File = Record<string, string | number | undefined>;
+
+const namesOf = (dataDir: string) => readdirSync(join(dataDir, 'keys')).sort();
+const filesOf = (dataDir: string): File[] =>
+  namesOf(dataDir).map((name) => JSON.parse(readFileSync(join(dataDir, 'keys', name), 'utf8')));
+const write = (dataDir: string, file: File) =>
+  writeFileSync(join(dataDir, 'keys', `${file.kid}.json`), JSON.stringify(file));
+/** Every file of the folder, as text. */
+const everything = (dataDir: string): string =>
+  readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    .filter((item) => item.isFile())
+    .map((item) => readFileSync(join(item.parentPath, item.name), 'latin1'))
+    .join('\n');
+
+describe('the key set', () => {
+  test('has the four keys of a new log, each with its fingerprint as operators see it', async () => {
+    const ledger = await open(folder());
+    const keys = await ledger.keys();
+    validate(JsonWebKeySet, { keys });
+    const records = await ledger.keyRecords();
+    for (const record of records) validate(resourceTypes.key, record);
+    expect(records.map(({ kid }) => kid)).toEqual(keys.map(({ kid }) => kid));
+    for (const { kid, fingerprint } of records)
+      expect(bytesToHex(sha256(rawKey(keys, kid)))).toBe(fingerprint);
+    const checkpoint = keys.find(({ svc_purpose }) => svc_purpose === 'checkpoint')!;
+    expect(checkpoint.svc_origin).toBe(`candor.log/${checkpoint.kid}`);
+    const { checkpoint_vkey } = await ledger.status();
+    expect(parseVerifierKey(sha256, checkpoint_vkey)).toMatchObject({
+      name: checkpoint.svc_origin,
+      publicKey: rawKey(keys, String(checkpoint.kid)),
+    });
+  });
+
+  test('keeps every key ever used, in the same order after each start, and nothing private', async () => {
+    const dataDir = folder();
+    const ledger = await open(dataDir);
+    const secrets = filesOf(dataDir).map(({ d }) => d!);
+    for (const purpose of ['transparency-sth', 'event-signing', 'access-token'] as const) {
+      await ledger.rotateKey(purpose, 'ann');
+      secrets.push(...filesOf(dataDir).flatMap(({ d }) => d ?? []));
+    }
+    await ledger.revokeKey((await ledger.keyRecords())[0]!.kid, 'stolen', 'ann');
+    const [keys, records] = [await ledger.keys(), await ledger.keyRecords()];
+    expect(keys.length).toBeGreaterThanOrEqual(7);
+    validate(JsonWebKeySet, { keys });
+    const { verifying } = await ledger.accessTokenKeys();
+    const { size } = await ledger.status();
+    const leaves = await Promise.all(
+      Array.from({ length: size }, async (_, n) =>
+        Buffer.from((await ledger.leaf({ leaf_index: n })).canonical),
+      ),
+    );
+    const shown = JSON.stringify([keys, records, verifying, await ledger.status()]) + leaves.join('');
+    for (const secret of secrets) expect(shown).not.toContain(secret);
+    expect(new Set(keys.flatMap(Object.keys))).toEqual(
+      new Set([
+        ...[
+          'kty',
+          'crv',
+          'x',
+          'kid',
+          'use',
+          'alg',
+          'svc_purpose',
+          'svc_state',
+          'svc_from_size',
+          'svc_to_size',
+        ],
+        ...['svc_not_before', 'svc_not_after', 'svc_revoked_at', 'svc_origin'],
+      ]),
+    );
+    await ledger.close();
+    for (let start = 0; start < 2; start++) {
+      const again = await open(dataDir);
+      expect(await again.keys()).toEqual(keys);
+      expect(await again.keyRecords()).toEqual(records);
+      await again.close();
+    }
+  });
+
+  test('names the log as it is configured, and anew when that changes', async () => {
+    const dataDir = folder();
+    const first = await open(dataDir, { origin: 'log.example/one' });
+    expect((await first.status()).checkpoint_vkey).toMatch(/^log\.example\/one\+/);
+    await first.close();
+    const unchanged = await open(dataDir);
+    expect((await unchanged.status()).checkpoint_vkey).toMatch(/^log\.example\/one\+/);
+    await unchanged.close();
+    const renamed = await open(dataDir, { origin: 'log.example/two' });
+    expect((await renamed.status()).checkpoint_vkey).toMatch(/^log\.example\/two\+/);
+    expect(await renamed.keys()).toHaveLength(4);
+  });
+});
+
+describe('key files', () => {
+  test('a folder of before checkpoint keys gets one, which is no event and comes once', async () => {
+    const dataDir = folder();
+    const old = await open(dataDir);
+    await old.append(entries(0, 3));
+    await old.close();
+    for (const { svc_created: _later, ...file } of filesOf(dataDir)) {
+      if (file.svc_purpose === 'checkpoint') rmSync(join(dataDir, 'keys', `${file.kid}.json`));
+      else write(dataDir, file);
+    }
+    const ledger = await open(dataDir);
+    expect((await ledger.status()).health).toEqual({ state: 'ok' });
+    const keys = await ledger.keys();
+    expect(keys.filter(({ svc_purpose }) => svc_purpose === 'checkpoint')).toHaveLength(1);
+    expect(await keyEntries(ledger)).toEqual([]);
+    await ledger.rotateKey('transparency-sth', 'ann');
+    await ledger.close();
+    expect(await (await open(dataDir)).keys()).toHaveLength(5);
+  });
+
+  test.each(['checkpoint', 'transparency-sth', 'event-signing', 'access-token'])(
+    'a lost %s key is not replaced in silence',
+    async (purpose) => {
+      const dataDir = folder();
+      await (await open(dataDir)).close();
+      const file = filesOf(dataDir).find(({ svc_purpose }) => svc_purpose === purpose)!;
+      rmSync(join(dataDir, 'keys', `${file.kid}.json`));
+      const ledger = await open(dataDir);
+      expect((await ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'lost' });
+      expect(namesOf(dataDir)).toHaveLength(3);
+      expect((await ledger.accessTokenKeys()).current.kty).toBe('OKP');
+    },
+  );
+
+  test('a log that is begun anew where one was lost has keys of its own', async () => {
+    const dataDir = folder();
+    const lost = await open(dataDir);
+    await lost.append(entries(0, 5));
+    await lost.rotateKey('transparency-sth', 'ann');
+    const before = await lost.keys();
+    await lost.close();
+    for (const name of ['ledger.mdb', 'anchor.json', 'journal.ndjson'])
+      rmSync(join(dataDir, name), { force: true });
+    const ledger = await open(dataDir, { beginAnew: true });
+    expect((await ledger.status()).health).toEqual({ state: 'ok' });
+    const keys = await ledger.keys();
+    const known = new Set(before.map(({ kid }) => kid));
+    expect(keys.filter(({ svc_state }) => svc_state === 'active').map(({ kid }) => known.has(kid!))).toEqual(
+      Array.from({ length: 4 }, () => false),
+    );
+    expect(keys.filter(({ kid }) => known.has(kid!)).every(({ svc_state }) => svc_state === 'retired')).toBe(
+      true,
+    );
+    for (const { svc_state, d } of filesOf(dataDir)) expect(d === undefined).toBe(svc_state === 'retired');
+    await ledger.append(entries(10, 12));
+    expect(await keyEntries(ledger)).toEqual([]);
+    await reverify(ledger);
+  });
+
+  test('what an interrupted write left is removed', async () => {
+    const dataDir = folder();
+    await (await open(dataDir)).close();
+    const [name] = namesOf(dataDir);
+    copyFileSync(join(dataDir, 'keys', name!), join(dataDir, 'keys', `${name}.new`));
+    const ledger = await open(dataDir);
+    expect((await ledger.status()).health).toEqual({ state: 'ok' });
+    expect(namesOf(dataDir)).toHaveLength(4);
+  });
+
+  test.each([
+    ['kty', 'EC'],
+    ['crv', 'X25519'],
+    ['kid', 'me'],
+    ['x', 'AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'],
+    ['x', 'AA'],
+    ['d', 'AA'],
+    ['svc_purpose', 'lunch'],
+    ['svc_purpose', undefined],
+    ['svc_state', 'resting'],
+    ['svc_state', 'pending'],
+    ['svc_from_size', -1],
+    ['svc_to_size', 1.5],
+    ['svc_not_before', 'yesterday'],
+    ['svc_not_after', 7],
+    ['svc_encrypted', 7],
+    ['svc_succession', 'none'],
+    ['svc_ending', 'none'],
+    ['svc_entries', 'none'],
+  ])('a file with %s %j is damaged, and the others are still served', async (name, value) => {
+    const dataDir = folder();
+    await (await open(dataDir)).close();
+    const [file] = filesOf(dataDir);
+    writeFileSync(join(dataDir, 'keys', `${file!.kid}.json`), JSON.stringify({ ...file, [name]: value }));
+    const ring = await KeyRing.load(join(dataDir, 'keys'));
+    expect(ring.damaged).toEqual([expect.stringContaining(String(file!.kid))]);
+    const ledger = await open(dataDir);
+    expect((await ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'corrupt' });
+    expect((await ledger.keys()).length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('whatever text a file holds, it is a key or a KeyFileError', () => {
+    const parse = (text: string) => {
+      try {
+        parseKeyFile(text);
+      } catch (error) {
+        if (!(error instanceof KeyFileError)) throw error;
+      }
+    };
+    const names = ['kty', 'crv', 'x', 'd', 'kid', 'svc_state', 'svc_entries', 'svc_ending', 'svc_succession'];
+    fc.assert(fc.property(fc.string(), parse));
+    fc.assert(fc.property(fc.json(), parse));
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), fc.jsonValue()), (object) => {
+        const good = { kty: 'OKP', crv: 'Ed25519', kid: '018f0000-0000-7000-8000-000000000001' };
+        parse(JSON.stringify(object));
+        parse(JSON.stringify({ ...good, ...object }));
+      }),
+    );
+  });
+});
+
+describe('encryption', () => {
+  const passphrase = 'correct horse bättery';
+
+  test('no private key is readable on the disk, and everything works', async () => {
+    const dataDir = folder();
+    const ledger = await open(dataDir, { keyPassphrase: passphrase });
+    await ledger.append(entries(0, 3));
+    await ledger.rotateKey('event-signing', 'ann');
+    const { kid } = (await ledger.keyRecords()).find(({ purpose }) => purpose === 'transparency-sth')!;
+    await ledger.revokeKey(kid, 'stolen', 'ann');
+    const secret = String((await ledger.accessTokenKeys()).current.d);
+    await ledger.close();
+    const files = filesOf(dataDir);
+    expect(files.every(({ d }) => d === undefined)).toBe(true);
+    for (const { svc_state, svc_encrypted } of files)
+      expect(typeof svc_encrypted).toBe(svc_state === 'active' ? 'string' : 'undefined');
+    expect(everything(dataDir)).not.toContain(secret);
+    const again = await open(dataDir, { keyPassphrase: passphrase });
+    await again.append([entry(3)]);
+    await reverify(again);
+    expect((await again.accessTokenKeys()).current.d).toBe(secret);
+  });
+
+  test('the file is what RFC 7517 appendix C says, and opens without our code', async () => {
+    const dataDir = folder();
+    await (await open(dataDir, { keyPassphrase: passphrase })).close();
+    const [file] = filesOf(dataDir);
+    const [protect, key, iv, text, tag] = String(file!.svc_encrypted).split('.') as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    const bytes = (part: string) => Buffer.from(part, 'base64url');
+    const header = JSON.parse(bytes(protect).toString());
+    expect(header).toMatchObject({ alg: 'PBES2-HS512+A256KW', enc: 'A256GCM', cty: 'jwk+json' });
+    expect(header.p2c).toBeGreaterThanOrEqual(210_000);
+    expect(bytes(header.p2s).length).toBeGreaterThanOrEqual(16);
+    const salt = Buffer.concat([Buffer.from(`${header.alg}\0`), bytes(header.p2s)]);
+    const wrapping = pbkdf2Sync(passphrase, salt, header.p2c, 32, 'sha512');
+    const unwrap = createDecipheriv('id-aes256-wrap', wrapping, Buffer.alloc(8, 0xa6));
+    const content = createDecipheriv(
+      'aes-256-gcm',
+      Buffer.concat([unwrap.update(bytes(key)), unwrap.final()]),
+      bytes(iv),
+    );
+    content.setAAD(Buffer.from(protect));
+    content.setAuthTag(bytes(tag));
+    const jwk = JSON.parse(Buffer.concat([content.update(bytes(text)), content.final()]).toString());
+    expect(jwk).toEqual({
+      kty: 'OKP',
+      crv: 'Ed25519',
+      kid: file!.kid,
+      x: file!.x,
+      d: expect.stringMatching(/^[\w-]{43}$/),
+    });
+  });
+
+  test('plain files are encrypted at the first start with a passphrase', async () => {
+    const dataDir = folder();
+    const before = await open(dataDir);
+    await before.append(entries(0, 3));
+    const keys = await before.keys();
+    await before.close();
+    const secrets = filesOf(dataDir).map(({ d }) => d!);
+    expect(secrets).toHaveLength(4);
+    const ledger = await open(dataDir, { keyPassphrase: passphrase });
+    expect(await ledger.keys()).toEqual(keys);
+    for (const secret of secrets) expect(everything(dataDir)).not.toContain(secret);
+    for (const name of namesOf(dataDir))
+      expect(statSync(join(dataDir, 'keys', name)).mode & 0o777).toBe(0o600);
+    await ledger.append([entry(3)]);
+    await reverify(ledger);
+  });
+
+  test.each([undefined, 'wrong horse'])(
+    'with passphrase %j the start fails in one line, and nothing is changed',
+    async (wrong) => {
+      const dataDir = folder();
+      await (await open(dataDir, { keyPassphrase: passphrase })).close();
+      const before = filesOf(dataDir);
+      const failing = openLedger({ dataDir, ...(wrong === undefined ? {} : { keyPassphrase: wrong }) });
+      await expect(failing).rejects.toThrow(/^[^\n]*CANDOR_KEY_PASSPHRASE[^\n]*$/);
+      expect(filesOf(dataDir)).toEqual(before);
+      rmSync(join(dataDir, 'ledger.mdb')); // nor where the log is lost: people could not sign in with other keys
+      await expect(openLedger({ dataDir })).rejects.toThrow('CANDOR_KEY_PASSPHRASE');
+    },
+  );
+
+  test('a passphrase means the same however it is composed', async () => {
+    const dataDir = folder();
+    await (await open(dataDir, { keyPassphrase: passphrase.normalize('NFC') })).close();
+    const ledger = await open(dataDir, { keyPassphrase: passphrase.normalize('NFD') });
+    expect((await ledger.status()).health).toEqual({ state: 'ok' });
+  });
+
+  test('a private part that is another key’s, or none, is damage', async () => {
+    const dataDir = folder();
+    await (await open(dataDir, { keyPassphrase: passphrase })).close();
+    const [one, other] = filesOf(dataDir);
+    const bombs = Buffer.from(
+      JSON.stringify({ alg: 'PBES2-HS512+A256KW', enc: 'A256GCM', p2s: 'AAAA', p2c: 2e9 }),
+    );
+    for (const svc_encrypted of [other!.svc_encrypted, 'x', `${bombs.toString('base64url')}.A.A.A.A`]) {
+      write(dataDir, { ...one!, svc_encrypted });
+      const ledger = await open(dataDir, { keyPassphrase: passphrase });
+      expect((await ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'corrupt' });
+      expect(await codeOf(ledger.append([entry(0)]))).toBe('UNAVAILABLE');
+      await ledger.close();
+    }
+  });
+
+  test('who only reads public keys needs no passphrase', async () => {
+    const dataDir = folder();
+    const ledger = await open(dataDir, { keyPassphrase: passphrase });
+    const ring = await KeyRing.load(join(dataDir, 'keys'));
+    expect(ring.damaged).toEqual([]);
+    expect(ring.publicJwks()).toEqual(await ledger.keys());
+    expect(ring.active('event-signing')).toBeUndefined();
+  });
+});

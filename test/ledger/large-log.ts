@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { noHooks } from '../../src/ledger/hooks.ts';
+import { ledgerPurposes } from '../../src/ledger/key-file.ts';
+import { KeyRing } from '../../src/ledger/key-ring.ts';
+import { LeafIndex } from '../../src/ledger/leaf-index.ts';
+import { LmdbStorage } from '../../src/ledger/lmdb-store.ts';
+import { Sequencer } from '../../src/ledger/sequencer.ts';
+import { sha256 } from '../../src/sha256.ts';
+import { GrowingTree } from '../../src/tlog/growing-tree.ts';
+import { uuid7 } from '../../src/uuid.ts';
+
+/** The canonical bytes of the nth entry: they only look like an entry, which is all that reads ask. */
+export function canonicalOf(n: number, kind: string): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ data: { kind: 'none', n }, id: idOf(n), kind }));
+}
+
+export function idOf(n: number): string {
+  return uuid7(1_763_700_000_000 + n, `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`);
+}
+
+/** A log of so many leaves in an empty data folder, with all its keys, written in batches and closed. */
+export async function makeLog(dataDir: string, leaves: number, kindOf: (n: number) => string): Promise<void> {
+  const storage = new LmdbStorage(join(dataDir, 'ledger.mdb'));
+  storage.setState('initialising');
+  const keys = new KeyRing(join(dataDir, 'keys'));
+  await keys.create(ledgerPurposes, Date.now());
+  storage.setState('ready');
+  const sequencer = new Sequencer({
+    storage,
+    tree: GrowingTree.load(sha256, 0, () => undefined)!,
+    leaves: new LeafIndex(),
+    key: keys.active('transparency-sth')!,
+    clock: () => BigInt(Date.now()) * 1_000_000n,
+    hooks: noHooks,
+    freeBytes: () => Number.POSITIVE_INFINITY,
+    onHead: () => undefined,
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  for (let made = 0; made < leaves; ) {
+    const count = Math.min(4000, leaves - made);
+    await sequencer.append(
+      Array.from({ length: count }, (_, i) => {
+        const kind = kindOf(made + i);
+        return { id: idOf(made + i), kind, canonical: canonicalOf(made + i, kind) };
+      }),
+    );
+    made += count;
+  }
+  await storage.close();
+}

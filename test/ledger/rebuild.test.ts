@@ -1,0 +1,311 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { banner } from '../../src/ledger/banner.ts';
+import { beginAnew, LogThereError } from '../../src/ledger/begin-anew.ts';
+import { fsck } from '../../src/ledger/fsck.ts';
+import { toJson } from '../../src/ledger/heads.ts';
+import { type RebuildOptions, type RebuildStep, rebuild } from '../../src/ledger/rebuild.ts';
+import {
+  copyOf,
+  fileOf,
+  flipIn,
+  hashOf,
+  headRow,
+  type KnownLog,
+  logIn,
+  pageBytes,
+  recoverable,
+  scribble,
+  tamper,
+} from './damaged-log.ts';
+import { entries, entry, folder, open } from './fixture.ts';
+import { checkAll, checkConsistency } from './outside.ts';
+
+const seed = 20_251_122;
+const sizes = [1, 2, 100, 255, 256, 300, 600, 700];
+let whole: KnownLog;
+beforeAll(async () => {
+  whole = await logIn(mkdtempSync(join(tmpdir(), 'candor-rebuild-')), ...sizes);
+}, 60_000);
+afterAll(() => rmSync(whole.dataDir, { recursive: true, force: true }));
+
+const run = (log: Pick<KnownLog, 'dataDir'>, options: Partial<RebuildOptions> = {}) =>
+  rebuild({ dataDir: log.dataDir, ...options });
+
+/** The service starts on it, all of it can be proved, and it grows. */
+async function checkService(log: KnownLog, size: number): Promise<void> {
+  const ledger = await open(log.dataDir);
+  const status = await ledger.status();
+  expect(status.health).toEqual({ state: 'ok' });
+  expect(status.size).toBe(size);
+  const head = size > 0 ? await checkAll(ledger) : undefined;
+  for (let i = 0; i < size; i++)
+    expect(Buffer.from((await ledger.leaf({ leaf_index: i })).canonical)).toEqual(log.canonical[i]);
+  expect((await ledger.append([entry(9000)]))[0]).toMatchObject({ leaf_index: size });
+  if (head !== undefined) await checkConsistency(ledger, head, await ledger.head());
+  await ledger.close();
+  expect(await fsck({ dataDir: log.dataDir })).toMatchObject({ ok: true, size: size + 1 });
+}
+
+test('a whole log is left alone', async () => {
+  const before = hashOf(fileOf(whole));
+  expect(await run(whole)).toMatchObject({ outcome: 'whole', head: { size: 700 }, kept: undefined });
+  expect(hashOf(fileOf(whole))).toBe(before);
+});
+
+describe('where only what is derived was damaged, nothing is lost and nothing went back', () => {
+  test.each<[string, (log: KnownLog) => unknown]>([
+    ['pages of nodes', (log) => tamper(log, 'pages', (rows) => rows.clearSync())],
+    ['the index by id', (log) => tamper(log, 'ids', (rows) => rows.clearSync())],
+    ['the index by kind', (log) => tamper(log, 'kinds', (rows) => rows.clearSync())],
+    ['numbers of heads', (log) => tamper(log, 'history', (rows) => rows.putSync(2, Buffer.alloc(16)))],
+    [
+      'an entry beyond the end',
+      (log) => tamper(log, 'entries', (rows) => rows.putSync(700, log.canonical[3]!)),
+    ],
+    ['one meta page', (log) => scribble(log, (bytes) => bytes.fill(0, 0, pageBytes))],
+    ['both meta pages', (log) => scribble(log, (bytes) => bytes.fill(0, 0, 2 * pageBytes))],
+    ['all heads, for the anchor has the last', (log) => tamper(log, 'heads', (rows) => rows.clearSync())],
+    ['old heads', (log) => flipIn(log, headRow(log.heads[3]!).subarray(48), 5)],
+  ])('%s', async (_, damage) => {
+    const log = copyOf(whole);
+    await damage(log);
+    const damaged = hashOf(fileOf(log));
+    const report = await run(log);
+    if (report.outcome === 'whole') expect(report.found.isDamaged).toBe(false);
+    else {
+      expect(report).toMatchObject({ outcome: 'rebuilt', head: { size: 700 }, lost: { from: 700 } });
+      expect(hashOf(report.kept!)).toBe(damaged);
+    }
+    expect(readFileSync(join(log.dataDir, 'journal.ndjson'), 'utf8')).not.toContain('rebuilt');
+    await checkService(log, 700);
+  });
+});
+
+/** A log in which no copy of this entry can be read. */
+function withoutEntry(index: number): KnownLog {
+  const log = copyOf(whole);
+  scribble(log, (bytes) => {
+    const wanted = log.canonical[index]!;
+    for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1))
+      bytes.fill(7, at, at + 20);
+  });
+  return log;
+}
+
+describe('where signed entries are gone', () => {
+  test('nothing happens without the operator’s word, and the report says what would be missing', async () => {
+    const log = withoutEntry(450);
+    const before = hashOf(fileOf(log));
+    const names = readdirSync(log.dataDir).sort();
+    for (const options of [{}, { dryRun: true }, { dryRun: true, acceptLoss: true }]) {
+      const report = await run(log, options);
+      expect(report.outcome).toBe('dryRun' in options ? 'planned' : 'refused');
+      expect(report).toMatchObject({
+        head: { size: 300 },
+        previous: { size: 700 },
+        lost: { from: 300, to: 700 },
+      });
+      expect(report.lost.ids.size).toBe(400); // the one that can't be read is known from the index by id
+      expect(report.lost.ids.get(450)).toBe(entry(450).id);
+      expect(report.lost.heads.map(({ size }) => size)).toEqual([600, 700]);
+    }
+    expect(hashOf(fileOf(log))).toBe(before);
+    expect(readdirSync(log.dataDir).sort()).toEqual(names);
+    expect((await (await open(log.dataDir)).status()).size).toBe(700);
+  });
+
+  test('with it the log goes on from the last head that is whole, and shows for ever how far it went back', async () => {
+    const log = withoutEntry(450);
+    const anchor = readFileSync(join(log.dataDir, 'anchor.json'), 'utf8');
+    const report = await run(log, { acceptLoss: true });
+    expect(report).toMatchObject({ outcome: 'rebuilt', head: { size: 300 } });
+    const regression = { event: 'rebuilt', from_size: 700, to_size: 300 };
+    for (let starts = 0; starts < 2; starts++) {
+      const ledger = await open(log.dataDir);
+      const status = await ledger.status();
+      expect(status).toMatchObject({ health: { state: 'ok' }, regression });
+      expect(banner(status)).toContain('the log went back from 700 to 300 leaves; auditors will see it');
+      await ledger.close();
+    }
+    const kept = readdirSync(log.dataDir).find((name) => name.startsWith('anchor.json.replaced-'));
+    expect(readFileSync(join(log.dataDir, kept!), 'utf8')).toBe(anchor);
+    await checkService({ ...log, canonical: log.canonical.slice(0, 300) }, 300);
+    expect(await run(log)).toMatchObject({ outcome: 'whole' });
+  });
+
+  test('an auditor’s pin vouches for what nothing in the folder does', async () => {
+    const log = withoutEntry(699);
+    await tamper(log, 'heads', (rows) => rows.clearSync());
+    for (const head of log.heads) {
+      scribble(log, (bytes) => {
+        const row = headRow(head);
+        for (let at = bytes.indexOf(row); at >= 0; at = bytes.indexOf(row, at + 1))
+          bytes.fill(0, at, at + row.length);
+      });
+    }
+    expect(await run(log, { acceptLoss: true })).toMatchObject({ outcome: 'hopeless' });
+    const pin = log.heads.find(({ size }) => size === 600)!;
+    expect(await run(log, { acceptLoss: true, heads: [pin] })).toMatchObject({
+      outcome: 'rebuilt',
+      head: { size: 600 },
+    });
+    await checkService({ ...log, canonical: log.canonical.slice(0, 600) }, 600);
+  });
+
+  test('a key that took over beyond the end signs from there on', async () => {
+    const dataDir = folder();
+    const before = await open(dataDir);
+    await before.append(entries(0, 10));
+    await before.rotateKey('transparency-sth', 'admin');
+    await before.rotateKey('event-signing', 'admin');
+    await before.append(entries(10, 20));
+    const canonical = Buffer.from((await before.leaf({ leaf_index: 10 })).canonical);
+    await before.close();
+    const log = { dataDir, canonical: [canonical], heads: [] };
+    flipIn(log, canonical, 12);
+    expect(await run(log, { acceptLoss: true })).toMatchObject({
+      ...{
+        outcome: 'rebuilt',
+        head: { size: 10 },
+        lost: { why: 'entry 10 ends it: it does not hash to its leaf' },
+      },
+    });
+    const after = await open(dataDir);
+    await after.append(entries(30, 35));
+    expect((await checkAll(after)).tree_size).toBeGreaterThanOrEqual(15);
+    await after.close();
+    expect(await fsck({ dataDir, signatures: true })).toMatchObject({ ok: true, findings: [] });
+  });
+
+  test('what else remembers more, or another tree, keeps the service from starting on an old file until then', async () => {
+    const log = copyOf(whole);
+    const newer = await open(log.dataDir);
+    await newer.append(entries(700, 720));
+    await newer.close();
+    copyFileSync(fileOf(whole), fileOf(log));
+    expect((await (await open(log.dataDir)).status()).health).toMatchObject({ fault: 'rollback' });
+    expect(await run(log)).toMatchObject({ outcome: 'refused', lost: { from: 700, to: 720 } });
+    expect(await run(log, { acceptLoss: true })).toMatchObject({ outcome: 'accepted', kept: undefined });
+    await checkService(log, 700);
+  });
+});
+
+describe('a crash at any step leaves the old or the new file whole, and another run ends the work', () => {
+  const steps: RebuildStep[] = [
+    'written',
+    'verified',
+    'old-kept',
+    'swapped',
+    'journal-written',
+    'anchor-written',
+  ];
+  test.each(steps)('%s', async (step) => {
+    const log = withoutEntry(450);
+    const stop = new Error('stop');
+    const onStep = (at: RebuildStep) => {
+      if (at === step) throw stop;
+    };
+    await expect(run(log, { acceptLoss: true, onStep })).rejects.toBe(stop);
+    expect(existsSync(fileOf(log))).toBe(true);
+    expect((await fsck({ dataDir: log.dataDir })).isDamaged).toBe(
+      steps.indexOf(step) < steps.indexOf('swapped'),
+    );
+    await run(log, { acceptLoss: true });
+    await checkService({ ...log, canonical: log.canonical.slice(0, 300) }, 300);
+  });
+});
+
+test('what is saved is what one who knows all entries says can be saved', { timeout: 300_000 }, async () => {
+  const pages = readFileSync(fileOf(whole)).length / pageBytes;
+  const places = fc.array(fc.integer({ min: 0, max: pages - 1 }), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(places, async (zeroed) => {
+      const log = copyOf(whole);
+      scribble(log, (bytes) => {
+        for (const page of zeroed) bytes.fill(0, page * pageBytes, (page + 1) * pageBytes);
+      });
+      const wanted = recoverable(log, [log.heads.at(-1)!]);
+      const report = await run(log, { acceptLoss: true });
+      expect(report.head?.size ?? 0).toBe(wanted);
+      if (wanted === 0) expect(report.outcome).toBe('hopeless');
+      else {
+        const after = await fsck({ dataDir: log.dataDir });
+        expect(after).toMatchObject({ ok: true, size: wanted });
+        const ledger = await open(log.dataDir);
+        expect((await ledger.status()).health).toEqual({ state: 'ok' });
+        expect(Buffer.from((await ledger.leaf({ leaf_index: wanted - 1 })).canonical)).toEqual(
+          log.canonical[wanted - 1],
+        );
+        await ledger.close();
+      }
+    }),
+    { seed, numRuns: 50 },
+  );
+});
+
+describe('a log that was lost', () => {
+  test('is begun anew on the operator’s word only, with new keys, and the old traces are kept', async () => {
+    const log = copyOf(whole);
+    writeFileSync(join(log.dataDir, 'siem.mdb'), 'events');
+    await expect(beginAnew({ dataDir: log.dataDir })).rejects.toThrow(LogThereError);
+    scribble(log, (bytes) => bytes.fill(0, 0, 2 * pageBytes));
+    await expect(beginAnew({ dataDir: log.dataDir })).rejects.toThrow(LogThereError); // a rebuild would save all of it
+    rmSync(fileOf(log));
+    expect((await (await open(log.dataDir)).status()).health).toMatchObject({ fault: 'lost' });
+    const oldKeys = readdirSync(join(log.dataDir, 'keys'));
+    const { kept, moved, replaced } = await beginAnew({ dataDir: log.dataDir });
+    expect(replaced?.size).toBe(700);
+    expect(moved).toEqual(expect.arrayContaining(['journal.ndjson', 'keys', 'anchor.json']));
+    expect(readdirSync(join(kept, 'keys')).sort()).toEqual(oldKeys.sort());
+    expect(readdirSync(join(log.dataDir, 'keys')).filter((name) => oldKeys.includes(name))).toEqual([]);
+    const ledger = await open(log.dataDir);
+    expect(await ledger.status()).toMatchObject({
+      ...{ size: 0, health: { state: 'ok' } },
+      regression: { event: 'rebuilt', from_size: 700, to_size: 0 },
+    });
+    await ledger.append(entries(0, 3));
+    await ledger.close();
+    expect(await fsck({ dataDir: log.dataDir })).toMatchObject({ ok: true, size: 3 });
+    expect((await (await open(log.dataDir)).status()).health).toEqual({ state: 'ok' });
+  });
+
+  test('so is one of which a file is there that nothing can be saved of', async () => {
+    const log = copyOf(whole);
+    truncateSync(fileOf(log), 0);
+    await beginAnew({ dataDir: log.dataDir });
+    expect((await (await open(log.dataDir)).status()).health).toEqual({ state: 'ok' });
+  });
+});
+
+test('a line that somebody wrote into the journal hides no rollback', async () => {
+  const log = copyOf(whole);
+  const old = folder();
+  const small = await logIn(old, 3);
+  const newer = await open(log.dataDir);
+  await newer.append(entries(700, 720));
+  await newer.close();
+  await (await open(log.dataDir)).close(); // the journal now knows of 720
+  copyFileSync(fileOf(whole), fileOf(log));
+  rmSync(join(log.dataDir, 'anchor.json'));
+  const head = JSON.stringify({ ...toJson(small.heads[0]!), timestamp_ns: 0 });
+  const line = `{"at":"2025-11-21T00:00:00.000Z","event":"rebuilt","health":"ok","head":${head}}\n`;
+  const nothing = '{"at":"2025-11-21T00:00:00.000Z","event":"rebuilt","health":"ok"}\n';
+  appendFileSync(join(log.dataDir, 'journal.ndjson'), line + nothing);
+  const status = await (await open(log.dataDir)).status();
+  expect(status.health).toMatchObject({ state: 'degraded', fault: 'rollback' });
+  expect(status.warnings.join()).toContain('candor fsck');
+});

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
+import { inspectStore, type LoggedAlert } from '../../src/store/lmdb/inspect.ts';
+import { codeOf } from '../ledger/fixture.ts';
+import { batchOf, finding, opened } from './opened.ts';
+import { networkRecord } from './records.ts';
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'candor-copy-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function batch(n: number) {
+  const builder = new BlockBuilder('network', Date.now());
+  for (let i = 0; i < 300; i++) builder.add(networkRecord({ src_port: i, connection_id: `C${n}-${i}` }));
+  return batchOf([finding({ severity: 'high', rule_id: `1:${n}` })], { blocks: [builder.finish()] });
+}
+
+/** A copy of two batches, with something done to it. */
+async function damagedCopy(damage: (root: RootDatabase) => void): Promise<string> {
+  const { store } = opened();
+  await store.commit(batch(1));
+  await store.commit(batch(2));
+  const copy = folder();
+  await store.copyTo(copy);
+  const root = openDatabase(join(copy, 'siem.mdb'));
+  damage(root);
+  await root.close();
+  return copy;
+}
+
+const ignore = () => undefined;
+
+test('a copy is of one moment, while commits go on', async () => {
+  const { store } = opened();
+  let sent = 0;
+  let going = true;
+  const writing = (async () => {
+    while (going) await store.commit(batch(sent++));
+  })();
+  for (let n = 0; n < 5; n++) {
+    const before = sent;
+    while (sent < before + 5) await new Promise((resolve) => setTimeout(resolve, 1));
+    const copy = folder();
+    await store.copyTo(copy);
+    const alerts: LoggedAlert[] = [];
+    const contents = await inspectStore(copy, (alert) => alerts.push(alert));
+    expect(contents.events.network).toBe(300 * contents.alerts);
+    expect(contents.outbox).toBe(contents.alerts);
+    expect(alerts).toHaveLength(contents.alerts);
+    expect(alerts.every(({ waits, place }) => waits && place === undefined)).toBe(true);
+    expect(statSync(join(copy, 'siem.mdb')).mode & 0o777).toBe(0o600);
+  }
+  going = false;
+  await writing;
+});
+
+test('one copy at a time; closing waits for it, and refuses others', async () => {
+  const { store } = opened();
+  await store.commit(batch(1));
+  const copy = folder();
+  const copying = store.copyTo(copy);
+  expect(await codeOf(store.copyTo(folder()))).toBe('CONFLICT');
+  const closing = store.close();
+  expect(await codeOf(store.copyTo(folder()))).toBe('UNAVAILABLE');
+  await Promise.all([copying, closing]);
+  expect((await inspectStore(copy, ignore)).alerts).toBe(1);
+});
+
+test('what is missing from a copy is found, by name', async () => {
+  const part = await damagedCopy((root) => {
+    const parts = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
+    for (const key of parts.getKeys({ limit: 1 })) parts.removeSync(key);
+  });
+  await expect(inspectStore(part, ignore)).rejects.toThrow(
+    /part \d+ of block 1 of network events is damaged/,
+  );
+
+  const block = await damagedCopy((root) => {
+    const headers = root.openDB<Buffer, number[]>({ name: 'event-headers', encoding: 'binary' });
+    for (const key of headers.getKeys({ limit: 1, reverse: true })) headers.removeSync(key);
+  });
+  await expect(inspectStore(block, ignore)).rejects.toThrow(/300 network events in 1 blocks, where 600 in 2/);
+
+  const row = await damagedCopy((root) => {
+    const alerts = root.openDB<Buffer, string>({ name: 'alerts', encoding: 'binary' });
+    for (const key of alerts.getKeys({ limit: 1 })) alerts.putSync(key, Buffer.from([0xd9, 0xff, 0x61]));
+  });
+  await expect(inspectStore(row, ignore)).rejects.toThrow(/table alerts cannot be read/);
+
+  const id = await damagedCopy((root) => {
+    const ids = root.openDB<number, string>({ name: 'outbox-ids' });
+    for (const key of ids.getKeys({ limit: 1 })) ids.removeSync(key);
+  });
+  await expect(inspectStore(id, ignore)).rejects.toThrow(/outbox row \d is not found by its id/);
+
+  const lost: LoggedAlert[] = [];
+  const outbox = await damagedCopy((root) => {
+    const rows = root.openDB<unknown, number>({ name: 'outbox' });
+    for (const key of rows.getKeys({ limit: 1 })) rows.removeSync(key);
+  });
+  await inspectStore(outbox, (alert) => lost.push(alert));
+  expect(lost.filter(({ waits, place }) => !waits && place === undefined)).toHaveLength(1);
+});

@@ -1,0 +1,135 @@
+/** Every kind of critical event, from its causer through the outbox into the log, whatever texts it carries. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { parseExact } from '../../src/client/exact-json.ts';
+import { Fault } from '../../src/client/fault.ts';
+import { readKeySet } from '../../src/client/key-set.ts';
+import { verifyEntry } from '../../src/client/verify.ts';
+import { detectionReloaded, tokenRevoked } from '../../src/contract/critical-events.ts';
+import { entryKindNames, entryKinds, LongEntryData } from '../../src/contract/resources/log-entry-kinds.ts';
+import { LogEntry } from '../../src/contract/resources/transparency.ts';
+import { validate } from '../../src/contract/validate.ts';
+import type { UnsignedEntry } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
+import type { AlertUpdate, Principal } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/uuid.ts';
+import { detectionRules, examples, hostileTexts } from '../contract/every-kind.ts';
+import { analyst, batchOf, finding, opened, start } from './opened.ts';
+
+/** A store, its pump and a log. `drained` resolves when nothing waits any more; nothing may be refused. */
+async function pumped() {
+  const open = opened();
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-ledger-'));
+  const ledger = await openLedger({ dataDir });
+  const refused: UnsignedEntry[] = [];
+  const pump = new OutboxPump<AlertUpdate>({
+    source: open.store,
+    ledger,
+    onUpdates: () => {},
+    onRefused: (row) => refused.push(row),
+  });
+  onTestFinished(async () => {
+    await pump.close();
+    await ledger.close();
+    rmSync(dataDir, { recursive: true });
+  });
+  const drained = async () => {
+    pump.poke();
+    await pump.idle();
+    expect(refused).toEqual([]);
+    expect((await open.store.status()).outbox).toBe(0);
+  };
+  /** The entry as an outsider reads and verifies it. */
+  const logged = async (id: string) => {
+    const keys = readKeySet(parseExact(JSON.stringify({ keys: await ledger.keys() })));
+    if (keys instanceof Fault) throw keys;
+    const { leaf_index, canonical } = await ledger.leaf({ entry_id: id });
+    const verified = verifyEntry({ leafIndex: leaf_index, canonical }, keys);
+    if (verified instanceof Fault) throw verified;
+    return validate(LogEntry, verified.entry as unknown) as LogEntry;
+  };
+  const size = async () => (await ledger.status()).size;
+  return { ...open, drained, logged, size };
+}
+
+test.each(entryKindNames)('%s is logged once, whatever its texts', async (kind) => {
+  const { store, clock, drained, logged, size } = await pumped();
+  const texts = ['an ordinary text', ...Object.values(hostileTexts)];
+  const events = texts.map((text) => ({ id: uuid7(clock.now), event: examples[kind](text) }));
+  for (const { id, event } of events) {
+    await store.record(event, id);
+    await store.record(event, id); // as after an answer that was lost
+  }
+  expect((await store.status()).outbox).toBe(events.length);
+  await drained();
+  for (const { id, event } of events) await store.record(event, id);
+  await drained();
+  expect(await size()).toBe(events.length);
+  for (const { id, event } of events) {
+    const entry = await logged(id);
+    expect(entry).toMatchObject({ ...event, id, occurred_at: new Date(start).toISOString() });
+    validate(entryKinds[kind].data, entry.data);
+  }
+});
+
+test('what the store itself logs is of the same schemas', async () => {
+  const { store, drained, logged, size } = await pumped();
+  const admin: Principal = {
+    id: uuid7(start),
+    name: 'admin',
+    kind: 'user',
+    roles: ['admin'],
+    status: 'active',
+    created_at: new Date(start).toISOString(),
+  };
+  await store.createPrincipal(admin, analyst);
+  const hostile = `\ud800${'x'.repeat(2 ** 20)}`;
+  await store.createPrincipal({ ...admin, id: uuid7(start), name: hostile }, admin);
+  const token = { jti: uuid7(start), principal_id: admin.id, kind: 'long_lived', roles: [] } as const;
+  await store.addToken({ ...token, secret_hash: 'h', issued_at: admin.created_at }, admin);
+  await store.revokeToken(token.jti, admin);
+  const seen = { severity: 'high', title: hostile, rule_id: hostile, rule_name: hostile } as const;
+  const { alerts } = await store.commit(batchOf([finding({ ...seen, domain: hostile, category: hostile })]));
+  await store.changeAlert(
+    alerts[0]!.alert.id,
+    { ai_override: { verdict: 'benign', reason: hostile } },
+    analyst,
+  );
+  const rows = await store.outbox(100);
+  expect(rows.map(({ kind }) => kind)).toEqual([
+    'principal.provisioned',
+    'token.issued',
+    'token.revoked',
+    'alert.raised',
+    'verdict.overridden',
+  ]);
+  await drained();
+  expect(await size()).toBe(5);
+  for (const { id, kind } of rows) validate(entryKinds[kind].data, (await logged(id)).data);
+});
+
+test('a diff too long for an entry is named by its hash, and what it tells in short is kept', async () => {
+  const { store, drained, logged } = await pumped();
+  const id = uuid7(start);
+  await store.record(detectionReloaded(detectionRules('a rule', 1000), 'system'), id);
+  await drained();
+  const { data } = await logged(id);
+  expect(validate(LongEntryData, data).summary).toEqual({
+    version: 2,
+    added_count: 1000,
+    removed_count: 1,
+    changed_count: 1,
+  });
+});
+
+test('an event is refused while the outbox is full, and where its id is none', async () => {
+  const { store } = opened({ maxOutboxRows: 1 });
+  const event = tokenRevoked('jti', 'system');
+  await expect(store.record(event, 'x')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+  await store.record(event);
+  await expect(store.record(event)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(await store.outbox(9)).toHaveLength(1);
+});
