@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fsck } from '../src/ledger/fsck.ts';
+import { fsck } from '../src/ledger/check/fsck.ts';
 import { growLog } from './grown-log.ts';
 import type { BenchRow } from './result.ts';
 

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { type SegmentJob, SegmentReader } from '../src/ledger/fsck-segment.ts';
+import { type SegmentJob, SegmentReader } from '../src/ledger/check/segment.ts';
 import { exposeTasks } from '../src/rpc/pool.ts';
 
 const reader = new SegmentReader(workerData as { dataDir: string; ledgerPath: string });

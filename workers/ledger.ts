@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { RotationSchedule } from '../src/ledger/keys/rotation-schedule.ts';
 import { ledgerCounters, ledgerMethods } from '../src/ledger/methods.ts';
 import { openLedger } from '../src/ledger/open.ts';
-import type { RotationSchedule } from '../src/ledger/rotation-schedule.ts';
 import { openCounters } from '../src/rpc/counters.ts';
 import { expose } from '../src/rpc/expose.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../durable-file.ts';
-import { ended, type KeyFile, KeyFileError, parseKeyFile } from '../ledger/key-file.ts';
+import { ended, type KeyFile, KeyFileError, parseKeyFile } from '../ledger/keys/key-file.ts';
 import { namesIn } from './files.ts';
 import type { Mark } from './mark.ts';
 

@@ -2,7 +2,7 @@ import { readFile, rm, stat, statfs } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { checkFormat } from '../data-folder.ts';
 import { flushFolder } from '../durable-file.ts';
-import { KeyRing } from '../ledger/key-ring.ts';
+import { KeyRing } from '../ledger/keys/key-ring.ts';
 import { limits } from '../limits.ts';
 import { uuid7 } from '../uuid.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';

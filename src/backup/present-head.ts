@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { readAnchor } from '../ledger/anchor.ts';
-import { DatabaseFile } from '../ledger/database-file.ts';
-import { Findings } from '../ledger/fsck-findings.ts';
-import { readHeads } from '../ledger/fsck-heads.ts';
+import { DatabaseFile } from '../ledger/check/database-file.ts';
+import { Findings } from '../ledger/check/findings.ts';
+import { readHeads } from '../ledger/check/heads.ts';
 import { toJson, verifyHead } from '../ledger/heads.ts';
 import { Journal } from '../ledger/journal.ts';
-import { KeyRing } from '../ledger/key-ring.ts';
-import type { SignedHead } from '../ledger/storage.ts';
+import { KeyRing } from '../ledger/keys/key-ring.ts';
+import type { SignedHead } from '../ledger/storage/storage.ts';
 
 /**
  * The largest head known of the log in a data folder, from the database, the anchor and the journal, whichever can be

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
-import type { FsckReport } from '../ledger/fsck.ts';
+import type { FsckReport } from '../ledger/check/fsck.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { jsonOption } from './options.ts';
@@ -38,7 +38,7 @@ async function run(path: string | undefined, options: Options): Promise<ExitCode
   const release = await holdFolder(target.dataDir);
   const tell = reporter('leaves', options.progress ?? process.stderr.isTTY);
   try {
-    const { fsck } = await import('../ledger/fsck.ts');
+    const { fsck } = await import('../ledger/check/fsck.ts');
     const report = await fsck({
       ...target,
       signatures: options.signatures ?? false,

@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { Fault } from '../client/fault.ts';
 import { parsePin } from '../client/pin.ts';
 import { parseTreeHead } from '../client/tree-head.ts';
-import type { RebuildOutcome, RebuildReport } from '../ledger/rebuild.ts';
-import type { SignedHead } from '../ledger/storage.ts';
+import type { RebuildOutcome, RebuildReport } from '../ledger/check/rebuild.ts';
+import type { SignedHead } from '../ledger/storage/storage.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { lines as foundLines } from './fsck.ts';
@@ -68,7 +68,7 @@ interface Place {
 }
 
 async function save(place: Place, heads: readonly SignedHead[], options: Options): Promise<ExitCode> {
-  const { rebuild } = await import('../ledger/rebuild.ts');
+  const { rebuild } = await import('../ledger/check/rebuild.ts');
   const wanted = options.progress ?? process.stderr.isTTY;
   const tell = new Map<string, ReturnType<typeof reporter>>();
   const report = await rebuild({
@@ -90,7 +90,7 @@ async function begin(
   config: { readonly key_passphrase: string | undefined; readonly 'ledger.origin': string | undefined },
   options: Options,
 ): Promise<ExitCode> {
-  const { beginAnew } = await import('../ledger/begin-anew.ts');
+  const { beginAnew } = await import('../ledger/check/begin-anew.ts');
   const { key_passphrase: keyPassphrase, 'ledger.origin': origin } = config;
   const { kept, moved, replaced } = await beginAnew({
     ...place,

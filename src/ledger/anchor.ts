@@ -3,7 +3,7 @@ import { writeTreeHead } from '../contract/resources/transparency.ts';
 import { replaceFile } from '../durable-file.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
-import type { SignedHead } from './storage.ts';
+import type { SignedHead } from './storage/storage.ts';
 
 /** At most a second behind: half of it waiting, half of it for the disk. */
 const delayMs = 500;

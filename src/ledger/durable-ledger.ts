@@ -7,19 +7,16 @@ import { sha256 } from '../sha256.ts';
 import { formatVerifierKey, signatureTypes, verifierKey } from '../tlog/note.ts';
 import type { TileAddress } from '../tlog/tile.ts';
 import { Anchor } from './anchor.ts';
-import { type CheckpointSigner, Checkpoints } from './checkpoints.ts';
-import { copyLedger } from './copy.ts';
 import { corrupt } from './distrust.ts';
 import { draftEntry } from './entry.ts';
-import { listEntries, readLeaves } from './entry-list.ts';
 import { EntrySigner } from './entry-signer.ts';
-import { listHeads } from './head-list.ts';
 import { type Clock, milliseconds, toJson } from './heads.ts';
 import { type LedgerHooks, noHooks } from './hooks.ts';
 import type { Journal, Regression } from './journal.ts';
-import { KeyChanges } from './key-changes.ts';
-import { recordOf } from './key-file.ts';
-import type { Key, KeyRing } from './key-ring.ts';
+import { KeyChanges } from './keys/key-changes.ts';
+import { recordOf } from './keys/key-file.ts';
+import type { Key, KeyRing } from './keys/key-ring.ts';
+import { noRotation, type RotationSchedule } from './keys/rotation-schedule.ts';
 import type {
   AccessTokenKeys,
   Appended,
@@ -42,13 +39,16 @@ import type {
   UnsignedEntry,
 } from './ledger.ts';
 import type { LedgerCounter } from './methods.ts';
-import { Nodes } from './nodes.ts';
-import { logEmpty, Prover, UnsoundProofError } from './prover.ts';
-import { noRotation, type RotationSchedule } from './rotation-schedule.ts';
+import { type CheckpointSigner, Checkpoints } from './reads/checkpoints.ts';
+import { listEntries, readLeaves } from './reads/entry-list.ts';
+import { listHeads } from './reads/head-list.ts';
+import { logEmpty, Prover, UnsoundProofError } from './reads/prover.ts';
+import { readEntryBundle, readTile } from './reads/tiles.ts';
 import { diskFull, Sequencer } from './sequencer.ts';
 import type { Recovered } from './startup.ts';
-import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage.ts';
-import { readEntryBundle, readTile } from './tiles.ts';
+import { copyLedger } from './storage/copy.ts';
+import { Nodes } from './storage/nodes.ts';
+import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage/storage.ts';
 
 /** An idle log signs its head anew after this time, so that readers can see that it is fresh. */
 const idleNs = 3600n * 1_000_000_000n;

@@ -1,6 +1,6 @@
 import { bytesToSign, canonicalBytes, type EntryDraft } from './entry.ts';
-import type { SigningKey } from './signing-key.ts';
-import type { StoredEntry } from './storage.ts';
+import type { SigningKey } from './keys/signing-key.ts';
+import type { StoredEntry } from './storage/storage.ts';
 
 /** Signatures under way at once: enough for every core, few enough that others who use libuv's threads don't wait. */
 const concurrency = 64;

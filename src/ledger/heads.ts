@@ -2,8 +2,8 @@ import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { encodeHead, headFromJson, headToJson, signatureBytes, timestampStepNs } from '../tlog/head.ts';
 import { hexToBytes } from '../tlog/hex.ts';
 import type { Hash } from '../tlog/tree.ts';
-import type { KeyRing, SigningKey } from './key-ring.ts';
-import type { SignedHead } from './storage.ts';
+import type { KeyRing, SigningKey } from './keys/key-ring.ts';
+import type { SignedHead } from './storage/storage.ts';
 
 /** Unix time in nanoseconds. It may jump: timestamps of heads strictly increase all the same. */
 export type Clock = () => bigint;

@@ -1,4 +1,4 @@
-import type { LedgerStorage } from './storage.ts';
+import type { LedgerStorage } from './storage/storage.ts';
 
 /** The places where a fault leaves something different behind; in the order in which an append passes them. */
 export type LedgerStep =

@@ -3,7 +3,7 @@ import { writeTreeHead } from '../contract/resources/transparency.ts';
 import { appendToFile } from '../durable-file.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHealth } from './ledger.ts';
-import type { SignedHead } from './storage.ts';
+import type { SignedHead } from './storage/storage.ts';
 
 /** Read back at start-up: ten years of days and starts. */
 const tailBytes = 4 * 2 ** 20;

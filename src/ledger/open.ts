@@ -2,17 +2,17 @@ import { constants, existsSync, statSync } from 'node:fs';
 import { access, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readAnchor } from './anchor.ts';
+import { cutShort, inspectFile } from './check/inspect-file.ts';
 import { corrupt, Distrust, keysDamaged, keysLost, lost } from './distrust.ts';
 import { DurableLedger, type LedgerOptions } from './durable-ledger.ts';
 import { milliseconds, verifyHead } from './heads.ts';
-import { cutShort, inspectFile } from './inspect-file.ts';
 import { Journal, type JournalReading } from './journal.ts';
-import { KeyRing } from './key-ring.ts';
-import { finishKeyFiles } from './key-takeover.ts';
+import { KeyRing } from './keys/key-ring.ts';
+import { finishKeyFiles } from './keys/key-takeover.ts';
 import type { LedgerHealth } from './ledger.ts';
-import { LmdbStorage } from './lmdb-store.ts';
 import { type Recovered, recover } from './startup.ts';
-import { DamagedError, type LedgerStorage } from './storage.ts';
+import { LmdbStorage } from './storage/lmdb-store.ts';
+import { DamagedError, type LedgerStorage } from './storage/storage.ts';
 
 export type { DurableLedger, LedgerOptions };
 

@@ -6,10 +6,10 @@ import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash, leafHash } from '../tlog/tree.ts';
 import { type Clock, nextTimestamp, signHead } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
-import type { LeafIndex } from './leaf-index.ts';
+import type { SigningKey } from './keys/signing-key.ts';
 import type { Appended } from './ledger.ts';
-import type { SigningKey } from './signing-key.ts';
-import type { LeafBucket, LedgerStorage, SignedHead, StoredEntry } from './storage.ts';
+import type { LeafIndex } from './storage/leaf-index.ts';
+import type { LeafBucket, LedgerStorage, SignedHead, StoredEntry } from './storage/storage.ts';
 
 /** Entries after which a batch takes no further call: a commit of more would keep proofs waiting too long. */
 const batchEntries = 4096;

@@ -14,10 +14,10 @@ import {
 } from './distrust.ts';
 import { verifyHead } from './heads.ts';
 import type { JournalReading } from './journal.ts';
-import type { KeyRing } from './key-ring.ts';
-import { LeafIndex } from './leaf-index.ts';
-import { Nodes } from './nodes.ts';
-import { DamagedError, type LedgerStorage, type SignedHead } from './storage.ts';
+import type { KeyRing } from './keys/key-ring.ts';
+import { LeafIndex } from './storage/leaf-index.ts';
+import { Nodes } from './storage/nodes.ts';
+import { DamagedError, type LedgerStorage, type SignedHead } from './storage/storage.ts';
 
 /** Entries at the end that are hashed again at each start. */
 const rehashed = 256;

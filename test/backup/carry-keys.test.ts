@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { carryKeys } from '../../src/backup/carry-keys.ts';
 import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
-import { activated, type KeyFile, newKeyFile } from '../../src/ledger/key-file.ts';
+import { activated, type KeyFile, newKeyFile } from '../../src/ledger/keys/key-file.ts';
 import { newFolder } from './fixture.ts';
 
 const now = Date.UTC(2026, 10, 20);

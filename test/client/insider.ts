@@ -4,8 +4,8 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { jcs } from '../../src/client/jcs.ts';
 import { sha256 } from '../../src/client/sha256.ts';
-import { LeafIndex } from '../../src/ledger/leaf-index.ts';
-import { LmdbStorage } from '../../src/ledger/lmdb-store.ts';
+import { LeafIndex } from '../../src/ledger/storage/leaf-index.ts';
+import { LmdbStorage } from '../../src/ledger/storage/lmdb-store.ts';
 
 import { type Database, openDatabase } from '../../src/lmdb.ts';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';

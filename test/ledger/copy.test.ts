@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fsck } from '../../src/ledger/fsck.ts';
+import { fsck } from '../../src/ledger/check/fsck.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 
 test('a copy ends with the head that it says, while appends go on', async () => {

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromJson } from '../../src/ledger/heads.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import type { SignedHead } from '../../src/ledger/storage.ts';
+import type { SignedHead } from '../../src/ledger/storage/storage.ts';
 import { type Database, openDatabase, type RootDatabase } from '../../src/lmdb.ts';
 import { encodeHead } from '../../src/tlog/head.ts';
 import { uuidToBytes } from '../../src/uuid.ts';

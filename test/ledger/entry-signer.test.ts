@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { draftEntry, signedBytes } from '../../src/ledger/entry.ts';
 import { EntrySigner } from '../../src/ledger/entry-signer.ts';
-import type { SigningKey } from '../../src/ledger/signing-key.ts';
-import type { StoredEntry } from '../../src/ledger/storage.ts';
+import type { SigningKey } from '../../src/ledger/keys/signing-key.ts';
+import type { StoredEntry } from '../../src/ledger/storage/storage.ts';
 import { entries } from './fixture-entry.ts';
 
 /** A real key, whose signatures may be held back. */

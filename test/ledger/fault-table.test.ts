@@ -9,7 +9,7 @@ import type { ServiceError } from '../../src/errors.ts';
 import type { LedgerHooks, LedgerStep } from '../../src/ledger/hooks.ts';
 import type { Appended, UnsignedEntry } from '../../src/ledger/ledger.ts';
 import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
-import type { LedgerStorage } from '../../src/ledger/storage.ts';
+import type { LedgerStorage } from '../../src/ledger/storage/storage.ts';
 import { limits } from '../../src/limits.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';

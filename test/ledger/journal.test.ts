@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { banner } from '../../src/ledger/banner.ts';
 import { Journal, type JournalLine } from '../../src/ledger/journal.ts';
-import type { SignedHead } from '../../src/ledger/storage.ts';
+import type { SignedHead } from '../../src/ledger/storage/storage.ts';
 import { copyOf, type KnownLog, logOf } from './damaged-log.ts';
 import { folder, open } from './fixture.ts';
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { noHooks } from '../../src/ledger/hooks.ts';
-import { ledgerPurposes } from '../../src/ledger/key-file.ts';
-import { KeyRing } from '../../src/ledger/key-ring.ts';
-import { LeafIndex } from '../../src/ledger/leaf-index.ts';
-import { LmdbStorage } from '../../src/ledger/lmdb-store.ts';
+import { ledgerPurposes } from '../../src/ledger/keys/key-file.ts';
+import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
 import { Sequencer } from '../../src/ledger/sequencer.ts';
+import { LeafIndex } from '../../src/ledger/storage/leaf-index.ts';
+import { LmdbStorage } from '../../src/ledger/storage/lmdb-store.ts';
 import { sha256 } from '../../src/sha256.ts';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';
 import { uuid7 } from '../../src/uuid.ts';

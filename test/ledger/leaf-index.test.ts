@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LeafIndex, segmentLeaves } from '../../src/ledger/leaf-index.ts';
+import { LeafIndex, segmentLeaves } from '../../src/ledger/storage/leaf-index.ts';
 import { sha256 } from '../../src/sha256.ts';
 
 const hashOf = (n: number) => sha256(new TextEncoder().encode(String(n)));

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { listEntries } from '../../src/ledger/entry-list.ts';
-import { listHeads } from '../../src/ledger/head-list.ts';
-import { LmdbStorage } from '../../src/ledger/lmdb-store.ts';
-import type { LedgerStorage } from '../../src/ledger/storage.ts';
+import { listEntries } from '../../src/ledger/reads/entry-list.ts';
+import { listHeads } from '../../src/ledger/reads/head-list.ts';
+import { LmdbStorage } from '../../src/ledger/storage/lmdb-store.ts';
+import type { LedgerStorage } from '../../src/ledger/storage/storage.ts';
 import { openDatabase } from '../../src/lmdb.ts';
 import { entries, fieldOf, folder, open } from './fixture.ts';
 import { canonicalOf, idOf } from './large-log.ts';

@@ -14,10 +14,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { banner } from '../../src/ledger/banner.ts';
-import { beginAnew, LogThereError } from '../../src/ledger/begin-anew.ts';
-import { fsck } from '../../src/ledger/fsck.ts';
+import { beginAnew, LogThereError } from '../../src/ledger/check/begin-anew.ts';
+import { fsck } from '../../src/ledger/check/fsck.ts';
+import { type RebuildOptions, type RebuildStep, rebuild } from '../../src/ledger/check/rebuild.ts';
 import { toJson } from '../../src/ledger/heads.ts';
-import { type RebuildOptions, type RebuildStep, rebuild } from '../../src/ledger/rebuild.ts';
 import {
   copyOf,
   fileOf,

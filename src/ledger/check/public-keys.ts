@@ -1,0 +1,78 @@
+import { type KeyObject, verify } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { importPublicKey } from '../../ed25519.ts';
+import { encodeHead } from '../../tlog/head.ts';
+import { KeyFileError, parseKeyFile } from '../keys/key-file.ts';
+import type { SignedHead } from '../storage/storage.ts';
+
+export interface PublicKey {
+  readonly kid: string;
+  readonly purpose: string;
+  /** Heads: sizes `fromSize` ≤ size ≤ `toSize`. Entries: indices `fromSize` ≤ index < `toSize`. */
+  readonly fromSize: number;
+  readonly toSize: number;
+  readonly key: KeyObject;
+}
+
+/**
+ * The public halves of the key files in a folder, for checking a log that isn't running: no passphrase is needed, and
+ * nothing is written. Whether a key was retired or revoked since makes no difference here: it signed what it signed.
+ */
+export class PublicKeys {
+  readonly #keys = new Map<string, PublicKey>();
+  readonly damaged: string[] = [];
+
+  /** @throws the system's error where the folder or a file can't be read; a folder that is missing is empty. */
+  static load(folder: string): PublicKeys {
+    const found = new PublicKeys();
+    for (const name of namesIn(folder).sort()) {
+      if (!name.endsWith('.json')) continue;
+      const kid = name.slice(0, -'.json'.length);
+      try {
+        found.#add(kid, readFileSync(join(folder, name), 'utf8'));
+      } catch (error) {
+        if (!(error instanceof KeyFileError)) throw error;
+        found.damaged.push(`${join(folder, name)}: ${error.message}`);
+      }
+    }
+    return found;
+  }
+
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  get(kid: string, purpose: 'transparency-sth' | 'event-signing'): PublicKey | undefined {
+    const key = this.#keys.get(kid);
+    return key?.purpose === purpose ? key : undefined;
+  }
+
+  /** Whether a key of this log signed the head. */
+  isSigned = (head: SignedHead): boolean => {
+    const key = this.get(head.keyId, 'transparency-sth');
+    return (
+      key !== undefined &&
+      head.signature.length === 64 &&
+      verify(null, encodeHead(head), key.key, head.signature)
+    );
+  };
+
+  #add(kid: string, text: string): void {
+    const file = parseKeyFile(text);
+    if (file.kid !== kid) throw new KeyFileError(`holds key ${file.kid}`);
+    const key = importPublicKey(new Uint8Array(Buffer.from(file.x, 'base64url')));
+    if (key === undefined) throw new KeyFileError('x is no acceptable Ed25519 public key');
+    const { svc_purpose: purpose, svc_from_size = 0, svc_to_size = Number.MAX_SAFE_INTEGER } = file;
+    this.#keys.set(kid, { kid, purpose, key, fromSize: svc_from_size, toSize: svc_to_size });
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,333 @@
+import { existsSync } from 'node:fs';
+import { copyFile, link, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { flushFolder, replaceFile } from '../../durable-file.ts';
+import { sha256 } from '../../sha256.ts';
+import { GrowingTree } from '../../tlog/growing-tree.ts';
+import { leafHash } from '../../tlog/tree.ts';
+import { anchorText, readAnchor } from '../anchor.ts';
+import { type Clock, milliseconds } from '../heads.ts';
+import { Journal } from '../journal.ts';
+import { KeyRing } from '../keys/key-ring.ts';
+import { LeafIndex } from '../storage/leaf-index.ts';
+import { LmdbStorage, type RebuiltPart } from '../storage/lmdb-store.ts';
+import type { SignedHead } from '../storage/storage.ts';
+import { EntryReader } from './canonical-entry.ts';
+import { DatabaseFile } from './database-file.ts';
+import { type FsckProgress, type FsckReport, fsck } from './fsck.ts';
+import { PublicKeys } from './public-keys.ts';
+import { Salvage, type Salvaged } from './salvage.ts';
+
+/** Entries written in one transaction. */
+const partEntries = 16_384;
+
+/** Lost entries that are named by their ids. */
+const maxNamed = 1000;
+
+export interface RebuildOptions {
+  readonly dataDir: string;
+  readonly anchorPath?: string;
+  /** Signed heads from elsewhere, such as an auditor's pin: they may vouch for more than what the folder holds. */
+  readonly heads?: readonly SignedHead[];
+  /** Go on although signed leaves are missing. */
+  readonly acceptLoss?: boolean;
+  /** Only say what would be done. */
+  readonly dryRun?: boolean;
+  readonly clock?: Clock;
+  onProgress?(progress: RebuildProgress): void;
+  /** Told before each step that leaves something different on disk, for tests that stop there. */
+  onStep?(step: RebuildStep): void;
+}
+
+/** What it is at, and how far. */
+export interface RebuildProgress extends FsckProgress {
+  readonly step: 'check' | 'read' | 'write' | 'verify';
+}
+
+export type RebuildStep =
+  | 'written'
+  | 'verified'
+  | 'old-kept'
+  | 'swapped'
+  | 'journal-written'
+  | 'anchor-written';
+
+/**
+ * `whole`: there was nothing to do. `rebuilt`: the file was written anew. `accepted`: the file is whole, but behind what was
+ * signed, and the log goes on from it. `refused`: signed leaves would be missing, and nobody said that this is all right.
+ * `hopeless`: no signed head could be found that the entries give. `planned`: a dry run of a rebuild.
+ */
+export type RebuildOutcome = 'whole' | 'rebuilt' | 'accepted' | 'refused' | 'hopeless' | 'planned';
+
+export interface RebuildReport {
+  readonly outcome: RebuildOutcome;
+  /** What was found wrong. */
+  readonly found: FsckReport;
+  /** The head that the log ends with afterwards. */
+  readonly head: SignedHead | undefined;
+  /** The largest head known to have been signed. */
+  readonly previous: SignedHead | undefined;
+  readonly lost: {
+    /** Entries `from` ≤ index < `to`. */
+    readonly from: number;
+    readonly to: number;
+    /** Why it ends there; undefined where no signed head covers more. */
+    readonly why: string | undefined;
+    /** Ids of the first thousand, by index, where anything tells them. */
+    readonly ids: ReadonlyMap<number, string>;
+    /** Heads that were signed, so that auditors may hold them. */
+    readonly heads: readonly SignedHead[];
+  };
+  /** Where the damaged file was kept. */
+  readonly kept: string | undefined;
+}
+
+/**
+ * Writes ledger.mdb anew from what can be read of it: the longest beginning of the log that a signed head vouches for,
+ * with everything that is derived from it. It is written beside the old file, flushed and checked by `fsck`; then the old
+ * file gets another name and the new one its place in one step, so that a crash at any point leaves the old or the new
+ * one whole. Another run takes up where it was.
+ *
+ * Where all of what was signed is saved, no more happens. Where it isn't, and `acceptLoss` says so, the journal gets a
+ * line that tells how far the log went back, and the anchor the head that it goes on from (the old one is kept): the
+ * service starts again, and shows it. Auditors that saw more will report a fork, which is the truth.
+ *
+ * The caller holds the lock of the folder. Memory: 12 bytes a leaf where pages are damaged, and the heads.
+ */
+export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
+  const { dataDir, anchorPath = join(dataDir, 'anchor.json'), onProgress, heads = [] } = options;
+  const path = join(dataDir, 'ledger.mdb');
+  const found = await fsck({
+    ...{ dataDir, anchorPath },
+    onProgress: (progress) => onProgress?.({ step: 'check', ...progress }),
+  });
+  const keys = PublicKeys.load(join(dataDir, 'keys'));
+  const elsewhere = [...(await witnessed(dataDir, anchorPath, keys)), ...heads];
+  const file = new DatabaseFile(path, 'rescue');
+  try {
+    const salvage = new Salvage(file, keys, elsewhere);
+    const saved = await salvage.run((progress) => onProgress?.({ step: 'read', ...progress }));
+    const plan = new Plan(options, found, salvage, saved);
+    return await plan.carryOut(path, anchorPath);
+  } finally {
+    file.close();
+  }
+}
+
+/** Signed heads that the anchor and the journal remember. */
+async function witnessed(dataDir: string, anchorPath: string, keys: PublicKeys): Promise<SignedHead[]> {
+  const anchor = await readAnchor(anchorPath).catch(() => undefined);
+  const journal = await new Journal(join(dataDir, 'journal.ndjson'))
+    .read(keys.isSigned)
+    .catch(() => undefined);
+  return [...(journal?.heads ?? []), ...(anchor?.kind === 'head' ? [anchor.head] : [])];
+}
+
+class Plan {
+  readonly #options: RebuildOptions;
+  readonly #found: FsckReport;
+  readonly #salvage: Salvage;
+  readonly #saved: Salvaged;
+  readonly #stamp: string;
+
+  constructor(options: RebuildOptions, found: FsckReport, salvage: Salvage, saved: Salvaged) {
+    this.#options = options;
+    this.#found = found;
+    this.#salvage = salvage;
+    this.#saved = saved;
+    this.#stamp = this.#now.toISOString().replaceAll(/[:.]/g, '-');
+  }
+
+  async carryOut(path: string, anchorPath: string): Promise<RebuildReport> {
+    const { dryRun = false, acceptLoss = false } = this.#options;
+    const { head } = this.#saved;
+    const isEmptyLog = this.#largest === undefined && this.#saved.known === 0;
+    if (!this.#found.isDamaged && !this.#isLoss) return this.#report('whole');
+    if (head === undefined && !isEmptyLog) return this.#report('hopeless');
+    if (dryRun) return this.#report('planned');
+    if (this.#isLoss && !acceptLoss) return this.#report('refused');
+    const kept = this.#found.isDamaged ? await this.#replace(path) : undefined;
+    if (this.#isLoss) await this.#tell(anchorPath);
+    return this.#report(kept === undefined ? 'accepted' : 'rebuilt', kept);
+  }
+
+  get #isLoss(): boolean {
+    return this.#saved.dropped.length > 0;
+  }
+
+  get #now(): Date {
+    const { clock } = this.#options;
+    return clock === undefined ? new Date() : new Date(milliseconds(clock()));
+  }
+
+  get #largest(): SignedHead | undefined {
+    const all = [...this.#saved.dropped, ...(this.#saved.head === undefined ? [] : [this.#saved.head])];
+    return all.reduce<SignedHead | undefined>(
+      (most, head) => (most === undefined || head.size > most.size ? head : most),
+      undefined,
+    );
+  }
+
+  #step(step: RebuildStep): void {
+    this.#options.onStep?.(step);
+  }
+
+  /** Returns where the old file was kept. */
+  async #replace(path: string): Promise<string> {
+    const beside = `${path}.rebuilding`;
+    await rm(beside, { force: true }); // of a run that was cut short
+    await rm(`${beside}-lock`, { force: true });
+    await this.#write(beside);
+    this.#step('written');
+    await this.#verify(beside);
+    this.#step('verified');
+    const kept = `${path}.damaged-${this.#stamp}`;
+    await keepUnder(path, kept);
+    this.#step('old-kept');
+    await rename(beside, path);
+    await flushFolder(dirname(path));
+    this.#step('swapped');
+    await rm(`${path}-lock`, { force: true }); // LMDB's table of readers, of the old file
+    await rm(`${beside}-lock`, { force: true });
+    return kept;
+  }
+
+  async #write(path: string): Promise<void> {
+    const { head, heads } = this.#saved;
+    const storage = new LmdbStorage(path);
+    try {
+      const size = head?.size ?? 0;
+      const writer = new PartWriter(storage);
+      for (const bytes of this.#salvage.entries(size)) {
+        writer.add(bytes);
+        if (writer.size % partEntries === 0)
+          this.#options.onProgress?.({ step: 'write', leaves: writer.size, total: size });
+      }
+      writer.end(heads);
+      storage.complete();
+      const checkpoint = this.#salvage.checkpoint;
+      if (checkpoint !== undefined && sizeOf(checkpoint) <= size) storage.keepCheckpoint(checkpoint);
+      storage.setState('ready');
+    } finally {
+      await storage.close();
+    }
+  }
+
+  async #verify(path: string): Promise<void> {
+    const { dataDir, anchorPath, onProgress } = this.#options;
+    const report = await fsck({
+      ...{ dataDir, ledgerPath: path },
+      ...(anchorPath === undefined ? {} : { anchorPath }),
+      onProgress: (progress) => onProgress?.({ step: 'verify', ...progress }),
+    });
+    if (report.isDamaged)
+      throw new Error(
+        `what was rebuilt is not whole (${report.findings.map(({ message }) => message).join('; ')})`,
+      );
+  }
+
+  /** The journal first: without its line the service refuses to go on, with it the anchor alone is a reason to. */
+  async #tell(anchorPath: string): Promise<void> {
+    const { dataDir } = this.#options;
+    const { head } = this.#saved;
+    if (head === undefined) return;
+    await restartKeys(join(dataDir, 'keys'), head.size);
+    const line = {
+      event: 'rebuilt',
+      at: this.#now,
+      head,
+      health: { state: 'ok' },
+      replaced: this.#largest,
+    } as const;
+    await new Journal(join(dataDir, 'journal.ndjson')).write(line);
+    this.#step('journal-written');
+    if (existsSync(anchorPath)) await copyFile(anchorPath, `${anchorPath}.replaced-${this.#stamp}`);
+    await replaceFile(anchorPath, anchorText(head), { mode: 0o644 });
+    this.#step('anchor-written');
+  }
+
+  #report(outcome: RebuildOutcome, kept?: string): RebuildReport {
+    const { head, dropped, known, stoppedAt } = this.#saved;
+    const from = head?.size ?? 0;
+    const lost = {
+      from,
+      to: known,
+      why: stoppedAt && `entry ${stoppedAt.index} ends it: ${stoppedAt.why}`,
+      ids: this.#salvage.idsOf(from, known, maxNamed),
+      heads: dropped,
+    };
+    return { outcome, found: this.#found, head, previous: this.#largest, lost, kept };
+  }
+}
+
+/** Writes entries and all that is derived from them, part by part. */
+class PartWriter {
+  readonly #storage: LmdbStorage;
+  readonly #tree = GrowingTree.load(sha256, 0, () => undefined)!;
+  readonly #leaves = new LeafIndex();
+  readonly #reader = new EntryReader();
+  #entries: { id: string; canonical: Uint8Array }[] = [];
+  #buckets: RebuiltPart['buckets'][number][] = [];
+
+  constructor(storage: LmdbStorage) {
+    this.#storage = storage;
+  }
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  add(bytes: Buffer): void {
+    const canonical = new Uint8Array(bytes);
+    if (!this.#reader.read(bytes)) throw new Error(`entry ${this.size} is signed for and no entry`);
+    const hash = leafHash(sha256, canonical);
+    this.#entries.push({ id: this.#reader.id, canonical });
+    this.#tree.append(hash);
+    this.#buckets.push(...this.#leaves.add(hash));
+    if (this.#entries.length === partEntries) this.#flush([]);
+  }
+
+  end(heads: readonly SignedHead[]): void {
+    this.#flush([]);
+    for (let from = 0; from < heads.length; from += partEntries)
+      this.#flush(heads.slice(from, from + partEntries));
+  }
+
+  #flush(heads: readonly SignedHead[]): void {
+    const first = this.#tree.size - this.#entries.length;
+    const pages = this.#entries.length === 0 ? [] : this.#tree.takePages();
+    this.#storage.load({ first, entries: this.#entries, pages, buckets: this.#buckets, heads });
+    this.#entries = [];
+    this.#buckets = [];
+  }
+}
+
+/**
+ * A key that took over at a size which the log no longer has signs from the size that it goes on from, or outsiders would
+ * refuse what it signs next.
+ */
+async function restartKeys(folder: string, size: number): Promise<void> {
+  const ring = await KeyRing.load(folder);
+  const ahead = ring
+    .all()
+    .filter(({ state, file }) => state === 'active' && (file.svc_from_size ?? 0) > size);
+  if (ahead.length > 0) ring.change(ahead.map((key) => key.with({ ...key.file, svc_from_size: size })));
+}
+
+/** Another name for the same file: at no time is there none under its own. */
+async function keepUnder(path: string, name: string): Promise<void> {
+  try {
+    await link(path, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
+    await copyFile(path, name); // a file system without hard links
+    const copy = await open(name, 'r+');
+    await copy.sync().finally(() => copy.close());
+  }
+  await flushFolder(dirname(path));
+}
+
+/** Leaves that a checkpoint covers: its second line. */
+function sizeOf(checkpoint: string): number {
+  return Number(checkpoint.split('\n')[1] ?? Number.POSITIVE_INFINITY);
+}

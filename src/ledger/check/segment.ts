@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import { equalHashes, type Hash } from '../../tlog/tree.ts';
+import { segmentLeaves } from '../storage/leaf-index.ts';
+import type { SignedHead } from '../storage/storage.ts';
+import { DatabaseFile, type PageDamage, type Table } from './database-file.ts';
+import { EntriesCheck } from './entries.ts';
+import { Findings, type FoundThings } from './findings.ts';
+import type { FingerprintSums } from './fingerprint.ts';
+import { checkSignature, readHeads } from './heads.ts';
+import { SegmentIndexes } from './indexes.ts';
+import { PublicKeys } from './public-keys.ts';
+
+/** A part of the log that can be checked without the others: 65,536 leaves, two whole levels of pages of nodes. */
+export interface SegmentJob {
+  /** Index of its first leaf, a multiple of 65,536. */
+  readonly first: number;
+  /** Leaves of the log's last head. */
+  readonly size: number;
+  readonly signatures: boolean;
+  readonly seeds: readonly [number, number];
+  /** Entries that the index by kind has. */
+  readonly kindTotal: number;
+  /** Sizes at which a root is wanted although the history has no head of it, ascending. */
+  readonly alsoAt: readonly number[];
+}
+
+export interface SegmentResult {
+  readonly first: number;
+  readonly leaves: number;
+  /** Root of the segment's own leaves; undefined where one of them isn't known. */
+  readonly root: Hash | undefined;
+  /**
+   * For each head in it, in order, and each size in `alsoAt`: leaves, the root of the segment's own leaves at that size,
+   * and for heads the root that was signed. None behind a leaf that isn't known.
+   */
+  readonly sizes: readonly number[];
+  readonly roots: readonly Hash[];
+  readonly signed: readonly (Hash | undefined)[];
+  readonly ids: FingerprintSums;
+  readonly kinds: FingerprintSums;
+  /** Entries that couldn't be read, so that indexes can't be held against them. */
+  readonly skipped: number;
+  readonly found: FoundThings;
+  readonly damages: readonly PageDamage[];
+}
+
+/** What threads do for `fsck`. */
+export interface FsckTasks {
+  check(job: SegmentJob): Promise<SegmentResult>;
+}
+
+/** Reads a log segment by segment. Owner of an open file. */
+export class SegmentReader {
+  readonly #file: DatabaseFile;
+  readonly #tables: ReadonlyMap<string, Table>;
+  readonly #keys: PublicKeys;
+
+  constructor({ dataDir, ledgerPath }: { readonly dataDir: string; readonly ledgerPath: string }) {
+    this.#keys = PublicKeys.load(join(dataDir, 'keys'));
+    this.#file = new DatabaseFile(ledgerPath);
+    this.#tables = this.#file.tables(() => {}); // what is wrong with them is told by whoever asks for segments
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** Checks one segment. `onStep` is called after each page of 256 leaves. */
+  async check(
+    job: SegmentJob,
+    onStep: (leaves: number) => Promise<void> | undefined = () => undefined,
+  ): Promise<SegmentResult> {
+    const { first, size, signatures, kindTotal, seeds } = job;
+    const findings = new Findings();
+    const damages: PageDamage[] = [];
+    const onDamage = (damage: PageDamage): void => void damages.push(damage);
+    const shared = { file: this.#file, tables: this.#tables, findings, onDamage };
+    const leaves = Math.min(segmentLeaves, size - first);
+    const indexes = new SegmentIndexes({ ...shared, first, seeds, kindTotal });
+    const wanted = new WantedRoots(
+      readHeads({ ...shared, findings: new Findings() }, first === 0 ? 0 : first + 1),
+      job.alsoAt,
+    );
+    const check = new EntriesCheck({
+      ...{ ...shared, keys: this.#keys, indexes, first, leaves, signatures },
+      onSize: (at, root) => wanted.reached(first + at, root),
+    });
+    wanted.reached(first, () => new Uint8Array(0)); // a head of no leaves would come before all of them
+    while (!check.done) {
+      check.step();
+      await onStep(check.leaves);
+    }
+    check.end();
+    for (const head of readHeads({ ...shared, findings: new Findings() }, first === 0 ? 0 : first + 1)) {
+      if (head.size > first + leaves) break;
+      checkSignature(head, this.#keys, findings);
+    }
+    return {
+      ...{ first, leaves, root: check.root, ...wanted.found, ...indexes.sums, damages },
+      found: { list: findings.list, counts: findings.counts },
+    };
+  }
+}
+
+/** Heads and other sizes, by size, as the tree comes to them. */
+class WantedRoots {
+  readonly #heads: Generator<SignedHead>;
+  readonly #also: readonly number[];
+  #head: SignedHead | undefined;
+  #next = 0;
+  readonly found = { sizes: [] as number[], roots: [] as Hash[], signed: [] as (Hash | undefined)[] };
+
+  constructor(heads: Generator<SignedHead>, also: readonly number[]) {
+    this.#heads = heads;
+    this.#also = also;
+    this.#head = this.#take();
+  }
+
+  reached(size: number, rootOf: () => Hash): void {
+    const wanted: (Hash | undefined)[] = [];
+    for (; this.#head !== undefined && this.#head.size <= size; this.#head = this.#take()) {
+      if (this.#head.size === size) wanted.push(this.#head.root);
+    }
+    for (; (this.#also[this.#next] ?? Number.POSITIVE_INFINITY) <= size; this.#next++) {
+      if (this.#also[this.#next] === size) wanted.push(undefined);
+    }
+    if (wanted.length === 0) return;
+    const root = rootOf();
+    for (const signed of wanted) this.#add(size, root, signed);
+  }
+
+  #add(size: number, root: Hash, signed: Hash | undefined): void {
+    // Heads are signed anew at the same size: once is enough where the same root was signed.
+    const last = this.found.signed.at(-1);
+    if (
+      this.found.sizes.at(-1) === size &&
+      signed !== undefined &&
+      last !== undefined &&
+      equalHashes(last, signed)
+    )
+      return;
+    this.found.sizes.push(size);
+    this.found.roots.push(root);
+    this.found.signed.push(signed);
+  }
+
+  #take(): SignedHead | undefined {
+    const { value, done } = this.#heads.next();
+    return done === true ? undefined : value;
+  }
+}

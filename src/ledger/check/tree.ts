@@ -1,0 +1,106 @@
+import { sha256 } from '../../sha256.ts';
+import { GrowingTree } from '../../tlog/growing-tree.ts';
+import { equalHashes, foldEdge, type Hash, nodeHash } from '../../tlog/tree.ts';
+import { segmentLeaves } from '../storage/leaf-index.ts';
+import { type DatabaseFile, findRow, type Table } from './database-file.ts';
+import { segmentLevels } from './entries.ts';
+import type { Findings } from './findings.ts';
+import { numbersKey } from './row-keys.ts';
+import type { SegmentResult } from './segment.ts';
+import type { WitnessedHead } from './witnesses.ts';
+
+/** A complete subtree over segments. */
+interface Subtree {
+  readonly segments: number;
+  readonly hash: Hash;
+}
+
+/**
+ * Joins segments, in order, to the whole tree: the pages of nodes above them, and the roots of all heads. The root at a
+ * size within a segment is folded from the complete subtrees of segments before it and the segment's own root, because
+ * RFC 6962 folds the right edge from the right.
+ */
+export class TreeJoin {
+  readonly #input: {
+    readonly file: DatabaseFile;
+    readonly tables: ReadonlyMap<string, Table>;
+    readonly findings: Findings;
+  };
+  readonly #size: number;
+  readonly #witnesses: readonly WitnessedHead[];
+  /** A tree whose leaves are the roots of whole segments. */
+  readonly #above = GrowingTree.load(sha256, 0, () => undefined)!;
+  /** Its right edge, largest first. */
+  readonly #edge: Subtree[] = [];
+  #broken = false;
+
+  constructor(
+    input: {
+      readonly file: DatabaseFile;
+      readonly tables: ReadonlyMap<string, Table>;
+      readonly findings: Findings;
+    },
+    size: number,
+    witnesses: readonly WitnessedHead[],
+  ) {
+    this.#input = input;
+    this.#size = size;
+    this.#witnesses = witnesses;
+  }
+
+  add(part: SegmentResult): void {
+    if (this.#broken) return;
+    part.sizes.forEach((size, i) => {
+      this.#compare(size, this.#rootOf(size - part.first, part.roots[i]!), part.signed[i]);
+    });
+    if (part.root === undefined) this.#broken = true;
+    else if (part.leaves === segmentLeaves) this.#append(part.root);
+  }
+
+  /** Holds the pages above the segments against the stored ones. */
+  end(): void {
+    if (this.#broken || this.#size < segmentLeaves) return;
+    const { file, tables, findings } = this.#input;
+    const table = tables.get('pages');
+    for (const { level, index, bytes } of this.#above.takePages()) {
+      const stored = table && findRow(file, table, numbersKey([level + segmentLevels, index]));
+      const name = `page ${level + segmentLevels}/${index} of the nodes`;
+      if (stored === undefined) findings.add('node_missing', `${name} is missing`, index);
+      else if (Buffer.compare(stored, bytes) !== 0)
+        findings.add('node_altered', `${name} is not what the entries give`, index);
+    }
+  }
+
+  #append(root: Hash): void {
+    this.#above.append(root);
+    let subtree: Subtree = { segments: 1, hash: root };
+    for (let left = this.#edge.at(-1); left?.segments === subtree.segments; left = this.#edge.at(-1)) {
+      this.#edge.pop();
+      subtree = { segments: 2 * left.segments, hash: nodeHash(sha256, left.hash, subtree.hash) };
+    }
+    this.#edge.push(subtree);
+  }
+
+  #rootOf(leaves: number, own: Hash): Hash {
+    const before = this.#edge.map(({ hash }) => hash);
+    if (leaves === 0) return before.length === 0 ? sha256(new Uint8Array(0)) : foldEdge(sha256, before);
+    return foldEdge(sha256, [...before, own]);
+  }
+
+  #compare(size: number, root: Hash, signed: Hash | undefined): void {
+    const { findings } = this.#input;
+    if (signed !== undefined) {
+      if (equalHashes(signed, root)) return;
+      findings.add('head_root', `the head of ${size} leaves has another root than the entries give`, size);
+      return;
+    }
+    for (const { head, source, root: code } of this.#witnesses) {
+      if (head.size !== size || equalHashes(head.root, root)) continue;
+      findings.add(
+        code,
+        `the head in ${source}, of ${size} leaves, has another root than the entries give`,
+        size,
+      );
+    }
+  }
+}

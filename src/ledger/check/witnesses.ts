@@ -1,0 +1,69 @@
+import { readAnchor } from '../anchor.ts';
+import { Journal } from '../journal.ts';
+import type { SignedHead } from '../storage/storage.ts';
+import type { FindingCode, Findings } from './findings.ts';
+import type { PublicKeys } from './public-keys.ts';
+
+/** A head kept outside the file: the log's first `head.size` leaves must give its root. */
+export interface WitnessedHead {
+  readonly head: SignedHead;
+  readonly source: string;
+  readonly root: FindingCode;
+  readonly ahead: FindingCode;
+}
+
+/**
+ * The signed heads that anchor and journal remember, by size. What of them is unreadable or not signed by this log is a
+ * finding; it is no evidence against the log (see `Journal.read`).
+ */
+export async function readWitnesses(
+  paths: { readonly anchor: string; readonly journal: string },
+  keys: PublicKeys,
+  findings: Findings,
+): Promise<WitnessedHead[]> {
+  const found = [
+    ...(await readTheAnchor(paths.anchor, keys, findings)),
+    ...(await readTheJournal(paths.journal, keys, findings)),
+  ];
+  return found.sort((a, b) => a.head.size - b.head.size);
+}
+
+async function readTheAnchor(path: string, keys: PublicKeys, findings: Findings): Promise<WitnessedHead[]> {
+  const anchor = await readAnchor(path).catch((error: Error) => error);
+  if (anchor instanceof Error) {
+    findings.add('anchor_unreadable', anchor.message);
+    return [];
+  }
+  if (anchor.kind === 'missing') return [];
+  if (anchor.kind === 'unreadable') {
+    findings.add('anchor_unreadable', `the anchor ${path} holds no head: ${anchor.why}`);
+    return [];
+  }
+  const { head } = anchor;
+  if (keys.isSigned(head))
+    return [{ head, source: 'the anchor', root: 'anchor_root', ahead: 'anchor_ahead' }];
+  const message = `the head of ${head.size} leaves in the anchor ${path} is not signed by this log`;
+  findings.add('anchor_signature', message, head.size);
+  return [];
+}
+
+async function readTheJournal(path: string, keys: PublicKeys, findings: Findings): Promise<WitnessedHead[]> {
+  const reading = await new Journal(path).read(keys.isSigned).catch((error: Error) => error);
+  if (reading instanceof Error) {
+    findings.add('journal_unreadable', reading.message);
+    return [];
+  }
+  const { lines, count } = reading.unsigned;
+  for (const { line, size } of lines) {
+    const message = `line ${line} of the journal has a head of ${size} leaves that is not signed by this log`;
+    findings.add('journal_signature', message, line);
+  }
+  if (count > lines.length)
+    findings.add('journal_signature', 'and lines before them', 0, count - lines.length);
+  return reading.heads.map((head) => ({
+    head,
+    source: 'the journal',
+    root: 'journal_root',
+    ahead: 'journal_ahead',
+  }));
+}

@@ -1,0 +1,284 @@
+import { entryOf, keyRetired, keyRevoked, keyRotated } from '../../contract/critical-events.ts';
+import { rotatedPurposes } from '../../contract/resources/key.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
+import { uuid7 } from '../../uuid.ts';
+import { type Clock, milliseconds } from '../heads.ts';
+import type { LedgerHooks } from '../hooks.ts';
+import type { LedgerKeyPurpose, UnsignedEntry } from '../ledger.ts';
+import type { Sequencer } from '../sequencer.ts';
+import type { LedgerStorage } from '../storage/storage.ts';
+import { type Ending, ended, ledgerPurposes, type Succession } from './key-file.ts';
+import type { Key, KeyRing } from './key-ring.ts';
+import { retirement, takeOver } from './key-takeover.ts';
+import { dueStep, type RotationSchedule } from './rotation-schedule.ts';
+
+export interface KeyChangesParts {
+  readonly keys: KeyRing;
+  readonly storage: Pick<LedgerStorage, 'indexOf'>;
+  readonly sequencer: Sequencer;
+  readonly clock: Clock;
+  readonly hooks: LedgerHooks;
+  readonly schedule: RotationSchedule;
+  /** Appends to the log as anybody does. */
+  append(entries: readonly UnsignedEntry[]): Promise<unknown>;
+}
+
+/**
+ * The life of keys: from published to signing to retired or revoked, one change at a time.
+ *
+ * A rotation, and what a crash after each step means:
+ *
+ *     1. the new key's file, pending    published; a rotation that is due goes on at the next start
+ *     2. key.rotated is in the log      the old key signed the head that covers it; the next start repeats this step,
+ *                                       which adds nothing, and goes on
+ *     3. both files, in one turn with   the first file tells what the second is to be
+ *        the last commit of the old key
+ *     4. key.retired is in the log      the old key's file holds the entry; the next start appends what is missing
+ */
+export class KeyChanges {
+  readonly #parts: KeyChangesParts;
+  /** Entries that files of keys promise and the log hasn't got. */
+  #owed: UnsignedEntry[] = [];
+  #changing = false;
+  #closed = false;
+  /** The work that has the keys to itself, and all that waits behind it. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: KeyChangesParts) {
+    this.#parts = parts;
+  }
+
+  /** Finishes what the last life began, before anything is served (its files were, by `finishKeyFiles`). */
+  async finish(): Promise<void> {
+    const { keys, storage } = this.#parts;
+    const promised = keys.all().flatMap(({ file }) => file.svc_entries ?? []);
+    this.#owed = promised.filter(({ id }) => storage.indexOf(id) === undefined).sort(byTime);
+    this.#signAnew();
+    await this.#appendOwed();
+    await this.tick();
+  }
+
+  /** Does what is due: by the schedule, and what a full queue or disk put off. */
+  async tick(): Promise<void> {
+    if (this.#changing) return;
+    await this.#appendOwed().catch(later);
+    for (const purpose of ledgerPurposes) {
+      const { keys, schedule } = this.#parts;
+      const active = keys.active(purpose);
+      if (active === undefined || this.#changing) continue;
+      const step = dueStep(active.file, keys.pending(purpose)?.file, this.#now(), schedule);
+      if (step === undefined) continue;
+      await this.#change(() => this.#due(purpose, step)).catch(later);
+    }
+  }
+
+  /** See `Ledger.rotateKey`. */
+  async rotate(purpose: LedgerKeyPurpose, actor: string): Promise<Key> {
+    if (!(rotatedPurposes as readonly string[]).includes(purpose))
+      throw invalidField('purpose', `must be one of ${rotatedPurposes.join(', ')}: no other key is rotated`);
+    return this.#change(async () => {
+      const published = this.#parts.keys.pending(purpose);
+      const successor =
+        published === undefined ? await this.#publish(purpose, { actor }) : this.#hasten(published, actor);
+      return this.#takeOver(successor);
+    });
+  }
+
+  /** See `Ledger.retireKey`. */
+  async retire(kid: string, actor: string): Promise<Key> {
+    return this.#change(async () => {
+      const key = this.#find(kid);
+      if (key.state !== 'pending') {
+        throw new ServiceError(
+          'INVALID_TRANSITION',
+          `key ${key.kid} is ${key.state}; only a pending one can be given up`,
+        );
+      }
+      const data = { purpose: key.purpose, ...(key.purpose === 'access-token' ? {} : { to_size: 0 }) };
+      return this.#end(key, 'retired', (id, now) => entryOf(keyRetired(key.kid, data, actor), id, now));
+    });
+  }
+
+  /** See `Ledger.revokeKey`. */
+  async revoke(id: string, reason: string, actor: string): Promise<Key> {
+    return this.#change(async () => {
+      const key = this.#find(id);
+      const { kid, state, purpose } = key;
+      if (state === 'revoked') throw new ServiceError('INVALID_TRANSITION', `key ${kid} is revoked already`);
+      if (state !== 'active' || purpose === 'witness') {
+        return this.#end(key, 'revoked', (id, now) =>
+          entryOf(keyRevoked(kid, { purpose, reason }, actor), id, now),
+        );
+      }
+      // Not a pending key that may be there: who took this one from the disk may have taken that one too.
+      const fresh = await this.#parts.keys.newKey(purpose, this.#now());
+      const data = { purpose, reason, replaced_by: fresh.kid };
+      this.#replace(key, fresh, (_size, now) => ({
+        kid,
+        state: 'revoked',
+        entry: entryOf(keyRevoked(kid, data, actor), uuid7(now), now),
+      }));
+      await this.#appendOwed();
+      return this.#find(kid);
+    });
+  }
+
+  /** Runs `work` while no key changes; changes wait for it. */
+  hold<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.#turn.then(work);
+    this.#turn = run.catch(() => {});
+    return run;
+  }
+
+  /** Refuses further changes; resolves when none is under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#turn;
+  }
+
+  async #due(purpose: LedgerKeyPurpose, step: 'publish' | 'take_over'): Promise<void> {
+    const pending = this.#parts.keys.pending(purpose);
+    const due = new Date(this.#now() + this.#parts.schedule.overlapMs).toISOString();
+    if (step === 'publish' && pending === undefined) await this.#publish(purpose, { actor: 'system', due });
+    if (step === 'take_over' && pending !== undefined) await this.#takeOver(pending);
+  }
+
+  /** 1. From now on the key is in the key set. */
+  async #publish(purpose: LedgerKeyPurpose, how: Pick<Succession, 'actor' | 'due'>): Promise<Key> {
+    const { keys, hooks } = this.#parts;
+    const now = this.#now();
+    const replaces = this.#active(purpose).kid;
+    const key = await keys.newKey(purpose, now);
+    const successor = key.with({ ...key.file, svc_succession: { replaces, entry_id: uuid7(now), ...how } });
+    keys.change([successor]);
+    hooks.at('key-published');
+    return successor;
+  }
+
+  /** A scheduled successor is wanted now. */
+  #hasten(key: Key, actor: string): Key {
+    const { due: _later, ...succession } = successionOf(key);
+    const successor = key.with({ ...key.file, svc_succession: { ...succession, actor } });
+    this.#parts.keys.change([successor]);
+    this.#parts.hooks.at('key-published');
+    return successor;
+  }
+
+  async #takeOver(successor: Key): Promise<Key> {
+    const { append, hooks } = this.#parts;
+    const purpose = successor.purpose as LedgerKeyPurpose;
+    const old = this.#active(purpose);
+    const { actor, entry_id } = successionOf(successor);
+    const names = { old_kid: old.kid, new_kid: successor.kid, new_fingerprint: successor.fingerprint };
+
+    // 2. The head that covers this entry is signed by the old key, and released.
+    await append([entryOf(keyRotated({ purpose, ...names }, actor), entry_id, this.#now())]);
+    hooks.at('key-rotated');
+
+    // 3. and 4.
+    this.#replace(old, successor, (size, now) => retirement(old, size, now, actor));
+    await this.#appendOwed();
+    return this.#find(successor.kid);
+  }
+
+  /** Everything in one turn: what was signed before is committed, nothing is signed in between. */
+  #replace(old: Key, successor: Key, end: (size: number, nowMs: number) => Ending): void {
+    const { keys, sequencer, hooks } = this.#parts;
+    const size = sequencer.settle();
+    const timeMs = this.#now();
+    const ending = end(size, timeMs);
+    const changed = takeOver(old, successor, { size, timeMs, ending });
+    keys.change(changed, {
+      prepared: () => hooks.at('key-files-written'),
+      renamed: (key) => hooks.at(key === changed[0] ? 'new-key-active' : 'old-key-ended'),
+    });
+    if (old.purpose === 'transparency-sth') sequencer.signWith(changed[0]);
+    this.#owed.push(ending.entry);
+    this.#signAnew();
+    hooks.at('keys-changed');
+  }
+
+  /** A key ends that nothing takes the place of. */
+  async #end(
+    key: Key,
+    state: Ending['state'],
+    entryWith: (id: string, nowMs: number) => UnsignedEntry,
+  ): Promise<Key> {
+    const now = this.#now();
+    const entry = entryWith(uuid7(now), now);
+    this.#parts.keys.change([key.with(ended(key.file, { state, entry }, 0, now))]);
+    this.#parts.hooks.at('old-key-ended');
+    this.#owed.push(entry);
+    this.#signAnew();
+    await this.#appendOwed();
+    return this.#find(key.kid);
+  }
+
+  /** Nobody is to be shown a head that verifiers refuse. */
+  #signAnew(): void {
+    const { keys, sequencer } = this.#parts;
+    sequencer.settle();
+    const signer = sequencer.head?.keyId;
+    if (signer !== undefined && keys.get(signer)?.state === 'revoked') sequencer.resign();
+  }
+
+  /** Where the log takes nothing now, the next tick or the next start tries again: the change itself is done. */
+  async #appendOwed(): Promise<void> {
+    const entries = [...this.#owed];
+    if (entries.length === 0) return;
+    try {
+      await this.#parts.append(entries);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code !== 'WORKER_LOST') return;
+      throw error;
+    }
+    this.#owed = this.#owed.filter((entry) => !entries.includes(entry));
+    this.#parts.hooks.at('key-end-logged');
+  }
+
+  async #change<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
+    if (this.#changing)
+      throw new ServiceError('CONFLICT', 'another change of keys is under way; try again later');
+    this.#changing = true;
+    try {
+      return await this.hold(work);
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      // The files and the memory of this thread may disagree: as after a failed flush, only a new start can tell.
+      throw this.#parts.sequencer.stop(error);
+    } finally {
+      this.#changing = false;
+    }
+  }
+
+  #active(purpose: LedgerKeyPurpose): Key {
+    const key = this.#parts.keys.active(purpose);
+    if (key === undefined) throw new ServiceError('UNAVAILABLE', `there is no active ${purpose} key`);
+    return key;
+  }
+
+  #find(kid: string): Key {
+    const key = this.#parts.keys.get(kid.toLowerCase());
+    if (key === undefined) throw new ServiceError('NOT_FOUND', `there is no key ${kid}`);
+    return key;
+  }
+
+  #now(): number {
+    return milliseconds(this.#parts.clock());
+  }
+}
+
+function successionOf({ kid, file }: Key): Succession {
+  if (file.svc_succession === undefined) throw new Error(`pending key ${kid} succeeds nothing`);
+  return file.svc_succession;
+}
+
+/** What can't be done now is done by a later tick. A ledger that stopped has said so by itself. */
+function later(error: unknown): void {
+  if (!(error instanceof ServiceError)) throw error;
+}
+
+function byTime(a: UnsignedEntry, b: UnsignedEntry): number {
+  return a.occurred_at < b.occurred_at ? -1 : a.occurred_at > b.occurred_at ? 1 : 0;
+}

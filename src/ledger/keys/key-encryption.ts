@@ -1,0 +1,84 @@
+import { CompactEncrypt, compactDecrypt, decodeProtectedHeader, errors } from 'jose';
+import { limits } from '../../limits.ts';
+import { type KeyFile, KeyFileError } from './key-file.ts';
+
+/**
+ * Rounds of PBKDF2-HMAC-SHA512, OWASP's number for it: 0.1 s of a core for each guess, and for each key at start-up.
+ */
+const rounds = 210_000;
+
+/** The passphrase is missing or is not the one that the keys are encrypted under. One line, for the operator. */
+export class PassphraseError extends Error {
+  override readonly name = 'PassphraseError';
+}
+
+/**
+ * The private key as a JWE in compact form, as RFC 7517 appendix C has it: the key that encrypts comes from the
+ * passphrase by PBES2-HS512+A256KW (RFC 7518, section 4.8), the content is A256GCM.
+ */
+export function encryptPrivate(
+  file: Pick<KeyFile, 'kid' | 'x'>,
+  d: string,
+  passphrase: string,
+): Promise<string> {
+  const { kid, x } = file;
+  const jwk = JSON.stringify({ kty: 'OKP', crv: 'Ed25519', kid, x, d });
+  return new CompactEncrypt(new TextEncoder().encode(jwk))
+    .setProtectedHeader({ alg: 'PBES2-HS512+A256KW', enc: 'A256GCM', cty: 'jwk+json' })
+    .setKeyManagementParameters({ p2c: rounds })
+    .encrypt(octets(passphrase));
+}
+
+/**
+ * The member `d` of the private key.
+ *
+ * @throws PassphraseError where the passphrase doesn't open it; KeyFileError where it can't be what `encryptPrivate`
+ * wrote for this key.
+ */
+export async function decryptPrivate(file: KeyFile, jwe: string, passphrase: string): Promise<string> {
+  checkHeader(jwe);
+  const { plaintext } = await compactDecrypt(jwe, octets(passphrase), {
+    keyManagementAlgorithms: ['PBES2-HS512+A256KW'],
+    contentEncryptionAlgorithms: ['A256GCM'],
+    maxPBES2Count: limits.maxKeyDerivationRounds,
+  }).catch((error: unknown) => {
+    if (error instanceof errors.JWEDecryptionFailed) throw wrongPassphrase(file.kid);
+    if (error instanceof errors.JOSEError)
+      throw new KeyFileError(`svc_encrypted is no JWE of a key (${error.message})`);
+    throw error;
+  });
+  const jwk: unknown = JSON.parse(new TextDecoder().decode(plaintext));
+  const { kid, x, d } = jwk as Record<string, unknown>;
+  if (kid !== file.kid || x !== file.x || typeof d !== 'string') {
+    throw new KeyFileError('svc_encrypted holds another key');
+  }
+  return d;
+}
+
+export function noPassphrase(): PassphraseError {
+  return new PassphraseError('the private keys are encrypted: set CANDOR_KEY_PASSPHRASE to their passphrase');
+}
+
+function wrongPassphrase(kid: string): PassphraseError {
+  return new PassphraseError(
+    `CANDOR_KEY_PASSPHRASE does not open the private key ${kid}: it is not the passphrase that the keys were encrypted under`,
+  );
+}
+
+/** jose refuses too many rounds as it refuses a wrong passphrase. */
+function checkHeader(jwe: string): void {
+  let rounds: unknown;
+  try {
+    rounds = decodeProtectedHeader(jwe).p2c;
+  } catch {
+    throw new KeyFileError('svc_encrypted is no JWE');
+  }
+  if (typeof rounds !== 'number' || rounds > limits.maxKeyDerivationRounds) {
+    throw new KeyFileError(`svc_encrypted asks for ${String(rounds)} rounds of key derivation`);
+  }
+}
+
+/** UTF-8 of the composed form, so that it doesn't depend on the keyboard (RFC 8265, section 4.2). */
+function octets(passphrase: string): Uint8Array {
+  return new TextEncoder().encode(passphrase.normalize('NFC'));
+}

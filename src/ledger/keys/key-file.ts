@@ -1,0 +1,241 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { type Key as KeyRecord, keyPurposes, keyStates } from '../../contract/resources/key.ts';
+import type { JsonWebKey } from '../../contract/resources/transparency.ts';
+import { canonicalUuid, uuid7 } from '../../uuid.ts';
+import type { LedgerKeyPurpose, UnsignedEntry } from '../ledger.ts';
+
+/** The keys that a log can't be without; each signs one kind of thing. */
+export const ledgerPurposes = [
+  'transparency-sth',
+  'event-signing',
+  'access-token',
+  'checkpoint',
+] as const satisfies readonly LedgerKeyPurpose[];
+
+/** How a pending key comes to take over. */
+export interface Succession {
+  /** The key that signed when this one was made. */
+  readonly replaces: string;
+  /** Id of the `key.rotated` entry: whoever appends it again after a crash adds nothing. */
+  readonly entry_id: string;
+  readonly actor: string;
+  /** When it is to take over; absent for at once. */
+  readonly due?: string;
+}
+
+/** What ends with this key's first signature: the key before it, how, and the entry that tells so. */
+export interface Ending {
+  readonly kid: string;
+  readonly state: 'retired' | 'revoked';
+  readonly entry: UnsignedEntry;
+}
+
+/** One key file: what is published of a key (RFC 8037, with the attributes of the specification), and what isn't. */
+export interface KeyFile extends JsonWebKey {
+  /** The private part, base64url: plain, or as a JWE in `svc_encrypted`. Neither, once the key has ended. */
+  readonly d?: string;
+  readonly svc_encrypted?: string;
+  /** ISO 8601. Absent in files of before rotation: those keys signed as soon as they were made. */
+  readonly svc_created?: string;
+  readonly svc_succession?: Succession;
+  readonly svc_ending?: Ending;
+  /** What the log must hold of this key's end. */
+  readonly svc_entries?: readonly UnsignedEntry[];
+}
+
+/** A key that can't be used. The message says what is wrong with it. */
+export class KeyFileError extends Error {
+  override readonly name = 'KeyFileError';
+}
+
+/** A new pair, pending. */
+export function newKeyFile(purpose: LedgerKeyPurpose, timeMs: number): KeyFile & { readonly d: string } {
+  const { x, d } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  if (x === undefined || d === undefined) throw new Error('a new Ed25519 key has no x or d');
+  return {
+    kty: 'OKP',
+    crv: 'Ed25519',
+    x,
+    d,
+    kid: uuid7(timeMs),
+    use: 'sig',
+    alg: 'EdDSA',
+    svc_purpose: purpose,
+    svc_state: 'pending',
+    svc_created: new Date(timeMs).toISOString(),
+  };
+}
+
+/**
+ * The key from the size `fromSize` on. For heads and checkpoints that is the smallest tree that it signs, for entries
+ * the first index. Tokens aren't part of the tree: their keys cover no sizes.
+ */
+export function activated(file: KeyFile, fromSize: number, timeMs: number, ending?: Ending): KeyFile {
+  const { svc_succession: _done, ...rest } = file;
+  return {
+    ...rest,
+    svc_state: 'active',
+    ...(file.svc_purpose === 'access-token' ? {} : { svc_from_size: fromSize }),
+    svc_not_before: new Date(timeMs).toISOString(),
+    ...(ending === undefined ? {} : { svc_ending: ending }),
+  };
+}
+
+/**
+ * The key after its end, without its private part. `toSize` is the largest tree whose head it signed, and for entries
+ * the index after the last; undefined where nobody knows. A key that never signed covers the empty tree, of which there
+ * are no heads.
+ */
+export function ended(
+  file: KeyFile,
+  { state, entry }: { readonly state: Ending['state']; readonly entry?: UnsignedEntry },
+  toSize: number | undefined,
+  timeMs: number,
+): KeyFile {
+  const { d: _plain, svc_encrypted: _sealed, svc_succession: _givenUp, svc_ending: _done, ...rest } = file;
+  const at = new Date(timeMs).toISOString();
+  const hasSizes = file.svc_purpose !== 'access-token';
+  const signed = toSize === undefined ? {} : { svc_to_size: toSize };
+  const sizes = file.svc_state === 'pending' ? { svc_from_size: 0, svc_to_size: 0 } : signed;
+  return {
+    ...rest,
+    ...(hasSizes && file.svc_to_size === undefined ? sizes : {}),
+    svc_state: state,
+    svc_not_after: file.svc_not_after ?? at,
+    ...(state === 'revoked' ? { svc_revoked_at: at } : {}),
+    ...(entry === undefined ? {} : { svc_entries: [...(file.svc_entries ?? []), entry] }),
+  };
+}
+
+/** What outsiders may see of a key: these members and no others. */
+export function published(file: KeyFile): JsonWebKey {
+  const { kty, crv, x, kid, use, alg, svc_purpose, svc_state } = file;
+  const { svc_from_size, svc_to_size, svc_not_before, svc_not_after, svc_revoked_at, svc_origin } = file;
+  return {
+    ...{ kty, crv, x, kid, use, alg, svc_purpose, svc_state },
+    ...(svc_from_size === undefined ? {} : { svc_from_size }),
+    ...(svc_to_size === undefined ? {} : { svc_to_size }),
+    ...(svc_not_before === undefined ? {} : { svc_not_before }),
+    ...(svc_not_after === undefined ? {} : { svc_not_after }),
+    ...(svc_revoked_at === undefined ? {} : { svc_revoked_at }),
+    ...(svc_origin === undefined ? {} : { svc_origin }),
+  };
+}
+
+/** The same for operators. */
+export function recordOf(file: KeyFile, fingerprint: string): KeyRecord {
+  const { svc_not_before, svc_not_after, svc_revoked_at, svc_from_size, svc_to_size } = file;
+  return {
+    kid: file.kid,
+    purpose: file.svc_purpose,
+    state: file.svc_state,
+    fingerprint,
+    created_at: createdAt(file),
+    ...(svc_not_before === undefined ? {} : { activated_at: svc_not_before }),
+    ...(svc_not_after === undefined ? {} : { retired_at: svc_not_after }),
+    ...(svc_revoked_at === undefined ? {} : { revoked_at: svc_revoked_at }),
+    ...(svc_from_size === undefined ? {} : { from_size: svc_from_size }),
+    ...(svc_to_size === undefined ? {} : { to_size: svc_to_size }),
+  };
+}
+
+/** Oldest first, and always in the same order. */
+export function byAge(a: KeyFile, b: KeyFile): number {
+  const [left, right] = [`${createdAt(a)} ${a.kid}`, `${createdAt(b)} ${b.kid}`];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+export function createdAt(file: KeyFile): string {
+  return file.svc_created ?? file.svc_not_before ?? new Date(0).toISOString();
+}
+
+/** @throws KeyFileError for a text that is no whole and consistent key file. The pair itself is not tried here. */
+export function parseKeyFile(text: string): KeyFile {
+  let file: unknown;
+  try {
+    file = JSON.parse(text);
+  } catch {
+    throw new KeyFileError('no JSON');
+  }
+  if (!isObject(file)) throw new KeyFileError('no JSON object');
+  for (const [name, { wanted, test }] of Object.entries(checks)) {
+    if (!test(file[name])) throw new KeyFileError(`${name} is ${wanted}`);
+  }
+  if (file.svc_state === 'pending' && file.svc_succession === undefined)
+    throw new KeyFileError('svc_succession is missing');
+  return file as unknown as KeyFile;
+}
+
+interface Check {
+  /** Completes "<member> is …". */
+  readonly wanted: string;
+  test(value: unknown): boolean;
+}
+
+const only = (value: string): Check => ({ wanted: `not ${value}`, test: (given) => given === value });
+const among = (values: readonly string[], wanted: string): Check => ({
+  wanted,
+  test: (given) => values.includes(given as string),
+});
+const optional = (wanted: string, test: (value: unknown) => boolean): Check => ({
+  wanted,
+  test: (given) => given === undefined || test(given),
+});
+const size = optional('no size', (given) => Number.isSafeInteger(given) && (given as number) >= 0);
+const time = optional('no time', (given) => typeof given === 'string' && !Number.isNaN(Date.parse(given)));
+
+const checks = {
+  kty: only('OKP'),
+  crv: only('Ed25519'),
+  kid: { wanted: 'no UUID', test: (given) => given !== undefined && canonicalUuid(given) === given },
+  x: { wanted: 'no acceptable Ed25519 public key', test: (given) => is32Bytes(given) },
+  d: optional('no Ed25519 private key', is32Bytes),
+  svc_encrypted: optional('no JWE', (given) => typeof given === 'string'),
+  svc_purpose: among(keyPurposes, 'missing or unknown'),
+  svc_state: among(keyStates, 'missing or unknown'),
+  svc_from_size: size,
+  svc_to_size: size,
+  svc_not_before: time,
+  svc_not_after: time,
+  svc_revoked_at: time,
+  svc_created: time,
+  svc_origin: optional('no text', (given) => typeof given === 'string'),
+  svc_succession: optional(
+    'no succession',
+    (given) =>
+      isObject(given) &&
+      isText(given.replaces) &&
+      isText(given.entry_id) &&
+      isText(given.actor) &&
+      time.test(given.due),
+  ),
+  svc_ending: optional('no ending', isEnding),
+  svc_entries: optional('no list of entries', (given) => Array.isArray(given) && given.every(isEntry)),
+} as const satisfies Partial<Record<keyof KeyFile, Check>>;
+
+function isEnding(value: unknown): boolean {
+  if (!isObject(value) || !isText(value.kid) || !isEntry(value.entry)) return false;
+  return value.state === 'retired' || value.state === 'revoked';
+}
+
+function isEntry(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    isText(value.id) &&
+    isText(value.kind) &&
+    isText(value.occurred_at) &&
+    isText(value.actor)
+  );
+}
+
+/** 32 bytes in their one base64url spelling. */
+function is32Bytes(text: unknown): boolean {
+  if (typeof text !== 'string') return false;
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.length === 32 && bytes.toString('base64url') === text;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,280 @@
+import type { Key as KeyRecord } from '../../contract/resources/key.ts';
+import { ServiceError } from '../../errors.ts';
+import type { AccessTokenKeys, LedgerKeyPurpose, PublicJwk } from '../ledger.ts';
+import { decryptPrivate, encryptPrivate, noPassphrase } from './key-encryption.ts';
+import {
+  activated,
+  byAge,
+  ended,
+  KeyFileError,
+  ledgerPurposes,
+  newKeyFile,
+  parseKeyFile,
+  published,
+  recordOf,
+} from './key-file.ts';
+import { KeyFolder } from './key-folder.ts';
+import { Key } from './signing-key.ts';
+
+export type { Key, SigningKey } from './signing-key.ts';
+
+/** An access token lives for 15 minutes; clocks of those who verify it may differ a little. */
+const tokenGraceMs = 20 * 60_000;
+
+interface View {
+  /** Oldest first. */
+  readonly ordered: readonly Key[];
+  readonly published: PublicJwk[];
+  /** By purpose. */
+  readonly active: ReadonlyMap<string, Key>;
+  readonly pending: ReadonlyMap<string, Key>;
+}
+
+function viewOf(keys: readonly Key[]): View {
+  const ordered = keys.toSorted((a, b) => byAge(a.file, b.file));
+  const inState = (state: string) =>
+    new Map(ordered.filter((key) => key.state === state && key.canSign).map((key) => [key.purpose, key]));
+  return {
+    ordered,
+    published: ordered.map(({ file }) => published(file)),
+    active: inState('active'),
+    pending: inState('pending'),
+  };
+}
+
+/**
+ * All keys of the log, from `<data>/keys/`. A key has a state and the sizes that it covers, so that the public half of
+ * every key ever used can be served for ever. Owner of the files: memory changes once they are on disk.
+ */
+export class KeyRing {
+  readonly #folder: KeyFolder;
+  readonly #keys = new Map<string, Key>();
+  /** Made when asked for, until a key changes: ten years are thousands of keys, and each append asks for one. */
+  #view: View | undefined;
+  readonly #damaged: string[] = [];
+  /** New private keys are encrypted under it. */
+  #passphrase: string | undefined;
+
+  constructor(folder: string) {
+    this.#folder = new KeyFolder(folder);
+  }
+
+  /**
+   * Reads what is there; encrypted private keys stay locked. A file that isn't a whole and consistent key is left
+   * out, and named in `damaged`.
+   */
+  static async load(folder: string): Promise<KeyRing> {
+    const ring = new KeyRing(folder);
+    for (const [kid, text] of ring.#folder.read()) {
+      ring.#trying(kid, () => {
+        const key = Key.of(parseKeyFile(text));
+        if (key.kid !== kid) throw new KeyFileError(`holds key ${key.kid}`);
+        ring.#put(key);
+      });
+    }
+    return ring;
+  }
+
+  /**
+   * For the owner of the folder: removes what an interrupted write left, and opens the private keys that are
+   * encrypted. Where there is a passphrase, those that are not encrypted yet are from now on, as are new ones.
+   *
+   * @throws PassphraseError when it is missing or wrong
+   */
+  async unlock(passphrase: string | undefined): Promise<void> {
+    this.#folder.removeUnfinished();
+    const locked = this.#all().filter(({ file }) => file.svc_encrypted !== undefined);
+    if (passphrase === undefined) {
+      if (locked.length > 0) throw noPassphrase();
+      return;
+    }
+    const opened = await Promise.allSettled(
+      locked.map(async (key) =>
+        key.unlocked(await decryptPrivate(key.file, key.file.svc_encrypted!, passphrase)),
+      ),
+    );
+    opened.forEach((result, i) => {
+      this.#trying(locked[i]!.kid, () => {
+        if (result.status === 'rejected') throw result.reason;
+        this.#put(result.value);
+      });
+    });
+    this.#passphrase = passphrase;
+    const plain = this.#all().filter(({ file }) => file.d !== undefined);
+    this.change(await Promise.all(plain.map((key) => this.#sealed(key))));
+  }
+
+  /** Files that couldn't be used, and why. */
+  get damaged(): readonly string[] {
+    return this.#damaged;
+  }
+
+  /** Whether all files are of a time when there were no checkpoint keys. */
+  get isOfBefore(): boolean {
+    return this.#all().every(({ file }) => file.svc_created === undefined);
+  }
+
+  /** Makes active keys, each flushed to disk before the next. `origin` names checkpoint keys. */
+  async create(purposes: readonly LedgerKeyPurpose[], timeMs: number, origin?: string): Promise<void> {
+    this.#folder.make();
+    for (const purpose of purposes) {
+      const key = await this.newKey(purpose, timeMs, origin);
+      this.change([key.with(activated(key.file, 0, timeMs))]);
+    }
+  }
+
+  /**
+   * For a log that is begun where another one was lost: one key serves one log, so none of these signs again. To what
+   * size they signed is lost with that log, and so is what it was still to be told of them.
+   */
+  retireAll(timeMs: number): void {
+    const gone = this.#all().map((key) => {
+      const { svc_entries: _owed, ...file } = key.file;
+      const signs = key.state === 'active' || key.state === 'pending';
+      return key.with(signs ? ended(file, { state: 'retired' }, undefined, timeMs) : file);
+    });
+    this.change(gone);
+  }
+
+  /** Makes an access-token key that lives in memory only, for a service whose key files are lost. */
+  createEphemeralAccessKey(timeMs: number): void {
+    if (this.active('access-token') !== undefined) return;
+    const key = Key.of(activated(newKeyFile('access-token', timeMs), 0, timeMs));
+    this.#put(key);
+  }
+
+  /** A new pending key, which is nowhere yet: `change` takes it into the ring. */
+  async newKey(purpose: LedgerKeyPurpose, timeMs: number, origin?: string): Promise<Key> {
+    const file = newKeyFile(purpose, timeMs);
+    const named = { ...file, svc_origin: origin ?? this.origin ?? `candor.log/${file.kid}` };
+    return this.#sealed(Key.of(purpose === 'checkpoint' ? named : file));
+  }
+
+  /**
+   * Writes these keys, flushed, in this order, and takes them for what they are now. A crash on the way leaves the
+   * first ones new and the others old.
+   *
+   * @throws UNAVAILABLE when the disk takes no more: nothing has changed. Anything else: the files are in an unknown
+   * state, and what is true is found by reading them again.
+   */
+  change(keys: readonly Key[], steps?: { prepared(): void; renamed(key: Key): void }): void {
+    const files = keys.map(({ file }) => file);
+    try {
+      this.#folder.prepare(files);
+    } catch (error) {
+      const { code, syscall } = error as NodeJS.ErrnoException;
+      if (syscall === undefined) throw error;
+      throw new ServiceError('UNAVAILABLE', `key files cannot be written (${code})`);
+    }
+    steps?.prepared();
+    this.#folder.commit(files, (file) => steps?.renamed(keys[files.indexOf(file)]!));
+    for (const key of keys) this.#put(key);
+  }
+
+  /** Purposes without a key that can sign. */
+  missing(): LedgerKeyPurpose[] {
+    return ledgerPurposes.filter((purpose) => this.active(purpose) === undefined);
+  }
+
+  get(kid: string): Key | undefined {
+    return this.#keys.get(kid);
+  }
+
+  has(kid: string): boolean {
+    return this.#keys.has(kid);
+  }
+
+  /** The key that signs. */
+  active(purpose: LedgerKeyPurpose): Key | undefined {
+    return this.#seen().active.get(purpose);
+  }
+
+  /** The key that is to take over. */
+  pending(purpose: LedgerKeyPurpose): Key | undefined {
+    return this.#seen().pending.get(purpose);
+  }
+
+  /** Oldest first. */
+  all(): readonly Key[] {
+    return this.#seen().ordered;
+  }
+
+  /** The log's name in notes. */
+  get origin(): string | undefined {
+    return this.active('checkpoint')?.file.svc_origin;
+  }
+
+  /** Names the log anew where the operator wants another name. */
+  rename(origin: string | undefined): void {
+    const key = this.active('checkpoint');
+    if (key === undefined || origin === undefined || key.file.svc_origin === origin) return;
+    this.change([key.with({ ...key.file, svc_origin: origin })]);
+  }
+
+  /** SHA-256 of the raw public key, lowercase hex; undefined for an unknown key. */
+  fingerprint(kid: string): string | undefined {
+    return this.#keys.get(kid)?.fingerprint;
+  }
+
+  /**
+   * Whether this key of this purpose made the signature. In whatever state: what a key signed before it was revoked is
+   * still what this log signed, and start-up must know its own log. Outsiders refuse it.
+   */
+  verify(kid: string, purpose: string, message: Uint8Array, signature: Uint8Array): boolean {
+    const key = this.#keys.get(kid);
+    return key !== undefined && key.purpose === purpose && key.verify(message, signature);
+  }
+
+  /** The public half of every key, oldest first. */
+  publicJwks(): PublicJwk[] {
+    return this.#seen().published;
+  }
+
+  records(): KeyRecord[] {
+    return this.all().map(({ file, fingerprint }) => recordOf(file, fingerprint));
+  }
+
+  /** @throws UNAVAILABLE without a key that can sign */
+  accessTokenKeys(nowMs: number): AccessTokenKeys {
+    const current = this.active('access-token');
+    if (current?.d === undefined) throw new ServiceError('UNAVAILABLE', 'there is no access-token key');
+    const lately = ({ purpose, state, file }: Key) =>
+      purpose === 'access-token' &&
+      state === 'retired' &&
+      file.svc_not_before !== undefined &&
+      Date.parse(file.svc_not_after ?? '') > nowMs - tokenGraceMs;
+    return {
+      current: { ...published(current.file), d: current.d },
+      verifying: [...this.all().filter(lately), current].map(({ file }) => published(file)),
+    };
+  }
+
+  #put(key: Key): void {
+    this.#keys.set(key.kid, key);
+    this.#view = undefined;
+  }
+
+  #seen(): View {
+    this.#view ??= viewOf(this.#all());
+    return this.#view;
+  }
+
+  async #sealed(key: Key): Promise<Key> {
+    const { d, ...file } = key.file;
+    if (d === undefined || this.#passphrase === undefined) return key;
+    return key.with({ ...file, svc_encrypted: await encryptPrivate(file, d, this.#passphrase) });
+  }
+
+  #trying(kid: string, take: () => void): void {
+    try {
+      take();
+    } catch (error) {
+      if (!(error instanceof KeyFileError)) throw error;
+      this.#damaged.push(`${this.#folder.path}/${kid}.json: ${error.message}`);
+    }
+  }
+
+  #all(): Key[] {
+    return [...this.#keys.values()];
+  }
+}

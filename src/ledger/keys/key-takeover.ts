@@ -1,0 +1,43 @@
+import { entryOf, keyRetired } from '../../contract/critical-events.ts';
+import { uuid7 } from '../../uuid.ts';
+import type { LedgerKeyPurpose } from '../ledger.ts';
+import { activated, type Ending, ended } from './key-file.ts';
+import type { Key, KeyRing } from './key-ring.ts';
+
+/**
+ * Finishes the change of files that a crash cut short between the two, before anything is signed: where the new key is
+ * active and the old one is too, the old one ends as the new one's file says. (`KeyChanges.finish` does the rest.)
+ */
+export function finishKeyFiles(keys: KeyRing): void {
+  for (const { file } of keys.all()) {
+    const old = file.svc_ending === undefined ? undefined : keys.get(file.svc_ending.kid);
+    if (file.svc_ending === undefined || old?.state !== 'active') continue;
+    const endedMs = Date.parse(file.svc_not_before ?? file.svc_ending.entry.occurred_at);
+    keys.change([old.with(ended(old.file, file.svc_ending, file.svc_from_size, endedMs))]);
+  }
+}
+
+/** Both keys after the change, the new one first: with it alone, the other can be finished. */
+export function takeOver(
+  old: Key,
+  successor: Key,
+  { size, timeMs, ending }: { readonly size: number; readonly timeMs: number; readonly ending: Ending },
+): [Key, Key] {
+  return [
+    successor.with(activated(successor.file, size, timeMs, ending)),
+    old.with(ended(old.file, ending, size, timeMs)),
+  ];
+}
+
+/** The end of a key that makes way for its successor. */
+export function retirement(old: Key, size: number, timeMs: number, actor: string): Ending {
+  const data = {
+    purpose: old.purpose as LedgerKeyPurpose,
+    ...(old.purpose === 'access-token' ? {} : { to_size: size }),
+  };
+  return {
+    kid: old.kid,
+    state: 'retired',
+    entry: entryOf(keyRetired(old.kid, data, actor), uuid7(timeMs), timeMs),
+  };
+}

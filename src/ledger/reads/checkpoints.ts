@@ -1,0 +1,96 @@
+import { invalidField, ServiceError } from '../../errors.ts';
+import { sha256 } from '../../sha256.ts';
+import { formatCheckpoint, parseCheckpoint } from '../../tlog/checkpoint.ts';
+import { TlogError } from '../../tlog/fault.ts';
+import { formatNote, noteKeyId, parseNote, signatureTypes } from '../../tlog/note.ts';
+import type { Nodes } from '../storage/nodes.ts';
+import type { LedgerStorage, SignedHead } from '../storage/storage.ts';
+import { logEmpty } from './prover.ts';
+
+/** The key with purpose `checkpoint`, and the name under which it signs: the log's origin. */
+export interface CheckpointSigner {
+  readonly origin: string;
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
+}
+
+export interface CheckpointParts {
+  readonly storage: LedgerStorage;
+  readonly nodes: Nodes;
+  head(): SignedHead | undefined;
+  /** The one that signs now. UNAVAILABLE where there is none. */
+  signer(): CheckpointSigner;
+}
+
+/** Tree heads as C2SP tlog-checkpoints. Owner of the one that was signed last. */
+export class Checkpoints {
+  readonly #parts: CheckpointParts;
+  #signed: { readonly text: string; readonly keyId: number; readonly note: string } | undefined;
+
+  constructor(parts: CheckpointParts) {
+    this.#parts = parts;
+  }
+
+  /** The latest head as a note. One size and root are signed once. LOG_EMPTY */
+  latest(): string {
+    const head = this.#parts.head();
+    if (head === undefined) throw logEmpty();
+    const { origin, publicKey, sign } = this.#parts.signer();
+    const text = checkpointText(origin, head.size, head.root);
+    const keyId = noteKeyId(sha256, origin, signatureTypes.ed25519, publicKey);
+    if (this.#signed?.text !== text || this.#signed.keyId !== keyId) {
+      const signature = sign(new TextEncoder().encode(text));
+      const note = formatNote({ text, signatures: [{ name: origin, keyId, signature }] });
+      this.#signed = { text, keyId, note };
+    }
+    return this.#signed.note;
+  }
+
+  /**
+   * Keeps a note with cosignatures, unless one of a larger tree is kept. Its text must be what this log signs for that
+   * size: INVALID_REQUEST otherwise. The signatures are not looked at.
+   */
+  keep(note: string): void {
+    const size = this.#sizeOf(note);
+    const kept = this.kept();
+    if (kept === undefined || size >= this.#sizeOf(kept)) this.#parts.storage.keepCheckpoint(note);
+  }
+
+  /** What was kept last; undefined where there is none, or none under this origin. */
+  kept(): string | undefined {
+    const note = this.#parts.storage.keptCheckpoint();
+    try {
+      if (note !== undefined) this.#sizeOf(note);
+      return note;
+    } catch (error) {
+      if (error instanceof ServiceError) return undefined;
+      throw error;
+    }
+  }
+
+  /** The size of a note whose text is what this log signs for it. INVALID_REQUEST for any other. */
+  #sizeOf(note: string): number {
+    const { nodes, head, signer } = this.#parts;
+    const current = head()?.size ?? 0;
+    try {
+      const { text } = parseNote(note);
+      const { size } = parseCheckpoint(text);
+      if (size < 1 || size > current) throw wrongNote(`is of ${size} leaves, and the log has ${current}`);
+      if (text !== checkpointText(signer().origin, size, nodes.rootAt(size, current)))
+        throw wrongNote(`is not the checkpoint of this log for ${size} leaves`);
+      return size;
+    } catch (error) {
+      if (error instanceof TlogError) throw wrongNote(`is no checkpoint: ${error.message}`);
+      throw error;
+    }
+  }
+}
+
+function checkpointText(origin: string, size: number, root: Uint8Array): string {
+  return formatCheckpoint({ origin, size, root, extensions: [] });
+}
+
+function wrongNote(reason: string): ServiceError {
+  return invalidField('note', reason);
+}

@@ -1,0 +1,85 @@
+import { invalidField } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import type { EntriesQuery, StoredLeaf } from '../ledger.ts';
+import type { LedgerStorage } from '../storage/storage.ts';
+import type { Prover } from './prover.ts';
+import { checkRange } from './ranges.ts';
+
+/** Entries of one kind within a range, by their places among all of that kind: `from` ≤ place < `to`. */
+interface Stretch {
+  readonly kind: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Leaf indices of a page of the entries with `from` ≤ index < `to`, of one of `kinds` where given, oldest first, and how
+ * many there are in all. `from` may be the size of the log, for a reader who asks for what is new.
+ *
+ * @throws INVALID_REQUEST naming the index that is out of range.
+ */
+export function listEntries(
+  storage: LedgerStorage,
+  size: number,
+  { from = 0, to = size, kinds, page, per_page }: EntriesQuery,
+): { indices: number[]; total: number } {
+  checkRange('from', from, 0, size, size);
+  // Nothing follows the last leaf: not wrong to ask, unless for a range that ends before it begins.
+  if (to !== size || from !== size) checkRange('to', to, from + 1, size, size);
+  const skipped = (page - 1) * per_page;
+  if (kinds === undefined) {
+    const start = Math.min(to, from + skipped);
+    const end = Math.min(to, start + per_page);
+    return { indices: Array.from({ length: end - start }, (_, i) => start + i), total: to - from };
+  }
+  const stretches = [...new Set(kinds)].map((kind) => ({
+    kind,
+    from: storage.kinds.countBelow(kind, from),
+    to: storage.kinds.countBelow(kind, to),
+  }));
+  const total = stretches.reduce((sum, stretch) => sum + stretch.to - stretch.from, 0);
+  if (skipped >= total) return { indices: [], total };
+  return { indices: merged(storage, stretches, [from, to], skipped, per_page), total };
+}
+
+/** The leaves of a page. INVALID_REQUEST naming `per_page` where they are too long for one answer. */
+export function readLeaves(prover: Prover, indices: readonly number[], size: number): StoredLeaf[] {
+  let bytes = 0;
+  return indices.map((index) => {
+    const leaf = prover.leafAt(index, size);
+    bytes += leaf.canonical.length;
+    if (bytes > limits.maxEntriesPageBytes)
+      throw invalidField(
+        'per_page',
+        `asks for more than ${limits.maxEntriesPageBytes} bytes of entries here`,
+      );
+    return leaf;
+  });
+}
+
+/** `count` indices of all stretches together, in order, behind the first `skipped`. */
+function merged(
+  storage: LedgerStorage,
+  stretches: readonly Stretch[],
+  [from, to]: readonly [number, number],
+  skipped: number,
+  count: number,
+): number[] {
+  const { kinds } = storage;
+  // Looks for the leaf index that the page begins with, halving the range; how many entries of each kind lie below the
+  // range's ends is kept, so that each is looked for among ever fewer.
+  let [low, high] = [from, to];
+  let places = stretches.map((stretch) => stretch.from);
+  let above = stretches.map((stretch) => stretch.to);
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const found = stretches.map(({ kind }, i) => kinds.countBelow(kind, middle + 1, places[i], above[i]));
+    const passed = found.reduce((sum, place, i) => sum + place - stretches[i]!.from, 0);
+    if (passed <= skipped) [low, places] = [middle + 1, found];
+    else [high, above] = [middle, found];
+  }
+  const indices = stretches.flatMap(({ kind, to: end }, i) =>
+    kinds.range(kind, places[i]!, Math.min(end, places[i]! + count)),
+  );
+  return indices.sort((a, b) => a - b).slice(0, count);
+}

@@ -1,0 +1,120 @@
+/**
+ * Which heads were signed, by number: the nth of them, and how many for a range of sizes, without counting through.
+ *
+ *     number of the head, from 0 → its size ‖ timestamp (u64be each), which are the key of its row in `heads`
+ *
+ * Sizes never go down, so that the first head of a size is found by binary search.
+ */
+import type { Database } from '../../lmdb.ts';
+import { encodeHead, timestampStepNs } from '../../tlog/head.ts';
+import { uuidToBytes } from '../../uuid.ts';
+import { readHeadValue } from './head-row.ts';
+import { readRow } from './read-row.ts';
+import { DamagedError, type SignedHead } from './storage.ts';
+
+type Place = Pick<SignedHead, 'size' | 'timestampNs'>;
+const placeBytes = 16;
+
+/** Owner of the number of heads, once it is known that all of them are numbered. */
+export class HeadHistory {
+  readonly #numbers: Database;
+  readonly #heads: Database;
+  #count: number | undefined;
+
+  constructor(numbers: Database, heads: Database) {
+    this.#numbers = numbers;
+    this.#heads = heads;
+  }
+
+  /** @throws DamagedError where heads lack their numbers: see `numberNext` */
+  get count(): number {
+    if (this.#count === undefined) {
+      const numbered = this.#numbered();
+      const last = numbered === 0 ? undefined : this.#place(numbered - 1);
+      if (last?.timestampNs !== lastHead(this.#heads, { reverse: true, limit: 1 })?.timestampNs)
+        throw new DamagedError(`the history of heads ends at number ${numbered}`);
+      this.#count = numbered;
+    }
+    return this.#count;
+  }
+
+  size(ordinal: number): number {
+    return this.#place(ordinal).size;
+  }
+
+  from(ordinal: number, limit: number): SignedHead[] {
+    if (ordinal >= this.count) return [];
+    const start = headKey(this.#place(ordinal));
+    return readRow(() => Array.from(this.#heads.getRange({ start, limit }), ({ value }) => headOfRow(value)));
+  }
+
+  /** Writes head and number, within a transaction. The result is to be called once that is durable. */
+  write(head: SignedHead): () => void {
+    const { count } = this;
+    this.#heads.putSync(headKey(head), encodeHeadRow(head));
+    this.#numbers.putSync(count, encodePlace(head));
+    return () => {
+      this.#count = count + 1;
+    };
+  }
+
+  /** Numbers, within a transaction, the next `limit` heads that have none. False when all have one. */
+  numberNext(limit: number): boolean {
+    const numbered = this.#numbered();
+    const last = numbered === 0 ? undefined : this.#place(numbered - 1);
+    const start =
+      last === undefined
+        ? {}
+        : { start: headKey({ ...last, timestampNs: last.timestampNs + timestampStepNs }) };
+    const rows = readRow(() =>
+      Array.from(this.#heads.getRange({ ...start, limit }), ({ value }) => encodePlace(headOfRow(value))),
+    );
+    for (const [i, row] of rows.entries()) this.#numbers.putSync(numbered + i, row);
+    return rows.length > 0;
+  }
+
+  #numbered(): number {
+    return readRow(() => {
+      for (const last of this.#numbers.getKeys({ reverse: true, limit: 1 })) return Number(last) + 1;
+      return 0;
+    });
+  }
+
+  #place(ordinal: number): Place {
+    const row = readRow(() => this.#numbers.getBinary(ordinal));
+    if (row?.length !== placeBytes) throw new DamagedError(`the history of heads has no number ${ordinal}`);
+    return { size: Number(row.readBigUInt64BE()), timestampNs: row.readBigUInt64BE(8) };
+  }
+}
+
+/** The last head of a range of the table `heads`, which is to be read backwards. */
+export function lastHead(
+  heads: Database,
+  range: Parameters<Database['getRange']>[0],
+): SignedHead | undefined {
+  return readRow(() => {
+    for (const { value } of heads.getRange(range)) return headOfRow(value);
+    return undefined;
+  });
+}
+
+export function headKey({ size, timestampNs }: Place): number[] {
+  return [size, Number(timestampNs / timestampStepNs)];
+}
+
+export function encodeHeadRow(head: SignedHead): Buffer {
+  return Buffer.concat([encodeHead(head), head.signature, uuidToBytes(head.keyId)]);
+}
+
+function headOfRow(value: Buffer): SignedHead {
+  const head = readHeadValue(value);
+  if (head === undefined) throw new DamagedError('a row of the heads is none');
+  return head;
+}
+
+function encodePlace({ size, timestampNs }: Place): Buffer {
+  const row = Buffer.alloc(placeBytes);
+  row.writeBigUInt64BE(BigInt(size));
+  row.writeBigUInt64BE(timestampNs, 8);
+  return row;
+}

@@ -1,0 +1,30 @@
+import { decodeHead, headBytes, signatureBytes, timestampStepNs } from '../../tlog/head.ts';
+import { bytesToUuid } from '../../uuid.ts';
+import { keyNumbers } from '../check/row-keys.ts';
+import type { SignedHead } from './storage.ts';
+
+export const headRowBytes = headBytes + signatureBytes + 16;
+
+/** The head in a row of the table `heads`; undefined where value or key aren't one's. */
+export function readHeadRow(key: Buffer, value: Buffer): SignedHead | undefined {
+  const head = readHeadValue(value);
+  const place = keyNumbers(key);
+  if (head === undefined || place === undefined) return undefined;
+  const isHere = place[0] === head.size && place[1] === Number(head.timestampNs / timestampStepNs);
+  return isHere && head.timestampNs % timestampStepNs === 0n ? head : undefined;
+}
+
+/** The head in the value alone. Bytes are copied. */
+export function readHeadValue(value: Buffer): SignedHead | undefined {
+  if (value.length !== headRowBytes) return undefined;
+  const bytes = new Uint8Array(value); // a Buffer's slices would be views of it
+  try {
+    return {
+      ...decodeHead(bytes.subarray(0, headBytes)),
+      signature: bytes.slice(headBytes, headBytes + signatureBytes),
+      keyId: bytesToUuid(bytes.subarray(headBytes + signatureBytes)),
+    };
+  } catch {
+    return undefined; // a size beyond 2^53
+  }
+}

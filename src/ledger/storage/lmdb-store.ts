@@ -1,0 +1,250 @@
+import { rm } from 'node:fs/promises';
+import { copyDatabase, type Database, openDatabase, type RootDatabase } from '../../lmdb.ts';
+import type { PageAddress } from '../../tlog/page.ts';
+import { uuidToBytes } from '../../uuid.ts';
+import { encodeHeadRow, HeadHistory, headKey, lastHead } from './head-history.ts';
+import { KindIndex } from './kind-index.ts';
+import { readRow } from './read-row.ts';
+import {
+  type CommitBatch,
+  DamagedError,
+  type LedgerStorage,
+  type SignedHead,
+  type StoredEntry,
+} from './storage.ts';
+
+/** Rows of a log that is written anew: entries from index `first` on, and any heads. */
+export interface RebuiltPart extends Omit<CommitBatch, 'entries' | 'head'> {
+  readonly entries: readonly Pick<StoredEntry, 'id' | 'canonical'>[];
+  readonly heads: readonly SignedHead[];
+}
+
+const format = 1;
+
+/** Rows of an older file that are completed in one transaction. */
+const completedRows = 16_384;
+
+/**
+ * ledger.mdb. Every table but `ids` and `leaves` only ever grows at its end.
+ *
+ *     meta      'format' → {format, state}; 'checkpoint' → the checkpoint kept last
+ *     entries   index → canonical bytes
+ *     ids       entry id (16 bytes; UUIDv7, so nearly in order) → index (u64be)
+ *     pages     [level, index] → page of nodes (src/tlog/page.ts)
+ *     heads     [size, timestamp / 1024 ns] → signed 48 bytes ‖ signature ‖ key id
+ *     history   number of the head, from 0 → its size and timestamp (head-history.ts)
+ *     leaves    [segment, bucket] → rows of the leaf-hash index (leaf-index.ts)
+ *     kinds     [kind, chunk] → leaf indices (kind-index.ts)
+ */
+export class LmdbStorage implements LedgerStorage {
+  readonly #root: RootDatabase;
+  readonly #meta: Database;
+  readonly #entries: Database;
+  readonly #ids: Database;
+  readonly #pages: Database;
+  readonly #heads: Database;
+  readonly #history: HeadHistory;
+  readonly #leaves: Database;
+  readonly #kinds: Database;
+  /** Made when first asked for: a file that can't be read is found out by what start-up reads. */
+  #kindIndex: KindIndex | undefined;
+
+  /** Opens the file, or creates an empty one. */
+  constructor(path: string) {
+    const root = openDatabase(path, { maxDbs: 16 });
+    const table = (name: string) => root.openDB({ name, encoding: 'binary' });
+    this.#root = root;
+    this.#meta = table('meta');
+    this.#entries = table('entries');
+    this.#ids = root.openDB({ name: 'ids', encoding: 'binary', keyEncoding: 'binary' });
+    this.#pages = table('pages');
+    this.#heads = table('heads');
+    this.#history = new HeadHistory(table('history'), this.#heads);
+    this.#leaves = table('leaves');
+    this.#kinds = table('kinds');
+  }
+
+  get state(): LedgerStorage['state'] {
+    const meta = readRow((): { format: number; state: 'initialising' | 'ready' } | undefined => {
+      const row = this.#meta.getBinary('format');
+      return row && JSON.parse(text(row));
+    });
+    if (meta === undefined) return 'new';
+    if (meta.format !== format) {
+      throw new Error(
+        `ledger.mdb has format ${meta.format}; this program knows format ${format}: use a newer one`,
+      );
+    }
+    return meta.state;
+  }
+
+  setState(state: 'initialising' | 'ready'): void {
+    this.#root.transactionSync(() =>
+      this.#meta.putSync('format', Buffer.from(JSON.stringify({ format, state }))),
+    );
+  }
+
+  commit(batch: CommitBatch, beforeCommit: () => void): void {
+    const size = batch.first + batch.entries.length;
+    if (batch.head.size !== size) throw new Error(`a head of ${batch.head.size} leaves for ${size}`);
+    const kinds = this.#kindsOf(batch.first);
+    let counting: (() => void)[] = [];
+    // Returns after the operating system has flushed data and meta page (see openDatabase), or throws.
+    this.#root.transactionSync(() => {
+      // One owner: if anyone else wrote, the tree in memory isn't this file's.
+      const stored = this.latestHead()?.size ?? 0;
+      if (stored !== batch.first)
+        throw new Error(`ledger.mdb has ${stored} leaves, the ledger ${batch.first}`);
+      batch.entries.forEach((entry, i) => {
+        this.#entries.putSync(batch.first + i, entry.canonical);
+        this.#ids.putSync(uuidToBytes(entry.id), encodeIndex(batch.first + i));
+      });
+      for (const page of batch.pages) this.#pages.putSync([page.level, page.index], page.bytes);
+      for (const { segment, bucket, rows } of batch.buckets) this.#leaves.putSync([segment, bucket], rows);
+      counting = [
+        this.#history.write(batch.head),
+        kinds.write(
+          batch.first,
+          batch.entries.map(({ kind }) => kind),
+        ),
+      ];
+      beforeCommit();
+    });
+    for (const count of counting) count();
+  }
+
+  /** What a rebuild puts into a new file, part after part. `complete` adds the rest. Returns after the flush. */
+  load({ first, entries, pages, buckets, heads }: RebuiltPart): void {
+    this.#root.transactionSync(() => {
+      entries.forEach(({ id, canonical }, i) => {
+        this.#entries.putSync(first + i, canonical);
+        this.#ids.putSync(uuidToBytes(id), encodeIndex(first + i));
+      });
+      for (const page of pages) this.#pages.putSync([page.level, page.index], page.bytes);
+      for (const { segment, bucket, rows } of buckets) this.#leaves.putSync([segment, bucket], rows);
+      for (const head of heads) this.#heads.putSync(headKey(head), encodeHeadRow(head));
+    });
+  }
+
+  complete(): void {
+    while (this.#root.transactionSync(() => this.#history.numberNext(completedRows)));
+    while (this.#completeKinds());
+  }
+
+  latestHead(): SignedHead | undefined {
+    return lastHead(this.#heads, { reverse: true, limit: 1 });
+  }
+
+  headOf(size: number): SignedHead | undefined {
+    // Backwards from after the last timestamp of this size to before its first.
+    return lastHead(this.#heads, {
+      start: [size, Number.MAX_SAFE_INTEGER],
+      end: [size, -1],
+      reverse: true,
+      limit: 1,
+    });
+  }
+
+  get history(): HeadHistory {
+    return this.#history;
+  }
+
+  get kinds(): KindIndex {
+    return this.#kindsOf(this.latestHead()?.size ?? 0);
+  }
+
+  canonical(index: number): Uint8Array<ArrayBuffer> | undefined {
+    const bytes = readRow(() => this.#entries.getBinary(index));
+    return bytes && new Uint8Array(bytes);
+  }
+
+  indexOf(entryId: string): number | undefined {
+    const row = readRow(() => this.#ids.getBinary(uuidToBytes(entryId)));
+    return row && Number(row.readBigUInt64BE());
+  }
+
+  page(page: PageAddress): Uint8Array | undefined {
+    return readRow(() => this.#pages.getBinary([page.level, page.index]));
+  }
+
+  readPage(page: PageAddress, into: Uint8Array): number {
+    return readRow(() => {
+      const bytes = this.#pages.getBinaryFast([page.level, page.index]);
+      if (bytes === undefined) return 0;
+      into.set(bytes.subarray(0, Math.min(bytes.length, into.length)));
+      return bytes.length;
+    });
+  }
+
+  bucket(segment: number, bucket: number): Uint8Array | undefined {
+    return readRow(() => this.#leaves.getBinary([segment, bucket]));
+  }
+
+  keptCheckpoint(): string | undefined {
+    const row = readRow(() => this.#meta.getBinary('checkpoint'));
+    return row && text(row);
+  }
+
+  keepCheckpoint(note: string): void {
+    this.#root.transactionSync(() => this.#meta.putSync('checkpoint', Buffer.from(note)));
+  }
+
+  async copyTo(path: string): Promise<SignedHead | undefined> {
+    await copyDatabase(this.#root, path);
+    const copy = openDatabase(path, { readOnly: true });
+    try {
+      return lastHead(copy.openDB({ name: 'heads', encoding: 'binary' }), { reverse: true, limit: 1 });
+    } finally {
+      await copy.close();
+      await rm(`${path}-lock`, { force: true });
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#root.close();
+  }
+
+  /** The index by kind, which must know all of `size` entries. */
+  #kindsOf(size: number): KindIndex {
+    const kinds = this.#loadKinds();
+    if (kinds.total !== size)
+      throw new DamagedError(`the index by kind knows ${kinds.total} of ${size} entries`);
+    return kinds;
+  }
+
+  #loadKinds(): KindIndex {
+    this.#kindIndex ??= readRow(() => new KindIndex(this.#kinds));
+    return this.#kindIndex;
+  }
+
+  /** Indexes the next entries that aren't yet. False when all are. */
+  #completeKinds(): boolean {
+    const index = this.#loadKinds();
+    const first = index.total;
+    const missing = Math.min(completedRows, (this.latestHead()?.size ?? 0) - first);
+    if (missing <= 0) return false;
+    const kinds = Array.from({ length: missing }, (_, i) => this.#kindAt(first + i));
+    let count = (): void => undefined;
+    this.#root.transactionSync(() => {
+      count = index.write(first, kinds);
+    });
+    count();
+    return true;
+  }
+
+  #kindAt(index: number): string {
+    const canonical = this.canonical(index);
+    if (canonical === undefined) throw new DamagedError(`entry ${index} is missing`);
+    return readRow(() => String((JSON.parse(text(canonical)) as { kind?: unknown }).kind));
+  }
+}
+
+function encodeIndex(index: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(index));
+  return bytes;
+}
+
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,82 @@
+import type { PackedPage } from '../../tlog/growing-tree.ts';
+import type { TreeHead } from '../../tlog/head.ts';
+import type { PageAddress } from '../../tlog/page.ts';
+import type { HeadHistory } from './head-history.ts';
+import type { KindIndex } from './kind-index.ts';
+
+export interface SignedHead extends TreeHead {
+  readonly signature: Uint8Array;
+  readonly keyId: string;
+}
+
+export interface StoredEntry {
+  readonly id: string;
+  readonly kind: string;
+  readonly canonical: Uint8Array;
+}
+
+/** Rows of the leaf-hash index that came to be complete: see leaf-index.ts. */
+export interface LeafBucket {
+  readonly segment: number;
+  readonly bucket: number;
+  readonly rows: Uint8Array;
+}
+
+/** What one commit adds. */
+export interface CommitBatch {
+  /** Index of the first entry: the size before. */
+  readonly first: number;
+  readonly entries: readonly StoredEntry[];
+  readonly pages: readonly PackedPage[];
+  readonly buckets: readonly LeafBucket[];
+  /** Signed for `first + entries.length` leaves. */
+  readonly head: SignedHead;
+}
+
+/** What was read is not what was written: missing, of another length, or nothing that can be followed. */
+export class DamagedError extends Error {
+  override readonly name = 'DamagedError';
+}
+
+/**
+ * What the ledger asks of a disk.
+ *
+ * Atomicity: a commit is there as a whole or not at all, after any crash.
+ * Durability: `commit` returns after the flush. When it throws, the outcome is unknown and the storage may only be
+ * closed: what is true is found by opening it again.
+ * Ownership: bytes that are handed out belong to the caller.
+ * Failure: reads throw `DamagedError` where the storage can't be followed.
+ */
+export interface LedgerStorage {
+  /** `new`: never initialised. `initialising`: keys may or may not exist yet. */
+  readonly state: 'new' | 'initialising' | 'ready';
+  setState(state: 'initialising' | 'ready'): void;
+  /** `beforeCommit` runs when everything is written and nothing is committed. */
+  commit(batch: CommitBatch, beforeCommit: () => void): void;
+  /** The head signed last. */
+  latestHead(): SignedHead | undefined;
+  /** The head signed last for this size. */
+  headOf(size: number): SignedHead | undefined;
+  /** The heads signed so far, numbered from 0 in the order in which they were signed, which is that of sizes. */
+  readonly history: Pick<HeadHistory, 'count' | 'size' | 'from'>;
+  /** Where the entries of each kind are. */
+  readonly kinds: Pick<KindIndex, 'count' | 'countBelow' | 'range'>;
+  /**
+   * Writes what a file of an earlier version lacks: numbers of heads, entries by kind. Until then those can't be read,
+   * and nothing can be committed.
+   */
+  complete(): void;
+  canonical(index: number): Uint8Array<ArrayBuffer> | undefined;
+  indexOf(entryId: string): number | undefined;
+  page(page: PageAddress): Uint8Array | undefined;
+  /** Copies a page, or as much of it as fits, and returns the length that it has; 0 where it is missing. */
+  readPage(page: PageAddress, into: Uint8Array): number;
+  bucket(segment: number, bucket: number): Uint8Array | undefined;
+  /** The checkpoint that was kept last. */
+  keptCheckpoint(): string | undefined;
+  /** Returns after the flush. */
+  keepCheckpoint(note: string): void;
+  /** Copies the file, as of one moment, to a path where there is none; flushed. Resolves to the head that it ends with. */
+  copyTo(path: string): Promise<SignedHead | undefined>;
+  close(): Promise<void>;
+}
