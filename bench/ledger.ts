@@ -8,20 +8,13 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 as nobleSha256 } from '../src/client/sha256.ts';
-import { noHooks } from '../src/ledger/hooks.ts';
-import { ledgerPurposes } from '../src/ledger/keys/key-file.ts';
-import { KeyRing } from '../src/ledger/keys/key-ring.ts';
-import type { Ledger, UnsignedEntry } from '../src/ledger/ledger.ts';
+import type { Ledger } from '../src/ledger/ledger.ts';
 import { ledgerMethods } from '../src/ledger/methods.ts';
 import { Prover } from '../src/ledger/reads/prover.ts';
-import { Sequencer } from '../src/ledger/sequencer.ts';
-import { LeafIndex } from '../src/ledger/storage/leaf-index.ts';
-import { LmdbStorage } from '../src/ledger/storage/lmdb-store.ts';
 import { Nodes } from '../src/ledger/storage/nodes.ts';
 import { supervise } from '../src/rpc/supervise.ts';
 import { sha256 } from '../src/sha256.ts';
-import { GrowingTree } from '../src/tlog/growing-tree.ts';
-import { uuid7 } from '../src/uuid.ts';
+import { beginLog, idOf, newEntry } from './grown-log.ts';
 import type { BenchRow } from './result.ts';
 
 /** Callers that wait for their proof before they append again: what a busy service has under way. */
@@ -134,35 +127,14 @@ async function atRate(perSecond: number, seconds: number, call: () => Promise<vo
 }
 
 async function logAlone(dataDir: string, seconds: number): Promise<BenchRow[]> {
-  const keys = new KeyRing(join(dataDir, 'keys'));
-  await keys.create(ledgerPurposes, Date.now());
-  const storage = new LmdbStorage(join(dataDir, 'ledger.mdb'));
-  const leaves = new LeafIndex();
-  const sequencer = new Sequencer({
-    storage,
-    tree: GrowingTree.load(sha256, 0, () => undefined)!,
-    leaves,
-    key: keys.active('transparency-sth')!,
-    clock: () => BigInt(Date.now()) * 1_000_000n,
-    hooks: noHooks,
-    freeBytes: () => Number.POSITIVE_INFINITY,
-    onHead: () => {},
-    onFatal: (error) => {
-      throw error;
-    },
-  });
-  const canonical = new TextEncoder().encode(JSON.stringify({ ...newEntry(0), signature: 'f'.repeat(128) }));
+  const { storage, leaves, sequencer, grow } = await beginLog(dataDir);
   let made = 0;
   const commits: number[] = [];
   const start = performance.now();
   while (performance.now() - start < seconds * 1000) {
     const began = performance.now();
-    const items = Array.from({ length: 2000 }, () => {
-      const bytes = new Uint8Array(canonical);
-      new DataView(bytes.buffer).setUint32(8, made); // another leaf each time
-      return { id: idOf(made++), kind: 'alert.raised', canonical: bytes };
-    });
-    await sequencer.append(items);
+    await grow(2000);
+    made += 2000;
     commits.push(performance.now() - began);
   }
   const perSecond = (made / (performance.now() - start)) * 1000;
@@ -234,34 +206,6 @@ function quantiles(question: string, variant: string, times: number[], note?: st
     unit: 'ms',
     ...(note === undefined ? {} : { note }),
   }));
-}
-
-function idOf(n: number): string {
-  const random = `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`;
-  return uuid7(1_763_700_000_000 + Math.floor(n / 10), random);
-}
-
-/** An alert as the pipeline logs it: about 700 canonical bytes. */
-function newEntry(n: number): UnsignedEntry {
-  return {
-    id: idOf(n),
-    kind: 'alert.raised',
-    occurred_at: '2025-11-21T04:00:00.000Z',
-    actor: 'system',
-    subject: { type: 'alert', id: idOf(n + 1) },
-    data: {
-      title: 'ET SCAN Potential SSH Scan OUTBOUND',
-      severity: 'high',
-      rule_id: '2003068',
-      rule_source: 'suricata',
-      src_ip: '10.20.30.40',
-      dst_ip: '203.0.113.77',
-      dst_port: 22,
-      transport: 'tcp',
-      count: n,
-      first_seen: '2025-11-21T03:59:58.123Z',
-    },
-  };
 }
 
 if (import.meta.main) console.table(await run());

@@ -8,15 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Service, startService } from '../scripts/service.ts';
-import { noHooks } from '../src/ledger/hooks.ts';
-import { ledgerPurposes } from '../src/ledger/keys/key-file.ts';
-import { KeyRing } from '../src/ledger/keys/key-ring.ts';
-import { Sequencer } from '../src/ledger/sequencer.ts';
-import { LeafIndex } from '../src/ledger/storage/leaf-index.ts';
-import { LmdbStorage } from '../src/ledger/storage/lmdb-store.ts';
-import { sha256 } from '../src/sha256.ts';
-import { GrowingTree } from '../src/tlog/growing-tree.ts';
-import { uuid7 } from '../src/uuid.ts';
+import { growLog } from './grown-log.ts';
 import type { BenchRow } from './result.ts';
 
 const leaves = 300_000;
@@ -26,7 +18,7 @@ const load = new URL('./proof-load.ts', import.meta.url).pathname;
 export async function run(seconds = 5): Promise<BenchRow[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-bench-proofs-'));
   try {
-    await makeLog(dataDir);
+    await growLog(dataDir, leaves);
     const service = await startService({ dataDir });
     try {
       const rows: BenchRow[] = [];
@@ -77,45 +69,6 @@ function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
-/** A data folder with a log in it. Its entries only look signed: proofs don't read them. */
-async function makeLog(dataDir: string): Promise<void> {
-  const storage = new LmdbStorage(join(dataDir, 'ledger.mdb'));
-  storage.setState('initialising');
-  const keys = new KeyRing(join(dataDir, 'keys'));
-  await keys.create(ledgerPurposes, Date.now());
-  storage.setState('ready');
-  const key = keys.active('transparency-sth');
-  const tree = GrowingTree.load(sha256, 0, () => undefined);
-  if (key === undefined || tree === undefined) throw new Error('a new log has no key or no tree');
-  const sequencer = new Sequencer({
-    storage,
-    tree,
-    leaves: new LeafIndex(),
-    key,
-    clock: () => BigInt(Date.now()) * 1_000_000n,
-    hooks: noHooks,
-    freeBytes: () => Number.POSITIVE_INFINITY,
-    onHead: () => undefined,
-    onFatal: (error) => {
-      throw error;
-    },
-  });
-  const encoder = new TextEncoder();
-  for (let made = 0; made < leaves; made += 2000) {
-    const items = Array.from({ length: 2000 }, (_, i) => {
-      const n = made + i;
-      const id = uuid7(1_763_700_000_000 + n);
-      return {
-        id,
-        kind: 'alert.raised',
-        canonical: encoder.encode(JSON.stringify({ id, kind: 'alert.raised', n })),
-      };
-    });
-    await sequencer.append(items);
-  }
-  await storage.close();
 }
 
 if (import.meta.main) console.table(await run());
