@@ -27,7 +27,7 @@ export function takeDataFolder(path: string, options: { readonly restoring?: tru
       throw new Error(
         `a restore into the data folder ${path} was interrupted; run the same \`candor restore\` again, which completes it`,
       );
-    checkFormat(join(path, 'format.json'));
+    checkFormat(join(path, 'format.json'), options);
   } catch (error) {
     folder.release();
     throw error;
@@ -64,8 +64,12 @@ export function lockFolder(path: string, words: { name: string; instead: string 
   return { path, release: () => lock.close() };
 }
 
-/** @throws Error with one clear line when the layout that the file names isn't this program's. Makes a missing file. */
-export function checkFormat(file: string): void {
+/**
+ * Makes a missing file. One that is damaged is no hindrance to a restore, which brings back another.
+ *
+ * @throws Error with one clear line when the layout that the file names isn't this program's.
+ */
+export function checkFormat(file: string, { restoring = false } = {}): void {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -76,10 +80,12 @@ export function checkFormat(file: string): void {
     return;
   }
   const format = formatOf(text);
-  if (format === undefined)
+  if (format === undefined) {
+    if (restoring) return;
     throw new Error(
       `${file} is damaged: it should read {"format":${formatVersion}}; put it back from a backup`,
     );
+  }
   if (format !== formatVersion)
     throw new Error(
       `${file} says format ${String(format)}; this program knows format ${formatVersion}: use a newer one`,

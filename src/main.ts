@@ -5,6 +5,7 @@
  * a new folder from one that lost its log; then the store, the pools, the front. Stop, in reverse: the front answers
  * what it accepted, the outbox is drained, the databases are closed.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import type { BackupTasks } from '../workers/backup.ts';
@@ -26,7 +27,7 @@ import { endpoints } from './http/routes/index.ts';
 import { startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import { banner } from './ledger/banner.ts';
-import type { Ledger } from './ledger/ledger.ts';
+import type { Ledger, LedgerStatus } from './ledger/ledger.ts';
 import { ledgerCounters, ledgerMethods } from './ledger/methods.ts';
 import { OutboxPump } from './ledger/outbox-pump.ts';
 import { limits } from './limits.ts';
@@ -165,12 +166,12 @@ async function open(
     const { fault, advice } = found.health;
     log.error({ fault, advice }, 'the transparency log is degraded');
     if (strict) {
-      process.stdout.write(`${banner(found)}\n`);
+      show(found);
       throw new DegradedLogError(advice);
     }
   }
-  for (const warning of found.warnings)
-    log.warn({ warning }, 'start-up of the transparency log noticed something');
+  const warnings = [...found.warnings, ...eventsLost(dataDir, found.size)];
+  for (const warning of warnings) log.warn({ warning }, 'start-up noticed something');
   const store = await supervise<Store>({
     name: 'store',
     url: workerUrl('store'),
@@ -332,7 +333,20 @@ async function open(
     return server.close();
   });
   ready = true;
-  announce(config, server.port, banner(await ledger.api.status()), log);
+  show({ ...(await ledger.api.status()), warnings });
+  announce(config, server.port, log);
+}
+
+/**
+ * The log remembers that there were events and identities, and the store is about to begin with none: with another
+ * password for the administrator, and without what waited to be logged.
+ */
+function eventsLost(dataDir: string, logSize: number): string[] {
+  if (logSize === 0 || existsSync(join(dataDir, 'siem.mdb'))) return [];
+  return [
+    'siem.mdb was missing, though the log has entries: events, alerts, principals and what was yet to be logged are lost, ' +
+      'and a new, empty one was begun. To have them back, stop the service and run `candor restore --replace <backup>`.',
+  ];
 }
 
 /** A thread for one verification: it reads everything once, seldom, and keeps nothing. */
@@ -420,10 +434,13 @@ function showPassword(password: string): void {
   process.stdout.write(`  administrator  admin, password ${password} (shown this once)\n`);
 }
 
-/** What the operator sees of a start: the banner with the log's head, and where it listens. */
-function announce(config: Config, port: number, head: string, log: Logger): void {
+/** What the operator sees of a start and compares with the journal. */
+function show(status: LedgerStatus): void {
+  process.stdout.write(`candor ${productVersion()}\n${banner(status)}\n`);
+}
+
+function announce(config: Config, port: number, log: Logger): void {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const url = `${config['tls.cert'] ? 'https' : 'http'}://${host}:${port}`;
-  process.stdout.write(`candor ${productVersion()}\n${head}\n`);
   log.info({ url, port, pid: process.pid, data_dir: config.data_dir }, 'listening');
 }

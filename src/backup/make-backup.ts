@@ -73,7 +73,7 @@ export async function makeBackup(
     if (verified.sth?.signature !== log.head?.signature) {
       throw new BackupError('the copy of the log ends with another head than the log said');
     }
-    const manifest = writeManifest({
+    const text = writeManifest({
       id,
       created_at: new Date(createdAt).toISOString(),
       finished_at: new Date(sources.now()).toISOString(),
@@ -83,11 +83,13 @@ export async function makeBackup(
       ...verified,
       files: [...verified.files],
     });
-    await replaceFile(join(partial, manifestFile), manifest, { mode: 0o600 });
+    // Before it has its name: what can't be read can't be restored.
+    const manifest = parseManifest(text);
+    await replaceFile(join(partial, manifestFile), text, { mode: 0o600 });
     // A crash before this is a partial folder, which the next start removes; after it, a backup.
     await rename(partial, path);
     await flushFolder(dir);
-    return { manifest: parseManifest(manifest), manifestSha256: sha256(manifest), path };
+    return { manifest, manifestSha256: sha256(text), path };
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
     throw signal.aborted ? signal.reason : error;

@@ -1,8 +1,9 @@
 import { readFile, rm, stat, statfs } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { checkFormat } from '../data-folder.ts';
 import { flushFolder } from '../durable-file.ts';
 import { KeyRing } from '../ledger/keys/key-ring.ts';
+import { checkAnchorFolder } from '../ledger/open.ts';
 import { limits } from '../limits.ts';
 import { uuid7 } from '../uuid.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
@@ -16,9 +17,11 @@ import { verifyCopy } from './verify.ts';
 /** Folder in the data folder where a backup waits until it takes its place. */
 export const staging = 'restoring';
 
-/** What isn't content: the lock, the journal (which goes on), what earlier restores moved aside, backups. */
-const staying =
-  /^(lock|lock-journal|journal\.ndjson|format\.json|backups|replaced-.*|restoring|restore\.json(\.new)?)$/;
+/**
+ * What a backup replaces. The journal goes on, and what else lies in the folder stays where it is: backups, whatever
+ * their folder is called, what earlier restores moved aside, the anchor's volume, an operator's own files.
+ */
+const replacing = /^(keys|(siem|ledger)\.mdb([.-].*)?|anchor\.json([.-].*)?)$/;
 
 /**
  * Everything that can fail for a reason comes here, before anything moves: the backup is copied into the data folder
@@ -30,7 +33,8 @@ export async function prepareRestore(
 ): Promise<Mark> {
   const { backup, dataDir, anchorPath, replace, keyPassphrase } = options;
   const manifest = parseManifest(await readManifest(backup));
-  const content = await contentOf(dataDir, backup);
+  await checkAnchorFolder(anchorPath);
+  const content = await contentOf(dataDir);
   const anchor = await exists(anchorPath);
   if (!replace) refuseContent(dataDir, content, anchor ? anchorPath : undefined);
   await requireRoom(dataDir, manifest);
@@ -82,10 +86,9 @@ async function readManifest(backup: string): Promise<string> {
   }
 }
 
-/** Names in the data folder that a restore replaces. A backup that lies among them stays where it is. */
-async function contentOf(dataDir: string, backup: string): Promise<string[]> {
-  const [own] = relative(resolve(dataDir), resolve(backup)).split('/');
-  return (await namesIn(dataDir)).filter((name) => !staying.test(name) && name !== own).sort();
+/** Names in the data folder that a restore replaces. */
+async function contentOf(dataDir: string): Promise<string[]> {
+  return (await namesIn(dataDir)).filter((name) => replacing.test(name)).sort();
 }
 
 function refuseContent(dataDir: string, content: readonly string[], anchor: string | undefined): void {
@@ -94,9 +97,7 @@ function refuseContent(dataDir: string, content: readonly string[], anchor: stri
     content.length > 0
       ? `the data folder ${dataDir} has ${content.join(', ')}`
       : `there is an anchor ${anchor}`;
-  throw new BackupError(
-    `${found}: restore into an empty folder, or say --replace, and what is there is moved aside`,
-  );
+  throw new BackupError(`${found}: restore into another folder, or say --replace, and it is moved aside`);
 }
 
 async function requireRoom(dataDir: string, { size }: Manifest): Promise<void> {

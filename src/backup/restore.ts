@@ -30,7 +30,7 @@ export interface RestoreOptions {
   readonly backup: string;
   readonly dataDir: string;
   readonly anchorPath: string;
-  /** Whether what is in the data folder may be moved aside. */
+  /** Whether a log and events that are in the data folder may be moved aside. */
   readonly replace: boolean;
   /** Where the private keys of the backup are encrypted. */
   readonly keyPassphrase?: string;
@@ -58,7 +58,7 @@ export interface Restored {
  * Puts a backup in the place of what is in the data folder, and writes in journal and log that this was done.
  *
  * Nothing moves before the backup has been copied beside it and verified there. Then a mark is set, and until it is
- * gone no service starts: after a crash in between, the same command goes on where it was. What was there is moved
+ * gone no service starts: after a crash in between, the same command goes on where it was. What it replaces is moved
  * aside, never deleted. The journal stays and goes on: it knows what had been promised.
  *
  * @throws BackupError; Error when another process has the folder

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeDataFolder } from '../data-folder.ts';
+import { logLostAgain } from '../ledger/lost-entries.ts';
 import { openLedger } from '../ledger/open.ts';
 import { openStore } from '../store/lmdb/store.ts';
 import { BackupError } from './backup-error.ts';
@@ -39,6 +40,7 @@ export async function backUpStopped(options: StoppedOptions): Promise<BackupReco
       if (health.state === 'degraded') throw new BackupError(health.advice);
       const store = openStore({ dataDir, alertWindowMs });
       try {
+        await logLostAgain(store, ledger, () => undefined);
         const parts = { dir, dataDir, store, ledger, productVersion, now: Date.now };
         const backups = new BackupFolder({ ...parts, verify: (copy) => verifyCopy(copy) });
         void backups.recover();

@@ -56,7 +56,7 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
       'fetch the entries since the last time too; check each, and every tile of hashes over them',
     )
     .option('--all-entries', 'the same from the first entry on, also those that were checked before')
-    .option('--max-age <seconds>', 'refuse a head older than this', seconds)
+    .option('--max-age <seconds>', 'refuse a head older than this, and count no older cosignature', seconds)
     .option('--watch', 'repeat until stopped or the log misbehaves; tell only what is new')
     .option('--interval <seconds>', 'pause between repetitions', seconds, 60);
   for (const option of checkpointOptions()) command.addOption(option);
@@ -98,8 +98,10 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   if (checked instanceof Fault) return faultReport(checked);
   const { head } = result.pin;
   const entries = checked === undefined ? result.pin.entries : { head, edge: checked.tree.edge };
-  await savePin(file, { ...result.pin, ...(entries && { entries }) });
-  return soundReport(result, checked, entriesBefore(pin, options)?.head.size ?? 0, file);
+  const saved = await savePin(file, { ...result.pin, ...(entries && { entries }) }, pin);
+  if (!saved) return once(log, options);
+  const newKey = pin !== undefined && !pin.keys.has(result.key.kid);
+  return soundReport(result, newKey, checked, entriesBefore(pin, options)?.head.size ?? 0, file);
 }
 
 /** Up to where entries needn't be checked again. */
@@ -153,22 +155,36 @@ function faultReport(fault: Fault, kept?: Kept): Report {
 
 type Sound = Exclude<AuditResult, { status: 'empty' | 'fault' }>;
 
-function soundReport(result: Sound, checked: CheckedRange | undefined, from: number, file: string): Report {
+/** `newKey`: the head's key was not there when the pin was made. Key sets are not signed, so people have to look. */
+function soundReport(
+  result: Sound,
+  newKey: boolean,
+  checked: CheckedRange | undefined,
+  from: number,
+  file: string,
+): Report {
   const { status, pin, key, checkpoint } = result;
   const lines = [...headLines(pin.head, key), ...verdictLines[status](result, file)];
+  if (newKey)
+    lines.push('Its key is new since the pin: compare the fingerprint with one that the operator tells.');
   lines.push(
     checkpoint === undefined
       ? 'The log serves no checkpoint to compare with.'
       : `Checkpoint of ${checkpoint.origin}, size ${checkpoint.size}: the same log${cosigned(checkpoint)}.`,
   );
   if (checked !== undefined)
-    lines.push(`Entries from ${from} to ${pin.head.size} and their tiles: verified.`);
+    lines.push(
+      from === pin.head.size
+        ? 'No entries since those that were verified before.'
+        : `Entries ${from} to ${pin.head.size - 1} and their tiles: verified.`,
+    );
   const revoked = checked?.byRevokedKeys ?? 0;
   if (revoked > 0)
     lines.push(`${revoked} of them are signed by a key that was revoked after they were logged.`);
   const fields = {
     status,
     ...headFields(pin.head, key),
+    new_key: newKey,
     from_size: result.status === 'pinned' ? undefined : result.from,
     checkpoint: checkpoint && {
       origin: checkpoint.origin,

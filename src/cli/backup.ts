@@ -4,12 +4,12 @@ import { Command } from 'commander';
 import { type Client, createClient } from '../client/client.ts';
 import type { Backup } from '../contract/resources/backup.ts';
 import { errorCodes, ServiceError } from '../errors.ts';
+import { anchorOption, type DataFolderOptions, dataFolderConfig } from './data-folder-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { jsonOption, serviceUrl, tokenOption } from './options.ts';
 import { CommandError, type Output, output } from './output.ts';
 
-interface Options {
-  readonly dataDir?: string;
+interface Options extends DataFolderOptions {
   readonly token?: string;
   readonly json?: true;
 }
@@ -24,6 +24,7 @@ export function backupCommand(done: (code: ExitCode) => void): Command {
     )
     .argument('[url]', 'address of the running service; needs a token with role admin', serviceUrl)
     .option('--data-dir <folder>', 'data folder of a stopped service, instead of an address')
+    .addOption(anchorOption())
     .addOption(tokenOption())
     .addOption(jsonOption())
     .action(async (url: string | undefined, options: Options) => done(await run(url, options)));
@@ -33,7 +34,7 @@ async function run(url: string | undefined, options: Options): Promise<ExitCode>
   if ((url === undefined) === (options.dataDir === undefined)) {
     throw new CommandError('name either the address of a running service or --data-dir', exitCodes.usage);
   }
-  const made = url === undefined ? await offline(options.dataDir!) : await online(url, options.token);
+  const made = url === undefined ? await offline(options) : await online(url, options.token);
   return report(made, output(options.json ?? false));
 }
 
@@ -76,13 +77,12 @@ async function whenEnded(client: Client, begun: Made): Promise<Made> {
 }
 
 /** Opens the folder as a service does, which also makes sure that its log is one that can go on. */
-async function offline(dataDir: string): Promise<Made> {
+async function offline(options: DataFolderOptions): Promise<Made> {
   // Only this way loads the native parts.
   const { backUpStopped } = await import('../backup/stopped.ts');
-  const { loadConfig } = await import('../config.ts');
   const { productVersion } = await import('../version.ts');
   try {
-    const config = loadConfig({ ...process.env, CANDOR_DATA_DIR: dataDir });
+    const config = await dataFolderConfig(options);
     return await backUpStopped({
       dataDir: config.data_dir,
       dir: config['backup.dir'] ?? join(config.data_dir, 'backups'),

@@ -41,5 +41,5 @@ Exit codes:
   3  the log could not be reached or can't answer now
   4  an answer was refused: malformed, wrongly signed, not included; verify: evidence does not convict; fsck: the log is damaged; restore: the backup is
   5  misbehaviour: the log was rolled back, forked or edited; verify: evidence convicts it
-  6  the log is still empty
+  6  the log is still empty (audit, which waits for its first entry: 0)
   7  start --strict: the log on disk was rolled back, is damaged or lost; rebuild: signed entries would be missing`;

@@ -7,7 +7,7 @@ import { Fault } from '../client/fault.ts';
 import { EmptyLog, httpLog, type LogSource } from '../client/log-source.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { jsonOption, serviceUrl, tokenOption, wholeNumber } from './options.ts';
-import { CommandError, type Output, output } from './output.ts';
+import { CommandError, type Output, output, printable } from './output.ts';
 import { progressOption, reporter } from './progress.ts';
 
 interface Options {
@@ -100,7 +100,7 @@ async function intoFile(
     await rm(beside, { force: true });
   }
   const { from, to, head } = header;
-  const lines = [`Entries ${from} to ${to} of the head of size ${head.size} are in ${path}.`];
+  const lines = [`Entries ${from} to ${to - 1} of the head of size ${head.size} are in ${path}.`];
   const shown = { log: header.log, from, to, tree_size: head.size, format: options.format, file: path };
   out.result(lines, { status: 'ok', ...shown });
   return exitCodes.ok;
@@ -138,7 +138,7 @@ function write(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
 
 /** Standard output has the archive. */
 function tellOnStderr(fault: Fault): ExitCode {
-  process.stderr.write(`${fault.code}: ${fault.message}\nThe archive is not whole.\n`);
+  process.stderr.write(`${fault.code}: ${printable(fault.message)}\nThe archive is not whole.\n`);
   return exitCodes[fault.kind];
 }
 

@@ -3,14 +3,13 @@ import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import type { FsckReport } from '../ledger/check/fsck.ts';
 import { bytesToHex } from '../tlog/hex.ts';
+import { anchorOption, type DataFolderOptions, dataFolderConfig } from './data-folder-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { jsonOption } from './options.ts';
 import { CommandError, type Field, output } from './output.ts';
 import { progressOption, reporter } from './progress.ts';
 
-interface Options {
-  readonly dataDir?: string;
-  readonly anchor?: string;
+interface Options extends DataFolderOptions {
   readonly signatures?: true;
   readonly json?: true;
   readonly progress?: true;
@@ -26,7 +25,7 @@ export function fsckCommand(done: (code: ExitCode) => void): Command {
       'folder of a backup or of a stopped service, or a ledger.mdb in one (default: CANDOR_DATA_DIR)',
     )
     .option('--data-dir <folder>', 'the same as the path')
-    .option('--anchor <file>', 'the anchor, where it lies elsewhere (default: CANDOR_LEDGER_ANCHOR_PATH)')
+    .addOption(anchorOption())
     .option('--signatures', 'verify the signature of every entry, too: 12,000 a second')
     .addOption(progressOption())
     .addOption(jsonOption())
@@ -34,7 +33,7 @@ export function fsckCommand(done: (code: ExitCode) => void): Command {
 }
 
 async function run(path: string | undefined, options: Options): Promise<ExitCode> {
-  const target = await targetOf(path ?? options.dataDir, options.anchor);
+  const target = await targetOf({ ...options, ...(path === undefined ? {} : { dataDir: path }) });
   const release = await holdFolder(target.dataDir);
   const tell = reporter('leaves', options.progress ?? process.stderr.isTTY);
   try {
@@ -60,19 +59,17 @@ interface Target {
   readonly anchorPath?: string;
 }
 
-/** The folder and the file. The configured anchor belongs to the configured folder only. */
-async function targetOf(path: string | undefined, anchor: string | undefined): Promise<Target> {
-  const given = anchor === undefined ? {} : { anchorPath: anchor };
-  if (path === undefined) {
-    const { loadConfig } = await import('../config.ts');
-    const config = loadConfig(process.env);
-    const anchorPath = anchor ?? config['ledger.anchor_path'];
-    const dataDir = config.data_dir;
-    return there({ dataDir, ledgerPath: join(dataDir, 'ledger.mdb'), ...(anchorPath ? { anchorPath } : {}) });
-  }
-  const isFile = existsSync(path) && statSync(path).isFile();
-  const dataDir = isFile ? dirname(path) : path;
-  return there({ dataDir, ledgerPath: isFile ? path : join(path, 'ledger.mdb'), ...given });
+/** The folder and the file: the path may be of either. */
+async function targetOf({ dataDir: path, anchor }: DataFolderOptions): Promise<Target> {
+  const isFile = path !== undefined && existsSync(path) && statSync(path).isFile();
+  const named = isFile ? dirname(path) : path;
+  const config = await dataFolderConfig({
+    ...(named === undefined ? {} : { dataDir: named }),
+    ...(anchor === undefined ? {} : { anchor }),
+  });
+  const { data_dir: dataDir, 'ledger.anchor_path': anchorPath } = config;
+  const ledgerPath = isFile ? path : join(dataDir, 'ledger.mdb');
+  return there({ dataDir, ledgerPath, ...(anchorPath === undefined ? {} : { anchorPath }) });
 }
 
 function there(target: Target): Target {

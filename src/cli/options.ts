@@ -5,7 +5,9 @@ import type { VerifierKey } from '../tlog/note.ts';
 
 /** The token of the environment, so that it needn't stand in a command line that others can read. */
 export const tokenOption = () =>
-  new Option('--token <token>', 'bearer token, for what needs a role (log entries)').env('CANDOR_TOKEN');
+  new Option('--token <token>', 'bearer token, for what needs a role (log entries, backups)').env(
+    'CANDOR_TOKEN',
+  );
 
 export const jsonOption = () => new Option('--json', 'machine-readable output, one JSON object a line');
 

@@ -34,7 +34,7 @@ export interface Output {
 
 export function output(json: boolean): Output {
   function result(lines: readonly string[], fields: Readonly<Record<string, Field>>): void {
-    process.stdout.write(json ? `${toJson(fields)}\n` : `${lines.join('\n')}\n`);
+    process.stdout.write(json ? `${toJson(fields)}\n` : `${lines.map(printable).join('\n')}\n`);
   }
   return {
     result,
@@ -47,7 +47,7 @@ export function output(json: boolean): Output {
         ...fields,
       };
       if (json) result([], about);
-      else process.stderr.write(`${fault.code}: ${fault.message}\n`);
+      else process.stderr.write(`${fault.code}: ${printable(fault.message)}\n`);
       return exitCodeOf(fault);
     },
   };
@@ -78,13 +78,29 @@ export function headLines(head: SignedHead, key: LogKey): string[] {
 }
 
 function timeOf(head: SignedHead): string {
-  const ms = Number(head.timestampNs / 1_000_000n);
+  return shownTime(Number(head.timestampNs / 1_000_000n));
+}
+
+/** ISO 8601 of epoch milliseconds, which who signed chose as he liked. */
+export function shownTime(ms: number): string {
   return ms <= 8.64e15 ? new Date(ms).toISOString() : 'beyond the calendar';
+}
+
+/**
+ * A line for a terminal: texts of a log or a file are shown, not obeyed. Control characters could erase what was said
+ * before, and those of writing direction turn it around.
+ */
+export function printable(line: string): string {
+  return line.replaceAll(
+    /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** Stops a command whose file can't be used. */
 export function orThrow<T>(value: T | Fault): T {
-  if (value instanceof Fault) throw new CommandError(`${value.code}: ${value.message}`, exitCodeOf(value));
+  if (value instanceof Fault)
+    throw new CommandError(`${value.code}: ${printable(value.message)}`, exitCodeOf(value));
   return value;
 }
 

@@ -2,6 +2,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Pin, parsePin, writePin } from '../client/pin.ts';
+import { exitCodes } from './exit-codes.ts';
 import { CommandError, orThrow } from './output.ts';
 
 /** One file a log, under the user's state folder (XDG Base Directory Specification). */
@@ -22,33 +23,46 @@ export async function loadPin(path: string): Promise<Pin | undefined> {
   return orThrow(parsePin(text));
 }
 
-/** After any crash the old or the new pin is there, whole: written beside it, flushed, renamed, the folder flushed. */
-export async function savePin(path: string, pin: Pin): Promise<void> {
+/**
+ * After any crash the old or the new pin is there, whole: written beside it, flushed, renamed, the folder flushed.
+ * False where the pin is no longer `before`, which was loaded: what another audit moved meanwhile isn't moved back.
+ */
+export async function savePin(path: string, pin: Pin, before: Pin | undefined): Promise<boolean> {
   await mkdir(dirname(resolve(path)), { recursive: true });
+  const there = await loadPin(path);
+  if ((there && writePin(there)) !== (before && writePin(before))) return false;
   const beside = `${path}.${process.pid}.new`;
   try {
     await writeNew(beside, writePin(pin));
     await rename(beside, path);
     await flushFolder(path);
+    return true;
   } catch (error) {
     await rm(beside, { force: true });
     throw new CommandError(`the pin file can not be written: ${(error as Error).message}`);
   }
 }
 
-/** Keeps evidence beside the pin, under a name of its own; nothing is ever overwritten. */
+/**
+ * Keeps evidence beside the pin, under a name of its own; nothing is ever overwritten. Where it can't be kept, the
+ * command ends as it does with misbehaviour all the same, and tells it all.
+ */
 export async function saveEvidence(pinFile: string, evidence: string, now: number): Promise<string> {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, '-');
   for (let n = 1; ; n++) {
     const path = `${pinFile}.evidence-${stamp}${n === 1 ? '' : `-${n}`}.json`;
     try {
+      await mkdir(dirname(resolve(path)), { recursive: true });
       await writeNew(path, evidence);
       await flushFolder(path);
       return path;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-        throw new CommandError(`the evidence can not be written: ${(error as Error).message}\n${evidence}`);
-      }
+      const { code, syscall } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST' && syscall === 'open') continue;
+      throw new CommandError(
+        `the log misbehaves, and the evidence can not be written: ${(error as Error).message}\n${evidence}`,
+        exitCodes.misbehaviour,
+      );
     }
   }
 }

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { Fault } from '../client/fault.ts';
 import { parsePin } from '../client/pin.ts';
@@ -6,15 +8,20 @@ import { parseTreeHead } from '../client/tree-head.ts';
 import type { RebuildOutcome, RebuildReport } from '../ledger/check/rebuild.ts';
 import type { SignedHead } from '../ledger/storage/storage.ts';
 import { bytesToHex } from '../tlog/hex.ts';
+import {
+  anchorOption,
+  type DataFolderOptions,
+  dataDirOption,
+  dataFolderConfig,
+} from './data-folder-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { lines as foundLines } from './fsck.ts';
 import { jsonOption } from './options.ts';
 import { CommandError, type Field, output } from './output.ts';
 import { progressOption, reporter } from './progress.ts';
 
-interface Options {
-  readonly dataDir?: string;
-  readonly head: readonly string[];
+interface Options extends DataFolderOptions {
+  readonly head?: readonly string[];
   readonly acceptLoss?: true;
   readonly dryRun?: true;
   readonly beginAnew?: true;
@@ -27,12 +34,12 @@ export function rebuildCommand(done: (code: ExitCode) => void): Command {
     .description(
       'write the transparency log of a stopped service anew from what can be read of it; the old file is kept',
     )
-    .option('--data-dir <folder>', 'data folder (default: CANDOR_DATA_DIR)')
+    .addOption(dataDirOption())
+    .addOption(anchorOption())
     .option(
       '--head <file>',
       "a signed head from elsewhere, such as an auditor's pin; may be repeated",
-      (file: string, others: readonly string[]) => [...others, file],
-      [],
+      (file: string, others: readonly string[] = []) => [...others, file],
     )
     .option('--dry-run', 'only say what could be saved, and what not')
     .option('--accept-loss', 'go on although signed entries are missing; auditors will see it')
@@ -43,11 +50,9 @@ export function rebuildCommand(done: (code: ExitCode) => void): Command {
 }
 
 async function run(options: Options): Promise<ExitCode> {
-  const heads = await Promise.all(options.head.map(readHead));
-  const { loadConfig } = await import('../config.ts');
+  const heads = await Promise.all((options.head ?? []).map(readHead));
   const { takeDataFolder } = await import('../data-folder.ts');
-  const named = options.dataDir === undefined ? {} : { CANDOR_DATA_DIR: options.dataDir };
-  const config = loadConfig({ ...process.env, ...named });
+  const config = await dataFolderConfig(options);
   const folder = hold(() => takeDataFolder(config.data_dir));
   const anchorPath = config['ledger.anchor_path'];
   const place = { dataDir: config.data_dir, ...(anchorPath === undefined ? {} : { anchorPath }) };
@@ -69,6 +74,12 @@ interface Place {
 
 async function save(place: Place, heads: readonly SignedHead[], options: Options): Promise<ExitCode> {
   const { rebuild } = await import('../ledger/check/rebuild.ts');
+  if (!existsSync(join(place.dataDir, 'ledger.mdb'))) {
+    throw new CommandError(
+      `there is no ledger.mdb in ${place.dataDir} to rebuild: \`candor restore <backup>\` brings one back; where there ` +
+        'is no backup of a log that was lost, `candor rebuild --begin-anew` begins a new one',
+    );
+  }
   const wanted = options.progress ?? process.stderr.isTTY;
   const tell = new Map<string, ReturnType<typeof reporter>>();
   const report = await rebuild({

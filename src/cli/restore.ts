@@ -1,11 +1,16 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
+import {
+  anchorOption,
+  type DataFolderOptions,
+  dataDirOption,
+  dataFolderConfig,
+} from './data-folder-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { jsonOption } from './options.ts';
 import { CommandError, output } from './output.ts';
 
-interface Options {
-  readonly dataDir?: string;
+interface Options extends DataFolderOptions {
   readonly replace?: true;
   readonly json?: true;
 }
@@ -14,8 +19,9 @@ export function restoreCommand(done: (code: ExitCode) => void): Command {
   return new Command('restore')
     .description('put a backup into a data folder, with an entry in its log; the service must be stopped')
     .argument('<backup>', 'folder of the backup')
-    .option('--data-dir <folder>', 'data folder (default: CANDOR_DATA_DIR)')
-    .option('--replace', 'move aside what the data folder holds; nothing is deleted')
+    .addOption(dataDirOption())
+    .addOption(anchorOption())
+    .option('--replace', 'move aside the log, events and keys that are there; nothing is deleted')
     .addOption(jsonOption())
     .action(async (backup: string, options: Options) => done(await run(backup, options)));
 }
@@ -24,12 +30,10 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
   // Only this command and start load the native parts.
   const { restoreBackup } = await import('../backup/restore.ts');
   const { DamagedBackupError } = await import('../backup/backup-error.ts');
-  const { loadConfig } = await import('../config.ts');
-  const folder = options.dataDir === undefined ? {} : { CANDOR_DATA_DIR: options.dataDir };
   let dataDir: string;
   let restored: Awaited<ReturnType<typeof restoreBackup>>;
   try {
-    const config = loadConfig({ ...process.env, ...folder });
+    const config = await dataFolderConfig(options);
     const { key_passphrase: keyPassphrase } = config;
     dataDir = config.data_dir;
     restored = await restoreBackup({

@@ -15,7 +15,15 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { linesOf } from './lines.ts';
 import { nativeVerifier } from './native-ed25519.ts';
 import { type CheckpointFlags, checkpointPolicy } from './options.ts';
-import { CommandError, type Field, headFields, headLines, type Output, orThrow } from './output.ts';
+import {
+  CommandError,
+  type Field,
+  headFields,
+  headLines,
+  type Output,
+  orThrow,
+  shownTime,
+} from './output.ts';
 import { reporter } from './progress.ts';
 
 export interface OfflineOptions extends CheckpointFlags {
@@ -44,9 +52,14 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
   const bytes = await readWhole(path);
   const text = decodeNote(bytes);
   if (text instanceof Fault) return out.fault(new Fault('MALFORMED_BUNDLE', `${path} is not in UTF-8`));
-  if (looksLikeEvidence(text)) return evidence(text, trust, out);
   if (text.includes('\n\n\u2014 ')) return checkpoint(text, trust, options, out);
-  return bundle(text, trust, out);
+  if (checkpointPolicy(options) !== undefined) {
+    throw new CommandError(
+      '--vkey, --witness and --quorum are for checkpoints and archives: this file has nothing that they could check',
+      exitCodes.usage,
+    );
+  }
+  return looksLikeEvidence(text) ? evidence(text, trust, out) : bundle(text, trust, out);
 }
 
 function bundle(text: string, trust: Trust, out: Output): ExitCode {
@@ -73,7 +86,11 @@ function evidence(text: string, trust: Trust, out: Output): ExitCode {
     `found        ${code}: ${message}`,
     `log          ${log}, on ${foundAt}`,
     ...signers.map((key) => `signed by    ${key.kid} (${key.purpose}), fingerprint ${fingerprint(key)}`),
-    ...notesOf(trust),
+    ...(trust.from === 'file'
+      ? [
+          'The keys are those of the file: it says something of a log only if all of these fingerprints are its own.',
+        ]
+      : []),
   ];
   out.result(lines, {
     status: convicts ? 'convicts' : 'does_not_convict',
@@ -100,7 +117,7 @@ function checkpoint(text: string, trust: Trust, options: OfflineOptions, out: Ou
   const { origin, size, root, key, cosigners } = verified;
   const against = againstPin({ head: verified }, trust.pin);
   if (against instanceof Fault) return out.fault(against);
-  const names = cosigners.map(({ name, timeS }) => `${name} (${new Date(timeS * 1000).toISOString()})`);
+  const names = cosigners.map(({ name, timeS }) => `${name} (${shownTime(timeS * 1000)})`);
   const lines = [
     `origin       ${origin}`,
     `size         ${size}`,
@@ -124,12 +141,19 @@ function checkpoint(text: string, trust: Trust, options: OfflineOptions, out: Ou
 
 async function archive(path: string, trust: Trust, options: OfflineOptions, out: Output): Promise<ExitCode> {
   const onProgress = reporter('entries', options.progress);
+  const policy = checkpointPolicy(options);
   const verified = await verifyArchive(linesOf(path, maxArchiveLine), {
     verify: nativeVerifier(),
     ...(trust.keys && { keys: trust.keys }),
+    ...(policy && { checkpoint: policy }),
     ...(onProgress && { onProgress }),
   });
-  if (verified instanceof Fault) return out.fault(verified);
+  if (verified instanceof Fault) {
+    const code = out.fault(verified, { keys: shownTrust(trust) });
+    if (verified.kind === 'misbehaviour')
+      for (const note of notesOf(trust)) process.stderr.write(`${note}\n`);
+    return code;
+  }
   const { header, headKey, entries, byRevokedKeys } = verified;
   const { head, from, to, log } = header;
   const against = againstPin({ head }, trust.pin);
@@ -137,7 +161,7 @@ async function archive(path: string, trust: Trust, options: OfflineOptions, out:
   const whole = from === 0 && to === head.size;
   const lines = [
     ...headLines(head, headKey),
-    `Verified: ${whole ? `all ${entries} entries` : `entries ${from} to ${to}`} of ${log}, their signatures and their tree.`,
+    `Verified: ${whole ? `all ${entries} entries` : `entries ${from} to ${to - 1}`} of ${log}, their signatures and their tree.`,
     ...(byRevokedKeys > 0
       ? [`${byRevokedKeys} of them by a key that was revoked after they were logged.`]
       : []),

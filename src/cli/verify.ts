@@ -1,14 +1,22 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { compare, type EntryQuery, fetchHead, proveEntry } from '../client/auditor.ts';
+import { checkpointOf, compare, type EntryQuery, fetchHead, proveEntry } from '../client/auditor.ts';
 import { Fault } from '../client/fault.ts';
 import { jcs } from '../client/jcs.ts';
-import { parseKeySet } from '../client/key-set.ts';
-import { httpLog } from '../client/log-source.ts';
-import { parsePin } from '../client/pin.ts';
+import { type KeySet, parseKeySet } from '../client/key-set.ts';
+import { httpLog, type LogSource } from '../client/log-source.ts';
+import { changedKey, type Pin, parsePin } from '../client/pin.ts';
+import type { SignedHead } from '../client/tree-head.ts';
 import { writeBundle } from '../client/verify.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { checkpointOptions, jsonOption, serviceUrl, tokenOption, wholeNumber } from './options.ts';
+import {
+  checkpointOptions,
+  checkpointPolicy,
+  jsonOption,
+  serviceUrl,
+  tokenOption,
+  wholeNumber,
+} from './options.ts';
 import { CommandError, type Output, orThrow, output } from './output.ts';
 import { progressOption } from './progress.ts';
 import { type OfflineOptions, reportEntry, verifyFile } from './verify-offline.ts';
@@ -56,25 +64,67 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
   const query = await queryOf(options);
   const pin = options.pin === undefined ? undefined : orThrow(parsePin(await read(options.pin)));
   const log = httpLog(url, options.token === undefined ? {} : { token: options.token });
+  if (pin !== undefined && pin.log !== log.url)
+    return out.fault(new Fault('OTHER_LOG', `the pin is of ${pin.log}, not of ${log.url}`));
   const signed = await fetchHead(log);
   if (signed instanceof Fault) return out.fault(signed);
-  const keys = options.keys === undefined ? signed.keys : orThrow(parseKeySet(await read(options.keys)));
-  const verified = await proveEntry(log, query, { head: signed.head, keys });
+  const keys =
+    options.keys === undefined ? knownTo(pin, signed.keys) : orThrow(parseKeySet(await read(options.keys)));
+  if (keys instanceof Fault) return out.fault(keys);
+  const { head } = signed;
+  const verified = await proveEntry(log, query, { head, keys });
   if (verified instanceof Fault) return out.fault(verified);
 
   const notes: string[] = [];
   if (pin !== undefined) {
-    const against = await compare(log, pin.head, signed.head);
+    const against = await compare(log, pin.head, head);
     if (against !== undefined) return out.fault(against instanceof Fault ? against : against.fault);
     notes.push(`Consistent with the pin of size ${pin.head.size}.`);
   }
+  const covered = await coveredBy(log, { head, keys }, verified.leafIndex, options);
+  if (covered instanceof Fault) return out.fault(covered);
+  notes.push(...covered);
   if (options.save !== undefined) {
-    const { leafIndex, canonical, path, head } = verified;
+    const { leafIndex, canonical, path } = verified;
     await writeFile(options.save, `${writeBundle({ leaf: { leafIndex, canonical }, path, head, keys })}\n`);
     notes.push(`Kept in ${options.save}.`);
   }
-  reportEntry(verified, out, notes, { ...(pin === undefined ? {} : { consistent_with: pin.head.size }) });
+  const from = options.keys !== undefined ? 'given' : pin === undefined ? 'log' : 'pin';
+  if (from === 'log')
+    notes.push('The keys are those that the log shows: compare the fingerprint with one that you trust.');
+  reportEntry(verified, out, notes, {
+    keys: from,
+    ...(pin === undefined ? {} : { consistent_with: pin.head.size }),
+  });
   return exitCodes.ok;
+}
+
+/**
+ * The keys that are published now, of which only those count that a pin knows: whoever answers in the log's name can
+ * publish keys of his own beside them, and sign what he likes.
+ */
+function knownTo(pin: Pin | undefined, published: KeySet): KeySet | Fault {
+  if (pin === undefined) return published;
+  return changedKey(pin, published) ?? new Map([...published].filter(([kid]) => pin.keys.has(kid)));
+}
+
+/** Whether a checkpoint with the signatures that are asked for has the entry in its tree. */
+async function coveredBy(
+  log: LogSource,
+  signed: { readonly head: SignedHead; readonly keys: KeySet },
+  leafIndex: number,
+  options: Options,
+): Promise<string[] | Fault> {
+  const policy = checkpointPolicy(options);
+  if (policy === undefined) return [];
+  const seen = await checkpointOf(log, signed, policy);
+  if (seen === undefined || seen instanceof Fault) return seen ?? [];
+  if ('fault' in seen) return seen.fault;
+  const { origin, size, cosigners } = seen;
+  if (leafIndex >= size)
+    return new Fault('NOT_INCLUDED', `the checkpoint of size ${size} does not reach entry ${leafIndex} yet`);
+  const by = cosigners.length === 0 ? '' : `, cosigned by ${cosigners.map(({ name }) => name).join(', ')}`;
+  return [`In the tree of the checkpoint of ${origin}, size ${size}${by}.`];
 }
 
 async function queryOf({ entryId, leafIndex, event }: Options): Promise<EntryQuery> {

@@ -5,6 +5,9 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 /** After trouble the pause doubles up to this many times: a minute becomes a quarter of an hour. */
 const maxBackoff = 16;
 
+/** The longest that a timer takes, 24.8 days; past it Node's fire at once. */
+const maxPauseMs = 2 ** 31 - 1;
+
 export interface Watched {
   /** One audit; what is under way ends with the signal. */
   audit(signal: AbortSignal): Promise<Report>;
@@ -28,7 +31,7 @@ export async function watch(intervalMs: number, { audit, tell }: Watched): Promi
     if (report.state !== told) tell(report);
     told = report.state;
     if (report.exit === exitCodes.misbehaviour) return report.exit;
-    const pauseMs = intervalMs * backoff;
+    const pauseMs = Math.min(intervalMs * backoff, maxPauseMs);
     await sleep(pauseMs, undefined, { signal: stop.signal }).catch(() => {});
     if (stop.signal.aborted) return exitCodes.ok;
     backoff = isTrouble(report) ? Math.min(2 * backoff, maxBackoff) : 1;

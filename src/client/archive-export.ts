@@ -1,4 +1,4 @@
-import { leafHash } from '../tlog/tree.ts';
+import { equalHashes, leafHash } from '../tlog/tree.ts';
 import { type ArchiveHeader, checkArchiveRoot } from './archive.ts';
 import { CompactRange } from './compact-range.ts';
 import { fetchConsistency } from './consistency.ts';
@@ -30,7 +30,9 @@ export async function beginArchive(log: LogSource, options: ExportOptions): Prom
   if (proof instanceof Fault) return proof;
   const checkpoint = await fetchCheckpoint(log, keys);
   if (checkpoint instanceof Fault && !(checkpoint instanceof NotFound)) return checkpoint;
-  const note = !(checkpoint instanceof Fault) && checkpoint.size === head.size ? checkpoint.note : undefined;
+  const same = !(checkpoint instanceof Fault) && checkpoint.size === head.size ? checkpoint : undefined;
+  if (same !== undefined && !equalHashes(same.root, head.root))
+    return new Fault('FORK', `two roots are signed for size ${head.size}: by the head and by the checkpoint`);
   return {
     log: log.url,
     from,
@@ -40,7 +42,7 @@ export async function beginArchive(log: LogSource, options: ExportOptions): Prom
     keys,
     edge,
     proof: proof.path,
-    ...(note === undefined ? {} : { checkpoint: note }),
+    ...(same === undefined ? {} : { checkpoint: same.note }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Ed25519Verifier } from '../tlog/note.ts';
 import { equalHashes } from '../tlog/tree.ts';
 import { type ArchiveHeader, checkArchiveRoot, malformedArchive, parseArchiveHeader } from './archive.ts';
-import { type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
+import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
 import { parseExact } from './exact-json.ts';
 import { Fault } from './fault.ts';
 import type { KeySet, LogKey } from './key-set.ts';
@@ -20,6 +20,8 @@ export interface VerifiedArchive {
 export interface ArchiveOptions {
   /** Keys that count instead of those in the archive. */
   readonly keys?: KeySet;
+  /** Whose signatures the checkpoint must have. Where one is given, an archive without a checkpoint is refused. */
+  readonly checkpoint?: CheckpointPolicy;
   /** Verifies the signatures of entries instead of @noble/ed25519 (1 ms each), under the same policy. */
   readonly verify?: Ed25519Verifier;
   onProgress?(next: number, end: number): void;
@@ -48,7 +50,7 @@ export async function verifyArchive(
     return malformedArchive(`it ends before entry ${leaves.size}, and should go on to below ${header.to}`);
   const wrong = checkArchiveRoot(leaves.root(), header);
   if (wrong !== undefined) return wrong;
-  const checkpoint = checkpointOf(header, options.keys ?? header.keys);
+  const checkpoint = checkpointOf(header, options.keys ?? header.keys, options.checkpoint);
   if (checkpoint instanceof Fault) return checkpoint;
   const { byRevokedKeys } = leaves;
   return { header, headKey, checkpoint, entries: header.to - header.from, byRevokedKeys };
@@ -78,11 +80,19 @@ function addLine(line: string, leaves: LeafAudit, header: ArchiveHeader): Fault 
   return entry instanceof Fault ? entry : undefined;
 }
 
-function checkpointOf(header: ArchiveHeader, keys: KeySet): SignedCheckpoint | Fault | undefined {
-  if (header.checkpoint === undefined) return undefined;
-  const checkpoint = verifyCheckpoint(header.checkpoint, keys);
+function checkpointOf(
+  header: ArchiveHeader,
+  keys: KeySet,
+  policy: CheckpointPolicy | undefined,
+): SignedCheckpoint | Fault | undefined {
+  if (header.checkpoint === undefined)
+    return policy && new Fault('UNSIGNED_CHECKPOINT', 'the archive has no checkpoint');
+  const checkpoint = verifyCheckpoint(header.checkpoint, keys, policy);
   if (checkpoint instanceof Fault) return checkpoint;
   const { head } = header;
-  if (checkpoint.size === head.size && equalHashes(checkpoint.root, head.root)) return checkpoint;
-  return new Fault('FORK', `the checkpoint of size ${checkpoint.size} is of another tree than the head`);
+  // Of another size nothing can be said without a proof: that convicts nobody, it is just no archive.
+  if (checkpoint.size !== head.size)
+    return malformedArchive(`its checkpoint is of size ${checkpoint.size}, its head of ${head.size}`);
+  if (equalHashes(checkpoint.root, head.root)) return checkpoint;
+  return new Fault('FORK', `two roots are signed for size ${head.size}: by the head and by the checkpoint`);
 }

@@ -16,7 +16,10 @@ export { type EntryQuery, type ProvenEntry, proveEntry } from './proven-entry.ts
 export interface AuditOptions {
   /** The auditor's own clock, epoch milliseconds. */
   readonly now: number;
-  /** A head older than this is a fault. An idle log signs anew every hour. Default: no limit. */
+  /**
+   * A head older than this is a fault, and no cosignature older than this counts. An idle log has both made anew every
+   * hour. Default: no limit.
+   */
   readonly maxAgeMs?: number;
   /** Whose signatures the checkpoint must have. Where one is given, a log without checkpoints is refused. */
   readonly checkpoint?: CheckpointPolicy;
@@ -58,7 +61,9 @@ export async function audit(
   options: AuditOptions,
 ): Promise<AuditResult> {
   if (pin !== undefined && pin.log !== log.url) {
-    return { status: 'fault', fault: new Fault('OTHER_LOG', `the pin is of ${pin.log}, not of ${log.url}`) };
+    const moved = 'if the log has moved there, write its new address into the pin';
+    const fault = new Fault('OTHER_LOG', `the pin is of ${pin.log}, not of ${log.url}; ${moved}`);
+    return { status: 'fault', fault };
   }
   const signed = await fetchHead(log);
   if (signed instanceof EmptyLog) return pin === undefined ? { status: 'empty' } : emptied(pin, options);
@@ -66,7 +71,7 @@ export async function audit(
 
   const found = pin === undefined ? undefined : await compareWithPin(log, pin, signed);
   if (found !== undefined) return accuse(found, log, pin, signed, options);
-  const seen = await checkpointOf(log, signed, options.checkpoint);
+  const seen = await checkpointOf(log, signed, policyOf(options));
   if (seen instanceof Fault || (seen !== undefined && 'fault' in seen))
     return accuse(seen, log, pin, signed, options);
   const late = outOfTime(signed.head, options);
@@ -121,9 +126,9 @@ async function compareWithPin(
  * The checkpoint, which must be of the head's tree or of one that extends it or that it extends: a log that shows
  * different trees to different readers shows them in different places. Undefined where the log serves none.
  */
-async function checkpointOf(
+export async function checkpointOf(
   log: LogSource,
-  { head, keys }: HeadWithKeys,
+  { head, keys }: Pick<HeadWithKeys, 'head' | 'keys'>,
   policy: CheckpointPolicy | undefined,
 ): Promise<SignedCheckpoint | Fault | (Contradiction & { checkpoint: string }) | undefined> {
   const seen = await fetchCheckpoint(log, keys, policy);
@@ -134,6 +139,11 @@ async function checkpointOf(
   if (found === undefined || found instanceof Fault) return found ?? seen;
   const message = `head and checkpoint (size ${seen.size}) differ: ${found.fault.message}`;
   return { ...found, fault: new Fault(found.fault.code, message), checkpoint: seen.note };
+}
+
+function policyOf({ checkpoint, maxAgeMs, now }: AuditOptions): CheckpointPolicy | undefined {
+  if (checkpoint === undefined || maxAgeMs === undefined) return checkpoint;
+  return { ...checkpoint, cosignedSinceS: Math.max(0, Math.floor((now - maxAgeMs) / 1000)) };
 }
 
 function outOfTime(head: SignedHead, { now, maxAgeMs }: AuditOptions): Fault | undefined {

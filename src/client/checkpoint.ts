@@ -24,6 +24,8 @@ export interface CheckpointPolicy {
   readonly witnesses?: readonly VerifierKey[];
   /** How many of the witnesses must have cosigned. Default: all of them. */
   readonly quorum?: number;
+  /** Cosignatures from before don't count, seconds since 1970: who shows an old checkpoint can hide what came after. */
+  readonly cosignedSinceS?: number;
 }
 
 /** A checkpoint (C2SP tlog-checkpoint) that verified. */
@@ -108,17 +110,19 @@ function cosignersOf(note: Note, policy: CheckpointPolicy): { name: string; time
   // One key counts once, whatever it is called: a cosignature doesn't name its cosigner.
   const distinct = new Map(policy.witnesses?.map((key) => [key.publicKey.join(), key]));
   const witnesses = [...distinct.values()];
-  const { quorum = witnesses.length } = policy;
+  const { quorum = witnesses.length, cosignedSinceS = 0 } = policy;
   const cosigners: { name: string; timeS: number }[] = [];
   for (const { name, type, publicKey } of witnesses) {
     const by = signatureBy(note, name, type, publicKey, 'BAD_COSIGNATURE');
     if (by instanceof Fault) return by;
-    if (by !== undefined && type === signatureTypes.cosignature)
-      cosigners.push({ name, timeS: decodeCosignature(by).timeS });
+    if (by === undefined || type !== signatureTypes.cosignature) continue;
+    const { timeS } = decodeCosignature(by);
+    if (timeS >= cosignedSinceS) cosigners.push({ name, timeS });
   }
   if (cosigners.length >= quorum) return cosigners;
   const names = cosigners.map(({ name }) => name).join(', ') || 'none';
-  return new Fault('QUORUM_MISSED', `cosigned by ${cosigners.length} (${names}), wanted ${quorum}`);
+  const since = cosignedSinceS === 0 ? '' : ` since ${cosignedSinceS} (seconds since 1970)`;
+  return new Fault('QUORUM_MISSED', `cosigned by ${cosigners.length} (${names})${since}, wanted ${quorum}`);
 }
 
 /** The bytes behind the key id. */

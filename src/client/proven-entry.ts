@@ -54,7 +54,7 @@ export async function proveEntry(
 
 function parameterOf(query: EntryQuery): string {
   if ('leafIndex' in query) return `leaf_index=${query.leafIndex}`;
-  if ('entryId' in query) return `entry_id=${query.entryId}`;
+  if ('entryId' in query) return `entry_id=${encodeURIComponent(query.entryId)}`;
   return `leaf_hash=${bytesToHex(leafHash(sha256, query.canonical))}`;
 }
 

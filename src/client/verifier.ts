@@ -1,7 +1,7 @@
 /**
  * Candor's verifier as a library: checks what a transparency log says without trusting it. Runs wherever there is
- * JavaScript with `TextEncoder`, `atob` and BigInt: nothing of Node, no WebCrypto. What asks a log also needs `fetch`,
- * `AbortController` and `setTimeout`.
+ * JavaScript whose JSON.parse tells a reviver the source text (Node 22, browsers of 2025), with `TextEncoder` and `atob`:
+ * nothing of Node, no WebCrypto. What asks a log also needs `fetch`, `AbortController` and `setTimeout`.
  *
  *     const bundle = parseBundle(text);                       // the answer of GET /api/transparency/proof, or a file
  *     const verified = bundle instanceof Fault ? bundle : verifyBundle(bundle);

@@ -102,7 +102,9 @@ function parseValue(name: string, schema: ParameterSchema, text: string): Value 
       if (text !== 'true' && text !== 'false') throw invalidField(name, 'must be true or false');
       return text === 'true';
     case 'integer': {
-      const number = /^(0|-?[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+      if (!/^(0|-?[1-9][0-9]*)$/.test(text))
+        throw invalidField(name, `must be an integer${range(schema)}, in digits without leading zeros`);
+      const number = Number(text);
       if (!Number.isSafeInteger(number)) throw invalidField(name, `must be an integer${range(schema)}`);
       return inRange(name, schema, number);
     }

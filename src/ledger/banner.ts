@@ -24,12 +24,7 @@ export function banner(status: LedgerStatus): string {
 }
 
 /** The sentence that tells of it, in the banner and in `/health`. */
-export function regressionText({
-  at,
-  event,
-  from_size,
-  to_size,
-}: NonNullable<LedgerStatus['regression']>): string {
+function regressionText({ at, event, from_size, to_size }: NonNullable<LedgerStatus['regression']>): string {
   const went =
     to_size < from_size
       ? `the log went back from ${from_size} to ${to_size} leaves; auditors will see it`

@@ -145,7 +145,8 @@ export class DurableLedger implements Ledger {
         next: (entries) => this.#enqueue(entries),
       });
       this.#keyChanges = new KeyChanges({
-        ...{ keys, storage, clock, hooks, sequencer: this.#sequencer },
+        ...{ keys, clock, hooks, sequencer: this.#sequencer },
+        indexOf: (id) => this.#read(() => storage.indexOf(id)),
         schedule: options.rotation ?? noRotation,
         append: (entries) => this.append(entries),
       });
@@ -167,7 +168,11 @@ export class DurableLedger implements Ledger {
 
   /** Writes the journal's line for this start and starts the clockwork. Called once, by `openLedger`. */
   async begin(event: 'initialised' | 'start'): Promise<void> {
-    await this.#keyChanges?.finish();
+    try {
+      await this.#keyChanges?.finish();
+    } catch (error) {
+      if (this.#health.state === 'ok') throw error; // else damage was met, and the health says so
+    }
     this.#count();
     await this.#journal(event);
     const head = this.#head;
@@ -189,8 +194,9 @@ export class DurableLedger implements Ledger {
       throw invalidField('tree_size', 'must be an integer from 0');
     }
     if (latest === undefined) throw this.#storage() && logEmpty();
-    const head =
-      treeSize === undefined || treeSize === latest.size ? latest : this.#storage().headOf(treeSize);
+    const storage = this.#storage();
+    const isLatest = treeSize === undefined || treeSize === latest.size;
+    const head = isLatest ? latest : this.#read(() => storage.headOf(treeSize));
     if (head === undefined) throw new ServiceError('NOT_FOUND', `no head was signed for ${treeSize} leaves`);
     return toJson(head);
   }
@@ -349,8 +355,10 @@ export class DurableLedger implements Ledger {
     const [sequencer, nodes] = [this.#sequencer, this.#nodes];
     if (sequencer === undefined || nodes === undefined) throw new Error('entries for a log that takes none');
     const size = this.#size;
-    const hashAt = (index: number) => this.#read(() => nodes.hashAt({ level: 0, index }, size));
-    return sequencer.append(entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry));
+    const hashAt = (index: number) => nodes.hashAt({ level: 0, index }, size);
+    return sequencer.append(
+      this.#read(() => entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry)),
+    );
   }
 
   get #head(): SignedHead | undefined {

@@ -38,7 +38,10 @@ export interface EntrySignerParts<T> {
 export class EntrySigner<T> {
   readonly #parts: EntrySignerParts<T>;
   readonly #calls: Call<T>[] = [];
+  /** Entries in the order in which they came, from the first that may not be begun. */
   readonly #unsigned: { readonly call: Call<T>; readonly at: number }[] = [];
+  /** How many of these are begun. */
+  #begun = 0;
   #entries = 0;
   /** Calls at the front that are signed whole, and their entries. */
   #ready = { calls: 0, entries: 0 };
@@ -71,11 +74,19 @@ export class EntrySigner<T> {
 
   #startMore(): void {
     while (this.#underWay < concurrency) {
-      const next = this.#unsigned.shift();
+      const next = this.#unsigned[this.#begun];
       if (next === undefined) return;
+      this.#begun++;
       this.#underWay++;
       void this.#signOne(next.call, next.at);
+      if (2 * this.#begun >= this.#unsigned.length) this.#dropBegun();
     }
+  }
+
+  /** Many at a time: `shift` moves all the rest for each, seconds of the thread for a full queue. */
+  #dropBegun(): void {
+    this.#unsigned.splice(0, this.#begun);
+    this.#begun = 0;
   }
 
   async #signOne(call: Call<T>, at: number): Promise<void> {
@@ -83,8 +94,8 @@ export class EntrySigner<T> {
       const key = this.#parts.key();
       const signature = await key.signLater(bytesToSign(call.drafts[at]!, key.kid));
       call.signed[at] = { keyId: key.kid, signature };
-    } catch (error) {
-      call.reject(error);
+    } catch {
+      // Signed when it is handed on, which fails the call if that fails too: told here, it might be appended all the same.
     }
     call.missing--;
     this.#underWay--;

@@ -21,7 +21,8 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   const { dataDir, clock = systemClock } = options;
   const anchorPath = options.anchorPath ?? join(dataDir, 'anchor.json');
   const keysFolder = join(dataDir, 'keys');
-  const journal = new Journal(join(dataDir, 'journal.ndjson'));
+  const journalPath = join(dataDir, 'journal.ndjson');
+  const journal = new Journal(journalPath);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await checkAnchorFolder(anchorPath);
 
@@ -31,6 +32,8 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   let recovered: Recovered | undefined;
   let health: LedgerHealth = { state: 'ok' };
   let event: 'initialised' | 'start' = 'start';
+  const warnings: string[] = [];
+  const hasJournal = existsSync(journalPath);
   const remembered = await journal.read((head) => verifyHead(head, keys));
   try {
     const found = await openStorage(options, anchorPath);
@@ -46,17 +49,16 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
       storage.setState('ready');
       event = 'initialised';
     }
-    const missing = keys.missing();
-    if (String(missing) === 'checkpoint' && keys.isOfBefore)
-      await keys.create(missing, milliseconds(clock()), options.origin);
-    else if (missing.length > 0)
-      throw keysLost(`The folder keys has no active key for ${missing.join(', ')}`);
+    if (keys.lost.length > 0) throw keysLost(`The folder keys has no active key for ${keys.lost.join(', ')}`);
+    await keys.create(keys.missing(), milliseconds(clock()), options.origin);
     const witnesses = {
       anchor: await readAnchor(anchorPath),
       anchorPath,
       journal: remembered,
     };
     recovered = recover(storage, keys, witnesses);
+    if (witnesses.anchor.kind === 'missing') warnings.push(...missing('anchor', anchorPath, recovered));
+    if (!hasJournal) warnings.push(...missing('journal', journalPath, recovered));
     finishKeyFiles(keys);
     keys.rename(options.origin);
   } catch (error) {
@@ -67,7 +69,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   }
   const { regression } = remembered;
   const parts = { storage, keys, recovered, health, journal, anchorPath, clock };
-  const told = { regression, warnings: warningsOf(remembered) };
+  const told = { regression, warnings: [...warnings, ...warningsOf(remembered)] };
   const ledger = new DurableLedger(options, { ...parts, ...told });
   await ledger.begin(event);
   return ledger;
@@ -99,6 +101,14 @@ async function loadKeys(folder: string): Promise<KeyRing> {
     if (syscall === undefined) throw error;
     throw new Error(`the keys in ${folder} cannot be read (${code})`);
   }
+}
+
+/** Of a file without which a log that went back in time may not be recognised. */
+function missing(name: string, path: string, { tree }: Recovered): string[] {
+  if (tree.size === 0) return [];
+  return [
+    `the ${name} ${path} is missing and is begun anew: compare the log (${tree.size} leaves) with what auditors have seen`,
+  ];
 }
 
 /** What the operator should know and what nothing follows from. */
@@ -143,8 +153,12 @@ async function tracesOfLog(dataDir: string, anchorPath: string): Promise<string[
   return keys.some((name) => name.endsWith('.json')) ? [...names, 'keys'] : names;
 }
 
-/** Better now than at the first append: a volume that isn't mounted must not be found out by losing the anchor. */
-async function checkAnchorFolder(anchorPath: string): Promise<void> {
+/**
+ * Better now than at the first append: a volume that isn't mounted must not be found out by losing the anchor.
+ *
+ * @throws Error with one clear line
+ */
+export async function checkAnchorFolder(anchorPath: string): Promise<void> {
   try {
     await access(dirname(anchorPath), constants.W_OK);
   } catch {

@@ -1,5 +1,6 @@
 import { errorCodes, ServiceError } from '../errors.ts';
 import type { Appended, Ledger, UnsignedEntry } from './ledger.ts';
+import { logLostAgain, type PlaceSource } from './lost-entries.ts';
 
 /** Rows taken at once: a second's worth of entries, about a megabyte. */
 const defaultBatch = 1000;
@@ -10,15 +11,15 @@ const defaultBackoffMs = [100, 10_000] as const;
  * Where critical events wait that are committed and not yet logged. Rows come oldest first and stay until settled;
  * settling a row that is gone is no error.
  */
-export interface OutboxSource<Update> {
+export interface OutboxSource<Update> extends PlaceSource<Update> {
   outbox(limit: number): Promise<readonly UnsignedEntry[]>;
   settle(settlements: readonly Appended[]): Promise<readonly Update[]>;
 }
 
 export interface OutboxPumpOptions<Update> {
   readonly source: OutboxSource<Update>;
-  readonly ledger: Pick<Ledger, 'append'>;
-  /** What settling changed: alerts that now carry their place in the log. */
+  readonly ledger: Pick<Ledger, 'append' | 'leaf' | 'status'>;
+  /** What settling changed: alerts that now carry their place in the log, or that lost it. */
   onUpdates(updates: readonly Update[]): void;
   /** An attempt failed; the rows stay, and the next one comes after a wait. */
   onRetry?(error: unknown, waitMs: number): void;
@@ -31,7 +32,7 @@ export interface OutboxPumpOptions<Update> {
 /**
  * Brings what waits in the outbox into the log and back: take rows, append, settle, report. A crash anywhere in
  * between repeats rows that are in the log already, and appending is idempotent by id, so that each is logged once.
- * One run at a time. Owner of what was refused.
+ * Before the first row, what the log lost is put back into the outbox. One run at a time. Owner of what was refused.
  */
 export class OutboxPump<Update> {
   readonly #options: OutboxPumpOptions<Update>;
@@ -40,6 +41,7 @@ export class OutboxPump<Update> {
   #pokedAgain = false;
   #timer: NodeJS.Timeout | undefined;
   #failures = 0;
+  #searched = false;
   #closed = false;
 
   /** Starts at once with what an earlier process left behind. */
@@ -76,7 +78,9 @@ export class OutboxPump<Update> {
   }
 
   async #run(): Promise<void> {
+    const { source, ledger, onUpdates } = this.#options;
     try {
+      if (!this.#searched) this.#searched = await logLostAgain(source, ledger, onUpdates);
       while (!this.#closed && (await this.#pump()));
       this.#failures = 0;
     } catch (error) {

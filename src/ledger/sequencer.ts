@@ -112,7 +112,7 @@ export class Sequencer {
     if (this.#queued.size + entries > limits.maxQueuedAppends) {
       throw new ServiceError(
         'OVERLOADED',
-        `${this.#queued.size} log entries wait for the disk; try again later`,
+        `log entries wait for the disk, and ${entries} more would be too many; try again later`,
       );
     }
   }

@@ -36,7 +36,8 @@ export interface Recovered {
 
 /**
  * Everything that is checked before the log goes on, after a crash as after a clean stop: the head's signature, the
- * nodes of the right edge and the root they give, the last entries, and what the anchor and the journal remember.
+ * nodes of the right edge and the root they give, the last entries and whose they are, and what the anchor and the
+ * journal remember.
  *
  * @throws Distrust when one of them doesn't hold.
  */
@@ -49,7 +50,7 @@ export function recover(storage: LedgerStorage, keys: KeyRing, seen: Witnesses):
     checkNotSmaller(size, keys, seen);
     const tree = checkNodes(storage, size, head);
     const nodes = new Nodes(storage);
-    checkEntries(storage, nodes, size);
+    checkEntries(storage, nodes, keys, size);
     checkExtends(nodes, size, seen);
     storage.complete();
     return { tree, leaves: LeafIndex.load(size, (index) => nodes.hashAt({ level: 0, index }, size)) };
@@ -60,11 +61,20 @@ export function recover(storage: LedgerStorage, keys: KeyRing, seen: Witnesses):
 }
 
 function checkSignature(head: SignedHead, keys: KeyRing): void {
-  if (!keys.has(head.keyId)) {
-    throw keysLost(`The last tree head was signed by key ${head.keyId}, which is not in the folder keys`);
-  }
+  checkSigner('The last tree head', head.keyId, keys);
   if (!verifyHead(head, keys))
     throw corrupt(`the signature of the last head (size ${head.size}) is not valid`);
+}
+
+/** Key files that are older than the log would let a key sign again that has ended. */
+function checkSigner(what: string, kid: string, keys: KeyRing): void {
+  const state = keys.get(kid)?.state;
+  if (state === undefined)
+    throw keysLost(`${what} was signed by key ${kid}, which is not in the folder keys`);
+  if (state === 'pending')
+    throw keysLost(
+      `${what} was signed by key ${kid}, of which the folder keys has a file of before it signed`,
+    );
 }
 
 function checkNodes(storage: LedgerStorage, size: number, head: SignedHead | undefined): GrowingTree {
@@ -93,13 +103,25 @@ function checkNothingBeyond(storage: LedgerStorage, size: number): void {
   }
 }
 
-function checkEntries(storage: LedgerStorage, nodes: Nodes, size: number): void {
+function checkEntries(storage: LedgerStorage, nodes: Nodes, keys: KeyRing, size: number): void {
   for (let index = Math.max(0, size - rehashed); index < size; index++) {
     const canonical = storage.canonical(index);
     if (canonical === undefined) throw corrupt(`entry ${index} of ${size} is missing`);
     if (!equalHashes(leafHash(sha256, canonical), nodes.hashAt({ level: 0, index }, size))) {
       throw corrupt(`entry ${index} does not hash to its leaf`);
     }
+    const kid = signerOf(canonical);
+    if (kid !== undefined) checkSigner(`Entry ${index}`, kid, keys);
+  }
+}
+
+/** Whose signature an entry has; undefined where it is of another form, which is for `candor fsck` to tell. */
+function signerOf(canonical: Uint8Array): string | undefined {
+  try {
+    const { key_id } = JSON.parse(new TextDecoder().decode(canonical)) as { key_id?: unknown };
+    return typeof key_id === 'string' ? key_id : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -9,6 +9,8 @@ export const storeMethods = methods<Store>()([
   'outbox',
   'record',
   'settle',
+  'lastPlaces',
+  'logAgain',
   'createPrincipal',
   'addToken',
   'rotateSession',

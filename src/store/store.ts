@@ -79,6 +79,13 @@ export interface Settlement {
   readonly leaf_hash: string;
 }
 
+/** Where an alert says that its entry stands. `subject` is the alert's id. */
+export interface NotedPlace {
+  readonly subject: string;
+  readonly leaf_index: number;
+  readonly leaf_hash: string;
+}
+
 /** Who can sign in or be named by a token. */
 export interface Principal {
   readonly id: string;
@@ -144,6 +151,13 @@ export interface Store {
   record(event: CriticalEvent, id?: string): Promise<void>;
   /** Removes the rows and writes the proof's coordinates to the alerts they came from, in one transaction. */
   settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]>;
+  /** The alerts whose entries stand last in the log, as they were settled: the highest leaf first, at most `limit`. */
+  lastPlaces(limit: number): Promise<NotedPlace[]>;
+  /**
+   * For alerts whose entries the log has lost: they forget their places, and those at or above high get an
+   * `alert.raised` outbox row anew, in one transaction.
+   */
+  logAgain(alertIds: readonly string[]): Promise<AlertUpdate[]>;
   /** CONFLICT when the name is taken. No log entry for the very first principal. */
   createPrincipal(principal: Principal, by: Actor): Promise<void>;
   /** Stores a token, with its `token.issued` outbox row. */

@@ -20,7 +20,7 @@ export interface AddCheckpoint {
 }
 
 /** As many as a proof over 2^63 leaves can have. */
-export const maxProofLines = 63;
+const maxProofLines = 63;
 
 /** The type of the body that a 409 tells the witness's size with. */
 export const sizeContentType = 'text/x.tlog.size';

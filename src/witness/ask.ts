@@ -85,7 +85,10 @@ function judge(question: Question, response: Response, body: string | undefined)
 function cosignatureOf({ key, text, now }: Question, body: string | undefined): Asked {
   if (body === undefined) return failed('malformed', 'an answer that is too long, or no UTF-8');
   try {
-    const signature = noteSignatureBy(parseNote(`${text}\n${body}`), key, verifyNative);
+    const note = parseNote(`${text}\n${body}`);
+    // An empty line in the answer would make what stands before it text, and that text another one than ours.
+    if (note.text !== text) return failed('malformed', 'more than signature lines');
+    const signature = noteSignatureBy(note, key, verifyNative);
     if (signature === undefined) return failed('bad_signature', `no line by ${key.name}`);
     const { timeS } = decodeCosignature(signature.signature);
     const offS = timeS - now() / 1000;

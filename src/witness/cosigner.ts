@@ -172,15 +172,18 @@ export class Cosigner {
     );
   }
 
-  /** The checkpoint of now becomes the candidate, unless one is still gathering its cosignatures. */
+  /**
+   * The checkpoint of now becomes the candidate, unless one is still gathering its cosignatures. It is read all the
+   * same: it tells whether the key changed, and what the old key signed may not be served as long as that takes.
+   */
   async #takeCandidate(): Promise<void> {
-    const current = this.#candidate;
-    const isGathering = current !== undefined && current !== this.#published?.candidate;
-    if (isGathering && (!this.#hasWaited(current) || this.#due() === current)) return;
     const note = await unless('LOG_EMPTY', this.#options.ledger.checkpoint());
     if (note === undefined) return;
     const next = await this.#candidateOf(note);
-    if (next.text === this.#candidate?.text) return;
+    const current = this.#candidate;
+    const isGathering = current !== undefined && current !== this.#published?.candidate;
+    if (isGathering && (!this.#hasWaited(current) || this.#due() === current)) return;
+    if (next.text === current?.text) return;
     this.#candidate = next.bare() === this.#last?.bare() ? this.#last : next;
   }
 

@@ -59,6 +59,26 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     await expect(verifyCopy(stale)).rejects.toThrow(DamagedBackupError);
   });
 
+  test('one whose manifest could not be read again', async () => {
+    const parts = await withBackups({});
+    const { id } = await parts.backups.begin('x'.repeat(600));
+    expect((await parts.backups.ended(id)).attributes).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/actor/),
+    });
+    expect(readdirSync(join(parts.dataDir, 'backups'))).toEqual([]);
+  });
+
+  test('a log one of whose keys was taken away: nobody could go on with it', async () => {
+    const parts = await withBackups({});
+    const { kid } = (await parts.ledger.keyRecords()).find(({ purpose }) => purpose === 'checkpoint')!;
+    rmSync(join(parts.dataDir, 'keys', `${kid}.json`));
+    expect((await backUp(parts)).attributes).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('no active key for checkpoint'),
+    });
+  });
+
   test('a folder that is a file', async () => {
     const dir = join(newFolder(), 'taken');
     writeFileSync(dir, '');

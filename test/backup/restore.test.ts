@@ -136,12 +136,62 @@ test('the backup of an empty log comes back over a log that had entries', async 
   expect({ health, size }).toEqual({ health: { state: 'ok' }, size: 1 });
 });
 
+test('what a backup does not bring back stays where it is: other backups, an anchor’s folder, an operator’s files', async () => {
+  const dataDir = newFolder();
+  const others = ['archive', 'lost+found', 'tls', 'anchors'];
+  for (const name of others) mkdirSync(join(dataDir, name));
+  writeFileSync(join(dataDir, 'tls', 'key.pem'), 'key');
+  const anchorPath = join(dataDir, 'anchors', 'anchor.json');
+  const parts = await openParts(dataDir, {
+    ledger: { anchorPath },
+    backups: { dir: join(dataDir, 'archive') },
+  });
+  await parts.ledger.append(entries(0, 5));
+  const older = (await backUp(parts)).attributes.path!;
+  const newer = (await backUp(parts)).attributes.path!;
+  await parts.close();
+  const elsewhere = join(newFolder(), 'older');
+  cpSync(older, elsewhere, { recursive: true });
+  const { aside } = await restore(elsewhere, dataDir, { anchorPath, replace: true });
+  expect(existsSync(join(newer, 'manifest.json'))).toBe(true);
+  expect(readFileSync(join(dataDir, 'tls', 'key.pem'), 'utf8')).toBe('key');
+  expect(readdirSync(aside!).sort()).toEqual(
+    ['anchor-elsewhere.json', 'keys', 'ledger.mdb', 'ledger.mdb-lock', 'siem.mdb', 'siem.mdb-lock'].sort(),
+  );
+  const { ledger } = await openParts(dataDir, { ledger: { anchorPath } });
+  expect((await ledger.status()).health).toEqual({ state: 'ok' });
+  // A volume as it comes from mkfs is empty enough.
+  const fresh = newFolder();
+  mkdirSync(join(fresh, 'lost+found'));
+  expect((await restore(elsewhere, fresh)).aside).toBeUndefined();
+});
+
+test('a format file that is damaged comes back, too; a newer one is not replaced', async () => {
+  const { dataDir, path } = await backedUp(0);
+  const file = join(dataDir, 'format.json');
+  writeFileSync(file, '{"format":');
+  expect(() => takeDataFolder(dataDir)).toThrow(/damaged/);
+  await restore(path, dataDir, { replace: true });
+  takeDataFolder(dataDir).release();
+  writeFileSync(file, '{"format":2}');
+  await expect(restore(path, dataDir, { replace: true })).rejects.toThrow(/use a newer one/);
+});
+
 describe('is refused', () => {
   test('while another process has the folder', async () => {
     const { dataDir, path } = await backedUp(0);
     const folder = takeDataFolder(dataDir);
     await expect(restore(path, dataDir, { replace: true })).rejects.toThrow(/in use by another process/);
     folder.release();
+  });
+
+  test('while the folder of the anchor is not there, before anything moves', async () => {
+    const { dataDir, path } = await backedUp(0);
+    const anchorPath = join(newFolder(), 'unmounted', 'anchor.json');
+    await expect(restore(path, dataDir, { anchorPath, replace: true })).rejects.toThrow(
+      /folder of the anchor/,
+    );
+    takeDataFolder(dataDir).release();
   });
 
   test('from a folder that is no backup', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { loadPin, savePin } from '../../src/cli/pin-file.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { candor, Running } from './candor.ts';
 
@@ -20,6 +21,18 @@ afterEach(async () => {
 });
 
 const audit = (...more: string[]) => candor('audit', log.url, '--state', state, '--json', ...more);
+
+/** A log whose head and checkpoint are of two trees. */
+async function showTwoRoots(): Promise<void> {
+  await log.append(1);
+  const copy = await log.snapshot();
+  await log.append(1);
+  const note = await (await fetch(`${log.url}/checkpoint`)).text();
+  await log.restore(copy);
+  log.now += 1000;
+  await log.append(1);
+  log.lies = [{ path: '/checkpoint', tell: () => note }];
+}
 
 describe('candor audit', { timeout: 60_000 }, () => {
   test('pins, follows, and moves the pin only forward', async () => {
@@ -52,6 +65,41 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(second.json.evidence).not.toBe(first.json.evidence);
     const evidence = JSON.parse(readFileSync(String(first.json.evidence), 'utf8')) as Record<string, unknown>;
     expect(evidence).toMatchObject({ code: 'FORK', pinned_head: { tree_size: 2 }, head: { tree_size: 2 } });
+  });
+
+  test('the first audit of all finds two roots: evidence is kept in a folder that was not there', async () => {
+    await showTwoRoots();
+    const found = await audit();
+    expect(found, found.stderr).toMatchObject({ code: exitCodes.misbehaviour, json: { code: 'FORK' } });
+    expect(readdirSync(join(folder, 'pins'))).toHaveLength(1);
+  });
+
+  test('evidence that can not be kept is told whole, with the exit code of misbehaviour', async () => {
+    await showTwoRoots();
+    const found = await candor('audit', log.url, '--state', join(folder, 'n'.repeat(240)));
+    expect(found.code).toBe(exitCodes.misbehaviour);
+    expect(found.stderr).toContain('"format":"candor-evidence/1"');
+  });
+
+  test('a head by a key that is new since the pin says so', async () => {
+    await log.append(1);
+    expect((await audit()).json).toMatchObject({ status: 'pinned', new_key: false });
+    await log.ledger.rotateKey('transparency-sth', 'system');
+    await log.append(1);
+    expect((await audit()).json).toMatchObject({ status: 'extended', new_key: true });
+    expect((await audit()).json).toMatchObject({ status: 'unchanged', new_key: false });
+  });
+
+  test('a pin that another audit moved meanwhile is not moved back', async () => {
+    await log.append(1);
+    await audit();
+    const old = await loadPin(state);
+    await log.append(1);
+    await audit();
+    const moved = readFileSync(state, 'utf8');
+    expect(await savePin(state, { ...old!, updatedAt: 'later' }, old)).toBe(false);
+    expect(readFileSync(state, 'utf8')).toBe(moved);
+    expect(await savePin(state, (await loadPin(state))!, await loadPin(state))).toBe(true);
   });
 
   test('a pin that can not be read is never replaced', async () => {

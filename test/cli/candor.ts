@@ -13,20 +13,15 @@ export interface Ended {
 }
 
 /** Runs a command of the product as a person would, to its end. */
-export function candor(...args: readonly string[]): Promise<Ended>;
-export function candor(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>;
-export function candor(
-  ...given: readonly (string | readonly string[] | Readonly<Record<string, string>> | undefined)[]
-): Promise<Ended> {
-  const [first, env = {}] = given;
-  const [args, more] = Array.isArray(first) ? [first, env] : [given, {}];
+export function candor(...args: readonly string[]): Promise<Ended> {
+  return candorIn({}, ...args);
+}
+
+/** The same with more in its environment. */
+export function candorIn(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = {
-      env: { ...process.env, ...(more as Record<string, string>) },
-      timeout: 60_000,
-      maxBuffer: 64 * 2 ** 20,
-    };
-    execFile(process.execPath, [launcher, ...(args as string[])], options, (error, stdout, stderr) => {
+    const options = { env: { ...process.env, ...env }, timeout: 60_000, maxBuffer: 64 * 2 ** 20 };
+    execFile(process.execPath, [launcher, ...args], options, (error, stdout, stderr) => {
       const last = stdout.trimEnd().split('\n').at(-1) ?? '';
       const json =
         last.startsWith('{') && last.endsWith('}') ? (JSON.parse(last) as Record<string, unknown>) : {};

@@ -6,7 +6,7 @@ import { takeDataFolder } from '../../src/data-folder.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { copyOf, fileOf, flipIn, hashOf, logOf } from '../ledger/damaged-log.ts';
 import { entries, folder, open } from '../ledger/fixture.ts';
-import { candor } from './candor.ts';
+import { candor, candorIn } from './candor.ts';
 
 const timeout = 60_000;
 
@@ -16,14 +16,14 @@ test('a whole log: code 0, its size and root, for people and as JSON, by folder,
   const log = await logOf(5, 20);
   const [before, names] = [hashOf(fileOf(log)), readdirSync(log.dataDir)];
   const root = bytesToHex(log.heads[1]!.root);
-  const people = await candor(['fsck', log.dataDir, '--signatures']);
+  const people = await candor('fsck', log.dataDir, '--signatures');
   expect(people).toMatchObject({ code: exitCodes.ok, stderr: '' });
   expect(people.stdout).toContain(root);
   expect(people.stdout).toContain('Whole');
   const status = { status: 'ok', tree_size: 20, root_hash: root, findings: [], counts: {} };
-  const file = await candor(['fsck', fileOf(log), '--json']);
+  const file = await candor('fsck', fileOf(log), '--json');
   expect(JSON.parse(file.stdout)).toMatchObject(status);
-  const configured = await candor(['fsck', '--json', '--progress'], { CANDOR_DATA_DIR: log.dataDir });
+  const configured = await candorIn({ CANDOR_DATA_DIR: log.dataDir }, 'fsck', '--json', '--progress');
   expect(JSON.parse(configured.stdout)).toMatchObject(status);
   expect(configured.stderr).toMatch(/leaves 20 of 20/);
   expect(hashOf(fileOf(log))).toBe(before);
@@ -33,7 +33,7 @@ test('a whole log: code 0, its size and root, for people and as JSON, by folder,
 test('a damaged one: code 4, each finding with its code, place and advice', { timeout }, async () => {
   const log = await logOf(5, 20);
   flipIn(log, log.canonical[7]!, 12);
-  const json = await candor(['fsck', log.dataDir, '--json']);
+  const json = await candor('fsck', log.dataDir, '--json');
   expect(json.code).toBe(exitCodes.refused);
   expect(JSON.parse(json.stdout)).toMatchObject({
     status: 'damaged',
@@ -47,7 +47,7 @@ test('a damaged one: code 4, each finding with its code, place and advice', { ti
       },
     ]),
   });
-  const people = await candor(['fsck', log.dataDir]);
+  const people = await candor('fsck', log.dataDir);
   expect(people.stdout).toContain('entry_altered: entry 7 does not hash to its leaf');
   expect(people.stdout).toContain('candor rebuild --dry-run');
 });
@@ -59,7 +59,7 @@ test('one that was rolled back: code 5', { timeout }, async () => {
   await ledger.append(entries(5, 9));
   await ledger.close();
   copyFileSync(fileOf(old), fileOf(log));
-  const ended = await candor(['fsck', log.dataDir, '--json']);
+  const ended = await candor('fsck', log.dataDir, '--json');
   expect(ended.code).toBe(exitCodes.misbehaviour);
   expect(JSON.parse(ended.stdout)).toMatchObject({ status: 'rolled_back', counts: { anchor_ahead: 1 } });
 });
@@ -69,13 +69,13 @@ test('while a service has the folder, or there is no log in it: code 3 and one l
 }, async () => {
   const log = await logOf(5);
   const held = takeDataFolder(log.dataDir);
-  const ended = await candor(['fsck', log.dataDir]);
+  const ended = await candor('fsck', log.dataDir);
   held.release();
   expect(ended).toMatchObject({ code: exitCodes.unavailable, stdout: '' });
   expect(ended.stderr).toMatch(
     /^candor: data folder .* is in use by another process; stop it or check a backup of it\n$/,
   );
-  const empty = await candor(['fsck', join(folder(), 'nothing')]);
+  const empty = await candor('fsck', join(folder(), 'nothing'));
   expect(empty).toMatchObject({ code: exitCodes.unavailable, stdout: '' });
   expect(empty.stderr).toContain('there is no ledger.mdb');
 });

@@ -9,7 +9,7 @@ import { takeDataFolder } from '../../src/data-folder.ts';
 import { toJson } from '../../src/ledger/heads.ts';
 import { fileOf, flipIn, headRow, type KnownLog, logOf, scribble, tamper } from '../ledger/damaged-log.ts';
 import { entry, folder, open } from '../ledger/fixture.ts';
-import { candor } from './candor.ts';
+import { candor, candorIn } from './candor.ts';
 
 const timeout = 60_000;
 
@@ -29,7 +29,7 @@ test('says what it would do, refuses to lose what was signed, and does so on the
 }, async () => {
   const log = await withoutEntry();
   const at = ['--data-dir', log.dataDir];
-  const planned = await candor(['rebuild', '--dry-run', ...at]);
+  const planned = await candor('rebuild', '--dry-run', ...at);
   expect(planned.code).toBe(exitCodes.ok);
   for (const part of [
     'saved        5 entries',
@@ -39,7 +39,7 @@ test('says what it would do, refuses to lose what was signed, and does so on the
   ])
     expect(planned.stdout).toContain(part);
 
-  const refused = await candor(['rebuild', '--json', ...at]);
+  const refused = await candor('rebuild', '--json', ...at);
   expect(refused.code).toBe(exitCodes.degraded);
   expect(JSON.parse(refused.stdout)).toMatchObject({
     ...{
@@ -54,7 +54,7 @@ test('says what it would do, refuses to lose what was signed, and does so on the
     lost_ids: { 7: entry(7).id },
   });
 
-  const rebuilt = await candor(['rebuild', '--accept-loss', '--json', ...at]);
+  const rebuilt = await candor('rebuild', '--accept-loss', '--json', ...at);
   expect(rebuilt.code).toBe(exitCodes.ok);
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({
     status: 'rebuilt',
@@ -67,8 +67,8 @@ test('says what it would do, refuses to lose what was signed, and does so on the
     regression: { from_size: 20, to_size: 5 },
   });
   await ledger.close();
-  expect((await candor(['fsck', log.dataDir])).code).toBe(exitCodes.ok);
-  const whole = await candor(['rebuild', ...at]);
+  expect((await candor('fsck', log.dataDir)).code).toBe(exitCodes.ok);
+  const whole = await candor('rebuild', ...at);
   expect(whole).toMatchObject({
     code: exitCodes.ok,
     stdout: expect.stringContaining('Nothing had to be done'),
@@ -79,17 +79,17 @@ test('takes a head from elsewhere, and says what to do where none will do', { ti
   const log = await withoutEntry();
   const at = ['--data-dir', log.dataDir];
   flipIn(log, headRow(log.heads[0]!), 3);
-  const hopeless = await candor(['rebuild', '--accept-loss', ...at]);
+  const hopeless = await candor('rebuild', '--accept-loss', ...at);
   expect(hopeless).toMatchObject({
     code: exitCodes.degraded,
     stdout: expect.stringContaining('--head <pin>'),
   });
   const pin = join(folder(), 'head.json');
   writeFileSync(pin, `${writeTreeHead(toJson(log.heads[0]!))}\n`);
-  const saved = await candor(['rebuild', '--accept-loss', '--head', pin, '--json', ...at]);
+  const saved = await candor('rebuild', '--accept-loss', '--head', pin, '--json', ...at);
   expect(JSON.parse(saved.stdout)).toMatchObject({ status: 'rebuilt', tree_size: 5 });
   writeFileSync(pin, '{}');
-  expect(await candor(['rebuild', '--head', pin, ...at])).toMatchObject({
+  expect(await candor('rebuild', '--head', pin, ...at)).toMatchObject({
     ...{ code: exitCodes.failed, stderr: expect.stringContaining('neither a pin nor a signed head') },
   });
 });
@@ -97,11 +97,17 @@ test('takes a head from elsewhere, and says what to do where none will do', { ti
 test('begins a log anew where one was lost, and nowhere else', { timeout }, async () => {
   const log = await logOf(5);
   const at = ['--data-dir', log.dataDir];
-  expect(await candor(['rebuild', '--begin-anew', ...at])).toMatchObject({
+  expect(await candor('rebuild', '--begin-anew', ...at)).toMatchObject({
     ...{ code: exitCodes.failed, stderr: expect.stringContaining('has a log') },
   });
   rmSync(fileOf(log));
-  const begun = await candor(['rebuild', '--begin-anew', '--json', ...at]);
+  expect(await candor('rebuild', ...at)).toMatchObject({
+    ...{
+      code: exitCodes.failed,
+      stderr: expect.stringMatching(/there is no ledger\.mdb .*candor restore.*--begin-anew/),
+    },
+  });
+  const begun = await candor('rebuild', '--begin-anew', '--json', ...at);
   expect(begun.code).toBe(exitCodes.ok);
   const { status, kept, replaced_tree_size } = JSON.parse(begun.stdout);
   expect({ status, replaced_tree_size }).toEqual({ status: 'begun', replaced_tree_size: 5 });
@@ -112,7 +118,7 @@ test('begins a log anew where one was lost, and nowhere else', { timeout }, asyn
 test('keeps its hands off a folder in use', { timeout }, async () => {
   const log = await logOf(5);
   const held = takeDataFolder(log.dataDir);
-  const ended = await candor(['rebuild', '--data-dir', log.dataDir]);
+  const ended = await candor('rebuild', '--data-dir', log.dataDir);
   held.release();
   expect(ended).toMatchObject({ code: exitCodes.unavailable, stderr: expect.stringContaining('in use') });
 });
@@ -141,19 +147,19 @@ describe('a service whose log was half written', { timeout: 120_000 }, () => {
     expect((await fetch(`${degraded.url}/api/transparency/sth`)).status).toBe(200);
     await degraded.stop();
 
-    const strict = await candor(['start', '--strict'], { CANDOR_DATA_DIR: dataDir, CANDOR_PORT: '0' });
+    const strict = await candorIn({ CANDOR_DATA_DIR: dataDir, CANDOR_PORT: '0' }, 'start', '--strict');
     expect(strict).toMatchObject({
       code: exitCodes.degraded,
       stderr: expect.stringContaining('candor rebuild'),
     });
     expect(strict.stdout).toContain('DEGRADED: half_written');
 
-    expect((await candor(['fsck', dataDir])).code).toBe(exitCodes.refused);
-    expect((await candor(['rebuild', '--data-dir', dataDir, '--accept-loss'])).code).toBe(exitCodes.ok);
+    expect((await candor('fsck', dataDir)).code).toBe(exitCodes.refused);
+    expect((await candor('rebuild', '--data-dir', dataDir, '--accept-loss')).code).toBe(exitCodes.ok);
     const after = await startService({ dataDir });
     const shown = await health(after);
     expect(shown).toMatchObject({ status: 'ok', ledger: 'ok' });
-    expect((await candor(['fsck', dataDir])).code).toBe(exitCodes.unavailable); // it runs
+    expect((await candor('fsck', dataDir)).code).toBe(exitCodes.unavailable); // it runs
     const metrics = await (await fetch(`${after.url}/metrics`)).text();
     const lost = /^candor_ledger_regression_leaves (\d+)$/m.exec(metrics)?.[1];
     const { from_size = 0, to_size = 0 } = shown.regression ?? {};

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { candor, candorIn } from './candor.ts';
 
 let folder: string;
 let dataDir: string;
@@ -19,25 +18,6 @@ afterEach(async () => {
   await service?.kill().catch(() => undefined);
   rmSync(folder, { recursive: true, force: true });
 });
-
-const launcher = fileURLToPath(new URL('../../scripts/candor.js', import.meta.url));
-
-interface Ended {
-  readonly code: number;
-  /** The last line of standard output, where it is JSON. */
-  readonly json: Readonly<Record<string, unknown>>;
-  readonly stderr: string;
-}
-
-function candor(...args: string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [launcher, ...args], { timeout: 60_000 }, (error, stdout, stderr) => {
-      const last = stdout.trimEnd().split('\n').at(-1) ?? '';
-      const json = last.startsWith('{') ? (JSON.parse(last) as Record<string, unknown>) : {};
-      resolve({ code: error === null ? 0 : Number(error.code), json, stderr });
-    });
-  });
-}
 
 /** The same address after every start: an auditor's pin is of one address. */
 function freePort(): Promise<number> {
@@ -130,6 +110,32 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     });
     service = await startService({ dataDir: target });
     expect(await login(service)).toBeTruthy();
+    await service.stop();
+  });
+
+  test('a drill in another folder leaves the configured anchor alone: it is that of the configured folder', async () => {
+    const anchor = join(folder, 'anchor.json');
+    const env = { CANDOR_DATA_DIR: dataDir, CANDOR_LEDGER_ANCHOR_PATH: anchor };
+    service = await startService({ dataDir, env });
+    await tokenFor(service, 'viewer');
+    await service.stop();
+    const { path } = (await candorIn(env, 'backup', '--data-dir', dataDir, '--json')).json as {
+      path: string;
+    };
+    const before = readFileSync(anchor, 'utf8');
+    const drill = join(folder, 'drill');
+    expect((await candorIn(env, 'restore', path, '--data-dir', drill)).code).toBe(exitCodes.ok);
+    expect((await candorIn(env, 'restore', path, '--data-dir', drill, '--replace')).code).toBe(exitCodes.ok);
+    expect((await candorIn(env, 'backup', '--data-dir', drill)).code).toBe(exitCodes.ok);
+    expect((await candorIn(env, 'rebuild', '--data-dir', drill)).code).toBe(exitCodes.ok);
+    expect(readFileSync(anchor, 'utf8')).toBe(before);
+    expect(readdirSync(drill)).toContain('anchor.json');
+    // The same folder by another spelling is the configured one.
+    expect((await candorIn(env, 'restore', path, '--data-dir', `${dataDir}/.`)).stderr).toContain(
+      '--replace',
+    );
+    service = await startService({ dataDir, env });
+    expect(await (await fetch(`${service.url}/health`)).json()).toMatchObject({ ledger: 'ok' });
     await service.stop();
   });
 

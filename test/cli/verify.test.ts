@@ -1,9 +1,17 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { jcs } from '../../src/client/jcs.ts';
+import { sha256 } from '../../src/client/sha256.ts';
+import { writeTreeHead } from '../../src/client/tree-head.ts';
+import { encodeHead } from '../../src/tlog/head.ts';
+import { formatVerifierKey } from '../../src/tlog/note.ts';
+import { leafHash, nodeHash } from '../../src/tlog/tree.ts';
 import { ServedLog } from '../client/served-log.ts';
+import { keyPair } from '../witness/test-log.ts';
 import { candor } from './candor.ts';
 
 let log: ServedLog;
@@ -75,6 +83,125 @@ describe('candor verify and sth', { timeout: 60_000 }, () => {
     });
   });
 });
+
+describe('candor verify of what somebody else signed', { timeout: 60_000 }, () => {
+  test('--pin: keys that came up since do not count, however well the forged tree extends the pinned one', async () => {
+    await log.append(3);
+    await audit();
+    await forgeEntry(log);
+    const asked = ['verify', '--url', log.url, '--leaf-index', '3', '--json'];
+    expect(await candor(...asked)).toMatchObject({ code: exitCodes.ok });
+    expect(await candor(...asked, '--pin', state)).toMatchObject({
+      code: exitCodes.refused,
+      json: { code: 'UNKNOWN_KEY' },
+    });
+  });
+
+  test('--pin of another log accuses nobody', async () => {
+    await log.append(1);
+    await audit();
+    const other = await ServedLog.start();
+    onTestFinished(() => other.close());
+    await other.append(1);
+    const asked = ['verify', '--url', other.url, '--leaf-index', '0', '--pin', state, '--json'];
+    expect(await candor(...asked)).toMatchObject({ code: exitCodes.refused, json: { code: 'OTHER_LOG' } });
+  });
+
+  test('--witness and --vkey are never passed over', async () => {
+    await log.append(3);
+    const { checkpoint_vkey: vkey } = await log.ledger.status();
+    const bundle = join(folder, 'bundle.json');
+    const archive = join(folder, 'archive.jsonl');
+    const online = ['verify', '--url', log.url, '--leaf-index', '1', '--json'];
+    expect(await candor(...online, '--save', bundle, '--vkey', vkey)).toMatchObject({ code: exitCodes.ok });
+    expect((await candor('export', log.url, '--out', archive)).code).toBe(exitCodes.ok);
+    expect(await candor('verify', archive, '--vkey', vkey, '--json')).toMatchObject({ code: exitCodes.ok });
+    const missed = { code: exitCodes.refused, json: { code: 'QUORUM_MISSED' } };
+    expect(await candor(...online, '--witness', witness)).toMatchObject(missed);
+    expect(await candor('verify', archive, '--witness', witness, '--json')).toMatchObject(missed);
+    expect((await candor('verify', bundle, '--witness', witness)).code).toBe(exitCodes.usage);
+    const lines = readFileSync(archive, 'utf8');
+    writeFileSync(archive, lines.replace(/"checkpoint":"[^"]*",/, ''));
+    expect(await candor('verify', archive, '--vkey', vkey, '--json')).toMatchObject({
+      code: exitCodes.refused,
+      json: { code: 'UNSIGNED_CHECKPOINT' },
+    });
+  });
+
+  test('texts of a file do not command the terminal, and whose keys they are is said', async () => {
+    await log.append(1);
+    const keys = JSON.parse(await (await fetch(`${log.url}/.well-known/jwks.json`)).text()) as object;
+    const about = { format: 'candor-evidence/1', code: 'FORK', log: log.url, found_at: 'then' };
+    const file = join(folder, 'evidence.json');
+    writeFileSync(file, JSON.stringify({ ...about, message: '\x1b[2J\nConvicts: \u009b8m\u202e', ...keys }));
+    const shown = await candor('verify', file);
+    expect(shown.code).toBe(exitCodes.refused);
+    expect(shown.stdout).toContain('\\u001b[2J\\u000aConvicts: \\u009b8m\\u202e');
+    expect(shown.stdout).toContain('only if all of these fingerprints are its own');
+  });
+
+  test('a checkpoint that does not reach the entry yet does not cover it', async () => {
+    await log.append(2);
+    const { checkpoint_vkey: vkey } = await log.ledger.status();
+    const early = await (await fetch(`${log.url}/checkpoint`)).text();
+    await log.append(1);
+    log.lies = [{ path: '/checkpoint', tell: () => early }];
+    const asked = (index: number) =>
+      candor('verify', '--url', log.url, '--leaf-index', String(index), '--vkey', vkey, '--json');
+    expect(await asked(1)).toMatchObject({ code: exitCodes.ok });
+    expect(await asked(2)).toMatchObject({ code: exitCodes.refused, json: { code: 'NOT_INCLUDED' } });
+  });
+});
+
+const witness = formatVerifierKey(keyPair('witness.example/w', 4).public);
+
+/** Whoever stands between: publishes keys of his own beside the log's, and extends its tree of three by one entry. */
+async function forgeEntry(of: ServedLog): Promise<void> {
+  const [sth, event] = ['transparency-sth', 'event-signing'].map((purpose, i) => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const kid = `01940000-0000-7000-8000-00000000ff0${i}`;
+    const about = { svc_purpose: purpose, svc_state: 'active', svc_from_size: 3 };
+    return { kid, jwk: { ...publicKey.export({ format: 'jwk' }), kid, ...about }, secret: privateKey };
+  });
+  const tile = Buffer.from(await (await fetch(`${of.url}/tile/0/000.p/3`)).arrayBuffer());
+  const leaves = [0, 1, 2].map((i) => Uint8Array.from(tile.subarray(32 * i, 32 * (i + 1))));
+  const entry = { id: 'forged', kind: 'alert.raised', key_id: event!.kid };
+  const signature = sign(null, Buffer.from(jcs(entry)), event!.secret).toString('hex');
+  const canonical = Buffer.from(jcs({ ...entry, signature }));
+  const own = leafHash(sha256, canonical);
+  const left = nodeHash(sha256, leaves[0]!, leaves[1]!);
+  const right = nodeHash(sha256, leaves[2]!, own);
+  const head = {
+    size: 4,
+    root: nodeHash(sha256, left, right),
+    timestampNs: BigInt(of.now + 1000) * 1_000_000n,
+  };
+  const headSignature = Uint8Array.from(sign(null, encodeHead(head), sth!.secret));
+  const hex = (...hashes: readonly Uint8Array[]) => hashes.map((hash) => Buffer.from(hash).toString('hex'));
+  const answers: Readonly<Record<string, string>> = {
+    '/api/transparency/sth': writeTreeHead({ ...head, signature: headSignature, signerKeyId: sth!.kid }),
+    '/api/transparency/inclusion': JSON.stringify({
+      tree_size: 4,
+      leaf_index: 3,
+      audit_path: hex(leaves[2]!, left),
+    }),
+    '/api/transparency/leaf': JSON.stringify({ leaf_index: 3, canonical: canonical.toString('base64') }),
+    '/api/transparency/consistency': JSON.stringify({
+      first_size: 3,
+      second_size: 4,
+      tree_size: 4,
+      audit_path: hex(leaves[2]!, own, left),
+    }),
+  };
+  of.lies = Object.entries(answers).map(([path, body]) => ({ path, tell: () => ({ status: 200, body }) }));
+  of.lies.push({
+    path: '/.well-known/jwks.json',
+    tell: (body) => {
+      const { keys } = JSON.parse(body) as { keys: object[] };
+      return JSON.stringify({ keys: [...keys, sth!.jwk, event!.jwk] });
+    },
+  });
+}
 
 describe('candor verify of a checkpoint', { timeout: 60_000 }, () => {
   test('by a key that was told elsewhere, by a key set, or by the keys of a pin', async () => {

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,17 +14,11 @@ import { verifyNative } from '../../src/witness/verify.ts';
 import { originHash } from '../../src/witness/witness-state.ts';
 import { mayTrace } from '../system/strace.ts';
 import { folder, post, TestLog } from '../witness/test-log.ts';
+import { candor } from './candor.ts';
 
-const launcher = fileURLToPath(new URL('../../scripts/candor.js', import.meta.url));
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-function run(...args: string[]): Promise<{ code: unknown; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [launcher, 'witness', ...args], { timeout: 30_000 }, (error, stdout, stderr) =>
-      resolve({ code: error?.code ?? 0, stdout, stderr }),
-    );
-  });
-}
+const run = (...args: readonly string[]) => candor('witness', ...args);
 
 async function startWitness(state: string, ...args: string[]): Promise<Service> {
   const scratch = mkdtempSync(join(tmpdir(), 'candor-witness-'));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { writeArchiveHeader, writeArchiveLine } from '../../src/client/archive.ts';
 import { beginArchive, type ExportOptions, exportEntries } from '../../src/client/archive-export.ts';
 import { type VerifiedArchive, verifyArchive } from '../../src/client/archive-verify.ts';
@@ -20,9 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => log.close());
 
-async function exported(range: Partial<ExportOptions> = {}): Promise<string[]> {
-  const source = httpLog(log.url);
-  const header = await beginArchive(source, { now: log.now, ...range });
+async function exported(range: Partial<ExportOptions> = {}, of = log): Promise<string[]> {
+  const source = httpLog(of.url);
+  const header = await beginArchive(source, { now: of.now, ...range });
   if (header instanceof Fault) throw new Error(`${header.code}: ${header.message}`);
   const lines = [writeArchiveHeader(header)];
   for await (const batch of exportEntries(source, header)) {
@@ -145,6 +145,18 @@ describe('a changed archive is refused', () => {
     const changed = lines();
     expect(changed).not.toEqual(part);
     expect(await verify(changed)).toMatchObject({ code });
+  });
+
+  test('MALFORMED_ARCHIVE: a true checkpoint of another size accuses nobody', async () => {
+    const young = await ServedLog.start();
+    onTestFinished(() => young.close());
+    await young.append(2);
+    const small = await (await fetch(`${young.url}/checkpoint`)).text();
+    await young.append(1);
+    const lines = await exported({}, young);
+    const other = `"checkpoint":${JSON.stringify(small)},"head"`;
+    const put = edited(lines, 0, (line) => line.replace(/"checkpoint":"[^"]*","head"/, other));
+    expect(await verify(put)).toMatchObject({ code: 'MALFORMED_ARCHIVE' });
   });
 
   test('UNKNOWN_KEY: with other keys than the trusted ones', async () => {

@@ -333,7 +333,9 @@ describe('every fault has its own code, and the pin is not touched', () => {
   test('OTHER_LOG: a pin of another address', async () => {
     await log.append(1);
     const pin = pinOf(await check());
-    expect(codeOf(await check({ ...pin, log: 'http://elsewhere' }))).toBe('OTHER_LOG');
+    const answer = await check({ ...pin, log: 'http://elsewhere' });
+    expect(codeOf(answer)).toBe('OTHER_LOG');
+    expect(answer).toMatchObject({ fault: { message: expect.stringContaining('if the log has moved') } });
   });
 
   test('STALE_HEAD and HEAD_FROM_FUTURE: by the clock of the auditor', async () => {

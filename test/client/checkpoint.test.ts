@@ -119,6 +119,22 @@ describe('witnesses', () => {
     expect(await check()).toMatchObject({ status: 'pinned', checkpoint: { cosigners: [] } });
   });
 
+  test('that cosigned before what --max-age allows count for nothing', async () => {
+    await log.append(3);
+    const one = new Witness('witness.example/one');
+    const atS = (agoS: number) => Math.floor(log.now / 1000) - agoS;
+    const policy = { witnesses: [one.key] };
+    const options = { now: log.now, maxAgeMs: 60_000, checkpoint: policy };
+    for (const [agoS, code] of [
+      [50, 'pinned'],
+      [70, 'QUORUM_MISSED'],
+    ] as const) {
+      log.lies = [{ path: '/checkpoint', tell: (note) => one.cosign(note, atS(agoS)) }];
+      expect(codeOf(await audit(httpLog(log.url), undefined, options))).toBe(code);
+      expect(codeOf(await check(undefined, policy))).toBe('pinned');
+    }
+  });
+
   test('whose cosignature is wrong refuse the checkpoint', async () => {
     await log.append(2);
     const other = { ...one.key, publicKey: two.key.publicKey };

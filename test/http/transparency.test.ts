@@ -152,7 +152,7 @@ describe('parameters', () => {
       ],
       ['getConsistencyProof', 'consistency?first=0&second=5', 'first', `from 1 to ${size}`],
       ['getConsistencyProof', 'consistency?first=0&second=0', 'first', `from 1 to ${size}`],
-      ['getConsistencyProof', 'consistency?first=5&second=0', 'second', `from 1 to ${size}`],
+      ['getConsistencyProof', 'consistency?first=5&second=0', 'second', `from 6 to ${size}`],
       ['getConsistencyProof', 'consistency?first=5&second=5', 'second', `from 6 to ${size}`],
       ['getConsistencyProof', 'consistency?first=5&second=1', 'second', `from 6 to ${size}`],
       ['getConsistencyProof', `consistency?first=${size}&second=1`, 'second', `of at least ${size + 1}`],
@@ -162,7 +162,7 @@ describe('parameters', () => {
         'second',
         `of at least ${size + 1}`,
       ],
-      ['getConsistencyProof', `consistency?first=1&second=${size + 1}`, 'second', `from 1 to ${size}`],
+      ['getConsistencyProof', `consistency?first=1&second=${size + 1}`, 'second', `from 2 to ${size}`],
       [
         'getConsistencyProof',
         `consistency?first=${size + 1}&second=${size + 2}`,

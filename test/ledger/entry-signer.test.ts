@@ -102,3 +102,12 @@ test('a signature that cannot be made fails its own call; the next ones go on', 
   expect(await signer.sign(drafts(2, 5))).toBe(3);
   expect(signer.entries).toBe(0);
 });
+
+test('a call is never failed and handed on as well: a signature that failed beside the thread is made on it', async () => {
+  const { key, publicKey } = keyOf(kids[0]);
+  const flaky: SigningKey = { ...key, signLater: () => Promise.reject(new Error('no thread')) };
+  const seen: StoredEntry[] = [];
+  const signer = new EntrySigner({ key: () => flaky, next: async (stored) => seen.push(...stored) });
+  expect(await signer.sign(drafts(0, 3))).toBe(3);
+  expect(seen.every((stored) => isSignedBy(stored, kids[0], publicKey))).toBe(true);
+});

@@ -9,7 +9,7 @@ import type { ServiceError } from '../../src/errors.ts';
 import type { LedgerHooks, LedgerStep } from '../../src/ledger/hooks.ts';
 import type { Appended, UnsignedEntry } from '../../src/ledger/ledger.ts';
 import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
-import type { LedgerStorage } from '../../src/ledger/storage/storage.ts';
+import { DamagedError, type LedgerStorage } from '../../src/ledger/storage/storage.ts';
 import { limits } from '../../src/limits.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
@@ -173,6 +173,34 @@ test.each(cases)('signing anew, $failure at $place', async ({ place, persisted, 
   const retried = await again.append(entries(2, 5));
   expect(retried.map((a) => a.leaf_index)).toEqual([2, 3, 4]);
   await reverify(again, { pins: [pin, shown, found.head], answers: [...answers, ...retried] });
+});
+
+test.each([
+  ['headOf', (ledger: DurableLedger) => ledger.head(1)],
+  ['indexOf', (ledger: DurableLedger) => ledger.append([entry(9)])],
+] as const)('damage that %s meets degrades the log, which says so', async (name, ask) => {
+  const hooks: LedgerHooks = {
+    at: () => undefined,
+    storage: (inner) =>
+      new Proxy(inner, {
+        get(target, member) {
+          if (member === name)
+            return () => {
+              throw new DamagedError('a page that cannot be followed');
+            };
+          const found: unknown = Reflect.get(target, member, target);
+          return typeof found === 'function' ? found.bind(target) : found;
+        },
+      }),
+  };
+  const dataDir = folder();
+  const before = await openLedger({ dataDir });
+  await before.append([entry(0)]);
+  await before.append([entry(1)]);
+  await before.close();
+  const ledger = await open(dataDir, { hooks });
+  expect(await codeOf(ask(ledger))).toBe('UNAVAILABLE');
+  expect((await ledger.status()).health).toMatchObject({ state: 'degraded', fault: 'corrupt' });
 });
 
 test('no entry is taken while the disk is nearly full: none of them is lost or kept, and the log goes on after', async () => {

@@ -11,15 +11,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DatabaseFile } from '../../src/ledger/check/database-file.ts';
 import type { FindingCode } from '../../src/ledger/check/findings.ts';
 import { findingCodes } from '../../src/ledger/check/findings.ts';
 import { type FsckReport, fsck } from '../../src/ledger/check/fsck.ts';
 import { rebuild } from '../../src/ledger/check/rebuild.ts';
+import { RowCursor } from '../../src/ledger/check/row-cursor.ts';
 import { signHead } from '../../src/ledger/heads.ts';
 import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
 import { LeafIndex } from '../../src/ledger/storage/leaf-index.ts';
 import { LmdbStorage } from '../../src/ledger/storage/lmdb-store.ts';
 import type { LeafBucket } from '../../src/ledger/storage/storage.ts';
+import { openDatabase } from '../../src/lmdb.ts';
 import { sha256 } from '../../src/sha256.ts';
 import { GrowingTree } from '../../src/tlog/growing-tree.ts';
 import { leafHash } from '../../src/tlog/tree.ts';
@@ -134,6 +137,23 @@ test('keys that took over from each other cover what they signed', async () => {
   const path = join(dataDir, 'keys', `${signer}.json`);
   writeFileSync(path, readFileSync(path, 'utf8').replace(/"svc_to_size":\d+/, '"svc_to_size":11'));
   expect((await fsck({ dataDir })).counts.head_range).toBeGreaterThan(0);
+});
+
+test.each([
+  ['event-signing', 'entry_key'],
+  ['transparency-sth', 'head_range'],
+] as const)('a %s key whose file is of before it signed covers nothing', async (purpose, code) => {
+  const dataDir = folder();
+  const ledger = await open(dataDir);
+  await ledger.append(entries(0, 10));
+  const { kid } = await ledger.rotateKey(purpose, 'admin');
+  await ledger.append([entry(10)]);
+  await ledger.close();
+  const path = join(dataDir, 'keys', `${kid}.json`);
+  const { svc_from_size: _from, svc_not_before: _since, ...file } = JSON.parse(readFileSync(path, 'utf8'));
+  const succession = { replaces: kid, entry_id: kid, actor: 'system' };
+  writeFileSync(path, JSON.stringify({ ...file, svc_state: 'pending', svc_succession: succession }));
+  expect((await fsck({ dataDir })).counts[code]).toBeGreaterThan(0);
 });
 
 interface Damage {
@@ -446,6 +466,29 @@ async function checkWhole(log: KnownLog): Promise<void> {
   expect((await checkAll(ledger)).tree_size).toBe(log.canonical.length);
   await ledger.close();
 }
+
+test('a table of which thousands of pages in a row cannot be followed is passed over, each page told', async () => {
+  const path = join(folder(), 'large.mdb');
+  const root = openDatabase(path);
+  const table = root.openDB({ name: 'entries', encoding: 'binary' });
+  const rows = 20_000;
+  root.transactionSync(() => {
+    for (let n = 0; n < rows; n++) table.putSync(n, Buffer.alloc(1900, 1)); // two on a page
+  });
+  await root.close();
+  const bytes = readFileSync(path);
+  for (let at = 0; at < bytes.length; at += pageBytes) {
+    const isEntries = bytes.readUInt16LE(at + 18) === 2 && bytes[at + pageBytes - 1] === 1;
+    if (isEntries) bytes.writeUInt16LE(0, at + 18);
+  }
+  writeFileSync(path, bytes);
+  const file = new DatabaseFile(path);
+  const told = new Set<number>();
+  const cursor = new RowCursor(file, file.tables(() => {}).get('entries')!, ({ page }) => told.add(page));
+  expect(cursor.next()).toBe(false);
+  expect(told.size).toBeGreaterThan(rows / 2 - 10);
+  file.close();
+});
 
 test('zeros anywhere in the file are harmless or named, never a crash', { timeout: 240_000 }, async () => {
   const { length } = readFileSync(fileOf(whole));

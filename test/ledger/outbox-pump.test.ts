@@ -19,11 +19,19 @@ class Outbox implements OutboxSource<string> {
     this.settled.push(...settlements);
     return [...ids];
   }
+
+  async lastPlaces(): Promise<[]> {
+    return [];
+  }
+
+  async logAgain(): Promise<[]> {
+    return [];
+  }
 }
 
 function start(
   source: Outbox,
-  ledger: Pick<Ledger, 'append'>,
+  ledger: OutboxPumpOptions<string>['ledger'],
   options: Partial<OutboxPumpOptions<string>> = {},
 ) {
   const seen = { updates: [] as string[], refused: [] as string[], retries: [] as number[] };
@@ -38,6 +46,11 @@ function start(
   });
   onTestFinished(() => pump.close());
   return { pump, seen };
+}
+
+/** The ledger, with another way to append. */
+function instead(ledger: Ledger, append: Ledger['append']): OutboxPumpOptions<string>['ledger'] {
+  return { append, status: () => ledger.status(), leaf: (query) => ledger.leaf(query) };
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -65,7 +78,7 @@ test('a poke while it runs is not lost, and one run goes on at a time', async ()
     running--;
     return appended;
   };
-  const { pump } = start(source, { append });
+  const { pump } = start(source, instead(ledger, append));
   for (let n = 0; n < 50; n++) {
     source.rows.push(entry(n));
     pump.poke();
@@ -88,7 +101,7 @@ test('while the ledger is away it tries again with growing waits, and each row i
     if (code === 'WORKER_LOST') await ledger.append(rows); // done, but the answer was lost
     throw new ServiceError(code, 'not now');
   };
-  const { pump, seen } = start(source, { append });
+  const { pump, seen } = start(source, instead(ledger, append));
   await pump.idle(); // what is left has to wait: a shutdown need not
   expect(source.rows).toHaveLength(3);
   await until(() => source.rows.length === 0);

@@ -18,11 +18,7 @@ export async function checkHead(ledger: DurableLedger, head: SignedTreeHead): Pr
   }
 }
 
-export async function checkInclusion(
-  ledger: DurableLedger,
-  leafIndex: number,
-  head: SignedTreeHead,
-): Promise<void> {
+async function checkInclusion(ledger: DurableLedger, leafIndex: number, head: SignedTreeHead): Promise<void> {
   const { canonical } = await ledger.leaf({ leaf_index: leafIndex });
   const proof = await ledger.inclusion({ leaf_index: leafIndex }, head.tree_size);
   verifyInclusion(sha256, {

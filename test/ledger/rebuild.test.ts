@@ -181,7 +181,7 @@ describe('where signed entries are gone', () => {
       ...{
         outcome: 'rebuilt',
         head: { size: 10 },
-        lost: { why: 'entry 10 ends it: it does not hash to its leaf' },
+        lost: { why: 'entry 10 does not hash to its leaf' },
       },
     });
     const after = await open(dataDir);

@@ -325,6 +325,26 @@ test('a retired and a pending key can be revoked, without a replacement', async 
   await reverify(ledger);
 });
 
+test('with a key its published successor is revoked, which lay on the same disk and would take over when it is due', async () => {
+  const start = Date.UTC(2026, 10, 20);
+  const { ledger, at } = await scheduled(folder(), { 'transparency-sth': day }, start);
+  await ledger.append(entries(0, 5));
+  await at(start + 23 * hour);
+  const [active, pending] = await records(ledger, 'transparency-sth');
+  expect(pending).toMatchObject({ state: 'pending' });
+  await ledger.revokeKey(active!.kid, 'the disk was stolen', 'ann');
+  expect((await states(ledger, 'transparency-sth')).split(' ').sort()).toEqual([
+    'active',
+    'revoked',
+    'revoked',
+  ]);
+  const told = (await keyEntries(ledger)).filter(({ kind }) => kind === 'key.revoked');
+  expect(told.map(({ subject }) => subject.id).sort()).toEqual([active!.kid, pending!.kid].sort());
+  await at(start + day + hour);
+  expect((await ledger.head()).signer_key_id).not.toBe(pending!.kid);
+  await reverify(ledger);
+});
+
 test('a revoked checkpoint key is replaced under the same origin', async () => {
   const ledger = await open(folder());
   const [key] = await records(ledger, 'checkpoint');

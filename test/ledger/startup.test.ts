@@ -2,6 +2,7 @@ import {
   appendFileSync,
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -247,6 +248,30 @@ test.each([0.1, 0.3, 0.5, 0.7, 0.9, 0.97])(
   },
 );
 
+test('a database whose missing end was in use is half written at every start, not only until LMDB has filled it up', async () => {
+  const dataDir = await logOf(1500);
+  const path = join(dataDir, 'ledger.mdb');
+  await moveToEnd(path);
+  truncateSync(path, statSync(path).size - 2 * 4096);
+  for (let start = 0; start < 3; start++) await (await openDegraded(dataDir, 'half_written')).close();
+});
+
+/**
+ * Has LMDB write entries from the midst of the log, which no start reads, anew at the end of the file; tables' roots, and
+ * the list of free pages, go to lower pages that came to be free.
+ */
+async function moveToEnd(path: string): Promise<void> {
+  const root = openDatabase(path, { maxDbs: 16 });
+  const table = root.openDB({ name: 'entries', encoding: 'binary' });
+  const again = (from: number, to: number) =>
+    root.transactionSync(() => {
+      for (let index = from; index < to; index++) table.putSync(index, table.getBinary(index)!);
+    });
+  again(100, 1100);
+  for (let from = 100; from < 1000; from += 150) again(from, from + 150);
+  await root.close();
+}
+
 interface Case {
   readonly name: string;
   readonly fault: LedgerFault;
@@ -397,6 +422,38 @@ test('a line of the journal that nobody signed and that claims no more than ther
   expect(status.warnings).toEqual([expect.stringMatching(/line 2 \(599 leaves\).*candor fsck/)]);
   expect(banner(status)).toContain('candor fsck');
 });
+
+test.each([
+  ['event-signing', 'before its successor was there', undefined],
+  ['event-signing', 'while its successor was pending', 'publish'],
+  ['transparency-sth', 'before its successor was there', undefined],
+  ['transparency-sth', 'while its successor was pending', 'publish'],
+] as const)(
+  'key files of before a %s key was replaced, %s: the old key must not sign past its end',
+  async (purpose, _when, published) => {
+    const dataDir = folder();
+    const day = 86_400_000;
+    const clock = { ms: Date.parse('2025-11-21T00:00:00Z') };
+    const options = {
+      clock: () => BigInt(clock.ms) * 1_000_000n,
+      rotation: { periods: { [purpose]: 10 * day }, overlapMs: day },
+    };
+    const ledger = await open(dataDir, options);
+    await ledger.append(entries(0, 5));
+    if (published) {
+      clock.ms += 9.5 * day;
+      await ledger.tick();
+    }
+    cpSync(join(dataDir, 'keys'), join(dataDir, 'keys-of-before'), { recursive: true });
+    await ledger.rotateKey(purpose, 'alice');
+    await ledger.append(entries(5, 9));
+    await ledger.close();
+    rmSync(join(dataDir, 'keys'), { recursive: true });
+    cpSync(join(dataDir, 'keys-of-before'), join(dataDir, 'keys'), { recursive: true });
+    const { health } = await (await openDegraded(dataDir, 'lost')).status();
+    expect(health).toMatchObject({ advice: expect.stringContaining('key files back') });
+  },
+);
 
 test.each([
   ['ledger.mdb', /ledger\.mdb cannot be read \(EISDIR\)/],

@@ -5,7 +5,8 @@ import { onTestFinished } from 'vitest';
 import type { Finding } from '../../src/events/finding.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
-import type { AlertListQuery, IngestBatch, Store, StoreReader } from '../../src/store/store.ts';
+import type { AlertListQuery, IngestBatch, Principal, Store, StoreReader } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/uuid.ts';
 
 export const hour = 3_600_000;
 export const start = Date.UTC(2026, 10, 20);
@@ -33,6 +34,17 @@ export function opened(
     rmSync(dataDir, { recursive: true });
   });
   return { dataDir, store, reader, clock };
+}
+
+export function administrator(): Principal {
+  return {
+    id: uuid7(start),
+    name: 'admin',
+    kind: 'user',
+    roles: ['admin'],
+    status: 'active',
+    created_at: new Date(start).toISOString(),
+  };
 }
 
 export function finding(changes: Partial<Finding> = {}): Finding {

@@ -14,10 +14,10 @@ import { validate } from '../../src/contract/validate.ts';
 import type { UnsignedEntry } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
-import type { AlertUpdate, Principal } from '../../src/store/store.ts';
+import type { AlertUpdate } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { detectionRules, examples, hostileTexts } from '../contract/every-kind.ts';
-import { analyst, batchOf, finding, opened, start } from './opened.ts';
+import { administrator, analyst, batchOf, finding, opened, start } from './opened.ts';
 
 /** A store, its pump and a log. `drained` resolves when nothing waits any more; nothing may be refused. */
 async function pumped() {
@@ -77,14 +77,7 @@ test.each(entryKindNames)('%s is logged once, whatever its texts', async (kind) 
 
 test('what the store itself logs is of the same schemas', async () => {
   const { store, drained, logged, size } = await pumped();
-  const admin: Principal = {
-    id: uuid7(start),
-    name: 'admin',
-    kind: 'user',
-    roles: ['admin'],
-    status: 'active',
-    created_at: new Date(start).toISOString(),
-  };
+  const admin = administrator();
   await store.createPrincipal(admin, analyst);
   const hostile = `\ud800${'x'.repeat(2 ** 20)}`;
   await store.createPrincipal({ ...admin, id: uuid7(start), name: hostile }, admin);

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Principal } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
-import { analyst, batchOf, everything, finding, opened, start } from './opened.ts';
+import { administrator, analyst, batchOf, everything, finding, opened, start } from './opened.ts';
 
 const high = (n: number) => finding({ severity: 'high', src_ip: `10.0.0.${n}` });
 
@@ -23,14 +22,7 @@ test('rows come oldest first, at most as many as asked for, and stay until settl
 
 test('a full outbox refuses what must be logged, keeps nothing of it, and lets the rest through', async () => {
   const { store, reader } = opened({ maxOutboxRows: 2 });
-  const admin: Principal = {
-    id: uuid7(start),
-    name: 'admin',
-    kind: 'user',
-    roles: ['admin'],
-    status: 'active',
-    created_at: new Date(start).toISOString(),
-  };
+  const admin = administrator();
   await store.createPrincipal(admin, analyst);
   await store.commit(batchOf([high(1), high(2)]));
   const { alerts } = await store.commit(batchOf([finding()]));
@@ -78,4 +70,27 @@ test('rows survive a restart in order, and new ones follow', async () => {
     '10.0.0.3',
   ]);
   await again.close();
+});
+
+test('an alert whose entry the log lost forgets its place, and is raised anew once it is at high', async () => {
+  const { store, reader } = opened();
+  const { alerts } = await store.commit(batchOf([high(1), high(2)]));
+  const [kept, lowered] = alerts.map(({ alert }) => alert.id) as [string, string];
+  const rows = await store.outbox(10);
+  const places = rows.map(({ id }, i) => ({ id, leaf_index: i, tree_size: 2, leaf_hash: `${i}`.repeat(64) }));
+  await store.settle(places);
+  await store.changeAlert(lowered, { severity: 'low' }, analyst);
+  expect((await store.lastPlaces(10)).map(({ subject }) => subject)).toEqual([lowered, kept]);
+  expect((await store.lastPlaces(1)).map(({ leaf_index }) => leaf_index)).toEqual([1]);
+
+  const updates = await store.logAgain([lowered, kept]);
+  expect(updates.map(({ alert }) => alert.transparency)).toEqual([undefined, undefined]);
+  expect(await store.lastPlaces(10)).toEqual([]);
+  expect(await store.logAgain([kept])).toEqual([]);
+  const again = await store.outbox(10);
+  expect(again.map(({ subject }) => subject.id)).toEqual([kept]);
+  expect(again[0]!.id).not.toBe(rows[0]!.id);
+  expect(reader.getAlert(lowered)?.transparency).toBeUndefined();
+  await store.changeAlert(lowered, { severity: 'critical' }, analyst);
+  expect((await store.outbox(10)).map(({ subject }) => subject.id)).toEqual([kept, lowered]);
 });

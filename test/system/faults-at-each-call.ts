@@ -15,7 +15,7 @@ import { type SystemCall, type TracedRun, type Tracing, traced } from './strace.
 
 const child = new URL('../ledger/append-child.ts', import.meta.url).pathname;
 
-export const allFailures = ['error=EIO', 'error=ENOSPC', 'signal=SIGKILL'];
+const allFailures = ['error=EIO', 'error=ENOSPC', 'signal=SIGKILL'];
 /** How LMDB writes, and how it flushes. */
 export const databaseCalls = ['pwrite64', 'pwritev', 'write', 'writev', 'fdatasync', 'fsync', 'msync'];
 

@@ -134,7 +134,7 @@ function direction(src: string, dst: string): string {
 const networks = new Map<string, BlockList>();
 
 /** Whether the address is this one, or in this CIDR block of its own family. */
-export function inNetwork(address: string, network: string): boolean {
+function inNetwork(address: string, network: string): boolean {
   let list = networks.get(network);
   const [base = '', prefix] = network.split('/');
   const family = (text: string) => (isIP(text) === 6 ? 'ipv6' : 'ipv4');

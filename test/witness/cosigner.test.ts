@@ -6,7 +6,7 @@ import type { DurableLedger } from '../../src/ledger/open.ts';
 import { limits } from '../../src/limits.ts';
 import { sha256 } from '../../src/sha256.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
-import { noteSignatureBy, parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
+import { formatNote, noteSignatureBy, parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
 import { Cosigner } from '../../src/witness/cosigner.ts';
 import { parsePolicy } from '../../src/witness/parse-policy.ts';
 import { verifyNative } from '../../src/witness/verify.ts';
@@ -254,6 +254,15 @@ describe('a witness that can not be believed costs nothing but itself', () => {
     ['malformed', 'puts more before its line', (r, { note }, key) => r.end(`x\n${cosignature(note, key)}`)],
     [
       'malformed',
+      'cosigns our text with more behind it',
+      (r, { note }, key) => {
+        const { text, signatures } = parseNote(note);
+        const longer = formatNote({ text: `${text}\nmore\n`, signatures });
+        r.end(`more\n\n${cosignature(longer, key)}`);
+      },
+    ],
+    [
+      'malformed',
       'never ends',
       (r) => {
         const more = () => {
@@ -487,6 +496,20 @@ test('a checkpoint key that was revoked: what it signed is shown no more, and th
   expect(parseNote(await ledger.checkpoint()).signatures[0]?.keyId).not.toBe(
     parseNote(old).signatures[0]?.keyId,
   );
+});
+
+test('a checkpoint key that is revoked while a newer checkpoint waits for its quorum: nor is it then', async () => {
+  const { ledger } = await logWith(2, 0);
+  const once = await rogueWitness((response, { note }, key) => {
+    if (once.requests.length === 1) response.end(cosignature(note, key));
+  });
+  const { serves, cosigner } = await startCosigner(ledger, [once], { k: 1, fail: 'closed', waitMs: 60_000 });
+  await serves(2, 'a');
+  await ledger.append(entries(1));
+  await vi.waitFor(() => expect(once.requests).toHaveLength(2));
+  const key = (await ledger.keyRecords()).find(({ purpose }) => purpose === 'checkpoint');
+  await ledger.revokeKey(key?.kid ?? '', 'a test', 'tester');
+  await vi.waitFor(async () => expect(await codeOf(cosigner.checkpoint())).toBe('UNAVAILABLE'), 5000);
 });
 
 test('a stop does not wait for witnesses', async () => {

@@ -34,7 +34,7 @@ export const KeyRotationInput = shape('KeyRotationInput', {
 });
 
 export const KeyRevocationInput = shape('KeyRevocationInput', {
-  reason: text('Why nobody is to trust it any more. It is logged, and public.', {
+  reason: text('Why nobody is to trust it any more. It is logged, for all who may read entries.', {
     minLength: 1,
     maxLength: 1000,
   }),

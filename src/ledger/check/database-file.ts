@@ -17,27 +17,17 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type Meta, readMetas, readTable, type Table, wholeFile, withoutMeta } from './database-meta.ts';
 import {
-  bigValue,
-  branchPage,
-  childOf,
   headerBytes,
-  keyStart,
   leafPage,
-  type Node,
+  maxValueBytes,
   nodeAt,
-  nodesWrong,
   number64,
   overflowPage,
-  search,
   tableValue,
 } from './database-page.ts';
+import { lastRowDamage, RowCursor } from './row-cursor.ts';
 
 export type { Table } from './database-meta.ts';
-
-/** Trees of this depth would hold more rows than the largest file has bytes. */
-const maxDepth = 32;
-/** Values of the ledger are at most 60,000 bytes. */
-const maxValueBytes = 2 ** 20;
 
 /** Read at once, and how many such pieces are kept: 16 MB. Neighbours in a table are mostly neighbours in the file. */
 const pieceBytes = 65_536;
@@ -59,6 +49,7 @@ export interface PageDamage {
 export class DatabaseFile {
   readonly path: string;
   readonly pageBytes: number;
+  /** Without pages of zeros at the end: a file that was cut short is filled up with them before LMDB maps it (lmdb.ts). */
   readonly fileBytes: number;
   /** Which of the two meta pages can't be read: after a torn write, one. */
   readonly tornMeta: 0 | 1 | undefined;
@@ -77,12 +68,12 @@ export class DatabaseFile {
     this.#file = openSync(path, 'r');
     try {
       const { size } = fstatSync(this.#file);
-      this.fileBytes = size;
       const found = readMetas(this.#file, size) ?? (rescue === undefined ? undefined : withoutMeta());
       if (found === undefined)
         throw new NotADatabase(size === 0 ? 'it is empty' : 'neither of its meta pages can be read');
       this.pageBytes = found.pageBytes;
-      this.#meta = rescue === undefined ? found.meta : wholeFile(found, size);
+      this.fileBytes = writtenBytes(this.#file, size, found.pageBytes);
+      this.#meta = rescue === undefined ? found.meta : wholeFile(found, this.fileBytes);
       this.tornMeta = found.torn;
     } catch (error) {
       closeSync(this.#file);
@@ -246,6 +237,20 @@ export class DatabaseFile {
   }
 }
 
+/** What is left of `size` bytes without the whole pages of zeros at their end: no page that LMDB writes is one. */
+function writtenBytes(file: number, size: number, pageBytes: number): number {
+  const piece = Buffer.alloc(pieceBytes);
+  for (let end = size; end > 0; ) {
+    const at = Math.max(0, Math.ceil(end / pieceBytes) - 1) * pieceBytes;
+    const length = readSync(file, piece, 0, end - at, at);
+    let last = length - 1;
+    while (last >= 0 && piece[last] === 0) last--;
+    if (last >= 0) return Math.min(size, Math.ceil((at + last + 1) / pageBytes) * pageBytes);
+    end = at;
+  }
+  return 0;
+}
+
 /** Where a row lies. The key's view lives until the next row. */
 export interface StrayRow {
   readonly page: number;
@@ -253,211 +258,4 @@ export interface StrayRow {
   readonly key: Buffer;
   /** Size of the value. */
   readonly bytes: number;
-}
-
-interface Level {
-  readonly page: Buffer;
-  nodes: number;
-  index: number;
-}
-
-/**
- * The rows of a table in the order of their keys. `next` steps; the views of `key` and `value` live until the step
- * after. What can't be followed is told to `onDamage`, and the rows behind it are passed over.
- */
-export class RowCursor {
-  readonly #file: DatabaseFile;
-  readonly #table: Table;
-  readonly #onDamage: (damage: PageDamage) => void;
-  readonly #levels: Level[] = [];
-  /** Keys of the leaf before last, and the branch key that parts it from this one. */
-  #lastKey: Buffer | undefined;
-  #separator: Buffer | undefined;
-  #started = false;
-  /** Where to begin, until that is reached. */
-  #from: Buffer | undefined;
-  #node: Node | undefined;
-  #big: Buffer | undefined;
-  #leaf: Level | undefined;
-
-  /** @param from - begins with the first row whose key isn't below it */
-  constructor(file: DatabaseFile, table: Table, onDamage: (damage: PageDamage) => void, from?: Buffer) {
-    this.#file = file;
-    this.#table = table;
-    this.#onDamage = onDamage;
-    this.#from = from;
-  }
-
-  /** Whether there is another row. */
-  next(): boolean {
-    if (!this.#started) {
-      this.#started = true;
-      const { root, depth } = this.#table;
-      if (root === undefined) return false;
-      if (!(depth > 0 && depth <= maxDepth)) this.#damaged(root, `a tree of depth ${depth}`);
-      else this.#enter(root, 0);
-    }
-    for (;;) {
-      const leaf = this.#leaf;
-      if (leaf === undefined) return false;
-      leaf.index += 1;
-      if (leaf.index < leaf.nodes) {
-        if (this.#row(leaf)) return true;
-      } else this.#turn();
-    }
-  }
-
-  /** A copy-free view of the key. */
-  key(): Buffer {
-    return this.#leaf!.page.subarray(this.#node!.key, this.#node!.value);
-  }
-
-  value(): Buffer {
-    return this.#big ?? this.#leaf!.page.subarray(this.#node!.value, this.#node!.value + this.#node!.size);
-  }
-
-  get isTable(): boolean {
-    return this.#node!.flags === tableValue && this.#node!.size === 48;
-  }
-
-  #row(leaf: Level): boolean {
-    const node = nodeAt(leaf.page, leaf.index, true)!;
-    this.#node = node;
-    this.#big = undefined;
-    if (node.flags !== bigValue) return true;
-    const first = number64(leaf.page, node.value);
-    const fits =
-      node.size <= maxValueBytes && number64(leaf.page, node.value + 16) === this.#file.pagesOf(node.size);
-    const bytes = fits ? this.#file.overflow(first, node.size) : 'its length makes no sense';
-    if (typeof bytes === 'string') {
-      this.#damaged(first, bytes);
-      return false;
-    }
-    this.#big = bytes;
-    return true;
-  }
-
-  /** To the first leaf under page `n` at this depth; past it where it can't be followed. */
-  #enter(n: number, depth: number): void {
-    for (let page = n; ; depth++) {
-      const level = this.#level(depth);
-      const isLeaf = depth === this.#table.depth - 1;
-      const wrong =
-        this.#file.loadPage(page, isLeaf ? leafPage : branchPage, level.page) ??
-        this.#checkNodes(level, isLeaf);
-      if (wrong !== undefined) {
-        this.#damaged(page, wrong);
-        level.nodes = 0;
-        level.index = 0;
-        this.#from = undefined;
-        if (depth === 0) this.#leaf = undefined;
-        else this.#turnAt(depth - 1);
-        return;
-      }
-      if (isLeaf) {
-        level.index = this.#start(level.page) - 1;
-        this.#leaf = level;
-        return;
-      }
-      level.index = this.#from === undefined ? 0 : (search(level.page, this.#from, false) ?? 0);
-      page = childOf(level.page, level.index);
-    }
-  }
-
-  /** The node of the first leaf to begin with; 0 in all others. */
-  #start(page: Buffer): number {
-    const from = this.#from;
-    this.#from = undefined;
-    const place = from === undefined ? undefined : search(page, from, true);
-    if (from === undefined || place === undefined) return 0;
-    const { key, value } = nodeAt(page, place, true)!;
-    return Buffer.compare(page.subarray(key, value), from) < 0 ? place + 1 : place;
-  }
-
-  #turn(): void {
-    this.#leaf = undefined;
-    this.#turnAt(this.#table.depth - 2);
-  }
-
-  /** To the next child of the branch at `depth`, or of one above it. */
-  #turnAt(from: number): void {
-    this.#leaf = undefined;
-    for (let depth = from; depth >= 0; depth--) {
-      const level = this.#levels[depth]!;
-      level.index += 1;
-      if (level.index >= level.nodes) continue;
-      const node = nodeAt(level.page, level.index, false)!;
-      this.#separator = Buffer.from(level.page.subarray(node.key, node.value));
-      this.#enter(childOf(level.page, level.index), depth + 1);
-      return;
-    }
-  }
-
-  #level(depth: number): Level {
-    this.#levels[depth] ??= { page: Buffer.allocUnsafe(this.#file.pageBytes), nodes: 0, index: 0 };
-    return this.#levels[depth];
-  }
-
-  /** Why the nodes of a page can't be followed. Sets how many there are. */
-  #checkNodes(level: Level, isLeaf: boolean): string | undefined {
-    const wrong = nodesWrong(level.page, isLeaf, isLeaf ? this.#lastKey : undefined);
-    if (wrong !== undefined) return wrong;
-    level.nodes = level.page.readUInt16LE(20) >> 1;
-    return isLeaf ? this.#checkBounds(level) : undefined;
-  }
-
-  /** A leaf's keys must lie on the right side of the branch key that leads to it, or a search would miss them. */
-  #checkBounds({ page, nodes }: Level): string | undefined {
-    const first = nodeAt(page, 0, true)!;
-    const separator = this.#separator;
-    if (separator !== undefined) {
-      this.#separator = undefined;
-      const reached = Buffer.compare(separator, page.subarray(first.key, first.value)) <= 0;
-      const passed = this.#lastKey === undefined || Buffer.compare(this.#lastKey, separator) < 0;
-      if (!reached || !passed) return 'the page above it leads elsewhere';
-    }
-    const last = nodeAt(page, nodes - 1, true)!;
-    this.#lastKey = Buffer.from(page.subarray(last.key, last.value));
-    return undefined;
-  }
-
-  #damaged(page: number, what: string): void {
-    this.#onDamage({ table: this.#table.name, page, what });
-  }
-}
-
-/** What can't be followed on the way to a table's last row. */
-function lastRowDamage(file: DatabaseFile, { name, root, depth }: Table): PageDamage | undefined {
-  const page = Buffer.allocUnsafe(file.pageBytes);
-  let n = root;
-  for (let level = 0; level < depth && n !== undefined; level++) {
-    const isLeaf = level === depth - 1;
-    const wrong = file.loadPage(n, isLeaf ? leafPage : branchPage, page) ?? nodesWrong(page, isLeaf);
-    if (wrong !== undefined) return { table: name, page: n, what: wrong };
-    if (!isLeaf) n = childOf(page, (page.readUInt16LE(20) >> 1) - 1);
-  }
-  return undefined;
-}
-
-/** The value of one key, or undefined where there is none or the way to it can't be followed. */
-export function findRow(file: DatabaseFile, table: Table, key: Buffer): Buffer | undefined {
-  const page = Buffer.allocUnsafe(file.pageBytes);
-  let n = table.root;
-  for (let depth = 0; depth < Math.min(table.depth, maxDepth) && n !== undefined; depth++) {
-    const isLeaf = depth === table.depth - 1;
-    if (file.loadPage(n, isLeaf ? leafPage : branchPage, page) !== undefined) return undefined;
-    const place = search(page, key, isLeaf);
-    if (place === undefined || keyStart(page, place, isLeaf) < 0) return undefined;
-    if (!isLeaf) {
-      n = childOf(page, place);
-      continue;
-    }
-    const node = nodeAt(page, place, true);
-    if (node === undefined || !page.subarray(node.key, node.value).equals(key)) return undefined;
-    if (node.flags === 0) return page.subarray(node.value, node.value + node.size);
-    if (node.flags !== bigValue || node.size > maxValueBytes) return undefined;
-    const bytes = file.overflow(number64(page, node.value), node.size);
-    return typeof bytes === 'string' ? undefined : bytes;
-  }
-  return undefined;
 }

@@ -7,6 +7,8 @@ export const overflowPage = 4;
 export const bigValue = 1;
 export const tableValue = 2;
 const nodeBytes = 8;
+/** Values of the ledger are at most 60,000 bytes. */
+export const maxValueBytes = 2 ** 20;
 
 /** The last node whose key isn't above `key`; the first node of a branch is below every key. */
 export function search(page: Buffer, key: Buffer, isLeaf: boolean): number | undefined {

@@ -4,10 +4,11 @@ import { GrowingTree, type PackedPage } from '../../tlog/growing-tree.ts';
 import { pageColumns, pageHashes, pageRows } from '../../tlog/page.ts';
 import { equalHashes, type Hash, hashBytes, nodeHash } from '../../tlog/tree.ts';
 import { EntryReader } from './canonical-entry.ts';
-import { type DatabaseFile, findRow, type PageDamage, RowCursor, type Table } from './database-file.ts';
+import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
 import type { Findings } from './findings.ts';
 import type { SegmentIndexes } from './indexes.ts';
 import type { PublicKey, PublicKeys } from './public-keys.ts';
+import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNumber, numberKey, numbersKey } from './row-keys.ts';
 
 const fullPageBytes = pageHashes(pageColumns) * hashBytes;
@@ -57,9 +58,10 @@ export class EntriesCheck {
 
   constructor(input: EntriesInput) {
     this.#input = input;
-    const { file, tables, first, onDamage } = input;
+    const { file, tables, first, leaves, onDamage } = input;
     const table = tables.get('entries');
-    this.#rows = table && new RowCursor(file, table, onDamage, first === 0 ? undefined : numberKey(first));
+    const [from, before] = [first === 0 ? undefined : numberKey(first), numberKey(first + leaves)];
+    this.#rows = table && new RowCursor(file, table, onDamage, from, before);
     this.#more = this.#rows !== undefined;
     this.#pages = tables.get('pages');
   }

@@ -6,19 +6,13 @@ import { pageWidth } from '../../tlog/page.ts';
 import { workerUrl } from '../../worker-url.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
 import type { SignedHead } from '../storage/storage.ts';
-import {
-  DatabaseFile,
-  findRow,
-  NotADatabase,
-  type PageDamage,
-  RowCursor,
-  type Table,
-} from './database-file.ts';
+import { DatabaseFile, NotADatabase, type PageDamage, type Table } from './database-file.ts';
 import { type FindingCode, Findings, type FsckFinding } from './findings.ts';
 import { Fingerprint, randomSeeds } from './fingerprint.ts';
 import { checkHeads } from './heads.ts';
 import { StoredIndexes } from './indexes.ts';
 import { PublicKeys } from './public-keys.ts';
+import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNumber, numberKey } from './row-keys.ts';
 import { type FsckTasks, type SegmentJob, SegmentReader, type SegmentResult } from './segment.ts';
 import { TreeJoin } from './tree.ts';

@@ -1,8 +1,9 @@
 import { readHeadRow } from '../storage/head-row.ts';
 import type { SignedHead } from '../storage/storage.ts';
-import { type DatabaseFile, type PageDamage, RowCursor, type Table } from './database-file.ts';
+import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
 import type { Findings } from './findings.ts';
 import type { PublicKeys } from './public-keys.ts';
+import { RowCursor } from './row-cursor.ts';
 import { keyNumber, numbersKey } from './row-keys.ts';
 
 interface HeadsInput {
@@ -32,17 +33,21 @@ export function checkHeads(input: HeadsInput): SignedHead | undefined {
   return last;
 }
 
-/** The heads of at least `from` leaves, in order. Rows that are none are findings. */
+/** The heads of `from` to `to` leaves, in order. Rows that are none are findings. */
 export function* readHeads(
   { file, tables, findings, onDamage }: HeadsInput,
   from = 0,
+  to = Number.POSITIVE_INFINITY,
 ): Generator<SignedHead> {
   const table = tables.get('heads');
   if (table === undefined) return;
-  const rows = new RowCursor(file, table, onDamage, from === 0 ? undefined : numbersKey([from, 0]));
+  const start = from === 0 ? undefined : numbersKey([from, 0]);
+  const end = to < Number.MAX_SAFE_INTEGER ? numbersKey([to + 1, 0]) : undefined;
+  const rows = new RowCursor(file, table, onDamage, start, end);
   while (rows.next()) {
     const head = readHeadRow(rows.key(), rows.value());
     if (head === undefined) findings.add('head_malformed', 'a row of the history of heads is no head');
+    else if (head.size > to) return;
     else yield head;
   }
 }

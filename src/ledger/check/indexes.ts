@@ -2,9 +2,10 @@ import type { Hash } from '../../tlog/tree.ts';
 import { uuidToBytes } from '../../uuid.ts';
 import { LeafIndex, segmentLeaves } from '../storage/leaf-index.ts';
 import { EntryReader } from './canonical-entry.ts';
-import { type DatabaseFile, findRow, type PageDamage, RowCursor, type Table } from './database-file.ts';
+import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
 import type { Findings } from './findings.ts';
 import { Fingerprint, type FingerprintSums } from './fingerprint.ts';
+import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNamed, keyNumber, keyNumbers, numbersKey } from './row-keys.ts';
 
 /** Places in a row of the index by kind, and bytes of each (kind-index.ts). */
@@ -122,7 +123,8 @@ export class StoredIndexes {
     } else if (comparable && !this.#kinds.equals(given.kinds)) {
       findings.add('kind_index', 'the index by kind is not what the entries give');
     }
-    this.#countStrange('leaves', 'leaf_index', (segment) => segment < Math.floor(size / segmentLeaves));
+    const segments = Math.floor(size / segmentLeaves);
+    this.#countStrange('leaves', 'leaf_index', (segment, bucket) => segment < segments && bucket < 256);
   }
 
   /** Pages of nodes that a tree of this size doesn't have. */

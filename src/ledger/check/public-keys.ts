@@ -63,8 +63,10 @@ export class PublicKeys {
     if (file.kid !== kid) throw new KeyFileError(`holds key ${file.kid}`);
     const key = importPublicKey(new Uint8Array(Buffer.from(file.x, 'base64url')));
     if (key === undefined) throw new KeyFileError('x is no acceptable Ed25519 public key');
-    const { svc_purpose: purpose, svc_from_size = 0, svc_to_size = Number.MAX_SAFE_INTEGER } = file;
-    this.#keys.set(kid, { kid, purpose, key, fromSize: svc_from_size, toSize: svc_to_size });
+    const { svc_purpose: purpose, svc_state: state, svc_from_size = 0, svc_to_size } = file;
+    // A pending key has signed nothing: where the log says otherwise, its file is older than the log.
+    const toSize = svc_to_size ?? (state === 'pending' ? 0 : Number.MAX_SAFE_INTEGER);
+    this.#keys.set(kid, { kid, purpose, key, fromSize: svc_from_size, toSize });
   }
 }
 

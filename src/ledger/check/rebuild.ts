@@ -252,7 +252,7 @@ class Plan {
     const lost = {
       from,
       to: known,
-      why: stoppedAt && `entry ${stoppedAt.index} ends it: ${stoppedAt.why}`,
+      why: stoppedAt && `entry ${stoppedAt.index} ${stoppedAt.why}`,
       ids: this.#salvage.idsOf(from, known, maxNamed),
       heads: dropped,
     };

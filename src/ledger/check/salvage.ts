@@ -8,8 +8,9 @@ import { bytesToUuid } from '../../uuid.ts';
 import { headRowBytes, readHeadRow, readHeadValue } from '../storage/head-row.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { EntryReader } from './canonical-entry.ts';
-import { type DatabaseFile, findRow, RowCursor, type Table } from './database-file.ts';
+import type { DatabaseFile, Table } from './database-file.ts';
 import type { PublicKeys } from './public-keys.ts';
+import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNumber, keyNumbers, numberKey, numbersKey } from './row-keys.ts';
 
 /** What can be saved of a log. */
@@ -74,7 +75,7 @@ export class Salvage {
     let stoppedAt: Salvaged['stoppedAt'];
     for (const hash of this.hashes(largest)) {
       if (hash === undefined) {
-        stoppedAt = { index: tree.size, why: 'it cannot be read' };
+        stoppedAt = { index: tree.size, why: 'is missing or cannot be read' };
         break;
       }
       tree.append(hash);
@@ -85,7 +86,7 @@ export class Salvage {
     }
     dropped.push(...heads.slice(next));
     if (dropped.length > 0 && this.#altered !== undefined)
-      stoppedAt ??= { index: this.#altered, why: 'it does not hash to its leaf' };
+      stoppedAt ??= { index: this.#altered, why: 'does not hash to its leaf' };
     return {
       head: kept.at(-1),
       heads: kept,
@@ -123,7 +124,7 @@ export class Salvage {
       if (index >= from && index < to && found.size < limit && !found.has(index))
         found.set(index, bytesToUuid(key));
     }
-    return found;
+    return new Map([...found].sort(([a], [b]) => a - b));
   }
 
   /** The checkpoint that was kept last, as text. */

@@ -77,10 +77,10 @@ export class SegmentReader {
     const shared = { file: this.#file, tables: this.#tables, findings, onDamage };
     const leaves = Math.min(segmentLeaves, size - first);
     const indexes = new SegmentIndexes({ ...shared, first, seeds, kindTotal });
-    const wanted = new WantedRoots(
-      readHeads({ ...shared, findings: new Findings() }, first === 0 ? 0 : first + 1),
-      job.alsoAt,
-    );
+    // What is wrong with their rows is told by whoever reads all of them.
+    const heads = () =>
+      readHeads({ ...shared, findings: new Findings() }, first === 0 ? 0 : first + 1, first + leaves);
+    const wanted = new WantedRoots(heads(), job.alsoAt);
     const check = new EntriesCheck({
       ...{ ...shared, keys: this.#keys, indexes, first, leaves, signatures },
       onSize: (at, root) => wanted.reached(first + at, root),
@@ -91,10 +91,7 @@ export class SegmentReader {
       await onStep(check.leaves);
     }
     check.end();
-    for (const head of readHeads({ ...shared, findings: new Findings() }, first === 0 ? 0 : first + 1)) {
-      if (head.size > first + leaves) break;
-      checkSignature(head, this.#keys, findings);
-    }
+    for (const head of heads()) checkSignature(head, this.#keys, findings);
     return {
       ...{ first, leaves, root: check.root, ...wanted.found, ...indexes.sums, damages },
       found: { list: findings.list, counts: findings.counts },

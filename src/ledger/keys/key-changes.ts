@@ -6,15 +6,17 @@ import { type Clock, milliseconds } from '../heads.ts';
 import type { LedgerHooks } from '../hooks.ts';
 import type { LedgerKeyPurpose, UnsignedEntry } from '../ledger.ts';
 import type { Sequencer } from '../sequencer.ts';
-import type { LedgerStorage } from '../storage/storage.ts';
 import { type Ending, ended, ledgerPurposes, type Succession } from './key-file.ts';
 import type { Key, KeyRing } from './key-ring.ts';
 import { retirement, takeOver } from './key-takeover.ts';
 import { dueStep, type RotationSchedule } from './rotation-schedule.ts';
 
+type EntryMaker = (id: string, nowMs: number) => UnsignedEntry;
+
 export interface KeyChangesParts {
   readonly keys: KeyRing;
-  readonly storage: Pick<LedgerStorage, 'indexOf'>;
+  /** Of an entry, by its id; undefined where the log hasn't got it. */
+  readonly indexOf: (entryId: string) => number | undefined;
   readonly sequencer: Sequencer;
   readonly clock: Clock;
   readonly hooks: LedgerHooks;
@@ -50,9 +52,9 @@ export class KeyChanges {
 
   /** Finishes what the last life began, before anything is served (its files were, by `finishKeyFiles`). */
   async finish(): Promise<void> {
-    const { keys, storage } = this.#parts;
+    const { keys, indexOf } = this.#parts;
     const promised = keys.all().flatMap(({ file }) => file.svc_entries ?? []);
-    this.#owed = promised.filter(({ id }) => storage.indexOf(id) === undefined).sort(byTime);
+    this.#owed = promised.filter(({ id }) => indexOf(id) === undefined).sort(byTime);
     this.#signAnew();
     await this.#appendOwed();
     await this.tick();
@@ -110,8 +112,14 @@ export class KeyChanges {
           entryOf(keyRevoked(kid, { purpose, reason }, actor), id, now),
         );
       }
-      // Not a pending key that may be there: who took this one from the disk may have taken that one too.
+      // Not by a pending key that may be there: who took this one from the disk may have taken that one too. It is
+      // revoked as well, or it would take over when it is due.
       const fresh = await this.#parts.keys.newKey(purpose, this.#now());
+      const published = this.#parts.keys.pending(purpose);
+      if (published !== undefined)
+        this.#endAlone(published, 'revoked', (id, now) =>
+          entryOf(keyRevoked(published.kid, { purpose, reason }, actor), id, now),
+        );
       const data = { purpose, reason, replaced_by: fresh.kid };
       this.#replace(key, fresh, (_size, now) => ({
         kid,
@@ -198,20 +206,20 @@ export class KeyChanges {
     hooks.at('keys-changed');
   }
 
-  /** A key ends that nothing takes the place of. */
-  async #end(
-    key: Key,
-    state: Ending['state'],
-    entryWith: (id: string, nowMs: number) => UnsignedEntry,
-  ): Promise<Key> {
+  /** A key ends that nothing takes the place of, and the log is told. */
+  async #end(key: Key, state: Ending['state'], entryWith: EntryMaker): Promise<Key> {
+    this.#endAlone(key, state, entryWith);
+    await this.#appendOwed();
+    return this.#find(key.kid);
+  }
+
+  #endAlone(key: Key, state: Ending['state'], entryWith: EntryMaker): void {
     const now = this.#now();
     const entry = entryWith(uuid7(now), now);
     this.#parts.keys.change([key.with(ended(key.file, { state, entry }, 0, now))]);
     this.#parts.hooks.at('old-key-ended');
     this.#owed.push(entry);
     this.#signAnew();
-    await this.#appendOwed();
-    return this.#find(key.kid);
   }
 
   /** Nobody is to be shown a head that verifiers refuse. */

@@ -109,9 +109,20 @@ export class KeyRing {
     return this.#damaged;
   }
 
-  /** Whether all files are of a time when there were no checkpoint keys. */
-  get isOfBefore(): boolean {
-    return this.#all().every(({ file }) => file.svc_created === undefined);
+  /**
+   * Purposes whose active key was there once, locked ones counted as there. A log of a time when there were no
+   * checkpoint keys can be given one.
+   */
+  get lost(): LedgerKeyPurpose[] {
+    const isOfBefore = this.#all().every(({ file }) => file.svc_created === undefined);
+    const isActive = ({ state, file }: Key) =>
+      state === 'active' && (file.d !== undefined || file.svc_encrypted !== undefined);
+    const held = new Set(
+      this.#all()
+        .filter(isActive)
+        .map(({ purpose }) => purpose),
+    );
+    return ledgerPurposes.filter((one) => !held.has(one) && !(isOfBefore && one === 'checkpoint'));
   }
 
   /** Makes active keys, each flushed to disk before the next. `origin` names checkpoint keys. */
@@ -178,10 +189,6 @@ export class KeyRing {
 
   get(kid: string): Key | undefined {
     return this.#keys.get(kid);
-  }
-
-  has(kid: string): boolean {
-    return this.#keys.has(kid);
   }
 
   /** The key that signs. */

@@ -3,7 +3,7 @@ import { verdictOverridden } from '../../contract/critical-events.ts';
 import { type Alert, alertTransitions, mayBecome } from '../../contract/resources/alert.ts';
 import { ServiceError } from '../../errors.ts';
 import { priorityOf, riskScore } from '../alert-scoring.ts';
-import type { Actor, AlertChange, AlertChanged, AlertUpdate, Settlement } from '../store.ts';
+import type { Actor, AlertChange, AlertChanged, AlertUpdate, NotedPlace, Settlement } from '../store.ts';
 import { type Alerts, mustBeRaised } from './alerts.ts';
 import { putNote, requireRoomForNote, type StoredNote } from './notes.ts';
 import type { Outbox } from './outbox.ts';
@@ -78,7 +78,36 @@ export function settle(
     const row = tables.alerts.get(entry.subject.id);
     if (row === undefined) continue;
     const alert = { ...row.alert, transparency: { leaf_index, tree_size, leaf_hash } };
+    tables.alertPlaces.putSync(leaf_index, row.id);
     updates.push(alerts.save(row, { ...row, alert }, 'system', nowMs));
+  }
+  return updates;
+}
+
+/** Where the last alerts of the log say that they stand. */
+export function lastPlaces(tables: Tables, limit: number): NotedPlace[] {
+  const places: NotedPlace[] = [];
+  for (const { value: id } of tables.alertPlaces.getRange({ reverse: true, limit })) {
+    const place = tables.alerts.get(id)?.alert.transparency;
+    if (place !== undefined)
+      places.push({ subject: id, leaf_index: place.leaf_index, leaf_hash: place.leaf_hash });
+  }
+  return places;
+}
+
+/** Alerts forget where they were logged; saving them raises what must be. Within a transaction. */
+export function logAgain(
+  { tables, alerts }: AlertTables,
+  ids: readonly string[],
+  nowMs: number,
+): AlertUpdate[] {
+  const updates: AlertUpdate[] = [];
+  for (const id of ids) {
+    const row = tables.alerts.get(id);
+    if (row?.alert.transparency === undefined) continue;
+    const { transparency, ...alert } = row.alert;
+    tables.alertPlaces.removeSync(transparency.leaf_index);
+    updates.push(alerts.save(row, { ...row, raised: false, alert }, 'system', nowMs));
   }
   return updates;
 }

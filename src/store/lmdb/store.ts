@@ -11,6 +11,7 @@ import type {
   AlertUpdate,
   Committed,
   IngestBatch,
+  NotedPlace,
   OutboxRow,
   Principal,
   Settlement,
@@ -18,7 +19,7 @@ import type {
   StoreStatus,
   Token,
 } from '../store.ts';
-import { planChange, planNote, settle } from './alert-change.ts';
+import { lastPlaces, logAgain, planChange, planNote, settle } from './alert-change.ts';
 import { Alerts } from './alerts.ts';
 import { planBatch } from './batch.ts';
 import { LmdbEvents } from './events.ts';
@@ -116,6 +117,17 @@ class LmdbStore implements Store {
     return this.#queue.submit(
       settlements.length * smallChangeBytes,
       () => () => settle(this.#parts(), settlements, this.#now()),
+    );
+  }
+
+  async lastPlaces(limit: number): Promise<NotedPlace[]> {
+    return lastPlaces(this.#tables, limit);
+  }
+
+  logAgain(alertIds: readonly string[]): Promise<AlertUpdate[]> {
+    return this.#queue.submit(
+      alertIds.length * smallChangeBytes,
+      () => () => logAgain(this.#parts(), alertIds, this.#now()),
     );
   }
 

@@ -45,6 +45,8 @@ export interface Tables {
   readonly alertLog: Database<string, number>;
   /** [last_seen in epoch ms, alert id] → nothing */
   readonly alertTimes: Database<true, [number, string]>;
+  /** leaf index → id of the alert whose entry stands there, as it was settled */
+  readonly alertPlaces: Database<string, number>;
   /** deduplication key → intervals of its recent alerts, oldest alert first */
   readonly alertKeys: Database<readonly Interval[], string>;
   /** hash of the rule → its recent windows, oldest first */
@@ -74,6 +76,7 @@ export function openTables(root: RootDatabase): Tables {
     alerts: root.openDB('alerts', {}),
     alertLog: root.openDB('alert-log', {}),
     alertTimes: root.openDB('alert-times', {}),
+    alertPlaces: root.openDB('alert-places', {}),
     alertKeys: root.openDB('alert-keys', {}),
     ruleWindows: root.openDB('alert-rule-windows', {}),
     notes: root.openDB('alert-notes', {}),

@@ -1,0 +1,26 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { watch } from '../../src/cli/watch.ts';
+
+test('a pause longer than a timer takes is a long one, and none of a millisecond', async () => {
+  const warnings: string[] = [];
+  const warned = ({ name }: Error) => warnings.push(name);
+  process.on('warning', warned);
+  onTestFinished(() => void process.off('warning', warned));
+  let audits = 0;
+  const ended = watch(30 * 24 * 3_600_000, {
+    audit: async () => {
+      audits += 1;
+      return { exit: exitCodes.ok, state: 'same', lines: [], fields: {} };
+    },
+    tell: () => {},
+  });
+  const stop = process.listeners('SIGTERM').at(-1)!;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  stop('SIGTERM');
+  process.off('SIGTERM', stop);
+  process.off('SIGINT', process.listeners('SIGINT').at(-1)!);
+  expect(await ended).toBe(exitCodes.ok);
+  expect(audits).toBe(1);
+  expect(warnings).not.toContain('TimeoutOverflowWarning');
+});

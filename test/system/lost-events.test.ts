@@ -1,0 +1,30 @@
+/** A data folder that lost its events and identities, but not its log. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { login, startService } from '../../scripts/service.ts';
+
+test('a start without siem.mdb, where the log has entries, says what is lost and how to have it back', {
+  timeout: 60_000,
+}, async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-lost-events-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const first = await startService({ dataDir });
+  expect(first.output.join('\n')).not.toContain('siem.mdb');
+  await login(first);
+  while ((await fetch(`${first.url}/api/transparency/sth`)).status !== 200) await sleep(50);
+  expect(await first.stop()).toBe(0);
+
+  for (const file of ['siem.mdb', 'siem.mdb-lock']) rmSync(join(dataDir, file));
+  const without = await startService({ dataDir });
+  const warning = without.output.find((line) => /^ {2}warning/.test(line));
+  expect(warning).toContain('siem.mdb');
+  expect(warning).toContain('`candor restore --replace <backup>`');
+  expect(await without.stop()).toBe(0);
+
+  const again = await startService({ dataDir });
+  expect(again.output.join('\n')).not.toContain('siem.mdb');
+  expect(await again.stop()).toBe(0);
+});
