@@ -27,6 +27,7 @@ interface Options extends CheckpointFlags {
   readonly entries?: true;
   readonly allEntries?: true;
   readonly maxAge?: number;
+  readonly strictKeys?: true;
   readonly watch?: true;
   readonly interval: number;
   readonly progress?: true;
@@ -57,6 +58,10 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
     )
     .option('--all-entries', 'the same from the first entry on, also those that were checked before')
     .option('--max-age <seconds>', 'refuse a head older than this, and count no older cosignature', seconds)
+    .option(
+      '--strict-keys',
+      'refuse a head by a key that no head of the pinned key vouches for (after a revocation: pin anew)',
+    )
     .option('--watch', 'repeat until stopped or the log misbehaves; tell only what is new')
     .option('--interval <seconds>', 'pause between repetitions', seconds, 60);
   for (const option of checkpointOptions()) command.addOption(option);
@@ -86,6 +91,7 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   const result = await audit(log, pin, {
     now,
     ...(options.maxAge !== undefined && { maxAgeMs: options.maxAge * 1000 }),
+    ...(options.strictKeys === true && { strictKeys: true }),
     ...(checkpoint && { checkpoint }),
   });
   if (result.status === 'empty') {
@@ -100,8 +106,7 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   const entries = checked === undefined ? result.pin.entries : { head, edge: checked.tree.edge };
   const saved = await savePin(file, { ...result.pin, ...(entries && { entries }) }, pin);
   if (!saved) return once(log, options);
-  const newKey = pin !== undefined && !pin.keys.has(result.key.kid);
-  return soundReport(result, newKey, checked, entriesBefore(pin, options)?.head.size ?? 0, file);
+  return soundReport(result, checked, entriesBefore(pin, options)?.head.size ?? 0, file);
 }
 
 /** Up to where entries needn't be checked again. */
@@ -155,18 +160,16 @@ function faultReport(fault: Fault, kept?: Kept): Report {
 
 type Sound = Exclude<AuditResult, { status: 'empty' | 'fault' }>;
 
-/** `newKey`: the head's key was not there when the pin was made. Key sets are not signed, so people have to look. */
-function soundReport(
-  result: Sound,
-  newKey: boolean,
-  checked: CheckedRange | undefined,
-  from: number,
-  file: string,
-): Report {
-  const { status, pin, key, checkpoint } = result;
+function soundReport(result: Sound, checked: CheckedRange | undefined, from: number, file: string): Report {
+  const { status, pin, key, checkpoint, newKey } = result;
   const lines = [...headLines(pin.head, key), ...verdictLines[status](result, file)];
-  if (newKey)
-    lines.push('Its key is new since the pin: compare the fingerprint with one that the operator tells.');
+  if (newKey === 'vouched')
+    lines.push('Its key took over since the pin: the old key signed a head that covers its naming.');
+  else if (newKey !== undefined)
+    lines.push(
+      `Nothing vouches for its key, which is new since the pin (${newKey.message}): compare the fingerprint with ` +
+        'one that the operator tells.',
+    );
   lines.push(
     checkpoint === undefined
       ? 'The log serves no checkpoint to compare with.'
@@ -184,7 +187,8 @@ function soundReport(
   const fields = {
     status,
     ...headFields(pin.head, key),
-    new_key: newKey,
+    new_key: newKey !== undefined,
+    key_vouched: newKey === undefined ? undefined : newKey === 'vouched',
     from_size: result.status === 'pinned' ? undefined : result.from,
     checkpoint: checkpoint && {
       origin: checkpoint.origin,

@@ -4,6 +4,7 @@ import { type Binding, type Contradiction, checkExtension } from './consistency.
 import { type Evidence, writeEvidence } from './evidence.ts';
 import { Fault } from './fault.ts';
 import type { KeySet, LogKey } from './key-set.ts';
+import { checkSuccession } from './key-succession.ts';
 import { fetchCheckpoint, fetchHead, type HeadWithKeys } from './latest.ts';
 import { EmptyLog, type LogSource, NotFound } from './log-source.ts';
 import { changedKey, type Pin } from './pin.ts';
@@ -23,6 +24,8 @@ export interface AuditOptions {
   readonly maxAgeMs?: number;
   /** Whose signatures the checkpoint must have. Where one is given, a log without checkpoints is refused. */
   readonly checkpoint?: CheckpointPolicy;
+  /** A head by a key that the pinned key does not vouch for is a fault. Default: the result tells it. */
+  readonly strictKeys?: boolean;
 }
 
 /** What an audit found to be right. */
@@ -33,6 +36,11 @@ interface Sound {
   readonly keys: KeySet;
   /** Consistent with the head; undefined where the log serves none. */
   readonly checkpoint: SignedCheckpoint | undefined;
+  /**
+   * Where another key signs than signed the pinned head: whether the log proves that it took over (`vouched`), or why
+   * nothing does; then people have to compare fingerprints.
+   */
+  readonly newKey?: 'vouched' | Fault;
 }
 
 export type AuditResult =
@@ -80,10 +88,23 @@ export async function audit(
   const { head, keys, key } = signed;
   const at = new Date(options.now).toISOString();
   const next: Pin = { ...pin, log: log.url, head, keys, pinnedAt: pin?.pinnedAt ?? at, updatedAt: at };
-  const sound = { pin: next, key, keys, checkpoint: seen };
+  const newKey = pin === undefined ? undefined : await successionFrom(log, pin, signed);
+  if (options.strictKeys === true && newKey instanceof Fault) return { status: 'fault', fault: newKey };
+  const sound = { pin: next, key, keys, checkpoint: seen, ...(newKey && { newKey }) };
   if (pin === undefined) return { status: 'pinned', ...sound };
   const status = head.size === pin.head.size ? 'unchanged' : 'extended';
   return { status, from: pin.head.size, ...sound };
+}
+
+async function successionFrom(
+  log: LogSource,
+  pin: Pin,
+  signed: HeadWithKeys,
+): Promise<'vouched' | Fault | undefined> {
+  const before = pin.keys.get(pin.head.signerKeyId);
+  if (before === undefined) throw new Error('a pin without the key of its head');
+  if (before.kid === signed.key.kid) return undefined;
+  return (await checkSuccession(log, before, signed)) ?? 'vouched';
 }
 
 /**

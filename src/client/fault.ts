@@ -28,6 +28,7 @@ export const faultCodes = {
   KEY_PENDING: { kind: 'refused', means: 'the signer is not in use yet' },
   KEY_REVOKED: { kind: 'refused', means: 'the signer was revoked' },
   KEY_OUT_OF_RANGE: { kind: 'refused', means: 'the signer was not in use at this tree size, or this index' },
+  UNVOUCHED_KEY: { kind: 'refused', means: 'no head of the pinned key covers the naming of the new one' },
   WEAK_KEY: { kind: 'refused', means: 'the signer is no acceptable Ed25519 key' },
   BAD_SIGNATURE: { kind: 'refused', means: 'the signature of the tree head is wrong' },
   WRONG_ORIGIN: { kind: 'refused', means: 'the checkpoint is of another log' },

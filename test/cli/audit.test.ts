@@ -81,13 +81,17 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(found.stderr).toContain('"format":"candor-evidence/1"');
   });
 
-  test('a head by a key that is new since the pin says so', async () => {
+  test('a head by a key that is new since the pin says so, and whether the old one vouches for it', async () => {
     await log.append(1);
     expect((await audit()).json).toMatchObject({ status: 'pinned', new_key: false });
     await log.ledger.rotateKey('transparency-sth', 'system');
     await log.append(1);
-    expect((await audit()).json).toMatchObject({ status: 'extended', new_key: true });
+    expect((await audit()).json).toMatchObject({ status: 'extended', new_key: true, key_vouched: true });
     expect((await audit()).json).toMatchObject({ status: 'unchanged', new_key: false });
+    await log.ledger.revokeKey((await log.ledger.head()).signer_key_id, 'stolen', 'system');
+    const strict = await audit('--strict-keys');
+    expect(strict).toMatchObject({ code: exitCodes.refused, json: { code: 'UNVOUCHED_KEY' } });
+    expect((await audit()).json).toMatchObject({ status: 'extended', new_key: true, key_vouched: false });
   });
 
   test('a pin that another audit moved meanwhile is not moved back', async () => {
