@@ -65,24 +65,30 @@ const sorts = Uint8Array.from({ length: 256 }, (_, byte) => {
  */
 export class EntryReader {
   #bytes: Buffer = Buffer.alloc(0);
+  /** Of the memory that the bytes are in, and where in it they begin. */
+  #view = new DataView(this.#bytes.buffer);
+  #start = 0;
   #at = 0;
   /** False once something is met that only a full parser can tell to be canonical. */
   #isSimple = true;
   #id = 0;
   #keyId = 0;
   #signature = 0;
-  #kind = '';
+  readonly #kind = new RepeatedText();
+  readonly #keyIds = new RepeatedText();
 
   /** Whether these bytes are the JCS form (RFC 8785) of an entry. The view is kept until the next call. */
   read(bytes: Buffer): boolean {
     this.#bytes = bytes;
+    if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer);
+    this.#start = bytes.byteOffset;
     this.#at = 0;
     this.#isSimple = true;
     return this.#entry() && (this.#isSimple || isCanonical(bytes));
   }
 
   get kind(): string {
-    return this.#kind;
+    return this.#kind.text;
   }
 
   get id(): string {
@@ -90,7 +96,7 @@ export class EntryReader {
   }
 
   get keyId(): string {
-    return this.#bytes.toString('latin1', this.#keyId, this.#keyId + uuidBytes);
+    return this.#keyIds.read(this.#bytes, this.#keyId, this.#keyId + uuidBytes);
   }
 
   /** The nth 32 bits of the id. */
@@ -118,7 +124,9 @@ export class EntryReader {
     if (!this.#uuid() || !this.#literal(parts.keyId)) return false;
     this.#keyId = this.#at;
     if (!this.#uuid() || !this.#literal(parts.kind)) return false;
-    this.#kind = this.#untilQuote(64);
+    const kind = this.#at;
+    this.#untilQuote(64);
+    this.#kind.read(this.#bytes, kind, this.#at);
     if (!this.#literal(parts.occurredAt)) return false;
     this.#untilQuote(40);
     this.#signature = this.#at + 2;
@@ -155,24 +163,23 @@ export class EntryReader {
   }
 
   /** Text without escapes, up to the quote that ends it, which is left. */
-  #untilQuote(maxLength: number): string {
+  #untilQuote(maxLength: number): void {
     const bytes = this.#bytes;
-    const start = this.#at;
-    const limit = Math.min(bytes.length, start + maxLength);
-    let at = start;
+    const limit = Math.min(bytes.length, this.#at + maxLength);
+    let at = this.#at;
     for (; at < limit; at++) {
       const byte = bytes[at]!;
       if (byte === quote) break;
       if (byte === backslash || byte >= 0x7f || byte < 0x20) this.#isSimple = false;
     }
     this.#at = at;
-    return this.#bytes.toString('latin1', start, this.#at);
   }
 
   #string(): boolean {
     const bytes = this.#bytes;
     if (bytes[this.#at] !== quote) return false;
     let at = this.#at + 1;
+    for (const end = bytes.length - 4; at <= end && isPlain(this.#view.getInt32(this.#start + at)); ) at += 4;
     for (; at < bytes.length; at++) {
       const sort = sorts[bytes[at]!]!;
       if (sort === plain) continue;
@@ -256,6 +263,33 @@ export class EntryReader {
     if (digits > 15 || (digits > 1 && this.#bytes[start] === 0x30)) this.#isSimple = false;
     return digits > 0;
   }
+}
+
+/** Text that is mostly the same as the one before: a string is made only where it isn't, which takes 0.1 µs. */
+class RepeatedText {
+  #bytes = Buffer.alloc(0);
+  text = '';
+
+  read(bytes: Buffer, from: number, to: number): string {
+    const last = this.#bytes;
+    let at = to - from === last.length ? from : -1;
+    while (at >= 0 && at < to && bytes[at] === last[at - from]) at += 1;
+    if (at !== to) {
+      this.#bytes = Buffer.from(bytes.subarray(from, to));
+      this.text = this.#bytes.toString('latin1');
+    }
+    return this.text;
+  }
+}
+
+/**
+ * Whether none of four bytes is a quote, a backslash, a control character or beyond ASCII: a byte below n borrows when n is
+ * taken from it. False for some that are plain, behind one that isn't.
+ */
+function isPlain(four: number): boolean {
+  const quotes = (four ^ 0x22222222) - 0x01010101;
+  const backslashes = (four ^ 0x5c5c5c5c) - 0x01010101;
+  return ((four | (four - 0x20202020) | quotes | backslashes) & 0x80808080) === 0;
 }
 
 /** Whether one ASCII text sorts before another. */

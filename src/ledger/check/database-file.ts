@@ -25,13 +25,21 @@ import {
   overflowPage,
   tableValue,
 } from './database-page.ts';
+import { FilePieces, type Reading } from './file-pieces.ts';
 import { lastRowDamage, RowCursor } from './row-cursor.ts';
 
 export type { Table } from './database-meta.ts';
 
-/** Read at once, and how many such pieces are kept: 16 MB. Neighbours in a table are mostly neighbours in the file. */
+/** Read at once to find where a file's zeros begin. */
 const pieceBytes = 65_536;
-const keptPieces = 256;
+
+export interface DatabaseFileOptions extends Reading {
+  /**
+   * For whoever can tell good rows from bad: pages of the file beyond what its meta page says count, too, for the newer
+   * meta page may be torn; and a file without a meta page is taken for pages of 4096 bytes, with stray rows and no tables.
+   */
+  readonly isRescue?: boolean;
+}
 
 /** The file can't be opened as LMDB's at all. */
 export class NotADatabase extends Error {
@@ -45,7 +53,7 @@ export interface PageDamage {
   readonly what: string;
 }
 
-/** An open file. Owner of its descriptor and of a cache of 16 MB. */
+/** An open file. Owner of its descriptor. */
 export class DatabaseFile {
   readonly path: string;
   readonly pageBytes: number;
@@ -53,36 +61,30 @@ export class DatabaseFile {
   readonly fileBytes: number;
   /** Which of the two meta pages can't be read: after a torn write, one. */
   readonly tornMeta: 0 | 1 | undefined;
-  readonly #file: number;
   readonly #meta: Meta;
-  readonly #pieces: ({ at: number; bytes: Buffer; length: number } | undefined)[] = new Array(keptPieces);
+  readonly #pieces: FilePieces;
 
-  /**
-   * @param rescue - for whoever can tell good rows from bad: pages of the file beyond what its meta page says count, too,
-   * for the newer meta page may be torn; and a file without a meta page is taken for pages of 4096 bytes, with stray rows
-   * and no tables
-   * @throws NotADatabase; or the system's error where the file can't be read at all.
-   */
-  constructor(path: string, rescue: 'rescue' | undefined = undefined) {
+  /** @throws NotADatabase; or the system's error where the file can't be read at all. */
+  constructor(path: string, { isRescue = false, ...reading }: DatabaseFileOptions = {}) {
     this.path = path;
-    this.#file = openSync(path, 'r');
+    const file = openSync(path, 'r');
     try {
-      const { size } = fstatSync(this.#file);
-      const found = readMetas(this.#file, size) ?? (rescue === undefined ? undefined : withoutMeta());
+      const { size } = fstatSync(file);
+      const found = readMetas(file, size) ?? (isRescue ? withoutMeta() : undefined);
       if (found === undefined)
         throw new NotADatabase(size === 0 ? 'it is empty' : 'neither of its meta pages can be read');
       this.pageBytes = found.pageBytes;
-      this.fileBytes = writtenBytes(this.#file, size, found.pageBytes);
-      this.#meta = rescue === undefined ? found.meta : wholeFile(found, this.fileBytes);
+      this.fileBytes = writtenBytes(file, size, found.pageBytes);
+      this.#meta = isRescue ? wholeFile(found, this.fileBytes) : found.meta;
       this.tornMeta = found.torn;
-    } catch (error) {
-      closeSync(this.#file);
-      throw error;
+    } finally {
+      closeSync(file);
     }
+    this.#pieces = new FilePieces(path, this.fileBytes, reading);
   }
 
   close(): void {
-    closeSync(this.#file);
+    this.#pieces.close();
   }
 
   /** Pages that the meta page counts and the file no longer has. LMDB leaves free ones off, so these need not be in use. */
@@ -153,7 +155,7 @@ export class DatabaseFile {
   loadPage(n: number, kind: number, into: Buffer): string | undefined {
     if (!(n > 1 && n <= this.#meta.lastPage)) return `there is no page ${n}`;
     if ((n + 1) * this.pageBytes > this.fileBytes) return 'it lies beyond the end of the file';
-    const failed = this.#copy(n * this.pageBytes, into, this.pageBytes);
+    const failed = this.#pieces.copy(n * this.pageBytes, into, this.pageBytes);
     if (failed !== undefined) return failed;
     if (number64(into, 0) !== n) return 'it holds something else';
     if (into.readUInt16LE(18) !== kind) return 'it is of another kind';
@@ -172,7 +174,7 @@ export class DatabaseFile {
     const position = first * this.pageBytes;
     if (position + headerBytes + size > this.fileBytes) return 'it lies beyond the end of the file';
     const bytes = Buffer.allocUnsafe(headerBytes + size);
-    const failed = this.#copy(position, bytes, bytes.length);
+    const failed = this.#pieces.copy(position, bytes, bytes.length);
     if (failed !== undefined) return failed;
     if (number64(bytes, 0) !== first) return 'it holds something else';
     if (bytes.readUInt16LE(18) !== overflowPage) return 'it is of another kind';
@@ -205,35 +207,6 @@ export class DatabaseFile {
     if (node.flags === 0) return page.subarray(node.value, node.value + node.size);
     const value = node.size <= maxValueBytes ? this.overflow(number64(page, node.value), node.size) : '';
     return typeof value === 'string' ? undefined : value;
-  }
-
-  #copy(position: number, into: Buffer, length: number): string | undefined {
-    for (let done = 0; done < length; ) {
-      const at = Math.floor((position + done) / pieceBytes);
-      const piece = this.#piece(at);
-      if (typeof piece === 'string') return piece;
-      const from = position + done - at * pieceBytes;
-      const part = Math.min(length - done, piece.length - from);
-      if (part <= 0) return 'it lies beyond the end of the file';
-      piece.bytes.copy(into, done, from, from + part);
-      done += part;
-    }
-    return undefined;
-  }
-
-  #piece(at: number): { at: number; bytes: Buffer; length: number } | string {
-    const kept = this.#pieces[at % keptPieces];
-    if (kept?.at === at) return kept;
-    const piece = kept ?? { at: -1, bytes: Buffer.allocUnsafeSlow(pieceBytes), length: 0 };
-    piece.at = -1;
-    try {
-      piece.length = readSync(this.#file, piece.bytes, 0, pieceBytes, at * pieceBytes);
-    } catch (error) {
-      return `the disk cannot read it (${(error as NodeJS.ErrnoException).code ?? String(error)})`;
-    }
-    piece.at = at;
-    this.#pieces[at % keptPieces] = piece;
-    return piece;
   }
 }
 

@@ -42,6 +42,15 @@ export class Fingerprint {
     this.#count += count;
   }
 
+  /** A sum of the rows that are in this one and not in the other, which has the same seeds and no other rows. */
+  without(other: Fingerprint): Fingerprint {
+    const rest = new Fingerprint([this.#one, this.#two]);
+    rest.#left = (this.#left - other.#left) | 0;
+    rest.#right = (this.#right - other.#right) | 0;
+    rest.#count = this.#count - other.#count;
+    return rest;
+  }
+
   get count(): number {
     return this.#count;
   }

@@ -8,9 +8,9 @@ import { segmentLeaves } from '../storage/leaf-index.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile, NotADatabase, type PageDamage, type Table } from './database-file.ts';
 import { type FindingCode, Findings, type FsckFinding } from './findings.ts';
-import { Fingerprint, randomSeeds } from './fingerprint.ts';
+import { randomSeeds } from './fingerprint.ts';
 import { checkHeads } from './heads.ts';
-import { StoredIndexes } from './indexes.ts';
+import { GivenIndexes, StoredIndexes } from './indexes.ts';
 import { PublicKeys } from './public-keys.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
 import { keyNumber, numberKey } from './row-keys.ts';
@@ -27,7 +27,10 @@ export interface FsckOptions {
   readonly anchorPath?: string;
   /** Verify the signature of every entry too: 83 µs each. */
   readonly signatures?: boolean;
-  /** Threads that read segments of 65,536 leaves. Default: as many as there are processors, up to four. */
+  /**
+   * Threads that read segments of 65,536 leaves. Default: one more than there are processors, up to five, because each
+   * waits for the disk now and then.
+   */
   readonly threads?: number;
   /** Called about once a second. */
   onProgress?(progress: FsckProgress): void;
@@ -102,7 +105,7 @@ export async function fsck(options: FsckOptions): Promise<FsckReport> {
 
 function openFile(path: string, findings: Findings): DatabaseFile | undefined {
   try {
-    return new DatabaseFile(path);
+    return new DatabaseFile(path, { isDirect: true });
   } catch (error) {
     if (!(error instanceof NotADatabase)) throw error;
     findings.add('no_database', `${path} is no database: ${error.message}`);
@@ -161,18 +164,18 @@ class LogCheck {
   async #checkEntries(size: number, shared: Shared): Promise<void> {
     const seeds = randomSeeds();
     const stored = new StoredIndexes(shared, seeds);
-    const given = { ids: new Fingerprint(seeds), kinds: new Fingerprint(seeds), skipped: 0 };
+    const given = new GivenIndexes(seeds);
     const tree = new TreeJoin(shared, size, this.#behind(size));
-    for await (const part of this.#segments(size, seeds, stored.kindTotal)) {
+    const kinds = stored.readKinds();
+    kinds.catch(() => {}); // awaited below
+    for await (const part of this.#segments(size, seeds, stored)) {
       this.#findings.join(part.found);
       for (const damage of part.damages) this.#onDamage(damage);
-      given.ids.join(part.ids);
-      given.kinds.join(part.kinds);
-      given.skipped += part.skipped;
+      given.join(part);
       tree.add(part);
     }
     tree.end();
-    stored.compare(size, given);
+    stored.compare(size, given, await kinds);
     stored.comparePages((level, index) => level < 7 && pageWidth({ level, index }, size) > 0);
     this.#checkBeyond(size, shared);
     this.#options.onProgress?.({ leaves: size, total: size });
@@ -182,17 +185,23 @@ class LogCheck {
   async *#segments(
     size: number,
     seeds: readonly [number, number],
-    kindTotal: number,
+    stored: StoredIndexes,
   ): AsyncGenerator<SegmentResult> {
     const { dataDir, ledgerPath = join(dataDir, 'ledger.mdb'), signatures = false } = this.#options;
     const count = Math.max(1, Math.ceil(size / segmentLeaves));
     const behind = this.#behind(size).map(({ head }) => head.size);
+    const ids = stored.partIds(count);
     const job = (n: number): SegmentJob => {
       const [first, next] = [n * segmentLeaves, (n + 1) * segmentLeaves];
       const alsoAt = behind.filter((at) => (at > first || n === 0) && at <= next);
-      return { first, size, signatures, seeds, kindTotal, alsoAt };
+      const [idsFrom, idsBefore] = [ids[n - 1], ids[n]];
+      return {
+        ...{ first, size, signatures, seeds, alsoAt },
+        ...(idsFrom === undefined ? {} : { idsFrom }),
+        ...(idsBefore === undefined ? {} : { idsBefore }),
+      };
     };
-    const threads = Math.min(this.#options.threads ?? Math.min(4, availableParallelism()), count - 1);
+    const threads = Math.min(this.#options.threads ?? 1 + Math.min(4, availableParallelism()), count - 1);
     if (threads > 1) {
       const workerData = { dataDir, ledgerPath };
       const pool = createPool<FsckTasks>({
@@ -266,7 +275,7 @@ class LogCheck {
     let [beyond, last] = [0, size];
     for (
       const rows = table && new RowCursor(file, table, this.#onDamage, numberKey(size));
-      rows?.next() === true;
+      rows?.nextKey() === true;
     ) {
       last = keyNumber(rows.key());
       beyond += 1;

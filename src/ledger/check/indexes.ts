@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Hash } from '../../tlog/tree.ts';
 import { uuidToBytes } from '../../uuid.ts';
 import { LeafIndex, segmentLeaves } from '../storage/leaf-index.ts';
@@ -6,11 +7,13 @@ import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
 import type { Findings } from './findings.ts';
 import { Fingerprint, type FingerprintSums } from './fingerprint.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
-import { keyNamed, keyNumber, keyNumbers, numbersKey } from './row-keys.ts';
+import { keyNamed, keyNumber, keyNumbers, numberKey, numbersKey } from './row-keys.ts';
 
 /** Places in a row of the index by kind, and bytes of each (kind-index.ts). */
 const chunkEntries = 256;
 const placeBytes = 6;
+const idBytes = 16;
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 interface IndexesInput {
   readonly file: DatabaseFile;
@@ -19,46 +22,70 @@ interface IndexesInput {
   onDamage(damage: PageDamage): void;
 }
 
+interface SegmentIndexesInput extends IndexesInput {
+  readonly first: number;
+  readonly seeds: readonly [number, number];
+  /** The segment's share of the index by id: from one UUID to before the other. Default: from the first, to the last. */
+  readonly idsFrom?: string;
+  readonly idsBefore?: string;
+}
+
 /** What the indexes need of an entry. */
 export interface IndexedEntry {
   readonly kind: string;
   idWord(n: number): number;
 }
 
+/** What the indexes of a segment say, to be added to those of the others. */
+export interface IndexSums {
+  /** By id and by kind, as the entries give them. */
+  readonly ids: FingerprintSums;
+  readonly kinds: FingerprintSums;
+  /** The segment's share of the rows of the index by id. */
+  readonly storedIds: FingerprintSums;
+  /** Entries that couldn't be read, so that indexes can't be held against them. */
+  readonly skipped: number;
+}
+
 /**
  * What the entries of a segment say must be in the indexes: by id and by kind as sums (fingerprint.ts), because those
- * tables have another order; by leaf hash as the rows themselves, which are held against the table here.
+ * tables have another order; by leaf hash as the rows themselves, which are held against the table here. The rows of the
+ * index by id are summed up along with the entries: ids are nearly in the order of entries, so that both lie near each
+ * other in the file.
  */
 export class SegmentIndexes {
-  readonly #input: IndexesInput & { readonly first: number; readonly kindTotal: number };
+  readonly #input: SegmentIndexesInput;
   readonly #ids: Fingerprint;
   readonly #kinds: Fingerprint;
+  readonly #stored: IdRows;
   readonly #leaves = new LeafIndex();
   #leafCount = 0;
   #skipped = 0;
   #kind = '';
   #kindWord = 0;
 
-  constructor(
-    input: IndexesInput & {
-      readonly first: number;
-      readonly kindTotal: number;
-      readonly seeds: readonly [number, number];
-    },
-  ) {
+  constructor(input: SegmentIndexesInput) {
     this.#input = input;
     this.#ids = new Fingerprint(input.seeds);
     this.#kinds = new Fingerprint(input.seeds);
+    this.#stored = new IdRows(input);
   }
 
-  get sums(): { readonly ids: FingerprintSums; readonly kinds: FingerprintSums; readonly skipped: number } {
-    return { ids: this.#ids.sums, kinds: this.#kinds.sums, skipped: this.#skipped };
+  get sums(): IndexSums {
+    return {
+      ...{ ids: this.#ids.sums, kinds: this.#kinds.sums, skipped: this.#skipped },
+      storedIds: this.#stored.sum.sums,
+    };
+  }
+
+  /** Sums up so many more rows of the index by id; without a number, the rest. */
+  readIds(rows?: number): void {
+    this.#stored.read(rows);
   }
 
   add(index: number, entry: IndexedEntry): void {
     const [high, low] = [Math.floor(index / 2 ** 32), index % 2 ** 32];
     this.#ids.add(entry.idWord(0), entry.idWord(1), entry.idWord(2), entry.idWord(3), high, low);
-    if (index >= this.#input.kindTotal) return;
     if (entry.kind !== this.#kind) {
       this.#kind = entry.kind;
       this.#kindWord = nameWord(entry.kind);
@@ -92,39 +119,121 @@ export class SegmentIndexes {
   }
 }
 
+/** A part of the rows of the index by id, summed up. */
+class IdRows {
+  readonly #findings: Findings;
+  readonly #before: Buffer | undefined;
+  readonly #rows: RowCursor | undefined;
+  #more: boolean;
+  readonly sum: Fingerprint;
+
+  constructor({ file, tables, findings, onDamage, seeds, idsFrom, idsBefore }: SegmentIndexesInput) {
+    const table = tables.get('ids');
+    const from = idsFrom === undefined ? undefined : uuidToBytes(idsFrom);
+    this.#before = idsBefore === undefined ? undefined : uuidToBytes(idsBefore);
+    this.#findings = findings;
+    this.#rows = table && new RowCursor(file, table, onDamage, from, this.#before);
+    this.#more = this.#rows !== undefined;
+    this.sum = new Fingerprint(seeds);
+  }
+
+  read(rows = Number.POSITIVE_INFINITY): void {
+    for (let read = 0; this.#more && read < rows; read++) this.#more = this.#next();
+  }
+
+  #next(): boolean {
+    if (this.#rows?.next() !== true) return false;
+    const [key, value] = [this.#rows.key(), this.#rows.value()];
+    if (this.#before !== undefined && Buffer.compare(key, this.#before) >= 0) return false;
+    if (key.length !== idBytes || value.length !== 8) {
+      this.#findings.add('row_unknown', 'a row of the index by id is none');
+      return true;
+    }
+    const word = (at: number) => key.readInt32BE(at);
+    this.sum.add(word(0), word(4), word(8), word(12), value.readInt32BE(0), value.readInt32BE(4));
+    return true;
+  }
+}
+
+/** What the entries of all segments gave, and their shares of the index by id. */
+export class GivenIndexes {
+  readonly ids: Fingerprint;
+  readonly kinds: Fingerprint;
+  readonly storedIds: Fingerprint;
+  skipped = 0;
+
+  constructor(seeds: readonly [number, number]) {
+    this.ids = new Fingerprint(seeds);
+    this.kinds = new Fingerprint(seeds);
+    this.storedIds = new Fingerprint(seeds);
+  }
+
+  join({ ids, kinds, storedIds, skipped }: IndexSums): void {
+    this.ids.join(ids);
+    this.kinds.join(kinds);
+    this.storedIds.join(storedIds);
+    this.skipped += skipped;
+  }
+}
+
 /** The tables of the indexes, as they are stored. */
 export class StoredIndexes {
   readonly #input: IndexesInput;
   readonly #seeds: readonly [number, number];
-  readonly #kinds: Fingerprint;
-  /** Entries that the index by kind has: an older file's may lack the last, which start-up adds. */
-  readonly kindTotal: number;
 
   constructor(input: IndexesInput, seeds: readonly [number, number]) {
     this.#input = input;
     this.#seeds = seeds;
-    this.#kinds = this.#readKinds();
-    this.kindTotal = this.#kinds.count;
+  }
+
+  /** What parts the index by id into as many shares as there are segments: the ids of their first entries, sorted. */
+  partIds(segments: number): string[] {
+    const { file, tables } = this.#input;
+    const entries = tables.get('entries');
+    const reader = new EntryReader();
+    const ids: string[] = [];
+    for (let n = 1; n < segments && entries !== undefined; n++) {
+      const bytes = findRow(file, entries, numberKey(n * segmentLeaves));
+      if (bytes !== undefined && reader.read(bytes)) ids.push(reader.id);
+    }
+    ids.sort();
+    while (ids.length < segments - 1) ids.push(lastId); // for first entries that can't be read
+    return ids;
   }
 
   /**
    * Holds the tables against what the entries of all segments gave.
    *
    * @param size - leaves of the last head
-   * @param skipped - entries that couldn't be read
    */
-  compare(size: number, given: { ids: Fingerprint; kinds: Fingerprint; skipped: number }): void {
+  compare(size: number, given: GivenIndexes, kinds: Fingerprint): void {
     const { findings } = this.#input;
-    const ids = this.#readIds();
     const comparable = given.skipped === 0;
-    if (comparable ? !ids.equals(given.ids) : ids.count < given.ids.count) this.#nameIds(ids.count);
-    if (this.kindTotal > size) {
-      findings.add('kind_index', `the index by kind has ${this.kindTotal} entries, the log ${size}`);
-    } else if (comparable && !this.#kinds.equals(given.kinds)) {
+    const { ids, storedIds } = given;
+    if (comparable ? !storedIds.equals(ids) : storedIds.count < ids.count) this.#nameIds(storedIds.count);
+    if (kinds.count > size) {
+      findings.add('kind_index', `the index by kind has ${kinds.count} entries, the log ${size}`);
+    } else if (comparable && !kinds.equals(this.#upTo(kinds.count, size, given.kinds))) {
       findings.add('kind_index', 'the index by kind is not what the entries give');
     }
     const segments = Math.floor(size / segmentLeaves);
     this.#countStrange('leaves', 'leaf_index', (segment, bucket) => segment < segments && bucket < 256);
+  }
+
+  /** The sum without the last entries, which the index of an older file may lack: start-up adds them. */
+  #upTo(total: number, size: number, kinds: Fingerprint): Fingerprint {
+    if (total === size) return kinds;
+    const { file, tables, onDamage } = this.#input;
+    const entries = tables.get('entries');
+    const rows = entries && new RowCursor(file, entries, onDamage, numberKey(total), numberKey(size));
+    const reader = new EntryReader();
+    const missing = new Fingerprint(this.#seeds);
+    while (rows?.next() === true) {
+      const index = keyNumber(rows.key());
+      if (index < size && reader.read(rows.value()))
+        missing.add(nameWord(reader.kind), Math.floor(index / 2 ** 32), index % 2 ** 32, 0, 0, 0);
+    }
+    return kinds.without(missing);
   }
 
   /** Pages of nodes that a tree of this size doesn't have. */
@@ -149,27 +258,14 @@ export class StoredIndexes {
     if (named === 0) findings.add('id_index', `the index by id has ${rows} rows, some of no entry`);
   }
 
-  #readIds(): Fingerprint {
-    const { findings } = this.#input;
-    const sum = new Fingerprint(this.#seeds);
-    for (const rows = this.#rows('ids'); rows?.next() === true; ) {
-      const [key, value] = [rows.key(), rows.value()];
-      if (key.length !== 16 || value.length !== 8) {
-        findings.add('row_unknown', 'a row of the index by id is none');
-        continue;
-      }
-      const [high, low] = [value.readUInt32BE(0), value.readUInt32BE(4)];
-      sum.add(key.readInt32BE(0), key.readInt32BE(4), key.readInt32BE(8), key.readInt32BE(12), high, low);
-    }
-    return sum;
-  }
-
-  /** The places of a kind must ascend, and fill one row after the other: then the sum says the rest. */
-  #readKinds(): Fingerprint {
+  /** The index by kind. The places of a kind must ascend, and fill one row after the other: then the sum says the rest. */
+  async readKinds(): Promise<Fingerprint> {
     const { findings } = this.#input;
     const sum = new Fingerprint(this.#seeds);
     let last = { kind: '', word: 0, places: 0, index: -1 };
+    let read = 0;
     for (const rows = this.#rows('kinds'); rows?.next() === true; ) {
+      if (++read % 64 === 0) await turn(); // segments are handed out meanwhile
       const [name, value] = [keyNamed(rows.key()), rows.value()];
       if (name === undefined || value.length % placeBytes !== 0) {
         findings.add('row_unknown', 'a row of the index by kind is none');
@@ -199,7 +295,7 @@ export class StoredIndexes {
     belongs: (first: number, second: number) => boolean,
   ): void {
     let strange = 0;
-    for (const rows = this.#rows(name); rows?.next() === true; ) {
+    for (const rows = this.#rows(name); rows?.nextKey() === true; ) {
       const place = keyNumbers(rows.key());
       if (place === undefined || !belongs(...place)) strange += 1;
     }

@@ -14,6 +14,7 @@ import { LmdbStorage, type RebuiltPart } from '../storage/lmdb-store.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { EntryReader } from './canonical-entry.ts';
 import { DatabaseFile } from './database-file.ts';
+import { wholePieceBytes } from './file-pieces.ts';
 import { type FsckProgress, type FsckReport, fsck } from './fsck.ts';
 import { PublicKeys } from './public-keys.ts';
 import { Salvage, type Salvaged } from './salvage.ts';
@@ -103,7 +104,7 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
   });
   const keys = PublicKeys.load(join(dataDir, 'keys'));
   const elsewhere = [...(await witnessed(dataDir, anchorPath, keys)), ...heads];
-  const file = new DatabaseFile(path, 'rescue');
+  const file = new DatabaseFile(path, { isRescue: true, isDirect: true, pieceBytes: wholePieceBytes });
   try {
     const salvage = new Salvage(file, keys, elsewhere);
     const saved = await salvage.run((progress) => onProgress?.({ step: 'read', ...progress }));

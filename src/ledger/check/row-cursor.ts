@@ -63,6 +63,18 @@ export class RowCursor {
 
   /** Whether there is another row. */
   next(): boolean {
+    return this.#step((leaf) => this.#row(leaf));
+  }
+
+  /** As `next`, for whoever wants the key alone: a value on pages of its own isn't read. */
+  nextKey(): boolean {
+    return this.#step((leaf) => {
+      this.#node = nodeAt(leaf.page, leaf.index, true)!;
+      return true;
+    });
+  }
+
+  #step(take: (leaf: Level) => boolean): boolean {
     if (!this.#started) {
       this.#started = true;
       const { root, depth } = this.#table;
@@ -75,7 +87,7 @@ export class RowCursor {
       if (leaf === undefined) return false;
       leaf.index += 1;
       if (leaf.index < leaf.nodes) {
-        if (this.#row(leaf)) return true;
+        if (take(leaf)) return true;
       } else this.#turn();
     }
   }

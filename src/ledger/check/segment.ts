@@ -1,13 +1,14 @@
 import { join } from 'node:path';
+import { pageColumns } from '../../tlog/page.ts';
 import { equalHashes, type Hash } from '../../tlog/tree.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile, type PageDamage, type Table } from './database-file.ts';
 import { EntriesCheck } from './entries.ts';
+import { wholePieceBytes } from './file-pieces.ts';
 import { Findings, type FoundThings } from './findings.ts';
-import type { FingerprintSums } from './fingerprint.ts';
 import { checkSignature, readHeads } from './heads.ts';
-import { SegmentIndexes } from './indexes.ts';
+import { type IndexSums, SegmentIndexes } from './indexes.ts';
 import { PublicKeys } from './public-keys.ts';
 
 /** A part of the log that can be checked without the others: 65,536 leaves, two whole levels of pages of nodes. */
@@ -18,13 +19,14 @@ export interface SegmentJob {
   readonly size: number;
   readonly signatures: boolean;
   readonly seeds: readonly [number, number];
-  /** Entries that the index by kind has. */
-  readonly kindTotal: number;
+  /** Its share of the index by id: from one UUID to before the other. Default: from the first, to the last. */
+  readonly idsFrom?: string;
+  readonly idsBefore?: string;
   /** Sizes at which a root is wanted although the history has no head of it, ascending. */
   readonly alsoAt: readonly number[];
 }
 
-export interface SegmentResult {
+export interface SegmentResult extends IndexSums {
   readonly first: number;
   readonly leaves: number;
   /** Root of the segment's own leaves; undefined where one of them isn't known. */
@@ -36,10 +38,6 @@ export interface SegmentResult {
   readonly sizes: readonly number[];
   readonly roots: readonly Hash[];
   readonly signed: readonly (Hash | undefined)[];
-  readonly ids: FingerprintSums;
-  readonly kinds: FingerprintSums;
-  /** Entries that couldn't be read, so that indexes can't be held against them. */
-  readonly skipped: number;
   readonly found: FoundThings;
   readonly damages: readonly PageDamage[];
 }
@@ -57,7 +55,7 @@ export class SegmentReader {
 
   constructor({ dataDir, ledgerPath }: { readonly dataDir: string; readonly ledgerPath: string }) {
     this.#keys = PublicKeys.load(join(dataDir, 'keys'));
-    this.#file = new DatabaseFile(ledgerPath);
+    this.#file = new DatabaseFile(ledgerPath, { isDirect: true, pieceBytes: wholePieceBytes });
     this.#tables = this.#file.tables(() => {}); // what is wrong with them is told by whoever asks for segments
   }
 
@@ -70,13 +68,13 @@ export class SegmentReader {
     job: SegmentJob,
     onStep: (leaves: number) => Promise<void> | undefined = () => undefined,
   ): Promise<SegmentResult> {
-    const { first, size, signatures, kindTotal, seeds } = job;
+    const { first, size, signatures } = job;
     const findings = new Findings();
     const damages: PageDamage[] = [];
     const onDamage = (damage: PageDamage): void => void damages.push(damage);
     const shared = { file: this.#file, tables: this.#tables, findings, onDamage };
     const leaves = Math.min(segmentLeaves, size - first);
-    const indexes = new SegmentIndexes({ ...shared, first, seeds, kindTotal });
+    const indexes = new SegmentIndexes({ ...shared, ...job });
     // What is wrong with their rows is told by whoever reads all of them.
     const heads = () =>
       readHeads({ ...shared, findings: new Findings() }, first === 0 ? 0 : first + 1, first + leaves);
@@ -88,9 +86,11 @@ export class SegmentReader {
     wanted.reached(first, () => new Uint8Array(0)); // a head of no leaves would come before all of them
     while (!check.done) {
       check.step();
+      indexes.readIds(pageColumns);
       await onStep(check.leaves);
     }
     check.end();
+    indexes.readIds();
     for (const head of heads()) checkSignature(head, this.#keys, findings);
     return {
       ...{ first, leaves, root: check.root, ...wanted.found, ...indexes.sums, damages },
