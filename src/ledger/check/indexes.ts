@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Hash } from '../../tlog/tree.ts';
 import { uuidToBytes } from '../../uuid.ts';
 import { LeafIndex, segmentLeaves } from '../storage/leaf-index.ts';
+import { dueSlices, isPlaceOfRun, type LeafBuckets, mergeSlice } from '../storage/leaf-runs.ts';
 import { EntryReader } from './canonical-entry.ts';
 import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
 import type { Findings } from './findings.ts';
@@ -101,22 +102,42 @@ export class SegmentIndexes {
   /** A leaf that the tree took, in order. */
   addLeaf(hash: Hash): void {
     this.#leafCount += 1;
-    const rows = this.#leaves.add(hash);
-    if (this.#leafCount < segmentLeaves) return;
-    const { file, tables, findings, first } = this.#input;
-    const table = tables.get('leaves');
-    const segment = first / segmentLeaves;
-    for (const { bucket, rows: wanted } of rows) {
-      const stored = table && findRow(file, table, numbersKey([segment, bucket]));
-      if (stored === undefined || Buffer.compare(stored, wanted) !== 0) {
-        findings.add(
-          'leaf_index',
-          `bucket ${bucket} of segment ${segment} of the leaf-hash index is wrong`,
-          segment,
-        );
+    const buckets = this.#leaves.add(hash);
+    const segment = this.#input.first / segmentLeaves;
+    for (const { bucket, rows } of buckets) {
+      const stored = this.#buckets.get(0, segment, bucket);
+      if (stored === undefined || Buffer.compare(stored, rows) !== 0)
+        this.#wrong(`bucket ${bucket} of segment ${segment}`, segment);
+    }
+  }
+
+  /**
+   * Holds what was merged while the segment grew against what it was merged from. An older version didn't merge: what is
+   * missing is searched unmerged.
+   */
+  checkRuns(): void {
+    const { first } = this.#input;
+    for (const slice of dueSlices(first, first + this.#leafCount)) {
+      for (const { level, run, bucket, rows } of mergeSlice(slice, this.#buckets)) {
+        const stored = this.#buckets.get(level, run, bucket);
+        if (stored !== undefined && Buffer.compare(stored, rows) !== 0)
+          this.#wrong(`bucket ${bucket} of run ${run} of level ${level}`, run);
       }
     }
   }
+
+  #wrong(what: string, position: number): void {
+    this.#input.findings.add('leaf_index', `${what} of the leaf-hash index is wrong`, position);
+  }
+
+  readonly #buckets: LeafBuckets = {
+    get: (level, run, bucket) => {
+      const { file, tables } = this.#input;
+      const table = tables.get(level === 0 ? 'leaves' : 'runs');
+      const key = numbersKey(level === 0 ? [run, bucket] : [level, run, bucket]);
+      return table && findRow(file, table, key);
+    },
+  };
 }
 
 /** A part of the rows of the index by id, summed up. */
@@ -217,7 +238,15 @@ export class StoredIndexes {
       findings.add('kind_index', 'the index by kind is not what the entries give');
     }
     const segments = Math.floor(size / segmentLeaves);
-    this.#countStrange('leaves', 'leaf_index', (segment, bucket) => segment < segments && bucket < 256);
+    this.#countStrange(
+      'leaves',
+      'leaf_index',
+      2,
+      ([segment, bucket]) => segment! < segments && bucket! < 256,
+    );
+    this.#countStrange('runs', 'leaf_index', 3, ([level, run, bucket]) =>
+      isPlaceOfRun(level!, run!, bucket!, size),
+    );
   }
 
   /** The sum without the last entries, which the index of an older file may lack: start-up adds them. */
@@ -238,7 +267,7 @@ export class StoredIndexes {
 
   /** Pages of nodes that a tree of this size doesn't have. */
   comparePages(belongs: (level: number, index: number) => boolean): void {
-    this.#countStrange('pages', 'node_beyond', belongs);
+    this.#countStrange('pages', 'node_beyond', 2, ([level, index]) => belongs(level!, index!));
   }
 
   /** Which entries the index by id doesn't lead to: asked one by one, now that the sum says that there are some. */
@@ -292,12 +321,13 @@ export class StoredIndexes {
   #countStrange(
     name: string,
     code: 'leaf_index' | 'node_beyond',
-    belongs: (first: number, second: number) => boolean,
+    numbers: number,
+    belongs: (place: readonly number[]) => boolean,
   ): void {
     let strange = 0;
     for (const rows = this.#rows(name); rows?.nextKey() === true; ) {
-      const place = keyNumbers(rows.key());
-      if (place === undefined || !belongs(...place)) strange += 1;
+      const place = keyNumbers(rows.key(), numbers);
+      if (place === undefined || !belongs(place)) strange += 1;
     }
     const message = `${strange} rows of the table ${name} lie beyond the log`;
     if (strange > 0) this.#input.findings.add(code, message, undefined, strange);

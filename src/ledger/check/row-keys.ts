@@ -28,11 +28,18 @@ export function keyNumber(key: Buffer): number {
   return key.length > numberBytes ? -1 : numberAt(key, 0);
 }
 
-/** Two numbers; undefined where the key isn't that. */
-export function keyNumbers(key: Buffer): readonly [number, number] | undefined {
-  if (key.length !== 2 * numberBytes + 1 || key[numberBytes] !== 0) return undefined;
-  const pair = [numberAt(key.subarray(0, numberBytes), 0), numberAt(key, numberBytes + 1)] as const;
-  return pair[0] < 0 || pair[1] < 0 ? undefined : pair;
+/** So many numbers (default: two); undefined where the key isn't that. */
+export function keyNumbers(key: Buffer, count = 2): number[] | undefined {
+  const partBytes = numberBytes + 1;
+  if (key.length !== count * partBytes - 1) return undefined;
+  const numbers: number[] = [];
+  for (let at = 0; at < key.length; at += partBytes) {
+    if (at > 0 && key[at - 1] !== 0) return undefined;
+    const value = numberAt(key.subarray(at, at + numberBytes), 0);
+    if (value < 0) return undefined;
+    numbers.push(value);
+  }
+  return numbers;
 }
 
 /** A name and a number; undefined where the key isn't that. */

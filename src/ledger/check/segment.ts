@@ -91,6 +91,7 @@ export class SegmentReader {
     }
     check.end();
     indexes.readIds();
+    indexes.checkRuns();
     for (const head of heads()) checkSignature(head, this.#keys, findings);
     return {
       ...{ first, leaves, root: check.root, ...wanted.found, ...indexes.sums, damages },

@@ -127,7 +127,7 @@ export class Prover {
 
   #byHash(hash: Hash, size: number): number | undefined {
     const { storage, nodes, leaves } = this.#parts;
-    for (const index of leaves?.candidates(hash, (segment, bucket) => storage.bucket(segment, bucket)) ??
+    for (const index of leaves?.candidates(hash, (like, segments) => storage.leavesLike(like, segments)) ??
       []) {
       // The index in memory may be ahead of the head only inside of a commit, and nothing is read then.
       if (index < size && equalHashes(nodes.hashAt({ level: 0, index }, size), hash)) return index;

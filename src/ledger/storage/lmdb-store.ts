@@ -1,13 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { copyDatabase, type Database, openDatabase, type RootDatabase } from '../../lmdb.ts';
 import type { PageAddress } from '../../tlog/page.ts';
+import type { Hash } from '../../tlog/tree.ts';
 import { uuidToBytes } from '../../uuid.ts';
 import { encodeHeadRow, HeadHistory, headKey, lastHead } from './head-history.ts';
 import { KindIndex } from './kind-index.ts';
+import { dueSlices, type LeafBuckets, leavesLike, mergeSlice } from './leaf-runs.ts';
 import { readRow } from './read-row.ts';
 import {
   type CommitBatch,
   DamagedError,
+  type LeafBucket,
   type LedgerStorage,
   type SignedHead,
   type StoredEntry,
@@ -34,6 +37,7 @@ const completedRows = 16_384;
  *     heads     [size, timestamp / 1024 ns] → signed 48 bytes ‖ signature ‖ key id
  *     history   number of the head, from 0 → its size and timestamp (head-history.ts)
  *     leaves    [segment, bucket] → rows of the leaf-hash index (leaf-index.ts)
+ *     runs      [level, run, bucket] → the same, merged (leaf-runs.ts)
  *     kinds     [kind, chunk] → leaf indices (kind-index.ts)
  */
 export class LmdbStorage implements LedgerStorage {
@@ -45,7 +49,14 @@ export class LmdbStorage implements LedgerStorage {
   readonly #heads: Database;
   readonly #history: HeadHistory;
   readonly #leaves: Database;
+  readonly #runs: Database;
   readonly #kinds: Database;
+  readonly #buckets: LeafBuckets = {
+    get: (level, run, bucket) =>
+      readRow(() =>
+        level === 0 ? this.#leaves.getBinary([run, bucket]) : this.#runs.getBinary([level, run, bucket]),
+      ),
+  };
   /** Made when first asked for: a file that can't be read is found out by what start-up reads. */
   #kindIndex: KindIndex | undefined;
 
@@ -61,6 +72,7 @@ export class LmdbStorage implements LedgerStorage {
     this.#heads = table('heads');
     this.#history = new HeadHistory(table('history'), this.#heads);
     this.#leaves = table('leaves');
+    this.#runs = table('runs');
     this.#kinds = table('kinds');
   }
 
@@ -100,7 +112,7 @@ export class LmdbStorage implements LedgerStorage {
         this.#ids.putSync(uuidToBytes(entry.id), encodeIndex(batch.first + i));
       });
       for (const page of batch.pages) this.#pages.putSync([page.level, page.index], page.bytes);
-      for (const { segment, bucket, rows } of batch.buckets) this.#leaves.putSync([segment, bucket], rows);
+      this.#indexLeaves(batch.first, size, batch.buckets);
       counting = [
         this.#history.write(batch.head),
         kinds.write(
@@ -121,7 +133,7 @@ export class LmdbStorage implements LedgerStorage {
         this.#ids.putSync(uuidToBytes(id), encodeIndex(first + i));
       });
       for (const page of pages) this.#pages.putSync([page.level, page.index], page.bytes);
-      for (const { segment, bucket, rows } of buckets) this.#leaves.putSync([segment, bucket], rows);
+      this.#indexLeaves(first, first + entries.length, buckets);
       for (const head of heads) this.#heads.putSync(headKey(head), encodeHeadRow(head));
     });
   }
@@ -176,8 +188,8 @@ export class LmdbStorage implements LedgerStorage {
     });
   }
 
-  bucket(segment: number, bucket: number): Uint8Array | undefined {
-    return readRow(() => this.#leaves.getBinary([segment, bucket]));
+  leavesLike(hash: Hash, segments: number): Iterable<number> {
+    return leavesLike(hash, segments, this.#buckets);
   }
 
   keptCheckpoint(): string | undefined {
@@ -202,6 +214,14 @@ export class LmdbStorage implements LedgerStorage {
 
   close(): Promise<void> {
     return this.#root.close();
+  }
+
+  #indexLeaves(first: number, size: number, complete: readonly LeafBucket[]): void {
+    for (const { segment, bucket, rows } of complete) this.#leaves.putSync([segment, bucket], rows);
+    for (const slice of dueSlices(first, size)) {
+      for (const { level, run, bucket, rows } of mergeSlice(slice, this.#buckets))
+        this.#runs.putSync([level, run, bucket], rows);
+    }
   }
 
   /** The index by kind, which must know all of `size` entries. */

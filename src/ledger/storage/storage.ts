@@ -1,6 +1,7 @@
 import type { PackedPage } from '../../tlog/growing-tree.ts';
 import type { TreeHead } from '../../tlog/head.ts';
 import type { PageAddress } from '../../tlog/page.ts';
+import type { Hash } from '../../tlog/tree.ts';
 import type { HeadHistory } from './head-history.ts';
 import type { KindIndex } from './kind-index.ts';
 
@@ -71,7 +72,8 @@ export interface LedgerStorage {
   page(page: PageAddress): Uint8Array | undefined;
   /** Copies a page, or as much of it as fits, and returns the length that it has; 0 where it is missing. */
   readPage(page: PageAddress, into: Uint8Array): number;
-  bucket(segment: number, bucket: number): Uint8Array | undefined;
+  /** Leaves of the first `segments` segments of the leaf-hash index whose hash begins as this one does, oldest first. */
+  leavesLike(hash: Hash, segments: number): Iterable<number>;
   /** The checkpoint that was kept last. */
   keptCheckpoint(): string | undefined;
   /** Returns after the flush. */
