@@ -12,6 +12,7 @@ import {
   type CheckpointFlags,
   checkpointOptions,
   checkpointPolicy,
+  credentials,
   jsonOption,
   seconds,
   serviceUrl,
@@ -74,7 +75,7 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
 
 async function run(url: string, options: Options): Promise<ExitCode> {
   const out = output(options.json ?? false);
-  const token = options.token === undefined ? {} : { token: options.token };
+  const token = credentials(options);
   if (options.watch === undefined) return tell(out, await once(httpLog(url, token), options));
   return watch(options.interval * 1000, {
     audit: (signal) => once(httpLog(url, { ...token, signal }), options),

@@ -4,9 +4,14 @@ import { Command } from 'commander';
 import { type Client, createClient } from '../client/client.ts';
 import type { Backup } from '../contract/resources/backup.ts';
 import { errorCodes, ServiceError } from '../errors.ts';
-import { anchorOption, type DataFolderOptions, dataFolderConfig } from './data-folder-options.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { jsonOption, serviceUrl, tokenOption } from './options.ts';
+import {
+  anchorOption,
+  type DataFolderOptions,
+  dataFolderConfig,
+  exitCodeOfFolder,
+} from './data-folder-options.ts';
+import { type ExitCode, exitCodeOfStatus, exitCodes } from './exit-codes.ts';
+import { credentials, jsonOption, serviceUrl, tokenOption } from './options.ts';
 import { CommandError, type Output, output } from './output.ts';
 
 interface Options extends DataFolderOptions {
@@ -34,7 +39,7 @@ async function run(url: string | undefined, options: Options): Promise<ExitCode>
   if ((url === undefined) === (options.dataDir === undefined)) {
     throw new CommandError('name either the address of a running service or --data-dir', exitCodes.usage);
   }
-  const made = url === undefined ? await offline(options) : await online(url, options.token);
+  const made = url === undefined ? await offline(options) : await online(url, options);
   return report(made, output(options.json ?? false));
 }
 
@@ -43,8 +48,8 @@ interface Made {
   readonly attributes: Backup;
 }
 
-async function online(url: string, token: string | undefined): Promise<Made> {
-  const client = createClient({ baseUrl: url, ...(token === undefined ? {} : { token }) });
+async function online(url: string, options: Options): Promise<Made> {
+  const client = createClient({ baseUrl: url, ...credentials(options) });
   try {
     const begun = (await client.call('createBackup')).data;
     return await whenEnded(client, begun);
@@ -55,7 +60,7 @@ async function online(url: string, token: string | undefined): Promise<Made> {
 
 function toldOf(error: unknown, more = ''): unknown {
   if (!(error instanceof ServiceError)) return error;
-  const code = errorCodes[error.code].retry ? exitCodes.unavailable : exitCodes.failed;
+  const code = exitCodeOfStatus(errorCodes[error.code].status);
   return new CommandError(`${error.code}: ${error.message}${more}`, code);
 }
 
@@ -92,9 +97,10 @@ async function offline(options: DataFolderOptions): Promise<Made> {
       productVersion: productVersion(),
     });
   } catch (error) {
-    const inUse = /in use by another process/.test((error as Error).message);
+    const code = exitCodeOfFolder(error as Error);
+    const inUse = code === exitCodes.unavailable;
     const advice = inUse ? ' (a running service is backed up by its address: candor backup <url>)' : '';
-    throw new CommandError(`${(error as Error).message}${advice}`);
+    throw new CommandError(`${(error as Error).message}${advice}`, code);
   }
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { Config } from '../config.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
 
 /** What commands on the data folder of a stopped service are told of it. */
 export interface DataFolderOptions {
@@ -34,4 +35,9 @@ export async function dataFolderConfig({ dataDir, anchor }: DataFolderOptions): 
   const isConfigured = resolve(config.data_dir) === resolve(configured.data_dir);
   const anchorPath = anchor ?? (isConfigured ? config['ledger.anchor_path'] : undefined);
   return { ...config, 'ledger.anchor_path': anchorPath };
+}
+
+/** How a command ends that could not take the folder: while another process has it, trying again can help. */
+export function exitCodeOfFolder({ message }: Error): ExitCode {
+  return /is in use by another process/.test(message) ? exitCodes.unavailable : exitCodes.failed;
 }

@@ -8,11 +8,15 @@ export const exitCodes = {
   failed: 1,
   /** The command line makes no sense. */
   usage: 2,
-  /** The log could not be reached, or can't answer now: nothing was learned. */
+  /**
+   * The service could not be reached, or can't answer now, or another process has the folder: nothing was learned,
+   * and trying again can help. `fsck`: there is no log in the folder.
+   */
   unavailable: 3,
   /**
-   * What came can't be accepted: malformed, wrongly signed, not included; or evidence doesn't convict. `fsck`: the log on disk is damaged. `restore`:
-   * the backup is.
+   * What came can't be accepted: malformed, wrongly signed, not included; or evidence doesn't convict. Or the service
+   * doesn't accept what was asked, above all without a token, or with one of another role. `fsck`: the log on disk is
+   * damaged. `restore`: the backup is.
    */
   refused: 4,
   /**
@@ -32,14 +36,20 @@ export function exitCodeOf(fault: Fault): ExitCode {
   return exitCodes[fault.kind];
 }
 
+/** What an answer of HTTP that is no success ends a command with: as `httpLog` tells them apart. */
+export function exitCodeOfStatus(status: number): ExitCode {
+  return status === 429 || status >= 500 ? exitCodes.unavailable : exitCodes.refused;
+}
+
 /** The table as `--help` shows it. */
 export const exitCodesHelp = `
 Exit codes:
   0  done, or verified
   1  the command failed
   2  wrong usage
-  3  the log could not be reached or can't answer now
-  4  an answer was refused: malformed, wrongly signed, not included; verify: evidence does not convict; fsck: the log is damaged; restore: the backup is
+  3  the service could not be reached or can't answer now, or another process has the folder; fsck: no log is there
+  4  refused: an answer was malformed, wrongly signed, not included; or the service refused the request (token, role);
+     verify: evidence does not convict; fsck: the log is damaged; restore: the backup is
   5  misbehaviour: the log was rolled back, forked or edited; verify: evidence convicts it
   6  the log is still empty (audit, which waits for its first entry: 0)
   7  start --strict: the log on disk was rolled back, is damaged or lost; rebuild: signed entries would be missing`;

@@ -6,7 +6,7 @@ import { beginArchive, exportEntries } from '../client/archive-export.ts';
 import { Fault } from '../client/fault.ts';
 import { EmptyLog, httpLog, type LogSource } from '../client/log-source.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { jsonOption, serviceUrl, tokenOption, wholeNumber } from './options.ts';
+import { credentials, jsonOption, serviceUrl, tokenOption, wholeNumber } from './options.ts';
 import { CommandError, type Output, output, printable } from './output.ts';
 import { progressOption, reporter } from './progress.ts';
 
@@ -48,7 +48,7 @@ export function exportCommand(done: (code: ExitCode) => void): Command {
 
 async function run(url: string, options: Options): Promise<ExitCode> {
   const out = output(options.json ?? false);
-  const log = httpLog(url, options.token === undefined ? {} : { token: options.token });
+  const log = httpLog(url, credentials(options));
   await checkFree(options);
   const header = await beginArchive(log, {
     now: Date.now(),

@@ -3,7 +3,12 @@ import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import type { FsckReport } from '../ledger/check/fsck.ts';
 import { bytesToHex } from '../tlog/hex.ts';
-import { anchorOption, type DataFolderOptions, dataFolderConfig } from './data-folder-options.ts';
+import {
+  anchorOption,
+  type DataFolderOptions,
+  dataFolderConfig,
+  exitCodeOfFolder,
+} from './data-folder-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { jsonOption } from './options.ts';
 import { CommandError, type Field, output } from './output.ts';
@@ -43,8 +48,14 @@ async function run(path: string | undefined, options: Options): Promise<ExitCode
       signatures: options.signatures ?? false,
       onProgress: ({ leaves, total }) => tell?.(leaves, total),
     });
-    output(options.json ?? false).result(lines(report), fields(report));
-    return codeOf(report);
+    const signatures = options.signatures ?? false;
+    const code = codeOf(report);
+    const verified = code === exitCodes.ok ? [signatureLine(signatures)] : [];
+    output(options.json ?? false).result([...lines(report), ...verified], {
+      ...fields(report),
+      entry_signatures: signatures,
+    });
+    return code;
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     throw new CommandError(error.message); // a file that may not be read
@@ -87,7 +98,7 @@ async function holdFolder(folder: string): Promise<() => void> {
   try {
     return lockFolder(folder, { name: 'data folder', instead: 'check a backup of it' }).release;
   } catch (error) {
-    throw new CommandError((error as Error).message, exitCodes.unavailable);
+    throw new CommandError((error as Error).message, exitCodeOfFolder(error as Error));
   }
 }
 
@@ -99,19 +110,35 @@ function codeOf({ ok, isRolledBack, isDamaged }: FsckReport): ExitCode {
 export function lines(report: FsckReport): string[] {
   const { size, head, findings, counts, elapsedMs } = report;
   const rate = Math.round(size / Math.max(elapsedMs / 1000, 0.001));
-  const listed = findings.flatMap(({ code, message }) => `${code}: ${message}`);
-  const more = Object.values(counts).reduce((sum, count) => sum + count, 0) - findings.length;
-  const advice = [...new Set(findings.map((finding) => finding.advice))];
   return [
     `size         ${size}`,
     `root         ${head === undefined ? 'none: the log is empty' : bytesToHex(head.root)}`,
     `checked      in ${(elapsedMs / 1000).toFixed(1)} s, ${rate} leaves/s`,
     ...(findings.length === 0
       ? ['Whole: every leaf, node, head and index is what the entries give.']
-      : listed),
-    ...(more > 0 ? [`and ${more} more of these kinds`] : []),
-    ...advice.map((one) => `→ ${one}`),
+      : groups(findings, counts)),
   ];
+}
+
+/** The findings that one advice is for stand together, and it stands under them. */
+function groups(findings: FsckReport['findings'], counts: FsckReport['counts']): string[] {
+  const advised = new Set(findings.map(({ advice }) => advice));
+  return [...advised].flatMap((advice) => {
+    const listed = findings.filter((finding) => finding.advice === advice);
+    const codes = new Set(listed.map(({ code }) => code));
+    const more = [...codes].reduce((sum, code) => sum + (counts[code] ?? 0), -listed.length);
+    return [
+      ...listed.map(({ code, message }) => `${code}: ${message}`),
+      ...(more > 0 ? [`and ${more} more of ${[...codes].join(', ')}`] : []),
+      `→ ${advice}`,
+    ];
+  });
+}
+
+function signatureLine(verified: boolean): string {
+  return verified
+    ? 'The signature of every entry was verified.'
+    : 'The signatures of the entries were not verified: --signatures does that.';
 }
 
 function fields(report: FsckReport): Record<string, Field> {

@@ -9,6 +9,11 @@ export const tokenOption = () =>
     'CANDOR_TOKEN',
   );
 
+/** The token, if there is one: an empty variable of the environment is how many say that there is none. */
+export function credentials({ token }: { readonly token?: string }): { readonly token?: string } {
+  return token === undefined || token === '' ? {} : { token };
+}
+
 export const jsonOption = () => new Option('--json', 'machine-readable output, one JSON object a line');
 
 /** A key that signs notes, as C2SP signed-note writes it: `name+id+base64`. */

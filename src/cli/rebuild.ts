@@ -13,6 +13,7 @@ import {
   type DataFolderOptions,
   dataDirOption,
   dataFolderConfig,
+  exitCodeOfFolder,
 } from './data-folder-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { lines as foundLines } from './fsck.ts';
@@ -156,8 +157,14 @@ function lines(report: RebuildReport): string[] {
       : []),
     ...[...lost.ids].slice(0, 50).map(([index, id]) => `             ${index}  ${id}`),
     ...(lost.ids.size > 50 ? [`             and ${lost.ids.size - 50} more (--json lists up to 1,000)`] : []),
-    ...(lost.heads.length > 0
-      ? [`heads        ${lost.heads.length} that were signed are gone; auditors may hold them`]
+    ...(lost.headCount > 0
+      ? [`heads        ${lost.headCount} that were signed are gone; auditors may hold them`]
+      : []),
+    ...(lost.overlookedHeads > 0
+      ? [
+          `history      lacks ${lost.overlookedHeads} or more of the oldest signed heads: more were found outside the table than ` +
+            'memory may hold',
+        ]
       : []),
     ...(kept === undefined ? [] : [`kept         the old file, as ${kept}`]),
     sentences[outcome],
@@ -175,13 +182,14 @@ function fields(report: RebuildReport): Record<string, Field> {
     lost_to: lost.to,
     lost_because: lost.why,
     lost_ids: Object.fromEntries([...lost.ids].map(([index, id]) => [String(index), id])),
-    lost_heads: lost.heads.slice(0, 100).map((one) => ({
+    lost_heads: lost.heads.map((one) => ({
       tree_size: one.size,
       root_hash: bytesToHex(one.root),
       timestamp_ns: one.timestampNs,
       signer_key_id: one.keyId,
     })),
-    lost_head_count: lost.heads.length,
+    lost_head_count: lost.headCount,
+    overlooked_head_count: lost.overlookedHeads,
     kept,
     found: { ...found.counts },
   };
@@ -204,6 +212,6 @@ function hold<T>(take: () => T): T {
   try {
     return take();
   } catch (error) {
-    throw new CommandError((error as Error).message, exitCodes.unavailable);
+    throw new CommandError((error as Error).message, exitCodeOfFolder(error as Error));
   }
 }

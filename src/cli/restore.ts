@@ -5,6 +5,7 @@ import {
   type DataFolderOptions,
   dataDirOption,
   dataFolderConfig,
+  exitCodeOfFolder,
 } from './data-folder-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { jsonOption } from './options.ts';
@@ -45,7 +46,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       now: Date.now,
     });
   } catch (error) {
-    const code = error instanceof DamagedBackupError ? exitCodes.refused : exitCodes.failed;
+    const code = error instanceof DamagedBackupError ? exitCodes.refused : exitCodeOfFolder(error as Error);
     throw new CommandError((error as Error).message, code);
   }
 

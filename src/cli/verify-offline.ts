@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { looksLikeArchive, maxArchiveLine } from '../client/archive.ts';
 import { verifyArchive } from '../client/archive-verify.ts';
 import { verifyCheckpoint } from '../client/checkpoint.ts';
-import { looksLikeEvidence, parseEvidence } from '../client/evidence.ts';
+import { evidenceFields, looksLikeEvidence, parseEvidence } from '../client/evidence.ts';
 import { Fault } from '../client/fault.ts';
 import { fingerprint, type KeySet, type LogKey, parseKeySet } from '../client/key-set.ts';
 import { decodeNote } from '../client/latest.ts';
@@ -79,8 +79,9 @@ function bundle(text: string, trust: Trust, out: Output): ExitCode {
 function evidence(text: string, trust: Trust, out: Output): ExitCode {
   const parsed = parseEvidence(text);
   if (parsed instanceof Fault) return out.fault(parsed);
-  const { convicts, reason, signers } = judge(parsed, trust.keys);
-  const { code, message, log, foundAt, pinnedAt } = parsed;
+  const verdict = judge(parsed, trust.keys);
+  const { convicts, reason, signers } = verdict;
+  const { code, message, log, foundAt } = parsed;
   const lines = [
     convicts ? `Convicts: ${reason}.` : `Does not convict by itself: ${reason}.`,
     `found        ${code}: ${message}`,
@@ -94,13 +95,7 @@ function evidence(text: string, trust: Trust, out: Output): ExitCode {
   ];
   out.result(lines, {
     status: convicts ? 'convicts' : 'does_not_convict',
-    convicts,
-    reason,
-    code,
-    message,
-    log,
-    found_at: foundAt,
-    pinned_at: pinnedAt,
+    ...evidenceFields(parsed, verdict),
     signers: signers.map(signerFields),
     keys: shownTrust(trust),
   });

@@ -1,6 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import { checkpointOf, compare, type EntryQuery, fetchHead, proveEntry } from '../client/auditor.ts';
+import {
+  checkpointOf,
+  compare,
+  type EntryQuery,
+  fetchHead,
+  mayBeKept,
+  type ProvenEntry,
+  proveEntry,
+} from '../client/auditor.ts';
 import { Fault } from '../client/fault.ts';
 import { jcs } from '../client/jcs.ts';
 import { type KeySet, parseKeySet } from '../client/key-set.ts';
@@ -12,6 +20,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import {
   checkpointOptions,
   checkpointPolicy,
+  credentials,
   jsonOption,
   serviceUrl,
   tokenOption,
@@ -63,24 +72,15 @@ async function run(file: string | undefined, options: Options): Promise<ExitCode
 async function online(url: string, options: Options, out: Output): Promise<ExitCode> {
   const query = await queryOf(options);
   const pin = options.pin === undefined ? undefined : orThrow(parsePin(await read(options.pin)));
-  const log = httpLog(url, options.token === undefined ? {} : { token: options.token });
+  const log = httpLog(url, credentials(options));
   if (pin !== undefined && pin.log !== log.url)
     return out.fault(new Fault('OTHER_LOG', `the pin is of ${pin.log}, not of ${log.url}`));
-  const signed = await fetchHead(log);
-  if (signed instanceof Fault) return out.fault(signed);
-  const keys =
-    options.keys === undefined ? knownTo(pin, signed.keys) : orThrow(parseKeySet(await read(options.keys)));
-  if (keys instanceof Fault) return out.fault(keys);
-  const { head } = signed;
-  const verified = await proveEntry(log, query, { head, keys });
-  if (verified instanceof Fault) return out.fault(verified);
+  const given = options.keys === undefined ? undefined : orThrow(parseKeySet(await read(options.keys)));
+  const found = await prove(log, query, pin, given);
+  if (found instanceof Fault) return out.fault(found);
+  const { head, keys, verified } = found;
 
-  const notes: string[] = [];
-  if (pin !== undefined) {
-    const against = await compare(log, pin.head, head);
-    if (against !== undefined) return out.fault(against instanceof Fault ? against : against.fault);
-    notes.push(`Consistent with the pin of size ${pin.head.size}.`);
-  }
+  const notes = pin === undefined ? [] : [`Consistent with the pin of size ${pin.head.size}.`];
   const covered = await coveredBy(log, { head, keys }, verified.leafIndex, options);
   if (covered instanceof Fault) return out.fault(covered);
   notes.push(...covered);
@@ -97,6 +97,29 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
     ...(pin === undefined ? {} : { consistent_with: pin.head.size }),
   });
   return exitCodes.ok;
+}
+
+/** The entry under the latest head, held to the pin. What a cache may have kept is asked for again, past it. */
+async function prove(
+  log: LogSource,
+  query: EntryQuery,
+  pin: Pin | undefined,
+  given: KeySet | undefined,
+): Promise<{ head: SignedHead; keys: KeySet; verified: ProvenEntry } | Fault> {
+  const signed = await fetchHead(log);
+  if (signed instanceof Fault) return signed;
+  const { head } = signed;
+  const refuse = (fault: Fault) => {
+    const again = pin !== undefined && mayBeKept(fault, pin.head, head) ? log.pastCaches?.() : undefined;
+    return again === undefined ? fault : prove(again, query, pin, given);
+  };
+  const keys = given ?? knownTo(pin, signed.keys);
+  if (keys instanceof Fault) return refuse(keys);
+  const verified = await proveEntry(log, query, { head, keys });
+  if (verified instanceof Fault) return verified;
+  const against = pin === undefined ? undefined : await compare(log, pin.head, head);
+  if (against !== undefined) return refuse('fault' in against ? against.fault : against);
+  return { head, keys, verified };
 }
 
 /**

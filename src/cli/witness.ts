@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { formatVerifierKey, type VerifierKey } from '../tlog/note.ts';
+import { exitCodeOfFolder } from './data-folder-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { CommandError } from './output.ts';
 
@@ -89,7 +90,8 @@ async function orFail<T>(step: Promise<T>): Promise<T> {
   try {
     return await step;
   } catch (error) {
-    throw new CommandError(error instanceof Error ? error.message : String(error));
+    if (!(error instanceof Error)) throw new CommandError(String(error));
+    throw new CommandError(error.message, exitCodeOfFolder(error));
   }
 }
 

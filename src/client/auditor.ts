@@ -58,7 +58,8 @@ const clockToleranceMs = 5 * 60_000;
 
 /**
  * Fetches the head, the keys and the checkpoint; checks their signatures, and that head, checkpoint and pin are of one
- * tree. Never throws for what a log answers.
+ * tree. Never throws for what a log answers. What a cache on the way may have kept accuses nobody: the log is asked
+ * again past it, and that answer counts.
  *
  * Keys may come and take over, retire and be revoked: the head is checked by the keys that are published with it, and
  * the pinned head was checked when it was pinned.
@@ -74,11 +75,18 @@ export async function audit(
     return { status: 'fault', fault };
   }
   const signed = await fetchHead(log);
-  if (signed instanceof EmptyLog) return pin === undefined ? { status: 'empty' } : emptied(pin, options);
+  if (signed instanceof EmptyLog) {
+    if (pin === undefined) return { status: 'empty' };
+    const again = log.pastCaches?.();
+    return again === undefined ? emptied(pin, options) : audit(again, pin, options);
+  }
   if (signed instanceof Fault) return { status: 'fault', fault: signed };
 
   const found = pin === undefined ? undefined : await compareWithPin(log, pin, signed);
-  if (found !== undefined) return accuse(found, log, pin, signed, options);
+  if (pin !== undefined && found !== undefined) {
+    const again = mayBeKept(found, pin.head, signed.head) ? log.pastCaches?.() : undefined;
+    return again === undefined ? accuse(found, log, pin, signed, options) : audit(again, pin, options);
+  }
   const seen = await checkpointOf(log, signed, policyOf(options));
   if (seen instanceof Fault || (seen !== undefined && 'fault' in seen))
     return accuse(seen, log, pin, signed, options);
@@ -140,7 +148,18 @@ async function compareWithPin(
   const found = await compare(log, pin.head, head);
   if (found !== undefined && 'fault' in found) return found;
   const fault = changedKey(pin, keys);
-  return fault === undefined ? found : { fault };
+  if (fault?.kind === 'misbehaviour') return { fault };
+  return found ?? fault;
+}
+
+/**
+ * Whether an old answer that a cache kept would look the same: keys, or a smaller head, that were true once. What was
+ * signed after the pinned head is no old answer, and roots that contradict each other never were true together.
+ */
+export function mayBeKept(found: Fault | Contradiction, pinned: SignedHead, head: SignedHead): boolean {
+  const { code } = 'fault' in found ? found.fault : found;
+  if (code === 'ROLLBACK') return head.timestampNs < pinned.timestampNs;
+  return code === 'KEY_WITHDRAWN' || code === 'KEY_CHANGED' || code === 'WRONG_ORIGIN';
 }
 
 /**

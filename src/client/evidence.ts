@@ -4,7 +4,7 @@ import { type Exact, hex, members, parseExact, safeInteger, string } from './exa
 import { Fault } from './fault.ts';
 import { type KeySet, readKeySet, writeKeys } from './key-set.ts';
 import { readTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
-import { judge } from './verdict.ts';
+import { judge, type Verdict } from './verdict.ts';
 import { readPath } from './verify.ts';
 
 /** A file that an auditor keeps when a log contradicts itself; verdict.ts says what it proves. */
@@ -30,19 +30,18 @@ export interface Evidence {
 
 const format = 'candor-evidence/1';
 
+/** What was found and what it proves, as evidence and those who report on it write it. */
+export function evidenceFields(evidence: Evidence, { convicts, reason }: Verdict) {
+  const { code, message, log, foundAt, pinnedAt } = evidence;
+  return { convicts, reason, code, message, log, found_at: foundAt, pinned_at: pinnedAt };
+}
+
 /** One JSON object. `convicts` and `reason` are for people: readers derive them anew. */
 export function writeEvidence(evidence: Evidence): string {
-  const { code, message, log, foundAt, pinnedAt, checkpoint, answer, binding } = evidence;
-  const { convicts, reason } = judge(evidence);
+  const { checkpoint, answer, binding } = evidence;
   const about = JSON.stringify({
     format,
-    convicts,
-    reason,
-    code,
-    message,
-    log,
-    found_at: foundAt,
-    pinned_at: pinnedAt,
+    ...evidenceFields(evidence, judge(evidence)),
     checkpoint,
     answer,
     proof: binding && {

@@ -31,7 +31,10 @@ export const faultCodes = {
   UNVOUCHED_KEY: { kind: 'refused', means: 'no head of the pinned key covers the naming of the new one' },
   WEAK_KEY: { kind: 'refused', means: 'the signer is no acceptable Ed25519 key' },
   BAD_SIGNATURE: { kind: 'refused', means: 'the signature of the tree head is wrong' },
-  WRONG_ORIGIN: { kind: 'refused', means: 'the checkpoint is of another log' },
+  WRONG_ORIGIN: {
+    kind: 'refused',
+    means: 'the checkpoint is of another log, or the log has another name now',
+  },
   UNSIGNED_CHECKPOINT: { kind: 'refused', means: 'the checkpoint is not signed by the key of its log' },
   BAD_COSIGNATURE: { kind: 'refused', means: 'a cosignature under the key of a trusted witness is wrong' },
   QUORUM_MISSED: { kind: 'refused', means: 'fewer witnesses than wanted have cosigned the checkpoint' },
@@ -51,7 +54,10 @@ export const faultCodes = {
   STALE_HEAD: { kind: 'refused', means: 'the tree head is older than allowed' },
   HEAD_FROM_FUTURE: { kind: 'refused', means: 'the tree head is dated later than now' },
   KEY_WITHDRAWN: { kind: 'misbehaviour', means: 'a key that was published is published no more' },
-  KEY_CHANGED: { kind: 'misbehaviour', means: 'a key that was published has another value now' },
+  KEY_CHANGED: {
+    kind: 'misbehaviour',
+    means: 'a key that was published is another now, or covers other sizes',
+  },
   ROLLBACK: { kind: 'misbehaviour', means: 'the log is smaller than it was' },
   FORK: { kind: 'misbehaviour', means: 'two different roots were signed for one size' },
   INCONSISTENT: { kind: 'misbehaviour', means: 'the log is no extension of what it was' },

@@ -13,12 +13,14 @@ export interface HeadWithKeys {
 }
 
 /**
- * The latest head, its signature verified. Where its key isn't good for it, both are asked for once more: a key may
- * have been revoked between the two answers.
+ * The latest head, its signature verified. Where its key isn't good for it, both are asked for once more, past caches:
+ * a key may have been revoked between the two answers, or one of them is an old one.
  */
 export async function fetchHead(log: LogSource): Promise<HeadWithKeys | Fault> {
   const signed = await fetchSigned(log);
-  return signed instanceof Fault && changingKeys.has(signed.code) ? fetchSigned(log) : signed;
+  return signed instanceof Fault && changingKeys.has(signed.code)
+    ? fetchSigned(log.pastCaches?.() ?? log)
+    : signed;
 }
 
 const changingKeys: ReadonlySet<FaultCode> = new Set([

@@ -9,6 +9,8 @@ export interface LogSource {
   readonly signal?: AbortSignal;
   get(path: string): Promise<string | Fault>;
   getBytes(path: string): Promise<Uint8Array | Fault>;
+  /** The same log, asked past every cache on the way (RFC 9111 section 5.2.1.4). Absent where it is so already. */
+  pastCaches?(): LogSource;
 }
 
 /** The log has no entry yet (503 LOG_EMPTY): normal on a fresh deployment, so no fault by itself. */
@@ -21,13 +23,15 @@ export class NotFound extends Fault {}
 export class Denied extends Fault {}
 
 export interface HttpLogOptions {
-  /** Sent as a bearer token. Proofs, heads and tiles of hashes are public; entries may need it. */
+  /** Sent as a bearer token, unless empty. Proofs, heads and tiles of hashes are public; entries may need it. */
   readonly token?: string;
   /** For one request with its answer. Default 15 s. */
   readonly timeoutMs?: number;
   /** Ends what is under way, as UNREACHABLE. */
   readonly signal?: AbortSignal;
   readonly fetch?: typeof fetch;
+  /** `reload` asks past every cache. Default: as the platform does. */
+  readonly cache?: 'default' | 'reload';
 }
 
 /**
@@ -39,21 +43,23 @@ const maxAnswerBytes = 256 * (2 + 65_535);
 /** A log behind HTTP. Redirects are not followed: another origin is another log. */
 export function httpLog(base: string, options: HttpLogOptions = {}): LogSource {
   const url = base.replace(/\/+$/, '');
-  const { timeoutMs = 15_000, token } = options;
+  const { timeoutMs = 15_000, token, cache = 'default' } = options;
   const request = options.fetch ?? fetch;
   const headers: Record<string, string> = {};
-  if (token !== undefined) headers.authorization = `Bearer ${token}`;
+  if (token !== undefined && token !== '') headers.authorization = `Bearer ${token}`;
 
   async function getBytes(path: string, accept = '*/*'): Promise<Uint8Array | Fault> {
     const abort = new AbortController();
     const why = new Error(`no answer within ${timeoutMs} ms`);
     const cancel = afterOr(timeoutMs, options.signal, () => abort.abort(why));
     try {
-      const response = await request(url + path, {
+      const init: RequestInit & { readonly cache: 'default' | 'reload' } = {
         headers: { ...headers, accept },
         signal: abort.signal,
         redirect: 'error',
-      });
+        cache,
+      };
+      const response = await request(url + path, init);
       const bytes = await boundedBytes(response);
       if (bytes === undefined)
         return new Fault('HTTP_REFUSED', `${path}: the answer is longer than ${maxAnswerBytes} bytes`);
@@ -70,7 +76,14 @@ export function httpLog(base: string, options: HttpLogOptions = {}): LogSource {
     const bytes = await getBytes(path, 'application/json');
     return bytes instanceof Fault ? bytes : new TextDecoder().decode(bytes);
   }
-  return { url, get, getBytes, ...(options.signal && { signal: options.signal }) };
+  const pastCaches = (): LogSource => httpLog(base, { ...options, cache: 'reload' });
+  return {
+    url,
+    get,
+    getBytes,
+    ...(cache === 'default' && { pastCaches }),
+    ...(options.signal && { signal: options.signal }),
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { equalHashes, foldRoot, type Hash, rootPlan } from '../tlog/tree.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { type Exact, members, parseExact, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
-import { type KeySet, readKeySet, writeKeys } from './key-set.ts';
+import { type KeySet, type LogKey, readKeySet, writeKeys } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
 import { readPath } from './verify.ts';
@@ -13,7 +13,7 @@ export interface Pin {
   /** URL of the log, as first given. */
   readonly log: string;
   readonly head: SignedHead;
-  /** As last published. Keys may be added, never changed or taken away. */
+  /** As last published. Keys may be added, never taken away; `changedKey` tells what may become of them. */
   readonly keys: KeySet;
   /** Up to where every entry was fetched and checked; undefined where none was. */
   readonly entries?: CheckedEntries;
@@ -86,19 +86,59 @@ function readEntries(json: Exact, keys: KeySet): CheckedEntries | Fault {
   return { head, edge };
 }
 
-/** A key that vanished, has another value or purpose, or is good again after it was revoked. */
+/**
+ * What keys may not do between two audits: vanish, have another value, purpose, range or name, be good again after they
+ * were revoked. They may take over, which gives them a beginning, and end, which gives them an end: once each.
+ *
+ * That the log has another name now is no misbehaviour, for the operator may rename it, but another log to the rest of
+ * the world (C2SP tlog-checkpoint): WRONG_ORIGIN, where nothing worse is found.
+ */
 export function changedKey(pin: Pin, keys: KeySet): Fault | undefined {
+  let renamed: Fault | undefined;
   for (const was of pin.keys.values()) {
     const { kid } = was;
     const now = keys.get(kid);
     if (now === undefined) return new Fault('KEY_WITHDRAWN', `key ${kid} is no longer in the key set`);
-    if (now.x !== was.x) return new Fault('KEY_CHANGED', `key ${kid} was ${was.x} and is ${now.x} now`);
-    if (now.purpose !== was.purpose)
-      return new Fault('KEY_CHANGED', `key ${kid} was for ${was.purpose} and is for ${now.purpose} now`);
-    if (was.state === 'revoked' && now.state !== 'revoked')
-      return new Fault('KEY_CHANGED', `key ${kid} was revoked and is ${now.state} now`);
+    const change = changeOf(was, now) ?? changeOfRange(was, now, largestSigned(pin, kid));
+    if (change !== undefined) return new Fault('KEY_CHANGED', `key ${kid} ${change}`);
+    if (was.origin !== now.origin) renamed ??= otherName(was, now);
   }
+  return renamed;
+}
+
+function changeOf(was: LogKey, now: LogKey): string | undefined {
+  if (now.x !== was.x) return `was ${was.x} and is ${now.x} now`;
+  if (now.purpose !== was.purpose) return `was for ${was.purpose} and is for ${now.purpose} now`;
+  if (was.state === 'revoked' && now.state !== 'revoked') return `was revoked and is ${now.state} now`;
+  // Only a key in use takes the log's new name; what one signed before it ended, it signed under the old one.
+  const mayBeRenamed = was.purpose === 'checkpoint' && (was.state === 'active' || was.state === 'pending');
+  if (now.origin === was.origin || (mayBeRenamed && now.origin !== undefined)) return undefined;
+  return `was named ${was.origin ?? 'nothing'} and is named ${now.origin ?? 'nothing'} now`;
+}
+
+/** `signed` is the size of the largest head by this key that the auditor has seen; 0 for none. */
+function changeOfRange(was: LogKey, now: LogKey, signed: number): string | undefined {
+  const isBegun = was.state !== 'pending' || was.fromSize !== undefined;
+  if (isBegun && (now.fromSize ?? 0) !== (was.fromSize ?? 0))
+    return `covered sizes from ${was.fromSize ?? 0} and covers them from ${now.fromSize ?? 0} now`;
+  if (was.toSize !== undefined && now.toSize !== was.toSize)
+    return `covered sizes up to ${was.toSize} and covers them up to ${now.toSize ?? 'any'} now`;
+  if (now.toSize !== undefined && now.toSize < signed)
+    return `signed a head of size ${signed} and covers sizes up to ${now.toSize} now`;
   return undefined;
+}
+
+function largestSigned({ head, entries }: Pin, kid: string): number {
+  const sizes = [head, entries?.head].map((one) => (one?.signerKeyId === kid ? one.size : 0));
+  return Math.max(...sizes);
+}
+
+function otherName({ kid, origin: was }: LogKey, { origin: now }: LogKey): Fault {
+  const renamed = `if the operator renamed it, write that into the pin as svc_origin of key ${kid}`;
+  return new Fault(
+    'WRONG_ORIGIN',
+    `the log was named ${was ?? 'nothing'} and is named ${now} now; ${renamed}`,
+  );
 }
 
 function malformed(reason: string): Fault {

@@ -1,9 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { loadPin, savePin } from '../../src/cli/pin-file.ts';
+import { CachingProxy } from '../client/caching-proxy.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { candor, Running } from './candor.ts';
 
@@ -173,6 +174,38 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
     expect(await watched.line(5)).toMatchObject({ code: 'ROLLBACK', at: expect.stringMatching(/Z$/) });
     expect(await watched.ended).toBe(exitCodes.misbehaviour);
     expect(watched.lines).toHaveLength(6);
+  });
+
+  test('old answers of a cache end nothing, and the watch follows the log past them', async () => {
+    const paths = ['/api/transparency/sth', '/.well-known/jwks.json'];
+    const proxy = await CachingProxy.before(log.url);
+    onTestFinished(() => proxy.close());
+    await log.append(2);
+    await proxy.keep(...paths);
+    const copy = await log.snapshot();
+    await log.ledger.rotateKey('event-signing', 'system');
+    const { tree_size: size } = await log.ledger.head();
+    const at = ['--state', state, '--json', '--watch', '--interval', '1'];
+    const watched = new Running('audit', proxy.url, ...at);
+    expect(await watched.line(0)).toMatchObject({ status: 'pinned', tree_size: size });
+    proxy.serveKept = true;
+    await log.append(1);
+    expect(await watched.line(1)).toMatchObject({ status: 'extended', tree_size: size + 1 });
+    await log.restore(copy);
+    expect(await watched.line(2)).toMatchObject({ code: 'ROLLBACK' });
+    expect(await watched.ended).toBe(exitCodes.misbehaviour);
+  });
+
+  test('a pin is held against the log itself by candor verify, too', async () => {
+    const proxy = await CachingProxy.before(log.url);
+    onTestFinished(() => proxy.close());
+    await log.append(2);
+    await proxy.keep('/api/transparency/sth', '/.well-known/jwks.json');
+    await log.ledger.rotateKey('event-signing', 'system');
+    expect((await candor('audit', proxy.url, '--state', state)).code).toBe(exitCodes.ok);
+    proxy.serveKept = true;
+    const asked = ['verify', '--url', proxy.url, '--leaf-index', '1', '--pin', state, '--json'];
+    expect(await candor(...asked)).toMatchObject({ code: exitCodes.ok, json: { status: 'ok' } });
   });
 
   test('a head that is too old is told and ends nothing; a signal ends it well', async () => {

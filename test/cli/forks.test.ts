@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { FaultCode } from '../../src/client/fault.ts';
-import { editEntry, rewrite, signOtherRoot, swapHashes } from '../client/insider.ts';
+import { type Entry, editEntry, rewrite, signOtherRoot, swapHashes } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { candor } from './candor.ts';
 
@@ -44,16 +44,33 @@ interface Fork {
 
 const hour = 3_600_000;
 
+/** The copy comes back, and the log goes on from there. */
+const restored = (more: number) => async (copy: string) => {
+  log.now += 1000;
+  await log.restore(copy);
+  await log.append(more);
+};
+
+/** The log is written and signed anew from changed entries, and goes on where more are told. */
+const rewritten =
+  (change: (entries: Entry[]) => void, more = 0) =>
+  async () => {
+    await log.tamper((path) => rewrite(path, change));
+    if (more === 0) return;
+    log.now += 1000;
+    await log.append(more);
+  };
+
+const edited = (entries: Entry[]) => {
+  entries[1]!.data = { title: 'nothing happened' };
+};
+
 const forks: readonly Fork[] = [
   {
     what: 'an old backup, restored, goes on and is smaller than it was',
     size: 6,
     kept: 3,
-    async fork(copy) {
-      log.now += 1000;
-      await log.restore(copy);
-      await log.append(1);
-    },
+    fork: restored(1),
     code: 'ROLLBACK',
     convicts: true,
   },
@@ -61,11 +78,7 @@ const forks: readonly Fork[] = [
     what: 'an old backup, restored, has other entries up to the same size',
     size: 6,
     kept: 3,
-    async fork(copy) {
-      log.now += 1000;
-      await log.restore(copy);
-      await log.append(3);
-    },
+    fork: restored(3),
     code: 'FORK',
     convicts: true,
   },
@@ -73,11 +86,7 @@ const forks: readonly Fork[] = [
     what: 'an old backup, restored, has grown beyond what it was',
     size: 6,
     kept: 3,
-    async fork(copy) {
-      log.now += 1000;
-      await log.restore(copy);
-      await log.append(9);
-    },
+    fork: restored(9),
     code: 'INCONSISTENT',
     convicts: true,
   },
@@ -85,11 +94,7 @@ const forks: readonly Fork[] = [
     what: 'the same, where the proof leaves the pinned root to the verifier',
     size: 8,
     kept: 3,
-    async fork(copy) {
-      log.now += 1000;
-      await log.restore(copy);
-      await log.append(12);
-    },
+    fork: restored(12),
     code: 'INCONSISTENT',
     convicts: true,
   },
@@ -104,54 +109,31 @@ const forks: readonly Fork[] = [
   {
     what: 'an entry was edited, the tree derived and the head signed again',
     size: 5,
-    fork: () =>
-      log.tamper((path) =>
-        rewrite(path, (entries) => {
-          entries[1]!.data = { title: 'nothing happened' };
-        }),
-      ),
+    fork: rewritten(edited),
     code: 'FORK',
     convicts: true,
   },
   {
     what: 'the same, and the log went on',
     size: 5,
-    async fork() {
-      await log.tamper((path) =>
-        rewrite(path, (entries) => {
-          entries[1]!.data = { title: 'nothing happened' };
-        }),
-      );
-      log.now += 1000;
-      await log.append(2);
-    },
+    fork: rewritten(edited, 2),
     code: 'INCONSISTENT',
     convicts: true,
   },
   {
     what: 'an entry was inserted with an old date',
     size: 5,
-    async fork() {
-      await log.tamper((path) =>
-        rewrite(path, (entries) => {
-          const backdated = { ...entries[1]!, id: '01940000-0000-7000-8000-ffffffffffff' };
-          entries.splice(2, 0, backdated);
-        }),
-      );
-      log.now += 1000;
-      await log.append(1);
-    },
+    fork: rewritten((entries) => {
+      const backdated = { ...entries[1]!, id: '01940000-0000-7000-8000-ffffffffffff' };
+      entries.splice(2, 0, backdated);
+    }, 1),
     code: 'INCONSISTENT',
     convicts: true,
   },
   {
     what: 'an entry was taken out',
     size: 5,
-    async fork() {
-      await log.tamper((path) => rewrite(path, (entries) => void entries.splice(2, 1)));
-      log.now += 1000;
-      await log.append(4);
-    },
+    fork: rewritten((entries) => void entries.splice(2, 1), 4),
     code: 'INCONSISTENT',
     convicts: true,
   },
@@ -233,27 +215,20 @@ interface Edit {
   readonly says: string;
 }
 
+const byNobody = (entry: Entry) => {
+  entry.actor = 'nobody';
+};
+
 const edits: readonly Edit[] = [
   {
     what: 'an entry was edited',
-    edit: (path) =>
-      editEntry(path, 3, (entry) => {
-        entry.actor = 'nobody';
-      }),
+    edit: (path) => editEntry(path, 3, byNobody),
     code: 'BAD_ENTRY_SIGNATURE',
     says: 'entry 3',
   },
   {
     what: 'an entry was edited and signed again',
-    edit: (path) =>
-      editEntry(
-        path,
-        3,
-        (entry) => {
-          entry.actor = 'nobody';
-        },
-        true,
-      ),
+    edit: (path) => editEntry(path, 3, byNobody, true),
     code: 'NOT_INCLUDED',
     says: 'entry 3',
   },
@@ -282,9 +257,7 @@ describe('what was changed under an intact tree is named', { timeout: 120_000 },
   test('what was checked before is checked again with --all-entries', async () => {
     await log.append(300);
     expect((await audit('--entries')).code).toBe(exitCodes.ok);
-    await log.tamper((path) =>
-      editEntry(path, 3, (entry) => Object.assign(entry, { actor: 'nobody' }), true),
-    );
+    await log.tamper((path) => editEntry(path, 3, byNobody, true));
     await log.append(1);
     const more = await audit('--entries');
     expect(more.json, more.stderr).toMatchObject({ status: 'extended', entries: { from: 300, to: 301 } });

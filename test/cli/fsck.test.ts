@@ -2,7 +2,10 @@ import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { lines } from '../../src/cli/fsck.ts';
 import { takeDataFolder } from '../../src/data-folder.ts';
+import { type FindingCode, findingCodes } from '../../src/ledger/check/findings.ts';
+import type { FsckReport } from '../../src/ledger/check/fsck.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { copyOf, fileOf, flipIn, hashOf, logOf } from '../ledger/damaged-log.ts';
 import { entries, folder, open } from '../ledger/fixture.ts';
@@ -20,9 +23,12 @@ test('a whole log: code 0, its size and root, for people and as JSON, by folder,
   expect(people).toMatchObject({ code: exitCodes.ok, stderr: '' });
   expect(people.stdout).toContain(root);
   expect(people.stdout).toContain('Whole');
+  expect(people.stdout).toMatch(/\nThe signature of every entry was verified\.\n$/);
   const status = { status: 'ok', tree_size: 20, root_hash: root, findings: [], counts: {} };
   const file = await candor('fsck', fileOf(log), '--json');
-  expect(JSON.parse(file.stdout)).toMatchObject(status);
+  expect(JSON.parse(file.stdout)).toMatchObject({ ...status, entry_signatures: false });
+  const unsigned = await candor('fsck', fileOf(log));
+  expect(unsigned.stdout).toMatch(/\nThe signatures of the entries were not verified: --signatures .*\n$/);
   const configured = await candorIn({ CANDOR_DATA_DIR: log.dataDir }, 'fsck', '--json', '--progress');
   expect(JSON.parse(configured.stdout)).toMatchObject(status);
   expect(configured.stderr).toMatch(/leaves 20 of 20/);
@@ -50,6 +56,33 @@ test('a damaged one: code 4, each finding with its code, place and advice', { ti
   const people = await candor('fsck', log.dataDir);
   expect(people.stdout).toContain('entry_altered: entry 7 does not hash to its leaf');
   expect(people.stdout).toContain('candor rebuild --dry-run');
+  expect(people.stdout).not.toContain('verified');
+});
+
+test('each advice once, under the findings that it is for', () => {
+  const finding = (code: FindingCode, message: string) => ({ code, message, ...findingCodes[code] });
+  const report = {
+    ...{ size: 9, head: undefined, elapsedMs: 1, ok: false, isDamaged: true, isRolledBack: false },
+    findings: [
+      finding('entry_altered', 'a'),
+      finding('node_missing', 'b'),
+      finding('entry_missing', 'c'),
+      finding('id_index', 'd'),
+      finding('anchor_ahead', 'e'),
+    ],
+    counts: { entry_altered: 1, node_missing: 3, entry_missing: 1, id_index: 1, anchor_ahead: 1 },
+  } as unknown as FsckReport;
+  expect(lines(report).slice(3)).toEqual([
+    'entry_altered: a',
+    'entry_missing: c',
+    `→ ${findingCodes.entry_altered.advice}`,
+    'node_missing: b',
+    'id_index: d',
+    'and 2 more of node_missing, id_index',
+    `→ ${findingCodes.node_missing.advice}`,
+    'anchor_ahead: e',
+    `→ ${findingCodes.anchor_ahead.advice}`,
+  ]);
 });
 
 test('one that was rolled back: code 5', { timeout }, async () => {

@@ -52,7 +52,7 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
 
     const inUse = await candor('restore', path!, '--data-dir', dataDir, '--replace');
     expect(inUse).toMatchObject({
-      code: exitCodes.failed,
+      code: exitCodes.unavailable,
       stderr: expect.stringContaining('in use by another process'),
     });
     await running.stop();
@@ -94,7 +94,7 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     await tokenFor(service, 'viewer');
     const refused = await candor('backup', '--data-dir', dataDir);
     expect(refused).toMatchObject({
-      code: exitCodes.failed,
+      code: exitCodes.unavailable,
       stderr: expect.stringContaining('candor backup <url>'),
     });
     await service.stop();

@@ -44,7 +44,7 @@ describe('candor witness', { timeout: 60_000 }, () => {
     expect(witness.output).toContain(made.stdout.trim());
     expect(await run('--state', state, '--show-key')).toMatchObject({ code: 0, stdout: made.stdout });
     const second = await run('--state', state, '--log', log.key.vkey);
-    expect(second).toMatchObject({ code: exitCodes.failed });
+    expect(second).toMatchObject({ code: exitCodes.unavailable });
     expect(second.stderr).toContain('in use by another process');
     expect(await witness.stop()).toBe(0);
   });

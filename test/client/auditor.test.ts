@@ -3,10 +3,12 @@ import { type AuditResult, audit, fetchHead, type Pin, proveEntry } from '../../
 import { auditEntries } from '../../src/client/entries.ts';
 import { members, parseExact } from '../../src/client/exact-json.ts';
 import { Fault, type FaultCode } from '../../src/client/fault.ts';
-import { parseKeySet } from '../../src/client/key-set.ts';
+import { type KeySet, parseKeySet } from '../../src/client/key-set.ts';
 import { httpLog } from '../../src/client/log-source.ts';
+import { changedKey } from '../../src/client/pin.ts';
 import { readTreeHead } from '../../src/client/tree-head.ts';
 import { readPath, verifyConsistency, verifyHead } from '../../src/client/verify.ts';
+import { CachingProxy } from './caching-proxy.ts';
 import { type Lie, ServedLog } from './served-log.ts';
 
 let log: ServedLog;
@@ -342,6 +344,218 @@ describe('every fault has its own code, and the pin is not touched', () => {
     await log.append(1);
     expect(codeOf(await check(undefined, { now: log.now + 10_000, maxAgeMs: 5000 }))).toBe('STALE_HEAD');
     expect(codeOf(await check(undefined, { now: log.now - 3600_000 }))).toBe('HEAD_FROM_FUTURE');
+  });
+});
+
+describe('what the keys of a pin cover stays what it was', () => {
+  const origins = (from: string, to: string) =>
+    replace(new RegExp(`"svc_origin":"${from}"`), `"svc_origin":"${to}"`);
+  /** A log with a retired, an active and a pending key of entries, a checkpoint key, and the pin of it. */
+  async function pinned(): Promise<Pin> {
+    await log.append(2);
+    await log.ledger.rotateKey('event-signing', 'system');
+    await log.append(2);
+    return pinOf(await check());
+  }
+  const editState = (state: string, change: (key: Jwk) => void) =>
+    editKey('event-signing', (key) => {
+      if (key.svc_state === state) change(key);
+    });
+
+  const changes: readonly (readonly [string, Lie['tell']])[] = [
+    ['the beginning of a retired key', editState('retired', (k) => Object.assign(k, { svc_from_size: 1 }))],
+    ['the beginning of an active key', editState('active', (k) => Object.assign(k, { svc_from_size: 0 }))],
+    ['a beginning that is gone', editState('active', (k) => void delete k.svc_from_size)],
+    ['a later end', editState('retired', (k) => Object.assign(k, { svc_to_size: 4 }))],
+    ['an earlier end', editState('retired', (k) => Object.assign(k, { svc_to_size: 1 }))],
+    ['an end that is gone', editState('retired', (k) => void delete k.svc_to_size)],
+    ['a name for a key that had none', editState('active', (k) => Object.assign(k, { svc_origin: 'log' }))],
+  ];
+  test.each(changes)('KEY_CHANGED: %s', async (_what, tell) => {
+    const pin = await pinned();
+    log.lies = [{ path: jwks, tell }];
+    const result = await check(pin);
+    expect(codeOf(result)).toBe('KEY_CHANGED');
+    expect(result).toHaveProperty('evidence');
+    log.lies = [];
+    expect((await check(pin)).status).toBe('unchanged');
+  });
+
+  test('KEY_CHANGED: an end before a head that the key signed', async () => {
+    const pin = await pinned();
+    await log.ledger.rotateKey('transparency-sth', 'system');
+    log.now += 1000;
+    await log.append(1);
+    const { signerKeyId: kid, size } = pin.head;
+    const ending = (toSize: number) =>
+      editKey('transparency-sth', (k) => {
+        if (k.kid === kid) k.svc_to_size = toSize;
+      });
+    log.lies = [{ path: jwks, tell: ending(size - 1) }];
+    expect(codeOf(await check(pin))).toBe('KEY_CHANGED');
+    log.lies = [{ path: jwks, tell: ending(size) }];
+    expect((await check(pin)).status).toBe('extended');
+  });
+
+  test('WRONG_ORIGIN: a log that has another name says so, which accuses nobody', async () => {
+    const pin = await pinned();
+    const name = [...pin.keys.values()].find(({ purpose }) => purpose === 'checkpoint')!.origin!;
+    log.lies = [{ path: jwks, tell: origins(name, 'log.example/two') }];
+    const result = await check(pin);
+    expect(codeOf(result)).toBe('WRONG_ORIGIN');
+    expect(result).not.toHaveProperty('evidence');
+    expect(result).toMatchObject({ fault: { message: expect.stringContaining('log.example/two') } });
+  });
+
+  test('KEY_CHANGED: the name of a revoked checkpoint key; and it counts for more than that of the log', async () => {
+    await log.append(1);
+    const first = (await log.ledger.keys()).find(({ svc_purpose }) => svc_purpose === 'checkpoint')!;
+    await log.ledger.revokeKey(String(first.kid), 'stolen', 'system');
+    const pin = pinOf(await check());
+    log.lies = [
+      {
+        path: jwks,
+        tell: editKey('checkpoint', (k) => {
+          k.svc_origin = 'log.example/two';
+        }),
+      },
+    ];
+    expect(codeOf(await check(pin))).toBe('KEY_CHANGED');
+  });
+
+  test('no false alarm: keys are published, take over, end, are given up and revoked, of every purpose', async () => {
+    await log.append(1);
+    let pin = pinOf(await check());
+    const follow = async () => {
+      const result = await check(pin);
+      if (result.status === 'fault') throw new Error(`${result.fault.code}: ${result.fault.message}`);
+      // From every earlier state, too.
+      for (const earlier of pins) expect((await check(earlier)).status).toBe('extended');
+      pins.push(pin);
+      pin = pinOf(result);
+    };
+    const pins: Pin[] = [];
+    for (const purpose of ['transparency-sth', 'event-signing', 'access-token'] as const) {
+      log.now += 1000;
+      await log.ledger.rotateKey(purpose, 'system');
+      await log.append(2);
+      await follow();
+    }
+    const before = await log.ledger.keys();
+    for (const { kid, svc_state } of before) {
+      log.now += 1000;
+      if (svc_state === 'active' || svc_state === 'retired')
+        await log.ledger.revokeKey(String(kid), 'stolen', 'system');
+      await log.append(1);
+      await follow();
+    }
+  });
+
+  test('no false alarm: a key that was published takes over, or is revoked before it did', () => {
+    const [was] = [...keysOf('pending', {}).values()];
+    const pin = {
+      head: { size: 5, signerKeyId: 'other' },
+      keys: new Map([[was!.kid, was!]]),
+    } as unknown as Pin;
+    expect(changedKey(pin, keysOf('active', { svc_from_size: 9 }))).toBeUndefined();
+    for (const state of ['revoked', 'retired'])
+      expect(changedKey(pin, keysOf(state, { svc_from_size: 0, svc_to_size: 0 }))).toBeUndefined();
+  });
+
+  function keysOf(svc_state: string, sizes: object): KeySet {
+    const x = Buffer.alloc(32, 7).toString('base64url');
+    const key = {
+      kty: 'OKP',
+      crv: 'Ed25519',
+      kid: 'k',
+      x,
+      svc_purpose: 'event-signing',
+      svc_state,
+      ...sizes,
+    };
+    const keys = parseKeySet(JSON.stringify({ keys: [key] }));
+    if (keys instanceof Fault) throw new Error(keys.message);
+    return keys;
+  }
+});
+
+describe('an old answer of a cache accuses nobody', () => {
+  let proxy: CachingProxy;
+  beforeEach(async () => {
+    proxy = await CachingProxy.before(log.url);
+  });
+  afterEach(() => proxy.close());
+  const through = (pin?: Pin) => audit(httpLog(proxy.url), pin, { now: log.now });
+
+  test.each([
+    ['the head', [sth]],
+    ['the keys', [jwks]],
+    ['both', [sth, jwks]],
+  ])('%s', async (_what, paths) => {
+    await log.append(2);
+    await proxy.keep(...paths);
+    await log.ledger.rotateKey('event-signing', 'system');
+    await log.append(1);
+    const pin = pinOf(await through());
+    proxy.serveKept = true;
+    expect((await through(pin)).status).toBe('unchanged');
+    await log.append(1);
+    expect(pinOf(await through(pin)).head.size).toBe(pin.head.size + 1);
+  });
+
+  test('keys that lack the one which took over', async () => {
+    await log.append(2);
+    const pin = pinOf(await through());
+    await proxy.keep(jwks);
+    await log.ledger.rotateKey('transparency-sth', 'system');
+    proxy.serveKept = true;
+    expect((await through(pin)).status).toBe('extended');
+  });
+
+  test('that the log is empty', async () => {
+    await proxy.keep(sth);
+    await log.append(1);
+    const pin = pinOf(await through());
+    proxy.serveKept = true;
+    expect((await through(pin)).status).toBe('unchanged');
+  });
+
+  test('what the log answers past the cache too is a verdict', async () => {
+    await log.append(2);
+    const copy = await log.snapshot();
+    await proxy.keep(sth, jwks);
+    await log.append(1);
+    const pin = pinOf(await through());
+    proxy.serveKept = true;
+    await log.restore(copy);
+    expect(codeOf(await through(pin))).toBe('ROLLBACK');
+  });
+
+  test('where the log is away, nothing was learned', async () => {
+    await log.append(2);
+    await proxy.keep(sth, jwks);
+    await log.append(1);
+    const pin = pinOf(await through());
+    proxy.serveKept = true;
+    log.lies = [{ path: sth, tell: () => ({ status: 503, body: '' }) }];
+    expect(codeOf(await through(pin))).toBe('UNAVAILABLE');
+  });
+
+  test('a smaller head that was signed later needs no second look, though the log hides it', async () => {
+    await log.append(2);
+    const honest = await log.snapshot();
+    await log.append(2);
+    const pin = pinOf(await through());
+    const whole = await log.snapshot();
+    await log.restore(honest);
+    log.now += 1000;
+    await log.append(1);
+    await proxy.keep(sth);
+    await log.restore(whole);
+    proxy.serveKept = true;
+    const result = await through(pin);
+    expect(codeOf(result)).toBe('ROLLBACK');
+    expect(result).toMatchObject({ evidence: expect.stringContaining('"convicts":true') });
   });
 });
 

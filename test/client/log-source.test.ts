@@ -49,6 +49,19 @@ describe('a log behind HTTP', () => {
     expect(await httpLog(url).getBytes('/')).toEqual(new Uint8Array());
   });
 
+  test('an empty token is none: no header is sent', async () => {
+    const url = await serve((request, response) => response.end(request.headers.authorization ?? 'none'));
+    expect(await httpLog(url, { token: '' }).get('/')).toBe('none');
+  });
+
+  test('past caches: every cache on the way is told to ask the log itself', async () => {
+    const url = await serve((request, response) => response.end(request.headers['cache-control'] ?? 'none'));
+    const log = httpLog(url);
+    expect(await log.get('/')).toBe('none');
+    expect(await log.pastCaches!().get('/')).toBe('no-cache');
+    expect(new TextDecoder().decode((await log.pastCaches!().getBytes('/')) as Uint8Array)).toBe('no-cache');
+  });
+
   test('takes no answer that never ends, by size or by time, and stops when it is told', async () => {
     const url = await serve((request, response) => {
       if (request.url === '/silent') return;

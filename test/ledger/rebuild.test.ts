@@ -15,9 +15,18 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { banner } from '../../src/ledger/banner.ts';
 import { beginAnew, LogThereError } from '../../src/ledger/check/begin-anew.ts';
+import { DatabaseFile } from '../../src/ledger/check/database-file.ts';
+import { branchPage, childOf } from '../../src/ledger/check/database-page.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
+import { JudgedHeads } from '../../src/ledger/check/judged-heads.ts';
+import { KnownHeads } from '../../src/ledger/check/known-heads.ts';
+import { PublicKeys } from '../../src/ledger/check/public-keys.ts';
 import { type RebuildOptions, type RebuildStep, rebuild } from '../../src/ledger/check/rebuild.ts';
 import { toJson } from '../../src/ledger/heads.ts';
+import { headKey } from '../../src/ledger/storage/head-history.ts';
+import { sha256 } from '../../src/sha256.ts';
+import { GrowingTree } from '../../src/tlog/growing-tree.ts';
+import { leafHash } from '../../src/tlog/tree.ts';
 import {
   copyOf,
   fileOf,
@@ -26,6 +35,7 @@ import {
   headRow,
   type KnownLog,
   logIn,
+  logOf,
   pageBytes,
   recoverable,
   scribble,
@@ -94,6 +104,139 @@ describe('where only what is derived was damaged, nothing is lost and nothing we
     await checkService(log, 700);
   });
 });
+
+describe('heads that only pages outside the table have', () => {
+  /** A log with a head for each leaf, whose table of heads has several pages. */
+  async function withHeads(size: number): Promise<KnownLog> {
+    return logOf(...Array.from({ length: size }, (_, i) => i + 1));
+  }
+
+  const historyOf = async (log: KnownLog): Promise<number[]> => {
+    const ledger = await open(log.dataDir);
+    const { heads } = await ledger.heads({ page: 1, per_page: 1000 });
+    await ledger.close();
+    return heads.map(({ tree_size }) => tree_size);
+  };
+
+  /** The page above all leaves of the table, and those. */
+  function headPages(log: KnownLog): { root: number; bytes: Buffer; leaves: number[] } {
+    const file = new DatabaseFile(fileOf(log));
+    const { root, depth } = file.tables(() => {}).get('heads')!;
+    const bytes = Buffer.alloc(pageBytes);
+    expect({ depth, wrong: file.loadPage(root!, branchPage, bytes) }).toEqual({ depth: 2 });
+    file.close();
+    const nodes = bytes.readUInt16LE(20) >> 1;
+    return { root: root!, bytes, leaves: Array.from({ length: nodes }, (_, i) => childOf(bytes, i)) };
+  }
+
+  const hexOf = (row: Buffer): string => row.toString('hex');
+
+  /** Every row as long as a head's, of any page. */
+  function rowsInPages(log: KnownLog): Set<string> {
+    const file = new DatabaseFile(fileOf(log), { isRescue: true });
+    const rows = [...file.strayRows()].filter(({ bytes }) => bytes === headRow(log.heads[0]!).length);
+    const found = new Set(rows.map(({ page, node }) => hexOf(file.strayValue(page, node)!)));
+    file.close();
+    return found;
+  }
+
+  test('are merged into the history, in between those of the table', async () => {
+    const log = await withHeads(120);
+    const gone = [1, 40, 41, 77];
+    const rows = gone.map((size) => headRow(log.heads[size - 1]!));
+    await tamper(log, 'heads', (table) => {
+      for (const size of gone) table.removeSync(headKey(log.heads[size - 1]!));
+    });
+    const bytes = readFileSync(fileOf(log));
+    for (const row of rows) expect(bytes.includes(row)).toBe(true); // in pages that the table has left
+    await tamper(log, 'kinds', (table) => table.clearSync());
+    expect(await run(log)).toMatchObject({
+      ...{ outcome: 'rebuilt', head: { size: 120 } },
+      lost: { from: 120, headCount: 0, overlookedHeads: 0 },
+    });
+    expect(await historyOf(log)).toEqual(log.heads.map(({ size }) => size));
+    await checkService(log, 120);
+  });
+
+  test('take the place of rows that are there and altered', async () => {
+    const log = await withHeads(120);
+    const [head, unsigned] = [log.heads[59]!, headRow(log.heads[59]!)];
+    unsigned[60]! ^= 1;
+    await tamper(log, 'heads', (table) => table.putSync(headKey(head), unsigned));
+    expect(await run(log)).toMatchObject({ outcome: 'rebuilt', lost: { headCount: 0 } });
+    expect(await historyOf(log)).toEqual(log.heads.map(({ size }) => size));
+    await checkService(log, 120);
+  });
+
+  test('are found where a page of the table, or the way to all of it, is gone', async () => {
+    const log = await withHeads(120);
+    const { leaves, root } = headPages(log);
+    for (const zeroed of [...leaves, root]) {
+      const damaged = copyOf(log);
+      scribble(damaged, (bytes) => bytes.fill(0, zeroed * pageBytes, (zeroed + 1) * pageBytes));
+      const inPages = rowsInPages(damaged);
+      const readable = log.heads.filter((head) => head.size === 120 || inPages.has(hexOf(headRow(head)))); // the anchor has the last
+      expect(readable.length).toBeGreaterThan(20);
+      expect(await run(damaged)).toMatchObject({ outcome: 'rebuilt', head: { size: 120 } });
+      expect(await historyOf(damaged)).toEqual(readable.map(({ size }) => size));
+    }
+  });
+
+  test('and a page that is reached twice hides none of those behind it', async () => {
+    const log = await withHeads(120);
+    const { leaves, root, bytes } = headPages(log);
+    expect(leaves.length).toBeGreaterThan(4);
+    bytes.writeUIntLE(leaves[3]!, bytes.readUInt16LE(24 + 2) + 24, 6); // where the second one's number is
+    scribble(log, (file) => bytes.copy(file, root * pageBytes));
+    expect(await run(log)).toMatchObject({ outcome: 'rebuilt', lost: { headCount: 0 } });
+    expect(await historyOf(log)).toEqual(log.heads.map(({ size }) => size));
+  });
+
+  test('are bounded: past that many, the largest are taken, and the report says so', async () => {
+    const log = await withHeads(120);
+    await tamper(log, 'heads', (table) => table.clearSync());
+    const { outcome, head, lost } = await run(log, { maxStrayHeads: 10 });
+    expect({ outcome, size: head?.size }).toEqual({ outcome: 'rebuilt', size: 120 });
+    expect(lost.overlookedHeads).toBeGreaterThan(0);
+    const history = await historyOf(log);
+    expect(history.length).toBeGreaterThanOrEqual(10);
+    expect(history.slice(-10)).toEqual(log.heads.slice(-10).map(({ size }) => size));
+    await checkService(log, 120);
+  });
+});
+
+test.each([0, 1, 100])(
+  'heads are judged again where more than %i runs would have to be remembered',
+  async (maxRuns) => {
+    const log = await logOf(...Array.from({ length: 12 }, (_, i) => i + 1));
+    const unsigned = [2, 3, 5, 9, 11];
+    for (const size of unsigned) flipIn(log, headRow(log.heads[size - 1]!).subarray(48), 3);
+    const file = new DatabaseFile(fileOf(log), { isRescue: true });
+    const keys = PublicKeys.load(join(log.dataDir, 'keys'));
+    const table = file.tables(() => {}).get('heads');
+    const judged = new JudgedHeads(
+      new KnownHeads({ file, table, keys, elsewhere: log.heads.slice(0, 8) }),
+      keys,
+      maxRuns,
+    );
+    const grow = (take: (size: number, root: () => Uint8Array) => void): void => {
+      const tree = GrowingTree.load(sha256, 0, () => undefined)!;
+      for (const [index, canonical] of log.canonical.entries()) {
+        tree.append(leafHash(sha256, index < 9 ? canonical : Buffer.alloc(1)));
+        take(tree.size, () => tree.root());
+      }
+    };
+    grow((size, root) => judged.compare(size, root));
+    judged.end();
+    const kept: number[] = [];
+    const next = judged.kept();
+    grow((size, root) => kept.push(...Array.from(next(size, root), (head) => head.size)));
+    file.close();
+    expect(kept).toEqual([1, 2, 3, 4, 5, 6, 7, 8]); // 2, 3 and 5 are known from elsewhere
+    expect(judged.last?.size).toBe(8);
+    expect(judged.dropped.first.map(({ size }) => size)).toEqual([10, 12]);
+  },
+);
 
 /** A log in which no copy of this entry can be read. */
 function withoutEntry(index: number): KnownLog {

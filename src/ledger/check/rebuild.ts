@@ -2,25 +2,18 @@ import { existsSync } from 'node:fs';
 import { copyFile, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { flushFolder, replaceFile } from '../../durable-file.ts';
-import { sha256 } from '../../sha256.ts';
-import { GrowingTree } from '../../tlog/growing-tree.ts';
-import { leafHash } from '../../tlog/tree.ts';
 import { anchorText, readAnchor } from '../anchor.ts';
 import { type Clock, milliseconds } from '../heads.ts';
 import { Journal } from '../journal.ts';
 import { KeyRing } from '../keys/key-ring.ts';
-import { LeafIndex } from '../storage/leaf-index.ts';
-import { LmdbStorage, type RebuiltPart } from '../storage/lmdb-store.ts';
+import { LmdbStorage } from '../storage/lmdb-store.ts';
 import type { SignedHead } from '../storage/storage.ts';
-import { EntryReader } from './canonical-entry.ts';
 import { DatabaseFile } from './database-file.ts';
 import { wholePieceBytes } from './file-pieces.ts';
 import { type FsckProgress, type FsckReport, fsck } from './fsck.ts';
+import { PartWriter, partEntries } from './part-writer.ts';
 import { PublicKeys } from './public-keys.ts';
 import { Salvage, type Salvaged } from './salvage.ts';
-
-/** Entries written in one transaction. */
-const partEntries = 16_384;
 
 /** Lost entries that are named by their ids. */
 const maxNamed = 1000;
@@ -34,6 +27,8 @@ export interface RebuildOptions {
   readonly acceptLoss?: boolean;
   /** Only say what would be done. */
   readonly dryRun?: boolean;
+  /** Signed heads outside the table that are kept in memory. Default: see the constant of that name. */
+  readonly maxStrayHeads?: number;
   readonly clock?: Clock;
   onProgress?(progress: RebuildProgress): void;
   /** Told before each step that leaves something different on disk, for tests that stop there. */
@@ -76,8 +71,14 @@ export interface RebuildReport {
     readonly why: string | undefined;
     /** Ids of the first thousand, by index, where anything tells them. */
     readonly ids: ReadonlyMap<number, string>;
-    /** Heads that were signed, so that auditors may hold them. */
+    /** Heads that were signed, so that auditors may hold them: the first hundred, by size, and how many there are. */
     readonly heads: readonly SignedHead[];
+    readonly headCount: number;
+    /**
+     * Smaller signed heads, at least so many, that are in no table of the file and more than could be looked at: the
+     * history has them no longer, and they prove nothing that a larger one doesn't.
+     */
+    readonly overlookedHeads: number;
   };
   /** Where the damaged file was kept. */
   readonly kept: string | undefined;
@@ -93,7 +94,9 @@ export interface RebuildReport {
  * line that tells how far the log went back, and the anchor the head that it goes on from (the old one is kept): the
  * service starts again, and shows it. Auditors that saw more will report a fork, which is the truth.
  *
- * The caller holds the lock of the folder. Memory: 12 bytes a leaf where pages are damaged, and the heads.
+ * The caller holds the lock of the folder. Memory is independent of the size of the log and of how many heads were signed,
+ * but for 12 bytes a leaf where entries are missing, and 200 bytes, up to a limit (stray-heads.ts), for each signed head
+ * that only pages outside the table have.
  */
 export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
   const { dataDir, anchorPath = join(dataDir, 'anchor.json'), onProgress, heads = [] } = options;
@@ -106,7 +109,7 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
   const elsewhere = [...(await witnessed(dataDir, anchorPath, keys)), ...heads];
   const file = new DatabaseFile(path, { isRescue: true, isDirect: true, pieceBytes: wholePieceBytes });
   try {
-    const salvage = new Salvage(file, keys, elsewhere);
+    const salvage = new Salvage(file, keys, elsewhere, options.maxStrayHeads);
     const saved = await salvage.run((progress) => onProgress?.({ step: 'read', ...progress }));
     const plan = new Plan(options, found, salvage, saved);
     return await plan.carryOut(path, anchorPath);
@@ -153,7 +156,7 @@ class Plan {
   }
 
   get #isLoss(): boolean {
-    return this.#saved.dropped.length > 0;
+    return this.#saved.dropped.count > 0;
   }
 
   get #now(): Date {
@@ -162,11 +165,8 @@ class Plan {
   }
 
   get #largest(): SignedHead | undefined {
-    const all = [...this.#saved.dropped, ...(this.#saved.head === undefined ? [] : [this.#saved.head])];
-    return all.reduce<SignedHead | undefined>(
-      (most, head) => (most === undefined || head.size > most.size ? head : most),
-      undefined,
-    );
+    const { head, dropped } = this.#saved;
+    return head !== undefined && head.size > (dropped.largest?.size ?? -1) ? head : dropped.largest;
   }
 
   #step(step: RebuildStep): void {
@@ -194,17 +194,20 @@ class Plan {
   }
 
   async #write(path: string): Promise<void> {
-    const { head, heads } = this.#saved;
+    const { head } = this.#saved;
     const storage = new LmdbStorage(path);
     try {
       const size = head?.size ?? 0;
       const writer = new PartWriter(storage);
+      const kept = this.#saved.kept();
+      writer.addHeads(kept);
       for (const bytes of this.#salvage.entries(size)) {
         writer.add(bytes);
+        writer.addHeads(kept);
         if (writer.size % partEntries === 0)
           this.#options.onProgress?.({ step: 'write', leaves: writer.size, total: size });
       }
-      writer.end(heads);
+      writer.end();
       storage.complete();
       const checkpoint = this.#salvage.checkpoint;
       if (checkpoint !== undefined && sizeOf(checkpoint) <= size) storage.keepCheckpoint(checkpoint);
@@ -248,58 +251,18 @@ class Plan {
   }
 
   #report(outcome: RebuildOutcome, kept?: string): RebuildReport {
-    const { head, dropped, known, stoppedAt } = this.#saved;
+    const { head, dropped, overlooked, known, stoppedAt } = this.#saved;
     const from = head?.size ?? 0;
     const lost = {
       from,
       to: known,
       why: stoppedAt && `entry ${stoppedAt.index} ${stoppedAt.why}`,
       ids: this.#salvage.idsOf(from, known, maxNamed),
-      heads: dropped,
+      heads: dropped.first,
+      headCount: dropped.count,
+      overlookedHeads: overlooked,
     };
     return { outcome, found: this.#found, head, previous: this.#largest, lost, kept };
-  }
-}
-
-/** Writes entries and all that is derived from them, part by part. */
-class PartWriter {
-  readonly #storage: LmdbStorage;
-  readonly #tree = GrowingTree.load(sha256, 0, () => undefined)!;
-  readonly #leaves = new LeafIndex();
-  readonly #reader = new EntryReader();
-  #entries: { id: string; canonical: Uint8Array }[] = [];
-  #buckets: RebuiltPart['buckets'][number][] = [];
-
-  constructor(storage: LmdbStorage) {
-    this.#storage = storage;
-  }
-
-  get size(): number {
-    return this.#tree.size;
-  }
-
-  add(bytes: Buffer): void {
-    const canonical = new Uint8Array(bytes);
-    if (!this.#reader.read(bytes)) throw new Error(`entry ${this.size} is signed for and no entry`);
-    const hash = leafHash(sha256, canonical);
-    this.#entries.push({ id: this.#reader.id, canonical });
-    this.#tree.append(hash);
-    this.#buckets.push(...this.#leaves.add(hash));
-    if (this.#entries.length === partEntries) this.#flush([]);
-  }
-
-  end(heads: readonly SignedHead[]): void {
-    this.#flush([]);
-    for (let from = 0; from < heads.length; from += partEntries)
-      this.#flush(heads.slice(from, from + partEntries));
-  }
-
-  #flush(heads: readonly SignedHead[]): void {
-    const first = this.#tree.size - this.#entries.length;
-    const pages = this.#entries.length === 0 ? [] : this.#tree.takePages();
-    this.#storage.load({ first, entries: this.#entries, pages, buckets: this.#buckets, heads });
-    this.#entries = [];
-    this.#buckets = [];
   }
 }
 

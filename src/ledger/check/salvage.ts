@@ -1,26 +1,28 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { sha256 } from '../../sha256.ts';
 import { GrowingTree } from '../../tlog/growing-tree.ts';
-import { timestampStepNs } from '../../tlog/head.ts';
 import { pageColumns, pageHashes, pageWidth } from '../../tlog/page.ts';
 import { equalHashes, type Hash, hashBytes, leafHash } from '../../tlog/tree.ts';
 import { bytesToUuid } from '../../uuid.ts';
-import { headRowBytes, readHeadRow, readHeadValue } from '../storage/head-row.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { EntryReader } from './canonical-entry.ts';
 import type { DatabaseFile, Table } from './database-file.ts';
+import { type DroppedHeads, JudgedHeads, type KeptHeads } from './judged-heads.ts';
+import { KnownHeads } from './known-heads.ts';
 import type { PublicKeys } from './public-keys.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
-import { keyNumber, keyNumbers, numberKey, numbersKey } from './row-keys.ts';
+import { keyNumber, numberKey, numbersKey } from './row-keys.ts';
+import { StrayEntries } from './stray-entries.ts';
 
 /** What can be saved of a log. */
 export interface Salvaged {
   /** The largest signed head whose leaves are all there and give its root; undefined where there is none. */
   readonly head: SignedHead | undefined;
-  /** Every signed head up to it whose root the leaves give, by size and time. */
-  readonly heads: readonly SignedHead[];
-  /** Signed heads that can't be kept: larger ones, and those with other roots. */
-  readonly dropped: readonly SignedHead[];
+  /** Gives every signed head up to it whose root the leaves give, as another tree grows. */
+  readonly kept: () => KeptHeads;
+  readonly dropped: DroppedHeads;
+  /** Smaller signed heads, at least so many, that weren't looked at: see `maxStrayHeads`. */
+  readonly overlooked: number;
   /** Leaves of the largest signed head known, or more where there are more entries. */
   readonly known: number;
   /** The first entry from which on nothing can be saved, and why. */
@@ -30,8 +32,6 @@ export interface Salvaged {
 /** Entries that are looked for to tell their ids, readable or not. */
 const maxAsked = 100_000;
 
-/** A signature alone has 128 digits. */
-const leastEntryBytes = 128;
 const noDamage = () => {};
 const stepLeaves = 16_384;
 
@@ -44,34 +44,40 @@ export class Salvage {
   readonly #file: DatabaseFile;
   readonly #keys: PublicKeys;
   readonly #tables: ReadonlyMap<string, Table>;
-  /** Signed heads known from elsewhere: anchor, journal, an auditor's pin. */
   readonly #elsewhere: readonly SignedHead[];
+  readonly #maxStrayHeads: number | undefined;
   #stray: StrayEntries | undefined;
   /** The first entry that differs from its node, where no other copy fits. */
   #altered: number | undefined;
 
-  constructor(file: DatabaseFile, keys: PublicKeys, elsewhere: readonly SignedHead[]) {
+  /**
+   * @param elsewhere - signed heads from the anchor, the journal, an auditor's pin
+   * @param maxStrayHeads - default: see the constant of that name
+   */
+  constructor(
+    file: DatabaseFile,
+    keys: PublicKeys,
+    elsewhere: readonly SignedHead[],
+    maxStrayHeads?: number,
+  ) {
     this.#file = file;
     this.#keys = keys;
     this.#tables = file.tables(noDamage);
     this.#elsewhere = elsewhere;
+    this.#maxStrayHeads = maxStrayHeads;
   }
 
   /** The longest beginning that a signed head vouches for. */
   async run(onProgress: (progress: { leaves: number; total: number }) => void): Promise<Salvaged> {
-    const heads = this.#heads();
-    const largest = heads.reduce((most, { size }) => Math.max(most, size), 0);
+    const known = new KnownHeads({
+      ...{ file: this.#file, table: this.#tables.get('heads'), keys: this.#keys },
+      ...{ elsewhere: this.#elsewhere, maxStrays: this.#maxStrayHeads },
+    });
+    const heads = new JudgedHeads(known, this.#keys);
+    const { largest } = known;
     const tree = GrowingTree.load(sha256, 0, () => undefined)!;
-    const kept: SignedHead[] = [];
-    const dropped: SignedHead[] = [];
-    let next = 0;
-    const compare = (root: () => Hash): void => {
-      for (; next < heads.length && heads[next]!.size <= tree.size; next++) {
-        const head = heads[next]!;
-        (equalHashes(head.root, root()) ? kept : dropped).push(head);
-      }
-    };
-    compare(() => tree.root());
+    const root = () => tree.root();
+    heads.compare(0, root);
     let stoppedAt: Salvaged['stoppedAt'];
     for (const hash of this.hashes(largest)) {
       if (hash === undefined) {
@@ -79,18 +85,21 @@ export class Salvage {
         break;
       }
       tree.append(hash);
-      compare(() => tree.root());
+      heads.compare(tree.size, root);
       if (tree.size % stepLeaves !== 0) continue;
+      tree.takePages(); // nobody wants them, and it would keep all
       onProgress({ leaves: tree.size, total: largest });
       await turn();
     }
-    dropped.push(...heads.slice(next));
-    if (dropped.length > 0 && this.#altered !== undefined)
+    heads.end();
+    const { last, dropped } = heads;
+    if (dropped.count > 0 && this.#altered !== undefined)
       stoppedAt ??= { index: this.#altered, why: 'does not hash to its leaf' };
     return {
-      head: kept.at(-1),
-      heads: kept,
+      head: last,
+      kept: () => heads.kept(),
       dropped,
+      overlooked: known.overlooked,
       known: Math.max(largest, this.#lastIndex() + 1),
       stoppedAt,
     };
@@ -161,29 +170,6 @@ export class Salvage {
     return fitting ?? own ?? copies.find(({ bytes }) => new EntryReader().read(bytes));
   }
 
-  /** Signed heads from everywhere, once each, by size and time. */
-  #heads(): SignedHead[] {
-    const found = new Map<string, SignedHead>();
-    const add = (head: SignedHead | undefined): void => {
-      if (head === undefined) return;
-      const name = `${head.size} ${head.timestampNs} ${head.keyId}`;
-      if (!found.has(name) && this.#keys.isSigned(head)) found.set(name, head);
-    };
-    const table = this.#tables.get('heads');
-    if (table !== undefined) {
-      for (const rows = new RowCursor(this.#file, table, noDamage); rows.next(); )
-        add(readHeadRow(rows.key(), rows.value()));
-    }
-    for (const { page, node, key, bytes } of this.#file.strayRows()) {
-      if (bytes === headRowBytes && keyNumbers(key) !== undefined)
-        add(readHeadValue(this.#file.strayValue(page, node) ?? key));
-    }
-    for (const head of this.#elsewhere) add(head);
-    return [...found.values()].sort(
-      (a, b) => a.size - b.size || Number((a.timestampNs - b.timestampNs) / timestampStepNs),
-    );
-  }
-
   #stored(index: number): Buffer | undefined {
     const table = this.#tables.get('entries');
     return table && findRow(this.#file, table, numberKey(index));
@@ -220,37 +206,4 @@ export class Salvage {
       return isPage ? bytes.subarray(column * hashBytes, (column + 1) * hashBytes) : undefined;
     },
   };
-}
-
-/** Where copies of each entry lie in the file: the first and the last that a scan of all pages met. 12 bytes a leaf. */
-class StrayEntries {
-  readonly #file: DatabaseFile;
-  readonly #pages: readonly Uint32Array[];
-  readonly #nodes: readonly Uint16Array[];
-
-  constructor(file: DatabaseFile, size: number) {
-    this.#file = file;
-    this.#pages = [new Uint32Array(size), new Uint32Array(size)];
-    this.#nodes = [new Uint16Array(size), new Uint16Array(size)];
-    for (const { page, node, key, bytes } of file.strayRows()) {
-      // Keys of one number are those of `history` too, whose values are 16 bytes.
-      const index = bytes > leastEntryBytes ? keyNumber(key) : -1;
-      if (index < 0 || index >= size) continue;
-      const copy = this.#pages[0]![index] === 0 ? 0 : 1;
-      this.#keep(copy, index, page, node);
-    }
-  }
-
-  candidates(index: number): Buffer[] {
-    return this.#pages.flatMap((pages, copy) => {
-      const page = pages[index] ?? 0;
-      const value = page === 0 ? undefined : this.#file.strayValue(page, this.#nodes[copy]![index]!);
-      return value !== undefined && value[0] === 0x7b ? [value] : [];
-    });
-  }
-
-  #keep(copy: number, index: number, page: number, node: number): void {
-    this.#pages[copy]![index] = page;
-    this.#nodes[copy]![index] = node;
-  }
 }

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { pageColumns } from '../../tlog/page.ts';
-import { equalHashes, type Hash } from '../../tlog/tree.ts';
+import type { Hash } from '../../tlog/tree.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
-import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile, type PageDamage, type Table } from './database-file.ts';
 import { EntriesCheck } from './entries.ts';
 import { wholePieceBytes } from './file-pieces.ts';
@@ -10,6 +9,7 @@ import { Findings, type FoundThings } from './findings.ts';
 import { checkSignature, readHeads } from './heads.ts';
 import { type IndexSums, SegmentIndexes } from './indexes.ts';
 import { PublicKeys } from './public-keys.ts';
+import { WantedRoots } from './wanted-roots.ts';
 
 /** A part of the log that can be checked without the others: 65,536 leaves, two whole levels of pages of nodes. */
 export interface SegmentJob {
@@ -31,13 +31,8 @@ export interface SegmentResult extends IndexSums {
   readonly leaves: number;
   /** Root of the segment's own leaves; undefined where one of them isn't known. */
   readonly root: Hash | undefined;
-  /**
-   * For each head in it, in order, and each size in `alsoAt`: leaves, the root of the segment's own leaves at that size,
-   * and for heads the root that was signed. None behind a leaf that isn't known.
-   */
-  readonly sizes: readonly number[];
-  readonly roots: readonly Hash[];
-  readonly signed: readonly (Hash | undefined)[];
+  /** At each head in it and each size in `alsoAt` (wanted-roots.ts). None behind a leaf that isn't known. */
+  readonly roots: Uint8Array;
   readonly found: FoundThings;
   readonly damages: readonly PageDamage[];
 }
@@ -94,56 +89,8 @@ export class SegmentReader {
     indexes.checkRuns();
     for (const head of heads()) checkSignature(head, this.#keys, findings);
     return {
-      ...{ first, leaves, root: check.root, ...wanted.found, ...indexes.sums, damages },
+      ...{ first, leaves, root: check.root, roots: wanted.packed, ...indexes.sums, damages },
       found: { list: findings.list, counts: findings.counts },
     };
-  }
-}
-
-/** Heads and other sizes, by size, as the tree comes to them. */
-class WantedRoots {
-  readonly #heads: Generator<SignedHead>;
-  readonly #also: readonly number[];
-  #head: SignedHead | undefined;
-  #next = 0;
-  readonly found = { sizes: [] as number[], roots: [] as Hash[], signed: [] as (Hash | undefined)[] };
-
-  constructor(heads: Generator<SignedHead>, also: readonly number[]) {
-    this.#heads = heads;
-    this.#also = also;
-    this.#head = this.#take();
-  }
-
-  reached(size: number, rootOf: () => Hash): void {
-    const wanted: (Hash | undefined)[] = [];
-    for (; this.#head !== undefined && this.#head.size <= size; this.#head = this.#take()) {
-      if (this.#head.size === size) wanted.push(this.#head.root);
-    }
-    for (; (this.#also[this.#next] ?? Number.POSITIVE_INFINITY) <= size; this.#next++) {
-      if (this.#also[this.#next] === size) wanted.push(undefined);
-    }
-    if (wanted.length === 0) return;
-    const root = rootOf();
-    for (const signed of wanted) this.#add(size, root, signed);
-  }
-
-  #add(size: number, root: Hash, signed: Hash | undefined): void {
-    // Heads are signed anew at the same size: once is enough where the same root was signed.
-    const last = this.found.signed.at(-1);
-    if (
-      this.found.sizes.at(-1) === size &&
-      signed !== undefined &&
-      last !== undefined &&
-      equalHashes(last, signed)
-    )
-      return;
-    this.found.sizes.push(size);
-    this.found.roots.push(root);
-    this.found.signed.push(signed);
-  }
-
-  #take(): SignedHead | undefined {
-    const { value, done } = this.#heads.next();
-    return done === true ? undefined : value;
   }
 }

@@ -8,6 +8,7 @@ import type { Findings } from './findings.ts';
 import { findRow } from './row-cursor.ts';
 import { numbersKey } from './row-keys.ts';
 import type { SegmentResult } from './segment.ts';
+import { unpackRoots } from './wanted-roots.ts';
 import type { WitnessedHead } from './witnesses.ts';
 
 /** A complete subtree over segments. */
@@ -51,9 +52,8 @@ export class TreeJoin {
 
   add(part: SegmentResult): void {
     if (this.#broken) return;
-    part.sizes.forEach((size, i) => {
-      this.#compare(size, this.#rootOf(size - part.first, part.roots[i]!), part.signed[i]);
-    });
+    for (const { size, root, signed } of unpackRoots(part.roots))
+      this.#compare(size, this.#rootOf(size - part.first, root), signed);
     if (part.root === undefined) this.#broken = true;
     else if (part.leaves === segmentLeaves) this.#append(part.root);
   }

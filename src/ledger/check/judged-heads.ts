@@ -1,0 +1,175 @@
+import { equalHashes, type Hash } from '../../tlog/tree.ts';
+import { lowerBound } from '../storage/lower-bound.ts';
+import type { SignedHead } from '../storage/storage.ts';
+import type { KnownHeads } from './known-heads.ts';
+import type { PublicKeys } from './public-keys.ts';
+
+/** Signed heads that can't be kept: larger than what is saved, or with another root. */
+export interface DroppedHeads {
+  readonly count: number;
+  /** The first hundred, by size and time. */
+  readonly first: readonly SignedHead[];
+  readonly largest: SignedHead | undefined;
+}
+
+/** Each call gives the next heads up to a size, which must be that of the caller's tree, by size and time. */
+export type KeptHeads = (size: number, root: () => Hash) => Generator<SignedHead>;
+
+const maxListed = 100;
+
+/** Runs of heads that are remembered not to be kept: 1.6 MB. Past them each head is judged again. */
+const maxRuns = 100_000;
+
+/**
+ * Which heads the leaves give, found out while a tree grows, and given again while another one does: 100 µs a head, for
+ * signature and root, so that the first answers are remembered, as long as few are no.
+ */
+export class JudgedHeads {
+  readonly #known: KnownHeads;
+  readonly #keys: PublicKeys;
+  readonly #refused: NumberRuns;
+  readonly #pass: HeadsPass;
+  readonly #first: SignedHead[] = [];
+  #count = 0;
+  #largest: SignedHead | undefined;
+  #last: SignedHead | undefined;
+
+  constructor(known: KnownHeads, keys: PublicKeys, maxRefused = maxRuns) {
+    this.#known = known;
+    this.#keys = keys;
+    this.#refused = new NumberRuns(maxRefused);
+    this.#pass = new HeadsPass(known, keys);
+  }
+
+  /** Holds the next heads of up to `size` leaves, which must be the tree's, against its root. */
+  compare(size: number, root: () => Hash): void {
+    for (const { number, head } of this.#pass.upTo(size)) {
+      const isNew = this.#pass.isNew(head);
+      if (isNew && equalHashes(head.root, root())) this.#last = head;
+      else this.#refuse(number, isNew ? head : undefined);
+    }
+  }
+
+  /** The tree grows no further: the rest is dropped. */
+  end(): void {
+    for (const { number, head } of this.#pass.upTo(Number.POSITIVE_INFINITY))
+      this.#refuse(number, this.#pass.isNew(head) ? head : undefined);
+  }
+
+  /** The largest that the leaves give, the newest of its size. */
+  get last(): SignedHead | undefined {
+    return this.#last;
+  }
+
+  get dropped(): DroppedHeads {
+    return { count: this.#count, first: this.#first, largest: this.#largest };
+  }
+
+  /** The heads that the leaves give, once more, after the end. */
+  kept(): KeptHeads {
+    const pass = new HeadsPass(this.#known, this.#keys);
+    const refused = this.#refused;
+    return function* upTo(size, root) {
+      for (const { number, head } of pass.upTo(size)) {
+        if (!refused.knows(number)) {
+          if (pass.isNew(head) && equalHashes(head.root, root())) yield head;
+        } else if (!refused.has(number)) {
+          pass.note(head);
+          yield head;
+        }
+      }
+    };
+  }
+
+  /** @param dropped - the head, unless it is unsigned or came before */
+  #refuse(number: number, dropped: SignedHead | undefined): void {
+    this.#refused.add(number);
+    if (dropped === undefined) return;
+    this.#count += 1;
+    if (this.#first.length < maxListed) this.#first.push(dropped);
+    if (this.#largest === undefined || dropped.size > this.#largest.size) this.#largest = dropped;
+  }
+}
+
+/** One walk through all heads. */
+class HeadsPass {
+  readonly #heads: Iterator<SignedHead, unknown>;
+  readonly #keys: PublicKeys;
+  #next: SignedHead | undefined;
+  #number = 0;
+  /** Signed heads of the size and time that it is at. */
+  #here: SignedHead[] = [];
+
+  constructor(known: KnownHeads, keys: PublicKeys) {
+    this.#heads = known.all();
+    this.#keys = keys;
+    this.#step();
+  }
+
+  *upTo(size: number): Generator<{ readonly number: number; readonly head: SignedHead }> {
+    while (this.#next !== undefined && this.#next.size <= size) {
+      const head = this.#next;
+      this.#step();
+      yield { number: this.#number++, head };
+    }
+  }
+
+  /** Whether a key of the log signed it, and it didn't come already. To be asked in order, once each. */
+  isNew(head: SignedHead): boolean {
+    const isHere = this.#here.some((one) => isSame(one, head));
+    if (isHere || !this.#keys.isSigned(head)) return false;
+    this.note(head);
+    return true;
+  }
+
+  /** It is known to be signed and new. */
+  note(head: SignedHead): void {
+    const [one] = this.#here;
+    if (one?.size !== head.size || one.timestampNs !== head.timestampNs) this.#here = [];
+    this.#here.push(head);
+  }
+
+  #step(): void {
+    const { value, done } = this.#heads.next();
+    this.#next = done === true ? undefined : (value as SignedHead);
+  }
+}
+
+function isSame(a: SignedHead, b: SignedHead): boolean {
+  return (
+    a.size === b.size && a.timestampNs === b.timestampNs && a.keyId === b.keyId && equalHashes(a.root, b.root)
+  );
+}
+
+/** Numbers, added in order, as runs of consecutive ones. */
+class NumberRuns {
+  readonly #limit: number;
+  readonly #from: number[] = [];
+  readonly #before: number[] = [];
+  /** The first that no longer fitted in. */
+  #end = Number.POSITIVE_INFINITY;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(number: number): void {
+    if (!this.knows(number)) return;
+    const last = this.#before.length - 1;
+    if (this.#before[last] === number) this.#before[last] = number + 1;
+    else if (this.#from.length === this.#limit) this.#end = number;
+    else {
+      this.#from.push(number);
+      this.#before.push(number + 1);
+    }
+  }
+
+  knows(number: number): boolean {
+    return number < this.#end;
+  }
+
+  has(number: number): boolean {
+    const at = lowerBound(this.#before.length, (i) => this.#before[i]!, number + 1);
+    return this.#from[at] !== undefined && this.#from[at] <= number;
+  }
+}

@@ -1,0 +1,81 @@
+import { headRowBytes, readHeadValue } from '../storage/head-row.ts';
+import type { SignedHead } from '../storage/storage.ts';
+import type { DatabaseFile, Table } from './database-file.ts';
+import { HeadTable } from './head-table.ts';
+import type { PublicKeys } from './public-keys.ts';
+import { keyNumbers } from './row-keys.ts';
+import { maxStrayHeads, StrayHeads } from './stray-heads.ts';
+
+export interface KnownHeadsInput {
+  readonly file: DatabaseFile;
+  readonly table: Table | undefined;
+  readonly keys: PublicKeys;
+  /** Known from anchor, journal, an auditor's pin. */
+  readonly elsewhere: readonly SignedHead[];
+  /** Default: `maxStrayHeads`. */
+  readonly maxStrays?: number | undefined;
+}
+
+/**
+ * The heads that anything tells of, in order of size and time:
+ *
+ *     table      read anew each time, in its order               ┐
+ *     strays     those of any page that the table doesn't give   ├─ merged
+ *     elsewhere  anchor, journal, pins                           ┘
+ *
+ * Nearly all rows outside the table are old copies of what it has; only the rest is kept in memory (stray-heads.ts).
+ */
+export class KnownHeads {
+  readonly #table: HeadTable;
+  readonly #strays: StrayHeads;
+  readonly #elsewhere: readonly SignedHead[];
+  /** Leaves of the largest that is signed; 0 where there is none. */
+  readonly largest: number;
+
+  constructor({ file, table, keys, elsewhere, maxStrays = maxStrayHeads }: KnownHeadsInput) {
+    this.#table = new HeadTable(file, table);
+    this.#strays = new StrayHeads(keys, maxStrays);
+    this.#elsewhere = elsewhere.filter(keys.isSigned).sort((a, b) => (isBefore(a, b) ? -1 : 1));
+    this.#findStrays(file);
+    this.largest = Math.max(
+      this.#table.largest(keys.isSigned),
+      this.#strays.largest,
+      this.#elsewhere.at(-1)?.size ?? 0,
+    );
+  }
+
+  /** How many signed heads at least are left out, because more are in no table than can be kept. The smallest are. */
+  get overlooked(): number {
+    return this.#strays.overlooked;
+  }
+
+  /** Every call gives the same. Those of the table may be unsigned, and the same head may come again after itself. */
+  all(): Generator<SignedHead> {
+    return merge(merge(this.#table.heads(), this.#strays.heads()), this.#elsewhere);
+  }
+
+  #findStrays(file: DatabaseFile): void {
+    for (const { page, node, key, bytes } of file.strayRows()) {
+      if (bytes !== headRowBytes || keyNumbers(key) === undefined) continue;
+      const row = file.strayValue(page, node);
+      const head = row && readHeadValue(row);
+      if (head !== undefined && !this.#table.has(head, row!)) this.#strays.add(row!);
+    }
+    this.#strays.end();
+  }
+}
+
+/** Two ordered sequences as one; where they are equal, `a` first. */
+function* merge(a: Iterable<SignedHead>, b: Iterable<SignedHead>): Generator<SignedHead> {
+  const others = b[Symbol.iterator]();
+  let other = others.next();
+  for (const head of a) {
+    for (; other.done !== true && isBefore(other.value, head); other = others.next()) yield other.value;
+    yield head;
+  }
+  for (; other.done !== true; other = others.next()) yield other.value;
+}
+
+function isBefore(a: SignedHead, b: SignedHead): boolean {
+  return a.size < b.size || (a.size === b.size && a.timestampNs < b.timestampNs);
+}

@@ -1,0 +1,76 @@
+/** One code means one thing, whichever command ends with it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ExitCode, exitCodes, exitCodesHelp } from '../../src/cli/exit-codes.ts';
+import { type ErrorCode, errorCodes } from '../../src/errors.ts';
+import { candor, candorIn } from './candor.ts';
+
+let folder: string;
+let server: Server;
+let code: ErrorCode;
+let authorization: (string | undefined)[];
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'candor-codes-'));
+  authorization = [];
+  server = createServer((request, response) => {
+    authorization.push(request.headers.authorization);
+    const error = { code, message: 'no', request_id: 'r' };
+    response
+      .writeHead(errorCodes[code].status, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ error, timestamp: new Date(0).toISOString() }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(async () => {
+  await new Promise((resolve) => server.close(resolve).closeAllConnections());
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const commands = (): string[][] => [
+  ['audit', url(), '--state', join(folder, 'pin')],
+  ['backup', url()],
+  ['export', url()],
+  ['sth', url()],
+  ['verify', '--url', url(), '--leaf-index', '0'],
+];
+
+const cases: readonly (readonly [ErrorCode, ExitCode])[] = [
+  ['UNAUTHENTICATED', exitCodes.refused],
+  ['FORBIDDEN', exitCodes.refused],
+  ['CONFLICT', exitCodes.refused],
+  ['INTERNAL', exitCodes.unavailable],
+  ['UNAVAILABLE', exitCodes.unavailable],
+];
+
+describe('what a service answers ends every command alike', { timeout: 60_000 }, () => {
+  test.each(cases)('%s: %i', async (answered, wanted) => {
+    code = answered;
+    const ended = await Promise.all(commands().map((command) => candor(...command)));
+    expect(ended.map((one, i) => [commands()[i]![0], one.code])).toEqual(
+      commands().map(([name]) => [name, wanted]),
+    );
+  });
+});
+
+test('an empty token is none, from the environment or from the command line', {
+  timeout: 60_000,
+}, async () => {
+  code = 'FORBIDDEN';
+  const withTokens = commands().filter(([name]) => name !== 'sth');
+  await Promise.all(withTokens.map((command) => candorIn({ CANDOR_TOKEN: '' }, ...command)));
+  await candorIn({ CANDOR_TOKEN: 'secret' }, 'backup', url(), '--token', '');
+  expect(authorization).not.toHaveLength(0);
+  expect(new Set(authorization)).toEqual(new Set([undefined]));
+  await candorIn({ CANDOR_TOKEN: 'secret' }, 'backup', url());
+  expect(authorization.at(-1)).toBe('Bearer secret');
+});
+
+test('the table that --help shows has every code', () => {
+  const shown = [...exitCodesHelp.matchAll(/^ {2}(\d) /gm)].map(([, digit]) => Number(digit));
+  expect(shown).toEqual(Object.values(exitCodes));
+});
