@@ -39,15 +39,10 @@ import type {
   UnsignedEntry,
 } from './ledger.ts';
 import type { LedgerCounter } from './methods.ts';
-import { type CheckpointSigner, Checkpoints } from './reads/checkpoints.ts';
-import { listEntries, readLeaves } from './reads/entry-list.ts';
-import { listHeads } from './reads/head-list.ts';
-import { logEmpty, Prover, UnsoundProofError } from './reads/prover.ts';
-import { readEntryBundle, readTile } from './reads/tiles.ts';
+import { LedgerReads } from './reads/ledger-reads.ts';
 import { diskFull, Sequencer } from './sequencer.ts';
 import type { Recovered } from './startup.ts';
 import { copyLedger } from './storage/copy.ts';
-import { Nodes } from './storage/nodes.ts';
 import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage/storage.ts';
 
 /** An idle log signs its head anew after this time, so that readers can see that it is fresh. */
@@ -102,9 +97,7 @@ export class DurableLedger implements Ledger {
   readonly #anchor: Anchor;
   readonly #sequencer: Sequencer | undefined;
   readonly #signer: EntrySigner<Appended[]> | undefined;
-  readonly #nodes: Nodes | undefined;
-  readonly #prover: Prover | undefined;
-  readonly #checkpoints: Checkpoints | undefined;
+  readonly #reads: LedgerReads | undefined;
   readonly #keyChanges: KeyChanges | undefined;
   /** What a log that doesn't go on ends with, as far as it can be read. */
   readonly #lastHead: SignedHead | undefined;
@@ -126,8 +119,14 @@ export class DurableLedger implements Ledger {
     const fail = (error: unknown): void => this.#fail(error);
     this.#anchor = new Anchor(parts.anchorPath, hooks, fail);
     if (storage === undefined) return;
-    this.#nodes = new Nodes(storage);
     this.#lastHead = readableHead(storage);
+    const reads = new LedgerReads({
+      ...{ storage, keys, leaves: recovered?.leaves },
+      head: () => this.#head,
+      count: (counter) => options.counters?.add(counter),
+      onDamage: (message) => this.#damaged(message),
+    });
+    this.#reads = reads;
     const key = keys.active('transparency-sth');
     if (recovered !== undefined && key !== undefined) {
       this.#sequencer = new Sequencer({
@@ -146,24 +145,11 @@ export class DurableLedger implements Ledger {
       });
       this.#keyChanges = new KeyChanges({
         ...{ keys, clock, hooks, sequencer: this.#sequencer },
-        indexOf: (id) => this.#read(() => storage.indexOf(id)),
+        indexOf: (id) => reads.guarded(() => storage.indexOf(id)),
         schedule: options.rotation ?? noRotation,
         append: (entries) => this.append(entries),
       });
     }
-    this.#checkpoints = new Checkpoints({
-      storage,
-      nodes: this.#nodes,
-      head: () => this.#head,
-      signer: () => checkpointSigner(keys),
-    });
-    this.#prover = new Prover({
-      storage,
-      nodes: this.#nodes,
-      leaves: recovered?.leaves,
-      head: () => this.#head,
-      onVerified: () => options.counters?.add('proofs_verified'),
-    });
   }
 
   /** Writes the journal's line for this start and starts the clockwork. Called once, by `openLedger`. */
@@ -189,66 +175,42 @@ export class DurableLedger implements Ledger {
   }
 
   async head(treeSize?: number): Promise<SignedTreeHead> {
-    const latest = this.#head;
-    if (treeSize !== undefined && (!Number.isSafeInteger(treeSize) || treeSize < 0)) {
-      throw invalidField('tree_size', 'must be an integer from 0');
-    }
-    if (latest === undefined) throw this.#storage() && logEmpty();
-    const storage = this.#storage();
-    const isLatest = treeSize === undefined || treeSize === latest.size;
-    const head = isLatest ? latest : this.#read(() => storage.headOf(treeSize));
-    if (head === undefined) throw new ServiceError('NOT_FOUND', `no head was signed for ${treeSize} leaves`);
-    return toJson(head);
+    return this.#readable().head(treeSize);
   }
 
   async inclusion(leaf: LeafQuery, treeSize?: number): Promise<InclusionProof> {
-    const proof = this.#prove((prover) => prover.inclusion(leaf, treeSize));
-    this.#options.counters?.add('proofs');
-    return proof;
+    return this.#readable().inclusion(leaf, treeSize);
   }
 
   async consistency(first: number, second: number): Promise<ConsistencyProof> {
-    const proof = this.#prove((prover) => prover.consistency(first, second));
-    this.#options.counters?.add('proofs');
-    return proof;
+    return this.#readable().consistency(first, second);
   }
 
   async leaf(leaf: LeafQuery): Promise<StoredLeaf> {
-    return this.#prove((prover) => prover.leaf(leaf));
+    return this.#readable().leaf(leaf);
   }
 
   async heads(query: HeadsQuery): Promise<HeadsPage> {
-    const storage = this.#storage();
-    const { heads, total } = this.#read(() => listHeads(storage, this.#size, query));
-    return { heads: heads.map(toJson), total };
+    return this.#readable().heads(query);
   }
 
   async entries(query: EntriesQuery): Promise<EntriesPage> {
-    const storage = this.#storage();
-    const { indices, total } = this.#read(() => listEntries(storage, this.#size, query));
-    return { leaves: this.#prove((prover) => readLeaves(prover, indices, this.#size)), total };
+    return this.#readable().entries(query);
   }
 
   async bundle(leaf: LeafQuery): Promise<ProofBundle> {
-    const head = await this.head();
-    const { stored, proof } = this.#prove((prover) => {
-      const proved = prover.inclusion(leaf, head.tree_size);
-      return { stored: prover.leafAt(proved.leaf_index, head.tree_size), proof: proved };
-    });
-    this.#options.counters?.add('proofs');
-    return { leaf: stored, audit_path: proof.audit_path, head, keys: await this.keys() };
+    return this.#readable().bundle(leaf);
   }
 
   async checkpoint(): Promise<string> {
-    const checkpoints = this.#signingCheckpoints();
-    return this.#read(() => checkpoints.latest());
+    return this.#certain().checkpoint();
   }
 
   async keepCheckpoint(note: string): Promise<void> {
-    const checkpoints = this.#signingCheckpoints();
+    const reads = this.#certain();
     if (!this.#hasRoom()) throw diskFull();
     try {
-      this.#read(() => checkpoints.keep(note));
+      reads.keepCheckpoint(note);
     } catch (error) {
       // A write that failed, as in a commit: what is on disk is found out by opening the log again.
       if (!(error instanceof ServiceError)) this.#fail(error);
@@ -257,18 +219,15 @@ export class DurableLedger implements Ledger {
   }
 
   async keptCheckpoint(): Promise<string | undefined> {
-    this.#storage();
-    return this.#read(() => this.#checkpoints?.kept());
+    return this.#readable().keptCheckpoint();
   }
 
   async tile(tile: TileAddress): Promise<Uint8Array<ArrayBuffer>> {
-    const storage = this.#storage();
-    return this.#read(() => readTile(storage, this.#size, tile));
+    return this.#readable().tile(tile);
   }
 
   async entryBundle(index: number, width: number): Promise<Uint8Array<ArrayBuffer>> {
-    const storage = this.#storage();
-    return this.#read(() => readEntryBundle(storage, this.#size, index, width));
+    return this.#readable().entryBundle(index, width);
   }
 
   async keys(): Promise<PublicJwk[]> {
@@ -352,12 +311,12 @@ export class DurableLedger implements Ledger {
 
   /** Entries that came before, and are in the log or queued, keep their places. */
   #enqueue(entries: readonly StoredEntry[]): Promise<Appended[]> {
-    const [sequencer, nodes] = [this.#sequencer, this.#nodes];
-    if (sequencer === undefined || nodes === undefined) throw new Error('entries for a log that takes none');
-    const size = this.#size;
-    const hashAt = (index: number) => nodes.hashAt({ level: 0, index }, size);
+    const [sequencer, reads] = [this.#sequencer, this.#reads];
+    if (sequencer === undefined || reads === undefined) throw new Error('entries for a log that takes none');
+    const size = this.#head?.size ?? 0;
+    const hashAt = (index: number) => reads.nodes.hashAt({ level: 0, index }, size);
     return sequencer.append(
-      this.#read(() => entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry)),
+      reads.guarded(() => entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry)),
     );
   }
 
@@ -372,16 +331,11 @@ export class DurableLedger implements Ledger {
     return recordOf(file, fingerprint);
   }
 
-  get #size(): number {
-    return this.#head?.size ?? 0;
-  }
-
   /** A log that may have gone back signs no checkpoint: it could contradict one that it signed before. */
-  #signingCheckpoints(): Checkpoints {
-    this.#storage();
+  #certain(): LedgerReads {
+    const reads = this.#readable();
     if (this.#health.state === 'degraded') throw degraded(this.#health);
-    if (this.#checkpoints === undefined) throw new Error('a ledger with storage has no checkpoints');
-    return this.#checkpoints;
+    return reads;
   }
 
   #appendable(): { sequencer: Sequencer; signer: EntrySigner<Appended[]> } {
@@ -399,24 +353,18 @@ export class DurableLedger implements Ledger {
     throw new Error('a healthy ledger has no storage');
   }
 
-  #prove<T>(make: (prover: Prover) => T): T {
+  #readable(): LedgerReads {
     this.#storage();
-    const prover = this.#prover;
-    if (prover === undefined) throw new Error('a ledger with storage has no prover');
-    return this.#read(() => make(prover));
+    if (this.#reads === undefined) throw new Error('a ledger with storage has no reads');
+    return this.#reads;
   }
 
   /** Damage that is met while reading degrades the log from then on. */
-  #read<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof DamagedError || error instanceof UnsoundProofError)) throw error;
-      const { fault, advice } = corrupt(error.message);
-      if (this.#health.state === 'ok') this.#health = { state: 'degraded', fault, advice };
-      this.#count();
-      throw new ServiceError('UNAVAILABLE', `this cannot be proved: ${advice}`);
-    }
+  #damaged(message: string): ServiceError {
+    const { fault, advice } = corrupt(message);
+    if (this.#health.state === 'ok') this.#health = { state: 'degraded', fault, advice };
+    this.#count();
+    return new ServiceError('UNAVAILABLE', `this cannot be proved: ${advice}`);
   }
 
   #released(head: SignedHead, entries: number, commitMs: number): void {
@@ -452,14 +400,6 @@ export class DurableLedger implements Ledger {
     const fatal = this.#options.onFatal ?? throwOutOfThread;
     fatal(error);
   }
-}
-
-function checkpointSigner(keys: KeyRing): CheckpointSigner {
-  const key = keys.active('checkpoint');
-  const { origin } = keys;
-  if (key === undefined || origin === undefined)
-    throw new ServiceError('UNAVAILABLE', 'there is no checkpoint key');
-  return { origin, publicKey: key.publicKey, sign: (message) => key.sign(message) };
 }
 
 function noEventKey(): never {

@@ -68,7 +68,7 @@ const maxMissing = 1_000_000;
  * key), the indexes by id, kind and leaf hash; and holds it against anchor and journal. Nothing is written, and nothing
  * that the file says is followed unchecked, so that it may be damaged anywhere (database-file.ts).
  *
- * The file must not change meanwhile: nobody may be running a service on it. Memory is independent of its size: 60 MB a
+ * The file must not change meanwhile: nobody may be running a service on it. Memory is independent of its size: 100 MB a
  * thread.
  *
  * @throws the system's error where ledger.mdb or the keys may not be read.
