@@ -18,6 +18,7 @@ const benchmarks = {
   fsck: () => import('./fsck.ts'),
   'large-log': () => import('./large-log.ts'),
   rpc: () => import('./rpc.ts'),
+  auth: () => import('./auth.ts'),
 } satisfies Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>;
 
 type Name = keyof typeof benchmarks;

@@ -50,6 +50,9 @@ export function startService(options: ServiceOptions = {}): Promise<Service> {
       CANDOR_HOST: '127.0.0.1',
       CANDOR_PORT: '0',
       CANDOR_ADMIN_PASSWORD: adminPassword,
+      // All clients are one machine, which is to show what the service can do.
+      CANDOR_LIMITS_REQUESTS_PER_S_PER_ADDRESS: '0',
+      CANDOR_LIMITS_REQUESTS_PER_S_PER_PRINCIPAL: '0',
       ...options.env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

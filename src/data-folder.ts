@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { keepFilesPrivate } from './private-files.ts';
 
 /** Layout of the data folder. A newer program migrates an older layout; an older program refuses a newer one. */
 const formatVersion = 1;
@@ -36,7 +37,7 @@ export function takeDataFolder(path: string, options: { readonly restoring?: tru
 }
 
 /**
- * Makes a folder where there is none and locks it for this process.
+ * Makes a folder where there is none and locks it for this process, which makes private files from now on.
  *
  * The lock is a POSIX record lock, taken through an exclusive SQLite transaction on an otherwise empty file: the
  * kernel drops it when the process ends however it ends, so there is no stale lock to clear, and it holds across
@@ -47,6 +48,7 @@ export function takeDataFolder(path: string, options: { readonly restoring?: tru
  */
 export function lockFolder(path: string, words: { name: string; instead: string }): DataFolder {
   const named = `${words.name} ${path}`;
+  keepFilesPrivate();
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {

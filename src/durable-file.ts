@@ -8,10 +8,17 @@ import { dirname } from 'node:path';
 export async function replaceFile(
   path: string,
   text: string,
-  options: { readonly mode: number; readonly written?: () => void; readonly renamed?: () => void },
+  options: {
+    readonly mode: number;
+    /** The mode as it is, whatever the umask and a `.new` file that was left behind say. */
+    readonly exactMode?: true;
+    readonly written?: () => void;
+    readonly renamed?: () => void;
+  },
 ): Promise<void> {
   const file = await open(`${path}.new`, 'w', options.mode);
   try {
+    if (options.exactMode) await file.chmod(options.mode);
     await file.writeFile(text);
     await file.sync();
   } finally {

@@ -119,12 +119,59 @@ export const limits = {
   maxHeaderBytes: 16 * 2 ** 10,
   /** Failed logins of one account, or from one address, within a minute. */
   maxLoginFailuresPerMinute: 10,
+  /** Calls of one caller (principal, or address without credentials) that fail within a minute and get audit records of
+   * their own: as many as logins are tried. The rest is counted, so that nobody pushes the history out by calling. */
+  auditFailuresPerMinute: 10,
+  /** The same for what succeeds, changes by administrators excepted: more than a person does. */
+  auditSuccessesPerMinute: 60,
+  /** Failed calls of all callers that get records of their own, at once … */
+  auditFailuresBurst: 600,
+  /** … and in the long run, per minute: with the counts below at most 33,000 records a day. */
+  auditFailuresRefill: 10,
+  /** Counts of a minute, each of one caller, operation and outcome. What is left is counted together. */
+  maxAuditCounts: 10,
+  /** Addresses without credentials whose calls of a minute are told apart: 100 bytes each. */
+  maxAuditStrangers: 4096,
+  /** Audit records that wait to be written: minutes of a store that cannot, 500 bytes each. Past it they are counted. */
+  maxQueuedAuditRecords: 10_000,
+  /** Client certificates that are not read again: of as many sensors, 5 kB each. */
+  maxKnownCertificates: 2048,
+  /** How long connections outlive the certificate that they were made with: longer than the longest request, a body of
+   * 16 MB at 1 Mbit/s. Each answer asks them to end; this is for sockets, and for who doesn't listen. */
+  retiredTlsMs: 5 * 60_000,
+  /** Certificates replaced in that time whose connections still live: more often than that, nobody replaces them. */
+  maxRetiredTls: 4,
+  /** Access tokens whose signature is not checked again: of as many people at work, 1 kB each. */
+  maxVerifiedTokens: 10_000,
+  /** Tokens whose latest use waits to be written, which is done every minute: 100 bytes each. */
+  maxTokenUses: 131_072,
+  /** Users, sensors and auditors: ten times a large company's. 500 bytes each, and a page is found in milliseconds. */
+  maxPrincipals: 100_000,
+  /** Long-lived tokens of one principal that were not revoked, its sessions, and revoked ones of both that are kept to be
+   * seen. A script that logs in for each call ends the oldest of its sessions, and nobody is locked out. */
+  maxTokensPerPrincipal: 1000,
+  /** Audit records: a month at the most that is written in a day. 400 bytes each; a search reads them in a second. */
+  maxAuditRecords: 1_000_000,
   /** Passwords checked or waiting to be: each takes 19 MiB and 20 ms of a core while it is checked. */
   maxPasswordChecksInFlight: 32,
   /** Bodies other than ingest received or in work at once: 64 of the largest. */
   maxJsonInFlightBytes: 16 * 2 ** 20,
   /** Requests not answered yet. Each costs about 2 kB besides its body; more would only wait for each other. */
   maxRequestsInFlight: 4096,
+  /** Those of one principal: a quarter, so that three others find room beside one that floods. */
+  maxRequestsInFlightPerPrincipal: 1024,
+  /** Requests a second from one address, twice that at once after a pause; `limits.requests_per_s_per_address` changes
+   * it. The front answers 20,000 small ones a second on one core, so that this is a quarter of it. A sensor at its
+   * fastest sends 30, as they are large, and an audit of a whole log under 2,000. */
+  maxRequestsPerSPerAddress: 5000,
+  /** … and of one principal, who may have many addresses; `limits.requests_per_s_per_principal` changes it. */
+  maxRequestsPerSPerPrincipal: 5000,
+  /** Connections, idle ones included: as many WebSockets as may be, and half as many besides. Each costs about 10 kB
+   * and a file descriptor. */
+  maxConnections: 16_384,
+  /** … from one address, or one IPv6 /64: an eighth, which an office behind one address stays under. Requests in work
+   * have a connection each, so that one address cannot take all of these either. */
+  maxConnectionsPerAddress: 2048,
   /** Answers that clients have not read. Past it the slowest are cut off; a list page is about 1 MB. */
   maxUnsentReplyBytes: 64 * 2 ** 20,
   /** A whole body, from the first byte to the last: 16 MB at 1 Mbit/s. Idle ones end after 10 s anyway. */
@@ -139,6 +186,11 @@ export const limits = {
   /** A policy of witnesses (C2SP tlog-policy wants 32 lines of each kind): a line is 100 to 300 bytes. */
   maxPolicyBytes: 256 * 2 ** 10,
   maxPolicyLines: 256,
+  /** A file of the access policy: a rule for each operation makes 10 kB. YAML of the worst kind takes time in the square
+   * of its length, which is a second at this one. */
+  maxAccessPolicyBytes: 64 * 2 ** 10,
+  /** Changes of the access policy that wait for the one under way, each for a few flushes. */
+  maxQueuedPolicyChanges: 32,
   /** What a witness may answer: a signature line is 170 bytes, and ten keys of 5 kB each would be a lot. */
   maxWitnessAnswerBytes: 64 * 2 ** 10,
   /** How far the clock of a witness may be from ours, either way; clocks that nobody sets are seconds off a day. */
@@ -157,6 +209,8 @@ export const limits = {
   witnessRequestTimeoutMs: 10_000,
   /** A connection to a witness that nothing is sent on: logs come back within seconds. */
   witnessIdleTimeoutMs: 120_000,
+  /** The file of settings: every list at its thousand items of usual length. YAML takes 0.1 s of the front to parse it. */
+  maxConfigFileBytes: 128 * 2 ** 10,
 } as const;
 
 export type LimitName = keyof typeof limits;

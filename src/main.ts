@@ -11,26 +11,36 @@ import { type Logger, pino } from 'pino';
 import type { BackupTasks } from '../workers/backup.ts';
 import type { IngestTasks } from '../workers/ingest.ts';
 import type { Queries } from './analytics/queries.ts';
+import { type AccessPolicy, openAccessPolicy } from './auth/access-policy.ts';
 import { createAuth } from './auth/auth.ts';
 import { ensureAdministrator } from './auth/bootstrap.ts';
 import { BackupFolder, type BackupRecord } from './backup/backups.ts';
 import type { Verified } from './backup/verify.ts';
 import { type ExitCode, exitCodes } from './cli/exit-codes.ts';
-import { type Config, ConfigError, loadConfig } from './config.ts';
+import { ConfigError } from './config/config-error.ts';
+import { type LoadedConfig, loadSettings } from './config/load.ts';
+import type { Config } from './config/settings.ts';
+import { openStoredSettings, type Requirement, type StoredSettings } from './config/stored-settings.ts';
 import { takeDataFolder } from './data-folder.ts';
+import { AuditLog } from './http/audit-log.ts';
+import { Connections } from './http/connections.ts';
 import { alertChannel, LiveAlerts } from './http/live/alert-channel.ts';
 import { eventChannel, LiveBlock } from './http/live/event-channel.ts';
 import { Hub } from './http/live/hub.ts';
 import { createSockets } from './http/live/sockets.ts';
 import { Metrics } from './http/metrics.ts';
+import { RequestRate } from './http/request-rate.ts';
 import { endpoints } from './http/routes/index.ts';
 import { startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
+import { readTlsFiles } from './http/tls-files.ts';
+import type { TlsOptions } from './http/tls-listener.ts';
 import { banner } from './ledger/banner.ts';
 import type { Ledger, LedgerStatus } from './ledger/ledger.ts';
 import { ledgerCounters, ledgerMethods } from './ledger/methods.ts';
 import { OutboxPump } from './ledger/outbox-pump.ts';
 import { limits } from './limits.ts';
+import { openToOthers } from './private-files.ts';
 import { createCounters } from './rpc/counters.ts';
 import { createPool, type Pool } from './rpc/pool.ts';
 import { type Supervised, supervise } from './rpc/supervise.ts';
@@ -50,14 +60,15 @@ import { workerUrl } from './worker-url.ts';
  * it isn't.
  */
 export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Promise<ExitCode> {
-  let config: Config;
+  let loaded: LoadedConfig;
   try {
-    config = loadConfig(env);
+    loaded = loadSettings(env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`candor: ${error.message}\n`);
     return 1;
   }
+  const { config } = loaded;
   const log = pino({ level: config['log.level'], base: null, timestamp: pino.stdTimeFunctions.isoTime });
   const stopping = new Stop();
   // A second one is no news and must not end the process half-way: a supervisor that signals the whole group, or a
@@ -65,7 +76,7 @@ export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Pr
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.request(0, signal));
   const opened = new Opened(log);
   try {
-    await open(config, strict, log, stopping, opened);
+    await open(config, openStoredSettings(env, loaded, requirements), strict, log, stopping, opened);
     const { code, reason } = await stopping.requested;
     log.info({ reason }, 'stopping');
     return code;
@@ -128,6 +139,7 @@ class Opened {
 
 async function open(
   config: Config,
+  settings: StoredSettings,
   strict: boolean,
   log: Logger,
   stopping: Stop,
@@ -170,7 +182,7 @@ async function open(
       throw new DegradedLogError(advice);
     }
   }
-  const warnings = [...found.warnings, ...eventsLost(dataDir, found.size)];
+  const warnings = [...found.warnings, ...eventsLost(dataDir, found.size), ...openToOthers(dataDir)];
   for (const warning of warnings) log.warn({ warning }, 'start-up noticed something');
   const store = await supervise<Store>({
     name: 'store',
@@ -212,6 +224,7 @@ async function open(
     writer: store.api,
     tokenKeys: await ledger.api.accessTokenKeys(),
     sources,
+    limitReached: (limit) => metrics.limitReached(limit),
   });
   await ensureAdministrator({ reader, writer: store.api, sources }, config.admin_password, showPassword);
   const takeTokenKeys = async () => auth.useTokenKeys(await ledger.api.accessTokenKeys());
@@ -220,14 +233,52 @@ async function open(
     takeTokenKeys().catch((error: unknown) => log.warn({ err: error }, 'the token keys could not be read'));
   }, tokenKeysEveryMs);
   opened.onClose('token keys', () => clearInterval(tokenKeysTimer));
+  const tokenUsesTimer = setInterval(() => {
+    auth
+      .writeTokenUses()
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'when tokens were last used could not be written yet'),
+      );
+  }, tokenUsesEveryMs);
+  opened.onClose('token uses', () => {
+    clearInterval(tokenUsesTimer);
+    return auth.writeTokenUses();
+  });
 
   const metrics = new Metrics(performance.now(), () => counters.read());
   opened.onClose('metrics', () => metrics.close());
+  const audit = new AuditLog({
+    store: store.api,
+    newId: sources.newId,
+    now: Date.now,
+    log,
+    limitReached: metrics.limitReached,
+  });
+  opened.onClose('audit log', () => audit.close());
   const logError = (error: unknown, message: string) => log.error({ err: error }, message);
   const hub = createHub(reader, analytics, metrics, logError);
+  const accessPolicy = await openAccessPolicy({
+    dataDir,
+    file: config['policy.file'],
+    defaults: policyDefaults(config),
+    reader,
+    writer: store.api,
+    sources,
+    onChange: () => {
+      pump.poke();
+      sockets.policyChanged();
+    },
+    warn: (message, err) => log.warn({ err }, message),
+  });
+  opened.onClose('access policy', () => accessPolicy.close());
+  const onHangup = [() => reloadPolicy(accessPolicy, log)];
+  process.on('SIGHUP', () => {
+    for (const reload of onHangup) reload();
+  });
   const sockets = createSockets({
     hub,
     authenticate: auth.authenticate,
+    accessOf: (operation) => accessPolicy.accessOf(operation),
     now: Date.now,
     maxSockets: config['limits.max_sockets'],
     limitReached: metrics.limitReached,
@@ -284,10 +335,12 @@ async function open(
     version: productVersion(),
     startedAt,
     config,
+    settings,
     log,
     metrics,
     store: store.api,
     reader,
+    policy: accessPolicy,
     ledger: ledger.api,
     checkpoint: () => cosigner?.checkpoint() ?? ledger.api.checkpoint(),
     auth,
@@ -296,6 +349,7 @@ async function open(
     queries: {
       listEvents: (query, signal) => analytics.run('listEvents', query, { signal }),
       listAlerts: (query, signal) => analytics.run('listAlerts', query, { signal }),
+      listAudit: (query, signal) => analytics.run('listAudit', query, { signal }),
     },
     publish({ blocks, alerts }) {
       for (const block of blocks)
@@ -305,6 +359,7 @@ async function open(
     publishAlert: (update) => publishAlerts([update]),
     pokeOutbox: () => pump.poke(),
     revoked: (jti) => sockets.revoked(jti),
+    principalChanged: (id) => sockets.principalChanged(id),
     keysChanged: takeTokenKeys,
     witnesses: () => cosigner?.status(),
     threads: () => [
@@ -314,19 +369,31 @@ async function open(
     sockets: () => ({ connections: sockets.count(), subscriptions: hub.subscriptions }),
     ready: () => ready,
   };
-  const { 'tls.cert': cert, 'tls.key': key, 'tls.client_ca': clientCa } = config;
   const server = await startServer({
     host: config.host,
     port: config.port,
-    ...(cert && key ? { tls: { cert, key, ...(clientCa ? { clientCa } : {}) } } : {}),
+    ...tlsSettings(config),
     endpoints: endpoints(services),
     authenticate: auth.authenticate,
+    audit,
     corsOrigins: config['cors.origins'],
+    connections: new Connections({
+      max: config['limits.max_connections'],
+      maxPerAddress: config['limits.max_connections_per_address'],
+      limitReached: metrics.limitReached,
+    }),
+    rate: new RequestRate({
+      perAddress: config['limits.requests_per_s_per_address'],
+      perPrincipal: config['limits.requests_per_s_per_principal'],
+      limitReached: metrics.limitReached,
+    }),
     log,
     observer: metrics,
     sockets: sockets.register,
+    leave: sockets.leave,
     drainMs: config['http.drain_ms'],
   });
+  onHangup.push(() => server.reloadTls());
   opened.onClose('front', () => {
     ready = false;
     sockets.closeAll();
@@ -369,6 +436,50 @@ async function verifyInThread(folder: string, signal: AbortSignal): Promise<Veri
  * itself, finishing at its start what a crash cut short, and for dropping keys whose tokens have all expired.
  */
 const tokenKeysEveryMs = 5000;
+
+/** How often it is written down when tokens were last used: to the minute is what is promised. */
+const tokenUsesEveryMs = 60_000;
+
+/** Settings that shape the first access policy. */
+function policyDefaults(config: Config) {
+  return {
+    metricsNeedRole: config['metrics.require_auth'],
+    publicEntries: config['transparency.public_entries'],
+  };
+}
+
+/** SIGHUP reads the file of the access policy anew. One that cannot be used is told of and changes nothing. */
+function reloadPolicy(policy: AccessPolicy, log: Logger): void {
+  policy.reload({ id: 'system', name: 'system' }).then(
+    ({ version }) => log.info({ version }, 'the access policy was reloaded'),
+    (err: unknown) => log.warn({ err }, 'the access policy stays as it was'),
+  );
+}
+
+/** What the next start would stumble over, were it stored without a look. */
+const requirements: readonly Requirement[] = [
+  {
+    setting: 'tls.cert',
+    check(config) {
+      const { tls } = tlsSettings(config);
+      if (tls !== undefined) readTlsFiles(tls);
+    },
+  },
+  {
+    setting: 'witness.policy',
+    check({ 'witness.policy': path }) {
+      if (path !== undefined) loadPolicy(path);
+    },
+  },
+];
+
+/** Plain HTTP without a certificate. */
+function tlsSettings(config: Config): { tls?: TlsOptions } {
+  const { 'tls.cert': cert, 'tls.key': key, 'tls.client_ca': clientCa } = config;
+  if (cert === undefined || key === undefined) return {};
+  const clientCertificates = config['tls.client_certificates'];
+  return { tls: { cert, key, ...(clientCa === undefined ? {} : { clientCa }), clientCertificates } };
+}
 
 /** What the ledger's thread needs to know of keys. */
 function keySettings(config: Config) {

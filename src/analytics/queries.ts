@@ -1,6 +1,13 @@
 import type { EventFilter } from '../events/filter.ts';
 import type { Table } from '../events/records.ts';
-import type { AlertListQuery, EventListQuery, ListPage, Replay, StoreReader } from '../store/store.ts';
+import type {
+  AlertListQuery,
+  AuditListQuery,
+  EventListQuery,
+  ListPage,
+  Replay,
+  StoreReader,
+} from '../store/store.ts';
 
 /** What subscribers missed, as JSON texts. */
 export interface ReplayPart {
@@ -21,6 +28,7 @@ export function queries(reader: StoreReader) {
     listAlerts: (query: AlertListQuery): ListPage => reader.listAlerts(query),
     listNotes: ({ alertId, page, perPage }: { alertId: string; page: number; perPage: number }): ListPage =>
       reader.listNotes(alertId, page, perPage),
+    listAudit: (query: AuditListQuery): ListPage => reader.listAudit(query),
     replayEvents: (query: { table: Table; since: number; filter: EventFilter; limit: number }): ReplayPart =>
       asMessages(
         reader.replayEvents(query.table, query.since, query.filter, query.limit),

@@ -1,7 +1,8 @@
-import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { type Role, roles } from '../contract/resources/principal.ts';
 import { ServiceError } from '../errors.ts';
+import { VerifiedTokens } from './verified-tokens.ts';
 
 /** Life of an access token. A revoked session refuses it before. */
 export const accessTokenTtlMs = 15 * 60 * 1000;
@@ -43,12 +44,34 @@ export function accessTokens(
   keys: TokenKeys,
   { issuer, audience }: { issuer: string; audience: string },
 ): AccessTokens {
-  let { kid, privateKey, publicKeys } = importKeys(keys);
+  let imported = importKeys(keys);
+  const verified = new VerifiedTokens();
+
+  const check = async (token: string, nowMs: number): Promise<AccessClaims> => {
+    const { publicKeys } = imported;
+    const { payload } = await jwtVerify(token, ({ kid }) => publicKeys.get(kid ?? '') ?? refuse(), {
+      algorithms: ['EdDSA'],
+      typ: tokenType,
+      issuer,
+      audience,
+      clockTolerance: skewSeconds,
+      currentDate: new Date(nowMs),
+      requiredClaims: ['sub', 'jti', 'iat', 'exp', 'roles'],
+    });
+    const { sub, jti, exp, roles } = payload;
+    if (!isText(sub) || !isText(jti) || exp === undefined || !isRoles(roles)) throw refused();
+    return { sub, jti, roles, expiresAt: exp * 1000 };
+  };
+
   return {
     use: (others) => {
-      ({ kid, privateKey, publicKeys } = importKeys(others));
+      // The keys are read every few seconds, and seldom are others.
+      if (imported.digest === digestOf(others)) return;
+      imported = importKeys(others);
+      verified.clear();
     },
     issue: ({ sub, jti, roles }, nowMs) => {
+      const { kid, privateKey } = imported;
       const issuedAt = Math.floor(nowMs / 1000);
       return new SignJWT({ roles: [...roles] })
         .setProtectedHeader({ alg: 'EdDSA', typ: tokenType, kid })
@@ -61,19 +84,13 @@ export function accessTokens(
         .sign(privateKey);
     },
     verify: async (token, nowMs) => {
+      const known = verified.get(token, nowMs - skewSeconds * 1000);
+      if (known !== undefined) return known;
+      const { epoch } = verified;
       try {
-        const { payload } = await jwtVerify(token, ({ kid }) => publicKeys.get(kid ?? '') ?? refuse(), {
-          algorithms: ['EdDSA'],
-          typ: tokenType,
-          issuer,
-          audience,
-          clockTolerance: skewSeconds,
-          currentDate: new Date(nowMs),
-          requiredClaims: ['sub', 'jti', 'iat', 'exp', 'roles'],
-        });
-        const { sub, jti, exp, roles } = payload;
-        if (!isText(sub) || !isText(jti) || exp === undefined || !isRoles(roles)) throw refused();
-        return { sub, jti, roles, expiresAt: exp * 1000 };
+        const claims = await check(token, nowMs);
+        verified.add(token, claims, epoch);
+        return claims;
       } catch (error) {
         if (error instanceof errors.JWTExpired)
           throw new ServiceError('UNAUTHENTICATED', 'the access token has expired');
@@ -84,13 +101,19 @@ export function accessTokens(
   };
 }
 
-function importKeys({ current, verifying }: TokenKeys) {
+function importKeys(keys: TokenKeys) {
+  const { current, verifying } = keys;
   const publicKeys = new Map<string, KeyObject>();
   for (const jwk of verifying)
     publicKeys.set(String(jwk.kid), createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }));
   const privateKey = createPrivateKey({ key: current as JsonWebKey, format: 'jwk' });
-  return { kid: String(current.kid), privateKey, publicKeys };
+  return { kid: String(current.kid), privateKey, publicKeys, digest: digestOf(keys) };
 }
+
+const digestOf = ({ current, verifying }: TokenKeys) =>
+  createHash('sha256')
+    .update(JSON.stringify([current, verifying]))
+    .digest('hex');
 
 function refuse(): never {
   throw refused();

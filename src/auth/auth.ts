@@ -1,26 +1,44 @@
+import type { LimitName } from '../limits.ts';
 import type { Actor, Principal } from '../store/store.ts';
 import { accessTokens, type TokenKeys } from './access-token.ts';
 import { createAuthenticator } from './authenticate.ts';
+import { createChangePassword } from './change-password.ts';
 import type { IdentityReader, IdentityWriter, Sources } from './identities.ts';
+import { LoginThrottle } from './login-throttle.ts';
 import { issueLongLived, type TokenTerms } from './long-lived.ts';
+import { createProvision } from './provision.ts';
 import { createSignIn } from './sign-in.ts';
+import { TokenUses } from './token-uses.ts';
 
 export interface AuthParts {
   readonly reader: IdentityReader;
   readonly writer: IdentityWriter;
   readonly tokenKeys: TokenKeys;
   readonly sources: Sources;
+  readonly limitReached?: (limit: LimitName) => void;
 }
 
 /** Everything about credentials, put together: sessions, long-lived tokens, and what a header means. */
-export function createAuth({ reader, writer, tokenKeys, sources }: AuthParts) {
+export function createAuth({
+  reader,
+  writer,
+  tokenKeys,
+  sources,
+  limitReached = () => undefined,
+}: AuthParts) {
   const tokens = accessTokens(tokenKeys, { issuer: 'candor', audience: 'candor' });
+  const throttle = new LoginThrottle();
+  const uses = new TokenUses(writer, limitReached);
   return {
-    ...createSignIn({ reader, writer, tokens, sources }),
-    authenticate: createAuthenticator(reader, tokens),
+    ...createSignIn({ reader, writer, tokens, throttle, sources }),
+    ...createChangePassword({ reader, writer, throttle, now: sources.now }),
+    ...createProvision({ writer, sources }),
+    authenticate: createAuthenticator(reader, tokens, (jti, nowMs) => uses.note(jti, nowMs)),
     issueLongLived: (principal: Principal, terms: TokenTerms, by: Actor) =>
       issueLongLived({ writer, sources }, principal, terms, by),
     /** From now on access tokens are signed and verified with these. */
     useTokenKeys: tokens.use,
+    /** Writes down when tokens were last presented. */
+    writeTokenUses: () => uses.write(),
   };
 }

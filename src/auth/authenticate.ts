@@ -3,6 +3,7 @@ import { ServiceError } from '../errors.ts';
 import type { Token } from '../store/store.ts';
 import { effectiveRoles } from './access.ts';
 import type { AccessTokens } from './access-token.ts';
+import { type ClientCertificate, certificatePrincipal } from './client-certificate.ts';
 import type { IdentityReader } from './identities.ts';
 import { isSecret, matchesSecret, parseSecret } from './secrets.ts';
 
@@ -10,31 +11,53 @@ import { isSecret, matchesSecret, parseSecret } from './secrets.ts';
 export interface AuthenticatedIdentity {
   readonly principal: { readonly id: string; readonly name: string };
   readonly roles: readonly Role[];
-  /** The session or the long-lived token. */
-  readonly jti: string;
+  /** The session or the long-lived token; absent for client certificates. */
+  readonly jti?: string;
   /** Epoch milliseconds at which these credentials end; absent for never. */
   readonly expiresAt?: number;
+}
+
+/** With what a caller shows who it is: the `Authorization` header, the certificate of its connection. */
+export interface PresentedCredentials {
+  readonly authorization: string | undefined;
+  readonly certificate?: ClientCertificate | undefined;
 }
 
 /**
  * Reads `Authorization: Bearer …` (RFC 6750), an access token or a long-lived one. Whatever the credentials say, the
  * token's record and its principal decide now: a revoked token and a suspended principal are refused at once, and a
- * role that was taken away is gone.
+ * role that was taken away is gone. A client certificate counts where there is no such header: whoever sends one means
+ * it, and a bad one is refused. Its principal has all of its roles.
  *
- * @returns a function of the header and the time (epoch milliseconds). UNAUTHENTICATED for none, bad, expired and
+ * @param noted - told of each token that was presented and is good
+ * @returns a function of the credentials and the time (epoch milliseconds). UNAUTHENTICATED for none, bad, expired and
  * revoked credentials, without saying which.
  */
-export function createAuthenticator(reader: IdentityReader, tokens: AccessTokens) {
-  return async (authorization: string | undefined, nowMs: number): Promise<AuthenticatedIdentity> => {
+export function createAuthenticator(
+  reader: IdentityReader,
+  tokens: AccessTokens,
+  noted: (jti: string, nowMs: number) => void = () => undefined,
+) {
+  const good = (token: Token, nowMs: number, expiresAt: number | undefined): AuthenticatedIdentity => {
+    const found = identity(reader, token, nowMs, expiresAt);
+    noted(token.jti, nowMs);
+    return found;
+  };
+  return async (
+    { authorization, certificate }: PresentedCredentials,
+    nowMs: number,
+  ): Promise<AuthenticatedIdentity> => {
+    if (certificate !== undefined && (authorization === undefined || authorization === ''))
+      return holder(reader, certificate, nowMs);
     const bearer = bearerToken(authorization);
     if (isSecret('long_lived', bearer)) {
       const token = longLivedToken(reader, bearer);
-      return identity(reader, token, nowMs, endOf(token));
+      return good(token, nowMs, endOf(token));
     }
     const claims = await tokens.verify(bearer, nowMs);
     const session = reader.token(claims.jti);
     if (session?.kind !== 'session' || session.principal_id !== claims.sub) throw refused();
-    return identity(reader, session, nowMs, claims.expiresAt);
+    return good(session, nowMs, claims.expiresAt);
   };
 }
 
@@ -69,6 +92,15 @@ function identity(
     jti: token.jti,
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
+}
+
+function holder(
+  reader: IdentityReader,
+  certificate: ClientCertificate,
+  nowMs: number,
+): AuthenticatedIdentity {
+  const { id, name, roles } = certificatePrincipal(reader, certificate, nowMs);
+  return { principal: { id, name }, roles: [...roles], expiresAt: certificate.validTo };
 }
 
 const endOf = (token: Token): number | undefined =>

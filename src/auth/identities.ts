@@ -4,7 +4,10 @@ import type { Store, StoreReader } from '../store/store.ts';
 export type IdentityReader = Pick<StoreReader, 'principal' | 'principalByName' | 'token'>;
 
 /** Changes of identities; each resolves once it is on disk. */
-export type IdentityWriter = Pick<Store, 'createPrincipal' | 'addToken' | 'rotateSession' | 'revokeToken'>;
+export type IdentityWriter = Pick<
+  Store,
+  'createPrincipal' | 'changePrincipal' | 'addToken' | 'rotateSession' | 'revokeToken' | 'noteTokenUse'
+>;
 
 /** Where time and new identifiers (UUIDv7) come from. */
 export interface Sources {

@@ -16,7 +16,7 @@ export interface TokenTerms {
 /**
  * Issues a long-lived token for a machine. Only its hash is stored: `token` is to be shown once.
  *
- * @throws INVALID_REQUEST for a role that the principal lacks or an end in the past.
+ * @throws INVALID_REQUEST for a suspended principal, a role that it lacks or an end in the past.
  */
 export async function issueLongLived(
   { writer, sources }: { writer: Pick<IdentityWriter, 'addToken'>; sources: Sources },
@@ -25,6 +25,7 @@ export async function issueLongLived(
   by: Actor,
 ): Promise<{ token: string; record: Token }> {
   const nowMs = sources.now();
+  if (principal.status !== 'active') throw invalidField('principal_id', `is ${principal.status}`);
   for (const role of terms.roles)
     if (!holds(principal.roles, role))
       throw invalidField('scopes', `has ${role}, which ${principal.name} lacks`);

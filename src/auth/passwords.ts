@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hash, type Options, verify } from '@node-rs/argon2';
-import { ServiceError } from '../errors.ts';
+import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
 /**
@@ -20,6 +20,17 @@ let nobodysHash: Promise<string> | undefined;
 /** The PHC string of a password. Unicode spellings of one text are one password (NFC, as RFC 8265 wants). */
 export function hashPassword(password: string): Promise<string> {
   return limited(() => hash(password.normalize('NFC'), parameters));
+}
+
+/**
+ * What a new password must be beside long enough, which the contract sees to (NIST SP 800-63B, section 3.1.1.2).
+ *
+ * @throws INVALID_REQUEST that names `field`.
+ */
+export function requireNewPassword(field: string, password: string, name: string): void {
+  // What isn't Unicode becomes the same replacement character in the hash: other passwords would do as well.
+  if (!password.isWellFormed()) throw invalidField(field, 'must be well-formed Unicode');
+  if (password.toLowerCase() === name.toLowerCase()) throw invalidField(field, 'must not be the name');
 }
 
 /**

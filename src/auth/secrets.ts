@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
  * Tokens that name their record and carry a secret: `candor_<jti>_<secret>` is a long-lived bearer token,
@@ -50,7 +50,7 @@ export function isSecret(kind: SecretKind, text: string): boolean {
 
 /** What is stored of a secret: SHA-256, hex. It has 256 bits of its own and needs no slow hash. */
 export function secretHash(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret);
 }
 
 /** Compares in constant time. */

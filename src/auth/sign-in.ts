@@ -1,11 +1,12 @@
 import type { LoginInput, SessionTokens } from '../contract/resources/session.ts';
-import { ServiceError } from '../errors.ts';
+import { invalidField, ServiceError } from '../errors.ts';
 import type { Principal, Token } from '../store/store.ts';
 import { effectiveRoles } from './access.ts';
 import { type AccessTokens, accessTokenTtlMs } from './access-token.ts';
 import type { IdentityReader, IdentityWriter, Sources } from './identities.ts';
-import { LoginThrottle } from './login-throttle.ts';
+import type { LoginThrottle } from './login-throttle.ts';
 import { verifyPassword } from './passwords.ts';
+import { nameAsStored } from './principal-name.ts';
 import {
   familyOf,
   matchesSecret,
@@ -23,27 +24,33 @@ export interface SignInParts {
   readonly reader: IdentityReader;
   readonly writer: IdentityWriter;
   readonly tokens: AccessTokens;
+  readonly throttle: LoginThrottle;
   readonly sources: Sources;
 }
 
 export interface SignIn {
   /**
    * Begins a session. UNAUTHENTICATED says neither whether the name, the password or the account is at fault;
-   * RATE_LIMITED after too many failures of the account or from the address.
+   * RATE_LIMITED after too many failures of the account or from the address. `ended` is told of sessions that end for
+   * it, because the principal has too many.
    */
-  login(input: LoginInput, remoteAddress: string): Promise<SessionTokens>;
+  login(input: LoginInput, remoteAddress: string, ended: (jti: string) => void): Promise<SessionTokens>;
   /**
    * Renews a session's tokens. A refresh token that was used before ends its session, of which `ended` is told. One that
    * was made up does nothing: identifiers of sessions are in the log for others to read.
    */
   refresh(refreshToken: string, ended: (jti: string) => void): Promise<SessionTokens>;
-  /** Ends the session, or revokes the long-lived token, with these credentials. */
-  logout(identity: { readonly jti: string; readonly principal: { id: string; name: string } }): Promise<void>;
+  /**
+   * Ends the session, or revokes the long-lived token, with these credentials. INVALID_REQUEST for those that are no
+   * token: a client certificate is nothing that can be ended here.
+   */
+  logout(identity: {
+    readonly jti?: string;
+    readonly principal: { id: string; name: string };
+  }): Promise<void>;
 }
 
-export function createSignIn({ reader, writer, tokens, sources }: SignInParts): SignIn {
-  const throttle = new LoginThrottle();
-
+export function createSignIn({ reader, writer, tokens, throttle, sources }: SignInParts): SignIn {
   const answer = async (principal: Principal, session: Session, secret: string, nowMs: number) => ({
     access_token: await tokens.issue(
       { sub: principal.id, jti: session.jti, roles: effectiveRoles(session.roles, principal.roles) },
@@ -56,19 +63,26 @@ export function createSignIn({ reader, writer, tokens, sources }: SignInParts): 
   });
 
   return {
-    login: async ({ username, password }, remoteAddress) => {
-      const takeBack = throttle.begin([`name ${username}`, `address ${remoteAddress}`], sources.now());
-      const principal = reader.principalByName(username);
-      const right = await verifyPassword(principal?.password_hash, password).catch((error: unknown) => {
-        takeBack(); // it was never checked
-        throw error;
+    login: async ({ username, password }, remoteAddress, ended) => {
+      const name = nameAsStored(username);
+      const principal = reader.principalByName(name);
+      const right = await throttle.check(name, remoteAddress, sources.now(), async () => {
+        const matches = await verifyPassword(principal?.password_hash, password);
+        return matches && principal?.status === 'active';
       });
-      if (principal === undefined || !right || principal.status !== 'active') throw wrongPassword();
-      takeBack();
+      if (principal === undefined || !right) throw wrongPassword();
       const nowMs = sources.now();
       const secret = newSecret();
       const session = beginSession(principal, secret, sources.newId(), nowMs);
-      await writer.addToken(session, principal);
+      const by = { id: principal.id, name: principal.name };
+      const displaced = await writer.addToken(session, by);
+      for (const jti of displaced.ended) ended(jti);
+      // What was changed while the password was being checked could not end a session that was not there yet.
+      const { password_hash, status } = reader.principal(principal.id) ?? {};
+      if (password_hash !== principal.password_hash || status !== 'active') {
+        await writer.revokeToken(session.jti, by);
+        throw wrongPassword();
+      }
       return answer(principal, session, secret, nowMs);
     },
 
@@ -90,6 +104,8 @@ export function createSignIn({ reader, writer, tokens, sources }: SignInParts): 
     },
 
     logout: async ({ jti, principal }) => {
+      if (jti === undefined)
+        throw invalidField('authorization', 'must carry the token to be ended; a certificate is none');
       await writer.revokeToken(jti, { id: principal.id, name: principal.name });
     },
   };

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import { BackupError } from './backup-error.ts';
 import { copyFile, exists, makeFolder } from './files.ts';
 import { folderName, partialName } from './folders.ts';
-import { type Manifest, manifestFile, parseManifest, writeManifest } from './manifest.ts';
+import { type Manifest, manifestFile, parseManifest, policyFile, writeManifest } from './manifest.ts';
 import type { Verified } from './verify.ts';
 
 /** What a backup is made of and how it is checked. */
@@ -47,7 +47,8 @@ export interface Made {
  *
  * The order makes the copy whole: events first, the log after. An outbox row that was settled between the two copies
  * is in the log's, one that wasn't is still in the outbox's; and the journal before the log, so that it tells of no
- * head that the copy doesn't have.
+ * head that the copy doesn't have. The policy before both: a change of it is in the outbox before it takes effect, so
+ * that the copy has no policy that its log wouldn't know.
  *
  * @throws BackupError, or the failure of the disk
  */
@@ -63,6 +64,7 @@ export async function makeBackup(
   await requireRoom(dir, dataDir);
   try {
     await makeFolder(partial);
+    if (await exists(join(dataDir, policyFile))) await copy(policyFile);
     await store.copyTo(partial);
     signal.throwIfAborted();
     if (await exists(join(dataDir, 'journal.ndjson'))) await copy('journal.ndjson');

@@ -27,7 +27,10 @@ const format = 1;
  * The files that a backup may have, and no others: nothing that a manifest names can lie outside of its folder.
  * siem.mdb, ledger.mdb and format.json are in every one.
  */
-export const fileName = /^(siem\.mdb|ledger\.mdb|journal\.ndjson|format\.json|keys\/[0-9a-f-]{36}\.json)$/;
+export const fileName =
+  /^(siem\.mdb|ledger\.mdb|journal\.ndjson|format\.json|policy\.in-effect\.json|keys\/[0-9a-f-]{36}\.json)$/;
+/** Who may do what. Absent from backups of programs that had no such file. */
+export const policyFile = 'policy.in-effect.json';
 export const requiredFiles = ['siem.mdb', 'ledger.mdb', 'format.json'] as const;
 
 const BackupFile = part(

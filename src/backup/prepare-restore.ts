@@ -8,7 +8,7 @@ import { limits } from '../limits.ts';
 import { uuid7 } from '../uuid.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 import { copyFile, exists, makeFolder, namesIn } from './files.ts';
-import { type Manifest, manifestFile, parseManifest } from './manifest.ts';
+import { type Manifest, manifestFile, parseManifest, policyFile } from './manifest.ts';
 import { type Mark, readMark, writeMark } from './mark.ts';
 import { presentHead } from './present-head.ts';
 import type { RestoreOptions, RestoreStep } from './restore.ts';
@@ -23,6 +23,9 @@ export const staging = 'restoring';
  */
 const replacing = /^(keys|(siem|ledger)\.mdb([.-].*)?|anchor\.json([.-].*)?)$/;
 
+/** Replaced by a backup that has a policy: the one in effect, a change of it that was cut short, the file to be edited. */
+const policyFiles = /^policy(\.in-effect|\.pending)?\.json$/;
+
 /**
  * Everything that can fail for a reason comes here, before anything moves: the backup is copied into the data folder
  * and verified there, and what is to be replaced is looked at. The mark is the last step.
@@ -34,7 +37,7 @@ export async function prepareRestore(
   const { backup, dataDir, anchorPath, replace, keyPassphrase } = options;
   const manifest = parseManifest(await readManifest(backup));
   await checkAnchorFolder(anchorPath);
-  const content = await contentOf(dataDir);
+  const content = await contentOf(dataDir, manifest);
   const anchor = await exists(anchorPath);
   if (!replace) refuseContent(dataDir, content, anchor ? anchorPath : undefined);
   await requireRoom(dataDir, manifest);
@@ -86,9 +89,11 @@ async function readManifest(backup: string): Promise<string> {
   }
 }
 
-/** Names in the data folder that a restore replaces. */
-async function contentOf(dataDir: string): Promise<string[]> {
-  return (await namesIn(dataDir)).filter((name) => replacing.test(name)).sort();
+/** Names in the data folder that a restore of this backup replaces. */
+async function contentOf(dataDir: string, { files }: Manifest): Promise<string[]> {
+  const hasPolicy = files.some(({ name }) => name === policyFile);
+  const isReplaced = (name: string) => replacing.test(name) || (hasPolicy && policyFiles.test(name));
+  return (await namesIn(dataDir)).filter(isReplaced).sort();
 }
 
 function refuseContent(dataDir: string, content: readonly string[], anchor: string | undefined): void {

@@ -11,6 +11,7 @@ import { openLedger } from '../ledger/open.ts';
 import { BackupError } from './backup-error.ts';
 import { carryKeys } from './carry-keys.ts';
 import { copyFile, exists, makeFolder } from './files.ts';
+import { policyFile } from './manifest.ts';
 import { type Mark, readMark } from './mark.ts';
 import { prepareRestore, staging } from './prepare-restore.ts';
 
@@ -134,7 +135,7 @@ async function moveAnchorAside(dataDir: string, { anchor_path, aside, names }: M
 /** What has gone in is no longer in `restoring/`. The old journal goes on where there is one. */
 async function moveIn(dataDir: string): Promise<void> {
   const from = join(dataDir, staging);
-  for (const name of ['siem.mdb', 'ledger.mdb', 'keys', 'format.json', 'journal.ndjson']) {
+  for (const name of ['siem.mdb', 'ledger.mdb', 'keys', 'format.json', policyFile, 'journal.ndjson']) {
     if (!(await exists(join(from, name)))) continue;
     if (name === 'journal.ndjson' && (await exists(join(dataDir, name)))) continue;
     await rename(join(from, name), join(dataDir, name));

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/settings.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
 /** What commands on the data folder of a stopped service are told of it. */
@@ -28,7 +28,7 @@ export function anchorOption(): Option {
  */
 export async function dataFolderConfig({ dataDir, anchor }: DataFolderOptions): Promise<Config> {
   // Only commands that open a folder load it.
-  const { loadConfig } = await import('../config.ts');
+  const { loadConfig } = await import('../config/load.ts');
   const configured = loadConfig(process.env);
   const config =
     dataDir === undefined ? configured : loadConfig({ ...process.env, CANDOR_DATA_DIR: dataDir });

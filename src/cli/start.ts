@@ -3,7 +3,9 @@ import type { ExitCode } from './exit-codes.ts';
 
 export function startCommand(done: (code: ExitCode) => void): Command {
   return new Command('start')
-    .description('run the service in the foreground; settings come from CANDOR_* and CANDOR_CONFIG')
+    .description(
+      'run the service in the foreground; settings come from CANDOR_* and CANDOR_CONFIG, else config.json of the data folder',
+    )
     .option(
       '--strict',
       'end with code 7 where the transparency log is degraded, instead of running without it',

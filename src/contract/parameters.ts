@@ -1,6 +1,7 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { alertStatuses, priorities, ruleSources, verdicts } from './resources/alert.ts';
+import { auditOutcomes } from './resources/audit-record.ts';
 import { oneOf, severities } from './resources/common.ts';
 import { dnsKinds } from './resources/dns-event.ts';
 import { between, count, flag, ordinal, real, text, uuid } from './resources/fields.ts';
@@ -231,5 +232,18 @@ export const entriesQuery = Type.Object(
 );
 export const treeHeadQuery = Type.Object(
   { tree_size: Type.Optional(count('The head signed for this size; default: the latest.')) },
+  { additionalProperties: false },
+);
+
+/** Newest first. */
+export const auditQuery = Type.Object(
+  {
+    ...pageParameters,
+    from: Type.Optional(time('Start of the time range, inclusive: ISO 8601 or epoch milliseconds.')),
+    to: Type.Optional(time('End of the time range, exclusive: ISO 8601 or epoch milliseconds.')),
+    actor: many(word('Id of a principal, or anonymous.')),
+    operation: many(word('Operation id.')),
+    outcome: many(oneOf(auditOutcomes, { description: 'How it ended.' })),
+  },
   { additionalProperties: false },
 );

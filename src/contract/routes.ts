@@ -6,6 +6,7 @@ import { answer, listed, paginated, success, successWith } from './envelopes.ts'
 import {
   alertQuery,
   alertStreamQuery,
+  auditQuery,
   consistencyQuery,
   dnsEventQuery,
   dnsEventStreamQuery,
@@ -20,14 +21,16 @@ import {
 } from './parameters.ts';
 import { Alert, AlertUpdateInput } from './resources/alert.ts';
 import { AlertNote, AlertNoteInput } from './resources/alert-note.ts';
+import { ConfigInput } from './resources/config.ts';
 import { DnsEventInput } from './resources/dns-event.ts';
 import { anyObject, text, uuid } from './resources/fields.ts';
 import { Health } from './resources/health.ts';
 import { ackMode, IngestAnswer, ingestSource } from './resources/ingest.ts';
 import { KeyRevocationInput, KeyRotationInput } from './resources/key.ts';
 import { NetworkEventInput } from './resources/network-event.ts';
-import type { Role } from './resources/principal.ts';
-import { LoginInput, RefreshInput, SessionTokens } from './resources/session.ts';
+import { Policy, PolicyInput } from './resources/policy.ts';
+import { Principal, PrincipalInput, PrincipalUpdateInput, type Role } from './resources/principal.ts';
+import { LoginInput, PasswordInput, RefreshInput, SessionTokens } from './resources/session.ts';
 import { IssuedToken, Token, TokenInput } from './resources/token.ts';
 import {
   ConsistencyProof,
@@ -78,6 +81,10 @@ export interface Route {
    * are refused all the same.
    */
   readonly partlyPublic?: true;
+  /** Answered without knowing who asks, so that a policy may make it public; what is public anyway need not say so. */
+  readonly mayBePublic?: true;
+  /** No policy may restrict it: nobody could sign in, or see from outside whether the service lives. */
+  readonly alwaysPublic?: true;
   readonly params?: TObject;
   readonly query?: TObject;
   /** Request headers that change what the operation does, lowercase. */
@@ -87,6 +94,8 @@ export interface Route {
   readonly responses: { readonly [status: number]: ResponseBody };
   /** Codes that this operation adds to those of `errorsOf`. */
   readonly errors?: readonly ErrorCode[];
+  /** Who calls it is written down, and how it ended: administration, and what concerns credentials. */
+  readonly audited?: true;
   /** Answered by an upgrade; `channel` is subscribed at once with the query as filters. Credentials may come later. */
   readonly websocket?: { readonly channel?: ChannelName };
 }
@@ -120,6 +129,7 @@ const bundleParams = Type.Object(
 );
 const tokenParams = Type.Object({ token_id: uuid('Identifier (jti) of the token.') }, closed);
 
+const principalParams = Type.Object({ principal_id: uuid('Identifier of the principal.') }, closed);
 const backupParams = Type.Object({ backup_id: uuid('Identifier of the backup.') }, closed);
 
 const ifMatch = Type.Object(
@@ -157,6 +167,8 @@ export const routes = {
     summary: 'Begin a session with name and password',
     tag: 'auth',
     access: 'public',
+    alwaysPublic: true,
+    audited: true,
     body: { kind: 'json', schema: LoginInput },
     responses: { 200: json(SessionTokens) },
     errors: ['UNAUTHENTICATED'],
@@ -167,6 +179,8 @@ export const routes = {
     summary: 'Renew the tokens of a session',
     tag: 'auth',
     access: 'public',
+    alwaysPublic: true,
+    audited: true,
     body: { kind: 'json', schema: RefreshInput },
     responses: { 200: json(SessionTokens) },
     errors: ['UNAUTHENTICATED'],
@@ -177,6 +191,7 @@ export const routes = {
     summary: 'End the session of the access token',
     tag: 'auth',
     access: anyone,
+    audited: true,
     responses: { 204: none },
   },
   whoAmI: {
@@ -186,6 +201,17 @@ export const routes = {
     tag: 'auth',
     access: anyone,
     responses: { 200: json(success('principal')) },
+  },
+  changePassword: {
+    method: 'PUT',
+    path: '/auth/password',
+    summary: 'Change the password of the caller; the other sessions end',
+    tag: 'auth',
+    access: anyone,
+    audited: true,
+    body: { kind: 'json', schema: PasswordInput },
+    responses: { 204: none },
+    errors: ['CONFLICT'],
   },
 
   ingest: {
@@ -357,12 +383,123 @@ export const routes = {
     errors: ['NOT_FOUND'],
   },
 
+  listPrincipals: {
+    method: 'GET',
+    path: '/api/v1/principals',
+    summary: 'List users, sensors and auditors, newest first',
+    tag: 'identities',
+    access: admins,
+    audited: true,
+    query: pageQuery,
+    responses: { 200: json(paginated('principal')) },
+  },
+  createPrincipal: {
+    method: 'POST',
+    path: '/api/v1/principals',
+    summary: 'Provision a principal',
+    tag: 'identities',
+    access: admins,
+    audited: true,
+    body: { kind: 'json', schema: PrincipalInput, resource: Principal },
+    responses: { 201: json(success('principal')) },
+    errors: ['CONFLICT'],
+  },
+  getPrincipal: {
+    method: 'GET',
+    path: '/api/v1/principals/:principal_id',
+    summary: 'Get a principal',
+    tag: 'identities',
+    access: admins,
+    audited: true,
+    params: principalParams,
+    responses: { 200: json(success('principal')) },
+    errors: ['NOT_FOUND'],
+  },
+  updatePrincipal: {
+    method: 'PUT',
+    path: '/api/v1/principals/:principal_id',
+    summary: 'Change name, roles, status or password of a principal',
+    tag: 'identities',
+    access: admins,
+    audited: true,
+    params: principalParams,
+    headers: ifMatch,
+    body: { kind: 'json', schema: PrincipalUpdateInput, resource: Principal },
+    responses: { 200: json(success('principal')) },
+    errors: ['NOT_FOUND', 'CONFLICT', 'VERSION_MISMATCH'],
+  },
+
+  getPolicy: {
+    method: 'GET',
+    path: '/api/v1/policy',
+    summary: 'Who may do what',
+    tag: 'identities',
+    access: admins,
+    audited: true,
+    responses: { 200: json(success('policy')) },
+  },
+  updatePolicy: {
+    method: 'PUT',
+    path: '/api/v1/policy',
+    summary: 'Replace the access policy',
+    tag: 'identities',
+    access: admins,
+    audited: true,
+    headers: ifMatch,
+    body: { kind: 'json', schema: PolicyInput, resource: Policy },
+    responses: { 200: json(success('policy')) },
+    errors: ['CONFLICT', 'VERSION_MISMATCH'],
+  },
+  reloadPolicy: {
+    method: 'POST',
+    path: '/api/v1/policy/reload',
+    summary: 'Read the file of the access policy anew',
+    tag: 'identities',
+    access: admins,
+    audited: true,
+    responses: { 200: json(success('policy')) },
+    errors: ['CONFLICT'],
+  },
+
+  getConfig: {
+    method: 'GET',
+    path: '/api/v1/config',
+    summary: 'Settings in effect and stored for the next start',
+    tag: 'system',
+    access: admins,
+    audited: true,
+    responses: { 200: json(success('config')) },
+  },
+  updateConfig: {
+    method: 'PUT',
+    path: '/api/v1/config',
+    summary: 'Store settings; they take effect after a restart',
+    tag: 'system',
+    access: admins,
+    audited: true,
+    body: { kind: 'json', schema: ConfigInput },
+    responses: { 200: json(success('config')) },
+    errors: ['CONFLICT'],
+  },
+
+  listAuditRecords: {
+    method: 'GET',
+    path: '/api/v1/audit',
+    summary: 'Who did or read what, newest first',
+    tag: 'identities',
+    access: admins,
+    audited: true,
+    query: auditQuery,
+    responses: { 200: json(paginated('audit_record')) },
+  },
+
   listTokens: {
     method: 'GET',
     path: '/api/v1/tokens',
     summary: 'List sessions and long-lived tokens',
     tag: 'identities',
     access: admins,
+    audited: true,
     query: pageQuery,
     responses: { 200: json(paginated('token')) },
   },
@@ -372,6 +509,7 @@ export const routes = {
     summary: 'Issue a long-lived token',
     tag: 'identities',
     access: admins,
+    audited: true,
     body: { kind: 'json', schema: TokenInput, resource: Token },
     responses: { 201: json(successWith('token', IssuedToken)) },
     errors: ['NOT_FOUND'],
@@ -382,6 +520,7 @@ export const routes = {
     summary: 'Revoke a token or end a session',
     tag: 'identities',
     access: admins,
+    audited: true,
     params: tokenParams,
     responses: { 204: none },
     errors: ['NOT_FOUND'],
@@ -393,6 +532,7 @@ export const routes = {
     summary: 'List backups, newest first',
     tag: 'system',
     access: admins,
+    audited: true,
     query: pageQuery,
     responses: { 200: json(paginated('backup')) },
   },
@@ -402,6 +542,7 @@ export const routes = {
     summary: 'Begin a backup of the whole service; one at a time',
     tag: 'system',
     access: admins,
+    audited: true,
     responses: { 202: json(success('backup')) },
     errors: ['CONFLICT'],
   },
@@ -411,6 +552,7 @@ export const routes = {
     summary: 'Get one backup, or how far it is',
     tag: 'system',
     access: admins,
+    audited: true,
     params: backupParams,
     responses: { 200: json(success('backup')) },
     errors: ['NOT_FOUND'],
@@ -422,6 +564,7 @@ export const routes = {
     summary: 'List the keys of the service, oldest first',
     tag: 'identities',
     access: admins,
+    audited: true,
     query: pageQuery,
     responses: { 200: json(paginated('key')) },
   },
@@ -431,6 +574,7 @@ export const routes = {
     summary: 'Let a new key take over',
     tag: 'identities',
     access: admins,
+    audited: true,
     body: { kind: 'json', schema: KeyRotationInput },
     responses: { 200: json(success('key')) },
     errors: ['CONFLICT'],
@@ -441,6 +585,7 @@ export const routes = {
     summary: 'Give up a pending key',
     tag: 'identities',
     access: admins,
+    audited: true,
     params: keyParams,
     responses: { 200: json(success('key')) },
     errors: ['NOT_FOUND', 'INVALID_TRANSITION', 'CONFLICT'],
@@ -451,6 +596,7 @@ export const routes = {
     summary: 'Revoke a compromised key; another one takes its place',
     tag: 'identities',
     access: admins,
+    audited: true,
     params: keyParams,
     body: { kind: 'json', schema: KeyRevocationInput },
     responses: { 200: json(success('key')) },
@@ -479,6 +625,7 @@ export const routes = {
     summary: 'Health check',
     tag: 'system',
     access: 'public',
+    alwaysPublic: true,
     responses: { 200: json(Health), 503: json(Health) },
   },
   getMetrics: {
@@ -594,6 +741,7 @@ export const routes = {
     summary: 'Canonical bytes of log entries (C2SP tlog-tiles)',
     tag: 'transparency',
     access: entryReaders,
+    mayBePublic: true,
     params: bundleParams,
     responses: { 200: bytes },
     errors: ['NOT_FOUND'],
@@ -618,7 +766,7 @@ export const routeOf = (operation: OperationId): Route => routes[operation];
 /** Every error that an operation can answer with: its own and those that follow from its shape. */
 export function errorsOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(route.errors).add('INVALID_REQUEST');
-  if (route.access !== 'public') codes.add('UNAUTHENTICATED').add('FORBIDDEN');
+  if (route.alwaysPublic === undefined) codes.add('UNAUTHENTICATED').add('FORBIDDEN');
   if (route.body) codes.add('PAYLOAD_TOO_LARGE').add('UNSUPPORTED_MEDIA_TYPE');
   return [...codes.add('RATE_LIMITED').add('INTERNAL').add('OVERLOADED').add('UNAVAILABLE')];
 }

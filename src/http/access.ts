@@ -2,9 +2,10 @@ import type { Role } from '../contract/resources/principal.ts';
 import { ServiceError } from '../errors.ts';
 import type { Identity } from './endpoint.ts';
 
-/** FORBIDDEN unless the credentials carry one of the roles. */
+/** FORBIDDEN unless the credentials carry one of the roles; without any, nobody's do. */
 export function authorize(access: readonly Role[], identity: Identity): void {
   if (access.some((role) => identity.roles.includes(role))) return;
+  if (access.length === 0) throw new ServiceError('FORBIDDEN', 'the access policy denies this to everybody');
   const has = identity.roles.length === 0 ? 'no role' : identity.roles.join(', ');
   throw new ServiceError('FORBIDDEN', `these credentials carry ${has}, wanted one of ${access.join(', ')}`);
 }

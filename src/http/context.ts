@@ -3,6 +3,7 @@ import { decodeQuery, type ParsedList, parseList, parseParams, parseQuery } from
 import { type OperationId, type Route, type Routes, routeOf } from '../contract/routes.ts';
 import { validateBody } from '../contract/validate.ts';
 import { invalidField, type ServiceError } from '../errors.ts';
+import { auditedAs } from './audited-call.ts';
 import type { ArrivedBody, BodyTerms } from './bodies.ts';
 import type { Budget } from './budget.ts';
 import type { Call, Endpoint, Identity } from './endpoint.ts';
@@ -71,16 +72,22 @@ export function bind<Op extends HttpOperation>(
 ): Endpoint {
   const route = routeOf(operation);
   const body = bodyOf(route, services, budgets);
+  const audited = auditedAs(route);
   return {
     operation,
     method: route.method,
     path: route.path,
-    access: accessOf(operation, route, services),
+    // As of now: a policy may change between two requests.
+    get access() {
+      return services.policy.accessOf(operation);
+    },
     ...(route.partlyPublic === undefined ? {} : { partlyPublic: route.partlyPublic }),
     ...(body === undefined ? {} : { body }),
+    ...(audited === undefined ? {} : { audited }),
     async run(call) {
       try {
         const context = await contextOf(route, call, services);
+        call.audited?.noteBody(operation, context.body);
         return await handler(context as Context<Op>);
       } finally {
         // The bytes of an ingest body outlive the answer with ack=memory: they are the handler's.
@@ -178,21 +185,4 @@ function bodyOf(route: Route, { config }: Services, budgets: BodyBudgets): Endpo
     overloaded: 'maxIngestInFlightBytes',
   };
   return { mediaTypes: route.body.mediaTypes, terms };
-}
-
-/** What shows entries of the log. */
-const entryOperations: ReadonlySet<OperationId> = new Set<OperationId>([
-  'getLeaf',
-  'listEntries',
-  'getProofBundle',
-  'getEntryBundle',
-]);
-
-const metricsReaders = ['viewer', 'analyst', 'admin'] as const;
-
-/** The table's access, as two settings change it. */
-function accessOf(operation: OperationId, route: Route, { config }: Services): Endpoint['access'] {
-  if (operation === 'getMetrics' && config['metrics.require_auth']) return metricsReaders;
-  if (entryOperations.has(operation) && config['transparency.public_entries']) return 'public';
-  return route.access;
 }

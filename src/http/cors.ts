@@ -9,17 +9,27 @@ export function corsHeaders(head: RequestHead, origins: readonly string[]): Head
   if (origins.length === 0) return [];
   if (origins.includes('*')) return [['Access-Control-Allow-Origin', '*'], exposed];
   const origin = head.headers.get('origin');
-  const vary: Header = ['Vary', 'Origin'];
   if (origin === undefined || !origins.includes(origin)) return [vary];
   return [['Access-Control-Allow-Origin', origin], vary, exposed];
 }
 
-const exposed: Header = ['Access-Control-Expose-Headers', 'ETag, Location, Retry-After, X-Request-Id'];
+const vary: Header = ['Vary', 'Origin'];
 
-/** Answer to OPTIONS: `Allow`, and what a preflight asks for. */
+const exposed: Header = [
+  'Access-Control-Expose-Headers',
+  'Allow, ETag, Location, Retry-After, WWW-Authenticate, X-Request-Id',
+];
+
+const isAllowed = (head: RequestHead, origins: readonly string[]): boolean =>
+  origins.includes('*') || origins.includes(head.headers.get('origin') ?? '');
+
+/**
+ * Answer to OPTIONS: `Allow`, and what a preflight of an origin that is allowed asks for. `Authorization` is named even
+ * where all origins are: an asterisk does not stand for it.
+ */
 export function preflightHeaders(head: RequestHead, allow: string, origins: readonly string[]): Header[] {
   const headers: Header[] = [['Allow', allow]];
-  if (origins.length > 0 && head.headers.has('access-control-request-method')) {
+  if (head.headers.has('access-control-request-method') && isAllowed(head, origins)) {
     headers.push(
       ['Access-Control-Allow-Methods', allow],
       [

@@ -1,7 +1,9 @@
+import type { ClientCertificate } from '../auth/client-certificate.ts';
 import type { Role } from '../contract/resources/principal.ts';
 import type { ServiceError } from '../errors.ts';
 import type { LimitName } from '../limits.ts';
 import type { Actor } from '../store/store.ts';
+import type { AuditedAs, AuditedCall } from './audited-call.ts';
 import type { ArrivedBody, BodyTerms } from './bodies.ts';
 import type { ContentCoding } from './json-body.ts';
 import type { Reply } from './reply.ts';
@@ -12,17 +14,22 @@ export interface Identity {
   readonly principal: Actor;
   /** What these credentials may do: the principal's roles, or fewer. */
   readonly roles: readonly Role[];
-  /** The session or the long-lived token. */
-  readonly jti: string;
+  /** The session or the long-lived token; absent for client certificates. */
+  readonly jti?: string;
   /** Epoch milliseconds; absent where the credentials do not expire. */
   readonly expiresAt?: number;
 }
 
-/**
- * Reads an `Authorization` header at `now` (epoch milliseconds). UNAUTHENTICATED for none, for bad and for expired
- * credentials.
- */
-export type Authenticator<I = Identity> = (authorization: string | undefined, now: number) => Promise<I> | I;
+/** With what a caller shows who it is. */
+export interface Credentials {
+  /** The header. */
+  readonly authorization: string | undefined;
+  /** Of the connection. Where there is a header too, that one counts, and a bad one is refused all the same. */
+  readonly certificate?: ClientCertificate | undefined;
+}
+
+/** Reads credentials at `now` (epoch milliseconds). UNAUTHENTICATED for none, for bad and for expired ones. */
+export type Authenticator<I = Identity> = (credentials: Credentials, now: number) => Promise<I> | I;
 
 /** One request, as far as the server understands it. */
 export interface Call {
@@ -39,6 +46,8 @@ export interface Call {
   /** Where the endpoint takes a body; whoever gets it releases it. Without one in the request, it is empty. */
   readonly body: ArrivedBody | undefined;
   readonly coding: ContentCoding | undefined;
+  /** Where the audit log tells of this call; undefined for endpoints that it does not tell of. */
+  readonly audited?: AuditedCall | undefined;
   /** Aborted when the client goes away: nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }
@@ -54,6 +63,8 @@ export interface Endpoint {
   /** Run without such a role too, and told so in `Call.refusal`. Bad credentials are refused all the same. */
   readonly partlyPublic?: boolean;
   readonly body?: { readonly mediaTypes: readonly string[]; readonly terms: BodyTerms };
+  /** How its calls are written to the audit log, where they are. */
+  readonly audited?: AuditedAs;
   run(call: Call): Promise<Reply> | Reply;
 }
 

@@ -1,8 +1,12 @@
 import type { Logger } from 'pino';
+import type { ClientCertificate } from '../auth/client-certificate.ts';
 import { ServiceError } from '../errors.ts';
 import { authorize } from './access.ts';
+import type { Audit } from './audit-log.ts';
+import { type AuditedCall, auditedCall } from './audited-call.ts';
 import { type ArrivedBody, type BodyTerms, IncomingBody } from './bodies.ts';
 import { Budget } from './budget.ts';
+import type { ConnectionSource, Connections } from './connections.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import type { Authenticator, Call, Endpoint, Identity, Observer } from './endpoint.ts';
 import { contentCoding } from './json-body.ts';
@@ -10,14 +14,24 @@ import type { Match, Routes } from './match.ts';
 import { limitByReason } from './reached.ts';
 import { type Header, noContent, type Rendered, type Reply, render, renderError } from './reply.ts';
 import { copyHead, framing, mediaType, type RequestHead, requestId } from './request.ts';
+import type { RequestRate } from './request-rate.ts';
 import { type Sending, send } from './send.ts';
 import type { HttpRequest, HttpResponse } from './server.ts';
+import { fromOtherSite, type Transport } from './tls-transport.ts';
+import { refuseCredentials } from './url-credentials.ts';
 
 /** What all exchanges of a server share. */
 export interface Front {
   readonly routes: Routes<Endpoint>;
   readonly authenticate: Authenticator;
+  /** Absent where no endpoint is audited. */
+  readonly audit?: Audit | undefined;
   readonly corsOrigins: readonly string[];
+  /** Of every answer that has none of the same name. */
+  readonly securityHeaders: readonly Header[];
+  readonly connections: Connections;
+  /** Absent where clients may ask as often as they like. */
+  readonly rate?: RequestRate | undefined;
   readonly log: Logger;
   readonly observer: Observer;
   readonly unsent: Budget;
@@ -28,6 +42,15 @@ export interface Front {
   closing: boolean;
   /** Called when `inFlight` falls. */
   onEnd(): void;
+}
+
+/** What was known of a request before it got here. */
+export interface Arrival {
+  readonly transport: Transport;
+  /** A second object for the connection, which can be touched when the request is answered. Absent of odd methods. */
+  readonly connection: ConnectionSource | undefined;
+  /** Why an upgrade to a WebSocket is refused. */
+  readonly refusal: unknown;
 }
 
 /** Bodies that nobody asked for are read and dropped. */
@@ -52,16 +75,23 @@ export class Exchange {
   readonly #id: string;
   readonly #started = performance.now();
   readonly #remoteAddress: string;
+  readonly #arrival: Arrival;
+  readonly #certificate: ClientCertificate | undefined;
   #operation = 'none';
+  #audited: AuditedCall | undefined;
   #body: IncomingBody | undefined;
   #abort: AbortController | undefined;
   #sending: Sending | undefined;
+  /** Ends what the principal is counted for. */
+  #workDone: (() => void) | undefined;
   #gone = false;
 
-  constructor(front: Front, res: HttpResponse, req: HttpRequest) {
+  constructor(front: Front, res: HttpResponse, req: HttpRequest, arrival: Arrival) {
     this.#front = front;
+    this.#arrival = arrival;
     this.#res = res;
     this.#head = copyHead(req);
+    this.#certificate = arrival.transport.certificate(res);
     this.#id = requestId(this.#head);
     this.#remoteAddress = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
     front.inFlight++;
@@ -106,6 +136,12 @@ export class Exchange {
   }
 
   async #answer(match: Match<Endpoint> | ServiceError, endpoint: Endpoint | undefined): Promise<Reply> {
+    if ('route' in match)
+      this.#audited = auditedCall(match.route, match.params, this.#id, this.#remoteAddress);
+    if (this.#arrival.refusal !== undefined) throw this.#arrival.refusal;
+    this.#front.rate?.fromAddress(this.#remoteAddress, this.#started);
+    this.#arrival.transport.requireCertificate(this.#certificate, Date.now());
+    refuseCredentials(this.#head.query);
     if (match instanceof ServiceError) throw match;
     if (match.found === 'nothing') throw new ServiceError('NOT_FOUND', 'there is nothing at this path');
     if (this.#head.method === 'OPTIONS') {
@@ -120,12 +156,14 @@ export class Exchange {
     }
     const { identity, refusal } = await this.#identify(endpoint);
     if (this.#gone) throw new ServiceError('CANCELLED', 'the client went away');
+    if (this.#audited !== undefined) this.#front.audit?.requireWritable(this.#audited);
     const exchange = this;
     const call: Call = {
       head: this.#head,
       params: match.params,
       requestId: this.#id,
       remoteAddress: this.#remoteAddress,
+      audited: this.#audited,
       identity,
       refusal,
       coding: endpoint.body && contentCoding(this.#head.headers.get('content-encoding')),
@@ -138,19 +176,31 @@ export class Exchange {
   }
 
   async #identify(endpoint: Endpoint): Promise<Pick<Call, 'identity' | 'refusal'>> {
-    if (endpoint.access === 'public') return { identity: undefined, refusal: undefined };
+    // Read once: it may be another one when the credentials have been checked.
+    const { access } = endpoint;
+    if (access === 'public') return { identity: undefined, refusal: undefined };
     const authorization = this.#head.headers.get('authorization');
+    const certificate = fromOtherSite(this.#head, this.#front.corsOrigins) ? undefined : this.#certificate;
     let identity: Identity | undefined;
     try {
-      identity = await this.#front.authenticate(authorization, Date.now());
-      authorize(endpoint.access, identity);
+      identity = await this.#front.authenticate({ authorization, certificate }, Date.now());
+      this.#count(identity);
+      if (this.#audited !== undefined) this.#audited.identity = identity;
+      authorize(access, identity);
       return { identity, refusal: undefined };
     } catch (error) {
-      if (!(endpoint.partlyPublic && error instanceof ServiceError)) throw error;
+      if (!(endpoint.partlyPublic && error instanceof ServiceError) || error.code === 'RATE_LIMITED')
+        throw error;
       // None at all, or good ones of another role: not bad ones.
-      if (authorization !== undefined && identity === undefined) throw error;
+      const shown = authorization !== undefined || certificate !== undefined;
+      if (shown && identity === undefined) throw error;
       return { identity, refusal: error };
     }
+  }
+
+  #count(identity: Identity): void {
+    if (this.#gone) throw new ServiceError('CANCELLED', 'the client went away');
+    this.#workDone = this.#front.rate?.byPrincipal(identity.principal.id, this.#started);
   }
 
   async #accept(endpoint: Endpoint): Promise<ArrivedBody | undefined> {
@@ -167,6 +217,13 @@ export class Exchange {
   }
 
   async #succeed(reply: Reply): Promise<void> {
+    const audited = this.#audited;
+    this.#audited = undefined;
+    try {
+      if (audited !== undefined) await this.#front.audit?.succeeded(audited, reply);
+    } catch (error) {
+      return this.#fail(error, false);
+    }
     await this.#settle(() => render(reply, Date.now(), performance.now() - this.#started), false);
   }
 
@@ -179,6 +236,7 @@ export class Exchange {
         'request failed',
       );
     }
+    if (this.#audited !== undefined) this.#front.audit?.failed(this.#audited, known);
     const limit = limitByReason(known);
     if (limit !== undefined) this.#front.observer.limitReached(limit);
     if (known.code === 'WORKER_LOST') {
@@ -206,12 +264,13 @@ export class Exchange {
     }
   }
 
-  #send(rendered: Rendered, cut: boolean): void {
-    const close = cut || this.#front.closing || rendered.status === 413;
+  #send(rendered: Rendered, last: boolean): void {
+    const { connection } = this.#arrival;
+    const cut = last || connection === undefined;
+    const close = cut || this.#front.closing || this.#arrival.transport.retired || rendered.status === 413;
     const general: Header[] = [
       ['X-Request-Id', this.#id],
-      ['X-Content-Type-Options', 'nosniff'],
-      ...(rendered.headers.some(([name]) => name === 'Cache-Control') ? [] : [noStore]),
+      ...this.#front.securityHeaders.filter(([name]) => !rendered.headers.some(([own]) => own === name)),
       ...corsHeaders(this.#head, this.#front.corsOrigins),
     ];
     // With `cut`, uWebSockets.js writes this header itself.
@@ -224,11 +283,20 @@ export class Exchange {
       unsent,
       limitReached: observer.limitReached,
     };
-    this.#sending = send(this.#res, rendered, general, options, () => this.#end());
+    const { connections } = this.#front;
+    const gone = connections.gone;
+    this.#sending = send(this.#res, rendered, general, options, () => {
+      this.#end();
+      // With `cut`, it may have been closed in the very call that sent the answer.
+      if (connection === undefined || (cut && connections.gone !== gone))
+        connections.lost(this.#remoteAddress);
+      else connections.rest(this.#remoteAddress, connection);
+    });
   }
 
   /** The connection is lost. The response may not be touched any more. */
   #lost(): void {
+    this.#front.connections.lost(this.#remoteAddress);
     if (this.#gone) return;
     this.#sending?.abort();
     this.#end();
@@ -239,12 +307,11 @@ export class Exchange {
     if (this.#gone) return;
     this.#gone = true;
     this.#body?.abort();
+    this.#workDone?.();
     this.#front.inFlight--;
     this.#front.onEnd();
   }
 }
-
-const noStore: Header = ['Cache-Control', 'no-store'];
 
 const internal = new ServiceError(
   'INTERNAL',

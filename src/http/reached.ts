@@ -25,6 +25,7 @@ const byReason: Readonly<Record<string, LimitName>> = {
   disk_full: 'minFreeDiskBytes',
   outbox_full: 'maxOutboxRows',
   too_many_records: 'maxBodyRecords',
+  policy_changes_wait: 'maxQueuedPolicyChanges',
 };
 
 /** The limit that a refusal names by its reason. */

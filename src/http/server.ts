@@ -2,10 +2,17 @@ import './header-limit.ts';
 import * as uWS from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import { limits } from '../limits.ts';
+import type { Audit } from './audit-log.ts';
 import { Budget } from './budget.ts';
+import { type ConnectionSource, Connections } from './connections.ts';
 import type { Authenticator, Endpoint, Observer } from './endpoint.ts';
-import { Exchange, type Front } from './exchange.ts';
+import { type Arrival, Exchange, type Front } from './exchange.ts';
 import { Routes } from './match.ts';
+import type { RequestRate } from './request-rate.ts';
+import { securityHeaders } from './security-headers.ts';
+import { TlsFileError, type TlsFiles } from './tls-files.ts';
+import { type Acceptor, type App, type Reloaded, TlsListener, type TlsOptions } from './tls-listener.ts';
+import { plainTransport, type Transport } from './tls-transport.ts';
 
 export type { HttpRequest, HttpResponse, TemplatedApp, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
 
@@ -13,19 +20,39 @@ export interface ServerOptions {
   readonly host: string;
   /** 0 takes any free one. */
   readonly port: number;
-  /** Paths of PEM files. */
-  readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string };
+  /** Plain HTTP where absent. */
+  readonly tls?: TlsOptions;
   readonly endpoints: readonly Endpoint[];
   readonly authenticate: Authenticator;
+  /** Told of the calls of audited endpoints. */
+  readonly audit?: Audit;
   readonly corsOrigins?: readonly string[];
   readonly log: Logger;
   readonly observer: Observer;
-  /** Registers WebSocket routes; they come before the endpoints of the same path. */
-  readonly sockets?: (app: uWS.TemplatedApp) => void;
+  /** Registers WebSocket routes; they come before the endpoints of the same path. Called anew for each certificate. */
+  readonly sockets?: (app: uWS.TemplatedApp, front: SocketFront) => void;
+  /** Closes the WebSockets of connections whose certificate has been replaced, and tells them so. */
+  readonly leave?: (transport: Transport) => void;
+  /** Counts connections. Default: with the limits of `limits`. */
+  readonly connections?: Connections;
+  /** Without it, clients may ask as often as they like. */
+  readonly rate?: RequestRate;
   /** How long `close` waits for requests that were accepted. */
   readonly drainMs: number;
   /** Requests in work, past which others are refused with OVERLOADED. Default `limits.maxRequestsInFlight`. */
   readonly maxInFlight?: number;
+}
+
+/** What WebSockets share with the requests beside them. */
+export interface SocketFront {
+  /** A socket is one of these; what closes it says `lost`. */
+  readonly connections: Connections;
+  readonly rate?: RequestRate | undefined;
+  readonly transport: Transport;
+  /** Origins, besides our own, whose browsers may open a socket. */
+  readonly corsOrigins: readonly string[];
+  /** To be called before an upgrade is yielded, not met: the request is answered with this error, as any other. */
+  refuse(error: unknown): void;
 }
 
 export interface Server {
@@ -33,6 +60,8 @@ export interface Server {
   readonly port: number;
   /** Requests that were not answered yet. */
   readonly inFlight: number;
+  /** Reads the TLS files again; the log says what came of it. They are read without being asked when they change. */
+  reloadTls(): Reloaded;
   /**
    * Refuses new connections, waits until what was accepted is answered (at most `drainMs`), then closes all
    * connections, sockets included. Repeated calls wait for the same end.
@@ -51,7 +80,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const front: Front = {
     routes: new Routes(options.endpoints),
     authenticate: options.authenticate,
+    audit: options.audit,
     corsOrigins: options.corsOrigins ?? [],
+    securityHeaders: securityHeaders(options.tls !== undefined),
+    connections:
+      options.connections ??
+      new Connections({ limitReached: (limit) => options.observer.limitReached(limit) }),
+    rate: options.rate,
     log: options.log,
     observer: options.observer,
     unsent: new Budget(limits.maxUnsentReplyBytes),
@@ -60,10 +95,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     closing: false,
     onEnd: () => undefined,
   };
-  const app = createApp(options.tls);
-  options.sockets?.(app);
-  app.any('/*', (res, req) => serve(front, res, req));
-  const listening = await listen(app, options.host, options.port);
+  const { app, reloadTls, closeAll } =
+    options.tls === undefined ? plain(front, options) : overTls(front, options, options.tls);
+  const listening = await listen(app, options.host, options.port).catch((error: unknown) => {
+    closeAll();
+    throw error;
+  });
 
   let closed: Promise<void> | undefined;
   return {
@@ -71,18 +108,86 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     get inFlight() {
       return front.inFlight;
     },
+    reloadTls,
     close() {
-      closed ??= drain(front, options.drainMs, () => uWS.us_listen_socket_close(listening)).then(() => {
-        app.close();
-      });
+      closed ??= drain(front, options.drainMs, () => uWS.us_listen_socket_close(listening)).then(closeAll);
       return closed;
     },
   };
 }
 
-function serve(front: Front, res: uWS.HttpResponse, req: uWS.HttpRequest): void {
+interface Apps {
+  /** The one that listens. */
+  readonly app: uWS.TemplatedApp;
+  readonly reloadTls: () => Reloaded;
+  /** Ends all connections. */
+  readonly closeAll: () => void;
+}
+
+function plain(front: Front, options: ServerOptions): Apps {
+  quiet();
+  const app = uWS.App();
+  equip(app, plainTransport, front, options);
+  return { app, reloadTls: () => 'unchanged', closeAll: () => app.close() };
+}
+
+function overTls(front: Front, options: ServerOptions, tls: TlsOptions): Apps {
+  quiet();
+  // It hands connections on before the first byte of them, so it has no certificate.
+  const app = uWS.SSLApp({});
+  const listener = new TlsListener({
+    tls,
+    acceptor: app as unknown as Acceptor,
+    open(transport) {
+      const child = createTlsApp(tls);
+      equip(child, transport, front, options);
+      return child as unknown as App;
+    },
+    leave: (transport) => options.leave?.(transport),
+    log: options.log,
+  });
+  const closeAll = () => {
+    listener.close();
+    app.close();
+  };
+  return { app, reloadTls: () => listener.reload(), closeAll };
+}
+
+/** Routes, counts, sockets: what makes an app ours. */
+function equip(app: uWS.TemplatedApp, transport: Transport, front: Front, options: ServerOptions): void {
+  front.connections.watch(app);
+  // Of the request that is being routed, in this turn.
+  let connection: ConnectionSource | undefined;
+  let refusal: unknown;
+  options.sockets?.(app, {
+    connections: front.connections,
+    rate: front.rate,
+    transport,
+    corsOrigins: front.corsOrigins,
+    refuse(error) {
+      refusal = error;
+    },
+  });
+  for (const method of routed) {
+    app[method]('/*', (res, req) => {
+      connection = res;
+      req.setYield(true);
+    });
+  }
+  app.any('/*', (res, req) => {
+    const arrival = { transport, connection, refusal };
+    connection = undefined;
+    refusal = undefined;
+    serve(front, res, req, arrival);
+  });
+}
+
+/** Every method that uWebSockets.js can route; a route for any of them comes after these. */
+const routed = ['get', 'post', 'put', 'patch', 'del', 'options', 'head', 'connect', 'trace'] as const;
+
+function serve(front: Front, res: uWS.HttpResponse, req: uWS.HttpRequest, arrival: Arrival): void {
   try {
-    new Exchange(front, res, req).begin();
+    new Exchange(front, res, req, arrival).begin();
   } catch (error) {
     // Nothing may be thrown into uWebSockets.js: it would end the process.
     front.log.error({ err: error }, 'request could not be read');
@@ -90,18 +195,33 @@ function serve(front: Front, res: uWS.HttpResponse, req: uWS.HttpRequest): void 
   }
 }
 
-function createApp(tls: ServerOptions['tls']): uWS.TemplatedApp {
-  quiet();
-  if (tls === undefined) return uWS.App();
+/**
+ * TLS 1.2 with forward secrecy and authenticated encryption; RFC 9325, section 4.2, recommends these. Of TLS 1.3
+ * all suites are so; what is older than 1.2 uWebSockets.js refuses by itself.
+ */
+const ciphers = [
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
+
+/** A client authority makes the handshake ask for a certificate, and fail for a bad one; none at all passes. */
+function createTlsApp({ cert, key, clientCa }: TlsFiles): uWS.TemplatedApp {
   try {
     return uWS.SSLApp({
-      cert_file_name: tls.cert,
-      key_file_name: tls.key,
-      ...(tls.clientCa === undefined ? {} : { ca_file_name: tls.clientCa }),
+      cert_file_name: cert,
+      key_file_name: key,
+      ...(clientCa === undefined ? {} : { ca_file_name: clientCa }),
+      ssl_ciphers: ciphers,
     });
   } catch {
-    throw new Error(
-      `TLS cannot be set up with certificate ${tls.cert} and key ${tls.key}: not a matching PEM pair`,
+    // They have just been read and were good: something in them is beyond this library.
+    throw new TlsFileError(
+      [cert, key, clientCa].filter((path) => path !== undefined).join(', '),
+      'uWebSockets.js refuses it',
     );
   }
 }

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
+import type { AccessPolicy } from '../auth/access-policy.ts';
 import type { Backups } from '../backup/backups.ts';
-import type { Config } from '../config.ts';
-import type { Role } from '../contract/resources/principal.ts';
-import type { LoginInput, SessionTokens } from '../contract/resources/session.ts';
+import type { Config } from '../config/settings.ts';
+import type { StoredSettings } from '../config/stored-settings.ts';
+import type { PrincipalInput, PrincipalUpdateInput, Role } from '../contract/resources/principal.ts';
+import type { LoginInput, PasswordInput, SessionTokens } from '../contract/resources/session.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -10,10 +12,12 @@ import type {
   Actor,
   AlertListQuery,
   AlertUpdate,
+  AuditListQuery,
   Committed,
   EventListQuery,
   ListPage,
   Principal,
+  PrincipalChanged,
   Store,
   StoreReader,
   Token,
@@ -27,11 +31,16 @@ export interface Services {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly config: Config;
+  readonly settings: StoredSettings;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly store: Store;
   /** Point reads, on this thread. */
-  readonly reader: Pick<StoreReader, 'getEvent' | 'getAlert' | 'listNotes' | 'principal' | 'tokens'>;
+  readonly reader: Pick<
+    StoreReader,
+    'getEvent' | 'getAlert' | 'listNotes' | 'principal' | 'listPrincipals' | 'listTokens' | 'administrators'
+  >;
+  readonly policy: AccessPolicy;
   readonly ledger: Ledger;
   /** The checkpoint that may be shown, as a note. LOG_EMPTY; UNAVAILABLE while the witnesses that it wants are missing. */
   checkpoint(): Promise<string>;
@@ -43,6 +52,7 @@ export interface Services {
   readonly queries: {
     listEvents(query: EventListQuery, signal: AbortSignal): Promise<ListPage>;
     listAlerts(query: AlertListQuery, signal: AbortSignal): Promise<ListPage>;
+    listAudit(query: AuditListQuery, signal: AbortSignal): Promise<ListPage>;
   };
   /** Live subscribers. The buffers of the blocks stay the caller's. */
   publish(committed: Pick<Committed, 'blocks' | 'alerts'>): void;
@@ -51,6 +61,8 @@ export interface Services {
   pokeOutbox(): void;
   /** A token or session was revoked: what was opened with it is closed. */
   revoked(jti: string): void;
+  /** A principal's roles, status or password changed, or sessions of it ended: what it opened is judged anew. */
+  principalChanged(id: string): void;
   /** A key was rotated or revoked: resolves when access tokens are signed and verified with the keys of now. */
   keysChanged(): Promise<void>;
   /** Undefined where none is configured. */
@@ -63,13 +75,34 @@ export interface Services {
 
 /** Sessions and long-lived tokens. */
 export interface Auth {
-  /** UNAUTHENTICATED; RATE_LIMITED after too many failures of one account or from one address. */
-  login(input: LoginInput, remoteAddress: string): Promise<SessionTokens>;
+  /**
+   * UNAUTHENTICATED; RATE_LIMITED after too many failures of one account or from one address. `ended` is told of
+   * sessions that end for it, because the principal has too many.
+   */
+  login(input: LoginInput, remoteAddress: string, ended: (jti: string) => void): Promise<SessionTokens>;
   /** UNAUTHENTICATED; a refresh token that was used before ends its session, of which `ended` is told. */
   refresh(refreshToken: string, ended: (jti: string) => void): Promise<SessionTokens>;
-  /** Ends the session, or revokes the token, of these credentials. */
-  logout(identity: Identity): Promise<void>;
-  /** INVALID_REQUEST for roles that the principal does not have, and for an end in the past. */
+  /** Ends the session, or revokes the token, of these credentials. INVALID_REQUEST for a certificate. */
+  logout(identity: Pick<Identity, 'principal' | 'jti'>): Promise<void>;
+  /**
+   * Changes the caller's own password; its other sessions end. INVALID_REQUEST for a wrong current one, which counts as
+   * a failed login; CONFLICT for a caller without a password.
+   */
+  changePassword(
+    caller: Pick<Identity, 'principal' | 'jti'>,
+    input: PasswordInput,
+    remoteAddress: string,
+  ): Promise<PrincipalChanged>;
+  /** INVALID_REQUEST for a name or a password that won't do; CONFLICT for a name that is taken. */
+  createPrincipal(input: PrincipalInput, by: Actor): Promise<Principal>;
+  /** As `createPrincipal` and `Store.changePrincipal`. A new password ends all sessions. */
+  changePrincipal(
+    principal: Principal,
+    input: PrincipalUpdateInput,
+    by: Actor,
+    version?: number,
+  ): Promise<PrincipalChanged>;
+  /** INVALID_REQUEST for a suspended principal, for roles that it does not have, and for an end in the past. */
   issueLongLived(
     principal: Principal,
     terms: TokenTerms,

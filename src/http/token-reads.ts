@@ -3,7 +3,7 @@ import type { Token as StoredToken } from '../store/store.ts';
 
 /** Everything of a stored token but the hash of its secret. */
 export function tokenAttributes(stored: StoredToken): Token {
-  const { jti, principal_id, kind, name, roles, issued_at, expires_at, revoked_at } = stored;
+  const { jti, principal_id, kind, name, roles, issued_at, expires_at, revoked_at, last_used_at } = stored;
   return {
     jti,
     principal_id,
@@ -13,5 +13,6 @@ export function tokenAttributes(stored: StoredToken): Token {
     issued_at,
     ...(expires_at === undefined ? {} : { expires_at }),
     ...(revoked_at === undefined ? {} : { revoked_at }),
+    ...(last_used_at === undefined ? {} : { last_used_at }),
   };
 }

@@ -1,6 +1,7 @@
 import type { CriticalEvent } from '../contract/critical-events.ts';
 import type { Alert } from '../contract/resources/alert.ts';
 import type { AlertNote } from '../contract/resources/alert-note.ts';
+import type { AuditRecord } from '../contract/resources/audit-record.ts';
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
@@ -97,6 +98,38 @@ export interface Principal {
   readonly password_hash?: string;
   readonly created_at: string;
   readonly last_login_at?: string;
+  /** Grows with every change but a login; absent for 1. */
+  readonly version?: number;
+}
+
+/** What is to change of a principal. */
+export interface PrincipalChange {
+  readonly name?: string;
+  readonly roles?: readonly Role[];
+  readonly status?: Principal['status'];
+  readonly password_hash?: string;
+}
+
+export interface PrincipalChanged {
+  readonly principal: Principal;
+  /** Sessions that ended with it, each with its `token.revoked` entry. */
+  readonly ended: readonly string[];
+}
+
+/** Who did or read what. `id` is a UUIDv7. */
+export interface StoredAuditRecord extends AuditRecord {
+  readonly id: string;
+}
+
+export interface AuditListQuery {
+  /** Epoch milliseconds. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly actor?: readonly string[];
+  readonly operation?: readonly string[];
+  readonly outcome?: readonly AuditRecord['outcome'][];
+  readonly page: number;
+  readonly per_page: number;
 }
 
 /** A session (login to logout) or a long-lived token. Secrets are kept as SHA-256 only. */
@@ -113,6 +146,8 @@ export interface Token {
   readonly issued_at: string;
   readonly expires_at?: string;
   readonly revoked_at?: string;
+  /** To the minute. */
+  readonly last_used_at?: string;
 }
 
 export interface StoreStatus {
@@ -158,10 +193,27 @@ export interface Store {
    * `alert.raised` outbox row anew, in one transaction.
    */
   logAgain(alertIds: readonly string[]): Promise<AlertUpdate[]>;
-  /** CONFLICT when the name is taken. No log entry for the very first principal. */
+  /**
+   * CONFLICT when the name is taken, and when there are limits.maxPrincipals. No log entry for the very first principal.
+   */
   createPrincipal(principal: Principal, by: Actor): Promise<void>;
-  /** Stores a token, with its `token.issued` outbox row. */
-  addToken(token: Token, by: Actor): Promise<void>;
+  /**
+   * Changes a principal, with a `principal.status_changed` and a `principal.role_changed` outbox row where it was so.
+   * With a new password all of its sessions end but `keptSession`. NOT_FOUND; VERSION_MISMATCH; CONFLICT for a name that
+   * is taken, and for one after which no active user with a password has the role admin (`details.field` is `name`,
+   * `roles` or `status`). What changes nothing gives the principal as it is.
+   */
+  changePrincipal(
+    id: string,
+    change: PrincipalChange,
+    by: Actor,
+    terms?: { readonly version?: number; readonly keptSession?: string },
+  ): Promise<PrincipalChanged>;
+  /**
+   * Stores a token, with its `token.issued` outbox row. Past limits.maxTokensPerPrincipal a session ends the oldest
+   * session, with its `token.revoked` row, which is the result; for a long-lived token it is CONFLICT.
+   */
+  addToken(token: Token, by: Actor): Promise<{ readonly ended: readonly string[] }>;
   /**
    * Replaces the refresh secret if `expectedHash` is current (returns true); otherwise revokes the session (false), so
    * the caller makes sure first that the secret was once the session's.
@@ -169,6 +221,10 @@ export interface Store {
   rotateSession(jti: string, expectedHash: string, newHash: string, by: Actor): Promise<boolean>;
   /** Revokes, with its `token.revoked` outbox row. False when it was revoked or unknown already. */
   revokeToken(jti: string, by: Actor): Promise<boolean>;
+  /** When tokens were last presented (ISO 8601), by jti. Unknown ones are passed over. */
+  noteTokenUse(uses: ReadonlyMap<string, string>): Promise<void>;
+  /** Adds to the audit log; the oldest records beyond `limits.maxAuditRecords` go. */
+  addAudit(records: readonly StoredAuditRecord[]): Promise<void>;
   /**
    * Copies siem.mdb, as of one moment, into an existing folder; flushed. Commits go on meanwhile. One copy at a time:
    * CONFLICT. UNAVAILABLE while closing.
@@ -244,7 +300,17 @@ export interface StoreReader {
   principal(id: string): Principal | undefined;
   principalByName(name: string): Principal | undefined;
   token(jti: string): Token | undefined;
-  tokens(): Token[];
+  /** Newest first. */
+  listTokens(page: number, perPage: number): { readonly tokens: readonly Token[]; readonly total: number };
+  /** Newest first. */
+  listPrincipals(
+    page: number,
+    perPage: number,
+  ): { readonly principals: readonly Principal[]; readonly total: number };
+  /** Active users with a password and the role admin. */
+  administrators(): number;
+  /** Newest first, by the records' times: a range is half-open. A filter reads the whole range: about 1 µs a record. */
+  listAudit(query: AuditListQuery): ListPage;
   /** Newest committed sequence of a channel; 0 before the first. */
   head(channel: 'events.network' | 'events.dns' | 'alerts'): number;
   close(): void;

@@ -15,6 +15,7 @@ interface Layer {
  */
 const layers: Record<string, Layer> = {
   contract: { may: ['errors', 'limits', 'uuid'] },
+  config: { may: ['contract', 'errors', 'limits', 'durable-file'] },
   tlog: { may: [] },
   events: { may: ['contract', 'errors', 'limits', 'uuid'] },
   rpc: { may: ['errors', 'limits'] },
@@ -57,9 +58,13 @@ const layers: Record<string, Layer> = {
     ],
   },
   discovery: { may: ['contract', 'errors', 'limits'] },
-  auth: { may: ['contract', 'errors', 'limits'], types: ['store', 'ledger'] },
+  'data-folder': { may: ['private-files'] },
+  auth: {
+    may: ['contract', 'errors', 'limits', 'durable-file', 'keyed-slots', 'address-group'],
+    types: ['store', 'ledger'],
+  },
   http: {
-    may: ['contract', 'events', 'tlog', 'errors', 'limits'],
+    may: ['contract', 'events', 'tlog', 'errors', 'limits', 'keyed-slots', 'address-group'],
     types: ['store', 'ledger', 'auth', 'ingest', 'rpc', 'analytics', 'config', 'backup'],
   },
   client: { may: ['contract', 'tlog', 'errors', 'limits'] },

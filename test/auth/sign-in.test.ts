@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { accessTokens } from '../../src/auth/access-token.ts';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { ensureAdministrator } from '../../src/auth/bootstrap.ts';
+import { LoginThrottle } from '../../src/auth/login-throttle.ts';
 import { issueLongLived } from '../../src/auth/long-lived.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { createSignIn, sessionTtlMs } from '../../src/auth/sign-in.ts';
@@ -43,7 +44,7 @@ async function service() {
     { issuer: 'candor', audience: 'candor' },
   );
   const sources = { now: () => clock.now, newId: () => uuid7(clock.now) };
-  const parts = { reader, writer: store, tokens, sources };
+  const parts = { reader, writer: store, tokens, throttle: new LoginThrottle(), sources };
   const shown: string[] = [];
   await ensureAdministrator(parts, password, (generated) => shown.push(generated));
   const ended: string[] = [];
@@ -53,9 +54,9 @@ async function service() {
     refresh: (token: string) => sessions.refresh(token, (jti) => ended.push(jti)),
   };
   const authenticate = createAuthenticator(reader, tokens);
-  const who = (token: string) => authenticate(`Bearer ${token}`, clock.now);
+  const who = (token: string) => authenticate({ authorization: `Bearer ${token}` }, clock.now);
   const login = (changes: { username?: string; password?: string } = {}, address = '192.0.2.1') =>
-    signIn.login({ username: 'admin', password, ...changes }, address);
+    sessions.login({ username: 'admin', password, ...changes }, address, (jti) => ended.push(jti));
   const add = async (changes: Partial<Principal>): Promise<Principal> => {
     const principal: Principal = {
       id: uuid7(clock.now),
@@ -125,7 +126,7 @@ describe('a session', () => {
     expect(rows).toMatchObject([
       { kind: 'token.issued', subject: { id: identity.jti }, actor: identity.principal.id },
     ]);
-    const stored = JSON.stringify([rows, reader.tokens()]);
+    const stored = JSON.stringify([rows, reader.listTokens(1, 10)]);
     for (const secret of [tokens.access_token, tokens.refresh_token, password])
       expect(stored).not.toContain(secret);
   });
@@ -187,6 +188,22 @@ describe('a session', () => {
     await expect(signIn.refresh(refresh_token)).rejects.toMatchObject(unauthenticated);
   });
 
+  test('of a principal with too many ends the oldest of them, which is told', async () => {
+    const { login, who, store, reader, clock, ended } = await service();
+    const { access_token } = await login();
+    const first = await who(access_token);
+    const session = reader.token(first.jti!)!;
+    clock.now += 1;
+    const others = Array.from({ length: limits.maxTokensPerPrincipal - 1 }, () =>
+      store.addToken({ ...session, jti: uuid7(clock.now) }, system),
+    );
+    await Promise.all(others);
+    expect(ended).toEqual([]);
+    await login();
+    expect(ended).toEqual([first.jti]);
+    await expect(who(access_token)).rejects.toMatchObject(unauthenticated);
+  });
+
   test.for(['', 'refresh_', 'candor_x', 'x'.repeat(5000)])('is not renewed by %j', async (text) => {
     const { signIn } = await service();
     await expect(signIn.refresh(text)).rejects.toMatchObject(unauthenticated);
@@ -231,7 +248,7 @@ describe('credentials', () => {
     'that are none or bad are refused: %j',
     async (header) => {
       const { authenticate } = await service();
-      await expect(authenticate(header, start)).rejects.toMatchObject(unauthenticated);
+      await expect(authenticate({ authorization: header }, start)).rejects.toMatchObject(unauthenticated);
     },
   );
 
@@ -276,7 +293,7 @@ describe('credentials', () => {
     const { access_token } = await login();
     let principal: Principal | undefined = reader.principalByName('admin');
     const changed = createAuthenticator({ ...reader, principal: () => principal }, tokens);
-    const ask = () => changed(`bearer ${access_token}`, clock.now);
+    const ask = () => changed({ authorization: `bearer ${access_token}` }, clock.now);
     expect((await ask()).roles).toEqual(['admin']);
     principal = { ...principal!, roles: ['viewer'] };
     expect((await ask()).roles).toEqual([]);

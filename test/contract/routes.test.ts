@@ -66,9 +66,16 @@ describe('the table of routes', () => {
       all
         .filter(([, { access }]) => access !== 'public' && access.includes(role))
         .map(([operation]) => operation);
-    expect(may('sensor')).toEqual(['logout', 'whoAmI', 'ingest', 'ingestNetworkEvents', 'ingestDnsEvents']);
+    expect(may('sensor')).toEqual([
+      'logout',
+      'whoAmI',
+      'changePassword',
+      'ingest',
+      'ingestNetworkEvents',
+      'ingestDnsEvents',
+    ]);
     const entryReads = ['getLeaf', 'listEntries', 'getProofBundle', 'getEntryBundle'];
-    expect(may('auditor')).toEqual(['logout', 'whoAmI', ...entryReads]);
+    expect(may('auditor')).toEqual(['logout', 'whoAmI', 'changePassword', ...entryReads]);
     expect(may('admin')).toEqual(
       all.filter(([, { access }]) => access !== 'public').map(([operation]) => operation),
     );

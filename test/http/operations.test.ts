@@ -523,7 +523,10 @@ describe('settings and failures', () => {
     const overloaded = () => Promise.reject(new ServiceError('OVERLOADED', 'full'));
     const other = await openService(
       {},
-      { queries: { listEvents: overloaded, listAlerts: overloaded }, ingest: overloaded },
+      {
+        queries: { listEvents: overloaded, listAlerts: overloaded, listAudit: overloaded },
+        ingest: overloaded,
+      },
     );
     const json = { username: 'admin', password };
     const { access_token: token } = (await other.call('login', 'POST /auth/login', { json })).body as Tokens;

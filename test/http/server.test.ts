@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
+import type { Credentials } from '../../src/http/endpoint.ts';
 import { bareJson, created, noContent, page, resource } from '../../src/http/reply.ts';
 import { bodyOf, echo, eventually, get, serve, stopAll, Wire } from './serve.ts';
 
@@ -81,7 +82,7 @@ describe('envelopes', () => {
         throw new TypeError('secret detail');
       }),
     ]);
-    const answer = await fetch(`${url}/bug?token=hunter2`, { headers: { 'x-request-id': 'trace-1' } });
+    const answer = await fetch(`${url}/bug?key=hunter2`, { headers: { 'x-request-id': 'trace-1' } });
     const text = await answer.text();
     expect(answer.status).toBe(500);
     expect(JSON.parse(text).error.code).toBe('INTERNAL');
@@ -189,7 +190,7 @@ describe('headers', () => {
 
 describe('credentials', () => {
   const guarded = { ...alert, access: ['analyst', 'admin'] as const };
-  const authenticate = (authorization: string | undefined) => {
+  const authenticate = ({ authorization }: Credentials) => {
     if (authorization !== 'Bearer good') throw new ServiceError('UNAUTHENTICATED', 'no');
     return { principal: { id, name: 'ann' }, roles: ['viewer'] as const, jti: id };
   };
@@ -207,7 +208,7 @@ describe('credentials', () => {
       bareJson([identity?.principal.name, remoteAddress]),
     );
     const { url } = await serve([{ ...who, access: ['viewer'] }], {
-      authenticate: async (authorization) => authenticate(authorization),
+      authenticate: async (credentials) => authenticate(credentials),
     });
     const answer = await fetch(`${url}/who`, { headers: { authorization: 'Bearer good' } });
     expect(await answer.json()).toEqual(['ann', '127.0.0.1']);
@@ -256,7 +257,7 @@ describe('life', () => {
   test('a certificate that cannot be read is one clear line', async () => {
     const tls = { cert: '/nonexistent/cert.pem', key: '/nonexistent/key.pem' };
     await expect(serve([], { tls })).rejects.toThrow(
-      /TLS cannot be set up with certificate \/nonexistent\/cert.pem/,
+      /TLS cannot be set up with \/nonexistent\/cert.pem: it cannot be read \(ENOENT\)/,
     );
   });
 

@@ -3,16 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { queries } from '../../src/analytics/queries.ts';
+import { openAccessPolicy } from '../../src/auth/access-policy.ts';
 import { createAuth } from '../../src/auth/auth.ts';
 import { ensureAdministrator } from '../../src/auth/bootstrap.ts';
 import { BackupFolder } from '../../src/backup/backups.ts';
 import { verifyCopy } from '../../src/backup/verify.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadSettings } from '../../src/config/load.ts';
+import { openStoredSettings } from '../../src/config/stored-settings.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
 import { assertResponse } from '../../src/contract/validate.ts';
 import { takeDataFolder } from '../../src/data-folder.ts';
 import { findSuricataAlert } from '../../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
+import { alertChannel } from '../../src/http/live/alert-channel.ts';
+import { eventChannel } from '../../src/http/live/event-channel.ts';
+import { Hub } from '../../src/http/live/hub.ts';
+import { createSockets } from '../../src/http/live/sockets.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { endpoints } from '../../src/http/routes/index.ts';
 import { startServer } from '../../src/http/server.ts';
@@ -22,6 +28,7 @@ import { ledgerCounters } from '../../src/ledger/methods.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
 import { createCounters } from '../../src/rpc/counters.ts';
+import { compileAlertFilter } from '../../src/store/alert-filter.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { AlertUpdate, Committed } from '../../src/store/store.ts';
@@ -49,7 +56,9 @@ interface Answer {
 /** The front with the real store, ledger and parsers, all on this thread. */
 export async function openService(env: Record<string, string> = {}, replace: Partial<Services> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-http-'));
-  const config = loadConfig({ CANDOR_DATA_DIR: dataDir, ...env });
+  const environment = { CANDOR_DATA_DIR: dataDir, ...env };
+  const loaded = loadSettings(environment);
+  const { config } = loaded;
   const folder = takeDataFolder(dataDir);
   const ledger = await openLedger({ dataDir });
   const store = openStore({ dataDir, alertWindowMs: config['alerts.window_ms'] });
@@ -71,6 +80,49 @@ export async function openService(env: Record<string, string> = {}, replace: Par
   });
   const metrics = new Metrics(performance.now(), () => createCounters(ledgerCounters).read());
   const run = queries(reader);
+  const logError = (error: unknown, message: string) => log.error({ err: error }, message);
+  const policy = await openAccessPolicy({
+    dataDir,
+    file: config['policy.file'],
+    defaults: {
+      metricsNeedRole: config['metrics.require_auth'],
+      publicEntries: config['transparency.public_entries'],
+    },
+    reader,
+    writer: store,
+    sources,
+    onChange: () => {
+      pump.poke();
+      sockets.policyChanged();
+    },
+    warn: (message, err) => log.warn({ err }, message),
+  });
+  const events = (table: 'network' | 'dns') =>
+    eventChannel(
+      table,
+      () => reader.head(`events.${table}`),
+      async (query) => run.replayEvents(query),
+    );
+  const anyOrder = { sort: 'last_seen', order: 'asc', page: 1, per_page: 1 } as const;
+  const alerts = alertChannel(
+    () => reader.head('alerts'),
+    compileAlertFilter,
+    async ({ since, filter, limit }) =>
+      run.replayAlerts({ since, limit, filter: { ...filter, ...anyOrder } }),
+  );
+  const sockets = createSockets({
+    hub: new Hub(
+      { 'events.network': events('network'), 'events.dns': events('dns'), alerts },
+      metrics,
+      logError,
+    ),
+    authenticate: auth.authenticate,
+    accessOf: (operation) => policy.accessOf(operation),
+    now: Date.now,
+    maxSockets: config['limits.max_sockets'],
+    limitReached: metrics.limitReached,
+    logError,
+  });
   const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
   const backups = new BackupFolder({
     dir: join(dataDir, 'backups'),
@@ -85,10 +137,12 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     version: '0.0.0-test',
     startedAt: Date.now(),
     config,
+    settings: openStoredSettings(environment, loaded),
     log,
     metrics,
     store,
     reader,
+    policy,
     ledger,
     checkpoint: () => ledger.checkpoint(),
     auth,
@@ -97,11 +151,16 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     queries: {
       listEvents: async (query) => run.listEvents(query),
       listAlerts: async (query) => run.listAlerts(query),
+      listAudit: async (query) => run.listAudit(query),
     },
     publish: (committed) => published.push(committed),
     publishAlert: (update) => published.push(update),
     pokeOutbox: () => pump.poke(),
-    revoked: (jti) => revoked.push(jti),
+    revoked: (jti) => {
+      revoked.push(jti);
+      sockets.revoked(jti);
+    },
+    principalChanged: sockets.principalChanged,
     keysChanged: async () => auth.useTokenKeys(await ledger.accessTokenKeys()),
     witnesses: () => undefined,
     threads: () => [],
@@ -116,6 +175,7 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     authenticate: auth.authenticate,
     log,
     observer: metrics,
+    sockets: sockets.register,
     drainMs: 5000,
   });
   const url = `http://127.0.0.1:${server.port}`;
@@ -160,7 +220,21 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     rmSync(dataDir, { recursive: true });
   }
 
-  return { url, server, services, store, ledger, pump, published, revoked, logged, call, close };
+  return {
+    url,
+    server,
+    services,
+    sockets,
+    auth,
+    store,
+    ledger,
+    pump,
+    published,
+    revoked,
+    logged,
+    call,
+    close,
+  };
 }
 
 export type Service = Awaited<ReturnType<typeof openService>>;

@@ -1,54 +1,153 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { get as httpsGet } from 'node:https';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { Connections } from '../../src/http/connections.ts';
 import { data } from '../../src/http/reply.ts';
-import { get, serve, stopAll } from './serve.ts';
+import { eventually, get, serve, stopAll, untilClosed } from './serve.ts';
+import { Authority, type Pair, temporaryFolder, withoutOpenssl } from './tls-certificates.ts';
+import { callTls } from './tls-client.ts';
 
-/** A self-signed certificate for the address of the tests; undefined where there is no openssl command. */
-function certificate(folder: string): { cert: string; key: string } | undefined {
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const subject = ['-subj', '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const args = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-days',
-    '1',
-  ];
-  try {
-    execFileSync('openssl', [...args, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-    return { cert, key };
-  } catch {
-    return undefined;
-  }
-}
+if (withoutOpenssl !== undefined) console.warn(`skipped: ${withoutOpenssl}`);
 
-const folder = mkdtempSync(join(tmpdir(), 'candor-tls-'));
-const tls = certificate(folder);
-afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(stopAll);
 
-describe.skipIf(tls === undefined)('with a certificate', () => {
+const hello = get('/hello', () => data('hello'));
+
+describe.skipIf(withoutOpenssl !== undefined)('with a certificate', () => {
+  const folder = temporaryFolder();
+  let authority: Authority;
+  let tls: Pair;
+  let ca: Buffer;
+  beforeAll(() => {
+    authority = Authority.root(folder.path, 'root');
+    tls = authority.server('server');
+    ca = readFileSync(authority.pair.cert);
+  });
+  afterAll(() => folder.remove());
+
   test('the same is served over TLS, large answers included', async () => {
-    const text = 'x'.repeat(3_000_000);
-    const { server } = await serve([get('/large', () => data(text))], { tls: tls! });
-    const ca = readFileSync(tls!.cert);
-    const body = await new Promise<string>((resolve, reject) => {
-      httpsGet(`https://127.0.0.1:${server.port}/large`, { ca, agent: false }, (answer) => {
-        let received = '';
-        answer.setEncoding('utf8').on('data', (part) => {
-          received += part;
-        });
-        answer.on('end', () => resolve(received));
-      }).on('error', reject);
-    });
+    const text = 'x'.repeat(4_000_000);
+    const { server } = await serve([get('/large', () => data(text))], { tls });
+    const { body } = await callTls(server.port, '/large', { ca });
     expect((JSON.parse(body) as { data: string }).data === text).toBe(true);
+  });
+
+  test('browsers are told to stay with TLS, and only there', async () => {
+    const { server } = await serve([hello], { tls });
+    const { headers } = await callTls(server.port, '/hello', { ca });
+    expect(headers['strict-transport-security']).toBe('max-age=31536000');
+    const plain = await serve([hello]);
+    expect((await fetch(`${plain.url}/hello`)).headers.has('strict-transport-security')).toBe(false);
+  });
+
+  test('a certificate behind an intermediate authority comes with its chain', async () => {
+    const { server } = await serve([hello], { tls: authority.intermediate('middle').server('behind') });
+    expect((await callTls(server.port, '/hello', { ca })).status).toBe(200);
+  });
+
+  test.for([
+    ['TLS 1.0 is refused', ['-tls1'], undefined],
+    ['TLS 1.1 is refused', ['-tls1_1'], undefined],
+    ['TLS 1.2 is spoken', ['-tls1_2'], 'ECDHE-ECDSA-'],
+    ['TLS 1.3 is spoken', ['-tls1_3'], 'TLS_AES_'],
+    ['ciphers without forward secrecy are refused', ['-tls1_2', '-cipher', 'kRSA'], undefined],
+    [
+      'ciphers without authenticated encryption are refused',
+      ['-tls1_2', '-cipher', 'ECDHE+AES+SHA1'],
+      undefined,
+    ],
+    ['older curves than P-256 are refused', ['-tls1_2', '-curves', 'P-192'], undefined],
+  ] as const)('%s', async ([, args, wanted]) => {
+    const { server } = await serve([hello], { tls });
+    const said = await new Promise<string>((resolve) => {
+      const all = ['s_client', '-connect', `127.0.0.1:${server.port}`, ...args];
+      const child = execFile(
+        'openssl',
+        args.includes('-cipher' as never) ? all : [...all, '-cipher', 'ALL:@SECLEVEL=0'],
+        (_error, out, err) => resolve(out + err),
+      );
+      child.stdin?.end();
+    });
+    const cipher = /Cipher is (\S+)/.exec(said)?.[1];
+    if (wanted === undefined) expect([undefined, '(NONE)']).toContain(cipher);
+    else expect(cipher).toContain(wanted);
+  });
+
+  test('connections are counted as those without TLS', async () => {
+    const limitsReached: string[] = [];
+    const connections = new Connections({ max: 2, limitReached: (limit) => limitsReached.push(limit) });
+    const { server } = await serve([hello], { tls, connections });
+    const open = () =>
+      new Promise<TLSSocket | undefined>((resolve) => {
+        const socket = connect({ host: '127.0.0.1', port: server.port, ca }, () => resolve(socket));
+        socket.on('error', () => resolve(undefined)).on('close', () => resolve(undefined));
+      });
+    const [first, second] = [await open(), await open()];
+    expect(connections.open).toBe(2);
+    expect(await open()).toBeUndefined();
+    expect(limitsReached).toEqual(['maxConnections']);
+    first!.destroy();
+    second!.destroy();
+    await eventually(() => connections.open === 0);
+    expect((await callTls(server.port, '/hello', { ca })).status).toBe(200);
+  });
+
+  test('plain HTTP to the TLS port is cut off, and others are served', async () => {
+    const { server } = await serve([hello], { tls });
+    const got = await untilClosed(server.port, 'GET /hello HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(got).not.toContain('hello');
+    expect((await callTls(server.port, '/hello', { ca })).status).toBe(200);
+  });
+
+  test.for([0o640, 0o604, 0o666])('a key that others may read (%o) is told of', async (mode) => {
+    const key = join(folder.path, `open-${mode}.key`);
+    copyFileSync(tls.key, key);
+    chmodSync(key, mode);
+    const { logged } = await serve([hello], { tls: { ...tls, key } });
+    expect(logged.map(({ warning }) => warning)).toEqual([
+      `the private key ${key} is open to others than its owner (mode 0${mode.toString(8)})`,
+    ]);
+  });
+
+  test('a key that is the owner’s alone is not told of', async () => {
+    expect((await serve([hello], { tls })).logged).toEqual([]);
+  });
+
+  test('a certificate that has expired is served, and told of', async () => {
+    const { logged } = await serve([hello], { tls: authority.issue('old', { from: -2, to: -1 }) });
+    expect(logged[0]?.warning).toMatch(/old.pem: CN=old is valid from .* to .*, which is not now/);
+  });
+
+  const broken: [string, string, (at: string) => Partial<Record<'cert' | 'key' | 'clientCa', string>>][] = [
+    ['a certificate that is none', 'it is no certificate in PEM', (at) => ({ cert: text(at, 'x') })],
+    [
+      'a certificate of nonsense',
+      'it is no certificate in PEM',
+      (at) => ({ cert: text(at, pem('CERTIFICATE')) }),
+    ],
+    ['a key that is none', 'it is no private key in PEM', (at) => ({ key: text(at, pem('PRIVATE KEY')) })],
+    [
+      'a key of another',
+      'it is not the key of the certificate',
+      () => ({ key: authority.server('other').key }),
+    ],
+    ['an authority that is none', 'is a certificate of no authority', () => ({ clientCa: tls.cert })],
+    ['an authority that is missing', 'it cannot be read (ENOENT)', (at) => ({ clientCa: at })],
+    ['a folder', 'it cannot be read (EISDIR)', () => ({ clientCa: folder.path })],
+    ['an endless file', 'it has 3000000 bytes', (at) => ({ cert: text(at, 'x'.repeat(3_000_000)) })],
+  ];
+  const pem = (what: string) => `-----BEGIN ${what}-----\nAAAA\n-----END ${what}-----\n`;
+  function text(path: string, content: string): string {
+    writeFileSync(path, content);
+    return path;
+  }
+  test.for(broken)('%s is one clear line', async ([name, wanted, replaced]) => {
+    const files = replaced(join(folder.path, `${name}.pem`));
+    const error = await serve([hello], { tls: { ...tls, ...files } }).catch((error: unknown) => error);
+    expect(String(error)).toContain(`TLS cannot be set up with ${Object.values(files)[0]}: `);
+    expect(String(error)).toContain(wanted);
+    expect(String(error)).not.toContain('\n');
   });
 });

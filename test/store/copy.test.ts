@@ -5,9 +5,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { BlockBuilder } from '../../src/events/block-builder.ts';
 import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
 import { inspectStore, type LoggedAlert } from '../../src/store/lmdb/inspect.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
 import { codeOf } from '../ledger/fixture.ts';
-import { batchOf, finding, opened } from './opened.ts';
+import { session } from './identity-records.ts';
+import { batchOf, finding, opened, resources } from './opened.ts';
 import { networkRecord } from './records.ts';
+import { withAdmin } from './with-admin.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'candor-copy-'));
@@ -106,4 +109,29 @@ test('what is missing from a copy is found, by name', async () => {
   });
   await inspectStore(outbox, (alert) => lost.push(alert));
   expect(lost.filter(({ waits, place }) => !waits && place === undefined)).toHaveLength(1);
+});
+
+test('a copy has identities and the audit log, and an audit record that cannot be read is found', async () => {
+  const { store, admin } = await withAdmin();
+  const token = session(admin);
+  await store.addToken(token, admin);
+  const record = { actor: admin.id, operation: 'login', request_id: 'r', source_address: '::1' };
+  const time = admin.created_at;
+  await store.addAudit([{ ...record, id: token.jti, outcome: 'success', time }]);
+  const copy = folder();
+  await store.copyTo(copy);
+  await inspectStore(copy, ignore);
+  const reader = openReader(copy);
+  expect(reader.principal(admin.id)).toMatchObject({ name: 'admin' });
+  expect(reader.token(token.jti)).toEqual(token);
+  expect(reader.administrators()).toBe(1);
+  expect(resources(reader.listAudit({ page: 1, per_page: 10 }))).toEqual([
+    { id: token.jti, type: 'audit_record', attributes: { ...record, outcome: 'success', time } },
+  ]);
+  reader.close();
+  const root = openDatabase(join(copy, 'siem.mdb'));
+  const audit = root.openDB<Buffer, [number, string]>({ name: 'audit', encoding: 'binary' });
+  for (const key of [...audit.getKeys({ limit: 1 })]) audit.putSync(key, Buffer.from([0xd9, 0xff, 0x61]));
+  await root.close();
+  await expect(inspectStore(copy, ignore)).rejects.toThrow(/table audit cannot be read/);
 });

@@ -1,38 +1,12 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Principal, Token } from '../../src/store/store.ts';
-import { uuid7 } from '../../src/uuid.ts';
-import { hour, opened, start } from './opened.ts';
-
-const system = { id: 'system', name: 'system' };
-const day = 24 * hour;
-
-const principal = (name: string, changes: Partial<Principal> = {}): Principal => ({
-  id: uuid7(start),
-  name,
-  kind: 'user',
-  roles: ['admin'],
-  status: 'active',
-  created_at: new Date(start).toISOString(),
-  ...changes,
-});
-
-const session = (of: Principal, changes: Partial<Token> = {}): Token => ({
-  jti: uuid7(start),
-  principal_id: of.id,
-  kind: 'session',
-  roles: ['admin'],
-  secret_hash: 'h1',
-  issued_at: new Date(start).toISOString(),
-  expires_at: new Date(start + 7 * day).toISOString(),
-  ...changes,
-});
-
-async function withAdmin() {
-  const open = opened();
-  const admin = principal('admin');
-  await open.store.createPrincipal(admin, system);
-  return { ...open, admin, kinds: async () => (await open.store.outbox(100)).map(({ kind }) => kind) };
-}
+import { limits } from '../../src/limits.ts';
+import { openDatabase } from '../../src/lmdb.ts';
+import { openStore } from '../../src/store/lmdb/store.ts';
+import type { Principal } from '../../src/store/store.ts';
+import { day, principal, session, system } from './identity-records.ts';
+import { hour } from './opened.ts';
+import { withAdmin } from './with-admin.ts';
 
 describe('principals', () => {
   test('the first is part of the initialisation, later ones are logged', async () => {
@@ -72,6 +46,26 @@ describe('principals', () => {
   });
 });
 
+test('there are so many principals and no more', async () => {
+  const { store, reader, admin, dataDir } = await withAdmin();
+  reader.close();
+  await store.close();
+  const root = openDatabase(join(dataDir, 'siem.mdb'));
+  const principals = root.openDB<Principal, string>({ name: 'principals' });
+  root.transactionSync(() => {
+    for (let n = 2; n < limits.maxPrincipals; n++) principals.putSync(`${n}`, admin);
+  });
+  await root.close();
+  const full = openStore({ dataDir, alertWindowMs: hour });
+  await full.createPrincipal(principal('last'), admin);
+  await expect(full.createPrincipal(principal('one more'), admin)).rejects.toMatchObject({
+    code: 'CONFLICT',
+    details: { reason: 'too many principals' },
+  });
+  expect((await full.changePrincipal(admin.id, { name: 'root' }, admin)).principal.name).toBe('root');
+  await full.close();
+});
+
 describe('tokens', () => {
   test('are logged by their identifier only, and a login moves last_login_at', async () => {
     const { store, reader, admin } = await withAdmin();
@@ -81,7 +75,7 @@ describe('tokens', () => {
     expect(row).toMatchObject({ kind: 'token.issued', subject: { type: 'token', id: token.jti }, data: {} });
     expect(JSON.stringify(row)).not.toContain('h1');
     expect(reader.token(token.jti)).toEqual(token);
-    expect(reader.tokens()).toEqual([token]);
+    expect(reader.listTokens(1, 10)).toEqual({ tokens: [token], total: 1 });
     expect(reader.principal(admin.id)?.last_login_at).toBe(token.issued_at);
   });
 
@@ -133,10 +127,10 @@ describe('tokens', () => {
     const { expires_at: _, ...endless } = session(admin, { kind: 'long_lived' });
     await store.addToken(endless, admin);
     clock.now += 8 * day;
-    expect(await store.rotateSession(reader.tokens()[0]!.jti, 'h1', 'h2', admin)).toBe(false);
+    expect(await store.rotateSession(reader.listTokens(1, 1).tokens[0]!.jti, 'h1', 'h2', admin)).toBe(false);
     const latest = () => session(admin, { expires_at: new Date(clock.now + day).toISOString() });
     for (let i = 0; i < 2; i++) await store.addToken(latest(), admin);
-    expect(reader.tokens()).toHaveLength(3);
+    expect(reader.listTokens(1, 10).total).toBe(3);
     expect(reader.token(endless.jti)).toBeDefined();
   });
 });

@@ -22,7 +22,12 @@ export interface Opened {
 
 /** A store in a folder of its own, closed and removed when the test ends. */
 export function opened(
-  options: { alertWindowMs?: number; maxOutboxRows?: number; freeBytes?: () => number } = {},
+  options: {
+    alertWindowMs?: number;
+    maxOutboxRows?: number;
+    maxAuditRecords?: number;
+    freeBytes?: () => number;
+  } = {},
 ): Opened {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   const clock = { now: start };

@@ -80,7 +80,9 @@ test('what the store itself logs is of the same schemas', async () => {
   const admin = administrator();
   await store.createPrincipal(admin, analyst);
   const hostile = `\ud800${'x'.repeat(2 ** 20)}`;
-  await store.createPrincipal({ ...admin, id: uuid7(start), name: hostile }, admin);
+  const second = { ...admin, id: uuid7(start), name: hostile };
+  await store.createPrincipal(second, admin);
+  await store.changePrincipal(second.id, { status: 'suspended', roles: [] }, { id: hostile, name: hostile });
   const token = { jti: uuid7(start), principal_id: admin.id, kind: 'long_lived', roles: [] } as const;
   await store.addToken({ ...token, secret_hash: 'h', issued_at: admin.created_at }, admin);
   await store.revokeToken(token.jti, admin);
@@ -94,13 +96,15 @@ test('what the store itself logs is of the same schemas', async () => {
   const rows = await store.outbox(100);
   expect(rows.map(({ kind }) => kind)).toEqual([
     'principal.provisioned',
+    'principal.status_changed',
+    'principal.role_changed',
     'token.issued',
     'token.revoked',
     'alert.raised',
     'verdict.overridden',
   ]);
   await drained();
-  expect(await size()).toBe(5);
+  expect(await size()).toBe(7);
   for (const { id, kind } of rows) validate(entryKinds[kind].data, (await logged(id)).data);
 });
 

@@ -2,12 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Queries } from '../../src/analytics/queries.ts';
 import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { createPool } from '../../src/rpc/pool.ts';
 import { supervise } from '../../src/rpc/supervise.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { storeMethods } from '../../src/store/methods.ts';
 import type { Store } from '../../src/store/store.ts';
-import { analyst, batchOf, finding, hour } from './opened.ts';
+import { longLived, principal, session, system } from './identity-records.ts';
+import { analyst, batchOf, finding, hour, resources } from './opened.ts';
 import { networkRecord } from './records.ts';
 
 test('the store in its own thread: blocks are moved there and back, refusals keep their codes, readers see the commit', async () => {
@@ -41,6 +44,71 @@ test('the store in its own thread: blocks are moved there and back, refusals kee
   const calls = Array.from({ length: 50 }, (_, i) => store.api.addNote(id, `note ${i}`, analyst));
   expect((await Promise.all(calls)).map(({ update }) => update.seq)).toEqual(calls.map((_, i) => i + 2));
   expect(reader.listNotes(id, 1, 50).total).toBe(50);
+  reader.close();
+  await store.api.close();
+  await store.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+test('identities and the audit log across threads: changed in the store\u2019s, seen here and in the analytics pool', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
+  const store = await supervise<Store>({
+    name: 'store',
+    url: new URL('../../workers/store.ts', import.meta.url),
+    list: storeMethods,
+    workerData: { dataDir, alertWindowMs: hour },
+    onGiveUp: (error) => {
+      throw error;
+    },
+  });
+  const reader = openReader(dataDir);
+  const analytics = createPool<Queries>({
+    name: 'analytics',
+    url: new URL('../../workers/analytics.ts', import.meta.url),
+    threads: 1,
+    maxQueue: 4,
+    workerData: { dataDir },
+  });
+  const admin = principal('admin');
+  await store.api.createPrincipal(admin, system);
+  await expect(store.api.changePrincipal(admin.id, { roles: [] }, admin)).rejects.toMatchObject({
+    code: 'CONFLICT',
+    details: { field: 'roles' },
+  });
+  const endless = longLived(admin);
+  const [first, second] = [session(admin), session(admin)].map((token) => ({
+    ...token,
+    expires_at: new Date(Date.now() + hour).toISOString(),
+  }));
+  for (const token of [first!, second!, endless])
+    expect(await store.api.addToken(token, admin)).toEqual({ ended: [] });
+  const { principal: changed, ended } = await store.api.changePrincipal(
+    admin.id,
+    { password_hash: 'new' },
+    admin,
+    { version: 1, keptSession: first!.jti },
+  );
+  expect(ended).toEqual([second!.jti]);
+  expect(reader.principal(admin.id)).toEqual(changed);
+  const usedAt = new Date().toISOString();
+  await store.api.noteTokenUse(new Map([[endless.jti, usedAt]]));
+  expect(reader.token(endless.jti)?.last_used_at).toBe(usedAt);
+
+  const records = ['login', 'listTokens'].map((operation, n) => ({
+    id: endless.jti.replace(/.$/, `${n}`),
+    actor: admin.id,
+    operation,
+    request_id: `r${n}`,
+    source_address: '::1',
+    outcome: 'success' as const,
+    time: usedAt,
+  }));
+  await store.api.addAudit(records);
+  const page = await analytics.run('listAudit', { operation: ['login'], page: 1, per_page: 10 });
+  expect(page).toMatchObject({ total: 1, page: 1 });
+  const { id, ...attributes } = records[0]!;
+  expect(resources(page)).toEqual([{ id, type: 'audit_record', attributes }]);
+  await analytics.close();
   reader.close();
   await store.api.close();
   await store.close();

@@ -30,7 +30,7 @@ export const hex64 = (description: string) => Type.String({ pattern: '^[0-9a-f]{
 export const list = <T extends Parameters<typeof Type.Array>[0]>(
   items: T,
   description: string,
-  limits: { minItems?: number; maxItems?: number } = {},
+  limits: { minItems?: number; maxItems?: number; uniqueItems?: boolean } = {},
 ) => Type.Array(items, { description, ...limits });
 /** A JSON object whose keys are not the contract's to say. */
 export const anyObject = (description: string) =>

@@ -5,6 +5,7 @@ export const roles = ['viewer', 'analyst', 'admin', 'sensor', 'auditor'] as cons
 export type Role = (typeof roles)[number];
 
 export const principalKinds = ['user', 'sensor', 'auditor_client'] as const;
+export const principalStatuses = ['active', 'suspended'] as const;
 
 export const role = oneOf(roles, {
   description: 'viewer reads; analyst also works on alerts; sensor ingests only.',
@@ -14,9 +15,32 @@ export const Principal = shape('Principal', {
   name: text('Unique name; for users the login.', { minLength: 1, maxLength: 200 }),
   kind: oneOf(principalKinds, { description: 'What it is.' }),
   roles: list(role, 'What it may do.'),
-  status: oneOf(['active', 'suspended'], { description: 'A suspended principal is refused.' }),
+  status: oneOf(principalStatuses, { description: 'A suspended principal is refused.' }),
   created_at: timestamp('When it was provisioned.'),
   last_login_at: optional(timestamp('Last successful login.')),
   version: optional(ordinal('Grows with every change; for If-Match.')),
 });
 export type Principal = Static<typeof Principal>;
+
+/** Long enough that guessing is hopeless at the rate that the throttle leaves (NIST SP 800-63B, section 3.1.1.2). */
+export const password = (description: string) => text(description, { minLength: 8, maxLength: 1024 });
+
+const name = text('Unique name; for users the login.', { minLength: 1, maxLength: 200 });
+const newRoles = list(role, 'What it may do.', { maxItems: roles.length, uniqueItems: true });
+
+export const PrincipalInput = shape('PrincipalInput', {
+  name,
+  kind: oneOf(principalKinds, { description: 'What it is.' }),
+  roles: newRoles,
+  status: optional(oneOf(principalStatuses, { description: 'Default: active.' })),
+  password: optional(password('For principals that sign in; others have tokens or certificates.')),
+});
+export type PrincipalInput = Static<typeof PrincipalInput>;
+
+export const PrincipalUpdateInput = shape('PrincipalUpdateInput', {
+  name: optional(name),
+  roles: optional(newRoles),
+  status: optional(oneOf(principalStatuses, { description: 'A suspended principal is refused.' })),
+  password: optional(password('A new one, set by an administrator: all sessions end.')),
+});
+export type PrincipalUpdateInput = Static<typeof PrincipalUpdateInput>;

@@ -1,5 +1,6 @@
 import { oneOf, type Static } from './common.ts';
 import { ordinal, shape, text } from './fields.ts';
+import { password } from './principal.ts';
 
 const secret = (description: string) => text(description, { minLength: 1, maxLength: 4096 });
 
@@ -13,6 +14,12 @@ export const RefreshInput = shape('RefreshInput', {
   refresh_token: secret('The newest refresh token of the session; using an older one ends the session.'),
 });
 export type RefreshInput = Static<typeof RefreshInput>;
+
+export const PasswordInput = shape('PasswordInput', {
+  current_password: text('The password so far.', { minLength: 1, maxLength: 1024 }),
+  new_password: password('The password from now on. Other sessions of the principal end.'),
+});
+export type PasswordInput = Static<typeof PasswordInput>;
 
 /** Answer to login and refresh, in the shape of RFC 6749, section 5.1. */
 export const SessionTokens = shape('SessionTokens', {

@@ -13,8 +13,11 @@ import type { Hub, Reader } from './hub.ts';
 
 /** Who a socket belongs to, as long as `expiresAt` (epoch milliseconds) is ahead. */
 export interface SocketIdentity {
-  readonly jti: string;
-  readonly mayRead: boolean;
+  readonly principalId: string;
+  /** Absent for client certificates. */
+  readonly jti?: string;
+  /** As of now: the socket itself, or what a channel tells. */
+  readonly mayRead: (channel?: ChannelName) => boolean;
   readonly expiresAt: number;
 }
 
@@ -32,6 +35,8 @@ export interface SessionOptions {
   readonly limitReached: (limit: LimitName) => void;
   /** Told once, when the credentials of the socket are known and good for it. */
   readonly onAdmitted?: () => void;
+  /** Credentials of the upgrade that mean nobody do not end it: a token may come in a message. */
+  readonly othersMayCome?: boolean;
   /** Told of what is a bug. */
   readonly logError: (error: unknown, message: string) => void;
   /** Subscribed to as soon as the socket is authenticated: the `…/stream` paths. */
@@ -50,13 +55,16 @@ export interface SessionOptions {
  *
  * ```
  *   open ──► waiting for auth (5 s) ──auth──► open for subscriptions ──► closed
- *     └────── credentials of the upgrade ──────────┘   └─ 4401 when the credentials expire or are revoked
+ *     └────── credentials of the upgrade ──────────┘   ├─ 4401 when the credentials expire or are revoked
+ *                                                      └─ 4403 when they may no longer read
  * ```
  */
 export class Session {
   readonly #wire: Wire;
   readonly #options: SessionOptions;
   #identity: SocketIdentity | undefined;
+  /** Reads the credentials that `#identity` came from. */
+  #check: (() => Promise<SocketIdentity>) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #turn: Promise<void> = Promise.resolve();
   /** Messages that wait for their turn: bounded, because a client may send faster than tokens can be checked. */
@@ -66,8 +74,8 @@ export class Session {
   #creditAt: number;
   #closed = false;
 
-  /** @param identity - what the credentials of the upgrade will turn out to mean, where it had any */
-  constructor(wire: Wire, options: SessionOptions, identity: Promise<SocketIdentity> | undefined) {
+  /** @param check - tells what the credentials of the upgrade mean, where it had any */
+  constructor(wire: Wire, options: SessionOptions, check: (() => Promise<SocketIdentity>) | undefined) {
     this.#wire = wire;
     this.#options = options;
     this.#creditAt = options.now();
@@ -75,11 +83,18 @@ export class Session {
       options.limitReached('socketAuthTimeoutMs');
       this.#end('authTimeout', new ServiceError('UNAUTHENTICATED', 'no credentials came in time'));
     }, limits.socketAuthTimeoutMs);
-    if (identity) this.#turn = this.#authenticate(identity).catch((error: unknown) => this.#fail(error));
+    if (check)
+      this.#turn = this.#authenticate(check, options.othersMayCome).catch((error: unknown) =>
+        this.#fail(error),
+      );
   }
 
   get jti(): string | undefined {
     return this.#identity?.jti;
+  }
+
+  get principalId(): string | undefined {
+    return this.#identity?.principalId;
   }
 
   /** One message of the client, already decoded; undefined where it was no text. */
@@ -117,6 +132,18 @@ export class Session {
     this.#end('unauthenticated', new ServiceError('UNAUTHENTICATED', 'the credentials were revoked'));
   }
 
+  /** Something changed that its credentials depend on: they are read again, and it ends where they are no longer good. */
+  judgeAnew(): void {
+    const check = this.#check;
+    if (this.#closed || check === undefined) return;
+    this.#turn = this.#turn
+      .then(async () => {
+        // Other credentials may have come meanwhile: they have just been read.
+        if (!this.#closed && this.#check === check) await this.#authenticate(check);
+      })
+      .catch((error: unknown) => this.#fail(error));
+  }
+
   /** The service stops. */
   stop(): void {
     if (this.#closed) return;
@@ -136,7 +163,10 @@ export class Session {
     } catch (error) {
       return this.#end('badMessage', asServiceError(error));
     }
-    if (message.type === 'auth') return this.#authenticate(this.#options.authenticate(message.token));
+    if (message.type === 'auth') {
+      const { token } = message;
+      return this.#authenticate(() => this.#options.authenticate(token));
+    }
     if (!this.#identity)
       return this.#end(
         'unauthenticated',
@@ -163,19 +193,24 @@ export class Session {
     }
   }
 
-  async #authenticate(checking: Promise<SocketIdentity>): Promise<void> {
+  async #authenticate(check: () => Promise<SocketIdentity>, othersMayCome = false): Promise<void> {
     let identity: SocketIdentity;
     try {
-      identity = await checking;
+      identity = await check();
     } catch (error) {
-      return this.#end('unauthenticated', asServiceError(error));
+      const fault = asServiceError(error);
+      if (othersMayCome && fault.code === 'UNAUTHENTICATED') return;
+      return this.#end('unauthenticated', fault);
     }
-    if (!this.#closed) this.#admit(identity);
+    if (this.#closed) return;
+    this.#check = check;
+    this.#admit(identity);
   }
 
   #admit(identity: SocketIdentity): void {
     clearTimeout(this.#timer);
-    if (!identity.mayRead)
+    const subscribed = channelNames.filter((name) => this.#options.hub.idsOf(this.#wire, name).length > 0);
+    if (!identity.mayRead() || !subscribed.every((name) => identity.mayRead(name)))
       return this.#end('forbidden', new ServiceError('FORBIDDEN', 'this role may not read live events'));
     const first = this.#identity === undefined;
     this.#identity = identity;
@@ -212,6 +247,8 @@ export class Session {
   ): void {
     const { hub } = this.#options;
     const channel = hub.channel(channelName);
+    if (!this.#identity?.mayRead(channelName))
+      throw new ServiceError('FORBIDDEN', `this role may not read ${channelName}`);
     if (hub.has(this.#wire, id))
       throw new ServiceError('CONFLICT', `there is a subscription ${shorten(id)} already`);
     if (hub.subscriptions >= limits.maxSubscriptions) {
@@ -287,6 +324,8 @@ export class Session {
     this.#wire.close(code === 'internal' ? internalError : closeCodes[code], error.message);
   }
 }
+
+const channelNames = Object.keys(channels) as ChannelName[];
 
 /** RFC 6455, section 7.4.1. */
 const internalError = 1011;

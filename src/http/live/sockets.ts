@@ -1,13 +1,22 @@
-import { STATUS_CODES } from 'node:http';
 import { type ChannelName, channels, closeCodes } from '../../contract/channels.ts';
 import { decodeQuery, parseStream } from '../../contract/query.ts';
-import { operationIds, routeOf } from '../../contract/routes.ts';
+import { type OperationId, operationIds, routeOf } from '../../contract/routes.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
-import type { Authenticator } from '../endpoint.ts';
-import { renderError } from '../reply.ts';
-import { copyHead, type RequestHead, requestId } from '../request.ts';
-import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket, WebSocketBehavior } from '../server.ts';
+import { addressOf } from '../connections.ts';
+import type { Authenticator, Credentials } from '../endpoint.ts';
+import { copyHead, type RequestHead } from '../request.ts';
+import type {
+  HttpRequest,
+  HttpResponse,
+  SocketFront,
+  TemplatedApp,
+  WebSocket,
+  WebSocketBehavior,
+} from '../server.ts';
+import { requireOrigin } from '../socket-origin.ts';
+import { fromOtherSite, type Transport } from '../tls-transport.ts';
+import { refuseCredentials } from '../url-credentials.ts';
 import type { Hub } from './hub.ts';
 import { Session, type SessionOptions, type SocketIdentity } from './session.ts';
 import { UwsWire } from './wire.ts';
@@ -15,6 +24,8 @@ import { UwsWire } from './wire.ts';
 export interface SocketServices {
   readonly hub: Hub;
   readonly authenticate: Authenticator<SocketCredentials>;
+  /** Who may, as of now. */
+  readonly accessOf: (operation: OperationId) => 'public' | SocketCredentials['roles'];
   readonly now: () => number;
   readonly maxSockets: number;
   readonly limitReached: (limit: LimitName) => void;
@@ -25,24 +36,35 @@ export interface SocketServices {
 export interface SocketCredentials {
   readonly principal: { readonly id: string; readonly name: string };
   readonly roles: readonly ('viewer' | 'analyst' | 'admin' | 'sensor' | 'auditor')[];
-  readonly jti: string;
+  /** Absent for client certificates. */
+  readonly jti?: string;
   /** Epoch milliseconds; absent where the credentials do not expire. */
   readonly expiresAt?: number;
 }
 
 export interface Sockets {
-  register(app: TemplatedApp): void;
+  register(app: TemplatedApp, front: SocketFront): void;
   count(): number;
   /** A token or session was revoked: its sockets are closed. */
   revoked(jti: string): void;
+  /** A principal's roles, status or sessions changed: its sockets stay open only as far as their credentials still do. */
+  principalChanged(id: string): void;
+  /** Who may do what changed: the same for all sockets. */
+  policyChanged(): void;
   /** The service stops: every socket is told so and closed, and none is opened any more. */
   closeAll(): void;
+  /** The certificate of these connections was replaced: their sockets are told to come back. */
+  leave(transport: Transport): void;
 }
 
 interface SocketData {
+  /** Where it came from: a socket that is closed does not tell any more. */
+  readonly address: string;
+  readonly operation: OperationId;
   readonly preset: SessionOptions['preset'] | undefined;
+  readonly transport: Transport;
   /** Credentials of the upgrade, not checked yet. */
-  readonly authorization: string | undefined;
+  readonly credentials: Credentials;
   session?: Session;
   wire?: UwsWire<SocketData>;
 }
@@ -57,8 +79,18 @@ export function createSockets(services: SocketServices): Sockets {
   const strangers = new Set<Socket>();
   let stopping = false;
 
-  const authenticate = async (authorization: string) =>
-    identityOf(await services.authenticate(authorization, services.now()));
+  const authenticate = async (credentials: Credentials, operation: OperationId): Promise<SocketIdentity> => {
+    const caller = await services.authenticate(credentials, services.now());
+    return {
+      principalId: caller.principal.id,
+      ...(caller.jti === undefined ? {} : { jti: caller.jti }),
+      mayRead: (channel) => {
+        const access = services.accessOf(channel === undefined ? operation : streamOf[channel]);
+        return access === 'public' || access.some((role) => caller.roles.includes(role));
+      },
+      expiresAt: caller.expiresAt ?? Number.POSITIVE_INFINITY,
+    };
+  };
 
   const begin = (ws: Socket): void => {
     const data = ws.getUserData();
@@ -67,7 +99,7 @@ export function createSockets(services: SocketServices): Sockets {
     const full: LimitName | undefined =
       open.size >= services.maxSockets
         ? 'maxSockets'
-        : data.authorization === undefined && strangers.size >= limits.maxUnauthenticatedSockets
+        : !bears(data.credentials) && strangers.size >= limits.maxUnauthenticatedSockets
           ? 'maxUnauthenticatedSockets'
           : undefined;
     if (full) {
@@ -77,19 +109,21 @@ export function createSockets(services: SocketServices): Sockets {
       return wire.close(closeCodes.tooMany, error.message);
     }
     open.add(ws);
-    if (data.authorization === undefined) strangers.add(ws);
+    const { credentials, operation } = data;
+    if (credentials.authorization === undefined) strangers.add(ws);
     data.session = new Session(
       wire,
       {
         hub: services.hub,
-        authenticate: (token) => authenticate(`Bearer ${token}`),
+        authenticate: (token) => authenticate({ authorization: `Bearer ${token}` }, operation),
         now: services.now,
         limitReached,
         logError,
         onAdmitted: () => strangers.delete(ws),
+        othersMayCome: credentials.authorization === undefined,
         ...(data.preset ? { preset: data.preset } : {}),
       },
-      data.authorization === undefined ? undefined : authenticate(data.authorization),
+      bears(credentials) ? () => authenticate(credentials, operation) : undefined,
     );
   };
 
@@ -103,14 +137,18 @@ export function createSockets(services: SocketServices): Sockets {
     }
   };
 
-  const behaviour = (channel: ChannelName | undefined): WebSocketBehavior<SocketData> => ({
+  const behaviour = (
+    operation: OperationId,
+    channel: ChannelName | undefined,
+    front: SocketFront,
+  ): WebSocketBehavior<SocketData> => ({
     // Our own limit answers with an error and a close code; beyond this one the connection is just cut.
     maxPayloadLength: 4 * limits.maxSocketMessageBytes,
     // The hub stops long before. Only one who asks and never reads gets here.
     maxBackpressure: 4 * limits.maxSocketBacklogBytes,
     idleTimeout: limits.socketIdleTimeoutS,
     sendPingsAutomatically: true,
-    upgrade: (res, req, context) => upgrade(res, req, context, channel),
+    upgrade: (res, req, context) => upgrade(res, req, context, operation, channel, front),
     open: (ws) => guarded(ws, () => begin(ws)),
     message: (ws, message, isBinary) =>
       guarded(ws, () =>
@@ -123,7 +161,8 @@ export function createSockets(services: SocketServices): Sockets {
         wire?.drained();
       }),
     close: (ws, _code, message) => {
-      const { session, wire } = ws.getUserData();
+      const { address, session, wire } = ws.getUserData();
+      front.connections.lost(address);
       open.delete(ws);
       strangers.delete(ws);
       wire?.gone();
@@ -133,7 +172,7 @@ export function createSockets(services: SocketServices): Sockets {
   });
 
   /**
-   * Answers 101, or an error envelope where the request cannot be met. Credentials are checked behind it, and told by
+   * Answers 101, or leaves it to the front to answer why the request cannot be met. Credentials are checked behind it, and told by
    * close codes, which browsers show to a page and statuses they don't. It must not wait: an upgrade that comes later
    * is corked, and uWebSockets.js takes what then lies in the place of the response for its state, and closes the new
    * socket at random.
@@ -142,40 +181,50 @@ export function createSockets(services: SocketServices): Sockets {
     res: HttpResponse,
     req: HttpRequest,
     context: UpgradeContext,
+    operation: OperationId,
     channel: ChannelName | undefined,
+    front: SocketFront,
   ): void => {
     const head = copyHead(req);
+    const address = addressOf(res);
     try {
+      front.rate?.fromAddress(address, performance.now());
       if (stopping) throw new ServiceError('UNAVAILABLE', 'the service is stopping');
       if (head.repeated !== undefined) throw invalidField(head.repeated, 'came more than once');
+      const shown = front.transport.certificate(res);
+      front.transport.requireCertificate(shown, services.now());
+      requireOrigin(head, front.transport.isTls, front.corsOrigins);
+      refuseCredentials(head.query);
       const preset = presetOf(channel, head);
       const bearer = bearerOf(req.getHeader('sec-websocket-protocol'));
       const authorization =
         head.headers.get('authorization') ?? (bearer && `Bearer ${bearer.slice('bearer.'.length)}`);
+      const certificate = fromOtherSite(head, front.corsOrigins) ? undefined : shown;
       // A browser takes the connection only if one of the protocols that it offered is answered.
       res.upgrade(
-        { preset, authorization },
+        {
+          address,
+          operation,
+          preset,
+          transport: front.transport,
+          credentials: { authorization, certificate },
+        },
         req.getHeader('sec-websocket-key'),
         bearer ?? '',
         req.getHeader('sec-websocket-extensions'),
         context,
       );
     } catch (error) {
-      if (!(error instanceof ServiceError)) logError(error, 'a WebSocket upgrade failed');
-      const fault = error instanceof ServiceError ? error : new ServiceError('INTERNAL', 'internal error');
-      const { status, headers, body } = renderError(fault, services.now());
-      res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
-      res.writeHeader('X-Request-Id', requestId(head));
-      for (const [name, value] of headers) res.writeHeader(name, value);
-      res.end(body ?? '', true);
+      front.refuse(error);
+      req.setYield(true);
     }
   };
 
   return {
-    register(app) {
+    register(app, front) {
       for (const operation of operationIds) {
         const { path, websocket } = routeOf(operation);
-        if (websocket) app.ws<SocketData>(path, behaviour(websocket.channel));
+        if (websocket) app.ws<SocketData>(path, behaviour(operation, websocket.channel, front));
       }
     },
     count: () => open.size,
@@ -185,9 +234,24 @@ export function createSockets(services: SocketServices): Sockets {
         if (session?.jti === jti) session.revoke();
       }
     },
+    principalChanged(id) {
+      for (const ws of [...open]) {
+        const { session } = ws.getUserData();
+        if (session?.principalId === id) session.judgeAnew();
+      }
+    },
+    policyChanged() {
+      for (const ws of [...open]) ws.getUserData().session?.judgeAnew();
+    },
     closeAll() {
       stopping = true;
       for (const ws of [...open]) ws.getUserData().session?.stop();
+    },
+    leave(transport) {
+      for (const ws of [...open]) {
+        const data = ws.getUserData();
+        if (data.transport === transport) data.session?.stop();
+      }
     },
   };
 }
@@ -195,15 +259,19 @@ export function createSockets(services: SocketServices): Sockets {
 /** RFC 6455, section 7.4.1. */
 const internalError = 1011;
 
+const bears = ({ authorization, certificate }: Credentials): boolean =>
+  authorization !== undefined || certificate !== undefined;
+
 /** How uWebSockets.js says that a message was over `maxPayloadLength`. */
 const tooBig = Buffer.from('Received too big message');
 
-const readers: ReadonlySet<string> = new Set(['viewer', 'analyst', 'admin']);
-
-function identityOf({ jti, roles, expiresAt }: SocketCredentials): SocketIdentity {
-  const mayRead = roles.some((role) => readers.has(role));
-  return { jti, mayRead, expiresAt: expiresAt ?? Number.POSITIVE_INFINITY };
-}
+/** Whoever may open the stream of a channel may subscribe to it. */
+const streamOf = Object.fromEntries(
+  operationIds.flatMap((operation) => {
+    const channel = routeOf(operation).websocket?.channel;
+    return channel === undefined ? [] : [[channel, operation]];
+  }),
+) as Record<ChannelName, OperationId>;
 
 /** The subprotocol that carries a token. */
 function bearerOf(protocols: string): string | undefined {

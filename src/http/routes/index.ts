@@ -5,10 +5,13 @@ import { type BodyBudgets, bind, type Handler, type HttpOperation, refuseUpgrade
 import type { Endpoint } from '../endpoint.ts';
 import type { Services } from '../services.ts';
 import { addAlertNote } from './add-alert-note.ts';
+import { changePassword } from './change-password.ts';
 import { createBackup } from './create-backup.ts';
+import { createPrincipal } from './create-principal.ts';
 import { getAlert } from './get-alert.ts';
 import { getBackup } from './get-backup.ts';
 import { getCheckpoint } from './get-checkpoint.ts';
+import { getConfig } from './get-config.ts';
 import { getConsistencyProof } from './get-consistency-proof.ts';
 import { getDnsEvent } from './get-dns-event.ts';
 import { getEntryBundle } from './get-entry-bundle.ts';
@@ -19,6 +22,8 @@ import { getLeaf } from './get-leaf.ts';
 import { getMetrics } from './get-metrics.ts';
 import { getNetworkEvent } from './get-network-event.ts';
 import { getOpenApi } from './get-open-api.ts';
+import { getPolicy } from './get-policy.ts';
+import { getPrincipal } from './get-principal.ts';
 import { getProofBundle } from './get-proof-bundle.ts';
 import { getStatus } from './get-status.ts';
 import { getTile } from './get-tile.ts';
@@ -29,21 +34,27 @@ import { ingestNetworkEvents } from './ingest-network-events.ts';
 import { issueToken } from './issue-token.ts';
 import { listAlertNotes } from './list-alert-notes.ts';
 import { listAlerts } from './list-alerts.ts';
+import { listAuditRecords } from './list-audit-records.ts';
 import { listBackups } from './list-backups.ts';
 import { listDnsEvents } from './list-dns-events.ts';
 import { listEntries } from './list-entries.ts';
 import { listKeys } from './list-keys.ts';
 import { listNetworkEvents } from './list-network-events.ts';
+import { listPrincipals } from './list-principals.ts';
 import { listTokens } from './list-tokens.ts';
 import { listTreeHeads } from './list-tree-heads.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
 import { refresh } from './refresh.ts';
+import { reloadPolicy } from './reload-policy.ts';
 import { retireKey } from './retire-key.ts';
 import { revokeKey } from './revoke-key.ts';
 import { revokeToken } from './revoke-token.ts';
 import { rotateKey } from './rotate-key.ts';
 import { updateAlert } from './update-alert.ts';
+import { updateConfig } from './update-config.ts';
+import { updatePolicy } from './update-policy.ts';
+import { updatePrincipal } from './update-principal.ts';
 import { whoAmI } from './who-am-i.ts';
 
 /** Every operation of the contract that is answered over HTTP, and what answers it. */
@@ -52,6 +63,7 @@ export const handlers = {
   refresh,
   logout,
   whoAmI,
+  changePassword,
   ingest,
   ingestNetworkEvents,
   ingestDnsEvents,
@@ -64,6 +76,14 @@ export const handlers = {
   updateAlert,
   listAlertNotes,
   addAlertNote,
+  listPrincipals,
+  createPrincipal,
+  getPrincipal,
+  updatePrincipal,
+  getPolicy,
+  updatePolicy,
+  reloadPolicy,
+  listAuditRecords,
   listTokens,
   issueToken,
   revokeToken,
@@ -74,6 +94,8 @@ export const handlers = {
   listBackups,
   createBackup,
   getBackup,
+  getConfig,
+  updateConfig,
   getStatus,
   getOpenApi,
   getHealth,

@@ -1,3 +1,4 @@
+import { addressGroup } from '../../address-group.ts';
 import type { Handler } from '../context.ts';
 import { countingRefusals } from '../reached.ts';
 import { bareJson } from '../reply.ts';
@@ -8,7 +9,7 @@ const loginLimits = {
 } as const;
 
 export const login: Handler<'login'> = async ({ services, body, remoteAddress }) => {
-  const session = services.auth.login(body, remoteAddress);
+  const session = services.auth.login(body, addressGroup(remoteAddress), services.revoked);
   const tokens = await countingRefusals(services.metrics, loginLimits, session);
   services.pokeOutbox();
   return bareJson(tokens);

@@ -3,7 +3,7 @@ import { noContent } from '../reply.ts';
 
 export const logout: Handler<'logout'> = async ({ services, identity }) => {
   await services.auth.logout(identity);
-  services.revoked(identity.jti);
+  if (identity.jti !== undefined) services.revoked(identity.jti);
   services.pokeOutbox();
   return noContent;
 };

@@ -1,19 +1,11 @@
-import type { Principal } from '../../contract/resources/principal.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Handler } from '../context.ts';
+import { principalAttributes } from '../principal-reads.ts';
 import { resource } from '../reply.ts';
 
 /** `roles` are those of the credentials, which may be fewer than the principal's. */
 export const whoAmI: Handler<'whoAmI'> = ({ services, identity }) => {
   const principal = services.reader.principal(identity.principal.id);
   if (principal === undefined) throw new ServiceError('UNAUTHENTICATED', 'the principal is no more');
-  const { id, name, kind, status, created_at, last_login_at } = principal;
-  return resource('principal', id, {
-    name,
-    kind,
-    roles: [...identity.roles],
-    status,
-    created_at,
-    ...(last_login_at === undefined ? {} : { last_login_at }),
-  } satisfies Principal);
+  return resource('principal', principal.id, principalAttributes({ ...principal, roles: identity.roles }));
 };

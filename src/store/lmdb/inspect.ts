@@ -4,7 +4,7 @@ import { tables as eventTables } from '../../events/columns.ts';
 import type { Table } from '../../events/records.ts';
 import { openDatabase } from '../../lmdb.ts';
 import { BlockStore } from './block-store.ts';
-import { databaseFile, openTables, type Tables } from './tables.ts';
+import { databaseFile, laterTables, openTables, type Tables } from './tables.ts';
 
 /** What a siem.mdb holds. */
 export interface StoreContents {
@@ -41,7 +41,11 @@ export async function inspectStore(
       if (value.raised)
         onLogged({ id: value.id, place: value.alert.transparency, waits: waiting.has(value.id) });
     }
-    for (const name of Object.keys(tables) as (keyof Tables)[]) for (const _ of reading(tables, name));
+    // Opened for reading, a table that a file doesn't have is undefined.
+    const missing = laterTables.filter((name) => tables[name] === undefined);
+    for (const name of Object.keys(tables) as (keyof Tables)[])
+      if (!missing.includes(name)) for (const _ of reading(tables, name));
+    if (!missing.includes('principalTokens')) checkTokenIndex(tables);
     const blocks = new BlockStore(root);
     const events = Object.fromEntries(eventTables.map((table) => [table, countEvents(blocks, table)]));
     return {
@@ -76,6 +80,15 @@ function waitingAlerts(tables: Tables): Set<string> {
     if (value.kind === 'alert.raised') waiting.add(value.subject.id);
   }
   return waiting;
+}
+
+/** A session that the index lacks would outlive the password that began it. */
+function checkTokenIndex({ tokens, principalTokens }: Tables): void {
+  const [count, indexed] = [tokens.getKeysCount(), principalTokens.getKeysCount()];
+  if (count !== indexed)
+    throw new Error(`there are ${count} tokens, where the index by principal has ${indexed}`);
+  for (const [, , jti] of principalTokens.getKeys())
+    if (!tokens.doesExist(jti)) throw new Error(`token ${jti} is missing`);
 }
 
 function countEvents(blocks: BlockStore, table: Table): number {

@@ -32,11 +32,11 @@ export class Outbox {
   }
 
   /**
-   * Refuses a change that must be logged while too much waits. Called before anything is written; the rows of the
-   * change that is let in may carry the outbox past the limit by what one change can raise.
+   * Refuses a change that must be logged, with this many rows, while too much waits. Called before anything is written;
+   * a change that counts no rows may carry the outbox past the limit by what it can raise.
    */
-  requireRoom(): void {
-    if (this.#rows < this.#maxRows) return;
+  requireRoom(rows = 1): void {
+    if (this.#rows + rows <= this.#maxRows) return;
     throw new ServiceError(
       'UNAVAILABLE',
       `${this.#rows} critical events wait for the transparency log, which takes none; nothing was changed`,

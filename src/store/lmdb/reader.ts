@@ -3,15 +3,17 @@ import { openDatabase } from '../../lmdb.ts';
 import { canonicalUuid } from '../../uuid.ts';
 import type { StoreReader } from '../store.ts';
 import { listAlerts, replayAlerts } from './alert-list.ts';
+import { listAudit } from './audit.ts';
 import { LmdbEvents } from './events.ts';
 import { listNotes } from './notes.ts';
-import { principalByName } from './principals.ts';
-import { databaseFile, lastSequence, openTables } from './tables.ts';
+import { listPrincipals, principalByName } from './principals.ts';
+import { databaseFile, entryCount, lastSequence, openTables } from './tables.ts';
+import { listTokens } from './tokens.ts';
 
 /**
  * Opens siem.mdb for reading; `openStore` has created it before.
  *
- * @param cancelled - asked between blocks by queries of events; once true, they end with CANCELLED
+ * @param cancelled - asked now and then by queries of events and of the audit log; once true, they end with CANCELLED
  */
 export function openReader(dataDir: string, cancelled?: () => boolean): StoreReader {
   const root = openDatabase(join(dataDir, databaseFile), { readOnly: true });
@@ -39,7 +41,10 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     principal: fresh((id) => byId(tables.principals, id)),
     principalByName: fresh((name) => principalByName(tables, name)),
     token: fresh((jti) => byId(tables.tokens, jti)),
-    tokens: fresh(() => Array.from(tables.tokens.getRange(), ({ value }) => value)),
+    listTokens: fresh((page, perPage) => listTokens(tables, page, perPage)),
+    listPrincipals: fresh((page, perPage) => listPrincipals(tables, page, perPage)),
+    administrators: fresh(() => entryCount(tables.administrators)),
+    listAudit: fresh((query) => listAudit(tables, query, cancelled ?? (() => false))),
     head: fresh((channel) =>
       channel === 'alerts'
         ? lastSequence(tables.alertLog)

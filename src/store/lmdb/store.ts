@@ -14,22 +14,29 @@ import type {
   NotedPlace,
   OutboxRow,
   Principal,
+  PrincipalChange,
+  PrincipalChanged,
   Settlement,
   Store,
+  StoredAuditRecord,
   StoreStatus,
   Token,
 } from '../store.ts';
+import { completeAdministrators } from './administrators.ts';
 import { lastPlaces, logAgain, planChange, planNote, settle } from './alert-change.ts';
 import { Alerts } from './alerts.ts';
+import { planAudit } from './audit.ts';
 import { planBatch } from './batch.ts';
 import { LmdbEvents } from './events.ts';
 import { GroupCommit, outOfSpace, type Plan } from './group-commit.ts';
 import { RememberedAnswers } from './idempotency.ts';
 import type { StoredNote } from './notes.ts';
 import { Outbox, planRecord } from './outbox.ts';
+import { type ChangeTerms, planPrincipalChange } from './principal-change.ts';
 import { planPrincipal } from './principals.ts';
 import { databaseFile, openTables, type Tables } from './tables.ts';
-import { planRevocation, planRotation, planToken } from './tokens.ts';
+import { completeTokenIndex } from './token-index.ts';
+import { planRevocation, planRotation, planToken, planTokenUse } from './tokens.ts';
 
 export interface StoreOptions {
   readonly dataDir: string;
@@ -39,12 +46,17 @@ export interface StoreOptions {
   readonly clock?: () => number;
   /** Default: limits.maxOutboxRows. */
   readonly maxOutboxRows?: number;
+  /** Default: limits.maxAuditRecords. */
+  readonly maxAuditRecords?: number;
   /** What the volume has left. Default: asks the system. */
   readonly freeBytes?: () => number;
 }
 
 /** Roughly what a change of an alert or an identity writes, with its indexes. */
 const smallChangeBytes = 4096;
+/** A new password ends as many sessions as a principal may have. */
+const passwordChangeBytes = limits.maxTokensPerPrincipal * 1024;
+const auditRecordBytes = 1024;
 /**
  * Small blocks are merged a step (some 10 ms) at a time: under load seldom enough not to be felt, so that single
  * events don't pile up as blocks either; quickly once nothing else is to be done.
@@ -67,17 +79,24 @@ class LmdbStore implements Store {
   readonly #answers: RememberedAnswers;
   readonly #queue: GroupCommit;
   readonly #alertWindowMs: number;
+  readonly #maxAuditRecords: number;
   readonly #now: () => number;
   readonly #freeBytes: () => number;
   #mergeTimer: NodeJS.Timeout | undefined;
   #copying: Promise<void> | undefined;
   #closing = false;
 
-  constructor({ dataDir, alertWindowMs, clock = Date.now, maxOutboxRows, freeBytes }: StoreOptions) {
+  constructor(options: StoreOptions) {
+    const { dataDir, alertWindowMs, clock = Date.now, maxOutboxRows } = options;
     this.#file = join(dataDir, databaseFile);
-    this.#freeBytes = freeBytes ?? (() => freeBytesOf(this.#file));
+    this.#maxAuditRecords = options.maxAuditRecords ?? limits.maxAuditRecords;
+    this.#freeBytes = options.freeBytes ?? (() => freeBytesOf(this.#file));
     this.#root = openOwn(this.#file);
     this.#tables = openTables(this.#root);
+    this.#root.transactionSync(() => {
+      completeTokenIndex(this.#tables);
+      completeAdministrators(this.#tables);
+    });
     this.#events = new LmdbEvents(this.#root);
     this.#outbox = new Outbox(this.#tables, maxOutboxRows);
     this.#alerts = new Alerts(this.#tables, this.#outbox);
@@ -135,7 +154,20 @@ class LmdbStore implements Store {
     return this.#change(() => planPrincipal(this.#tables, this.#outbox, principal, by, this.#now()));
   }
 
-  addToken(token: Token, by: Actor): Promise<void> {
+  changePrincipal(
+    id: string,
+    change: PrincipalChange,
+    by: Actor,
+    terms: ChangeTerms = {},
+  ): Promise<PrincipalChanged> {
+    const bytes = change.password_hash === undefined ? smallChangeBytes : passwordChangeBytes;
+    const wanted = { id, change, by, terms };
+    return this.#queue.submit(bytes, () =>
+      planPrincipalChange(this.#tables, this.#outbox, wanted, this.#now()),
+    );
+  }
+
+  addToken(token: Token, by: Actor): Promise<{ readonly ended: readonly string[] }> {
     return this.#change(() => planToken(this.#tables, this.#outbox, token, by, this.#now()));
   }
 
@@ -146,6 +178,16 @@ class LmdbStore implements Store {
 
   revokeToken(jti: string, by: Actor): Promise<boolean> {
     return this.#change(() => planRevocation(this.#tables, this.#outbox, jti, by, this.#now()));
+  }
+
+  noteTokenUse(uses: ReadonlyMap<string, string>): Promise<void> {
+    return this.#queue.submit(uses.size * smallChangeBytes, () => planTokenUse(this.#tables, uses));
+  }
+
+  addAudit(records: readonly StoredAuditRecord[]): Promise<void> {
+    return this.#queue.submit(records.length * auditRecordBytes, () =>
+      planAudit(this.#tables, records, this.#maxAuditRecords),
+    );
   }
 
   async copyTo(folder: string): Promise<void> {

@@ -35,6 +35,12 @@ export interface RememberedAnswer {
 }
 
 /**
+ * An audit record as stored: actor, operation and outcome, which lists filter by, and its attributes as JSON. A scan
+ * takes about 1 µs a record so, and a page is put together from texts.
+ */
+export type AuditRow = readonly [actor: string, operation: string, outcome: string, json: string];
+
+/**
  * The tables of siem.mdb beside the events. Text from outside is never a key: it is hashed, or it is a UUID whose
  * form was checked. Values are msgpack without shared structures, because several threads read them.
  */
@@ -69,7 +75,16 @@ export interface Tables {
   readonly tokens: Database<Token, string>;
   /** [expires_at in epoch ms, jti] → nothing; sessions only */
   readonly tokenTimes: Database<true, [number, string]>;
+  /** [principal id, its kind or `ended` once it was revoked, jti] → nothing */
+  readonly principalTokens: Database<true, [string, Token['kind'] | 'ended', string]>;
+  /** principal id → nothing; those who can administer */
+  readonly administrators: Database<true, string>;
+  /** [time in epoch ms, id] → record */
+  readonly audit: Database<AuditRow, [number, string]>;
 }
+
+/** Tables that files from earlier versions lack. Opening for writing creates and completes them. */
+export const laterTables: readonly (keyof Tables)[] = ['principalTokens', 'administrators', 'audit'];
 
 export function openTables(root: RootDatabase): Tables {
   return {
@@ -88,6 +103,9 @@ export function openTables(root: RootDatabase): Tables {
     principalNames: root.openDB('principal-names', {}),
     tokens: root.openDB('tokens', {}),
     tokenTimes: root.openDB('token-times', {}),
+    principalTokens: root.openDB('principal-tokens', {}),
+    administrators: root.openDB('administrators', {}),
+    audit: root.openDB('audit', {}),
   };
 }
 

@@ -1,19 +1,22 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { tokenIssued, tokenRevoked } from '../../contract/critical-events.ts';
 import { ServiceError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 import type { Actor, Token } from '../store.ts';
 import type { Outbox } from './outbox.ts';
-import type { Tables } from './tables.ts';
+import { entryCount, type Tables } from './tables.ts';
+import { putToken, removeToken, tokenCount, tokensOf } from './token-index.ts';
 
 /** How long an ended session can still be looked at. */
 const keptAfterExpiryMs = 24 * 3600 * 1000;
-/** Ended sessions removed with each new token: more than are added, so that none pile up. */
+/** Ended tokens removed with each one that is added or ends: more than there come, so that none pile up. */
 const sweptAtOnce = 4;
 
 /**
- * Plans a new token with its log entry. A session is a login, so the principal's `last_login_at` moves with it.
+ * Plans a new token with its log entry. A session is a login, so the principal's `last_login_at` moves with it, and the
+ * oldest session ends where there are too many.
  *
- * @throws CONFLICT for a jti that exists, NOT_FOUND for an unknown principal.
+ * @throws CONFLICT for a jti that exists and for one long-lived token too many, NOT_FOUND for an unknown principal.
  */
 export function planToken(
   tables: Tables,
@@ -21,22 +24,24 @@ export function planToken(
   token: Token,
   by: Actor,
   nowMs: number,
-): () => void {
+): () => { readonly ended: readonly string[] } {
   if (tables.tokens.doesExist(token.jti))
     throw new ServiceError('CONFLICT', `a token ${token.jti} exists`, { field: 'jti', reason: 'is taken' });
   const principal = tables.principals.get(token.principal_id);
   if (principal === undefined)
     throw new ServiceError('NOT_FOUND', `no principal ${token.principal_id}`, { field: 'principal_id' });
-  outbox.requireRoom();
+  const displaced = displacedBy(tables, token, nowMs);
+  const ended = displaced.filter((each) => isLive(each, nowMs));
+  outbox.requireRoom(1 + ended.length);
   return () => {
     sweep(tables, nowMs);
-    tables.tokens.putSync(token.jti, token);
-    if (token.kind === 'session') {
-      if (token.expires_at !== undefined)
-        tables.tokenTimes.putSync([Date.parse(token.expires_at), token.jti], true);
+    for (const each of displaced) removeToken(tables, each);
+    for (const { jti } of ended) outbox.add(tokenRevoked(jti, by.id), nowMs);
+    putToken(tables, token);
+    if (token.kind === 'session')
       tables.principals.putSync(principal.id, { ...principal, last_login_at: token.issued_at });
-    }
     outbox.add(tokenIssued(token.jti, by.id), nowMs);
+    return { ended: ended.map(({ jti }) => jti) };
   };
 }
 
@@ -51,11 +56,11 @@ export function planRotation(
   by: Actor,
   nowMs: number,
 ): () => boolean {
-  const token = live(tables, rotation.jti, nowMs);
-  if (token?.kind !== 'session') return () => false;
+  const token = tables.tokens.get(rotation.jti);
+  if (token?.kind !== 'session' || !isLive(token, nowMs)) return () => false;
   if (sameText(token.secret_hash, rotation.expectedHash))
     return () => {
-      tables.tokens.putSync(token.jti, { ...token, secret_hash: rotation.newHash });
+      putToken(tables, { ...token, secret_hash: rotation.newHash }, token);
       return true;
     };
   const revoke = planRevocation(tables, outbox, rotation.jti, by, nowMs);
@@ -77,26 +82,73 @@ export function planRevocation(
   if (token === undefined || token.revoked_at !== undefined) return () => false;
   outbox.requireRoom();
   return () => {
-    tables.tokens.putSync(jti, { ...token, revoked_at: new Date(nowMs).toISOString() });
-    outbox.add(tokenRevoked(token.jti, by.id), nowMs);
+    revoke(tables, outbox, token, by, nowMs);
     return true;
   };
 }
 
-function live(tables: Tables, jti: string, nowMs: number): Token | undefined {
-  const token = tables.tokens.get(jti);
-  if (token === undefined || token.revoked_at !== undefined) return undefined;
-  if (token.expires_at !== undefined && Date.parse(token.expires_at) <= nowMs) return undefined;
-  return token;
+/** Sessions of a principal that can be used, oldest first. */
+export function liveSessions(tables: Tables, principalId: string, nowMs: number): Token[] {
+  return tokensOf(tables, principalId, 'session').filter((token) => isLive(token, nowMs));
+}
+
+/** Revokes a token that was not, with its outbox row. The oldest revoked ones go. Within a transaction. */
+export function revoke(tables: Tables, outbox: Outbox, token: Token, by: Actor, nowMs: number): void {
+  putToken(tables, { ...token, revoked_at: new Date(nowMs).toISOString() }, token);
+  outbox.add(tokenRevoked(token.jti, by.id), nowMs);
+  const excess = tokenCount(tables, token.principal_id, 'ended') - limits.maxTokensPerPrincipal;
+  if (excess <= 0) return;
+  for (const oldest of tokensOf(tables, token.principal_id, 'ended', Math.min(excess, sweptAtOnce)))
+    removeToken(tables, oldest);
+}
+
+/** Plans to note when tokens were last presented; never earlier than is known. */
+export function planTokenUse(tables: Tables, uses: ReadonlyMap<string, string>): () => void {
+  return () => {
+    for (const [jti, usedAt] of uses) {
+      const token = tables.tokens.get(jti);
+      if (token === undefined || (token.last_used_at ?? '') >= usedAt) continue;
+      putToken(tables, { ...token, last_used_at: usedAt }, token);
+    }
+  };
+}
+
+/** Newest first: their keys are UUIDv7. */
+export function listTokens(tables: Tables, page: number, perPage: number) {
+  const total = entryCount(tables.tokens);
+  const offset = (page - 1) * perPage;
+  const range = offset < total ? tables.tokens.getRange({ reverse: true, offset, limit: perPage }) : [];
+  return { tokens: Array.from(range, ({ value }) => value), total };
+}
+
+const isLive = ({ revoked_at, expires_at }: Token, nowMs: number): boolean =>
+  revoked_at === undefined && (expires_at === undefined || Date.parse(expires_at) > nowMs);
+
+/**
+ * What a new token takes the place of: the oldest sessions of its principal, which are also the first to expire (more
+ * than one only in a file from before there was a limit); or a long-lived token that has expired.
+ *
+ * @throws CONFLICT where none has.
+ */
+function displacedBy(tables: Tables, { principal_id, kind }: Token, nowMs: number): Token[] {
+  const excess = tokenCount(tables, principal_id, kind) + 1 - limits.maxTokensPerPrincipal;
+  if (excess <= 0) return [];
+  if (kind === 'session') return tokensOf(tables, principal_id, kind, Math.min(excess, sweptAtOnce));
+  const expired = tokensOf(tables, principal_id, kind).find((token) => !isLive(token, nowMs));
+  if (expired !== undefined) return [expired];
+  const reason = `has ${limits.maxTokensPerPrincipal} tokens, the most there can be; revoke one`;
+  throw new ServiceError('CONFLICT', `principal ${principal_id} ${reason}`, {
+    field: 'principal_id',
+    reason,
+  });
 }
 
 function sweep(tables: Tables, nowMs: number): void {
-  const ended = [...tables.tokenTimes.getKeys({ limit: sweptAtOnce })].filter(
-    ([expires]) => expires + keptAfterExpiryMs <= nowMs,
-  );
-  for (const key of ended) {
-    tables.tokenTimes.removeSync(key);
-    tables.tokens.removeSync(key[1]);
+  for (const key of [...tables.tokenTimes.getKeys({ limit: sweptAtOnce })]) {
+    if (key[0] + keptAfterExpiryMs > nowMs) return;
+    const token = tables.tokens.get(key[1]);
+    if (token === undefined) tables.tokenTimes.removeSync(key);
+    else removeToken(tables, token);
   }
 }
 

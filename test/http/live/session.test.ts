@@ -13,7 +13,7 @@ function setUp(
     identity?: Partial<SocketIdentity>;
     preset?: SessionOptions['preset'];
     authenticate?: SessionOptions['authenticate'];
-    credentials?: Promise<SocketIdentity>;
+    credentials?: () => Promise<SocketIdentity>;
   } = {},
 ) {
   const reached: LimitName[] = [];
@@ -30,7 +30,12 @@ function setUp(
   const wire = new MemoryWire();
   const identityOf = (token: string): SocketIdentity => {
     if (token === 'bad') throw new ServiceError('UNAUTHENTICATED', 'bad credentials');
-    return { jti: token, mayRead: token !== 'sensor', expiresAt: Date.now() + hour };
+    return {
+      principalId: `owner of ${token}`,
+      jti: token,
+      mayRead: () => token !== 'sensor',
+      expiresAt: Date.now() + hour,
+    };
   };
   const admitted = vi.fn();
   const session = new Session(
@@ -45,7 +50,7 @@ function setUp(
       ...(options.preset ? { preset: options.preset } : {}),
     },
     options.credentials ??
-      (options.identity && Promise.resolve({ ...identityOf('viewer'), ...options.identity })),
+      (options.identity && (async () => ({ ...identityOf('viewer'), ...options.identity }))),
   );
   const say = async (...messages: unknown[]) => {
     for (const message of messages)
@@ -232,7 +237,7 @@ describe('credentials', () => {
     await say({ type: 'auth', token: 'viewer' }, subscribe('a'), { type: 'ping' });
     expect(wire.sent).toEqual([]);
     expect(admitted).not.toHaveBeenCalled();
-    admit({ jti: 'viewer', mayRead: true, expiresAt: Date.now() + hour });
+    admit({ principalId: 'p', jti: 'viewer', mayRead: () => true, expiresAt: Date.now() + hour });
     await vi.advanceTimersByTimeAsync(0);
     expect(sent(wire).map(({ type }) => type)).toEqual(['subscribed', 'pong']);
     expect(admitted).toHaveBeenCalledOnce();
@@ -330,11 +335,67 @@ describe('credentials', () => {
     });
     await say({ type: 'auth', token: 'viewer' }, { type: 'ping' });
     session.closed();
-    admit({ jti: 'viewer', mayRead: true, expiresAt: Date.now() + hour });
+    admit({ principalId: 'p', jti: 'viewer', mayRead: () => true, expiresAt: Date.now() + hour });
     await vi.advanceTimersByTimeAsync(0);
     expect(wire.sent).toEqual([]);
     expect(admitted).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('credentials judged anew', () => {
+  const viewer = {
+    principalId: 'p',
+    jti: 'viewer',
+    mayRead: () => true,
+    expiresAt: Number.POSITIVE_INFINITY,
+  };
+  const judged = (second: () => Promise<SocketIdentity>) => {
+    const checks = [async () => viewer, second];
+    return setUp({ credentials: () => checks.shift()!() });
+  };
+
+  it.each([
+    [
+      '4401 when they are no longer good',
+      async () => Promise.reject(new ServiceError('UNAUTHENTICATED', 'suspended')),
+      4401,
+    ],
+    ['4403 when they may no longer read', async () => ({ ...viewer, mayRead: () => false }), 4403],
+  ])('close with %s', async (_, second, code) => {
+    const { session, wire, say, hub } = judged(second);
+    await say(subscribe('a'));
+    session.judgeAnew();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(wire.closed?.code).toBe(code);
+    expect(hub.subscriptions).toBe(0);
+  });
+
+  it('keep the subscriptions when they are still good', async () => {
+    const { session, wire, say, hub } = judged(async () => viewer);
+    await say(subscribe('a'));
+    session.judgeAnew();
+    await say({ type: 'ping' });
+    expect(sent(wire).map(({ type }) => type)).toEqual(['subscribed', 'pong']);
+    expect([hub.subscriptions, wire.closed]).toEqual([1, undefined]);
+  });
+
+  it('are those that came last', async () => {
+    const { session, wire, say } = judged(async () => Promise.reject(new Error('asked again')));
+    await say({ type: 'auth', token: 'other' });
+    session.judgeAnew();
+    await say({ type: 'ping' });
+    expect(session.principalId).toBe('owner of other');
+    expect(wire.closed).toBeUndefined();
+  });
+
+  it('before any were given do nothing', async () => {
+    const { session, wire, say } = setUp();
+    session.judgeAnew();
+    await say({ type: 'auth', token: 'viewer' }, { type: 'ping' });
+    expect(sent(wire)).toEqual([{ type: 'pong' }]);
+    session.closed();
+    session.judgeAnew();
   });
 });
 
@@ -347,12 +408,17 @@ describe('credentials of the upgrade', () => {
     ],
     [
       'of a role that may not read close with 4403',
-      async () => ({ jti: 'sensor', mayRead: false, expiresAt: Number.POSITIVE_INFINITY }),
+      async () => ({
+        principalId: 'p',
+        jti: 'sensor',
+        mayRead: () => false,
+        expiresAt: Number.POSITIVE_INFINITY,
+      }),
       4403,
     ],
     ['that cannot be checked for a bug close with 1011', async () => Promise.reject(new Error('bug')), 1011],
   ])('%s', async (_, identity, code) => {
-    const { wire, say } = setUp({ credentials: identity() });
+    const { wire, say } = setUp({ credentials: identity });
     await say({ type: 'ping' });
     expect(sent(wire)).toHaveLength(1);
     expect(wire.closed?.code).toBe(code);

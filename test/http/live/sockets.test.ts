@@ -10,6 +10,7 @@ import { BlockBuilder } from '../../../src/events/block-builder.ts';
 import type { NetworkRecord } from '../../../src/events/records.ts';
 import { writeEventJson } from '../../../src/events/resource.ts';
 import { compileFilter } from '../../../src/events/select.ts';
+import type { Credentials } from '../../../src/http/endpoint.ts';
 import { eventChannel, LiveBlock, type ReplayEvents } from '../../../src/http/live/event-channel.ts';
 import { Hub } from '../../../src/http/live/hub.ts';
 import { createSockets, type SocketCredentials, type Sockets } from '../../../src/http/live/sockets.ts';
@@ -46,14 +47,20 @@ const replay: ReplayEvents = async ({ table, since, filter, limit }) => {
   return { messages, next: left.length > limit ? messages.at(-1)!.seq : head, lost: 0 };
 };
 
+/** Tokens whose principals were suspended, or have no role any more. */
+const suspended = new Set<string>();
+const demoted = new Set<string>();
+
 /** Tokens say what they are: `viewer`, `sensor`, `viewer-for-300ms`. */
-async function authenticate(authorization: string | undefined, now: number): Promise<SocketCredentials> {
+async function authenticate({ authorization }: Credentials, now: number): Promise<SocketCredentials> {
   await new Promise((resolve) => setTimeout(resolve, 5));
   const token = authorization?.replace('Bearer ', '') ?? '';
   const [role = '', , end] = token.split('-');
-  if (role !== 'viewer' && role !== 'sensor') throw new ServiceError('UNAUTHENTICATED', 'bad credentials');
+  if ((role !== 'viewer' && role !== 'sensor') || suspended.has(token))
+    throw new ServiceError('UNAUTHENTICATED', 'bad credentials');
   const expiresAt = now + (end === undefined ? year : Number.parseInt(end, 10));
-  return { principal: { id: 'p', name: 'p' }, roles: [role], jti: token, expiresAt };
+  const roles = demoted.has(token) ? [] : [role];
+  return { principal: { id: `p of ${token}`, name: 'p' }, roles, jti: token, expiresAt } as SocketCredentials;
 }
 
 beforeEach(async () => {
@@ -66,7 +73,15 @@ beforeEach(async () => {
     { live: () => {}, limitReached },
     logError,
   );
-  sockets = createSockets({ hub, authenticate, now: Date.now, maxSockets, limitReached, logError });
+  sockets = createSockets({
+    hub,
+    authenticate,
+    accessOf: () => ['viewer'],
+    now: Date.now,
+    maxSockets,
+    limitReached,
+    logError,
+  });
   server = await startServer({
     host: '127.0.0.1',
     port: 0,
@@ -268,6 +283,18 @@ describe('credentials', () => {
     expect(String(answer)).toMatch(/^HTTP\/1.1 400 /);
   });
 
+  it.each([
+    ['a page of another site is FORBIDDEN', '/ws', 'Origin: https://evil.example', 403, 'FORBIDDEN'],
+    ['a token in the URL is refused by name', '/ws?token=s3cret', 'X: y', 400, '"field":"token"'],
+  ])('%s before the upgrade', async (_what, path, header, status, text) => {
+    const socket = dial(path, [header]);
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(String(answer)).toContain(text);
+    expect(String(answer)).not.toContain('s3cret');
+    expect(sockets.count()).toBe(0);
+  });
+
   it('checked for a client that has gone harm nobody', async () => {
     for (let n = 0; n < 20; n++) {
       const socket = dial('/ws', ['Authorization: Bearer viewer']);
@@ -336,6 +363,22 @@ describe('a socket is closed', () => {
     sockets.revoked('viewer-a');
     expect((await one.closed).code).toBe(4401);
     expect(sockets.count()).toBe(1);
+  });
+
+  it('with 4401 or 4403 when its principal changed for the worse, others stay', async () => {
+    const tokens = ['viewer-suspended', 'viewer-demoted', 'viewer-renamed', 'viewer-else'];
+    const [first, second, third, fourth] = tokens.map((token) => new Client('/ws', { token }));
+    await Promise.all([first!, second!, third!, fourth!].map((client) => client.admitted()));
+    suspended.add('viewer-suspended');
+    demoted.add('viewer-demoted').add('viewer-else');
+    for (const token of tokens.slice(0, 3)) sockets.principalChanged(`p of ${token}`);
+    expect((await first!.closed).code).toBe(4401);
+    expect((await second!.closed).code).toBe(4403);
+    await waitFor(() => sockets.count() === 2);
+    expect([third!, fourth!].map(({ ws }) => ws.readyState)).toEqual([WebSocket.OPEN, WebSocket.OPEN]);
+    sockets.policyChanged();
+    expect((await fourth!.closed).code).toBe(4403);
+    await waitFor(() => sockets.count() === 1);
   });
 
   it('with 1001 when the service stops, and none is opened any more', async () => {

@@ -1,9 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConfigError, loadConfig, type SettingName, settings, variableOf } from '../src/config.ts';
-import { limits } from '../src/limits.ts';
+import { ConfigError } from '../../src/config/config-error.ts';
+import { loadConfig, loadSettings } from '../../src/config/load.ts';
+import { type SettingName, settings, variableOf } from '../../src/config/settings.ts';
+import { limits } from '../../src/limits.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -91,24 +95,41 @@ describe('refusals name the setting, what came and what is wanted', () => {
     ['CANDOR_NETWORK_HOME', 'home', 'network.home: came "home"'],
     ['CANDOR_CORS_ORIGINS', 'https://a.example/', 'cors.origins: came "https://a.example/"'],
     ['CANDOR_METRICS_REQUIRE_AUTH', 'yes', 'metrics.require_auth: came "yes" from '],
-    ['CANDOR_PROT', '80', 'CANDOR_PROT: came "80" from the environment, wanted no variable of this name'],
+    ['CANDOR_PROT', '80', 'CANDOR_PROT: came from the environment, wanted no variable of this name'],
     ['CANDOR_TLS_CERT', 'cert.pem', 'tls.key: came nothing, wanted a path'],
     ['CANDOR_TLS_CLIENT_CA', 'ca.pem', 'tls.client_ca: came without tls.cert'],
-    ['CANDOR_CONFIG', '/nonexistent.yaml', 'CANDOR_CONFIG: came "/nonexistent.yaml", wanted a readable YAML'],
+    [
+      'CANDOR_CONFIG',
+      '/nonexistent.yaml',
+      'CANDOR_CONFIG: came "/nonexistent.yaml" and one that cannot be opened, wanted a readable YAML',
+    ],
     ['CANDOR_LIMITS_MAX_BODY_BYTES', String(limits.maxBodyBytes + 1), 'limits.max_body_bytes: came '],
   ])('%s=%s', (variable, value, line) => {
     expect(refusal({ [variable]: value })).toContain(line);
   });
 
   test.each([
-    ['ports: 80', 'ports: came 80 from '],
-    ['alerts: {window: 5}', 'alerts.window: came 5 from '],
-    ['port: [80]', 'port: came [80] from '],
+    ['ports: 80', 'ports: came from '],
+    ['alerts: {window: 5}', 'alerts.window: came from '],
+    ['port: [80]', 'port: came a list from '],
     ['port: 80.5', 'port: came 80.5 from '],
-    ['network: {home: {a: 1}}', 'network.home: came {"a":1} from '],
-    ['- port', 'CANDOR_CONFIG: came ["port"] in '],
-    ['__proto__: {x: 1}', '__proto__.x: came 1 from '],
-    ['port: 1\nport: 2', 'CANDOR_CONFIG: came '],
+    ['network: {home: {a: 1}}', 'network.home: came an object from '],
+    ['- port', 'and a list in it, wanted a mapping of settings'],
+    ['__proto__: {x: 1}', '__proto__: came from '],
+    ['port: "80"', 'port: came "80" from '],
+    ['host: "a b"', 'host: came "a b" from '],
+    ['network.home: "10.0.0.0/8"', 'network.home: came "10.0.0.0/8" from '],
+    ['alerts: 5', 'alerts: came from '],
+    ['alerts: {window_ms: 5000}\nalerts.window_ms: 5000', 'alerts.window_ms: came twice from '],
+    ['port: 1\nport: 2', 'and duplicate key at line 2, column 1, wanted plain YAML or JSON'],
+    ['{"port": 1, "port": 2}', 'and duplicate key at line 1, column 13'],
+    ['port: 1\n---\nport: 2', 'and multiple docs at line 2'],
+    ['port: &p 1\nlog.level: *p', 'and alias at line 2, column 12'],
+    ['%YAML 1.1\n---\nport: 1', 'and another version of yaml at line 1'],
+    ['? [port]\n: 1', 'and non string key at line 1'],
+    ['port: !secret 1', 'and tag resolve failed at line 1'],
+    ['!!omap [port: 1]', 'and an object in it, wanted a mapping'],
+    ['alerts: !!omap [window_ms: 5000]', 'alerts: came from '],
     ['a: [', 'CANDOR_CONFIG: came '],
   ])('a file that says %j', (text, line) => {
     expect(refusal({ CANDOR_CONFIG: file(text, 'bad.yaml') })).toContain(line);
@@ -120,11 +141,87 @@ describe('refusals name the setting, what came and what is wanted', () => {
     else expect(load).toThrow('ledger.origin');
   });
 
-  test('a secret is not repeated', () => {
+  test('a file that is too large, or too deep', () => {
+    const large = file('#'.padEnd(limits.maxConfigFileBytes + 1, 'x'));
+    expect(refusal({ CANDOR_CONFIG: large })).toContain('and a larger file, wanted at most 131072 bytes');
+    for (const deep of ['[', '{a: ', '- ', '{"a":['])
+      expect(refusal({ CANDOR_CONFIG: file(deep.repeat(20_000)) })).toContain('wanted plain YAML or JSON');
+  });
+
+  test('a file that is no regular file, or no text', () => {
+    expect(refusal({ CANDOR_CONFIG: folder })).toContain('and something else, wanted a regular file');
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(refusal({ CANDOR_CONFIG: pipe })).toContain('and something else, wanted a regular file');
+    const latin1 = file('', 'latin1.yaml');
+    writeFileSync(latin1, Buffer.from('host: caf\xe9', 'latin1'));
+    expect(refusal({ CANDOR_CONFIG: latin1 })).toContain('wanted UTF-8');
+  });
+
+  test.each([
+    ['admin_password: [hunter2]', 'a value that is not shown'],
+    ['admin_pasword: hunter2', 'no setting of this name'],
+    ['admin_password: *hunter2', 'alias'],
+    ['admin_password: !hunter2 x', 'tag'],
+    ['admin_password: "hunter2\\q"', 'escape'],
+    ['admin_password: {a: hunter2}', 'a value that is not shown'],
+    ['- admin_password: hunter2', 'a list'],
+    ['hunter2', 'wanted a mapping'],
+  ])('a secret is not repeated: %j', (text, line) => {
+    const message = refusal({ CANDOR_CONFIG: file(text, 'secret.yaml') });
+    expect(message).toContain(line);
+    if (text !== 'hunter2') expect(message).not.toContain('hunter2');
+  });
+
+  test('a secret in the environment is not repeated', () => {
     expect(refusal({ CANDOR_ADMIN_PASSWORD: 'short' })).toMatch(
       /^admin_password: came a value that is not shown/,
     );
+    expect(refusal({ CANDOR_ADMIN_PASSWROD: 'hunter2' })).not.toContain('hunter2');
   });
+});
+
+describe('the file in the data folder', () => {
+  const stored = (text: string) => writeFileSync(join(folder, 'config.json'), text);
+  const env = {
+    get CANDOR_DATA_DIR() {
+      return folder;
+    },
+  };
+
+  test('is read where CANDOR_CONFIG names none, and only there', () => {
+    stored('{"port": 9001, "alerts.window_ms": 5000}');
+    expect(loadSettings(env).config).toMatchObject({ port: 9001, 'alerts.window_ms': 5000 });
+    expect(loadSettings(env).sources.get('port')).toBe('file');
+    expect(loadSettings({ ...env, CANDOR_PORT: '0' }).sources.get('port')).toBe('environment');
+    expect(loadConfig({ ...env, CANDOR_CONFIG: file('', 'other.yaml') }).port).toBe(8080);
+  });
+
+  test('a bad value names file and setting; the folder itself cannot stand in it', () => {
+    stored('{"port": "many"}');
+    expect(refusal(env)).toBe(
+      `port: came "many" from ${join(folder, 'config.json')}, wanted an integer from 0 to 65535`,
+    );
+    stored('{"data_dir": "/elsewhere"}');
+    expect(refusal(env)).toMatch(/^data_dir: came from /);
+    stored('{');
+    expect(refusal(env)).toMatch(/^settings file: came .* from ".*config.json", wanted /);
+  });
+});
+
+test('a group whose settings are all commented out is none', () => {
+  const path = file('alerts:\n  # window_ms: 5\nport: 9000\n');
+  expect(loadConfig({ CANDOR_CONFIG: path })).toMatchObject({ port: 9000, 'alerts.window_ms': 3_600_000 });
+});
+
+test('every default passes its reader, every schema holds for its default', () => {
+  const ajv = new Ajv2020({ strict: true, formats: { network: true } });
+  for (const [name, { default: value, schema, read }] of Object.entries(settings)) {
+    expect(() => ajv.compile(schema), name).not.toThrow();
+    if (value === undefined) continue;
+    expect(ajv.validate(schema, value), name).toBe(true);
+    expect(read(read(value)), name).toEqual(read(value));
+  }
 });
 
 test('limits may be lowered, not raised: their defaults are those of the limits table', () => {
@@ -135,7 +232,6 @@ test('limits may be lowered, not raised: their defaults are those of the limits 
     'limits.max_queued_queries': limits.maxQueuedQueries,
     'limits.max_sockets': limits.maxSockets,
   } as const;
-  expect(Object.keys(settings).filter((name) => name.startsWith('limits.'))).toEqual(Object.keys(table));
   for (const [name, limit] of Object.entries(table)) {
     expect(settings[name as keyof typeof table].default).toBe(limit);
     expect(refusal({ [variableOf(name as SettingName)]: String(limit + 1) })).toContain(name);

@@ -1,0 +1,56 @@
+import type { PasswordInput } from '../contract/resources/session.ts';
+import { invalidField, ServiceError } from '../errors.ts';
+import type { Actor, PrincipalChanged } from '../store/store.ts';
+import type { IdentityReader, IdentityWriter } from './identities.ts';
+import type { LoginThrottle } from './login-throttle.ts';
+import { hashPassword, requireNewPassword, verifyPassword } from './passwords.ts';
+
+export interface ChangePassword {
+  /**
+   * Replaces the caller's password. The session that asks goes on; the principal's others end.
+   *
+   * @throws INVALID_REQUEST for a wrong current password and for a new one that won't do; RATE_LIMITED after too many
+   * failures, which count with those of login; CONFLICT for a principal without a password, and when somebody else
+   * changed the principal meanwhile; OVERLOADED.
+   */
+  changePassword(
+    caller: { readonly principal: Actor; readonly jti?: string },
+    input: PasswordInput,
+    remoteAddress: string,
+  ): Promise<PrincipalChanged>;
+}
+
+export function createChangePassword({
+  reader,
+  writer,
+  throttle,
+  now,
+}: {
+  reader: Pick<IdentityReader, 'principal'>;
+  writer: Pick<IdentityWriter, 'changePrincipal'>;
+  throttle: LoginThrottle;
+  now: () => number;
+}): ChangePassword {
+  return {
+    changePassword: async ({ principal: { id, name }, jti }, input, remoteAddress) => {
+      const principal = reader.principal(id);
+      if (principal === undefined) throw new ServiceError('UNAUTHENTICATED', 'the principal is no more');
+      if (principal.password_hash === undefined)
+        throw new ServiceError('CONFLICT', `${name} has no password; an administrator can set one`);
+      requireNewPassword('new_password', input.new_password, principal.name);
+      const right = await throttle.check(principal.name, remoteAddress, now(), () =>
+        verifyPassword(principal.password_hash, input.current_password),
+      );
+      if (!right) throw invalidField('current_password', 'is wrong');
+      const password_hash = await hashPassword(input.new_password);
+      // The version, because an administrator's reset that came meanwhile must stand.
+      const terms = { version: principal.version ?? 1, ...(jti === undefined ? {} : { keptSession: jti }) };
+      try {
+        return await writer.changePrincipal(id, { password_hash }, { id, name }, terms);
+      } catch (error) {
+        if (!(error instanceof ServiceError && error.code === 'VERSION_MISMATCH')) throw error;
+        throw new ServiceError('CONFLICT', `${name} was changed by somebody else meanwhile`);
+      }
+    },
+  };
+}

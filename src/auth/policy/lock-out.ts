@@ -1,0 +1,48 @@
+import type { AccessRule } from '../../contract/resources/policy.ts';
+import type { OperationId } from '../../contract/routes.ts';
+import { ServiceError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import type { Principal, StoreReader } from '../../store/store.ts';
+import { accessTable } from './check-rules.ts';
+
+/** With these, whatever else a policy took away can be had back. */
+export const restoring = [
+  'getPolicy',
+  'updatePolicy',
+  'reloadPolicy',
+  'listPrincipals',
+  'updatePrincipal',
+] as const satisfies readonly OperationId[];
+
+/**
+ * @throws CONFLICT where under these rules nobody could change them any more: no active user with a password holds
+ * roles that may do all of `restoring`
+ */
+export function requireAdministrator(
+  rules: readonly AccessRule[],
+  reader: Pick<StoreReader, 'listPrincipals'>,
+): void {
+  const table = accessTable(rules);
+  const may = ({ roles }: Principal, operation: OperationId) => {
+    const access = table.get(operation) ?? [];
+    return access === 'public' || access.some((role) => roles.includes(role));
+  };
+  for (const principal of everybody(reader)) {
+    const signsIn = principal.kind === 'user' && principal.password_hash !== undefined;
+    if (signsIn && principal.status === 'active' && restoring.every((operation) => may(principal, operation)))
+      return;
+  }
+  throw new ServiceError(
+    'CONFLICT',
+    `with these rules no active user with a password may do all of ${restoring.join(', ')}: nobody could change them`,
+    { reason: 'locks_out', operations: restoring },
+  );
+}
+
+function* everybody(reader: Pick<StoreReader, 'listPrincipals'>): Generator<Principal> {
+  for (let page = 1; ; page++) {
+    const { principals } = reader.listPrincipals(page, limits.maxPerPage);
+    yield* principals;
+    if (principals.length < limits.maxPerPage) return;
+  }
+}

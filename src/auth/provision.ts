@@ -1,0 +1,74 @@
+import type { PrincipalInput, PrincipalUpdateInput } from '../contract/resources/principal.ts';
+import { invalidField } from '../errors.ts';
+import type { Actor, Principal, PrincipalChanged } from '../store/store.ts';
+import type { IdentityWriter, Sources } from './identities.ts';
+import { hashPassword, requireNewPassword } from './passwords.ts';
+import { requireName } from './principal-name.ts';
+
+export interface Provision {
+  /**
+   * Creates a principal. A user without a password signs in with a client certificate.
+   *
+   * @throws INVALID_REQUEST that names the field; CONFLICT for a name that is taken; OVERLOADED.
+   */
+  createPrincipal(input: PrincipalInput, by: Actor): Promise<Principal>;
+  /**
+   * Changes what is given. A password is an administrator's reset: all sessions of the principal end.
+   *
+   * @throws as `createPrincipal` does, and as `Store.changePrincipal`.
+   */
+  changePrincipal(
+    principal: Principal,
+    input: PrincipalUpdateInput,
+    by: Actor,
+    version?: number,
+  ): Promise<PrincipalChanged>;
+}
+
+export function createProvision({
+  writer,
+  sources,
+}: {
+  writer: Pick<IdentityWriter, 'createPrincipal' | 'changePrincipal'>;
+  sources: Sources;
+}): Provision {
+  return {
+    createPrincipal: async ({ name, kind, roles, status = 'active', password }, by) => {
+      requireName(name);
+      const hashed = await hashOf(password, { name, kind });
+      const principal: Principal = {
+        id: sources.newId(),
+        name,
+        kind,
+        roles: [...roles],
+        status,
+        ...hashed,
+        created_at: new Date(sources.now()).toISOString(),
+      };
+      await writer.createPrincipal(principal, { id: by.id, name: by.name });
+      return principal;
+    },
+
+    changePrincipal: async (principal, { password, ...change }, by, version) => {
+      if (change.name !== undefined) requireName(change.name);
+      const hashed = await hashOf(password, { name: change.name ?? principal.name, kind: principal.kind });
+      return writer.changePrincipal(
+        principal.id,
+        { ...change, ...hashed },
+        { id: by.id, name: by.name },
+        version === undefined ? {} : { version },
+      );
+    },
+  };
+}
+
+/** What is stored of a password; nothing where none was given. Machines have tokens and certificates. */
+async function hashOf(
+  password: string | undefined,
+  { name, kind }: Pick<Principal, 'name' | 'kind'>,
+): Promise<Pick<Principal, 'password_hash'>> {
+  if (password === undefined) return {};
+  if (kind !== 'user') throw invalidField('password', `is for users; a ${kind} has tokens or a certificate`);
+  requireNewPassword('password', password, name);
+  return { password_hash: await hashPassword(password) };
+}

@@ -1,0 +1,99 @@
+import { resolve } from 'node:path';
+import { ConfigError, show } from './config-error.ts';
+import { type ConfigFile, readConfigFile } from './config-file.ts';
+import type { Given, GivenSettings } from './given.ts';
+import { Unwanted } from './readers.ts';
+import { rules } from './rules.ts';
+import { type Config, type SettingName, settingNames, settingOf, variableOf } from './settings.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The settings of a start, and where each comes from. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly sources: ReadonlyMap<SettingName, 'default' | Given['source']>;
+}
+
+/** Variables of the same prefix that belong to the commands and the tests. */
+const foreignVariables = new Set([
+  'CANDOR_CONFIG',
+  'CANDOR_URL',
+  'CANDOR_TOKEN',
+  'CANDOR_USER',
+  'CANDOR_PASSWORD',
+  'CANDOR_SHARED',
+  'CANDOR_DEMO_ONCE',
+]);
+
+/**
+ * The settings of a start: those of the environment over those of the file over the defaults.
+ *
+ * @throws ConfigError at the first bad setting.
+ */
+export function loadConfig(env: Environment): Config {
+  return loadSettings(env).config;
+}
+
+/** Like `loadConfig`, with the sources. */
+export function loadSettings(env: Environment): LoadedConfig {
+  const environment = readEnvironment(env);
+  return combine(environment, readConfigFile(fileOf(env, environment)).given);
+}
+
+/**
+ * The file of settings: the one that CANDOR_CONFIG names, which must exist; else config.json in the data folder, which
+ * need not.
+ */
+export function fileOf(env: Environment, environment: GivenSettings): ConfigFile {
+  const named = env.CANDOR_CONFIG;
+  if (named !== undefined && named !== '') return { path: resolve(named), named: true };
+  const dataDir = settingValue('data_dir', environment.get('data_dir')) as string;
+  return { path: resolve(dataDir, 'config.json'), named: false };
+}
+
+/** @throws ConfigError for a variable of our prefix that is no setting. */
+export function readEnvironment(env: Environment): GivenSettings {
+  const given = new Map<SettingName, Given>();
+  for (const [variable, raw] of Object.entries(env)) {
+    if (!variable.startsWith('CANDOR_') || foreignVariables.has(variable) || raw === undefined) continue;
+    const name = byVariable.get(variable);
+    // What it holds is not shown: it may be a secret whose name was misspelt.
+    if (name === undefined) {
+      throw new ConfigError(variable, 'came from the environment, wanted no variable of this name');
+    }
+    // An empty variable is how compose files and unit files say "not set".
+    if (raw !== '') given.set(name, { raw, source: 'environment', from: variable });
+  }
+  return given;
+}
+
+const byVariable = new Map(settingNames.map((name) => [variableOf(name), name]));
+
+/** @throws ConfigError at the first setting that cannot be used, alone or with the others. */
+export function combine(environment: GivenSettings, file: GivenSettings): LoadedConfig {
+  const given = (name: SettingName) => environment.get(name) ?? file.get(name);
+  const config = Object.fromEntries(
+    settingNames.map((name) => [name, settingValue(name, given(name))]),
+  ) as Config;
+  for (const { broken } of rules) {
+    const found = broken(config);
+    if (found !== undefined) throw new ConfigError(found.setting, found.problem);
+  }
+  return {
+    config,
+    sources: new Map(settingNames.map((name) => [name, given(name)?.source ?? 'default'])),
+  };
+}
+
+function settingValue(name: SettingName, given: Given | undefined): unknown {
+  const setting = settingOf(name);
+  if (given === undefined) return setting.default;
+  const { raw, source, from } = given;
+  try {
+    return setting.read(source === 'environment' ? setting.fromText(raw as string) : raw);
+  } catch (error) {
+    if (!(error instanceof Unwanted)) throw error;
+    const came = setting.secret ? 'a value that is not shown here' : show(raw);
+    throw new ConfigError(name, `came ${came} from ${from}, wanted ${error.message}`);
+  }
+}

@@ -1,0 +1,147 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+
+/** A value that a setting cannot take. `message` completes the sentence "came …, wanted …". */
+export class Unwanted extends Error {}
+
+/** Reads the values of a setting. What comes out of `read` may go in again, and comes out as it was. */
+export interface Reader<T> {
+  /** JSON Schema (2020-12) of its values; where it is wider than `read`, `read` decides. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** @throws Unwanted */
+  read(raw: unknown): T;
+  /** The value that a text of the environment stands for; the text itself where it stands for none. */
+  fromText(text: string): unknown;
+}
+
+const asText = (text: string): unknown => text;
+
+/** The same reader, for a setting that may be absent. */
+export function optional<T>(reader: Reader<T>): Reader<T | undefined> {
+  return reader;
+}
+
+/** Lengths in code points, as JSON Schema counts them. */
+export function text(least: number, most: number): Reader<string> {
+  return textLike(
+    { minLength: least, maxLength: most },
+    `a text of ${least} to ${most} characters`,
+    (raw) => {
+      const length = raw.length > 2 * most ? raw.length : [...raw].length;
+      return length >= least && length <= most;
+    },
+  );
+}
+
+/** A file or folder; made absolute from the folder that the service was started in. */
+export function path(): Reader<string> {
+  const reader = textLike(
+    { minLength: 1, maxLength: maxPathBytes, pattern: '^[^\\u0000]+$' },
+    'a path',
+    (raw) => raw.length > 0 && !raw.includes('\0') && Buffer.byteLength(resolve(raw)) <= maxPathBytes,
+  );
+  return { ...reader, read: (raw) => resolve(reader.read(raw)) };
+}
+
+/** PATH_MAX of Linux, with its zero byte. */
+const maxPathBytes = 4095;
+
+export function integer(least: number, most: number): Reader<number> {
+  return {
+    schema: { type: 'integer', minimum: least, maximum: most },
+    read(raw) {
+      if (typeof raw === 'number' && Number.isSafeInteger(raw) && raw >= least && raw <= most) return raw + 0;
+      throw new Unwanted(`an integer from ${least} to ${most}`);
+    },
+    fromText: (raw) => (/^(0|[1-9][0-9]*)$/.test(raw) ? Number(raw) : raw),
+  };
+}
+
+const booleans: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
+
+export const bool: Reader<boolean> = {
+  schema: { type: 'boolean' },
+  read(raw) {
+    if (typeof raw === 'boolean') return raw;
+    throw new Unwanted('true or false');
+  },
+  fromText: (raw) => (Object.hasOwn(booleans, raw) ? booleans[raw] : raw),
+};
+
+export function oneOf<const T extends readonly string[]>(values: T): Reader<T[number]> {
+  return {
+    schema: { type: 'string', enum: [...values] },
+    read(raw) {
+      if (values.includes(raw as string)) return raw as T[number];
+      throw new Unwanted(`one of ${values.join(', ')}`);
+    },
+    fromText: asText,
+  };
+}
+
+/** A list in the file, comma-separated text in the environment. At most 1000 items: it is matched per event. */
+export function list(item: Reader<string>): Reader<readonly string[]> {
+  return {
+    schema: { type: 'array', items: item.schema, maxItems: 1000 },
+    read(raw) {
+      if (!Array.isArray(raw) || raw.length > 1000) throw new Unwanted('a list of at most 1000 items');
+      return raw.map((one) => item.read(one));
+    },
+    fromText: (raw) => raw.split(',').map((part) => part.trim()),
+  };
+}
+
+/** An address, or a host name of RFC 1123, section 2.1. */
+export const host: Reader<string> = textLike(
+  { minLength: 1, maxLength: 253 },
+  'an address or a host name',
+  (raw) =>
+    raw.length <= 253 &&
+    (isIP(raw) !== 0 ||
+      /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i.test(raw)),
+);
+
+/** `10.0.0.0/8`, `fc00::/7`; a bare address means itself alone. */
+export const cidr: Reader<string> = {
+  schema: { type: 'string', format: 'network' },
+  read(raw) {
+    const [address = '', prefix, ...rest] = typeof raw === 'string' ? raw.split('/') : [];
+    const bits = isIP(address) === 4 ? 32 : 128;
+    const length = prefix === undefined ? bits : /^(0|[1-9][0-9]*)$/.test(prefix) ? Number(prefix) : -1;
+    if (isIP(address) === 0 || address.includes('%') || length < 0 || length > bits || rest.length > 0) {
+      throw new Unwanted('CIDR blocks such as 10.0.0.0/8 or fc00::/7');
+    }
+    return `${address}/${length}`;
+  },
+  fromText: asText,
+};
+
+/** C2SP signed-note: a key name is not empty and has neither spaces nor plus signs. */
+export const keyName: Reader<string> = textLike(
+  { minLength: 1, maxLength: 255, pattern: '^[^\\s+\\p{Cc}]+$' },
+  'a name of at most 255 characters without spaces and plus signs',
+  (raw) => raw.length <= 255 && /^[^\s+\p{Cc}]+$/u.test(raw),
+);
+
+/** RFC 6454, section 6.2, as browsers send it. */
+export const origin: Reader<string> = textLike(
+  { maxLength: 300, pattern: '^(\\*|[a-z][a-z0-9+.-]*://[^/?#]+)$' },
+  'origins such as https://console.example.org, or *',
+  (raw) => raw === '*' || (raw.length <= 300 && URL.canParse(raw) && new URL(raw).origin === raw),
+);
+
+/** Only well-formed Unicode passes: anything else would be another text once it was written to a file. */
+function textLike(
+  schema: Readonly<Record<string, unknown>>,
+  wanted: string,
+  test: (raw: string) => boolean,
+): Reader<string> {
+  return {
+    schema: { type: 'string', ...schema },
+    read(raw) {
+      if (typeof raw === 'string' && raw.isWellFormed() && test(raw)) return raw;
+      throw new Unwanted(wanted);
+    },
+    fromText: asText,
+  };
+}

@@ -1,0 +1,38 @@
+import type { Config, SettingName } from './settings.ts';
+
+/** What must hold between settings. `broken` names the setting that is wrong, and what came and what is wanted. */
+interface Rule {
+  readonly broken: (
+    config: Config,
+  ) => { readonly setting: SettingName; readonly problem: string } | undefined;
+}
+
+export const rules: readonly Rule[] = [
+  {
+    broken({ 'tls.cert': cert, 'tls.key': key }) {
+      if ((cert === undefined) === (key === undefined)) return undefined;
+      return {
+        setting: cert === undefined ? 'tls.cert' : 'tls.key',
+        problem: 'came nothing, wanted a path: tls.cert and tls.key belong together',
+      };
+    },
+  },
+  {
+    broken({ 'tls.cert': cert, 'tls.client_ca': clientCa }) {
+      if (clientCa === undefined || cert !== undefined) return undefined;
+      return {
+        setting: 'tls.client_ca',
+        problem: 'came without tls.cert, wanted both: client certificates need TLS',
+      };
+    },
+  },
+  {
+    broken({ 'tls.client_ca': clientCa, 'tls.client_certificates': wanted }) {
+      if (wanted === 'optional' || clientCa !== undefined) return undefined;
+      return {
+        setting: 'tls.client_certificates',
+        problem: 'came "required" without tls.client_ca, wanted both: no certificate would be valid',
+      };
+    },
+  },
+];

@@ -1,0 +1,251 @@
+import { availableParallelism } from 'node:os';
+import { limits } from '../limits.ts';
+import {
+  bool,
+  cidr,
+  host,
+  integer,
+  keyName,
+  list,
+  oneOf,
+  optional,
+  origin,
+  path,
+  type Reader,
+  text,
+} from './readers.ts';
+
+interface Setting<T> extends Reader<T> {
+  readonly default: T;
+  /** Why it exists and why the default is what it is. */
+  readonly reason: string;
+  /** Never shown, in a message neither; comes from the environment or the file only. */
+  readonly secret?: true;
+  /** Why the running service cannot store another value; absent where it can. */
+  readonly readOnly?: string;
+}
+
+const MiB = 2 ** 20;
+const second = 1000;
+const hour = 3600 * second;
+const day = 24 * hour;
+const cores = availableParallelism();
+
+/**
+ * Every setting: its dotted name in the configuration file. The environment variable of `alerts.window_ms` is
+ * CANDOR_ALERTS_WINDOW_MS, and so on; the environment wins over the file, the file over the default.
+ */
+export const settings = {
+  host: setting(host, '127.0.0.1', 'address to listen on; loopback until someone decides otherwise'),
+  port: setting(integer(0, 65_535), 8080, 'port to listen on; 0 takes any free one, which is printed'),
+  data_dir: {
+    ...setting(path(), './data', 'folder of the databases, the keys and the journal'),
+    readOnly: 'the data of the service lie in it; move the folder and start with its new place',
+  },
+  admin_password: {
+    ...setting(
+      optional(text(8, 1024)),
+      undefined,
+      'password of the first administrator; generated and shown once where absent',
+    ),
+    secret: true,
+  },
+  'tls.cert': setting(
+    optional(path()),
+    undefined,
+    'PEM file of the certificate chain; plain HTTP where absent',
+  ),
+  'tls.key': setting(optional(path()), undefined, 'PEM file of the private key of tls.cert'),
+  'tls.client_ca': setting(
+    optional(path()),
+    undefined,
+    'PEM file of the authority whose client certificates are accepted; keep one of its own for them, as whoever it ' +
+      'certifies under the name of a principal is that principal',
+  ),
+  'tls.client_certificates': setting(
+    oneOf(['optional', 'required']),
+    'optional',
+    'required refuses every request without a valid client certificate, /health and browsers without one included',
+  ),
+  'network.home': setting(
+    list(cidr),
+    ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'],
+    'our own networks, which decide the direction of a connection: private, link-local, unique-local',
+  ),
+  'alerts.window_ms': setting(
+    integer(second, 30 * day),
+    hour,
+    'occurrences of one alert closer together than this are one alert, as with Zeek notices',
+  ),
+  'threads.ingest': setting(
+    integer(1, 64),
+    Math.min(8, cores),
+    'threads that parse sensor data; one a core, and eight feed any single disk',
+  ),
+  'threads.analytics': setting(
+    integer(1, 64),
+    Math.min(4, Math.max(1, cores >> 1)),
+    'threads that run queries; half the cores, so that ingest goes on',
+  ),
+  'limits.max_body_bytes': setting(
+    integer(64 * 1024, 16 * MiB),
+    16 * MiB,
+    'a request body as sent; operators may lower it',
+  ),
+  'limits.max_json_body_bytes': setting(
+    integer(1024, 256 * 1024),
+    256 * 1024,
+    'JSON bodies of operations other than ingest; operators may lower it',
+  ),
+  'limits.max_ingest_in_flight_bytes': setting(
+    integer(64 * 1024, 48 * MiB),
+    48 * MiB,
+    'ingest bodies received or in work at once; the lower, the less memory and the sooner OVERLOADED',
+  ),
+  'limits.max_queued_queries': setting(
+    integer(1, 64),
+    64,
+    'queries that wait for a thread; past it they are refused with OVERLOADED',
+  ),
+  'limits.max_sockets': setting(integer(1, 10_000), 10_000, 'WebSocket connections; each costs about 10 kB'),
+  'limits.max_connections': setting(
+    integer(1, 1_000_000),
+    limits.maxConnections,
+    'connections, idle ones and WebSockets included; each costs about 10 kB and a file descriptor',
+  ),
+  'limits.max_connections_per_address': setting(
+    integer(0, 65_535),
+    limits.maxConnectionsPerAddress,
+    'of these, from one address or one IPv6 /64; 0 for no such limit, as behind a proxy, which speaks for many',
+  ),
+  'limits.requests_per_s_per_address': setting(
+    integer(0, 1_000_000),
+    limits.maxRequestsPerSPerAddress,
+    'requests a second from one address or one IPv6 /64, a quarter of what one core answers; 0 for no such limit, as ' +
+      'behind a proxy',
+  ),
+  'limits.requests_per_s_per_principal': setting(
+    integer(0, 1_000_000),
+    limits.maxRequestsPerSPerPrincipal,
+    'requests a second with the credentials of one principal, from wherever; 0 for no such limit',
+  ),
+  'metrics.require_auth': setting(
+    bool,
+    false,
+    'scrapers rarely carry credentials; set it where /metrics is exposed. It shapes the access policy that the first ' +
+      'start makes; later that policy decides',
+  ),
+  'transparency.public_entries': setting(
+    bool,
+    false,
+    'log entries name hosts and people, so they need a role until someone decides otherwise. It shapes the access ' +
+      'policy that the first start makes; later that policy decides',
+  ),
+  'cors.origins': setting(
+    list(origin),
+    [] as readonly string[],
+    'origins whose browsers may call; none by default',
+  ),
+  'log.level': setting(
+    oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    'info',
+    'least severe message that is logged',
+  ),
+  'ledger.anchor_path': setting(
+    optional(path()),
+    undefined,
+    'the head outside the database; on another volume it also shows a rollback of the whole data folder',
+  ),
+  'ledger.origin': setting(
+    optional(keyName),
+    undefined,
+    'name of the log in checkpoints, such as log.example.org; where absent, a unique one that is made once',
+  ),
+  'keys.sth_rotation_ms': setting(
+    integer(0, 366 * day),
+    7 * day,
+    'how long a key signs tree heads; 0 for as long as nobody rotates it',
+  ),
+  'keys.event_rotation_ms': setting(
+    integer(0, 366 * day),
+    day,
+    'how long a key signs log entries; 0 for as long as nobody rotates it',
+  ),
+  'keys.overlap_ms': setting(
+    integer(0, 30 * day),
+    hour,
+    'how long a new key is published before it takes over, so that readers of the key set know it by then',
+  ),
+  key_passphrase: {
+    ...setting(
+      optional(text(8, 1024)),
+      undefined,
+      'private keys are encrypted under it; once they are, no start goes without',
+    ),
+    secret: true,
+  },
+  'backup.dir': setting(
+    optional(path()),
+    undefined,
+    'folder of the backups, by default backups in the data folder; on another volume they outlive this one',
+  ),
+  'policy.file': {
+    ...setting(
+      optional(path()),
+      undefined,
+      'YAML or JSON file of the rules who may do what, read at each start and reload and written by changes through ' +
+        'the interface; policy.json in the data folder where absent',
+    ),
+    readOnly: 'the service writes the file that it names; set it in the environment or the file of settings',
+  },
+  'witness.policy': setting(
+    optional(path()),
+    undefined,
+    'file in the form of C2SP tlog-policy: the witnesses that cosign checkpoints, and how many; nobody where absent',
+  ),
+  'witness.wait_ms': setting(
+    integer(100, 10 * 60 * second),
+    5 * second,
+    'how long a new checkpoint waits for its quorum; a witness on another continent answers within one',
+  ),
+  'witness.interval_ms': setting(
+    integer(100, hour),
+    2 * second,
+    'at most so often a new checkpoint is put before the witnesses, each of which flushes it to disk',
+  ),
+  'witness.fail': setting(
+    oneOf(['open', 'closed']),
+    'closed',
+    'without a quorum, open publishes the checkpoint all the same; closed keeps the last that had one, as readers ' +
+      'who hold to the policy would refuse any other',
+  ),
+  'http.drain_ms': setting(
+    integer(0, 600 * second),
+    30 * second,
+    'how long a stop waits for accepted requests; supervisors kill after 30 to 90 s',
+  ),
+} as const satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof settings;
+/** The value of every setting, by its name. */
+export type Config = { readonly [Name in SettingName]: ReturnType<(typeof settings)[Name]['read']> };
+
+export const settingNames = Object.keys(settings) as SettingName[];
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(settings, name);
+}
+
+/** A setting without the types of its own, for what treats all alike. */
+export function settingOf(name: SettingName): Setting<unknown> {
+  return settings[name];
+}
+
+/** `alerts.window_ms` → CANDOR_ALERTS_WINDOW_MS. */
+export function variableOf(name: SettingName): string {
+  return `CANDOR_${name.replaceAll('.', '_').toUpperCase()}`;
+}
+
+function setting<T>(reader: Reader<T>, value: NoInfer<T>, reason: string): Setting<T> {
+  return { ...reader, default: value, reason };
+}

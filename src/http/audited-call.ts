@@ -1,0 +1,129 @@
+import { formats } from '../contract/formats.ts';
+import type { AuditRecord } from '../contract/resources/audit-record.ts';
+import type { LoginInput } from '../contract/resources/session.ts';
+import type { OperationId, Route } from '../contract/routes.ts';
+import { errorCodes, type ServiceError } from '../errors.ts';
+import type { Endpoint, Identity } from './endpoint.ts';
+import type { Reply } from './reply.ts';
+
+/**
+ * How the calls of an operation are written down: `read`; `account`: a change that everybody may make to what is his
+ * own (sessions, password); `administration`: a change that only administrators may make.
+ */
+export type AuditedAs = 'read' | 'account' | 'administration';
+
+/** Undefined for operations whose calls are not written down. */
+export function auditedAs({ audited, method, access }: Route): AuditedAs | undefined {
+  if (audited === undefined) return undefined;
+  if (method === 'GET') return 'read';
+  return access !== 'public' && access.every((role) => role === 'admin') ? 'administration' : 'account';
+}
+
+/** Actor of calls without credentials, or with bad ones. */
+export const anonymous = 'anonymous';
+
+/** Characters kept of a name that somebody gave: as many as a name may have. */
+const maxNameLength = 200;
+
+/** One call of an audited operation, as far as it is known. Nothing in it is a secret, a query or a body. */
+export class AuditedCall {
+  readonly operation: string;
+  readonly as: AuditedAs;
+  readonly #params: ReadonlyMap<string, string>;
+  readonly #requestId: string;
+  readonly #sourceAddress: string;
+  /** Set as soon as the credentials are known to be good, whether they suffice or not. */
+  identity: Identity | undefined;
+  #nameGiven: string | undefined;
+
+  constructor(
+    operation: string,
+    as: AuditedAs,
+    params: ReadonlyMap<string, string>,
+    requestId: string,
+    sourceAddress: string,
+  ) {
+    this.operation = operation;
+    this.as = as;
+    this.#params = params;
+    this.#requestId = requestId;
+    this.#sourceAddress = sourceAddress;
+  }
+
+  /** Takes the name that a login gives from its body. */
+  noteBody(operation: OperationId, body: unknown): void {
+    if (operation === 'login')
+      this.#nameGiven = (body as LoginInput).username.slice(0, maxNameLength).toWellFormed();
+  }
+
+  /** What is written down of a success at `now` (epoch milliseconds). */
+  succeeded(reply: Reply, now: number): AuditRecord {
+    const session = sessionIn(reply);
+    return {
+      ...this.#actor(session?.sub),
+      ...this.#circumstances(resourceOf(reply, session?.jti) ?? this.#named()),
+      outcome: 'success',
+      time: new Date(now).toISOString(),
+    };
+  }
+
+  failed(error: ServiceError, now: number): AuditRecord {
+    const { status } = errorCodes[error.code];
+    return {
+      ...this.#actor(undefined),
+      ...this.#circumstances(this.#named()),
+      outcome: status === 401 || status === 403 ? 'refused' : 'failed',
+      code: error.code,
+      time: new Date(now).toISOString(),
+    };
+  }
+
+  #actor(signedIn: string | undefined): Pick<AuditRecord, 'actor' | 'actor_name'> {
+    if (this.identity !== undefined) {
+      const { id, name } = this.identity.principal;
+      return { actor: id, actor_name: name };
+    }
+    const name = this.#nameGiven;
+    return { actor: signedIn ?? anonymous, ...(name === undefined ? {} : { actor_name: name }) };
+  }
+
+  #circumstances(resource: AuditRecord['resource']) {
+    return {
+      operation: this.operation,
+      ...(resource === undefined ? {} : { resource }),
+      request_id: this.#requestId,
+      source_address: this.#sourceAddress,
+    };
+  }
+
+  /** What the path names: `…/tokens/:token_id` a token. Only by an identifier: anything else may be a secret. */
+  #named(): AuditRecord['resource'] {
+    const [parameter] = this.#params;
+    if (parameter === undefined || !formats.uuid.test(parameter[1])) return undefined;
+    return { type: parameter[0].replace(/_id$/, ''), id: parameter[1].toLowerCase() };
+  }
+}
+
+/** Undefined for calls that are not written down. */
+export function auditedCall(
+  { operation, audited }: Pick<Endpoint, 'operation' | 'audited'>,
+  params: ReadonlyMap<string, string>,
+  requestId: string,
+  sourceAddress: string,
+): AuditedCall | undefined {
+  if (audited === undefined) return undefined;
+  return new AuditedCall(operation, audited, params, requestId, sourceAddress);
+}
+
+function resourceOf(reply: Reply, session: string | undefined): AuditRecord['resource'] {
+  if (session !== undefined) return { type: 'token', id: session };
+  return reply.kind === 'resource' ? { type: reply.type, id: reply.id } : undefined;
+}
+
+/** Whose session began or goes on, and which one: as the access token says that the answer hands out. */
+function sessionIn(reply: Reply): { readonly sub: string; readonly jti: string } | undefined {
+  if (reply.kind !== 'bare' || typeof reply.body !== 'string') return undefined;
+  const { access_token } = JSON.parse(reply.body) as { access_token?: string };
+  const claims = access_token?.split('.')[1];
+  return claims === undefined ? undefined : JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'));
+}

@@ -1,0 +1,122 @@
+import { addressGroup } from '../address-group.ts';
+import { KeyedSlots, slotCount } from '../keyed-slots.ts';
+import { type LimitName, limits } from '../limits.ts';
+
+/** The part of a uWebSockets.js response that tells of its connection. */
+export interface ConnectionSource {
+  getRemoteAddressAsText(): ArrayBuffer;
+  onAborted(handler: () => void): unknown;
+  close(): unknown;
+}
+
+/** The part of a uWebSockets.js app that tells of connections: 1 for one that came, -1 for one that went. */
+export interface ConnectionApp {
+  filter(handler: (res: ConnectionSource, count: number) => void): unknown;
+}
+
+export interface ConnectionOptions {
+  /** In all. Default `limits.maxConnections`. */
+  readonly max?: number;
+  /** From one address, of IPv6 from one /64; 0 for as many as come. Default `limits.maxConnectionsPerAddress`. */
+  readonly maxPerAddress?: number;
+  readonly limitReached: (limit: LimitName) => void;
+}
+
+/**
+ * Open connections, in all and by address. Those over a limit are closed as they come, before a byte of them is read.
+ *
+ * A connection that is gone has no address any more, and nothing tells it from another; uWebSockets.js only calls the
+ * abort handler that was last set on it, and forgets that one with each answer. So there is a handler, bound to the
+ * address, at every time of its life:
+ *
+ * ```
+ *   opened ──request──▶ in work ──answer──▶ resting ──request──▶ …
+ *     │       │            │                   │
+ *     │       └─upgrade─▶ a WebSocket          │
+ *     ▼ own handler  ▼ its close  ▼ `lost()`   ▼ handler set by `rest()`
+ *     closed
+ * ```
+ */
+export class Connections {
+  readonly #slots = new KeyedSlots();
+  readonly #byAddress = new Uint16Array(slotCount);
+  readonly #max: number;
+  readonly #maxPerAddress: number;
+  readonly #limitReached: (limit: LimitName) => void;
+  #open = 0;
+  #gone = 0;
+
+  constructor({ max, maxPerAddress, limitReached }: ConnectionOptions) {
+    this.#max = max ?? limits.maxConnections;
+    const perAddress = maxPerAddress ?? limits.maxConnectionsPerAddress;
+    this.#maxPerAddress = perAddress === 0 ? maxCount : perAddress;
+    this.#limitReached = limitReached;
+  }
+
+  /** How many have gone so far. */
+  get gone(): number {
+    return this.#gone;
+  }
+
+  /** Connections open now. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Of these, the ones from an address, or from one that shares its slot. */
+  openFrom(address: string): number {
+    return this.#byAddress[this.#slots.of(addressGroup(address))]!;
+  }
+
+  watch(app: ConnectionApp): void {
+    const told = (res: ConnectionSource, count: number): void => {
+      if (count < 0) this.#gone++;
+      else this.#came(res);
+    };
+    app.filter(told);
+  }
+
+  #came(res: ConnectionSource): void {
+    const slot = this.#slots.of(addressGroup(addressOf(res)));
+    const full: LimitName | undefined =
+      this.#open >= this.#max
+        ? 'maxConnections'
+        : this.#byAddress[slot]! >= this.#maxPerAddress
+          ? 'maxConnectionsPerAddress'
+          : undefined;
+    if (full !== undefined) {
+      this.#limitReached(full);
+      res.close();
+      return;
+    }
+    this.#open++;
+    this.#byAddress[slot] = this.#byAddress[slot]! + 1;
+    res.onAborted(() => this.#went(slot));
+  }
+
+  /** A connection is gone, or as good as gone: with a request in work, as a WebSocket, or with its last answer. */
+  lost(address: string): void {
+    this.#went(this.#slots.of(addressGroup(address)));
+  }
+
+  /**
+   * A request was answered, in this very turn.
+   *
+   * @param res - another object for the same connection than the one that answered, which may not be touched any more
+   */
+  rest(address: string, res: ConnectionSource): void {
+    const slot = this.#slots.of(addressGroup(address));
+    res.onAborted(() => this.#went(slot));
+  }
+
+  #went(slot: number): void {
+    this.#open--;
+    this.#byAddress[slot] = this.#byAddress[slot]! - 1;
+  }
+}
+
+/** What a row of the table can count to. */
+const maxCount = 2 ** 16 - 1;
+
+export const addressOf = (res: Pick<ConnectionSource, 'getRemoteAddressAsText'>): string =>
+  Buffer.from(res.getRemoteAddressAsText()).toString('latin1');

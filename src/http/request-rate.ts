@@ -1,0 +1,99 @@
+import { addressGroup } from '../address-group.ts';
+import { ServiceError } from '../errors.ts';
+import { KeyedSlots, slotCount } from '../keyed-slots.ts';
+import { type LimitName, limits } from '../limits.ts';
+
+export interface RequestRateOptions {
+  /** Requests a second; 0 for as many as come. */
+  readonly perAddress: number;
+  readonly perPrincipal: number;
+  /** Requests of one principal in work at once. Default `limits.maxRequestsInFlightPerPrincipal`. */
+  readonly inWorkPerPrincipal?: number;
+  readonly limitReached: (limit: LimitName) => void;
+}
+
+/**
+ * How often one address and one principal may ask, and how much one principal may have in work: so much that nobody
+ * who works with the service gets there, and so little that one of them cannot take it from the others.
+ */
+export class RequestRate {
+  readonly #slots = new KeyedSlots();
+  readonly #addresses: TokenBuckets | undefined;
+  readonly #principals: TokenBuckets | undefined;
+  readonly #inWork = new Uint16Array(slotCount);
+  readonly #inWorkPerPrincipal: number;
+  readonly #limitReached: (limit: LimitName) => void;
+
+  constructor({ perAddress, perPrincipal, inWorkPerPrincipal, limitReached }: RequestRateOptions) {
+    this.#addresses = perAddress === 0 ? undefined : new TokenBuckets(perAddress);
+    this.#principals = perPrincipal === 0 ? undefined : new TokenBuckets(perPrincipal);
+    this.#inWorkPerPrincipal = inWorkPerPrincipal ?? limits.maxRequestsInFlightPerPrincipal;
+    this.#limitReached = limitReached;
+  }
+
+  /**
+   * To be called for every request, before anything is done for it.
+   *
+   * @param nowMs - of a clock that only goes forward
+   * @throws RATE_LIMITED with `retry_after_s`.
+   */
+  fromAddress(address: string, nowMs: number): void {
+    if (this.#addresses === undefined) return;
+    const waitMs = this.#addresses.take(this.#slots.of(addressGroup(address)), nowMs);
+    if (waitMs > 0) throw this.#refused('maxRequestsPerSPerAddress', 'from this address', waitMs);
+  }
+
+  /**
+   * To be called once it is known whose request it is. Returns what ends it, to be called once.
+   *
+   * @throws RATE_LIMITED with `retry_after_s`.
+   */
+  byPrincipal(id: string, nowMs: number): () => void {
+    const slot = this.#slots.of(id);
+    const waitMs = this.#principals?.take(slot, nowMs) ?? 0;
+    if (waitMs > 0) throw this.#refused('maxRequestsPerSPerPrincipal', 'of this principal', waitMs);
+    if (this.#inWork[slot]! >= this.#inWorkPerPrincipal)
+      throw this.#refused('maxRequestsInFlightPerPrincipal', 'of this principal at once', 1);
+    this.#inWork[slot] = this.#inWork[slot]! + 1;
+    return () => {
+      this.#inWork[slot] = this.#inWork[slot]! - 1;
+    };
+  }
+
+  #refused(limit: LimitName, whose: string, waitMs: number): ServiceError {
+    this.#limitReached(limit);
+    const seconds = Math.ceil(waitMs / 1000);
+    return new ServiceError('RATE_LIMITED', `too many requests ${whose}; try again in ${seconds} s`, {
+      retry_after_s: seconds,
+    });
+  }
+}
+
+/** What may come at once after a pause, in seconds' worth: a page that opens, a shipper that catches up. */
+const burstS = 2;
+
+/**
+ * A token bucket in each slot, kept as one number: the time at which the bucket is full again (the generic cell rate
+ * algorithm of ITU-T I.371, whose theoretical arrival time this is). A refused request takes nothing.
+ */
+class TokenBuckets {
+  readonly #fullAt = new Float64Array(slotCount);
+  readonly #tokenMs: number;
+  readonly #bucketMs: number;
+
+  /** @param perS - tokens that flow in each second */
+  constructor(perS: number) {
+    this.#tokenMs = 1000 / perS;
+    this.#bucketMs = Math.max(this.#tokenMs, burstS * 1000);
+  }
+
+  /** Takes a token and returns 0, or returns how many milliseconds it is until there is one. */
+  take(slot: number, nowMs: number): number {
+    const fullAt = Math.max(this.#fullAt[slot]!, nowMs) + this.#tokenMs;
+    const waitMs = fullAt - nowMs - this.#bucketMs;
+    // Sums of times as fractions: what is due within a microsecond is due.
+    if (waitMs > 0.001) return waitMs;
+    this.#fullAt[slot] = fullAt;
+    return 0;
+  }
+}

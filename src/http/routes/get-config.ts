@@ -1,0 +1,4 @@
+import { configReply } from '../config-reply.ts';
+import type { Handler } from '../context.ts';
+
+export const getConfig: Handler<'getConfig'> = ({ services }) => configReply(services.settings.read());

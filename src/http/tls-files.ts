@@ -1,0 +1,141 @@
+import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+
+/** Paths of PEM files. */
+export interface TlsFiles {
+  /** The certificate, and behind it those that lead to an authority that clients know. */
+  readonly cert: string;
+  /** Its private key, EC or RSA, not encrypted. */
+  readonly key: string;
+  /** The authorities whose client certificates are taken. */
+  readonly clientCa?: string;
+}
+
+/** What lay in the files. */
+export interface TlsMaterial {
+  /** The same for the same contents. */
+  readonly digest: string;
+  readonly certificate: X509Certificate;
+  readonly authorities: readonly X509Certificate[];
+  /** What an operator should know, and what works all the same. */
+  readonly warnings: readonly string[];
+}
+
+/** A file that cannot be used. The message is one line that names it. */
+export class TlsFileError extends Error {
+  override readonly name = 'TlsFileError';
+  readonly file: string;
+
+  constructor(file: string, problem: string) {
+    super(`TLS cannot be set up with ${file}: ${problem}`);
+    this.file = file;
+  }
+}
+
+/** A thousand certificates; also keeps a path to a device or a log from being read whole. */
+const maxFileBytes = 2 * 2 ** 20;
+
+/**
+ * Reads and checks the files by itself, because uWebSockets.js tells only that something is wrong with one of them.
+ *
+ * @throws TlsFileError
+ */
+export function readTlsFiles({ cert, key, clientCa }: TlsFiles): TlsMaterial {
+  const contents = [cert, key, ...(clientCa === undefined ? [] : [clientCa])].map(read);
+  const [certText = '', keyText = '', caText] = contents;
+  const [certificate] = certificatesOf(cert, certText);
+  const privateKey = keyOf(key, keyText);
+  if (!certificate!.checkPrivateKey(privateKey))
+    throw new TlsFileError(key, `it is not the key of the certificate in ${cert}`);
+  const authorities = clientCa === undefined ? [] : certificatesOf(clientCa, caText!);
+  for (const authority of authorities) {
+    if (!authority.ca)
+      throw new TlsFileError(clientCa!, `${subjectOf(authority)} is a certificate of no authority`);
+  }
+  return {
+    digest: createHash('sha256').update(JSON.stringify(contents)).digest('hex'),
+    certificate: certificate!,
+    authorities,
+    warnings: [
+      ...readableByOthers(key),
+      ...outdated(cert, [certificate!], Date.now()),
+      ...(clientCa === undefined ? [] : outdated(clientCa, authorities, Date.now())),
+    ],
+  };
+}
+
+/**
+ * What changes when a file does, without reading it: a renamed file has another inode, and so has what a link leads to
+ * now (certbot and Kubernetes both switch links). Files that cannot be seen have a state too.
+ */
+export function stateOf({ cert, key, clientCa }: TlsFiles): string {
+  const states = [cert, key, clientCa].map((path) => {
+    if (path === undefined) return '';
+    try {
+      const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+      return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code ?? 'unknown';
+    }
+  });
+  return states.join('\n');
+}
+
+function read(path: string): string {
+  try {
+    const { size } = statSync(path);
+    if (size > maxFileBytes) throw new TlsFileError(path, `it has ${size} bytes, more than ${maxFileBytes}`);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof TlsFileError) throw error;
+    throw new TlsFileError(path, `it cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+  }
+}
+
+const pemCertificate =
+  /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
+
+/** At least one. */
+function certificatesOf(path: string, text: string): X509Certificate[] {
+  try {
+    const certificates = (text.match(pemCertificate) ?? []).map((pem) => new X509Certificate(pem));
+    if (certificates.length > 0) return certificates;
+  } catch {
+    // Said below.
+  }
+  throw new TlsFileError(path, 'it is no certificate in PEM');
+}
+
+function keyOf(path: string, text: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(text);
+  } catch (error) {
+    const encrypted = (error as NodeJS.ErrnoException).code === 'ERR_MISSING_PASSPHRASE';
+    throw new TlsFileError(path, encrypted ? 'its key is encrypted' : 'it is no private key in PEM');
+  }
+  const type = key.asymmetricKeyType;
+  // The front's TLS library (BoringSSL) offers no signature of other kinds.
+  if (type !== 'ec' && type !== 'rsa') throw new TlsFileError(path, `its key is ${type}, wanted EC or RSA`);
+  return key;
+}
+
+function readableByOthers(path: string): string[] {
+  const mode = statSync(path).mode & 0o777;
+  if ((mode & 0o077) === 0) return [];
+  return [
+    `the private key ${path} is open to others than its owner (mode ${mode.toString(8).padStart(4, '0')})`,
+  ];
+}
+
+function outdated(path: string, certificates: readonly X509Certificate[], nowMs: number): string[] {
+  return certificates
+    .filter(({ validFrom, validTo }) => nowMs < Date.parse(validFrom) || nowMs > Date.parse(validTo))
+    .map(
+      (one) =>
+        `${path}: ${subjectOf(one)} is valid from ${one.validFrom} to ${one.validTo}, which is not now`,
+    );
+}
+
+const subjectOf = ({ subject }: X509Certificate): string =>
+  subject?.replaceAll('\n', ', ') || 'one without a name';

@@ -1,0 +1,103 @@
+import { principalRoleChanged, principalStatusChanged } from '../../contract/critical-events.ts';
+import { ServiceError } from '../../errors.ts';
+import { canonicalUuid } from '../../uuid.ts';
+import type { Actor, Principal, PrincipalChange, PrincipalChanged } from '../store.ts';
+import { indexAdministrator, isAdministrator } from './administrators.ts';
+import { keyHash } from './key-hash.ts';
+import type { Outbox } from './outbox.ts';
+import { requireFreeName } from './principals.ts';
+import { entryCount, type Tables } from './tables.ts';
+import { liveSessions, revoke } from './tokens.ts';
+
+export interface ChangeTerms {
+  /** What the caller saw. */
+  readonly version?: number;
+  /** The session that goes on when a new password ends the others. */
+  readonly keptSession?: string;
+}
+
+/**
+ * Plans a change of a principal, its log entries included: one for the status, one for the roles, one for each session
+ * that a new password ends.
+ *
+ * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT for a name that is taken and for the last administrator; UNAVAILABLE
+ * when the change must be logged and the outbox has no room.
+ */
+export function planPrincipalChange(
+  tables: Tables,
+  outbox: Outbox,
+  { id, change, by, terms }: { id: string; change: PrincipalChange; by: Actor; terms: ChangeTerms },
+  nowMs: number,
+): () => PrincipalChanged {
+  const before = requirePrincipal(tables, id);
+  requireVersion(before, terms.version);
+  const differs = differences(before, change);
+  if (Object.keys(differs).length === 0) return () => ({ principal: before, ended: [] });
+  const after: Principal = { ...before, ...differs, version: (before.version ?? 1) + 1 };
+  if (differs.name !== undefined) requireFreeName(tables, differs.name);
+  requireAdministrator(tables, before, after);
+  const events = [
+    ...(differs.status === undefined
+      ? []
+      : [principalStatusChanged(before.id, { from: before.status, to: differs.status }, by.id)]),
+    ...(differs.roles === undefined
+      ? []
+      : [principalRoleChanged(before.id, { from: before.roles, to: differs.roles }, by.id)]),
+  ];
+  const ending =
+    differs.password_hash === undefined
+      ? []
+      : liveSessions(tables, before.id, nowMs).filter(({ jti }) => jti !== terms.keptSession);
+  const rows = events.length + ending.length;
+  if (rows > 0) outbox.requireRoom(rows);
+  return () => {
+    tables.principals.putSync(after.id, after);
+    if (differs.name !== undefined) {
+      tables.principalNames.removeSync(keyHash(before.name));
+      tables.principalNames.putSync(keyHash(after.name), after.id);
+    }
+    indexAdministrator(tables, after);
+    for (const event of events) outbox.add(event, nowMs);
+    for (const session of ending) revoke(tables, outbox, session, by, nowMs);
+    return { principal: after, ended: ending.map(({ jti }) => jti) };
+  };
+}
+
+function requirePrincipal(tables: Tables, id: string): Principal {
+  const key = canonicalUuid(id);
+  const principal = key === undefined ? undefined : tables.principals.get(key);
+  if (principal === undefined)
+    throw new ServiceError('NOT_FOUND', `no principal ${id}`, { field: 'principal_id' });
+  return principal;
+}
+
+function requireVersion({ id, version = 1 }: Principal, wanted: number | undefined): void {
+  if (wanted === undefined || wanted === version) return;
+  throw new ServiceError('VERSION_MISMATCH', `principal ${id} has version ${version}, not ${wanted}`, {
+    version,
+  });
+}
+
+/** What of a change is one. Roles are a set, whatever their order. */
+function differences(before: Principal, { name, roles, status, password_hash }: PrincipalChange) {
+  return {
+    ...(name === undefined || name === before.name ? {} : { name }),
+    ...(roles === undefined || sameSet(roles, before.roles) ? {} : { roles: [...new Set(roles)] }),
+    ...(status === undefined || status === before.status ? {} : { status }),
+    ...(password_hash === undefined || password_hash === before.password_hash ? {} : { password_hash }),
+  };
+}
+
+const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  new Set([...a, ...b]).size === new Set(a).size && new Set(a).size === new Set(b).size;
+
+/** @throws CONFLICT that names what would take the last administrator away. */
+function requireAdministrator(tables: Tables, before: Principal, after: Principal): void {
+  if (!isAdministrator(before) || isAdministrator(after)) return;
+  if (entryCount(tables.administrators) > 1) return;
+  const [field, loss] = after.roles.includes('admin')
+    ? (['status', 'be suspended'] as const)
+    : (['roles', 'lose the role admin'] as const);
+  const reason = `the last administrator cannot ${loss}`;
+  throw new ServiceError('CONFLICT', `${reason}: nobody could let anyone in again`, { field, reason });
+}

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { defaultRules } from '../../src/auth/policy/default-rules.ts';
+import { prepareRulesFile, readRulesFile } from '../../src/auth/policy/rules-file.ts';
+import { limits } from '../../src/limits.ts';
+import { newFolder, removeFolder } from './policy-parts.ts';
+
+const folder = newFolder();
+afterAll(() => removeFolder(folder));
+const rules = defaultRules({ metricsNeedRole: true, publicEntries: false });
+
+let files = 0;
+const written = (content: string | Uint8Array): string => {
+  const path = join(folder, `${files++}`);
+  writeFileSync(path, content);
+  return path;
+};
+const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
+
+test.each([
+  ['JSON', JSON.stringify({ rules })],
+  ['JSON with spaces on one line', JSON.stringify({ rules }).replaceAll(/([:,])/g, '$1 ')],
+  ['indented JSON', JSON.stringify({ rules }, null, 8)],
+  ['YAML', stringify({ rules })],
+  ['YAML with comments', `# who may do what\n# ${'-'.repeat(60)}\n${stringify({ rules })}`],
+])('rules are read from %s', async (_, content) => {
+  expect(await readRulesFile(written(content))).toEqual(rules);
+});
+
+test('there may be no file', async () => {
+  expect(await readRulesFile(join(folder, 'none'))).toBeUndefined();
+});
+
+describe('what cannot be a policy is CONFLICT, and says why', () => {
+  const twice = stringify({ rules: [...rules, { ...rules[3], roles: [] }] });
+  const bomb = `a: &a [${'x,'.repeat(9)}x]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b]\nrules: [*c,*c,*c]`;
+  test.each<[string, string | Uint8Array, string, string?]>([
+    ['nothing', '', 'must be a JSON object'],
+    ['no rules', 'rule: []', 'rules is required'],
+    ['rules that are none', 'rules: all', 'rules must be an array'],
+    ['a field of its own', 'rules: []\nversion: 3', 'version is not a known field'],
+    [
+      'an unknown operation',
+      JSON.stringify({ rules: [{ ...rules[0], operation: 'x' }] }),
+      'is not the id',
+      'rules.0.operation',
+    ],
+    [
+      'an unknown role',
+      'rules: [{operation: login, access: roles, roles: [root]}]',
+      'must be one of',
+      'rules.0.roles.0',
+    ],
+    ['an operation twice', twice, 'has a rule already', `rules.${rules.length}.operation`],
+    ['a key twice', 'rules: []\nrules: []', 'unique'],
+    ['a key twice in JSON', '{"rules":[],"rules":[]}', 'unique'],
+    ['a prototype', '{"__proto__":{"rules":[]},"rules":[]}', '__proto__'],
+    ['an alias', 'a: &a []\nrules: *a', 'aliases'],
+    ['a bomb of aliases', bomb, 'aliases'],
+    ['two documents', 'rules: []\n---\nrules: []', 'multiple documents'],
+    ['a tag', 'rules: !!binary aaaa', 'must be an array'],
+    ['deep brackets', nested('[', ']', 30_000), 'nested too deeply'],
+    ['deep braces', nested('{"a":', '}', 9_000), 'nested too deeply'],
+    ['deep dashes', `${'- '.repeat(30_000)}a`, 'nested too deeply'],
+    ['deep question marks', `${'? '.repeat(30_000)}a`, 'nested too deeply'],
+    [
+      'deep indentation',
+      Array.from({ length: 300 }, (__, n) => `${' '.repeat(n)}a:`).join('\n'),
+      'nested too deeply',
+    ],
+    ['too many bytes', `#${' '.repeat(limits.maxAccessPolicyBytes)}\nrules: []`, 'has more than'],
+    ['too many rules', `rules: [${'{},'.repeat(501)}]`, 'at most 500'],
+    ['commas', `[${','.repeat(60_000)}`, 'Unexpected'],
+    ['no UTF-8', new Uint8Array([0x72, 0xff, 0xfe]), 'not UTF-8'],
+  ])('%s', async (_, content, reason, field) => {
+    const refused = await readRulesFile(written(content)).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining(reason) });
+    if (field !== undefined) expect(refused).toMatchObject({ details: { field } });
+  });
+
+  test('a folder, a pipe, a device', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const path of [folder, pipe, '/dev/zero'])
+      await expect(readRulesFile(path)).rejects.toMatchObject({
+        code: 'CONFLICT',
+        details: { reason: 'it is no file' },
+      });
+  });
+});
+
+test('a file is replaced in its own form, with its rights, behind its link', async () => {
+  const target = join(folder, 'rules.yaml');
+  writeFileSync(target, 'rules: []\n');
+  chmodSync(target, 0o640);
+  mkdirSync(join(folder, 'etc'));
+  const link = join(folder, 'etc', 'policy.yaml');
+  symlinkSync(target, link);
+  const replace = await prepareRulesFile(link, rules);
+  expect(readFileSync(target, 'utf8')).toBe('rules: []\n');
+  await replace();
+  expect(readFileSync(target, 'utf8')).toMatch(/^rules:\n {2}- operation: login\n/);
+  expect(statSync(target).mode & 0o777).toBe(0o640);
+  expect(await readRulesFile(link)).toEqual(rules);
+});

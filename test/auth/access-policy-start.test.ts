@@ -1,0 +1,164 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { policyReloaded } from '../../src/contract/critical-events.ts';
+import type { AccessRule } from '../../src/contract/resources/policy.ts';
+import { operationIds } from '../../src/contract/routes.ts';
+import { ServiceError } from '../../src/errors.ts';
+import { uuid7 } from '../../src/uuid.ts';
+import { code, folder, onlyAuditors, opened } from './opened-policy.ts';
+import { alice, forRoles, openPolicy, system, withRules } from './policy-parts.ts';
+
+describe('a start', () => {
+  test('takes what was edited meanwhile, by system', async () => {
+    const { policy, close, dataDir, edit } = await opened();
+    edit(withRules(policy.current.rules, onlyAuditors));
+    await close();
+    const again = await opened(dataDir);
+    expect([again.policy.current.version, again.policy.accessOf('listAlerts')]).toEqual([2, ['auditor']]);
+    expect(await again.waiting()).toMatchObject([{ kind: 'policy.reloaded', actor: 'system' }]);
+  });
+
+  test.each([
+    ['cannot be read as rules', 'rules: ['],
+    ['locks everybody out', JSON.stringify({ rules: [] })],
+  ])('with a file that %s keeps the policy, leaves the file and warns', async (_, text) => {
+    const { close, dataDir, policy } = await opened();
+    await close();
+    writeFileSync(join(dataDir, 'policy.json'), text);
+    const again = await opened(dataDir);
+    expect(again.policy.current).toEqual(policy.current);
+    expect(again.warnings).toMatchObject([{ code: 'CONFLICT' }]);
+    expect(readFileSync(join(dataDir, 'policy.json'), 'utf8')).toBe(text);
+  });
+
+  test('of a program with more operations gives them their default rules, of one with fewer takes theirs away', async () => {
+    const { close, dataDir, policy } = await opened();
+    await close();
+    const path = join(dataDir, 'policy.in-effect.json');
+    const kept = JSON.parse(readFileSync(path, 'utf8'));
+    const isNew = (operation: string) => operation === 'listAlerts' || operation === 'getAlert';
+    const old = [
+      ...kept.rules.filter((rule: AccessRule) => !isNew(rule.operation)),
+      forRoles('oldOperation', 'viewer'),
+    ];
+    const operations = [...operationIds.filter((operation) => !isNew(operation)), 'oldOperation'];
+    writeFileSync(path, JSON.stringify({ ...kept, rules: old, operations }));
+    writeFileSync(join(dataDir, 'policy.json'), JSON.stringify({ rules: old }));
+    const again = await opened(dataDir);
+    expect(again.policy.current.rules).toEqual(policy.current.rules);
+    expect(again.warnings).toEqual([]);
+    expect(await again.waiting()).toMatchObject([
+      {
+        kind: 'policy.reloaded',
+        data: { added_count: 2, removed_count: 1, removed: [{ operation: 'oldOperation' }] },
+      },
+    ]);
+    await again.close();
+    const third = await opened(dataDir);
+    expect([third.policy.current.version, third.warnings]).toEqual([2, []]);
+  });
+
+  test('a rule that was taken away stays away, and a file that settings name decides alone', async () => {
+    const { close, dataDir, policy } = await opened();
+    const rules = policy.current.rules.filter(({ operation }) => operation !== 'listAlerts');
+    await policy.replace(rules, alice);
+    await close();
+    const again = await opened(dataDir);
+    expect(again.policy.accessOf('listAlerts')).toEqual([]);
+    await again.close();
+    const path = join(dataDir, 'policy.in-effect.json');
+    const kept = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(
+      path,
+      JSON.stringify({ ...kept, operations: operationIds.filter((one) => one !== 'listAlerts') }),
+    );
+    writeFileSync(join(dataDir, 'mine.json'), JSON.stringify({ rules }));
+    const decided = await opened(dataDir, { file: join(dataDir, 'mine.json') });
+    expect([decided.policy.accessOf('listAlerts'), decided.policy.current.version]).toEqual([[], 2]);
+    expect(JSON.parse(readFileSync(path, 'utf8')).operations).toEqual(operationIds);
+  });
+
+  test('without the file that settings name warns; so does one that cannot finish what a crash cut short', async () => {
+    const { close, dataDir, policy } = await opened();
+    await policy.replace(withRules(policy.current.rules, onlyAuditors), alice);
+    await close();
+    const missed = await opened(dataDir, { file: join(dataDir, 'none.yaml') });
+    expect(missed.warnings).toMatchObject([{ code: 'CONFLICT', details: { reason: 'is not there' } }]);
+    await missed.close();
+    const kept = JSON.parse(readFileSync(join(dataDir, 'policy.in-effect.json'), 'utf8'));
+    const rules = withRules(kept.rules, forRoles('getAlert'));
+    const event = policyReloaded({ version: 3, added: [], removed: [], changed: [] }, 'system');
+    const pending = {
+      entry_id: uuid7(Date.now()),
+      event,
+      policy: { ...kept, version: 3, rules },
+      writes_file: true,
+    };
+    writeFileSync(join(dataDir, 'policy.pending.json'), JSON.stringify(pending));
+    let full = true;
+    const parts = await opened(dataDir, {
+      record: (event, id) =>
+        full ? Promise.reject(new ServiceError('UNAVAILABLE', 'outbox full')) : parts.store.record(event, id),
+    });
+    expect([parts.policy.current.version, parts.warnings.length]).toEqual([2, 1]);
+    full = false;
+    // Finished first: the file is the pending change's by then.
+    expect((await parts.policy.reload(alice)).version).toBe(3);
+    expect(parts.policy.accessOf('getAlert')).toEqual([]);
+    expect(await parts.waiting()).toHaveLength(2);
+  });
+
+  test('with a damaged policy is refused: nobody guesses who may do what', async () => {
+    const { close, dataDir } = await opened();
+    await close();
+    writeFileSync(join(dataDir, 'policy.in-effect.json'), '{"version":1}');
+    await expect(openPolicy(dataDir)).rejects.toThrow(/policy\.in-effect\.json is damaged/);
+  });
+});
+
+describe('when the change cannot be recorded', () => {
+  test('nothing is changed, and the next one goes through', async () => {
+    let full = true;
+    const parts = await opened(folder(), {
+      record: (event, id) =>
+        full ? Promise.reject(new ServiceError('UNAVAILABLE', 'outbox full')) : parts.store.record(event, id),
+    });
+    const { policy, waiting, changes } = parts;
+    const rules = withRules(policy.current.rules, onlyAuditors);
+    expect(await code(policy.replace(rules, alice))).toEqual(['UNAVAILABLE', undefined]);
+    expect([policy.current.version, changes(), await waiting()]).toEqual([1, 0, []]);
+    full = false;
+    expect((await policy.replace(rules, alice)).version).toBe(2);
+    expect(await waiting()).toHaveLength(1);
+  });
+
+  test('because the thread was lost, it is finished before the next one, and logged once', async () => {
+    let lost = true;
+    const parts = await opened(folder(), {
+      record: async (event, id) => {
+        await parts.store.record(event, id);
+        if (lost) throw new ServiceError('WORKER_LOST', 'the store died');
+      },
+    });
+    const { policy, waiting, changes } = parts;
+    const rules = withRules(policy.current.rules, onlyAuditors);
+    expect(await code(policy.replace(rules, alice))).toEqual(['WORKER_LOST', undefined]);
+    expect(policy.current.version).toBe(1);
+    lost = false;
+    expect((await policy.replace(rules, alice)).version).toBe(2);
+    expect([(await waiting()).length, changes()]).toEqual([1, 1]);
+  });
+
+  test('and a file that fails at the last moment does not undo what is recorded', async () => {
+    const dataDir = folder();
+    const file = join(dataDir, 'sub', 'mine.json');
+    mkdirSync(join(dataDir, 'sub'));
+    const { policy, warnings, waiting } = await opened(dataDir, {
+      file,
+      onStep: (step) => step === 'recorded' && rmSync(join(dataDir, 'sub'), { recursive: true }),
+    });
+    await policy.replace(withRules(policy.current.rules, onlyAuditors), system);
+    expect([policy.current.version, warnings.length, (await waiting()).length]).toEqual([2, 1, 1]);
+  });
+});

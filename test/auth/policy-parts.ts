@@ -1,0 +1,100 @@
+/** The access policy over a real store and log, in a folder that one test has. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AccessPolicy, openAccessPolicy, type PolicyStep } from '../../src/auth/access-policy.ts';
+import type { AccessRule } from '../../src/contract/resources/policy.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openStore } from '../../src/store/lmdb/store.ts';
+import type { OutboxRow, Principal, Store } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/uuid.ts';
+
+export const system = { id: 'system', name: 'system' };
+export const alice = { id: '018f0000-0000-7000-8000-00000000000a', name: 'alice' };
+
+export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'candor-policy-'));
+
+export interface PolicyOptions {
+  readonly file?: string;
+  readonly record?: Store['record'];
+  readonly onStep?: (step: PolicyStep) => void;
+  readonly settings?: { readonly metricsNeedRole?: boolean; readonly publicEntries?: boolean };
+}
+
+export interface OpenPolicy {
+  readonly policy: AccessPolicy;
+  readonly store: Store;
+  readonly warnings: unknown[];
+  changes(): number;
+  /** Entries that wait for the log. */
+  waiting(): Promise<OutboxRow[]>;
+  addPrincipal(changes: Partial<Principal>): Promise<Principal>;
+  close(): Promise<void>;
+}
+
+/** Opens what is in the folder; a new one gets the user alice, an administrator with a password. */
+export async function openPolicy(dataDir: string, options: PolicyOptions = {}): Promise<OpenPolicy> {
+  const store = openStore({ dataDir, alertWindowMs: 1000 });
+  const reader = openReader(dataDir);
+  const addPrincipal = async (changes: Partial<Principal>): Promise<Principal> => {
+    const principal: Principal = {
+      id: uuid7(Date.now()),
+      name: `somebody ${Math.random()}`,
+      kind: 'user',
+      roles: [],
+      status: 'active',
+      created_at: new Date().toISOString(),
+      ...changes,
+    };
+    await store.createPrincipal(principal, system);
+    return principal;
+  };
+  if (reader.principalByName(alice.name) === undefined)
+    await addPrincipal({ ...alice, roles: ['admin'], password_hash: 'a hash' });
+  const warnings: unknown[] = [];
+  let changes = 0;
+  const policy = await openAccessPolicy({
+    dataDir,
+    file: options.file,
+    defaults: { metricsNeedRole: false, publicEntries: false, ...options.settings },
+    reader,
+    writer: { record: options.record ?? ((event, id) => store.record(event, id)) },
+    sources: { now: Date.now, newId: () => uuid7(Date.now()) },
+    onChange: () => {
+      changes++;
+    },
+    warn: (_message, error) => warnings.push(error),
+    ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
+  }).catch(async (error: unknown) => {
+    reader.close();
+    await store.close();
+    throw error;
+  });
+  return {
+    policy,
+    store,
+    warnings,
+    changes: () => changes,
+    waiting: async () => (await store.outbox(100)).filter(({ kind }) => kind.startsWith('policy.')),
+    addPrincipal,
+    async close() {
+      await policy.close();
+      reader.close();
+      await store.close();
+    },
+  };
+}
+
+export const removeFolder = (dataDir: string): void => rmSync(dataDir, { recursive: true });
+
+/** The rules with others in the place of those of the same operations. */
+export function withRules(rules: readonly AccessRule[], ...others: readonly AccessRule[]): AccessRule[] {
+  const replaced = new Set(others.map(({ operation }) => operation));
+  return [...rules.filter(({ operation }) => !replaced.has(operation)), ...others];
+}
+
+export const forRoles = (operation: string, ...roles: AccessRule['roles']): AccessRule => ({
+  operation,
+  access: 'roles',
+  roles,
+});

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { nameAsStored, requireName } from '../../src/auth/principal-name.ts';
+
+describe('a name', () => {
+  test.for([
+    'admin',
+    'zeek-1.example.org',
+    'Zoë Müller',
+    '名無しの権兵衛',
+    'a',
+    'spiffe://site/sensor',
+    '😀',
+  ])('may be %j', (name) => expect(() => requireName(name)).not.toThrow());
+
+  test.for([
+    ' admin',
+    'admin ',
+    'admin\u00a0',
+    '\u3000',
+    'ad\nmin',
+    'ad\u0000min',
+    'ad\u001b[31mmin',
+    'ad\u200bmin',
+    'ad\u202emin',
+    'ad\u2028min',
+    'ad\ud800min',
+    'ad\ue000min',
+    'zoe\u0308',
+    'system',
+    'System',
+  ])('may not be %j, and the field is named', (name) => {
+    expect(() => requireName(name)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_REQUEST',
+        details: { field: 'name', reason: expect.any(String) },
+      }),
+    );
+  });
+
+  test('is looked up as it is stored, however it is typed', () => {
+    expect(nameAsStored('zoe\u0308')).toBe('zo\u00eb');
+  });
+});

@@ -1,0 +1,236 @@
+/** Files that changed, broke or cannot be written while the service runs. */
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadSettings } from '../../src/config/load.ts';
+import { openStoredSettings } from '../../src/config/stored-settings.ts';
+import type { ServiceError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'candor-trouble-'));
+  path = join(folder, 'candor.yaml');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function opened(text: string, env: Record<string, string> = { CANDOR_CONFIG: path }) {
+  writeFileSync(path, text);
+  const all = { CANDOR_DATA_DIR: folder, ...env };
+  return openStoredSettings(all, loadSettings(all));
+}
+
+async function refused(change: Promise<unknown>): Promise<{ code: string; field: unknown; message: string }> {
+  const error = await change.then(
+    () => undefined,
+    (thrown: ServiceError) => thrown,
+  );
+  if (error === undefined) throw new Error('it was taken');
+  expect(error.name, error.stack).toBe('ServiceError');
+  return { code: error.code, field: error.details?.field, message: error.message };
+}
+
+describe('an edit by somebody else', () => {
+  test('is read before a change, and kept', async () => {
+    const stored = opened('port: 9000\n');
+    writeFileSync(path, 'port: 9001\nlog.level: warn # mine\n');
+    const { pending, restart_required } = await stored.change({ 'keys.overlap_ms': 1 });
+    expect([pending, restart_required]).toEqual([
+      { port: 9001, 'log.level': 'warn', 'keys.overlap_ms': 1 },
+      true,
+    ]);
+    expect(readFileSync(path, 'utf8')).toContain('log.level: warn # mine');
+  });
+
+  test.each([
+    ['port: [', 'wanted plain YAML'],
+    ['nonsense: 1', 'nonsense: came from'],
+    ['log.level: loud', 'log.level: came "loud"'],
+    ['tls.cert: /cert.pem', 'tls.key: came nothing'],
+  ])('that no start would take is a conflict, shown as a problem: %j', async (text, why) => {
+    const stored = opened('port: 9000\n');
+    writeFileSync(path, text);
+    expect(stored.read()).toMatchObject({
+      pending: {},
+      restart_required: false,
+      problem: expect.stringContaining(why),
+    });
+    expect(await refused(stored.change({ 'keys.overlap_ms': 1 }))).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining(why),
+    });
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+
+  test('a bad value in the file is mended by a good one', async () => {
+    const stored = opened('port: 9000\n');
+    writeFileSync(path, 'log.level: loud\n');
+    expect(await stored.change({ 'log.level': 'warn' })).toMatchObject({ pending: { 'log.level': 'warn' } });
+  });
+
+  test('between reading and writing counts too; an editor who never rests is a conflict', async () => {
+    const env = { CANDOR_DATA_DIR: folder, CANDOR_CONFIG: path };
+    writeFileSync(path, 'port: 9000\n');
+    let edits = 1;
+    // What a change is checked against lies between the two.
+    const check = () => {
+      if (edits-- > 0) writeFileSync(path, `port: 9000\nlog.level: warn\nkeys.overlap_ms: ${edits}\n`);
+    };
+    const stored = openStoredSettings(env, loadSettings(env), [{ setting: 'port', check }]);
+    await stored.change({ port: 9001 });
+    expect(readFileSync(path, 'utf8')).toBe('port: 9001\nlog.level: warn\nkeys.overlap_ms: 0\n');
+    edits = 1000;
+    expect(await refused(stored.change({ port: 9002 }))).toMatchObject({ code: 'CONFLICT' });
+    expect(readFileSync(path, 'utf8')).toContain('port: 9000\n');
+  });
+
+  test('the file is gone', async () => {
+    const stored = opened('port: 9000\n');
+    rmSync(path);
+    expect(stored.read().problem).toContain('ENOENT');
+    expect(await refused(stored.change({ port: 1 }))).toMatchObject({ code: 'CONFLICT' });
+  });
+});
+
+describe('rules between settings', () => {
+  test('hold for all of the file together', async () => {
+    const stored = opened('port: 9000\n');
+    expect(await refused(stored.change({ 'tls.cert': '/cert.pem' }))).toMatchObject({
+      code: 'INVALID_REQUEST',
+      field: 'settings.tls.key',
+    });
+    await stored.change({ tls: { cert: '/cert.pem', key: '/key.pem' } });
+    expect(await refused(stored.change({ 'tls.key': null }))).toMatchObject({
+      code: 'INVALID_REQUEST',
+      field: 'settings.tls.key',
+    });
+    expect((await stored.change({ 'tls.key': null, 'tls.cert': null })).restart_required).toBe(false);
+    expect(readFileSync(path, 'utf8')).toBe('port: 9000\n');
+  });
+});
+
+describe('files that settings name', () => {
+  test('a change that breaks a start is refused; a start broken anyway shows, and hinders no other change', async () => {
+    const needed = join(folder, 'witnesses');
+    const env = { CANDOR_DATA_DIR: folder, CANDOR_CONFIG: path };
+    writeFileSync(path, 'port: 9000\n');
+    const stored = openStoredSettings(env, loadSettings(env), [
+      {
+        setting: 'witness.policy',
+        check: ({ 'witness.policy': file }) => {
+          if (file !== undefined) readFileSync(file);
+        },
+      },
+    ]);
+    expect(await refused(stored.change({ 'witness.policy': needed }))).toMatchObject({
+      code: 'INVALID_REQUEST',
+      field: 'settings.witness.policy',
+    });
+    writeFileSync(needed, '');
+    expect((await stored.change({ 'witness.policy': needed })).problem).toBeUndefined();
+    rmSync(needed);
+    const { pending, problem } = await stored.change({ port: 9001 });
+    expect(pending).toEqual({ port: 9001, 'witness.policy': needed });
+    expect(problem).toMatch(/^witness\.policy: ENOENT/);
+  });
+});
+
+describe('what cannot be changed here', () => {
+  test.each([
+    [{ port: 1 }, 'settings.port', /CANDOR_PORT in the environment/],
+    [{ port: null }, 'settings.port', /CANDOR_PORT in the environment/],
+    [{ data_dir: '/elsewhere' }, 'settings.data_dir', /cannot be changed here/],
+    [{ admin_password: 'hunter2hunter2' }, 'settings.admin_password', /a secret/],
+    [{ key_passphrase: null }, 'settings.key_passphrase', /a secret/],
+    [{ alerts: null }, 'settings.alerts', /a group/],
+    [{ alerts: { window_ms: 5000 }, 'alerts.window_ms': 5000 }, 'settings.alerts.window_ms', /twice/],
+    [{ 'alerts.window': 5 }, 'settings.alerts.window', /not a known setting/],
+    [{ 'log.level': 'loud' }, 'settings.log.level', /came "loud", wanted one of trace/],
+    [{ 'log.level': 7 }, 'settings.log.level', /came 7, wanted one of/],
+  ])('%j', async (values, field, reason) => {
+    const stored = opened('', { CANDOR_CONFIG: path, CANDOR_PORT: '9000' });
+    const { code, message, ...rest } = await refused(stored.change(values));
+    expect({ code, ...rest }).toEqual({ code: 'INVALID_REQUEST', field });
+    expect(message).toMatch(reason);
+    expect(message).not.toContain('hunter2');
+  });
+});
+
+describe('the file as it is written', () => {
+  test('has the mode that it had; a new one is for its owner only', async () => {
+    const stored = opened('port: 9000\n');
+    chmodSync(path, 0o664);
+    await stored.change({ port: 9001 });
+    expect(statSync(path).mode & 0o777).toBe(0o664);
+    await opened('', {}).change({ port: 9001 });
+    expect(statSync(join(folder, 'config.json')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe('{\n  "port": 9001\n}\n');
+  });
+
+  test('a link stays a link', async () => {
+    const real = join(folder, 'real.yaml');
+    writeFileSync(real, 'port: 9000\n');
+    symlinkSync(real, path);
+    await opened('port: 9000\n').change({ port: 9001 });
+    expect(lstatSync(path).isSymbolicLink()).toBe(true);
+    expect(readFileSync(real, 'utf8')).toBe('port: 9001\n');
+  });
+
+  test('a change of nothing writes nothing', async () => {
+    const stored = opened('port:   9000\n');
+    const { ino } = statSync(path);
+    await stored.change({});
+    await stored.change({ port: 9000, 'log.level': 'info', 'tls.cert': null });
+    expect([statSync(path).ino, readFileSync(path, 'utf8')]).toEqual([ino, 'port:   9000\n']);
+  });
+
+  test('cannot be written: a conflict, and the old one stays', async () => {
+    const stored = opened('port: 9000\n');
+    mkdirSync(`${path}.new`);
+    expect(await refused(stored.change({ port: 1 }))).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('EISDIR'),
+    });
+    expect(readFileSync(path, 'utf8')).toBe('port: 9000\n');
+  });
+
+  test('never grows past what a start would read', async () => {
+    const stored = opened('');
+    const origins = Array.from(
+      { length: 1000 },
+      (_, n) => `https://${'a'.repeat(60)}.${'b'.repeat(60)}-${n}.example`,
+    );
+    expect(await refused(stored.change({ 'cors.origins': origins }))).toMatchObject({
+      code: 'INVALID_REQUEST',
+      field: 'settings',
+    });
+    expect(origins.join().length).toBeGreaterThan(limits.maxConfigFileBytes);
+    expect(readFileSync(path, 'utf8')).toBe('');
+  });
+});
+
+test('secrets are nowhere to be seen, though a restart that they need is', () => {
+  const secret = 'hunter2hunter2';
+  const stored = opened(`key_passphrase: ${secret}\n`, {
+    CANDOR_CONFIG: path,
+    CANDOR_ADMIN_PASSWORD: secret,
+  });
+  expect(JSON.stringify(stored.read())).not.toContain('hunter2');
+  writeFileSync(path, `key_passphrase: ${secret}3\nport: 1\n`);
+  expect(stored.read()).toMatchObject({ pending: { port: 1 }, restart_required: true });
+  expect(JSON.stringify(stored.read())).not.toContain('hunter2');
+  writeFileSync(path, 'key_passphrase: hunter2\n');
+  expect(stored.read().problem).toMatch(/^key_passphrase: came a value that is not shown/);
+});

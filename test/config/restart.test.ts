@@ -1,0 +1,82 @@
+/** Settings stored over HTTP, and the start that takes them. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { login, type Service, startService } from '../../scripts/service.ts';
+import type { Config } from '../../src/contract/resources/config.ts';
+import { call } from '../system/call.ts';
+
+let dataDir: string;
+let running: Service | undefined;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'candor-restart-'));
+});
+afterEach(async () => {
+  await running?.kill().catch(() => undefined);
+  running = undefined;
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function started(env: Record<string, string> = {}): Promise<Service> {
+  running = await startService({ dataDir, env });
+  return running;
+}
+
+async function config(service: Service, settings?: Record<string, unknown>): Promise<Config> {
+  const token = await login(service);
+  const { status, body } =
+    settings === undefined
+      ? await call(service, 'getConfig', { token })
+      : await call(service, 'updateConfig', { token, json: { settings } });
+  expect(status).toBe(200);
+  return (body as { data: { attributes: Config } }).data.attributes;
+}
+
+const wanted = { 'alerts.window_ms': 7000, 'network.home': ['10.9.0.0/16'] };
+
+test('a stored value is pending, survives kill -9, and is active after a restart', {
+  timeout: 60_000,
+}, async () => {
+  const first = await started();
+  expect((await config(first, wanted)).pending).toEqual(wanted);
+  const settings = { 'tls.cert': join(dataDir, 'none.pem'), 'tls.key': join(dataDir, 'none.pem') };
+  const refused = await call(first, 'updateConfig', { token: await login(first), json: { settings } });
+  expect([refused.status, refused.body]).toMatchObject([
+    400,
+    { error: { details: { field: 'settings.tls.cert' } } },
+  ]);
+  await first.kill();
+  const { active, pending, restart_required, settings: described } = await config(await started());
+  expect(active).toMatchObject(wanted);
+  expect([pending, restart_required]).toEqual([{}, false]);
+  expect(described.find(({ name }) => name === 'alerts.window_ms')?.source).toBe('file');
+});
+
+test('the file that CANDOR_CONFIG names is the one that is changed', { timeout: 60_000 }, async () => {
+  const path = join(dataDir, 'candor.yaml');
+  writeFileSync(path, '# ours\nalerts:\n  window_ms: 6000 # six seconds\n');
+  const env = { CANDOR_CONFIG: path };
+  const first = await started(env);
+  expect((await config(first, wanted)).pending).toEqual(wanted);
+  await first.stop();
+  expect(readFileSync(path, 'utf8')).toBe(
+    '# ours\nalerts:\n  window_ms: 7000 # six seconds\nnetwork.home:\n  - 10.9.0.0/16\n',
+  );
+  expect((await config(await started(env))).active).toMatchObject(wanted);
+});
+
+test('a stored value that is bad refuses the start with one line: file, setting, what is wanted', () => {
+  const path = join(dataDir, 'config.json');
+  writeFileSync(path, '{"alerts.window_ms": "long"}');
+  const root = new URL('../..', import.meta.url).pathname;
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'start'], {
+    env: { PATH: process.env.PATH, CANDOR_DATA_DIR: dataDir, CANDOR_PORT: '0' },
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stderr.split('\n').filter((line) => line.startsWith('candor: '))).toEqual([
+    `candor: alerts.window_ms: came "long" from ${path}, wanted an integer from 1000 to 2592000000`,
+  ]);
+});

@@ -1,0 +1,286 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { type AccessTokens, accessTokens, type TokenKeys } from '../../src/auth/access-token.ts';
+import type { AccessRule } from '../../src/contract/resources/policy.ts';
+import { type Role, roles } from '../../src/contract/resources/principal.ts';
+import { type OperationId, operationIds, routeOf } from '../../src/contract/routes.ts';
+import { endpoints } from '../../src/http/routes/index.ts';
+import type { Token } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/uuid.ts';
+import { forRoles, withRules } from '../auth/policy-parts.ts';
+import { openService, type Service } from './service.ts';
+
+const system = { id: 'system', name: 'system' };
+const hour = 3_600_000;
+const kinds = [
+  'valid',
+  'none',
+  'expired',
+  'revoked',
+  'wrong audience',
+  'wrong key',
+  'alg none',
+  'suspended',
+] as const;
+type Kind = (typeof kinds)[number];
+type Holder = Role | 'no role';
+const holders: readonly Holder[] = [...roles, 'no role'];
+type Outcome = 401 | 403 | 'open';
+
+let service: Service;
+/** Undefined for none. */
+const tokens = new Map<string, string | undefined>();
+
+beforeAll(async () => {
+  service = await openService();
+  const keys = await service.ledger.accessTokenKeys();
+  const issuing = { issuer: 'candor', audience: 'candor' };
+  const forged = accessTokens(otherKeys(keys), issuing);
+  const right = accessTokens(keys, issuing);
+  const elsewhere = accessTokens(keys, { ...issuing, audience: 'another service' });
+  for (const holder of holders) {
+    const session = await addSession(holder);
+    const issue = (by: AccessTokens, of: Session, at = Date.now()) => by.issue(of, at);
+    const set = (kind: Kind, token: string | undefined) => tokens.set(`${holder} ${kind}`, token);
+    const valid = await issue(right, session);
+    set('valid', valid);
+    set('none', undefined);
+    set('expired', await issue(right, session, Date.now() - hour));
+    set('wrong audience', await issue(elsewhere, session));
+    set('wrong key', await issue(forged, session));
+    set('alg none', unsigned(valid));
+    set('suspended', await issue(right, await addSession(holder, 'suspended')));
+    const revoked = await addSession(holder);
+    await service.store.revokeToken(revoked.jti, system);
+    set('revoked', await issue(right, revoked));
+  }
+  // A log without entries has no head to show.
+  service.pump.poke();
+  await service.pump.idle();
+});
+afterAll(() => service.close());
+
+type Session = Parameters<AccessTokens['issue']>[0];
+
+async function addSession(holder: Holder, status: 'active' | 'suspended' = 'active'): Promise<Session> {
+  const [sub, jti] = [uuid7(Date.now()), uuid7(Date.now())];
+  const given = holder === 'no role' ? [] : [holder];
+  const created_at = new Date().toISOString();
+  await service.store.createPrincipal(
+    { id: sub, name: sub, kind: 'user', roles: given, status, created_at },
+    system,
+  );
+  const session: Token = {
+    jti,
+    principal_id: sub,
+    kind: 'session',
+    roles: given,
+    secret_hash: jti,
+    family_hash: jti,
+    issued_at: created_at,
+    expires_at: new Date(Date.now() + hour).toISOString(),
+  };
+  await service.store.addToken(session, system);
+  return { sub, jti, roles: given };
+}
+
+/** Another private key under the name of ours. */
+function otherKeys({ current }: TokenKeys): TokenKeys {
+  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  const own = { ...(jwk as Record<string, string>), kid: String(current.kid) };
+  return { current: own, verifying: [] };
+}
+
+/** RFC 8725, section 2.1. */
+function unsigned(token: string): string {
+  const [head = '', payload = ''] = token.split('.');
+  const header = JSON.parse(Buffer.from(head, 'base64url').toString());
+  return `${Buffer.from(JSON.stringify({ ...header, alg: 'none' })).toString('base64url')}.${payload}.`;
+}
+
+const cases = holders.flatMap((holder) => kinds.map((kind) => ({ holder, kind })));
+
+/** What the policy says, read as a person would. */
+function wanted(rules: readonly AccessRule[], operation: OperationId, holder: Holder, kind: Kind): Outcome {
+  const rule = rules.find((one) => one.operation === operation);
+  if (rule?.access === 'public') return 'open';
+  if (kind !== 'valid') return 401;
+  return rule?.roles.some((role) => role === holder) ? 'open' : 403;
+}
+
+const pathOf = (path: string) =>
+  path.replace(/:\w+\*/, '000').replace(/:\w+/, '018f0000-0000-7000-8000-000000000001');
+
+/** Whoever is let in is told that the request is no good: nothing is changed by asking. */
+async function ask(operation: OperationId, token: string | undefined): Promise<Outcome> {
+  const { method, path, partlyPublic, body } = routeOf(operation);
+  const type = body?.kind === 'ingest' ? body.mediaTypes[0] : 'application/json';
+  const answer = await fetch(`${service.url}${pathOf(path)}${partlyPublic ? '' : '?nonsense=1'}`, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': type ?? '' }),
+    },
+    ...(body === undefined ? {} : { body: '{}' }),
+  });
+  await answer.arrayBuffer();
+  if (answer.status >= 500) throw new Error(`${operation} answered ${answer.status}`);
+  return answer.status === 401 || answer.status === 403 ? answer.status : 'open';
+}
+
+const closings: Readonly<Record<number, Outcome>> = { 4401: 401, 4403: 403 };
+
+/** Says who it is in the upgrade, if at all, and asks for a pong. */
+async function askSocket(path: string, token: string | undefined): Promise<Outcome> {
+  const socket = openSocket(path, token);
+  await once(socket, 'open');
+  socket.send('{"type":"ping"}');
+  return new Promise((resolve, reject) => {
+    socket.on('message', (text) => {
+      if (JSON.parse(String(text)).type !== 'pong') return;
+      socket.terminate();
+      resolve('open');
+    });
+    socket.on('close', (code) => {
+      const outcome = closings[code];
+      if (outcome !== undefined) resolve(outcome);
+      else reject(new Error(`${path} was closed with ${code}`));
+    });
+  });
+}
+
+function openSocket(path: string, token: string | undefined): WebSocket {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return new WebSocket(service.url.replace('http', 'ws') + path, { headers });
+}
+
+async function expectMatrix(rules: readonly AccessRule[]): Promise<void> {
+  for (const operation of operationIds) {
+    const { path, websocket } = routeOf(operation);
+    const outcomes = await Promise.all(
+      cases.map(async ({ holder, kind }) => {
+        const token = tokens.get(`${holder} ${kind}`);
+        const outcome = await (websocket ? askSocket(path, token) : ask(operation, token));
+        return `${operation}, ${holder}, ${kind}: ${outcome}`;
+      }),
+    );
+    expect(outcomes).toEqual(
+      cases.map(
+        ({ holder, kind }) => `${operation}, ${holder}, ${kind}: ${wanted(rules, operation, holder, kind)}`,
+      ),
+    );
+  }
+}
+
+describe('every operation answers every role and every kind of credentials as the policy says', () => {
+  test('by default', async () => {
+    const { rules } = service.services.policy.current;
+    expect(rules.map(({ operation }) => operation).sort()).toEqual([...operationIds].sort());
+    await expectMatrix(rules);
+  });
+
+  test('after it was edited', async () => {
+    const { policy } = service.services;
+    const edited = withRules(
+      policy.current.rules,
+      forRoles('listAlerts', 'auditor'),
+      forRoles('ingest', 'viewer'),
+      forRoles('getMetrics', 'admin'),
+      forRoles('getOpenApi', 'sensor'),
+      forRoles('getTreeHead'),
+      forRoles('whoAmI', ...roles.filter((role) => role !== 'admin')),
+      forRoles('streamAlerts', 'auditor'),
+      forRoles('connect', 'auditor', 'viewer'),
+      { operation: 'getLeaf', access: 'public', roles: [] },
+      { operation: 'getEntryBundle', access: 'public', roles: [] },
+    ).filter(({ operation }) => operation !== 'getStatus' && operation !== 'listDnsEvents');
+    await policy.replace(edited, system);
+    await expectMatrix(edited);
+  });
+});
+
+describe('sockets', () => {
+  const messages = (socket: WebSocket) => {
+    const all: { type: string; channel?: string; error?: { code: string } }[] = [];
+    socket.on('message', (text) => all.push(JSON.parse(String(text))));
+    return all;
+  };
+  const until = async (holds: () => boolean) => {
+    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+
+  test('a subscription needs the role of its stream, and a change of the policy closes who may no longer read', async () => {
+    const { policy } = service.services;
+    const { rules } = policy.current;
+    await policy.replace(
+      withRules(rules, forRoles('connect', 'viewer'), forRoles('streamAlerts', 'auditor')),
+      system,
+    );
+    const [subscribed, idle] = [0, 1].map(() => openSocket('/ws', tokens.get('viewer valid')));
+    const told = messages(subscribed!);
+    await Promise.all([once(subscribed!, 'open'), once(idle!, 'open')]);
+    for (const channel of ['alerts', 'events.network'])
+      subscribed!.send(JSON.stringify({ type: 'subscribe', channel }));
+    await until(() => told.length === 2);
+    expect(told).toMatchObject([
+      { type: 'error', error: { code: 'FORBIDDEN' } },
+      { type: 'subscribed', channel: 'events.network' },
+    ]);
+    const closed = once(subscribed!, 'close');
+    await policy.replace(withRules(policy.current.rules, forRoles('streamNetworkEvents', 'analyst')), system);
+    expect((await closed)[0]).toBe(4403);
+    const pong = messages(idle!);
+    idle!.send('{"type":"ping"}');
+    await until(() => pong.length > 0);
+    const gone = once(idle!, 'close');
+    await policy.replace(withRules(policy.current.rules, forRoles('connect')), system);
+    expect((await gone)[0]).toBe(4403);
+  });
+});
+
+describe('nothing is reachable that is not in the table', () => {
+  test('what is served are the operations of the contract', () => {
+    const served = endpoints(service.services);
+    expect(served.map(({ operation }) => operation).sort()).toEqual([...operationIds].sort());
+    for (const { operation, method, path } of served)
+      expect({ method, path }).toEqual(
+        (({ method, path }) => ({ method, path }))(routeOf(operation as OperationId)),
+      );
+  });
+
+  test('other methods are 405 with what is allowed', async () => {
+    const paths = new Map<string, Set<string>>();
+    for (const operation of operationIds) {
+      const { method, path } = routeOf(operation);
+      paths.set(path, (paths.get(path) ?? new Set()).add(method));
+    }
+    const authorization = `Bearer ${tokens.get('admin valid')}`;
+    for (const [path, methods] of paths)
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((one) => !methods.has(one))) {
+        const answer = await fetch(service.url + pathOf(path), { method, headers: { authorization } });
+        await answer.arrayBuffer();
+        expect([method, path, answer.status]).toEqual([method, path, 405]);
+        expect(new Set(answer.headers.get('allow')?.split(', '))).toEqual(
+          new Set([...methods, 'OPTIONS', ...(methods.has('GET') ? ['HEAD'] : [])]),
+        );
+      }
+  });
+
+  test('other paths are 404, also for an administrator', async () => {
+    const authorization = `Bearer ${tokens.get('admin valid')}`;
+    const near = operationIds.flatMap((operation) => {
+      const { path } = routeOf(operation);
+      const plain = pathOf(path);
+      return path.includes('*')
+        ? []
+        : [`${plain}/`, `/${plain}`, `${plain}/nothing/more`, plain.toUpperCase()];
+    });
+    for (const path of ['/', '/api', '/api/v1', '/admin', '/policy.json', '/api/v1/%61lerts', ...near]) {
+      const answer = await fetch(service.url + path, { headers: { authorization } });
+      await answer.arrayBuffer();
+      expect([path, answer.status]).toEqual([path, 404]);
+    }
+  });
+});

@@ -1,0 +1,158 @@
+/** The audit log of a running service, through its own operation. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adminPassword, type Service, startService } from '../../scripts/service.ts';
+import { call, failure, type Item, type Page, type Request } from '../system/call.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'candor-audit-'));
+let service: Service;
+let admin: string;
+let adminId: string;
+
+const signIn = (username: string, password: string) =>
+  call(service, 'login', { json: { username, password }, headers: { 'x-request-id': `login-${username}` } });
+
+async function start(): Promise<void> {
+  service = await startService({ dataDir });
+  admin = ((await signIn('admin', adminPassword)).body as { access_token: string }).access_token;
+  const me = (await call(service, 'whoAmI', { token: admin })).body as { data: Item };
+  adminId = me.data.id;
+}
+
+beforeAll(start, 60_000);
+afterAll(async () => {
+  await service.kill().catch(() => undefined);
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function page(query = ''): Promise<Page> {
+  const { status, body } = await call(service, 'listAuditRecords', { token: admin, query });
+  expect(status).toBe(200);
+  return body as Page;
+}
+
+/** The newest record of a request, once it is written. */
+async function recordOf(requestId: string): Promise<Item['attributes']> {
+  for (let tries = 0; tries < 200; tries++) {
+    const { data } = await page('per_page=1000');
+    const found = data.find(({ attributes }) => attributes.request_id === requestId);
+    if (found !== undefined) return found.attributes;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`no record of ${requestId}`);
+}
+
+/** Its record, of a call that names itself. */
+async function recorded(operation: Parameters<typeof call>[1], request: Request = {}) {
+  const id = crypto.randomUUID();
+  const { status } = await call(service, operation, { ...request, headers: { 'x-request-id': id } });
+  return [status, await recordOf(id)] as const;
+}
+
+test('a login tells whose session began, by the name that was given', { timeout: 30_000 }, async () => {
+  const record = await recordOf('login-admin');
+  const jti = JSON.parse(Buffer.from(admin.split('.')[1]!, 'base64url').toString('utf8')).jti;
+  expect(record).toMatchObject({
+    actor: adminId,
+    actor_name: 'admin',
+    operation: 'login',
+    resource: { type: 'token', id: jti },
+    source_address: '127.0.0.1',
+    outcome: 'success',
+  });
+});
+
+test('a refused one tells the name, and never the password', { timeout: 30_000 }, async () => {
+  const username = `mallory\u202e${'x'.repeat(180)}`;
+  const json = { username, password: 'a wrong password' };
+  expect(await recorded('login', { json })).toMatchObject([
+    401,
+    { actor: 'anonymous', actor_name: username, outcome: 'refused', code: 'UNAUTHENTICATED' },
+  ]);
+});
+
+test('what is refused before the handler, and what fails, is there with its code', {
+  timeout: 30_000,
+}, async () => {
+  const json = { username: 'admin' };
+  expect(await recorded('login', { json })).toMatchObject([
+    400,
+    { actor: 'anonymous', outcome: 'failed', code: 'INVALID_REQUEST' },
+  ]);
+  expect(await recorded('listPrincipals', { token: 'candor_nobody' })).toMatchObject([
+    401,
+    { actor: 'anonymous', outcome: 'refused', code: 'UNAUTHENTICATED' },
+  ]);
+  const id = crypto.randomUUID();
+  expect(await recorded('getPrincipal', { token: admin, params: [id] })).toMatchObject([
+    404,
+    { actor: adminId, resource: { type: 'principal', id }, outcome: 'failed', code: 'NOT_FOUND' },
+  ]);
+  expect(await recorded('getPrincipal', { token: admin, params: [adminId] })).toMatchObject([
+    200,
+    { actor: adminId, actor_name: 'admin', resource: { type: 'principal', id: adminId }, outcome: 'success' },
+  ]);
+});
+
+test('who may not read it is in it', { timeout: 30_000 }, async () => {
+  const json = { name: 'vera', kind: 'user', roles: ['viewer'], password: 'a password of vera' };
+  const made = (await call(service, 'createPrincipal', { token: admin, json })).body as { data: Item };
+  const tokens = (await signIn('vera', 'a password of vera')).body as {
+    access_token: string;
+    refresh_token: string;
+  };
+  const token = tokens.access_token;
+  expect(failure(await call(service, 'listAuditRecords', { token }))[0]).toBe(403);
+  expect(await recorded('listAuditRecords', { token })).toMatchObject([
+    403,
+    { actor: made.data.id, actor_name: 'vera', outcome: 'refused', code: 'FORBIDDEN' },
+  ]);
+  expect(await recorded('refresh', { json: { refresh_token: tokens.refresh_token } })).toMatchObject([
+    200,
+    { actor: made.data.id, operation: 'refresh', resource: { type: 'token' }, outcome: 'success' },
+  ]);
+});
+
+test('is read in pages, newest first, by actor, operation, outcome and time', {
+  timeout: 30_000,
+}, async () => {
+  const all = (await page('per_page=1000')).data;
+  const times = all.map(({ attributes }) => String(attributes.time));
+  expect(times).toEqual(times.toSorted().reverse());
+  const refused = await page(
+    'outcome=refused&operation=listAuditRecords&operation=listPrincipals&per_page=2',
+  );
+  expect(refused.pagination).toMatchObject({ total: 3, total_pages: 2 });
+  for (const { attributes } of refused.data) expect(attributes.outcome).toBe('refused');
+  const mine = await page(`actor=${adminId}&operation=login`);
+  expect(mine.data).toHaveLength(1);
+  const { time } = mine.data[0]!.attributes;
+  const since = (await page(`from=${time}&to=${Date.parse(String(time)) + 1}&operation=login`)).data;
+  expect(since).toHaveLength(1);
+  expect(failure(await call(service, 'listAuditRecords', { token: admin, query: 'outcome=lost' }))).toEqual([
+    400,
+    'INVALID_REQUEST',
+    'outcome',
+  ]);
+});
+
+test('a stop writes what waits, counts included; no record has a secret', { timeout: 60_000 }, async () => {
+  for (let n = 0; n < 30; n++) await call(service, 'rotateKey', { json: { purpose: 'access-token' } });
+  expect(await service.stop()).toBe(0);
+  await start();
+  const { data } = await page('operation=rotateKey&outcome=refused&per_page=1000');
+  const calls = data.reduce((sum, { attributes }) => sum + Number(attributes.count ?? 1), 0);
+  expect(calls).toBe(30);
+  const text = JSON.stringify((await page('per_page=1000')).data);
+  for (const secret of [
+    adminPassword,
+    'a password of vera',
+    'a wrong password',
+    admin,
+    'refresh_',
+    'candor_',
+  ])
+    expect(text).not.toContain(secret);
+});

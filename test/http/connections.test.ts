@@ -1,0 +1,189 @@
+import { Agent, get as httpsGet } from 'node:https';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { Connections } from '../../src/http/connections.ts';
+import { data } from '../../src/http/reply.ts';
+import type { SocketFront, TemplatedApp } from '../../src/http/server.ts';
+import type { LimitName } from '../../src/limits.ts';
+import { echo, eventually, get, serve, stopAll, untilClosed, Wire } from './serve.ts';
+import { Authority, temporaryFolder, withoutOpenssl } from './tls-certificates.ts';
+
+afterEach(stopAll);
+
+const here = '127.0.0.1';
+const request = (line: string) => `${line} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const later = get('/later', async () => {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  return data('late');
+});
+const endpoints = [get('/ok', () => data('fine')), later, echo()];
+
+/** The least that a WebSocket needs of the front. */
+const sockets = (app: TemplatedApp, front: SocketFront) =>
+  void app.ws('/ws', {
+    upgrade(res, req, context) {
+      if (req.getQuery() === 'no') {
+        front.refuse(new Error('refused'));
+        req.setYield(true);
+        return;
+      }
+      res.upgrade({}, req.getHeader('sec-websocket-key'), '', '', context);
+    },
+    close: () => front.connections.lost(here),
+  });
+
+async function counted(options: { max?: number; maxPerAddress?: number } = {}) {
+  const reached: LimitName[] = [];
+  const connections = new Connections({ ...options, limitReached: (limit) => reached.push(limit) });
+  return { ...(await serve(endpoints, { connections, sockets })), connections, reached };
+}
+
+/** Ways through the life of a connection. Each resolves when the client's side of it is over. */
+const lives: Record<string, (port: number) => Promise<void>> = {
+  'opened and left': async (port) => (await Wire.open(port)).end(),
+  'left within its headers': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send('GET /ok HTTP/1.1\r\nHo');
+    wire.end();
+  },
+  'left after an answer': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send(request('GET /ok'));
+    await wire.until(/fine/);
+    wire.end();
+  },
+  'left after several answers, late ones too': async (port) => {
+    const wire = await Wire.open(port);
+    for (const line of ['GET /ok', 'GET /later', 'HEAD /ok', 'OPTIONS /ok']) {
+      const before = wire.received.length;
+      wire.send(request(line));
+      await eventually(() => wire.received.indexOf('\r\n\r\n', before) > 0);
+    }
+    wire.end();
+  },
+  'left before its answer': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send(request('GET /later'));
+    wire.end();
+  },
+  'closed for what is no request': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send(request('GET /ok'));
+    await wire.until(/fine/);
+    wire.send('\x00\x01\r\n\r\n');
+    await wire.untilClosed();
+  },
+  'closed for pipelining': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send(request('GET /later') + request('GET /ok'));
+    await wire.untilClosed();
+  },
+  'closed with its answer': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send('POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n');
+    await wire.untilClosed();
+  },
+  'closed for a method that nobody knows': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send(request('BREW /ok'));
+    await wire.untilClosed();
+  },
+  'a WebSocket, closed': async (port) => {
+    const socket = new WebSocket(`ws://${here}:${port}/ws`);
+    await new Promise((resolve) => socket.once('open', resolve));
+    socket.close();
+    await new Promise((resolve) => socket.once('close', resolve));
+  },
+  'a WebSocket, cut off': async (port) => {
+    const socket = new WebSocket(`ws://${here}:${port}/ws`);
+    await new Promise((resolve) => socket.once('open', resolve));
+    socket.terminate();
+  },
+  'a WebSocket, refused': async (port) => {
+    const socket = new WebSocket(`ws://${here}:${port}/ws?no`);
+    const [, answer] = await new Promise<[unknown, { statusCode?: number | undefined }]>((resolve) =>
+      socket.once('unexpected-response', (...args) => resolve(args)),
+    );
+    expect(answer.statusCode).toBe(500);
+    socket.on('error', () => undefined).terminate();
+  },
+};
+
+test.each(Object.keys(lives))('a connection that was %s is counted while it is open', async (life) => {
+  const { server, connections } = await counted();
+  const other = await Wire.open(server.port);
+  await eventually(() => connections.open === 1);
+  await Promise.all(Array.from({ length: 5 }, () => lives[life]!(server.port)));
+  await eventually(() => connections.open === 1 && connections.openFrom(here) === 1);
+  other.end();
+  await eventually(() => connections.open === 0 && connections.openFrom(here) === 0);
+});
+
+test('all of them at once, again and again, leave nothing behind', async () => {
+  const { server, connections } = await counted();
+  for (let round = 0; round < 10; round++) {
+    await Promise.all(Object.values(lives).map((live) => live(server.port)));
+  }
+  await eventually(() => connections.open === 0 && server.inFlight === 0);
+  expect(connections.openFrom(here)).toBe(0);
+});
+
+test.each([
+  ['maxConnections', { max: 3, maxPerAddress: 0 }],
+  ['maxConnectionsPerAddress', { maxPerAddress: 3 }],
+] as const)('past %s, others are closed as they come, until there is room', async (limit, options) => {
+  const { server, connections, reached } = await counted(options);
+  const open = await Promise.all([1, 2, 3].map(() => Wire.open(server.port)));
+  await eventually(() => connections.open === 3);
+  const refused = await Wire.open(server.port);
+  refused.send(request('GET /ok'));
+  expect(await refused.untilClosed()).toBe('');
+  expect(reached).toEqual([limit]);
+  open[0]!.send(request('GET /ok'));
+  await open[0]!.until(/fine/);
+  open[1]!.end();
+  await eventually(() => connections.open === 2);
+  const next = await Wire.open(server.port);
+  next.send(request('GET /ok'));
+  await next.until(/fine/);
+  for (const wire of [...open, next]) wire.end();
+  await eventually(() => connections.open === 0);
+});
+
+describe.skipIf(withoutOpenssl !== undefined)('over TLS', () => {
+  const folder = temporaryFolder();
+  afterAll(() => folder.remove());
+
+  test('they are counted too: no handshake, a bad one, requests, WebSockets', async () => {
+    const authority = Authority.root(folder.path, 'root');
+    const reached: LimitName[] = [];
+    const connections = new Connections({ maxPerAddress: 3, limitReached: (limit) => reached.push(limit) });
+    const { server } = await serve(endpoints, { connections, sockets, tls: authority.server('server') });
+    const silent = await Wire.open(server.port);
+    await eventually(() => connections.open === 1);
+    const bad = await Wire.open(server.port);
+    bad.send(request('GET /ok'));
+    await bad.untilClosed();
+    await eventually(() => connections.open === 1);
+
+    const agent = new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 1 });
+    const ask = () =>
+      new Promise<number | undefined>((resolve, reject) => {
+        httpsGet(`https://${here}:${server.port}/ok`, { agent }, (answer) => {
+          answer.resume().once('end', () => resolve(answer.statusCode));
+        }).on('error', reject);
+      });
+    expect([await ask(), await ask()]).toEqual([200, 200]);
+    expect(connections.openFrom(here)).toBe(2);
+    const socket = new WebSocket(`wss://${here}:${server.port}/ws`, { rejectUnauthorized: false });
+    await new Promise((resolve) => socket.once('open', resolve));
+    expect([connections.openFrom(here), reached]).toEqual([3, []]);
+    expect(await untilClosed(server.port, '')).toBe('');
+    expect(reached).toEqual(['maxConnectionsPerAddress']);
+
+    agent.destroy();
+    silent.end();
+    socket.terminate();
+    await eventually(() => connections.open === 0 && connections.openFrom(here) === 0);
+  });
+});

@@ -1,0 +1,166 @@
+import { expect } from 'vitest';
+import { adminPassword, type Service, startService } from '../../scripts/service.ts';
+import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
+import { Fault } from '../../src/client/fault.ts';
+import { httpLog } from '../../src/client/log-source.ts';
+import type { EntryKind } from '../../src/contract/resources/log-entry-kinds.ts';
+import type { AccessRule } from '../../src/contract/resources/policy.ts';
+import type { OperationId } from '../../src/contract/routes.ts';
+import { call, type Item, type Page, type Request, send } from '../system/call.ts';
+
+export interface Entry {
+  readonly id: string;
+  readonly kind: EntryKind;
+  readonly occurred_at: string;
+  readonly actor: string;
+  readonly subject: { readonly type: string; readonly id: string };
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface Leaf {
+  readonly leaf_index: number;
+  readonly canonical: string;
+  readonly entry: Entry;
+}
+
+/** An entry as it has to be. */
+export type Wanted = Pick<Entry, 'kind' | 'actor' | 'subject' | 'data'>;
+
+export interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+export const itemOf = (body: unknown) => (body as { data: Item }).data;
+
+export const jtiOf = ({ access_token }: Tokens): string =>
+  JSON.parse(Buffer.from(access_token.split('.')[1]!, 'base64url').toString('utf8')).jti;
+
+export const isOf = ({ kind, subject }: Pick<Wanted, 'kind' | 'subject'>, { entry }: Leaf) =>
+  entry.kind === kind && entry.subject.type === subject.type && entry.subject.id === subject.id;
+
+/** An administrator at a running service, who does over HTTP what the log has to tell of, and reads it there. */
+export class CriticalOperator {
+  service!: Service;
+  token = '';
+  /** The administrator's principal. */
+  adminId = '';
+  /** Texts that no entry may have. */
+  readonly secrets = new Set<string>([adminPassword]);
+
+  async start(dataDir: string): Promise<void> {
+    this.service = await startService({ dataDir });
+    this.token = (await this.signIn()).access_token;
+    this.adminId = itemOf(await this.ask('whoAmI')).id;
+  }
+
+  async ask(operation: OperationId, request: Request = {}, status = 200): Promise<unknown> {
+    const answer = await call(this.service, operation, { token: this.token, ...request });
+    if (answer.status !== status)
+      throw new Error(`${operation}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  async signIn(username = 'admin', password = adminPassword): Promise<Tokens> {
+    const { body, status } = await call(this.service, 'login', { json: { username, password } });
+    if (status !== 200) throw new Error(`login: ${status} ${JSON.stringify(body)}`);
+    return this.keep(body as Tokens);
+  }
+
+  keep(tokens: Tokens): Tokens {
+    const { access_token, refresh_token } = tokens;
+    // The secret of a refresh token by itself, too, and the signature of an access token.
+    for (const text of [
+      access_token,
+      refresh_token,
+      refresh_token.split('_').at(-1)!,
+      access_token.split('.')[2]!,
+    ])
+      this.secrets.add(text);
+    return tokens;
+  }
+
+  /** The entry that the administrator's deed has to leave. */
+  by(kind: EntryKind, type: string, id: string, data: Wanted['data'] = {}, actor = this.adminId): Wanted {
+    return { kind, actor, subject: { type, id }, data };
+  }
+
+  async leaves(): Promise<Leaf[]> {
+    const body = (await this.ask('listEntries', { query: 'per_page=1000' })) as Page;
+    return body.data.map(({ attributes }) => attributes as unknown as Leaf);
+  }
+
+  /** Once the outbox has brought it there: the one entry of this kind and subject. */
+  async theOnly(wanted: Pick<Wanted, 'kind' | 'subject'>): Promise<Leaf> {
+    for (let tries = 0; tries < 300; tries++) {
+      const found = (await this.leaves()).filter((leaf) => isOf(wanted, leaf));
+      if (found.length > 1) throw new Error(`${found.length} entries ${JSON.stringify(wanted)}`);
+      if (found[0] !== undefined) return found[0];
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`no entry ${wanted.kind} of ${wanted.subject.id}`);
+  }
+
+  /** It verifies against the signed head, in the bytes that were listed. */
+  async proven({ leaf_index, canonical, entry }: Leaf): Promise<void> {
+    const log = httpLog(this.service.url, { token: this.token });
+    const signed = await fetchHead(log);
+    if (signed instanceof Fault) throw signed;
+    const shown = await proveEntry(log, { leafIndex: leaf_index }, signed);
+    if (shown instanceof Fault) throw shown;
+    expect([shown.entry.id, Buffer.from(shown.canonical).toString('base64')]).toEqual([entry.id, canonical]);
+  }
+
+  /** The id of the alert that one of this Suricata signature raises, which nothing else may raise. */
+  async raise(signature: number, severity: number): Promise<string> {
+    const record = {
+      timestamp: '2026-11-20T10:00:00.000000+0000',
+      event_type: 'alert',
+      src_ip: '10.0.0.1',
+      src_port: 4711,
+      dest_ip: '198.51.100.7',
+      dest_port: 443,
+      proto: 'TCP',
+      alert: { gid: 1, signature_id: signature, rev: 1, signature: `Rule ${signature}`, severity },
+    };
+    await send(this.service, this.token, JSON.stringify(record));
+    const body = (await this.ask('listAlerts', { query: `rule_id=1:${signature}` })) as Page;
+    return body.data[0]!.id;
+  }
+
+  async provision(name: string, roles: readonly string[], password?: string): Promise<Item> {
+    if (password !== undefined) this.secrets.add(password);
+    const json = { name, kind: 'user', roles, ...(password === undefined ? {} : { password }) };
+    return itemOf(await this.ask('createPrincipal', { json }, 201));
+  }
+
+  /** The jti of a new long-lived token. */
+  async issue(name: string): Promise<string> {
+    const { id, attributes } = itemOf(
+      await this.ask('issueToken', { json: { name, scopes: ['viewer'] } }, 201),
+    );
+    const token = String(attributes.token);
+    this.secrets.add(token).add(token.split('_').at(-1)!);
+    return id;
+  }
+
+  /** The rules in effect, one operation open to others. */
+  async rulesWith(operation: OperationId, roles: AccessRule['roles']): Promise<AccessRule[]> {
+    const rules = itemOf(await this.ask('getPolicy')).attributes.rules as AccessRule[];
+    return rules.map((rule) => (rule.operation === operation ? { ...rule, roles } : rule));
+  }
+
+  async activeKey(purpose: string): Promise<string> {
+    const keys = (await this.ask('listKeys', { query: 'per_page=1000' })) as Page;
+    return keys.data.find(({ attributes: key }) => key.purpose === purpose && key.state === 'active')!.id;
+  }
+
+  /** Records of successful changes of this type of resource by the administrator. */
+  async auditedChanges(type: string): Promise<number> {
+    const operations = ['revokeToken', 'updatePrincipal', 'updatePolicy'];
+    const filter = new URLSearchParams({ actor: this.adminId, outcome: 'success', per_page: '1000' });
+    for (const operation of operations) filter.append('operation', operation);
+    const { data } = (await this.ask('listAuditRecords', { query: filter })) as Page;
+    return data.filter(({ attributes }) => (attributes.resource as { type: string }).type === type).length;
+  }
+}

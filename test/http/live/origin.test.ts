@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import type { RequestHead } from '../../../src/http/request.ts';
+import { requireOrigin } from '../../../src/http/socket-origin.ts';
+
+const head = (host: string, origin?: string): RequestHead => ({
+  method: 'GET',
+  path: '/ws',
+  query: '',
+  headers: new Map([['host', host], ...(origin === undefined ? [] : [['origin', origin] as const])]),
+  repeated: undefined,
+});
+
+describe('a socket may be opened', () => {
+  test.each([
+    ['by what is no browser', 'siem.example', undefined, false, []],
+    ['by our own page', 'siem.example:8080', 'http://siem.example:8080', false, []],
+    ['by our own page over TLS', 'siem.example', 'https://siem.example', true, []],
+    ['whatever the case of the host', 'SIEM.example', 'https://siem.example', true, []],
+    ['by a configured origin', 'siem.example', 'https://other.example', true, ['https://other.example']],
+    ['by everybody, where that is configured', 'siem.example', 'https://other.example', true, ['*']],
+    [
+      'through a proxy that ends TLS',
+      'siem.example',
+      'https://siem.example',
+      false,
+      ['https://siem.example'],
+    ],
+  ])('%s', (_who, host, origin, isTls, origins) => {
+    expect(() => requireOrigin(head(host, origin), isTls, origins)).not.toThrow();
+  });
+});
+
+describe('no other may', () => {
+  test.each([
+    ['another host', 'siem.example', 'http://evil.example', false],
+    ['another port', 'siem.example:8080', 'http://siem.example:8081', false],
+    ['no port', 'siem.example:8080', 'http://siem.example', false],
+    ['another scheme', 'siem.example', 'http://siem.example', true],
+    ['a sandboxed page', 'siem.example', 'null', false],
+    ['a host that begins like ours', 'siem.example', 'http://siem.example.evil.example', false],
+    ['user information', 'siem.example', 'http://siem.example@evil.example', false],
+    ['nothing', 'siem.example', '', false],
+  ])('%s', (_who, host, origin, isTls) => {
+    expect(() => requireOrigin(head(host, origin), isTls, ['https://console.example'])).toThrow(
+      expect.objectContaining({ code: 'FORBIDDEN' }),
+    );
+  });
+});

@@ -1,0 +1,145 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { adminPassword, startService } from '../../scripts/service.ts';
+import type { AccessRule } from '../../src/contract/resources/policy.ts';
+import { forRoles, withRules } from '../auth/policy-parts.ts';
+import { openService, password, type Service } from './service.ts';
+
+interface PolicyAnswer {
+  readonly data: {
+    readonly id: string;
+    readonly attributes: { readonly version: number; readonly rules: AccessRule[] };
+  };
+}
+interface Failure {
+  readonly error: {
+    readonly code: string;
+    readonly details?: { readonly field?: string; readonly reason?: string };
+  };
+}
+
+const onlyAuditors = forRoles('listAlerts', 'auditor');
+
+describe('over HTTP', () => {
+  let service: Service;
+  let token: string;
+  beforeAll(async () => {
+    service = await openService();
+    const json = { username: 'admin', password };
+    token = ((await service.call('login', 'POST /auth/login', { json })).body as { access_token: string })
+      .access_token;
+  });
+  afterAll(() => service.close());
+
+  const read = async () =>
+    (await service.call('getPolicy', 'GET /api/v1/policy', { token })).body as PolicyAnswer;
+  const put = (rules: readonly unknown[], headers: Record<string, string> = {}) =>
+    service.call('updatePolicy', 'PUT /api/v1/policy', { token, json: { rules }, headers });
+
+  test('a change takes effect with the next request, honours If-Match, and is in the log with its actor', async () => {
+    const { id, attributes } = (await read()).data;
+    const rules = withRules(attributes.rules, onlyAuditors);
+    const stale = await put(rules, { 'if-match': '"7"' });
+    expect([stale.status, (stale.body as Failure).error.code]).toEqual([412, 'VERSION_MISMATCH']);
+    expect((await service.call('listAlerts', 'GET /api/v1/alerts', { token })).status).toBe(200);
+    const changed = await put(rules, { 'if-match': `"${attributes.version}"` });
+    expect([changed.status, changed.headers.get('etag')]).toEqual([200, '"2"']);
+    expect((changed.body as PolicyAnswer).data).toMatchObject({ id, attributes: { version: 2 } });
+    expect((await service.call('listAlerts', 'GET /api/v1/alerts', { token })).status).toBe(403);
+    await service.pump.idle();
+    const { body } = await service.call(
+      'listEntries',
+      'GET /api/transparency/entries?kind=policy.rule_edited',
+      { token },
+    );
+    const me = (await service.call('whoAmI', 'GET /auth/me', { token })).body as { data: { id: string } };
+    expect((body as { data: unknown[] }).data).toMatchObject([
+      {
+        attributes: {
+          entry: {
+            kind: 'policy.rule_edited',
+            actor: me.data.id,
+            data: { version: 2, added: [], removed: [], changed: [{ after: onlyAuditors }] },
+          },
+        },
+      },
+    ]);
+  });
+
+  test('what cannot be a policy is refused with the place of the fault', async () => {
+    const { rules } = (await read()).data.attributes;
+    const refusals = [
+      [...rules, forRoles('dropTables', 'admin')],
+      [...rules, { operation: 'getStatus', access: 'roles', roles: ['root'] }],
+      [...rules, { operation: 'getStatus', access: 'all', roles: [] }],
+    ];
+    const fields = [];
+    for (const given of refusals) {
+      const { status, body } = await put(given);
+      fields.push([status, (body as Failure).error.details?.field]);
+    }
+    const n = rules.length;
+    expect(fields).toEqual([
+      [400, `rules.${n}.operation`],
+      [400, `rules.${n}.roles.0`],
+      [400, `rules.${n}.access`],
+    ]);
+    const locked = await put(rules.filter(({ operation }) => operation !== 'updatePolicy'));
+    expect([locked.status, (locked.body as Failure).error.details?.reason]).toEqual([409, 'locks_out']);
+  });
+
+  test('a reload takes the file', async () => {
+    const { rules, version } = (await read()).data.attributes;
+    const file = join(service.services.config.data_dir, 'policy.json');
+    writeFileSync(file, JSON.stringify({ rules: withRules(rules, forRoles('getStatus')) }));
+    const { body } = await service.call('reloadPolicy', 'POST /api/v1/policy/reload', { token });
+    expect((body as PolicyAnswer).data.attributes.version).toBe(version + 1);
+    const refused = await service.call('getStatus', 'GET /api/v1/status', { token });
+    expect([refused.status, (refused.body as Failure).error.code]).toEqual([403, 'FORBIDDEN']);
+    writeFileSync(file, 'rules: [');
+    const unusable = await service.call('reloadPolicy', 'POST /api/v1/policy/reload', { token });
+    expect([unusable.status, (unusable.body as Failure).error.code]).toEqual([409, 'CONFLICT']);
+    expect((await read()).data.attributes.version).toBe(version + 1);
+  });
+
+  test('nothing is changed while the log takes nothing', async () => {
+    const { rules, version } = (await read()).data.attributes;
+    const { status } = service.ledger;
+    service.ledger.status = async () => ({
+      ...(await status.call(service.ledger)),
+      health: { state: 'degraded', fault: 'rollback', advice: 'restore it' },
+    });
+    const refused = await put(rules.filter(({ operation }) => operation !== 'getStatus'));
+    service.ledger.status = status;
+    expect([refused.status, (await read()).data.attributes.version]).toEqual([503, version]);
+  });
+});
+
+test('SIGHUP reloads the file of a running service, and keeps it running when the file is no good', async () => {
+  const service = await startService({ env: { CANDOR_LOG_LEVEL: 'info' } });
+  try {
+    const ask = async (path: string, init: RequestInit = {}) => fetch(service.url + path, init);
+    const body = JSON.stringify({ username: 'admin', password: adminPassword });
+    const headers = { 'content-type': 'application/json' };
+    const login = (await (await ask('/auth/login', { method: 'POST', headers, body })).json()) as {
+      access_token: string;
+    };
+    const authorization = { authorization: `Bearer ${login.access_token}` };
+    const { data } = (await (await ask('/api/v1/policy', { headers: authorization })).json()) as PolicyAnswer;
+    const said = async (text: string) => {
+      while (!service.output.some((line) => line.includes(text)))
+        await new Promise((resolve) => setTimeout(resolve, 10));
+    };
+    const file = join(service.dataDir, 'policy.json');
+    writeFileSync(file, '{');
+    process.kill(service.pid, 'SIGHUP');
+    await said('the access policy stays as it was');
+    writeFileSync(file, JSON.stringify({ rules: withRules(data.attributes.rules, onlyAuditors) }));
+    process.kill(service.pid, 'SIGHUP');
+    await said('the access policy was reloaded');
+    expect((await ask('/api/v1/alerts', { headers: authorization })).status).toBe(403);
+  } finally {
+    expect(await service.stop()).toBe(0);
+  }
+});

@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { data } from '../../src/http/reply.ts';
+import { RequestRate } from '../../src/http/request-rate.ts';
+import type { LimitName } from '../../src/limits.ts';
+import { bodyOf, eventually, get, serve, stopAll } from './serve.ts';
+
+afterEach(stopAll);
+
+function rateOf(options: Partial<ConstructorParameters<typeof RequestRate>[0]>) {
+  const reached: LimitName[] = [];
+  const limitReached = (limit: LimitName) => void reached.push(limit);
+  return { rate: new RequestRate({ perAddress: 0, perPrincipal: 0, limitReached, ...options }), reached };
+}
+
+/** How many of `n` at once are let in. */
+function letIn(n: number, ask: () => unknown): number {
+  let count = 0;
+  for (let i = 0; i < n; i++) {
+    try {
+      ask();
+      count++;
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'RATE_LIMITED' });
+    }
+  }
+  return count;
+}
+
+describe('from one address', () => {
+  test('two seconds’ worth is let in at once, then as many as the rate, and what is refused costs nothing', () => {
+    const { rate, reached } = rateOf({ perAddress: 10 });
+    expect(letIn(100, () => rate.fromAddress('192.0.2.1', 5000))).toBe(20);
+    expect(letIn(100, () => rate.fromAddress('192.0.2.1', 5100))).toBe(1);
+    expect(letIn(100, () => rate.fromAddress('192.0.2.1', 6100))).toBe(10);
+    expect(letIn(100, () => rate.fromAddress('192.0.2.1', 60_000))).toBe(20);
+    expect(new Set(reached)).toEqual(new Set(['maxRequestsPerSPerAddress']));
+    expect(reached.length).toBe(400 - 51);
+  });
+
+  test('others are not held up, all of an IPv6 /64 are', () => {
+    const { rate } = rateOf({ perAddress: 1 });
+    letIn(100, () => rate.fromAddress('2001:db8:0:1::1', 0));
+    expect(letIn(1, () => rate.fromAddress('2001:db8:0:1:ffff::2', 0))).toBe(0);
+    expect(letIn(1, () => rate.fromAddress('2001:db8:0:2::1', 0))).toBe(1);
+    expect(letIn(1, () => rate.fromAddress('192.0.2.1', 0))).toBe(1);
+  });
+
+  test('the refusal says when to come again', () => {
+    const { rate } = rateOf({ perAddress: 0.2 });
+    rate.fromAddress('192.0.2.1', 0);
+    expect(() => rate.fromAddress('192.0.2.1', 1000)).toThrow(
+      expect.objectContaining({ details: { retry_after_s: 4 } }),
+    );
+  });
+
+  test('0 lets in as many as come', () => {
+    const { rate } = rateOf({});
+    expect(letIn(100_000, () => rate.fromAddress('192.0.2.1', 0))).toBe(100_000);
+  });
+});
+
+describe('of one principal', () => {
+  test('so many are in work at once, and room is made by the end of each', () => {
+    const { rate, reached } = rateOf({ inWorkPerPrincipal: 2 });
+    const first = rate.byPrincipal('p', 0);
+    rate.byPrincipal('p', 0);
+    expect(() => rate.byPrincipal('p', 0)).toThrow(expect.objectContaining({ code: 'RATE_LIMITED' }));
+    rate.byPrincipal('other', 0);
+    first();
+    rate.byPrincipal('p', 0);
+    expect(reached).toEqual(['maxRequestsInFlightPerPrincipal']);
+  });
+});
+
+describe('over HTTP', () => {
+  const limitReached = () => undefined;
+
+  test('429 with Retry-After, on whatever path, counted, and the connection goes on', async () => {
+    const reached: LimitName[] = [];
+    const rate = new RequestRate({
+      perAddress: 1,
+      perPrincipal: 0,
+      limitReached: (limit) => reached.push(limit),
+    });
+    const { url } = await serve([get('/ok', () => data('fine'))], { rate });
+    const answers = [];
+    for (const path of ['/ok', '/nothing', '/ok', '/nothing']) answers.push(await fetch(url + path));
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 429, 429]);
+    expect(answers[2]!.headers.get('retry-after')).toMatch(/^[12]$/);
+    const { error } = await bodyOf(answers[2]!);
+    expect(error).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(error?.details?.retry_after_s).toBe(Number(answers[2]!.headers.get('retry-after')));
+    expect(reached).toEqual(['maxRequestsPerSPerAddress', 'maxRequestsPerSPerAddress']);
+  });
+
+  test('one principal cannot take all places, and gets its own back when its clients leave', async () => {
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow = {
+      ...get('/slow', async () => {
+        await held;
+        return data('done');
+      }),
+      access: ['viewer'] as const,
+    };
+    const quick = { ...get('/quick', () => data('quick')), access: ['viewer'] as const };
+    const rate = new RequestRate({ perAddress: 0, perPrincipal: 0, inWorkPerPrincipal: 2, limitReached });
+    const authenticate = ({ authorization }: { readonly authorization: string | undefined }) => ({
+      principal: { id: authorization ?? '', name: 'n' },
+      roles: ['viewer' as const],
+      jti: 'j',
+    });
+    const { server, url } = await serve([slow, quick], { rate, authenticate });
+    const ask = (path: string, who: string, signal?: AbortSignal) =>
+      fetch(url + path, { headers: { authorization: who }, signal: signal ?? null });
+    const leaving = new AbortController();
+    const waiting = [ask('/slow', 'a'), ask('/slow', 'a', leaving.signal)];
+    waiting[1]!.catch(() => undefined);
+    await eventually(() => server.inFlight === 2);
+    expect((await ask('/quick', 'a')).status).toBe(429);
+    expect((await ask('/quick', 'b')).status).toBe(200);
+    leaving.abort();
+    await eventually(() => server.inFlight === 1);
+    expect((await ask('/quick', 'a')).status).toBe(200);
+    release();
+    expect((await waiting[0])?.status).toBe(200);
+  });
+});

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished, test } from 'vitest';
+import { inspectStore } from '../../src/store/lmdb/inspect.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openStore } from '../../src/store/lmdb/store.ts';
+import type { Principal } from '../../src/store/store.ts';
+import { resources } from './opened.ts';
+
+const child = new URL('identity-crash-child.ts', import.meta.url).pathname;
+
+interface Done {
+  readonly revoked?: string;
+  readonly changed?: Principal;
+  readonly ended?: string;
+  readonly used?: string;
+  readonly usedAt?: string;
+  readonly audit?: string;
+}
+
+/** Runs the writer and kills it right when its n-th change is acknowledged. */
+async function runAndKill(dataDir: string, round: number, n: number): Promise<Done[]> {
+  const writer = spawn(process.execPath, [child, dataDir, String(round)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const done: Done[] = [];
+  const closed = new Promise((resolve) => writer.once('close', resolve));
+  for await (const line of createInterface({ input: writer.stdout })) {
+    done.push(JSON.parse(line));
+    if (done.length === n) writer.kill('SIGKILL');
+  }
+  await closed;
+  return done;
+}
+
+test('kill -9 right after the answer: what was revoked, changed or noted stays so, with its entries', {
+  timeout: 60_000,
+}, async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-crash-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  for (let round = 0; round < 6; round++) {
+    const done = await runAndKill(dataDir, round, 1 + round * 3);
+    expect(done.length).toBeGreaterThan(round * 3);
+    // Nothing was flushed or closed by the writer: what is read is what a start finds.
+    await inspectStore(dataDir, () => undefined);
+    const store = openStore({ dataDir, alertWindowMs: 1, maxAuditRecords: 100 });
+    const reader = openReader(dataDir);
+    const rows = await store.outbox(100_000);
+    const logged = (kind: string, id: string) =>
+      rows.filter((row) => row.kind === kind && row.subject.id === id);
+    const audited = resources(reader.listAudit({ page: 1, per_page: 1000 })).map(({ id }) => id);
+    for (const { revoked, changed, ended, used, usedAt, audit } of done) {
+      for (const jti of [revoked, ended]) {
+        if (jti === undefined) continue;
+        expect(reader.token(jti)?.revoked_at).toBeDefined();
+        expect(logged('token.revoked', jti)).toHaveLength(1);
+      }
+      if (changed !== undefined) {
+        expect(reader.principal(changed.id)).toEqual(changed);
+        expect(reader.principalByName(changed.name)).toEqual(changed);
+        for (const kind of ['principal.status_changed', 'principal.role_changed'])
+          expect(logged(kind, changed.id)).toHaveLength(1);
+      }
+      if (used !== undefined) expect(reader.token(used)?.last_used_at).toBe(usedAt);
+      if (audit !== undefined) expect(audited).toContain(audit);
+    }
+    // Of those that nobody was told of, each is done with its entries or not at all.
+    const { principals } = reader.listPrincipals(1, 1000);
+    for (const { id, status, roles, version = 1 } of principals)
+      expect([
+        status,
+        roles[0],
+        logged('principal.status_changed', id).length,
+        logged('principal.role_changed', id).length,
+      ]).toEqual(version === 1 ? ['active', 'admin', 0, 0] : ['suspended', 'viewer', 1, 1]);
+    for (const { jti, revoked_at } of reader.listTokens(1, 1000).tokens)
+      expect(logged('token.revoked', jti)).toHaveLength(revoked_at === undefined ? 0 : 1);
+    expect(reader.administrators()).toBe(principals.filter(({ status }) => status === 'active').length);
+    reader.close();
+    await store.close();
+  }
+});

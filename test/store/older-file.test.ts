@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
+import { inspectStore } from '../../src/store/lmdb/inspect.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openStore } from '../../src/store/lmdb/store.ts';
+import { longLived, principal, session, system } from './identity-records.ts';
+import { start } from './opened.ts';
+
+const later = ['principal-tokens', 'administrators', 'audit'];
+const ignore = () => undefined;
+
+/** A file with identities whose tables were then changed from outside. */
+async function changedFile(change: (root: RootDatabase) => void) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-older-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const store = openStore({ dataDir, alertWindowMs: 1, clock: () => start });
+  const [admin, second] = [principal('admin'), principal('second')];
+  for (const each of [admin, second, principal('third', { roles: ['viewer'] })])
+    await store.createPrincipal(each, system);
+  const sessions = [session(admin), session(second), session(admin)] as const;
+  const revoked = session(admin);
+  for (const token of [...sessions, longLived(admin), revoked]) await store.addToken(token, system);
+  await store.revokeToken(revoked.jti, system);
+  await store.close();
+  const root = openDatabase(join(dataDir, 'siem.mdb'));
+  change(root);
+  await root.close();
+  return { dataDir, admin, second, sessions };
+}
+
+const withoutLater = (root: RootDatabase) => {
+  for (const name of later) root.openDB({ name }).dropSync();
+};
+
+test('a file from before its indexes gets them when it is opened, and they count', async () => {
+  const { dataDir, admin, second, sessions } = await changedFile(withoutLater);
+  await inspectStore(dataDir, ignore);
+  for (let time = 0; time < 2; time++) {
+    const store = openStore({ dataDir, alertWindowMs: 1, clock: () => start });
+    const reader = openReader(dataDir);
+    expect(reader.administrators()).toBe(2);
+    expect(reader.listAudit({ page: 1, per_page: 10 }).total).toBe(0);
+    reader.close();
+    await store.close();
+  }
+  await inspectStore(dataDir, ignore);
+
+  const store = openStore({ dataDir, alertWindowMs: 1, clock: () => start });
+  const { ended } = await store.changePrincipal(admin.id, { password_hash: 'new' }, system);
+  expect([...ended].sort()).toEqual([sessions[0].jti, sessions[2].jti].sort());
+  await store.changePrincipal(second.id, { status: 'suspended' }, system);
+  await expect(store.changePrincipal(admin.id, { status: 'suspended' }, system)).rejects.toMatchObject({
+    code: 'CONFLICT',
+  });
+  await store.close();
+  await inspectStore(dataDir, ignore);
+});
+
+test('an index by principal that has not all tokens is found in a copy, and completed when it is opened', async () => {
+  const { dataDir, admin, sessions } = await changedFile((root) => {
+    const index = root.openDB<true, [string, string, string]>({ name: 'principal-tokens' });
+    for (const key of index.getKeys({ limit: 1 })) index.removeSync(key);
+  });
+  await expect(inspectStore(dataDir, ignore)).rejects.toThrow(/there are 5 tokens, where the index .* has 4/);
+  const store = openStore({ dataDir, alertWindowMs: 1, clock: () => start });
+  const { ended } = await store.changePrincipal(admin.id, { password_hash: 'new' }, system);
+  expect([...ended].sort()).toEqual([sessions[0].jti, sessions[2].jti].sort());
+  await store.close();
+  await inspectStore(dataDir, ignore);
+});
+
+test('a token that only its index has is found in a copy', async () => {
+  const { dataDir } = await changedFile((root) => {
+    const index = root.openDB<true, [string, string, string]>({ name: 'principal-tokens' });
+    for (const [id, state, jti] of [...index.getKeys({ limit: 1 })]) {
+      index.removeSync([id, state, jti]);
+      index.putSync([id, state, '0'], true);
+    }
+  });
+  await expect(inspectStore(dataDir, ignore)).rejects.toThrow('token 0 is missing');
+});
+
+test('any other table that is missing makes a copy bad', async () => {
+  const { dataDir } = await changedFile((root) => void root.openDB({ name: 'tokens' }).dropSync());
+  await expect(inspectStore(dataDir, ignore)).rejects.toThrow(/table tokens cannot be read/);
+});

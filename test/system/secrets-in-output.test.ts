@@ -1,0 +1,122 @@
+/** Tokens and passwords are sent to the running service in every place there is, and nothing that it writes holds one. */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { adminPassword, login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService({
+    env: { CANDOR_LOG_LEVEL: 'trace', CANDOR_KEY_PASSPHRASE: 'a-passphrase-of-keys' },
+  });
+});
+afterAll(async () => void (await service.stop()));
+
+/** Sends bytes and waits for the end of the connection, or of the answer. */
+function raw(bytes: string): Promise<void> {
+  const { hostname, port } = new URL(service.url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.on('data', () => socket.destroy()).on('error', () => undefined);
+    socket.setTimeout(500, () => socket.destroy());
+    socket.on('close', () => resolve());
+  });
+}
+
+function open(
+  path: string,
+  options: { headers?: Record<string, string>; protocols?: string[] },
+): Promise<void> {
+  return new Promise((resolve) => {
+    const url = service.url.replace('http', 'ws') + path;
+    const socket = new WebSocket(url, options.protocols ?? [], { headers: options.headers ?? {} });
+    socket.on('open', () => {
+      socket.send(
+        JSON.stringify({ type: 'auth', token: options.headers?.authorization ?? options.protocols?.[0] }),
+      );
+      setTimeout(() => socket.close(), 100);
+    });
+    socket.on('error', () => undefined).on('close', () => resolve());
+  });
+}
+
+test('no token, password or passphrase is in the output at level trace', async () => {
+  const session = await login(service);
+  const longLived = await tokenFor(service, 'viewer');
+  const answer = await fetch(`${service.url}/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin', password: adminPassword }),
+  });
+  const { refresh_token: refresh } = (await answer.json()) as { refresh_token: string };
+  const madeUp = `candor_018f0000-0000-7000-8000-000000000001_${'Q'.repeat(43)}`;
+
+  for (const token of [session, longLived, refresh, madeUp]) {
+    const headers = { authorization: `Bearer ${token}` };
+    for (const path of ['/auth/me', '/api/v1/alerts', '/api/v1/tokens', '/nothing', '/health'])
+      await fetch(service.url + path, { headers });
+    for (const authorization of [
+      token,
+      `Basic ${token}`,
+      `Bearer ${token} ${token}`,
+      `Bearer  ${token}\u00ff`,
+    ])
+      await fetch(`${service.url}/auth/me`, { headers: { authorization } });
+    for (const query of [
+      `token=${token}`,
+      `access_token=${token}`,
+      `q=${token}`,
+      `${token}=1`,
+      token,
+      `ip=${token}`,
+    ])
+      await fetch(`${service.url}/api/v1/alerts?${query}`, { headers });
+    for (const path of [`/api/v1/alerts/${token}`, `/auth/${token}`, `/${token}`])
+      await fetch(service.url + path, { headers });
+    for (const [path, json] of [
+      ['/auth/refresh', { refresh_token: `${token}x` }],
+      ['/auth/login', { username: token, password: token }],
+      ['/auth/login', { username: 'admin', password: token, token }],
+      ['/api/v1/ingest', { type: token }],
+      ['/api/v1/tokens', { name: 1, scopes: [token] }],
+    ] as const)
+      await fetch(service.url + path, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', 'x-request-id': `\u00e9${token}` },
+        body: JSON.stringify(json),
+      });
+    await fetch(`${service.url}/auth/refresh`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"refresh_token":"${token}`,
+    });
+    await raw(`GET /auth/me HTTP/1.1\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+    await raw(
+      `GET /auth/me HTTP/1.1\r\nHost: x\r\nAuthorization: ${token}\r\nAuthorization: ${token}\r\n\r\n`,
+    );
+    await raw(`${token} /auth/me HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await raw(`${token}\r\n\r\n`);
+    await open('/ws', { headers });
+    await open('/ws', { protocols: [`bearer.${token}`] });
+    await open(`/ws?token=${token}`, {});
+    await open(`/api/v1/alerts/stream?access_token=${token}`, { headers });
+    await open('/ws', {});
+  }
+  await fetch(`${service.url}/auth/logout`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${session}` },
+  });
+
+  const output = service.output.join('\n');
+  // The end of a token is what is secret of it.
+  const secretOf = (token: string) => token.slice(-40);
+  for (const secret of [
+    ...[session, longLived, refresh, madeUp].map(secretOf),
+    adminPassword,
+    'a-passphrase-of-keys',
+  ]) {
+    expect(secret.length).toBeGreaterThan(15);
+    expect(output.includes(secret)).toBe(false);
+  }
+  expect(output).toContain('listening');
+});
