@@ -75,8 +75,10 @@ export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Pr
   // terminal, reaches us directly and through the launcher.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.request(0, signal));
   const opened = new Opened(log);
+  const reloads = new Reloads();
+  process.on('SIGHUP', () => reloads.run());
   try {
-    await open(config, openStoredSettings(env, loaded, requirements), strict, log, stopping, opened);
+    await open(config, openStoredSettings(env, loaded, requirements), strict, log, stopping, opened, reloads);
     const { code, reason } = await stopping.requested;
     log.info({ reason }, 'stopping');
     return code;
@@ -108,6 +110,19 @@ class Stop {
 
   request(code: 0 | 1, reason: string): void {
     this.#resolve({ code, reason });
+  }
+}
+
+/** What SIGHUP reads anew. One that comes before there is any of it ends nothing: it is being read for the first time. */
+class Reloads {
+  readonly #all: (() => void)[] = [];
+
+  add(reload: () => void): void {
+    this.#all.push(reload);
+  }
+
+  run(): void {
+    for (const reload of this.#all) reload();
   }
 }
 
@@ -144,6 +159,7 @@ async function open(
   log: Logger,
   stopping: Stop,
   opened: Opened,
+  reloads: Reloads,
 ): Promise<void> {
   const startedAt = Date.now();
   const dataDir = config.data_dir;
@@ -271,10 +287,7 @@ async function open(
     warn: (message, err) => log.warn({ err }, message),
   });
   opened.onClose('access policy', () => accessPolicy.close());
-  const onHangup = [() => reloadPolicy(accessPolicy, log)];
-  process.on('SIGHUP', () => {
-    for (const reload of onHangup) reload();
-  });
+  reloads.add(() => reloadPolicy(accessPolicy, log));
   const sockets = createSockets({
     hub,
     authenticate: auth.authenticate,
@@ -393,7 +406,7 @@ async function open(
     leave: sockets.leave,
     drainMs: config['http.drain_ms'],
   });
-  onHangup.push(() => server.reloadTls());
+  reloads.add(() => server.reloadTls());
   opened.onClose('front', () => {
     ready = false;
     sockets.closeAll();

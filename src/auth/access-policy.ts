@@ -1,7 +1,7 @@
 import type { AccessRule, Policy } from '../contract/resources/policy.ts';
 import type { Role } from '../contract/resources/principal.ts';
 import { type OperationId, operationIds } from '../contract/routes.ts';
-import type { Actor, Store, StoreReader } from '../store/store.ts';
+import type { Actor, Principal, Store, StoreReader } from '../store/store.ts';
 import type { Sources } from './identities.ts';
 import { defaultRules, type PolicyDefaults } from './policy/default-rules.ts';
 import { FilePolicy } from './policy/file-policy.ts';
@@ -22,6 +22,8 @@ export interface AccessPolicy {
   replace(rules: readonly AccessRule[], by: Actor, version?: number): Promise<Policy>;
   /** Takes the rules of the file. CONFLICT that says what is wrong with it, or that it locks everybody out. */
   reload(by: Actor): Promise<Policy>;
+  /** @throws CONFLICT where nobody could administer any more, were this principal so. */
+  requireAdministrator(changed: Principal): void;
   /** Waits for the change under way. */
   close(): Promise<void>;
 }

@@ -45,6 +45,10 @@ export function openApiDocument(version: string): Json {
           bearerFormat: 'JWT',
           description: 'An access token (EdDSA JWT) or a long-lived token.',
         },
+        certificate: {
+          type: 'mutualTLS',
+          description: 'A client certificate that names a principal, where the service takes them.',
+        },
       },
     },
   };
@@ -79,10 +83,11 @@ function operationOf(operationId: string, route: Route, components: Json): Json 
   };
 }
 
-/** An empty requirement means that credentials may be left out. */
+/** One of them suffices; an empty one means that credentials may be left out. */
 function securityOf(route: Route): Json[] {
   if (route.access === 'public') return [];
-  return route.partlyPublic ? [{}, { bearer: [] }] : [{ bearer: [] }];
+  const any = [{ bearer: [] }, { certificate: [] }];
+  return route.partlyPublic ? [{}, ...any] : any;
 }
 
 function parametersIn(

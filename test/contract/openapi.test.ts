@@ -85,7 +85,8 @@ describe('the OpenAPI document', () => {
       expect(document.tags.map(({ name }) => name)).toContain(tags[0]);
       const { access, partlyPublic } = routeOf(operation.operationId as OperationId);
       const optional = partlyPublic ? [{}] : [];
-      expect(security).toEqual(access === 'public' ? [] : [...optional, { bearer: [] }]);
+      const credentials = [...optional, { bearer: [] }, { certificate: [] }];
+      expect(security).toEqual(access === 'public' ? [] : credentials);
     },
   );
 

@@ -89,6 +89,31 @@ describe('over HTTP', () => {
     expect([locked.status, (locked.body as Failure).error.details?.reason]).toEqual([409, 'locks_out']);
   });
 
+  test('whoever administers by another role than admin is not taken away as the last one', async () => {
+    const { rules } = (await read()).data.attributes;
+    const restoring = ['getPolicy', 'updatePolicy', 'reloadPolicy', 'listPrincipals', 'updatePrincipal'];
+    const json = { name: 'keeper', kind: 'user', roles: ['auditor'], password };
+    const created = await service.call('createPrincipal', 'POST /api/v1/principals', { token, json });
+    const keeper = (created.body as { data: { id: string } }).data.id;
+    const toAuditors = restoring.map((operation) => forRoles(operation, 'auditor'));
+    expect((await put(withRules(rules, ...toAuditors))).status).toBe(200);
+
+    const login = await service.call('login', 'POST /auth/login', { json: { username: 'keeper', password } });
+    const asKeeper = (login.body as { access_token: string }).access_token;
+    const update = (change: object) =>
+      service.call('updatePrincipal', `PUT /api/v1/principals/${keeper}`, { token: asKeeper, json: change });
+    for (const change of [{ status: 'suspended' }, { roles: ['viewer'] }]) {
+      const { status, body } = await update(change);
+      expect([status, (body as Failure).error.details?.reason]).toEqual([409, 'locks_out']);
+    }
+    expect((await update({ roles: ['auditor', 'viewer'] })).status).toBe(200);
+    const back = await service.call('updatePolicy', 'PUT /api/v1/policy', {
+      token: asKeeper,
+      json: { rules },
+    });
+    expect(back.status).toBe(200);
+  });
+
   test('a reload takes the file', async () => {
     const { rules, version } = (await read()).data.attributes;
     const file = join(service.services.config.data_dir, 'policy.json');

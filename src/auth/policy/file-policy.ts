@@ -4,7 +4,7 @@ import type { Role } from '../../contract/resources/principal.ts';
 import { type OperationId, operationIds } from '../../contract/routes.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import type { Actor } from '../../store/store.ts';
+import type { Actor, Principal } from '../../store/store.ts';
 import type { AccessPolicy, PolicyParts } from '../access-policy.ts';
 import { type AccessTable, accessTable, checkRules } from './check-rules.ts';
 import { differenceOf, isEmpty } from './difference.ts';
@@ -70,6 +70,10 @@ export class FilePolicy implements AccessPolicy {
       if (this.#parts.file !== undefined) throw missing();
       await this.#writeFile();
     });
+  }
+
+  requireAdministrator(changed: Principal): void {
+    requireAdministrator(this.#kept.rules, this.#parts.reader, changed);
   }
 
   async close(): Promise<void> {

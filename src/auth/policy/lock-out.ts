@@ -15,26 +15,29 @@ export const restoring = [
 ] as const satisfies readonly OperationId[];
 
 /**
+ * @param changed - a principal as it is going to be
  * @throws CONFLICT where under these rules nobody could change them any more: no active user with a password holds
  * roles that may do all of `restoring`
  */
 export function requireAdministrator(
   rules: readonly AccessRule[],
   reader: Pick<StoreReader, 'listPrincipals'>,
+  changed?: Principal,
 ): void {
   const table = accessTable(rules);
   const may = ({ roles }: Principal, operation: OperationId) => {
     const access = table.get(operation) ?? [];
     return access === 'public' || access.some((role) => roles.includes(role));
   };
-  for (const principal of everybody(reader)) {
+  for (const stored of everybody(reader)) {
+    const principal = stored.id === changed?.id ? changed : stored;
     const signsIn = principal.kind === 'user' && principal.password_hash !== undefined;
     if (signsIn && principal.status === 'active' && restoring.every((operation) => may(principal, operation)))
       return;
   }
   throw new ServiceError(
     'CONFLICT',
-    `with these rules no active user with a password may do all of ${restoring.join(', ')}: nobody could change them`,
+    `then no active user with a password may do all of ${restoring.join(', ')}: nobody could change it any more`,
     { reason: 'locks_out', operations: restoring },
   );
 }

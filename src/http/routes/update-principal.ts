@@ -13,6 +13,10 @@ export const updatePrincipal: Handler<'updatePrincipal'> = async (context) => {
   if (mustBeLogged(body)) await requireLog(services);
   const version = ifMatchVersion(headers['if-match']);
   const known = readPrincipal(params.principal_id, services);
+  const { roles = known.roles, status = known.status } = body;
+  // The policy may have given administration to another role than `admin`, which the store looks after.
+  if (known.status === 'active' && (body.roles !== undefined || status !== 'active'))
+    services.policy.requireAdministrator({ ...known, roles, status });
   const changing = services.auth.changePrincipal(known, body, identity.principal, version);
   const { principal } = await countingRefusals(services.metrics, passwordLimits, changing);
   services.principalChanged(principal.id);
