@@ -1,0 +1,61 @@
+import { success } from '../envelopes.ts';
+import { LoginInput, PasswordInput, RefreshInput, SessionTokens } from '../resources/session.ts';
+import { json, none, type Route } from './route.ts';
+
+const anyone = ['viewer', 'analyst', 'admin', 'sensor', 'auditor'] as const;
+
+/** Sessions: who is calling. */
+export const authRoutes = {
+  login: {
+    method: 'POST',
+    path: '/auth/login',
+    summary: 'Begin a session with name and password',
+    tag: 'auth',
+    access: 'public',
+    alwaysPublic: true,
+    audited: true,
+    body: { kind: 'json', schema: LoginInput },
+    responses: { 200: json(SessionTokens) },
+    errors: ['UNAUTHENTICATED'],
+  },
+  refresh: {
+    method: 'POST',
+    path: '/auth/refresh',
+    summary: 'Renew the tokens of a session',
+    tag: 'auth',
+    access: 'public',
+    alwaysPublic: true,
+    audited: true,
+    body: { kind: 'json', schema: RefreshInput },
+    responses: { 200: json(SessionTokens) },
+    errors: ['UNAUTHENTICATED'],
+  },
+  logout: {
+    method: 'POST',
+    path: '/auth/logout',
+    summary: 'End the session of the access token',
+    tag: 'auth',
+    access: anyone,
+    audited: true,
+    responses: { 204: none },
+  },
+  whoAmI: {
+    method: 'GET',
+    path: '/auth/me',
+    summary: 'The principal whose credentials these are',
+    tag: 'auth',
+    access: anyone,
+    responses: { 200: json(success('principal')) },
+  },
+  changePassword: {
+    method: 'PUT',
+    path: '/auth/password',
+    summary: 'Change the password of the caller; the other sessions end',
+    tag: 'auth',
+    access: anyone,
+    audited: true,
+    body: { kind: 'json', schema: PasswordInput },
+    responses: { 204: none },
+    errors: ['CONFLICT'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,74 @@
+import { Type } from 'typebox';
+import { paginated, success } from '../envelopes.ts';
+import {
+  dnsEventQuery,
+  dnsEventStreamQuery,
+  networkEventQuery,
+  networkEventStreamQuery,
+} from '../parameters.ts';
+import { uuid } from '../resources/fields.ts';
+import { closed, json, none, type Route, readers } from './route.ts';
+
+const eventParams = Type.Object({ event_id: uuid('Identifier of the event.') }, closed);
+
+/** Network and DNS events. */
+export const eventsRoutes = {
+  listNetworkEvents: {
+    method: 'GET',
+    path: '/api/v1/events/network',
+    summary: 'List network events',
+    tag: 'events',
+    access: readers,
+    query: networkEventQuery,
+    responses: { 200: json(paginated('network_event')) },
+  },
+  streamNetworkEvents: {
+    method: 'GET',
+    path: '/api/v1/events/network/stream',
+    summary: 'WebSocket stream of network events',
+    tag: 'events',
+    access: readers,
+    query: networkEventStreamQuery,
+    responses: { 101: none },
+    websocket: { channel: 'events.network' },
+  },
+  getNetworkEvent: {
+    method: 'GET',
+    path: '/api/v1/events/network/:event_id',
+    summary: 'Get one network event',
+    tag: 'events',
+    access: readers,
+    params: eventParams,
+    responses: { 200: json(success('network_event')) },
+    errors: ['NOT_FOUND'],
+  },
+  listDnsEvents: {
+    method: 'GET',
+    path: '/api/v1/events/dns',
+    summary: 'List DNS events',
+    tag: 'events',
+    access: readers,
+    query: dnsEventQuery,
+    responses: { 200: json(paginated('dns_event')) },
+  },
+  streamDnsEvents: {
+    method: 'GET',
+    path: '/api/v1/events/dns/stream',
+    summary: 'WebSocket stream of DNS events',
+    tag: 'events',
+    access: readers,
+    query: dnsEventStreamQuery,
+    responses: { 101: none },
+    websocket: { channel: 'events.dns' },
+  },
+  getDnsEvent: {
+    method: 'GET',
+    path: '/api/v1/events/dns/:event_id',
+    summary: 'Get one DNS event',
+    tag: 'events',
+    access: readers,
+    params: eventParams,
+    responses: { 200: json(success('dns_event')) },
+    errors: ['NOT_FOUND'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,79 @@
+import { type TSchema, Type } from 'typebox';
+import { limits } from '../../limits.ts';
+import { answer } from '../envelopes.ts';
+import { DnsEventInput } from '../resources/dns-event.ts';
+import { anyObject, text } from '../resources/fields.ts';
+import { ackMode, IngestAnswer, ingestSource } from '../resources/ingest.ts';
+import { NetworkEventInput } from '../resources/network-event.ts';
+import { closed, json, type Route } from './route.ts';
+
+const senders = ['sensor', 'admin'] as const;
+
+const idempotency = Type.Object(
+  {
+    'idempotency-key': Type.Optional(
+      text('Makes a retry safe for 24 hours: the first answer is repeated.', {
+        minLength: 1,
+        maxLength: limits.maxIdempotencyKeyBytes,
+      }),
+    ),
+  },
+  closed,
+);
+
+const ack = Type.Optional(ackMode);
+const sensor = Type.Optional(text('Names the sender.', { minLength: 1, maxLength: 200 }));
+const ingestQuery = Type.Object({ source: Type.Optional(ingestSource), sensor, ack }, closed);
+const typedIngestQuery = Type.Object({ sensor, ack }, closed);
+const ingestErrors = ['CONFLICT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+const ingestMediaTypes = ['application/x-ndjson', 'application/json'] as const;
+const oneOrMore = <S extends TSchema>(event: S) => Type.Union([event, Type.Array(event)]);
+
+/** What sensors send. */
+export const ingestRoutes = {
+  ingest: {
+    method: 'POST',
+    path: '/api/v1/ingest',
+    summary: "Take sensors' records; each is recognised by its shape",
+    tag: 'ingest',
+    access: senders,
+    query: ingestQuery,
+    headers: idempotency,
+    body: {
+      kind: 'ingest',
+      mediaTypes: [...ingestMediaTypes, 'text/tab-separated-values', 'text/plain'],
+      schema: anyObject('One record of Zeek, Suricata or our own; in JSON also an array of them.'),
+    },
+    responses: { 200: json(answer(IngestAnswer)) },
+    errors: ingestErrors,
+  },
+  ingestNetworkEvents: {
+    method: 'POST',
+    path: '/api/v1/events/network',
+    summary: 'Take network events in our own shape',
+    tag: 'ingest',
+    access: senders,
+    query: typedIngestQuery,
+    headers: idempotency,
+    body: {
+      kind: 'ingest',
+      mediaTypes: ingestMediaTypes,
+      schema: oneOrMore(NetworkEventInput),
+      table: 'network',
+    },
+    responses: { 200: json(answer(IngestAnswer)) },
+    errors: ingestErrors,
+  },
+  ingestDnsEvents: {
+    method: 'POST',
+    path: '/api/v1/events/dns',
+    summary: 'Take DNS events in our own shape',
+    tag: 'ingest',
+    access: senders,
+    query: typedIngestQuery,
+    headers: idempotency,
+    body: { kind: 'ingest', mediaTypes: ingestMediaTypes, schema: oneOrMore(DnsEventInput), table: 'dns' },
+    responses: { 200: json(answer(IngestAnswer)) },
+    errors: ingestErrors,
+  },
+} as const satisfies Record<string, Route>;
