@@ -39,6 +39,7 @@ import { banner } from './ledger/banner.ts';
 import type { Ledger, LedgerStatus } from './ledger/ledger.ts';
 import { ledgerCounters, ledgerMethods } from './ledger/methods.ts';
 import { OutboxPump } from './ledger/outbox-pump.ts';
+import { Opened, Reloads, Stop } from './lifecycle.ts';
 import { limits } from './limits.ts';
 import { openToOthers } from './private-files.ts';
 import { createCounters } from './rpc/counters.ts';
@@ -95,61 +96,6 @@ export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Pr
 /** The log can't go on, and the operator wants no service without it. The message is the advice. */
 class DegradedLogError extends Error {
   override readonly name = 'DegradedLogError';
-}
-
-/** The one request to stop that counts: the first. */
-class Stop {
-  readonly requested: Promise<{ readonly code: 0 | 1; readonly reason: string }>;
-  #resolve: (stop: { code: 0 | 1; reason: string }) => void = () => {};
-
-  constructor() {
-    this.requested = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  request(code: 0 | 1, reason: string): void {
-    this.#resolve({ code, reason });
-  }
-}
-
-/** What SIGHUP reads anew. One that comes before there is any of it ends nothing: it is being read for the first time. */
-class Reloads {
-  readonly #all: (() => void)[] = [];
-
-  add(reload: () => void): void {
-    this.#all.push(reload);
-  }
-
-  run(): void {
-    for (const reload of this.#all) reload();
-  }
-}
-
-/**
- * What has been opened, in order. Closed in reverse; what cannot be closed is logged and does not keep the rest open.
- */
-class Opened {
-  readonly #log: Logger;
-  readonly #closers: { what: string; close: () => unknown }[] = [];
-
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
-  onClose(what: string, close: () => unknown): void {
-    this.#closers.push({ what, close });
-  }
-
-  async close(): Promise<void> {
-    for (const { what, close } of this.#closers.splice(0).reverse()) {
-      try {
-        await close();
-      } catch (error) {
-        this.#log.error({ err: error }, `${what} could not be closed`);
-      }
-    }
-  }
 }
 
 async function open(
