@@ -12,7 +12,15 @@ import { errorsOf, type OperationId, operationIds, routeOf } from '../../src/con
 import { assertServerMessage } from '../../src/contract/validate.ts';
 import { errorCodes } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
-import { type Answer, failure, ndjson, type Page, call as plainCall, type Request } from './call.ts';
+import {
+  type Answer,
+  failure,
+  type Item,
+  ndjson,
+  type Page,
+  call as plainCall,
+  type Request,
+} from './call.ts';
 
 let service: Service;
 let admin: string;
@@ -522,6 +530,59 @@ test('what is at no path is not found, whoever asks', async () => {
     expect([path, answer.status]).toEqual([path, 404]);
     expect(await answer.json()).toMatchObject({ error: { code: 'NOT_FOUND' } });
   }
+});
+
+describe('administration', () => {
+  test('a principal is provisioned, read, changed; it signs in and changes its password', async () => {
+    const json = { name: 'carla', kind: 'user', roles: ['viewer'], password: 'correct horse' };
+    const { data } = await ok<{ data: Item }>('createPrincipal', { json });
+    const params = [data.id];
+    expect((await ok<{ data: Item }>('getPrincipal', { params })).data).toEqual(data);
+    expect((await ok<Page>('listPrincipals', { query: 'per_page=1000' })).data).toContainEqual(data);
+    const changed = await ok<{ data: Item }>('updatePrincipal', { params, json: { roles: ['analyst'] } });
+    expect(changed.data.attributes).toMatchObject({ name: 'carla', roles: ['analyst'], version: 2 });
+
+    const signIn = async (password: string) =>
+      (await ok<{ access_token: string }>('login', { json: { username: json.name, password } })).access_token;
+    const token = await signIn(json.password);
+    const passwords = { current_password: json.password, new_password: 'battery staple' };
+    expect((await call('changePassword', { token, json: passwords })).status).toBe(204);
+    await signIn(passwords.new_password);
+  });
+
+  test('the policy is read, edited and reloaded', async () => {
+    const { data } = await ok<{ data: Item }>('getPolicy');
+    const { rules } = data.attributes as { rules: { operation: string }[] };
+    const edited = rules.map((rule) =>
+      rule.operation === 'getStatus' ? { ...rule, roles: ['admin'] } : rule,
+    );
+    const put = await ok<{ data: Item }>('updatePolicy', { json: { rules: edited } });
+    expect(put.data.attributes.version).toBe(Number(data.attributes.version) + 1);
+    expect((await call('getStatus', { token: tokens.viewer })).status).toBe(403);
+    await ok('updatePolicy', { json: { rules } });
+    expect((await ok<{ data: Item }>('reloadPolicy')).data.attributes.rules).toEqual(rules);
+  });
+
+  test('settings are read and stored for the next start', async () => {
+    const setting = 'alerts.window_ms';
+    const stored = await ok<{ data: Item }>('updateConfig', { json: { settings: { [setting]: 60_000 } } });
+    expect(stored.data.attributes).toMatchObject({
+      pending: { [setting]: 60_000 },
+      restart_required: true,
+    });
+    expect((await ok<{ data: Item }>('getConfig')).data.attributes).toEqual(stored.data.attributes);
+    const back = await ok<{ data: Item }>('updateConfig', { json: { settings: { [setting]: null } } });
+    expect(back.data.attributes).toMatchObject({ pending: {}, restart_required: false });
+  });
+
+  test('who did it is in the audit log', async () => {
+    const list = async () =>
+      (await ok<Page>('listAuditRecords', { query: 'operation=updateConfig&outcome=success' })).data;
+    expect((await list()).map(({ attributes }) => attributes.operation)).toEqual([
+      'updateConfig',
+      'updateConfig',
+    ]);
+  });
 });
 
 test('too many failed logins are limited, and say for how long', async () => {
