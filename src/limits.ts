@@ -81,7 +81,8 @@ export const limits = {
   maxSubscriptionsPerSocket: 100,
   /** Subscriptions of all sockets. Each costs about 1 kB, and up to 50 kB where its filter is as long as may be. */
   maxSubscriptions: 20_000,
-  /** WebSocket connections that have not said who they are: strangers cannot take the places of others. */
+  /** WebSocket connections that have not said who they are: strangers cannot take the places of others. As many again
+   * whose credentials are being checked, which takes milliseconds. */
   maxUnauthenticatedSockets: 500,
   /** Messages that a WebSocket client may send at once, as when it subscribes to all that it wants … */
   maxSocketMessageBurst: 250,
@@ -117,8 +118,10 @@ export const limits = {
   socketAuthTimeoutMs: 5000,
   /** Request target and headers. */
   maxHeaderBytes: 16 * 2 ** 10,
-  /** Failed logins of one account, or from one address, within a minute. */
+  /** Failed logins from one address within a minute. */
   maxLoginFailuresPerMinute: 10,
+  /** Failed logins of one account, from all addresses that aren't known to be its own: ten strangers at full speed. */
+  maxAccountLoginFailuresPerMinute: 100,
   /** Calls of one caller (principal, or address without credentials) that fail within a minute and get audit records of
    * their own: as many as logins are tried. The rest is counted, so that nobody pushes the history out by calling. */
   auditFailuresPerMinute: 10,
@@ -156,10 +159,19 @@ export const limits = {
   maxPasswordChecksInFlight: 32,
   /** Bodies other than ingest received or in work at once: 64 of the largest. */
   maxJsonInFlightBytes: 16 * 2 ** 20,
+  /** A JSON body from a caller whom nobody knows yet: the longest login, every character of it escaped, has 15 kB. */
+  maxPublicJsonBodyBytes: 16 * 2 ** 10,
+  /** Those in work at once, apart from the bodies of callers who are known: the largest, of every such request that may
+   * be in work, so that one address, which has half of these at most, cannot use it up. */
+  maxPublicJsonInFlightBytes: 16 * 2 ** 20,
   /** Requests not answered yet. Each costs about 2 kB besides its body; more would only wait for each other. */
   maxRequestsInFlight: 4096,
   /** Those of one principal: a quarter, so that three others find room beside one that floods. */
   maxRequestsInFlightPerPrincipal: 1024,
+  /** Those in work without knowing of whom: a quarter, so that strangers do not take the places of the others. */
+  maxRequestsInFlightWithoutIdentity: 1024,
+  /** … from one address, or one IPv6 /64: half of it, and twice what a monitor asks for at once. */
+  maxRequestsInFlightPerAddress: 512,
   /** Requests a second from one address, twice that at once after a pause; `limits.requests_per_s_per_address` changes
    * it. The front answers 20,000 small ones a second on one core, so that this is a quarter of it. A sensor at its
    * fastest sends 30, as they are large, and an audit of a whole log under 2,000. */
@@ -172,6 +184,14 @@ export const limits = {
   /** … from one address, or one IPv6 /64: an eighth, which an office behind one address stays under. Requests in work
    * have a connection each, so that one address cannot take all of these either. */
   maxConnectionsPerAddress: 2048,
+  /** WebSockets that were closed, whose connections may linger until the client ends its side, without counting as
+   * connections … */
+  maxClosingSockets: 4096,
+  /** … from one address: half of its connections. All sockets of an office may be closed at once, as when a certificate
+   * is replaced, and must find room when they come back. */
+  maxClosingSocketsPerAddress: 1024,
+  /** How long they may linger: uWebSockets.js cuts them after 16 s, and looks every 4 s. */
+  closingSocketMs: 20_000,
   /** Answers that clients have not read. Past it the slowest are cut off; a list page is about 1 MB. */
   maxUnsentReplyBytes: 64 * 2 ** 20,
   /** A whole body, from the first byte to the last: 16 MB at 1 Mbit/s. Idle ones end after 10 s anyway. */

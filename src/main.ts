@@ -6,6 +6,8 @@
  * what it accepted, the outbox is drained, the databases are closed.
  */
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import type { BackupTasks } from '../workers/backup.ts';
@@ -187,6 +189,7 @@ async function open(
     tokenKeys: await ledger.api.accessTokenKeys(),
     sources,
     limitReached: (limit) => metrics.limitReached(limit),
+    lives: { accessTokenMs: config['auth.access_token_ms'], sessionMs: config['auth.session_ms'] },
   });
   await ensureAdministrator({ reader, writer: store.api, sources }, config.admin_password, showPassword);
   const takeTokenKeys = async () => auth.useTokenKeys(await ledger.api.accessTokenKeys());
@@ -418,6 +421,12 @@ function reloadPolicy(policy: AccessPolicy, log: Logger): void {
 /** What the next start would stumble over, were it stored without a look. */
 const requirements: readonly Requirement[] = [
   {
+    setting: 'host',
+    check({ host }) {
+      if (!mayListenOn(host)) throw new Error(`${host} is not an address of this machine`);
+    },
+  },
+  {
     setting: 'tls.cert',
     check(config) {
       const { tls } = tlsSettings(config);
@@ -431,6 +440,13 @@ const requirements: readonly Requirement[] = [
     },
   },
 ];
+
+/** Names are left to the resolver. */
+function mayListenOn(host: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const isEverywhere = host === '0.0.0.0' || host === '::' || host.startsWith('127.');
+  return isIP(host) === 0 || isEverywhere || own.some(({ address }) => address === host);
+}
 
 /** Plain HTTP without a certificate. */
 function tlsSettings(config: Config): { tls?: TlsOptions } {
@@ -513,4 +529,6 @@ function announce(config: Config, port: number, log: Logger): void {
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const url = `${config['tls.cert'] ? 'https' : 'http'}://${host}:${port}`;
   log.info({ url, port, pid: process.pid, data_dir: config.data_dir }, 'listening');
+  // Whoever wants no such messages still waits for the service, and may not know its port.
+  if (!log.isLevelEnabled('info')) process.stdout.write(`  listening      ${url}\n`);
 }

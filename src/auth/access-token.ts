@@ -4,7 +4,7 @@ import { type Role, roles } from '../contract/resources/principal.ts';
 import { ServiceError } from '../errors.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
 
-/** Life of an access token. A revoked session refuses it before. */
+/** Life of an access token, where the settings say nothing else. A revoked session refuses it before. */
 export const accessTokenTtlMs = 15 * 60 * 1000;
 /** Clocks of verifiers outside may differ by this much. */
 const skewSeconds = 5;
@@ -42,7 +42,7 @@ export interface AccessTokens {
 /** Access tokens as EdDSA JWTs (RFC 8037, RFC 9068), verifiable by others with the key set. */
 export function accessTokens(
   keys: TokenKeys,
-  { issuer, audience }: { issuer: string; audience: string },
+  { issuer, audience, ttlMs = accessTokenTtlMs }: { issuer: string; audience: string; ttlMs?: number },
 ): AccessTokens {
   let imported = importKeys(keys);
   const verified = new VerifiedTokens();
@@ -80,7 +80,7 @@ export function accessTokens(
         .setSubject(sub)
         .setJti(jti)
         .setIssuedAt(issuedAt)
-        .setExpirationTime(issuedAt + accessTokenTtlMs / 1000)
+        .setExpirationTime(issuedAt + ttlMs / 1000)
         .sign(privateKey);
     },
     verify: async (token, nowMs) => {

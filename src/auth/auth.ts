@@ -1,5 +1,6 @@
 import type { LimitName } from '../limits.ts';
-import type { Actor, Principal } from '../store/store.ts';
+import type { Principal } from '../store/store.ts';
+import type { Caller } from './access.ts';
 import { accessTokens, type TokenKeys } from './access-token.ts';
 import { createAuthenticator } from './authenticate.ts';
 import { createChangePassword } from './change-password.ts';
@@ -7,7 +8,7 @@ import type { IdentityReader, IdentityWriter, Sources } from './identities.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { issueLongLived, type TokenTerms } from './long-lived.ts';
 import { createProvision } from './provision.ts';
-import { createSignIn } from './sign-in.ts';
+import { createSignIn, type Lives, usualLives } from './sign-in.ts';
 import { TokenUses } from './token-uses.ts';
 
 export interface AuthParts {
@@ -15,6 +16,7 @@ export interface AuthParts {
   readonly writer: IdentityWriter;
   readonly tokenKeys: TokenKeys;
   readonly sources: Sources;
+  readonly lives?: Lives;
   readonly limitReached?: (limit: LimitName) => void;
 }
 
@@ -24,17 +26,21 @@ export function createAuth({
   writer,
   tokenKeys,
   sources,
+  lives = usualLives,
   limitReached = () => undefined,
 }: AuthParts) {
-  const tokens = accessTokens(tokenKeys, { issuer: 'candor', audience: 'candor' });
+  const tokens = accessTokens(tokenKeys, {
+    ...{ issuer: 'candor', audience: 'candor' },
+    ttlMs: lives.accessTokenMs,
+  });
   const throttle = new LoginThrottle();
   const uses = new TokenUses(writer, limitReached);
   return {
-    ...createSignIn({ reader, writer, tokens, throttle, sources }),
+    ...createSignIn({ reader, writer, tokens, throttle, sources, lives }),
     ...createChangePassword({ reader, writer, throttle, now: sources.now }),
     ...createProvision({ writer, sources }),
     authenticate: createAuthenticator(reader, tokens, (jti, nowMs) => uses.note(jti, nowMs)),
-    issueLongLived: (principal: Principal, terms: TokenTerms, by: Actor) =>
+    issueLongLived: (principal: Principal, terms: TokenTerms, by: Caller) =>
       issueLongLived({ writer, sources }, principal, terms, by),
     /** From now on access tokens are signed and verified with these. */
     useTokenKeys: tokens.use,

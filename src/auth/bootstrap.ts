@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { IdentityReader, IdentityWriter, Sources } from './identities.ts';
+import type { StoreReader } from '../store/store.ts';
+import type { IdentityWriter, Sources } from './identities.ts';
 import { hashPassword } from './passwords.ts';
 
 const administratorName = 'admin';
@@ -16,14 +17,15 @@ export async function ensureAdministrator(
     writer,
     sources,
   }: {
-    reader: Pick<IdentityReader, 'principalByName'>;
+    reader: Pick<StoreReader, 'listPrincipals'>;
     writer: Pick<IdentityWriter, 'createPrincipal'>;
     sources: Sources;
   },
   password: string | undefined,
   show: (password: string) => void,
 ): Promise<void> {
-  if (reader.principalByName(administratorName) !== undefined) return;
+  // Whatever the administrator is called by now: there is a principal only since the first start.
+  if (reader.listPrincipals(1, 1).total > 0) return;
   const generated = randomBytes(18).toString('base64url');
   if (password === undefined) show(generated);
   await writer.createPrincipal(

@@ -5,27 +5,42 @@ import { limits } from '../limits.ts';
 
 const windowMs = 60_000;
 
+/** How long an address from which an account signed in is known to be one of its own. */
+const knownForMs = 30 * 24 * 3600 * 1000;
+
+/** What attempts are counted for, and how many may fail within a minute. */
+export interface Attempted {
+  readonly subject: string;
+  readonly most: number;
+}
+
 /**
- * Failed logins within a minute, by account and by address, in a table of fixed size; two that share a slot of it are
- * throttled together for the rest of their minute.
+ * Failed logins within a minute, by address and by account, in tables of fixed size; two that share a slot are throttled
+ * together for the rest of their minute.
+ *
+ * An account may fail more often than an address: else one stranger could keep its owner out for ever. Many strangers
+ * together could still, so that addresses from which the account signed in before are not held to its count.
  */
 export class LoginThrottle {
   /** Owned here: start of each slot's minute, and the failures since. */
   readonly #starts = new Float64Array(slotCount).fill(Number.NEGATIVE_INFINITY);
   readonly #failures = new Uint16Array(slotCount);
+  /** When each account last signed in from each address, since the start of the process. */
+  readonly #signedIn = new Float64Array(slotCount).fill(Number.NEGATIVE_INFINITY);
   readonly #slots = new KeyedSlots();
 
   /**
-   * Counts an attempt as failed until the function that it returns takes it back, so that attempts at once can't outrun the count.
+   * Counts an attempt as failed until the function that it returns takes it back, so that attempts at once can't outrun the
+   * count.
    *
    * @throws RATE_LIMITED with `retry_after_s` when one of the subjects has failed too often.
    */
-  begin(subjects: readonly string[], nowMs: number): () => void {
-    const taken = subjects.map((subject) => this.#slots.of(subject));
-    for (const slot of taken) this.#requireRoom(slot, nowMs);
-    for (const slot of taken) this.#failures[slot] = this.#failures[slot]! + 1;
+  begin(attempted: readonly Attempted[], nowMs: number): () => void {
+    const taken = attempted.map(({ subject, most }) => ({ slot: this.#slots.of(subject), most }));
+    for (const { slot, most } of taken) this.#requireRoom(slot, most, nowMs);
+    for (const { slot } of taken) this.#failures[slot] = this.#failures[slot]! + 1;
     return () => {
-      for (const slot of taken) this.#failures[slot] = Math.max(0, this.#failures[slot]! - 1);
+      for (const { slot } of taken) this.#failures[slot] = Math.max(0, this.#failures[slot]! - 1);
     };
   }
 
@@ -41,10 +56,18 @@ export class LoginThrottle {
     nowMs: number,
     isRight: () => Promise<boolean>,
   ): Promise<boolean> {
-    const takeBack = this.begin([`name ${name}`, `address ${addressGroup(address)}`], nowMs);
+    const group = addressGroup(address);
+    const own = this.#slots.of(`${group} of ${name}`);
+    const byAddress = { subject: `address ${group}`, most: limits.maxLoginFailuresPerMinute };
+    const byName = { subject: `name ${name}`, most: limits.maxAccountLoginFailuresPerMinute };
+    const isKnown = nowMs - this.#signedIn[own]! < knownForMs;
+    const takeBack = this.begin(isKnown ? [byAddress] : [byAddress, byName], nowMs);
     try {
       const right = await isRight();
-      if (right) takeBack();
+      if (right) {
+        takeBack();
+        this.#signedIn[own] = nowMs;
+      }
       return right;
     } catch (error) {
       takeBack();
@@ -52,12 +75,12 @@ export class LoginThrottle {
     }
   }
 
-  #requireRoom(slot: number, nowMs: number): void {
+  #requireRoom(slot: number, most: number, nowMs: number): void {
     if (nowMs - this.#starts[slot]! >= windowMs || nowMs < this.#starts[slot]!) {
       this.#starts[slot] = nowMs;
       this.#failures[slot] = 0;
     }
-    if (this.#failures[slot]! < limits.maxLoginFailuresPerMinute) return;
+    if (this.#failures[slot]! < most) return;
     const seconds = Math.ceil((this.#starts[slot]! + windowMs - nowMs) / 1000);
     throw new ServiceError('RATE_LIMITED', `too many failed logins; try again in ${seconds} s`, {
       retry_after_s: seconds,

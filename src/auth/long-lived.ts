@@ -1,7 +1,7 @@
 import type { Role } from '../contract/resources/principal.ts';
 import { invalidField } from '../errors.ts';
-import type { Actor, Principal, Token } from '../store/store.ts';
-import { holds } from './access.ts';
+import type { Principal, Token } from '../store/store.ts';
+import { type Caller, holds, requireHeld } from './access.ts';
 import type { IdentityWriter, Sources } from './identities.ts';
 import { newSecret, secretHash, writeSecret } from './secrets.ts';
 
@@ -22,9 +22,10 @@ export async function issueLongLived(
   { writer, sources }: { writer: Pick<IdentityWriter, 'addToken'>; sources: Sources },
   principal: Principal,
   terms: TokenTerms,
-  by: Actor,
+  by: Caller,
 ): Promise<{ token: string; record: Token }> {
   const nowMs = sources.now();
+  requireHeld(by, principal.id === by.id ? terms.roles : [...terms.roles, ...principal.roles]);
   if (principal.status !== 'active') throw invalidField('principal_id', `is ${principal.status}`);
   for (const role of terms.roles)
     if (!holds(principal.roles, role))

@@ -1,6 +1,7 @@
 import type { PrincipalInput, PrincipalUpdateInput } from '../contract/resources/principal.ts';
 import { invalidField } from '../errors.ts';
-import type { Actor, Principal, PrincipalChanged } from '../store/store.ts';
+import type { Principal, PrincipalChanged } from '../store/store.ts';
+import { type Caller, requireHeld } from './access.ts';
 import type { IdentityWriter, Sources } from './identities.ts';
 import { hashPassword, requireNewPassword } from './passwords.ts';
 import { requireName } from './principal-name.ts';
@@ -9,9 +10,9 @@ export interface Provision {
   /**
    * Creates a principal. A user without a password signs in with a client certificate.
    *
-   * @throws INVALID_REQUEST that names the field; CONFLICT for a name that is taken; OVERLOADED.
+   * @throws INVALID_REQUEST that names the field; FORBIDDEN for roles that the caller lacks; CONFLICT for a name that is taken; OVERLOADED.
    */
-  createPrincipal(input: PrincipalInput, by: Actor): Promise<Principal>;
+  createPrincipal(input: PrincipalInput, by: Caller): Promise<Principal>;
   /**
    * Changes what is given. A password is an administrator's reset: all sessions of the principal end.
    *
@@ -20,7 +21,7 @@ export interface Provision {
   changePrincipal(
     principal: Principal,
     input: PrincipalUpdateInput,
-    by: Actor,
+    by: Caller,
     version?: number,
   ): Promise<PrincipalChanged>;
 }
@@ -35,6 +36,7 @@ export function createProvision({
   return {
     createPrincipal: async ({ name, kind, roles, status = 'active', password }, by) => {
       requireName(name);
+      requireHeld(by, roles);
       const hashed = await hashOf(password, { name, kind });
       const principal: Principal = {
         id: sources.newId(),
@@ -51,6 +53,7 @@ export function createProvision({
 
     changePrincipal: async (principal, { password, ...change }, by, version) => {
       if (change.name !== undefined) requireName(change.name);
+      requireHeld(by, [...principal.roles, ...(change.roles ?? [])]);
       const hashed = await hashOf(password, { name: change.name ?? principal.name, kind: principal.kind });
       return writer.changePrincipal(
         principal.id,

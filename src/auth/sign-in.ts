@@ -17,8 +17,17 @@ import {
   writeSecret,
 } from './secrets.ts';
 
-/** A session ends this long after its login, however often it is refreshed. */
+/** How long credentials last, in milliseconds. */
+export interface Lives {
+  /** What the access tokens say. */
+  readonly accessTokenMs: number;
+  /** A session ends this long after its login, however often it is refreshed. */
+  readonly sessionMs: number;
+}
+
 export const sessionTtlMs = 7 * 24 * 3600 * 1000;
+
+export const usualLives: Lives = { accessTokenMs: accessTokenTtlMs, sessionMs: sessionTtlMs };
 
 export interface SignInParts {
   readonly reader: IdentityReader;
@@ -26,6 +35,8 @@ export interface SignInParts {
   readonly tokens: AccessTokens;
   readonly throttle: LoginThrottle;
   readonly sources: Sources;
+  /** Default: `usualLives`. */
+  readonly lives?: Lives | undefined;
 }
 
 export interface SignIn {
@@ -50,14 +61,21 @@ export interface SignIn {
   }): Promise<void>;
 }
 
-export function createSignIn({ reader, writer, tokens, throttle, sources }: SignInParts): SignIn {
+export function createSignIn({
+  reader,
+  writer,
+  tokens,
+  throttle,
+  sources,
+  lives = usualLives,
+}: SignInParts): SignIn {
   const answer = async (principal: Principal, session: Session, secret: string, nowMs: number) => ({
     access_token: await tokens.issue(
       { sub: principal.id, jti: session.jti, roles: effectiveRoles(session.roles, principal.roles) },
       nowMs,
     ),
     token_type: 'Bearer' as const,
-    expires_in: accessTokenTtlMs / 1000,
+    expires_in: lives.accessTokenMs / 1000,
     refresh_token: writeSecret('session', { jti: session.jti, secret }),
     refresh_expires_in: Math.max(1, Math.floor((Date.parse(session.expires_at) - nowMs) / 1000)),
   });
@@ -73,7 +91,7 @@ export function createSignIn({ reader, writer, tokens, throttle, sources }: Sign
       if (principal === undefined || !right) throw wrongPassword();
       const nowMs = sources.now();
       const secret = newSecret();
-      const session = beginSession(principal, secret, sources.newId(), nowMs);
+      const session = beginSession(principal, secret, sources.newId(), nowMs, lives.sessionMs);
       const by = { id: principal.id, name: principal.name };
       const displaced = await writer.addToken(session, by);
       for (const jti of displaced.ended) ended(jti);
@@ -113,7 +131,13 @@ export function createSignIn({ reader, writer, tokens, throttle, sources }: Sign
 
 type Session = Token & { readonly expires_at: string; readonly family_hash: string };
 
-function beginSession(principal: Principal, secret: string, jti: string, nowMs: number): Session {
+function beginSession(
+  principal: Principal,
+  secret: string,
+  jti: string,
+  nowMs: number,
+  sessionMs: number,
+): Session {
   return {
     jti,
     principal_id: principal.id,
@@ -122,7 +146,7 @@ function beginSession(principal: Principal, secret: string, jti: string, nowMs: 
     secret_hash: secretHash(secret),
     family_hash: secretHash(familyOf(secret)),
     issued_at: new Date(nowMs).toISOString(),
-    expires_at: new Date(nowMs + sessionTtlMs).toISOString(),
+    expires_at: new Date(nowMs + sessionMs).toISOString(),
   };
 }
 

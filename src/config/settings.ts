@@ -50,6 +50,16 @@ export const settings = {
     ),
     secret: true,
   },
+  'auth.access_token_ms': setting(
+    integer(60 * second, hour),
+    15 * 60 * second,
+    'how long an access token lasts before it must be renewed; others who verify it offline trust it as long',
+  ),
+  'auth.session_ms': setting(
+    integer(60 * second, 366 * day),
+    7 * day,
+    'how long after a login it can be renewed: whoever works all week signs in once',
+  ),
   'tls.cert': setting(
     optional(path()),
     undefined,
@@ -151,11 +161,15 @@ export const settings = {
     'info',
     'least severe message that is logged',
   ),
-  'ledger.anchor_path': setting(
-    optional(path()),
-    undefined,
-    'the head outside the database; on another volume it also shows a rollback of the whole data folder',
-  ),
+  'ledger.anchor_path': {
+    ...setting(
+      optional(path()),
+      undefined,
+      'the head outside the database; on another volume it also shows a rollback of the whole data folder',
+    ),
+    readOnly:
+      'it bears witness against whoever may change settings; set it in the environment or the file of settings',
+  },
   'ledger.origin': setting(
     optional(keyName),
     undefined,

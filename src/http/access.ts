@@ -1,3 +1,4 @@
+import type { Caller } from '../auth/access.ts';
 import type { Role } from '../contract/resources/principal.ts';
 import { ServiceError } from '../errors.ts';
 import type { Identity } from './endpoint.ts';
@@ -9,3 +10,6 @@ export function authorize(access: readonly Role[], identity: Identity): void {
   const has = identity.roles.length === 0 ? 'no role' : identity.roles.join(', ');
   throw new ServiceError('FORBIDDEN', `these credentials carry ${has}, wanted one of ${access.join(', ')}`);
 }
+
+/** Who asks for a change of identities, with what these credentials may do. */
+export const callerOf = ({ principal: { id, name }, roles }: Identity): Caller => ({ id, name, roles });

@@ -33,13 +33,16 @@ export interface ConnectionOptions {
  *   opened ──request──▶ in work ──answer──▶ resting ──request──▶ …
  *     │       │            │                   │
  *     │       └─upgrade─▶ a WebSocket          │
- *     ▼ own handler  ▼ its close  ▼ `lost()`   ▼ handler set by `rest()`
+ *     ▼ own handler  ▼ `ended()`  ▼ `lost()`   ▼ handler set by `rest()`
  *     closed
  * ```
  */
 export class Connections {
   readonly #slots = new KeyedSlots();
   readonly #byAddress = new Uint16Array(slotCount);
+  /** WebSockets that were closed and may linger, without being counted as open. */
+  readonly #closingByAddress = new Uint16Array(slotCount);
+  #closing = 0;
   readonly #max: number;
   readonly #maxPerAddress: number;
   readonly #limitReached: (limit: LimitName) => void;
@@ -94,9 +97,32 @@ export class Connections {
     res.onAborted(() => this.#went(slot));
   }
 
-  /** A connection is gone, or as good as gone: with a request in work, as a WebSocket, or with its last answer. */
+  /** A connection is gone: with a request in work, or with its last answer. */
   lost(address: string): void {
     this.#went(this.#slots.of(addressGroup(address)));
+  }
+
+  /**
+   * A WebSocket was closed. Its connection may linger until the client ends its side, and nothing tells when it is
+   * gone. Some may do so uncounted, so that an honest client finds room when it comes back; past these, each counts
+   * as open for as long as it can linger, so that nobody has more descriptors than these limits allow.
+   */
+  ended(address: string): void {
+    const slot = this.#slots.of(addressGroup(address));
+    if (
+      this.#closing >= limits.maxClosingSockets ||
+      this.#closingByAddress[slot]! >= limits.maxClosingSocketsPerAddress
+    ) {
+      setTimeout(() => this.#went(slot), limits.closingSocketMs).unref();
+      return;
+    }
+    this.#went(slot);
+    this.#closing++;
+    this.#closingByAddress[slot] = this.#closingByAddress[slot]! + 1;
+    setTimeout(() => {
+      this.#closing--;
+      this.#closingByAddress[slot] = this.#closingByAddress[slot]! - 1;
+    }, limits.closingSocketMs).unref();
   }
 
   /**

@@ -3,6 +3,7 @@ import { decodeQuery, type ParsedList, parseList, parseParams, parseQuery } from
 import { type OperationId, type Route, type Routes, routeOf } from '../contract/routes.ts';
 import { validateBody } from '../contract/validate.ts';
 import { invalidField, type ServiceError } from '../errors.ts';
+import { limits } from '../limits.ts';
 import { auditedAs } from './audited-call.ts';
 import type { ArrivedBody, BodyTerms } from './bodies.ts';
 import type { Budget } from './budget.ts';
@@ -60,6 +61,8 @@ export type Handler<Op extends HttpOperation> = (context: Context<Op>) => Reply 
 /** Bytes of bodies in work, by the kind of body. */
 export interface BodyBudgets {
   readonly json: Budget;
+  /** JSON of operations that are always public: of callers whom nobody knows. */
+  readonly publicJson: Budget;
   readonly ingest: Budget;
 }
 
@@ -83,6 +86,7 @@ export function bind<Op extends HttpOperation>(
     },
     ...(route.partlyPublic === undefined ? {} : { partlyPublic: route.partlyPublic }),
     ...(body === undefined ? {} : { body }),
+    ...(route.alwaysPublic && body === undefined ? { alwaysAnswered: true } : {}),
     ...(audited === undefined ? {} : { audited }),
     async run(call) {
       try {
@@ -160,23 +164,29 @@ async function inputOf(route: Route, call: Call, services: Services): Promise<un
     const mediaType = call.head.headers.get('content-type') ?? '';
     return { bytes: call.body, mediaType, coding: call.coding };
   }
-  const maxBytes = services.config['limits.max_json_body_bytes'];
+  const { maxBytes, tooLong } = jsonSize(route, services);
   const read = readJson(call.body.bytes, call.coding, maxBytes);
-  return validateBody(route, await countingRefusals(services.metrics, jsonLimits, read));
+  return validateBody(route, await countingRefusals(services.metrics, { PAYLOAD_TOO_LARGE: tooLong }, read));
 }
 
-const jsonLimits = { PAYLOAD_TOO_LARGE: 'maxJsonBodyBytes' } as const;
+/** What a JSON body may have, as it is sent and inflated. Without an identity, as much as such an operation needs. */
+function jsonSize(
+  route: Route,
+  { config }: Pick<Services, 'config'>,
+): Pick<BodyTerms, 'maxBytes' | 'tooLong'> {
+  const maxBytes = config['limits.max_json_body_bytes'];
+  if (!route.alwaysPublic || maxBytes <= limits.maxPublicJsonBodyBytes)
+    return { maxBytes, tooLong: 'maxJsonBodyBytes' };
+  return { maxBytes: limits.maxPublicJsonBodyBytes, tooLong: 'maxPublicJsonBodyBytes' };
+}
 
 function bodyOf(route: Route, { config }: Services, budgets: BodyBudgets): Endpoint['body'] {
   if (route.body === undefined) return undefined;
   if (route.body.kind === 'json') {
-    const terms: BodyTerms = {
-      maxBytes: config['limits.max_json_body_bytes'],
-      budget: budgets.json,
-      tooLong: 'maxJsonBodyBytes',
-      overloaded: 'maxJsonInFlightBytes',
-    };
-    return { mediaTypes: ['application/json'], terms };
+    const held: Pick<BodyTerms, 'budget' | 'overloaded'> = route.alwaysPublic
+      ? { budget: budgets.publicJson, overloaded: 'maxPublicJsonInFlightBytes' }
+      : { budget: budgets.json, overloaded: 'maxJsonInFlightBytes' };
+    return { mediaTypes: ['application/json'], terms: { ...jsonSize(route, { config }), ...held } };
   }
   const terms: BodyTerms = {
     maxBytes: config['limits.max_body_bytes'],

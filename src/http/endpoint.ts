@@ -62,6 +62,8 @@ export interface Endpoint {
   readonly access: 'public' | readonly Role[];
   /** Run without such a role too, and told so in `Call.refusal`. Bad credentials are refused all the same. */
   readonly partlyPublic?: boolean;
+  /** However much is in work. It takes no body, so that nothing of it can stay for long. */
+  readonly alwaysAnswered?: boolean;
   readonly body?: { readonly mediaTypes: readonly string[]; readonly terms: BodyTerms };
   /** How its calls are written to the audit log, where they are. */
   readonly audited?: AuditedAs;

@@ -82,8 +82,10 @@ export class Exchange {
   #body: IncomingBody | undefined;
   #abort: AbortController | undefined;
   #sending: Sending | undefined;
-  /** Ends what the principal is counted for. */
+  /** Ends what the principal, or the address, is counted for. */
   #workDone: (() => void) | undefined;
+  /** The address had no room for it. */
+  #crowdedOut = false;
   #gone = false;
 
   constructor(front: Front, res: HttpResponse, req: HttpRequest, arrival: Arrival) {
@@ -150,12 +152,14 @@ export class Exchange {
     }
     if (match.found === 'path' || endpoint === undefined)
       throw new NotAllowed(match.found === 'path' ? match.allow : '');
-    if (this.#front.inFlight > this.#front.maxInFlight) {
+    if (this.#front.inFlight > this.#front.maxInFlight && !endpoint.alwaysAnswered) {
       this.#front.observer.limitReached('maxRequestsInFlight');
       throw new ServiceError('OVERLOADED', 'too many requests are in work; nothing of this one was kept');
     }
     const { identity, refusal } = await this.#identify(endpoint);
     if (this.#gone) throw new ServiceError('CANCELLED', 'the client went away');
+    if (!this.#isCounted() && !endpoint.alwaysAnswered)
+      throw new ServiceError('OVERLOADED', 'too many requests are in work of callers who are not known');
     if (this.#audited !== undefined) this.#front.audit?.requireWritable(this.#audited);
     const exchange = this;
     const call: Call = {
@@ -201,6 +205,20 @@ export class Exchange {
   #count(identity: Identity): void {
     if (this.#gone) throw new ServiceError('CANCELLED', 'the client went away');
     this.#workDone = this.#front.rate?.byPrincipal(identity.principal.id, this.#started);
+  }
+
+  /**
+   * Counts it for its address, where it is not counted for a principal. Not before its credentials have been read:
+   * strangers who fill the room would keep out those who are known. False where there is no room: it may be answered,
+   * but not wait for anything that is up to the client.
+   */
+  #isCounted(): boolean {
+    const { rate } = this.#front;
+    if (this.#workDone !== undefined || rate === undefined) return true;
+    if (this.#crowdedOut) return false;
+    this.#workDone = rate.withoutIdentity(this.#remoteAddress);
+    this.#crowdedOut = this.#workDone === undefined;
+    return !this.#crowdedOut;
   }
 
   async #accept(endpoint: Endpoint): Promise<ArrivedBody | undefined> {
@@ -252,7 +270,9 @@ export class Exchange {
 
   async #settle(make: () => Rendered, cut: boolean): Promise<void> {
     try {
-      const tooMuch = this.#gone || this.#body === undefined ? false : await this.#body.discard();
+      if (this.#gone) return;
+      // An answer that ends the connection waits neither for the rest of the body nor for its reader.
+      const tooMuch = !this.#isCounted() || (this.#body !== undefined && (await this.#body.discard()));
       if (this.#gone) return;
       this.#send(make(), cut || tooMuch);
     } catch (error) {
@@ -277,19 +297,21 @@ export class Exchange {
     if (close && !cut) general.push(['Connection', 'close']);
     const { observer, unsent } = this.#front;
     observer.answered(this.#operation, rendered.status, performance.now() - this.#started);
+    const { connections } = this.#front;
+    let gone = connections.gone;
     const options = {
       headOnly: this.#head.method === 'HEAD',
       cut,
       unsent,
       limitReached: observer.limitReached,
+      beforeWrite() {
+        gone = connections.gone;
+      },
     };
-    const { connections } = this.#front;
-    const gone = connections.gone;
     this.#sending = send(this.#res, rendered, general, options, () => {
       this.#end();
-      // With `cut`, it may have been closed in the very call that sent the answer.
-      if (connection === undefined || (cut && connections.gone !== gone))
-        connections.lost(this.#remoteAddress);
+      // Where the client or we want it to end, it may have been closed in the very call that wrote the last byte.
+      if (connection === undefined || connections.gone !== gone) connections.lost(this.#remoteAddress);
       else connections.rest(this.#remoteAddress, connection);
     });
   }

@@ -9,11 +9,15 @@ export interface RequestRateOptions {
   readonly perPrincipal: number;
   /** Requests of one principal in work at once. Default `limits.maxRequestsInFlightPerPrincipal`. */
   readonly inWorkPerPrincipal?: number;
+  /** Requests without an identity in work at once. Default `limits.maxRequestsInFlightWithoutIdentity`. */
+  readonly inWorkWithoutIdentity?: number;
+  /** … from one address. Default `limits.maxRequestsInFlightPerAddress`. */
+  readonly inWorkPerAddress?: number;
   readonly limitReached: (limit: LimitName) => void;
 }
 
 /**
- * How often one address and one principal may ask, and how much one principal may have in work: so much that nobody
+ * How often one address and one principal may ask, and how much each of them may have in work: so much that nobody
  * who works with the service gets there, and so little that one of them cannot take it from the others.
  */
 export class RequestRate {
@@ -22,12 +26,19 @@ export class RequestRate {
   readonly #principals: TokenBuckets | undefined;
   readonly #inWork = new Uint16Array(slotCount);
   readonly #inWorkPerPrincipal: number;
+  readonly #strangers = new Uint16Array(slotCount);
+  readonly #maxStrangers: number;
+  readonly #maxStrangersPerAddress: number;
+  #strangersInAll = 0;
   readonly #limitReached: (limit: LimitName) => void;
 
-  constructor({ perAddress, perPrincipal, inWorkPerPrincipal, limitReached }: RequestRateOptions) {
+  constructor(options: RequestRateOptions) {
+    const { perAddress, perPrincipal, limitReached } = options;
     this.#addresses = perAddress === 0 ? undefined : new TokenBuckets(perAddress);
     this.#principals = perPrincipal === 0 ? undefined : new TokenBuckets(perPrincipal);
-    this.#inWorkPerPrincipal = inWorkPerPrincipal ?? limits.maxRequestsInFlightPerPrincipal;
+    this.#inWorkPerPrincipal = options.inWorkPerPrincipal ?? limits.maxRequestsInFlightPerPrincipal;
+    this.#maxStrangers = options.inWorkWithoutIdentity ?? limits.maxRequestsInFlightWithoutIdentity;
+    this.#maxStrangersPerAddress = options.inWorkPerAddress ?? limits.maxRequestsInFlightPerAddress;
     this.#limitReached = limitReached;
   }
 
@@ -57,6 +68,30 @@ export class RequestRate {
     this.#inWork[slot] = this.#inWork[slot]! + 1;
     return () => {
       this.#inWork[slot] = this.#inWork[slot]! - 1;
+    };
+  }
+
+  /**
+   * To be called for a request that no principal is counted for. Returns what ends it, to be called once; undefined
+   * where there is no room for it.
+   */
+  withoutIdentity(address: string): (() => void) | undefined {
+    const slot = this.#slots.of(addressGroup(address));
+    const full: LimitName | undefined =
+      this.#strangers[slot]! >= this.#maxStrangersPerAddress
+        ? 'maxRequestsInFlightPerAddress'
+        : this.#strangersInAll >= this.#maxStrangers
+          ? 'maxRequestsInFlightWithoutIdentity'
+          : undefined;
+    if (full !== undefined) {
+      this.#limitReached(full);
+      return undefined;
+    }
+    this.#strangers[slot] = this.#strangers[slot]! + 1;
+    this.#strangersInAll++;
+    return () => {
+      this.#strangers[slot] = this.#strangers[slot]! - 1;
+      this.#strangersInAll--;
     };
   }
 

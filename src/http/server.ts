@@ -45,7 +45,7 @@ export interface ServerOptions {
 
 /** What WebSockets share with the requests beside them. */
 export interface SocketFront {
-  /** A socket is one of these; what closes it says `lost`. */
+  /** A socket is one of these; what closes it says `ended`. */
   readonly connections: Connections;
   readonly rate?: RequestRate | undefined;
   readonly transport: Transport;

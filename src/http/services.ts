@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Caller } from '../auth/access.ts';
 import type { AccessPolicy } from '../auth/access-policy.ts';
 import type { Backups } from '../backup/backups.ts';
 import type { Config } from '../config/settings.ts';
@@ -9,7 +10,6 @@ import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type {
-  Actor,
   AlertListQuery,
   AlertUpdate,
   AuditListQuery,
@@ -94,19 +94,19 @@ export interface Auth {
     remoteAddress: string,
   ): Promise<PrincipalChanged>;
   /** INVALID_REQUEST for a name or a password that won't do; CONFLICT for a name that is taken. */
-  createPrincipal(input: PrincipalInput, by: Actor): Promise<Principal>;
+  createPrincipal(input: PrincipalInput, by: Caller): Promise<Principal>;
   /** As `createPrincipal` and `Store.changePrincipal`. A new password ends all sessions. */
   changePrincipal(
     principal: Principal,
     input: PrincipalUpdateInput,
-    by: Actor,
+    by: Caller,
     version?: number,
   ): Promise<PrincipalChanged>;
   /** INVALID_REQUEST for a suspended principal, for roles that it does not have, and for an end in the past. */
   issueLongLived(
     principal: Principal,
     terms: TokenTerms,
-    by: Actor,
+    by: Caller,
   ): Promise<{ token: string; record: Token }>;
 }
 

@@ -58,6 +58,13 @@ describe('an access token', () => {
     });
   });
 
+  test('lasts as long as is wanted', async () => {
+    const short = accessTokens(keysOf(key), { ...terms, ttlMs: 60_000 });
+    const token = await short.issue(claims, now);
+    expect(await tokens.verify(token, now)).toEqual({ ...claims, expiresAt: now + 60_000 });
+    await expect(short.verify(token, now + 66_000)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
   test('that this test signs itself is taken, so that the attacks below fail for their own reason', async () => {
     await expect(tokens.verify(await signed(), now)).resolves.toMatchObject({ sub: claims.sub });
   });

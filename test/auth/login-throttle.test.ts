@@ -5,44 +5,71 @@ import { limits } from '../../src/limits.ts';
 const now = Date.UTC(2026, 10, 20);
 const rateLimited = expect.objectContaining({ code: 'RATE_LIMITED' });
 
-function fail(throttle: LoginThrottle, subjects: string[], times: number, at = now): void {
-  for (let i = 0; i < times; i++) throttle.begin(subjects, at);
+const most = limits.maxLoginFailuresPerMinute;
+const begin = (throttle: LoginThrottle, subjects: string[], at = now) =>
+  throttle.begin(
+    subjects.map((subject) => ({ subject, most })),
+    at,
+  );
+
+function fail(throttle: LoginThrottle, subjects: string[], times: number): void {
+  for (let i = 0; i < times; i++) begin(throttle, subjects);
 }
 
 test('the limit of failures refuses the next attempt until the minute is over', () => {
   const throttle = new LoginThrottle();
-  fail(throttle, ['name a'], limits.maxLoginFailuresPerMinute);
-  expect(() => throttle.begin(['name a'], now + 59_000)).toThrow(
+  fail(throttle, ['name a'], most);
+  expect(() => begin(throttle, ['name a'], now + 59_000)).toThrow(
     expect.objectContaining({ code: 'RATE_LIMITED', details: { retry_after_s: 1 } }),
   );
-  expect(() => throttle.begin(['name a'], now + 60_000)).not.toThrow();
+  expect(() => begin(throttle, ['name a'], now + 60_000)).not.toThrow();
 });
 
 test('either subject suffices, and others are not concerned', () => {
   const throttle = new LoginThrottle();
-  fail(throttle, ['name a', 'address 1'], limits.maxLoginFailuresPerMinute);
-  expect(() => throttle.begin(['name b', 'address 1'], now)).toThrow(rateLimited);
-  expect(() => throttle.begin(['name a', 'address 2'], now)).toThrow(rateLimited);
-  expect(() => throttle.begin(['name b', 'address 2'], now)).not.toThrow();
+  fail(throttle, ['name a', 'address 1'], most);
+  expect(() => begin(throttle, ['name b', 'address 1'])).toThrow(rateLimited);
+  expect(() => begin(throttle, ['name a', 'address 2'])).toThrow(rateLimited);
+  expect(() => begin(throttle, ['name b', 'address 2'])).not.toThrow();
 });
 
 test('attempts at once count before any has failed; a success takes its own back', () => {
   const throttle = new LoginThrottle();
-  const takeBack = throttle.begin(['name a'], now);
-  fail(throttle, ['name a'], limits.maxLoginFailuresPerMinute - 1);
-  expect(() => throttle.begin(['name a'], now)).toThrow(rateLimited);
+  const takeBack = begin(throttle, ['name a']);
+  fail(throttle, ['name a'], most - 1);
+  expect(() => begin(throttle, ['name a'])).toThrow(rateLimited);
   takeBack();
-  expect(() => throttle.begin(['name a'], now)).not.toThrow();
+  expect(() => begin(throttle, ['name a'])).not.toThrow();
 });
 
 test('a flood of names is forgotten without memory, and the throttled name stays throttled', () => {
   const throttle = new LoginThrottle();
-  fail(throttle, ['name a'], limits.maxLoginFailuresPerMinute);
+  fail(throttle, ['name a'], most);
   for (let i = 0; i < 20_000; i++)
     try {
-      throttle.begin([`name ${i}`], now);
+      begin(throttle, [`name ${i}`]);
     } catch {
       // shares the slot of the throttled one
     }
-  expect(() => throttle.begin(['name a'], now)).toThrow(rateLimited);
+  expect(() => begin(throttle, ['name a'])).toThrow(rateLimited);
+});
+
+const wrong = async () => false;
+const right = async () => true;
+
+test('a stranger who fails all the time is stopped, and does not keep the owner out', async () => {
+  const throttle = new LoginThrottle();
+  for (let i = 0; i < most; i++) expect(await throttle.check('admin', '203.0.113.9', now, wrong)).toBe(false);
+  await expect(throttle.check('admin', '203.0.113.9', now, right)).rejects.toEqual(rateLimited);
+  expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
+});
+
+test('many strangers are stopped by the account; from where it signed in before, it still may', async () => {
+  const throttle = new LoginThrottle();
+  expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
+  for (let i = 0; i < limits.maxAccountLoginFailuresPerMinute; i++)
+    expect(await throttle.check('admin', `198.51.100.${i}`, now, wrong)).toBe(false);
+  await expect(throttle.check('admin', '203.0.113.9', now, right)).rejects.toEqual(rateLimited);
+  expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
+  expect(await throttle.check('other', '203.0.113.9', now, right)).toBe(true);
 });

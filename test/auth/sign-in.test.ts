@@ -74,6 +74,7 @@ async function service() {
 }
 
 const unauthenticated = { code: 'UNAUTHENTICATED' };
+const operator = { ...system, roles: ['admin'] as const };
 
 describe('the first start', () => {
   test('creates the administrator with the password given, unlogged, once', async () => {
@@ -86,12 +87,21 @@ describe('the first start', () => {
     await expect(login()).resolves.toBeDefined();
   });
 
+  test('creates no other one when the administrator was renamed since', async () => {
+    const { shown, reader, writer, sources, store } = await service();
+    const { id } = reader.principalByName('admin')!;
+    await store.changePrincipal(id, { name: 'root-ops' }, system);
+    await ensureAdministrator({ reader, writer, sources }, password, (generated) => shown.push(generated));
+    expect([reader.principalByName('admin'), reader.listPrincipals(1, 10).total]).toEqual([undefined, 1]);
+    expect(shown).toEqual([]);
+  });
+
   test('generates a password where none was given, and shows it before it is stored', async () => {
     const created: Principal[] = [];
     const shown: string[] = [];
     await ensureAdministrator(
       {
-        reader: { principalByName: () => undefined },
+        reader: { listPrincipals: () => ({ principals: [], total: 0 }) },
         writer: { createPrincipal: async (principal) => void created.push(principal) },
         sources: { now: () => start, newId: () => uuid7(start) },
       },
@@ -231,7 +241,7 @@ describe('a login', () => {
 
   test('is throttled by account, from wherever, and then by address', async () => {
     const { login, clock } = await service();
-    for (let i = 0; i < limits.maxLoginFailuresPerMinute; i++)
+    for (let i = 0; i < limits.maxAccountLoginFailuresPerMinute; i++)
       await expect(login({ password: 'wrong' }, `192.0.2.${i}`)).rejects.toMatchObject(unauthenticated);
     await expect(login({}, '203.0.113.1')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     clock.now += minute;
@@ -241,6 +251,14 @@ describe('a login', () => {
     await expect(login({}, '198.51.100.1')).rejects.toMatchObject({ code: 'RATE_LIMITED' });
     await expect(login({}, '198.51.100.2')).resolves.toBeDefined();
   });
+});
+
+test('credentials last as long as the settings say', async () => {
+  const { reader, writer, throttle, sources, tokens } = await service();
+  const lives = { accessTokenMs: 2 * minute, sessionMs: 10 * minute };
+  const { login } = createSignIn({ reader, writer, tokens, throttle, sources, lives });
+  const session = await login({ username: 'admin', password }, '192.0.2.1', () => undefined);
+  expect([session.expires_in, session.refresh_expires_in]).toEqual([120, 600]);
 });
 
 describe('credentials', () => {
@@ -256,7 +274,12 @@ describe('credentials', () => {
     const { add, who, clock, reader, store, ...parts } = await service();
     const sensor = await add({ name: 'zeek-1', kind: 'sensor', roles: ['sensor'] });
     const expires_at = new Date(start + 60 * minute).toISOString();
-    const issued = await issueLongLived(parts, sensor, { name: 'x', roles: ['sensor'], expires_at }, system);
+    const issued = await issueLongLived(
+      parts,
+      sensor,
+      { name: 'x', roles: ['sensor'], expires_at },
+      operator,
+    );
     expect(issued.token).toBe(`candor_${issued.record.jti}_${issued.token.slice(-43)}`);
     await expect(who(issued.token)).resolves.toMatchObject({
       principal: { id: sensor.id },
@@ -266,7 +289,7 @@ describe('credentials', () => {
     });
     const wrong = `${issued.token.slice(0, -1)}${issued.token.endsWith('A') ? 'B' : 'A'}`;
     await expect(who(wrong)).rejects.toMatchObject(unauthenticated);
-    const endless = await issueLongLived(parts, sensor, { name: 'y', roles: ['sensor'] }, system);
+    const endless = await issueLongLived(parts, sensor, { name: 'y', roles: ['sensor'] }, operator);
     expect(await who(endless.token)).not.toHaveProperty('expiresAt');
     clock.now += 60 * minute;
     await expect(who(issued.token)).rejects.toMatchObject(unauthenticated);
@@ -278,13 +301,13 @@ describe('credentials', () => {
     const { add, ...parts } = await service();
     const sensor = await add({ name: 'zeek-1', roles: ['sensor'] });
     await expect(
-      issueLongLived(parts, sensor, { name: 'x', roles: ['admin'] }, system),
+      issueLongLived(parts, sensor, { name: 'x', roles: ['admin'] }, operator),
     ).rejects.toMatchObject({
       details: { field: 'scopes' },
     });
     const expires_at = new Date(start).toISOString();
     await expect(
-      issueLongLived(parts, sensor, { name: 'x', roles: ['sensor'], expires_at }, system),
+      issueLongLived(parts, sensor, { name: 'x', roles: ['sensor'], expires_at }, operator),
     ).rejects.toMatchObject({ details: { field: 'expires_at' } });
   });
 

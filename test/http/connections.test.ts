@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { Agent, get as httpsGet } from 'node:https';
+import { connect as connectTls } from 'node:tls';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { Connections } from '../../src/http/connections.ts';
@@ -16,7 +18,23 @@ const later = get('/later', async () => {
   await new Promise((resolve) => setTimeout(resolve, 20));
   return data('late');
 });
-const endpoints = [get('/ok', () => data('fine')), later, echo()];
+/** More than a socket takes in one go. */
+const large = get('/large', () => data('x'.repeat(3_000_000)));
+const endpoints = [get('/ok', () => data('fine')), later, large, echo()];
+
+/** Requests whose answer ends the connection, as the client wants it: uWebSockets.js closes it within the last write. */
+const lastRequests = [
+  'GET /ok',
+  'GET /later',
+  'GET /large',
+  'HEAD /large',
+  'HEAD /later',
+  'OPTIONS /ok',
+].flatMap((line) => [
+  `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+  `${line} HTTP/1.0\r\nHost: x\r\n\r\n`,
+]);
+const nameOf = (asked: string) => asked.trimEnd().replaceAll('\r\n', ', ');
 
 /** The least that a WebSocket needs of the front. */
 const sockets = (app: TemplatedApp, front: SocketFront) =>
@@ -29,8 +47,20 @@ const sockets = (app: TemplatedApp, front: SocketFront) =>
       }
       res.upgrade({}, req.getHeader('sec-websocket-key'), '', '', context);
     },
-    close: () => front.connections.lost(here),
+    close: () => front.connections.ended(here),
   });
+
+/** What came on a TLS connection until it was closed. */
+async function overTls(port: number, asked: string): Promise<string> {
+  const socket = connectTls({ port, host: here, rejectUnauthorized: false });
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text;
+  });
+  socket.on('error', () => undefined).write(asked);
+  await once(socket, 'close');
+  return received;
+}
 
 async function counted(options: { max?: number; maxPerAddress?: number } = {}) {
   const reached: LimitName[] = [];
@@ -119,6 +149,19 @@ test.each(Object.keys(lives))('a connection that was %s is counted while it is o
   await eventually(() => connections.open === 0 && connections.openFrom(here) === 0);
 });
 
+test.each(lastRequests.map((asked) => [nameOf(asked), asked] as const))(
+  'a connection closed with its answer is not counted any more: %s',
+  async (_, asked) => {
+    const { server, connections } = await counted();
+    const other = await Wire.open(server.port);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => untilClosed(server.port, asked)));
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 (20|505)/);
+    await eventually(() => connections.open === 1 && connections.openFrom(here) === 1);
+    other.end();
+    await eventually(() => connections.open === 0 && server.inFlight === 0);
+  },
+);
+
 test('all of them at once, again and again, leave nothing behind', async () => {
   const { server, connections } = await counted();
   for (let round = 0; round < 10; round++) {
@@ -153,6 +196,17 @@ test.each([
 describe.skipIf(withoutOpenssl !== undefined)('over TLS', () => {
   const folder = temporaryFolder();
   afterAll(() => folder.remove());
+
+  test('those closed with their answer are not counted any more', async () => {
+    const authority = Authority.root(folder.path, 'closing');
+    const connections = new Connections({ limitReached: () => undefined });
+    const { server } = await serve(endpoints, { connections, tls: authority.server('closing-server') });
+    for (const asked of lastRequests) {
+      const answers = await Promise.all([1, 2, 3].map(() => overTls(server.port, asked)));
+      for (const answer of answers) expect(answer, nameOf(asked)).toMatch(/^HTTP\/1.1 (20|505)/);
+      await eventually(() => connections.open === 0 && connections.openFrom(here) === 0);
+    }
+  });
 
   test('they are counted too: no handshake, a bad one, requests, WebSockets', async () => {
     const authority = Authority.root(folder.path, 'root');

@@ -106,12 +106,65 @@ describe('over HTTP', () => {
       const { status, body } = await update(change);
       expect([status, (body as Failure).error.details?.reason]).toEqual([409, 'locks_out']);
     }
-    expect((await update({ roles: ['auditor', 'viewer'] })).status).toBe(200);
+    expect((await update({ name: 'the-keeper' })).status).toBe(200);
     const back = await service.call('updatePolicy', 'PUT /api/v1/policy', {
       token: asKeeper,
       json: { rules },
     });
     expect(back.status).toBe(200);
+  });
+
+  test('who may issue tokens or provision hands out no more than he holds', async () => {
+    const { rules } = (await read()).data.attributes;
+    const granted = ['issueToken', 'createPrincipal', 'updatePrincipal'].map((operation) =>
+      forRoles(operation, 'admin', 'analyst'),
+    );
+    expect((await put(withRules(rules, ...granted))).status).toBe(200);
+    const json = { name: 'ann', kind: 'user', roles: ['analyst'], password };
+    const created = await service.call('createPrincipal', 'POST /api/v1/principals', { token, json });
+    const ann = (created.body as { data: { id: string } }).data.id;
+    const login = await service.call('login', 'POST /auth/login', { json: { username: 'ann', password } });
+    const asAnn = (login.body as { access_token: string }).access_token;
+    const me = (await service.call('whoAmI', 'GET /auth/me', { token })).body as { data: { id: string } };
+
+    const issue = (principal_id: string, ...scopes: string[]) =>
+      service.call('issueToken', 'POST /api/v1/tokens', {
+        token: asAnn,
+        json: { name: 't', principal_id, scopes },
+      });
+    const update = (id: string, change: object) =>
+      service.call('updatePrincipal', `PUT /api/v1/principals/${id}`, { token: asAnn, json: change });
+    const provision = (...roles: string[]) =>
+      service.call('createPrincipal', 'POST /api/v1/principals', {
+        token: asAnn,
+        json: { name: `by-ann-${roles.join('-')}`, kind: 'sensor', roles },
+      });
+    const taken = [
+      await issue(me.data.id, 'admin'),
+      await issue(me.data.id, 'viewer'),
+      await issue(ann, 'sensor'),
+      await update(ann, { roles: ['analyst', 'admin'] }),
+      await update(me.data.id, { password: 'taken over' }),
+      await provision('sensor'),
+    ];
+    expect(taken.map(({ status }) => status)).toEqual(taken.map(() => 403));
+    expect((await issue(ann, 'viewer')).status).toBe(201);
+    expect((await provision('viewer')).status).toBe(201);
+    expect((await put(rules)).status).toBe(200);
+  });
+
+  test('bundles of entries are kept by shared caches only while everybody may see them', async () => {
+    const { rules } = (await read()).data.attributes;
+    const cached = async () =>
+      (await service.call('getEntryBundle', 'GET /tile/entries/000.p/1', { token })).headers
+        .get('cache-control')
+        ?.split(',')[0];
+    expect(await cached()).toBe('private');
+    const open: AccessRule = { operation: 'getEntryBundle', access: 'public', roles: [] };
+    expect((await put(withRules(rules, open))).status).toBe(200);
+    expect(await cached()).toBe('public');
+    expect((await put(rules)).status).toBe(200);
+    expect(await cached()).toBe('private');
   });
 
   test('a reload takes the file', async () => {

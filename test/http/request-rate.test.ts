@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { data } from '../../src/http/reply.ts';
 import { RequestRate } from '../../src/http/request-rate.ts';
-import type { LimitName } from '../../src/limits.ts';
+import { type LimitName, limits } from '../../src/limits.ts';
 import { bodyOf, eventually, get, serve, stopAll } from './serve.ts';
 
 afterEach(stopAll);
@@ -69,6 +69,30 @@ describe('of one principal', () => {
     first();
     rate.byPrincipal('p', 0);
     expect(reached).toEqual(['maxRequestsInFlightPerPrincipal']);
+  });
+});
+
+describe('without an identity', () => {
+  test('so many are in work from one address or /64, and in all; room is made by the end of each', () => {
+    const { rate, reached } = rateOf({ inWorkPerAddress: 2, inWorkWithoutIdentity: 3 });
+    const first = rate.withoutIdentity('2001:db8:0:1::1');
+    expect(rate.withoutIdentity('2001:db8:0:1::2')).toBeDefined();
+    expect(rate.withoutIdentity('2001:db8:0:1:ffff::3')).toBeUndefined();
+    const other = rate.withoutIdentity('192.0.2.1');
+    expect(rate.withoutIdentity('192.0.2.2')).toBeUndefined();
+    expect(reached).toEqual(['maxRequestsInFlightPerAddress', 'maxRequestsInFlightWithoutIdentity']);
+    first?.();
+    expect(rate.withoutIdentity('2001:db8:0:1::3')).toBeDefined();
+    other?.();
+    expect(rate.withoutIdentity('192.0.2.2')).toBeDefined();
+  });
+
+  test('the limits leave a principal its share of all requests in work, whatever strangers do', () => {
+    const { maxRequestsInFlight, maxRequestsInFlightPerPrincipal: one } = limits;
+    expect(limits.maxRequestsInFlightWithoutIdentity + one).toBeLessThan(maxRequestsInFlight);
+    expect(limits.maxRequestsInFlightPerAddress * limits.maxPublicJsonBodyBytes).toBeLessThan(
+      limits.maxPublicJsonInFlightBytes,
+    );
   });
 });
 

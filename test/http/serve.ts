@@ -109,8 +109,9 @@ export class Wire {
     });
   }
 
-  static async open(port: number): Promise<Wire> {
-    const socket = connect(port, '127.0.0.1');
+  /** `from`: the address of the client, of 127.0.0.0/8. */
+  static async open(port: number, from = '127.0.0.1'): Promise<Wire> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress: from });
     await once(socket, 'connect');
     return new Wire(socket);
   }

@@ -79,7 +79,7 @@ describe.skipIf(withoutOpenssl !== undefined)('client certificates', () => {
       { writer: store, sources },
       reader.principal(ids.ann)!,
       { name: 't', roles: ['admin'] },
-      system,
+      { ...system, roles: ['admin'] },
     );
     return { ledger, store, reader, token: issued.token, authenticate: createAuthenticator(reader, tokens) };
   }

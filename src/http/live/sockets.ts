@@ -76,7 +76,10 @@ type UpgradeContext = Parameters<HttpResponse['upgrade']>[4];
 export function createSockets(services: SocketServices): Sockets {
   const { limitReached, logError } = services;
   const open = new Set<Socket>();
+  /** They have not said who they are … */
   const strangers = new Set<Socket>();
+  /** … or it is not known yet whether that is true. */
+  const unchecked = new Set<Socket>();
   let stopping = false;
 
   const authenticate = async (credentials: Credentials, operation: OperationId): Promise<SocketIdentity> => {
@@ -96,21 +99,22 @@ export function createSockets(services: SocketServices): Sockets {
     const data = ws.getUserData();
     const wire = new UwsWire(ws, limitReached);
     data.wire = wire;
-    const full: LimitName | undefined =
-      open.size >= services.maxSockets
-        ? 'maxSockets'
-        : !bears(data.credentials) && strangers.size >= limits.maxUnauthenticatedSockets
-          ? 'maxUnauthenticatedSockets'
-          : undefined;
-    if (full) {
-      limitReached(full);
-      const error = new ServiceError('RATE_LIMITED', 'too many sockets are open');
-      wire.send(errorMessage(error, services.now()));
-      return wire.close(closeCodes.tooMany, error.message);
-    }
-    open.add(ws);
     const { credentials, operation } = data;
-    if (credentials.authorization === undefined) strangers.add(ws);
+    const unknown = bears(credentials) ? unchecked : strangers;
+    if (open.size >= services.maxSockets) return refuse(wire, 'maxSockets');
+    if (unknown.size >= limits.maxUnauthenticatedSockets) return refuse(wire, 'maxUnauthenticatedSockets');
+    open.add(ws);
+    unknown.add(ws);
+    const check = async (): Promise<SocketIdentity> => {
+      try {
+        return await authenticate(credentials, operation);
+      } catch (error) {
+        // Without a token yet, it waits for one as others do.
+        if (unchecked.delete(ws) && strangers.add(ws).size > limits.maxUnauthenticatedSockets)
+          refuse(wire, 'maxUnauthenticatedSockets');
+        throw error;
+      }
+    };
     data.session = new Session(
       wire,
       {
@@ -119,12 +123,22 @@ export function createSockets(services: SocketServices): Sockets {
         now: services.now,
         limitReached,
         logError,
-        onAdmitted: () => strangers.delete(ws),
+        onAdmitted() {
+          strangers.delete(ws);
+          unchecked.delete(ws);
+        },
         othersMayCome: credentials.authorization === undefined,
         ...(data.preset ? { preset: data.preset } : {}),
       },
-      bears(credentials) ? () => authenticate(credentials, operation) : undefined,
+      bears(credentials) ? check : undefined,
     );
+  };
+
+  const refuse = (wire: UwsWire<SocketData>, limit: LimitName): void => {
+    limitReached(limit);
+    const error = new ServiceError('RATE_LIMITED', 'too many sockets are open');
+    wire.send(errorMessage(error, services.now()));
+    wire.close(closeCodes.tooMany, error.message);
   };
 
   /** Nothing may be thrown into uWebSockets.js: it would end the process. */
@@ -162,9 +176,10 @@ export function createSockets(services: SocketServices): Sockets {
       }),
     close: (ws, _code, message) => {
       const { address, session, wire } = ws.getUserData();
-      front.connections.lost(address);
+      front.connections.ended(address);
       open.delete(ws);
       strangers.delete(ws);
+      unchecked.delete(ws);
       wire?.gone();
       session?.closed();
       if (Buffer.from(message).equals(tooBig)) limitReached('maxSocketMessageBytes');

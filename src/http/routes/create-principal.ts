@@ -1,3 +1,4 @@
+import { callerOf } from '../access.ts';
 import type { Handler } from '../context.ts';
 import { requireLog } from '../log-required.ts';
 import { principalAttributes } from '../principal-reads.ts';
@@ -8,7 +9,7 @@ const passwordLimits = { OVERLOADED: 'maxPasswordChecksInFlight' } as const;
 
 export const createPrincipal: Handler<'createPrincipal'> = async ({ services, body, identity }) => {
   await requireLog(services);
-  const creating = services.auth.createPrincipal(body, identity.principal);
+  const creating = services.auth.createPrincipal(body, callerOf(identity));
   const principal = await countingRefusals(services.metrics, passwordLimits, creating);
   services.pokeOutbox();
   const location = `/api/v1/principals/${principal.id}`;

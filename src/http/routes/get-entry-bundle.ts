@@ -5,5 +5,5 @@ import { addressIn, tileReply } from '../tile-replies.ts';
 export const getEntryBundle: Handler<'getEntryBundle'> = async ({ services, params }) => {
   const { index, width } = addressIn('bundle', params.bundle, parseEntriesPath);
   const body = await services.ledger.entryBundle(index, width);
-  return tileReply(body, services.config['transparency.public_entries']);
+  return tileReply(body, services.policy.accessOf('getEntryBundle') === 'public');
 };

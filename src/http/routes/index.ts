@@ -117,6 +117,7 @@ export const handlers = {
 export function endpoints(services: Services): Endpoint[] {
   const budgets: BodyBudgets = {
     json: new Budget(limits.maxJsonInFlightBytes),
+    publicJson: new Budget(limits.maxPublicJsonInFlightBytes),
     ingest: new Budget(services.config['limits.max_ingest_in_flight_bytes']),
   };
   const serve = <Op extends HttpOperation>(operation: Op) =>

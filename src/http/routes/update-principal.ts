@@ -1,4 +1,5 @@
 import type { PrincipalUpdateInput } from '../../contract/resources/principal.ts';
+import { callerOf } from '../access.ts';
 import type { Handler } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
 import { requireLog } from '../log-required.ts';
@@ -17,7 +18,7 @@ export const updatePrincipal: Handler<'updatePrincipal'> = async (context) => {
   // The policy may have given administration to another role than `admin`, which the store looks after.
   if (known.status === 'active' && (body.roles !== undefined || status !== 'active'))
     services.policy.requireAdministrator({ ...known, roles, status });
-  const changing = services.auth.changePrincipal(known, body, identity.principal, version);
+  const changing = services.auth.changePrincipal(known, body, callerOf(identity), version);
   const { principal } = await countingRefusals(services.metrics, passwordLimits, changing);
   services.principalChanged(principal.id);
   services.pokeOutbox();

@@ -18,8 +18,8 @@ import { Key } from './signing-key.ts';
 
 export type { Key, SigningKey } from './signing-key.ts';
 
-/** An access token lives for 15 minutes; clocks of those who verify it may differ a little. */
-const tokenGraceMs = 20 * 60_000;
+/** An access token lives for an hour at most; clocks of those who verify it may differ a little. */
+const tokenGraceMs = 65 * 60_000;
 
 interface View {
   /** Oldest first. */
