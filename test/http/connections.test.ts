@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { Agent, get as httpsGet } from 'node:https';
 import { connect as connectTls } from 'node:tls';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { Connections } from '../../src/http/connections.ts';
+import { type ConnectionSource, Connections } from '../../src/http/connections.ts';
 import { data } from '../../src/http/reply.ts';
 import type { SocketFront, TemplatedApp } from '../../src/http/server.ts';
-import type { LimitName } from '../../src/limits.ts';
+import { type LimitName, limits } from '../../src/limits.ts';
 import { echo, eventually, get, serve, stopAll, untilClosed, Wire } from './serve.ts';
 import { Authority, temporaryFolder, withoutOpenssl } from './tls-certificates.ts';
 
@@ -22,7 +22,10 @@ const later = get('/later', async () => {
 const large = get('/large', () => data('x'.repeat(3_000_000)));
 const endpoints = [get('/ok', () => data('fine')), later, large, echo()];
 
-/** Requests whose answer ends the connection, as the client wants it: uWebSockets.js closes it within the last write. */
+/**
+ * Requests whose answer ends the connection, as the client wants it: uWebSockets.js closes it within the last write.
+ * It answers HTTP/1.0 by itself, with 505.
+ */
 const lastRequests = [
   'GET /ok',
   'GET /later',
@@ -191,6 +194,43 @@ test.each([
   await next.until(/fine/);
   for (const wire of [...open, next]) wire.end();
   await eventually(() => connections.open === 0);
+});
+
+test('a WebSocket that ended lingers uncounted where few do, else it counts for as long as it can', () => {
+  vi.useFakeTimers();
+  try {
+    const connections = new Connections({ maxPerAddress: 0, limitReached: () => undefined });
+    let came: (res: ConnectionSource, count: number) => void = () => undefined;
+    connections.watch({
+      filter(handler) {
+        came = handler;
+      },
+    });
+    const lives = (address: string, count: number) => {
+      const source = {
+        getRemoteAddressAsText: () => Uint8Array.from(Buffer.from(address)).buffer,
+        onAborted: () => undefined,
+        close: () => undefined,
+      };
+      for (let n = 0; n < count; n++) {
+        came(source, 1);
+        connections.ended(address);
+      }
+    };
+    const most = limits.maxClosingSocketsPerAddress;
+    lives('192.0.2.1', most + 10);
+    expect([connections.open, connections.openFrom('192.0.2.1')]).toEqual([10, 10]);
+    const addresses = Math.ceil(limits.maxClosingSockets / most);
+    for (let n = 2; n <= addresses; n++) lives(`192.0.2.${n}`, most);
+    lives('192.0.2.100', 5);
+    expect([connections.open, connections.openFrom('192.0.2.100')]).toEqual([15, 5]);
+    vi.advanceTimersByTime(limits.closingSocketMs);
+    expect([connections.open, connections.openFrom('192.0.2.1')]).toEqual([0, 0]);
+    lives('192.0.2.1', most);
+    expect(connections.open).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe.skipIf(withoutOpenssl !== undefined)('over TLS', () => {

@@ -320,6 +320,7 @@ describe('alerts', () => {
   });
 
   test('a change is answered, published, and guarded by If-Match', async () => {
+    await service.pump.idle(); // where its entry stands is a change of the alert, too
     const before = await service.call('getAlert', `GET /api/v1/alerts/${id}`, { token: admin });
     const put = (json: unknown, headers: Record<string, string> = {}) =>
       service.call('updateAlert', `PUT /api/v1/alerts/${id}`, { token: admin, json, headers });

@@ -10,6 +10,7 @@ import { BlockBuilder } from '../../../src/events/block-builder.ts';
 import type { NetworkRecord } from '../../../src/events/records.ts';
 import { writeEventJson } from '../../../src/events/resource.ts';
 import { compileFilter } from '../../../src/events/select.ts';
+import { Connections } from '../../../src/http/connections.ts';
 import type { Credentials } from '../../../src/http/endpoint.ts';
 import { eventChannel, LiveBlock, type ReplayEvents } from '../../../src/http/live/event-channel.ts';
 import { Hub } from '../../../src/http/live/hub.ts';
@@ -20,13 +21,14 @@ import type { CommittedBlock } from '../../../src/store/store.ts';
 import { MemoryChannel } from './fakes.ts';
 
 const stream = '/api/v1/events/network/stream';
-const maxSockets = 5;
+let maxSockets: number;
 const year = 365 * 24 * 3600 * 1000;
 
 let server: Server;
 let sockets: Sockets;
 let hub: Hub;
 let blocks: CommittedBlock[];
+let connections: Connections;
 let reached: LimitName[];
 let errors: unknown[];
 let head: number;
@@ -51,10 +53,15 @@ const replay: ReplayEvents = async ({ table, since, filter, limit }) => {
 const suspended = new Set<string>();
 const demoted = new Set<string>();
 
+/** Ends the checks of the token `slow`, which is a bad one. */
+let endSlow: () => void;
+let slow: Promise<void>;
+
 /** Tokens say what they are: `viewer`, `sensor`, `viewer-for-300ms`. */
 async function authenticate({ authorization }: Credentials, now: number): Promise<SocketCredentials> {
   await new Promise((resolve) => setTimeout(resolve, 5));
   const token = authorization?.replace('Bearer ', '') ?? '';
+  if (token === 'slow') await slow;
   const [role = '', , end] = token.split('-');
   if ((role !== 'viewer' && role !== 'sensor') || suspended.has(token))
     throw new ServiceError('UNAUTHENTICATED', 'bad credentials');
@@ -64,6 +71,15 @@ async function authenticate({ authorization }: Credentials, now: number): Promis
 }
 
 beforeEach(async () => {
+  await start(5);
+});
+
+async function start(most: number): Promise<void> {
+  maxSockets = most;
+  slow = new Promise((resolve) => {
+    endSlow = resolve;
+  });
+  connections = new Connections({ limitReached: () => undefined });
   [blocks, reached, errors, head] = [[], [], [], 0];
   const limitReached = (limit: LimitName) => void reached.push(limit);
   const logError = (error: unknown) => void errors.push(error);
@@ -92,9 +108,10 @@ beforeEach(async () => {
     log: pino({ level: 'silent' }),
     observer: { answered: () => {}, limitReached },
     sockets: sockets.register,
+    connections,
     drainMs: 100,
   });
-});
+}
 
 afterEach(async () => {
   for (const client of clients.splice(0)) client.terminate();
@@ -210,8 +227,8 @@ const subscribe = (filters: object, more: object = {}) => ({
 });
 
 /** A handshake by hand, for clients that misbehave. */
-function dial(path: string, headers: readonly string[] = []): Socket {
-  const socket = connect(server.port, '127.0.0.1');
+function dial(path: string, headers: readonly string[] = [], options = {}): Socket {
+  const socket = connect({ port: server.port, host: '127.0.0.1', ...options });
   raw.push(socket);
   socket.on('error', () => {});
   const lines = [
@@ -537,3 +554,34 @@ it('strangers cannot take the places of others', async () => {
   client.say({ type: 'ping' });
   await client.until((messages) => messages.some(({ type }) => type === 'pong'));
 });
+
+it('credentials that are being checked have places of their own', async () => {
+  await server.close();
+  const most = limits.maxUnauthenticatedSockets;
+  await start(3 * most);
+  for (let n = 0; n < most; n++) dial('/ws', ['Authorization: Bearer slow']);
+  await waitFor(() => sockets.count() === most);
+  expect((await new Client('/ws', { token: 'viewer' }).closed).code).toBe(4429);
+  expect(reached).toEqual(['maxUnauthenticatedSockets']);
+  await new Client('/ws').open();
+  endSlow();
+  await waitFor(() => sockets.count() === 1);
+  await new Client('/ws', { token: 'viewer' }).admitted();
+});
+
+it.each([
+  ['refused', ['Authorization: Bearer nobody'], Buffer.alloc(0)],
+  ['that say farewell', [], Buffer.from([0x88, 0x80, 1, 2, 3, 4])],
+])(
+  'sockets %s, whose clients never end their side, go on counting past those that may linger',
+  async (_, headers, said) => {
+    const lingering = limits.maxClosingSocketsPerAddress;
+    for (let n = 0; n < lingering + 20; n++) {
+      const socket = dial('/ws', headers, { allowHalfOpen: true });
+      await once(socket, 'data');
+      socket.resume().write(said);
+    }
+    await waitFor(() => sockets.count() === 0);
+    expect(connections.openFrom('127.0.0.1')).toBe(20);
+  },
+);
