@@ -38,9 +38,9 @@ export function createAuthenticator(
   tokens: AccessTokens,
   noted: (jti: string, nowMs: number) => void = () => undefined,
 ) {
-  const good = (token: Token, nowMs: number, expiresAt: number | undefined): AuthenticatedIdentity => {
-    const found = identity(reader, token, nowMs, expiresAt);
-    noted(token.jti, nowMs);
+  const good = (held: Held, nowMs: number, expiresAt: number | undefined): AuthenticatedIdentity => {
+    const found = identity(held, nowMs, expiresAt);
+    noted(held.token.jti, nowMs);
     return found;
   };
   return async (
@@ -51,13 +51,13 @@ export function createAuthenticator(
       return holder(reader, certificate, nowMs);
     const bearer = bearerToken(authorization);
     if (isSecret('long_lived', bearer)) {
-      const token = longLivedToken(reader, bearer);
-      return good(token, nowMs, endOf(token));
+      const held = longLived(reader, bearer);
+      return good(held, nowMs, endOf(held.token));
     }
     const claims = await tokens.verify(bearer, nowMs);
-    const session = reader.token(claims.jti);
-    if (session?.kind !== 'session' || session.principal_id !== claims.sub) throw refused();
-    return good(session, nowMs, claims.expiresAt);
+    const held = reader.holder(claims.jti);
+    if (held?.token.kind !== 'session' || held.token.principal_id !== claims.sub) throw refused();
+    return good(held, nowMs, claims.expiresAt);
   };
 }
 
@@ -69,22 +69,22 @@ function bearerToken(authorization: string | undefined): string {
   return match[1]!;
 }
 
-function longLivedToken(reader: IdentityReader, text: string): Token {
+type Held = NonNullable<ReturnType<IdentityReader['holder']>>;
+
+function longLived(reader: IdentityReader, text: string): Held {
   const presented = parseSecret('long_lived', text);
-  const token = presented === undefined ? undefined : reader.token(presented.jti);
-  if (presented === undefined || token?.kind !== 'long_lived') throw refused();
-  if (!matchesSecret(presented.secret, token.secret_hash)) throw refused();
-  return token;
+  const held = presented === undefined ? undefined : reader.holder(presented.jti);
+  if (presented === undefined || held?.token.kind !== 'long_lived') throw refused();
+  if (!matchesSecret(presented.secret, held.token.secret_hash)) throw refused();
+  return held;
 }
 
 function identity(
-  reader: IdentityReader,
-  token: Token,
+  { token, principal }: Held,
   nowMs: number,
   expiresAt: number | undefined,
 ): AuthenticatedIdentity {
   if (token.revoked_at !== undefined || (endOf(token) ?? Number.POSITIVE_INFINITY) <= nowMs) throw refused();
-  const principal = reader.principal(token.principal_id);
   if (principal?.status !== 'active') throw refused();
   return {
     principal: { id: principal.id, name: principal.name },

@@ -1,7 +1,7 @@
 import type { Store, StoreReader } from '../store/store.ts';
 
 /** What is known now. Reads are of the newest flushed state, so that a revocation counts at once. */
-export type IdentityReader = Pick<StoreReader, 'principal' | 'principalByName' | 'token'>;
+export type IdentityReader = Pick<StoreReader, 'principal' | 'principalByName' | 'token' | 'holder'>;
 
 /** Changes of identities; each resolves once it is on disk. */
 export type IdentityWriter = Pick<

@@ -300,6 +300,8 @@ export interface StoreReader {
   principal(id: string): Principal | undefined;
   principalByName(name: string): Principal | undefined;
   token(jti: string): Token | undefined;
+  /** A token and whose it is, of one snapshot. */
+  holder(jti: string): { readonly token: Token; readonly principal: Principal | undefined } | undefined;
   /** Newest first. */
   listTokens(page: number, perPage: number): { readonly tokens: readonly Token[]; readonly total: number };
   /** Newest first. */

@@ -41,6 +41,10 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     principal: fresh((id) => byId(tables.principals, id)),
     principalByName: fresh((name) => principalByName(tables, name)),
     token: fresh((jti) => byId(tables.tokens, jti)),
+    holder: fresh((jti) => {
+      const token = byId(tables.tokens, jti);
+      return token && { token, principal: tables.principals.get(token.principal_id) };
+    }),
     listTokens: fresh((page, perPage) => listTokens(tables, page, perPage)),
     listPrincipals: fresh((page, perPage) => listPrincipals(tables, page, perPage)),
     administrators: fresh(() => entryCount(tables.administrators)),
