@@ -315,7 +315,8 @@ describe('credentials', () => {
     const { reader, tokens, login, clock } = await service();
     const { access_token } = await login();
     let principal: Principal | undefined = reader.principalByName('admin');
-    const changed = createAuthenticator({ ...reader, principal: () => principal }, tokens);
+    const holder = (jti: string) => ({ ...reader.holder(jti)!, principal });
+    const changed = createAuthenticator({ ...reader, holder }, tokens);
     const ask = () => changed({ authorization: `bearer ${access_token}` }, clock.now);
     expect((await ask()).roles).toEqual(['admin']);
     principal = { ...principal!, roles: ['viewer'] };
