@@ -10,7 +10,8 @@ export interface Provision {
   /**
    * Creates a principal. A user without a password signs in with a client certificate.
    *
-   * @throws INVALID_REQUEST that names the field; FORBIDDEN for roles that the caller lacks; CONFLICT for a name that is taken; OVERLOADED.
+   * @throws INVALID_REQUEST that names the field; FORBIDDEN for roles that the caller lacks; CONFLICT for a name that is
+   * taken; OVERLOADED.
    */
   createPrincipal(input: PrincipalInput, by: Caller): Promise<Principal>;
   /**

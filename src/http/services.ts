@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
 import type { Caller } from '../auth/access.ts';
 import type { AccessPolicy } from '../auth/access-policy.ts';
+import type { ChangePassword } from '../auth/change-password.ts';
+import type { TokenTerms } from '../auth/long-lived.ts';
+import type { Provision } from '../auth/provision.ts';
+import type { SignIn } from '../auth/sign-in.ts';
 import type { Backups } from '../backup/backups.ts';
 import type { Config } from '../config/settings.ts';
 import type { StoredSettings } from '../config/stored-settings.ts';
-import type { PrincipalInput, PrincipalUpdateInput, Role } from '../contract/resources/principal.ts';
-import type { LoginInput, PasswordInput, SessionTokens } from '../contract/resources/session.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -17,12 +19,10 @@ import type {
   EventListQuery,
   ListPage,
   Principal,
-  PrincipalChanged,
   Store,
   StoreReader,
   Token,
 } from '../store/store.ts';
-import type { Identity } from './endpoint.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What the operations need of the rest of the service. The composition root puts it together. */
@@ -73,46 +73,12 @@ export interface Services {
   ready(): boolean;
 }
 
-/** Sessions and long-lived tokens. */
-export interface Auth {
-  /**
-   * UNAUTHENTICATED; RATE_LIMITED after too many failures of one account or from one address. `ended` is told of
-   * sessions that end for it, because the principal has too many.
-   */
-  login(input: LoginInput, remoteAddress: string, ended: (jti: string) => void): Promise<SessionTokens>;
-  /** UNAUTHENTICATED; a refresh token that was used before ends its session, of which `ended` is told. */
-  refresh(refreshToken: string, ended: (jti: string) => void): Promise<SessionTokens>;
-  /** Ends the session, or revokes the token, of these credentials. INVALID_REQUEST for a certificate. */
-  logout(identity: Pick<Identity, 'principal' | 'jti'>): Promise<void>;
-  /**
-   * Changes the caller's own password; its other sessions end. INVALID_REQUEST for a wrong current one, which counts as
-   * a failed login; CONFLICT for a caller without a password.
-   */
-  changePassword(
-    caller: Pick<Identity, 'principal' | 'jti'>,
-    input: PasswordInput,
-    remoteAddress: string,
-  ): Promise<PrincipalChanged>;
-  /** INVALID_REQUEST for a name or a password that won't do; CONFLICT for a name that is taken. */
-  createPrincipal(input: PrincipalInput, by: Caller): Promise<Principal>;
-  /** As `createPrincipal` and `Store.changePrincipal`. A new password ends all sessions. */
-  changePrincipal(
-    principal: Principal,
-    input: PrincipalUpdateInput,
-    by: Caller,
-    version?: number,
-  ): Promise<PrincipalChanged>;
-  /** INVALID_REQUEST for a suspended principal, for roles that it does not have, and for an end in the past. */
+/** Credentials: sessions, passwords, principals, long-lived tokens. */
+export interface Auth extends SignIn, ChangePassword, Provision {
+  /** As the function of that name. */
   issueLongLived(
     principal: Principal,
     terms: TokenTerms,
     by: Caller,
   ): Promise<{ token: string; record: Token }>;
-}
-
-export interface TokenTerms {
-  readonly name: string;
-  readonly roles: readonly Role[];
-  /** ISO 8601; absent for never. */
-  readonly expires_at?: string;
 }

@@ -13,9 +13,8 @@ import { longLived, principal, session, system } from './identity-records.ts';
 import { analyst, batchOf, finding, hour, resources } from './opened.ts';
 import { networkRecord } from './records.ts';
 
-test('the store in its own thread: blocks are moved there and back, refusals keep their codes, readers see the commit', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
-  const store = await supervise<Store>({
+const storeThread = (dataDir: string) =>
+  supervise<Store>({
     name: 'store',
     url: new URL('../../workers/store.ts', import.meta.url),
     list: storeMethods,
@@ -24,6 +23,10 @@ test('the store in its own thread: blocks are moved there and back, refusals kee
       throw error;
     },
   });
+
+test('the store in its own thread: blocks are moved there and back, refusals keep their codes, readers see the commit', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
+  const store = await storeThread(dataDir);
   const reader = openReader(dataDir);
   const builder = new BlockBuilder('network', 0);
   builder.add(networkRecord());
@@ -52,15 +55,7 @@ test('the store in its own thread: blocks are moved there and back, refusals kee
 
 test('identities and the audit log across threads: changed in the store\u2019s, seen here and in the analytics pool', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
-  const store = await supervise<Store>({
-    name: 'store',
-    url: new URL('../../workers/store.ts', import.meta.url),
-    list: storeMethods,
-    workerData: { dataDir, alertWindowMs: hour },
-    onGiveUp: (error) => {
-      throw error;
-    },
-  });
+  const store = await storeThread(dataDir);
   const reader = openReader(dataDir);
   const analytics = createPool<Queries>({
     name: 'analytics',
