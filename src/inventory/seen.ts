@@ -1,0 +1,58 @@
+import type { AddressList } from '../events/column-readers.ts';
+
+/** A host of the home networks that was seen to answer, as one address with at most one link-layer address. */
+export interface HostSeen {
+  /** In the canonical form of `printAddress`. */
+  readonly ip: string;
+  /** Epoch milliseconds. */
+  readonly first: number;
+  readonly last: number;
+  /** Lowercase with colons. */
+  readonly mac?: string;
+}
+
+/** A port of a home host that was seen to answer. */
+export interface ServiceSeen {
+  readonly ip: string;
+  readonly port: number;
+  /** Lower case. */
+  readonly transport: string;
+  /** Application protocol, where the sensor recognised one. */
+  readonly name?: string;
+  /** Connections that were not counted before. */
+  readonly connections: number;
+  /** 32-bit hashes of the addresses that used it, without repetition. */
+  readonly clients: Uint32Array;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What one network event says. The object is filled anew for the next row: what is needed later is read at once. */
+export interface FlowFact {
+  /** The lists of the block that it stands in. */
+  srcs: AddressList;
+  dsts: AddressList;
+  /** Place of the originator in `srcs`, and of the responder in `dsts`. */
+  src: number;
+  dst: number;
+  srcHome: boolean;
+  dstHome: boolean;
+  /** The responder was seen to answer. */
+  answered: boolean;
+  /** Port of the responder; NaN where there is none. */
+  port: number;
+  transport: string;
+  app: string | undefined;
+  /** 0 for a connection that was reported before, else 1. */
+  connections: number;
+  /** IP bytes both ways beyond those of an earlier report of the same connection. */
+  bytes: number;
+  /** Start and end, epoch milliseconds. */
+  first: number;
+  last: number;
+}
+
+/** Takes part in the pass over new events. */
+export interface FlowSink {
+  flow(fact: Readonly<FlowFact>): void;
+}

@@ -1,0 +1,28 @@
+/** Where a name comes from; the first is the most trusted. */
+export const nameSources = ['dhcp', 'mdns', 'dns', 'tls'] as const;
+export type NameSource = (typeof nameSources)[number];
+
+/**
+ * What a record that is no event says of a host of the home networks. Addresses are canonical text, MAC addresses
+ * lowercase with colons, times epoch milliseconds, names lower case without a final dot.
+ */
+export type Sighting = { readonly at: number } & (
+  | { readonly kind: 'host'; readonly ip?: string; readonly mac?: string }
+  | {
+      readonly kind: 'name';
+      readonly ip?: string;
+      readonly mac?: string;
+      readonly name: string;
+      readonly from: NameSource;
+    }
+  | {
+      readonly kind: 'service';
+      readonly ip: string;
+      readonly port: number;
+      readonly transport: string;
+      readonly name?: string;
+      readonly product?: string;
+      readonly version?: string;
+    }
+  | { readonly kind: 'system'; readonly ip: string; readonly os: string }
+);
