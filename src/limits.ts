@@ -14,6 +14,8 @@ export const limits = {
   /** Records of one ingest body: at 64 MB real ones, of 100 bytes and more, stay under; a flood of bad ones of two
    * bytes each, at up to 6 µs to refuse, would hold a thread for minutes. */
   maxBodyRecords: 1_000_000,
+  /** Different things that the records of one body tell of hosts: a day's known_hosts of a large network. */
+  maxBodySightings: 50_000,
   /** Columns of one header of Zeek TSV; the widest log has 60. */
   maxTsvColumns: 1024,
   /** Nesting of one JSON record; real records reach 6. */
@@ -159,6 +161,8 @@ export const limits = {
   maxPasswordChecksInFlight: 32,
   /** Bodies other than ingest received or in work at once: 64 of the largest. */
   maxJsonInFlightBytes: 16 * 2 ** 20,
+  /** Those of one principal: a quarter, so that three others find room beside one that floods or sends by halves. */
+  maxJsonInFlightBytesPerPrincipal: 4 * 2 ** 20,
   /** A JSON body from a caller whom nobody knows yet: the longest login, every character of it escaped, has 15 kB. */
   maxPublicJsonBodyBytes: 16 * 2 ** 10,
   /** Those in work at once, apart from the bodies of callers who are known: the largest, of every such request that may
@@ -172,6 +176,9 @@ export const limits = {
   maxRequestsInFlightWithoutIdentity: 1024,
   /** … from one address, or one IPv6 /64: half of it, and twice what a monitor asks for at once. */
   maxRequestsInFlightPerAddress: 512,
+  /** … and waiting for the rest of their bodies: a login comes in one piece, so that these are slow links, and a
+   * sixteenth of the room. With half-sent bodies it takes sixteen addresses to fill it. */
+  maxWaitingBodiesPerAddress: 64,
   /** Requests a second from one address, twice that at once after a pause; `limits.requests_per_s_per_address` changes
    * it. The front answers 20,000 small ones a second on one core, so that this is a quarter of it. A sensor at its
    * fastest sends 30, as they are large, and an audit of a whole log under 2,000. */
@@ -196,6 +203,8 @@ export const limits = {
   maxUnsentReplyBytes: 64 * 2 ** 20,
   /** A whole body, from the first byte to the last: 16 MB at 1 Mbit/s. Idle ones end after 10 s anyway. */
   bodyTimeoutMs: 120_000,
+  /** A body of a caller who is not known: the longest login, 16 kB, at 26 kbit/s. */
+  bodyTimeoutWithoutIdentityMs: 5000,
   /** A whole answer to a client that does not keep up. */
   replyTimeoutMs: 120_000,
   /** Read and thrown away of a refused body so that its sender sees the answer (a write that fails is all that some

@@ -76,8 +76,7 @@ function inputOf({ services, body }: Taken, options: Options, digest: boolean): 
   };
 }
 
-function batchOf({ blocks, findings, answer, digest }: ParsedBody, key: string | undefined): IngestBatch {
-  const batch = { blocks, findings, answer };
+function batchOf({ digest, ...batch }: ParsedBody, key: string | undefined): IngestBatch {
   return key === undefined || digest === undefined ? batch : { ...batch, idempotency: { key, digest } };
 }
 

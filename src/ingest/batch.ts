@@ -3,15 +3,21 @@ import { BlockBuilder } from '../events/block-builder.ts';
 import type { RecordOf } from '../events/columns.ts';
 import type { Finding } from '../events/finding.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
+import type { Sighting } from '../inventory/sighting.ts';
 import { limits } from '../limits.ts';
-import type { Rejection } from './rejection.ts';
+import { type Rejection, reject } from './rejection.ts';
+import { Sightings, type Told } from './sightings.ts';
 
-/** What one body becomes: blocks of events, findings that point into them, and the count of what happened. */
+/**
+ * What one body becomes: blocks of events, findings that point into them, what it tells of hosts, and the count of what
+ * happened.
+ */
 export class Batch {
   readonly #network: BlockSeries<'network'>;
   readonly #dns: BlockSeries<'dns'>;
   readonly #blocks: (ArrayBuffer | undefined)[] = [];
   readonly #findings: Finding[] = [];
+  readonly #sightings = new Sightings();
   readonly #errors: IngestAnswer['errors'] = [];
   #accepted = 0;
   #rejected = 0;
@@ -42,6 +48,18 @@ export class Batch {
     this.#accepted++;
   }
 
+  /** A record that tells of a host, and is no event. A body with too many different ones has the rest refused. */
+  sight(told: Told, at: number): void {
+    if (!this.#sightings.add(told, at))
+      reject('line', `is one of more than ${limits.maxBodySightings} different sightings in one body`);
+    this.#accepted++;
+  }
+
+  /** What a record that counts otherwise tells of a host as well; passed over where there are too many different ones. */
+  alsoSight(told: Told, at: number): void {
+    this.#sightings.add(told, at);
+  }
+
   ignore(): void {
     this.#ignored++;
   }
@@ -52,12 +70,13 @@ export class Batch {
     }
   }
 
-  finish(): { blocks: ArrayBuffer[]; findings: Finding[]; answer: IngestAnswer } {
+  finish(): { blocks: ArrayBuffer[]; findings: Finding[]; sightings: Sighting[]; answer: IngestAnswer } {
     this.#network.finish();
     this.#dns.finish();
     return {
       blocks: this.#blocks.filter((block) => block !== undefined),
       findings: this.#findings,
+      sightings: this.#sightings.list(),
       answer: {
         accepted: this.#accepted,
         rejected: this.#rejected,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { Finding } from '../events/finding.ts';
 import type { Table } from '../events/records.ts';
+import type { Sighting } from '../inventory/sighting.ts';
 import { Addresses } from './addresses.ts';
 import { Batch } from './batch.ts';
 import type { Detectors } from './detectors.ts';
@@ -35,6 +36,8 @@ export interface ParsedBody {
   readonly blocks: ArrayBuffer[];
   /** `event` points into `blocks`. */
   readonly findings: Finding[];
+  /** What records that are no events tell of hosts, each thing once; at most `limits.maxBodySightings`. */
+  readonly sightings: Sighting[];
   readonly answer: IngestAnswer;
   /** SHA-256 (hex) of what the request says: the inflated body and how it is to be read. */
   readonly digest?: string;
@@ -68,9 +71,8 @@ function parseBytes(bytes: Buffer, input: IngestInput, detectors: Detectors): Pa
   const reader = new RecordReader(bytes, input, { addresses, sensor: input.sensor, detectors, batch });
   const each = input.mediaType === 'json' && startsAsJson(bytes) ? eachValue : eachLine;
   each(bytes, (start, end, line) => reader.read(start, end, line));
-  const { blocks, findings, answer } = batch.finish();
-  if (!input.digest) return { blocks, findings, answer };
-  return { blocks, findings, answer, digest: digestOf(bytes, input) };
+  const parsed = batch.finish();
+  return input.digest ? { ...parsed, digest: digestOf(bytes, input) } : parsed;
 }
 
 /** The same bytes from another sensor, or as another format, are another request. */

@@ -3,6 +3,7 @@ import type { Reading } from './reading.ts';
 import { suricataAlert } from './suricata-alert.ts';
 import { suricataDns } from './suricata-dns.ts';
 import { suricataFlow } from './suricata-flow.ts';
+import { suricataDhcp, suricataTls } from './suricata-hosts.ts';
 
 /**
  * One EVE record (OISF/suricata etc/schema.json): every one has `event_type` and `timestamp`. `flowId` is its
@@ -19,6 +20,12 @@ export function readSuricata(record: JsonObject, flowId: string | undefined, rea
       break;
     case 'dns':
       reading.batch.addDns(suricataDns(record, flowId, reading));
+      break;
+    case 'dhcp':
+      suricataDhcp(record, reading);
+      break;
+    case 'tls':
+      suricataTls(record, reading);
       break;
     default:
       reading.batch.ignore();

@@ -4,6 +4,14 @@ import type { Reading } from './reading.ts';
 import { zeekConn } from './zeek-conn.ts';
 import { zeekDns } from './zeek-dns.ts';
 import { type ZeekIds, zeekIds } from './zeek-envelope.ts';
+import {
+  zeekDhcp,
+  zeekKnownDevice,
+  zeekKnownHost,
+  zeekKnownService,
+  zeekSoftware,
+  zeekTls,
+} from './zeek-hosts.ts';
 import { zeekNotice } from './zeek-notice.ts';
 
 type Reader = (record: JsonObject, ids: ZeekIds, reading: Reading) => void;
@@ -11,13 +19,25 @@ type Reader = (record: JsonObject, ids: ZeekIds, reading: Reading) => void;
 const conn: Reader = (record, ids, reading) => reading.batch.addNetwork(zeekConn(record, ids, reading));
 const dns: Reader = (record, ids, reading) => reading.batch.addDns(zeekDns(record, ids, reading));
 
-/** Logs that are stored, by the name that Zeek gives them; all others are ignored. */
+/** Reads a log that is no event's: its records have no connection of their own. */
+const ofHost =
+  (read: (record: JsonObject, reading: Reading) => void): Reader =>
+  (record, _ids, reading) =>
+    read(record, reading);
+
+/** Logs that something is taken from, by the name that Zeek gives them; all others are ignored. */
 const readers: ReadonlyMap<string, Reader> = new Map([
   ['conn', conn],
   ['open_conn', conn],
   ['conn_long', conn],
   ['dns', dns],
   ['notice', zeekNotice],
+  ['known_hosts', ofHost(zeekKnownHost)],
+  ['known_services', ofHost(zeekKnownService)],
+  ['known_devices', ofHost(zeekKnownDevice)],
+  ['software', ofHost(zeekSoftware)],
+  ['dhcp', ofHost(zeekDhcp)],
+  ['ssl', zeekTls],
 ]);
 
 /**
@@ -42,6 +62,7 @@ function readUnnamed(record: JsonObject, ids: ZeekIds, reading: Reading): boolea
     else if (record.trans_id !== undefined || record.qtype_name !== undefined) dns(record, ids, reading);
     else if (record.note !== undefined) zeekNotice(record, ids, reading);
     else if (record.rejected !== undefined && record.AA !== undefined) dns(record, ids, reading);
+    else if (record.established !== undefined && record.resumed !== undefined) zeekTls(record, ids, reading);
     else reading.batch.ignore();
     return true;
   }
@@ -49,13 +70,29 @@ function readUnnamed(record: JsonObject, ids: ZeekIds, reading: Reading): boolea
     zeekNotice(record, ids, reading);
     return true;
   }
+  const log = ofHosts.find(({ has }) => has.every((name) => record[name] !== undefined));
+  if (log !== undefined) {
+    log.read(record, reading);
+    return true;
+  }
   const known =
     signs.some((names) => names.every((name) => record[name] !== undefined)) ||
     (typeof record.host === 'string' && isAddress(record.host));
   if (!known) return false;
-  reading.batch.ignore();
+  // A line of known_hosts has nothing but the host and when it was seen.
+  if (Object.keys(record).length === 2 && record.host !== undefined) zeekKnownHost(record, reading);
+  else reading.batch.ignore();
   return true;
 }
+
+/** Fields that only this log has, beside `ts`. */
+const ofHosts = [
+  { has: ['host', 'port_num', 'port_proto'], read: zeekKnownService },
+  { has: ['host', 'software_type'], read: zeekSoftware },
+  { has: ['mac', 'dhcp_host_name'], read: zeekKnownDevice },
+  { has: ['mac', 'assigned_addr'], read: zeekDhcp },
+  { has: ['mac', 'msg_types'], read: zeekDhcp },
+] as const;
 
 /** A record with `ts` and all of one of these sets comes from a log of Zeek's that is not about one connection. */
 const signs = [
@@ -65,9 +102,8 @@ const signs = [
   ['conn_uids'],
   ['fingerprint'],
   ['certificate.version'],
-  // known_services; software
+  // known_certs
   ['host', 'port_num'],
-  ['host', 'software_type'],
   // stats, capture_loss, weird; packet_filter, cluster; reporter
   ['peer'],
   ['node', 'filter'],

@@ -315,8 +315,6 @@ describe('zeek JSON', () => {
     ['http by path', { _path: 'http', ts: 1 }],
     ['a log nobody knows, by stream', { '@stream': 'my_log', ts: 1 }],
     ['files', { ts: 1, fuid: 'F', mime_type: 'text/plain' }],
-    ['known_hosts', { ts: 1, host: '10.0.0.1' }],
-    ['known_services', { ts: 1, host: '10.0.0.1', port_num: 22, port_proto: 'tcp', service: ['SSH'] }],
     ['software', { ts: 1, host: '10.0.0.1', software_type: 'HTTP::BROWSER', name: 'curl' }],
     ['stats', { ts: 1, peer: 'zeek', mem: 1 }],
     ['weird without a connection', { ts: 1, name: 'truncated_ip', notice: false, peer: 'zeek' }],

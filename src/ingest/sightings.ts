@@ -1,0 +1,36 @@
+import { addressBytes, printAddress } from '../events/ip.ts';
+import type { Sighting } from '../inventory/sighting.ts';
+import { limits } from '../limits.ts';
+
+/** Omit that keeps the members of a union apart. */
+type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** What a record tells of a host, without the time. */
+export type Told = Without<Sighting, 'at'>;
+
+/**
+ * What the records of one body tell of hosts, each thing once, with the time of its last telling. Bounded by
+ * `limits.maxBodySightings`.
+ */
+export class Sightings {
+  readonly #found = new Map<string, Sighting>();
+
+  /** False, and nothing kept, where there are too many different ones already. */
+  add(told: Told, at: number): boolean {
+    const key = Object.values(told).join('\n');
+    const known = this.#found.get(key);
+    if (known === undefined && this.#found.size >= limits.maxBodySightings) return false;
+    if (known === undefined || known.at < at) this.#found.set(key, { ...canonical(told), at } as Sighting);
+    return true;
+  }
+
+  list(): Sighting[] {
+    return [...this.#found.values()];
+  }
+}
+
+/** Sensors write addresses in several ways. */
+function canonical(told: Told): Told {
+  const bytes = told.ip === undefined ? undefined : addressBytes(told.ip);
+  return bytes === undefined ? told : { ...told, ip: printAddress(bytes) };
+}

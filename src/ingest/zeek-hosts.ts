@@ -1,0 +1,110 @@
+import { isObject, type JsonObject, list, mac, port, requiredText, text, zeekTime } from './fields.ts';
+import { hostName } from './host-name.ts';
+import type { Reading } from './reading.ts';
+import type { ZeekIds } from './zeek-envelope.ts';
+
+/*
+ * Logs that are no events and tell of hosts. A record counts as accepted where something was learned of a host of the
+ * home networks, else as ignored.
+ */
+
+/** A line of known_hosts.log: completed a TCP handshake (zeek scripts/policy/protocols/conn/known-hosts.zeek). */
+export function zeekKnownHost(r: JsonObject, { addresses, batch }: Reading): void {
+  const at = zeekTime(r.ts, 'ts');
+  const host = addresses.required(r.host, 'host');
+  if (host.home) batch.sight({ kind: 'host', ip: host.text }, at);
+  else batch.ignore();
+}
+
+/** A line of known_services.log (zeek scripts/policy/protocols/conn/known-services.zeek). */
+export function zeekKnownService(r: JsonObject, { addresses, batch }: Reading): void {
+  const at = zeekTime(r.ts, 'ts');
+  const host = addresses.required(r.host, 'host');
+  const number = port(r.port_num, 'port_num') ?? 0;
+  const transport = requiredText(r.port_proto, 'port_proto').toLowerCase();
+  const name = firstService(r.service);
+  if (!host.home || number === 0) return batch.ignore();
+  const service = { kind: 'service', ip: host.text, port: number, transport } as const;
+  batch.sight(name === undefined ? service : { ...service, name }, at);
+}
+
+/** A set in JSON is an array, in TSV a list with commas. */
+function firstService(value: unknown): string | undefined {
+  const first = typeof value === 'string' ? value.split(',')[0] : list(value, 'service')?.[0];
+  return text(first, 'service')?.toLowerCase();
+}
+
+/** A line of known_devices.log: a link-layer address with the name that it gave to DHCP. */
+export function zeekKnownDevice(r: JsonObject, { batch }: Reading): void {
+  const at = zeekTime(r.ts, 'ts');
+  const device = mac(r.mac, 'mac');
+  const name = hostName(r.dhcp_host_name, 'dhcp_host_name');
+  if (device === undefined || name === undefined) batch.ignore();
+  else batch.sight({ kind: 'name', mac: device, name, from: 'dhcp' }, at);
+}
+
+/**
+ * A line of dhcp.log (zeek scripts/base/protocols/dhcp/main.zeek): who was given which address, and what he calls
+ * himself. Before Zeek 2.6 the address was `assigned_ip`.
+ */
+export function zeekDhcp(r: JsonObject, { addresses, batch }: Reading): void {
+  const at = zeekTime(r.ts, 'ts');
+  const assigned = r.assigned_addr === undefined ? 'assigned_ip' : 'assigned_addr';
+  const address = addresses.optional(r[assigned], assigned);
+  const device = mac(r.mac, 'mac');
+  const name = hostName(r.client_fqdn, 'client_fqdn') ?? hostName(r.host_name, 'host_name');
+  if (address === undefined || !address.home) return batch.ignore();
+  const host = { ip: address.text, ...(device === undefined ? {} : { mac: device }) };
+  batch.sight({ kind: 'host', ...host }, at);
+  if (name !== undefined) batch.alsoSight({ kind: 'name', ...host, name, from: 'dhcp' }, at);
+}
+
+/**
+ * A line of software.log (zeek scripts/base/frameworks/software/main.zeek): what serves a port, or which system a
+ * host runs. Software of clients is of no port, and passed over.
+ */
+export function zeekSoftware(r: JsonObject, { addresses, batch }: Reading): void {
+  const at = zeekTime(r.ts, 'ts');
+  const host = addresses.required(r.host, 'host');
+  const type = text(r.software_type, 'software_type') ?? '';
+  const product = text(r.name, 'name');
+  const number = port(r.host_p, 'host_p');
+  const version = softwareVersion(r);
+  if (!host.home || product === undefined) return batch.ignore();
+  if (type.startsWith('OS::')) {
+    batch.sight(
+      { kind: 'system', ip: host.text, os: version === undefined ? product : `${product} ${version}` },
+      at,
+    );
+  } else if (number !== undefined && number > 0 && type.endsWith('SERVER')) {
+    const service = { kind: 'service', ip: host.text, port: number, transport: 'tcp', product } as const;
+    batch.sight(version === undefined ? service : { ...service, version }, at);
+  } else batch.ignore();
+}
+
+/** `version.major` and so on, or `version: {major…}` in the dialect that nests. */
+function softwareVersion(r: JsonObject): string | undefined {
+  const part = (name: string) => (isObject(r.version) ? r.version[name] : r[`version.${name}`]);
+  const numbers: unknown[] = [];
+  for (const name of ['major', 'minor', 'minor2', 'minor3']) {
+    const value = part(name);
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) break;
+    numbers.push(value);
+  }
+  const addition = text(part('addl'), 'version.addl');
+  if (numbers.length === 0) return addition;
+  return addition === undefined ? numbers.join('.') : `${numbers.join('.')}-${addition}`;
+}
+
+/**
+ * A line of ssl.log: the name under which a server was asked for, and answered. The log is not stored, so that it
+ * counts as ignored; rules see it.
+ */
+export function zeekTls(r: JsonObject, ids: ZeekIds, { addresses, batch }: Reading): void {
+  batch.ignore();
+  if (r.established !== true && r.established !== 'T') return;
+  const server = addresses.optional(ids.resp_h, ids.names.resp_h);
+  const name = hostName(r.server_name, 'server_name');
+  if (server?.home !== true || name === undefined) return;
+  batch.alsoSight({ kind: 'name', ip: server.text, name, from: 'tls' }, zeekTime(r.ts, 'ts'));
+}
