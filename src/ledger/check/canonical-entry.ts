@@ -6,7 +6,7 @@ const uuidBytes = 36;
 
 const maxDepth = 64;
 
-function isCanonical(bytes: Buffer): boolean {
+function isCanonical(bytes: Uint8Array): boolean {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return canonicalize(JSON.parse(text)) === text;
@@ -15,7 +15,30 @@ function isCanonical(bytes: Buffer): boolean {
   }
 }
 
-const literal = (text: string) => Buffer.from(text, 'latin1');
+/** Four or more bytes to compare with, four at a time. */
+class Literal {
+  readonly bytes: number;
+  readonly #words: Int32Array;
+  readonly #last: number;
+
+  constructor(text: Uint8Array) {
+    const view = new DataView(text.buffer, text.byteOffset, text.length);
+    this.bytes = text.length;
+    this.#words = Int32Array.from({ length: text.length >> 2 }, (_, i) => view.getInt32(4 * i, true));
+    this.#last = view.getInt32(text.length - 4, true);
+  }
+
+  /** Whether they are at a place in memory, and all before `end`. */
+  isAt(view: DataView, at: number, end: number): boolean {
+    const words = this.#words;
+    const last = at + this.bytes - 4;
+    if (last > end - 4 || view.getInt32(last, true) !== this.#last) return false;
+    for (let i = 0; i < words.length; i++) if (view.getInt32(at + 4 * i, true) !== words[i]) return false;
+    return true;
+  }
+}
+
+const literal = (text: string) => new Literal(Buffer.from(text, 'latin1'));
 const parts = {
   actor: literal('{"actor":'),
   data: literal(',"data":'),
@@ -26,23 +49,26 @@ const parts = {
   signature: literal('","signature":"'),
   subject: literal('","subject":{"id":'),
   type: literal(',"type":'),
-  end: literal('}}'),
   true: literal('true'),
   false: literal('false'),
   null: literal('null'),
 };
-const uuidParts = [8, 4, 4, 4, 12];
-/** Where the 32 digits of a UUID are in its 36 characters. */
-const uuidDigits = [...'........-....-....-....-............'].flatMap((sign, i) =>
-  sign === '.' ? [i] : [],
-);
-/** The value of a lowercase hexadecimal digit; above 15 for anything else. */
-const nibbles = Uint8Array.from({ length: 256 }, (_, byte) => {
-  const value = '0123456789abcdef'.indexOf(String.fromCharCode(byte));
-  return value < 0 ? 255 : value;
-});
+
+/** The value of two lowercase hexadecimal digits, by their bytes as a little-endian number; −1 for anything else. */
+const octets = new Int16Array(65_536).fill(-1);
+for (let octet = 0; octet < 256; octet++)
+  octets[Buffer.from(octet.toString(16).padStart(2, '0')).readUInt16LE()] = octet;
+/** Where the digits of a UUID's four words are in its 36 characters, two at a time, and where the hyphens are. */
+const uuidOctets = [
+  [0, 2, 4, 6],
+  [9, 11, 14, 16],
+  [19, 21, 24, 26],
+  [28, 30, 32, 34],
+] as const;
+const uuidHyphens = [8, 13, 18, 23] as const;
 const quote = 0x22;
 const backslash = 0x5c;
+const brace = 0x7d;
 
 /** What a byte means within a string. One look at a table is half of the time of four comparisons. */
 const plain = 0;
@@ -60,31 +86,36 @@ const sorts = Uint8Array.from({ length: 256 }, (_, byte) => {
  * Reads the canonical bytes of entries (entry.ts): the members that every entry has, in the order that JCS gives them,
  * and nothing else. What is read of one entry holds until the next.
  *
- * Bytes are looked at once and no object is made, which takes 1.3 µs where JSON.parse and canonicalize take 5. Escapes,
- * characters beyond ASCII and numbers that aren't plain integers are left to those two.
+ * Bytes are looked at once, and no object is made, which takes 0.6 µs where JSON.parse and canonicalize take 5; one byte
+ * at a time, where it can be four, it takes 1.2. Escapes, characters beyond ASCII and numbers that aren't plain integers are left to those two.
  */
 export class EntryReader {
-  #bytes: Buffer = Buffer.alloc(0);
-  /** Of the memory that the bytes are in, and where in it they begin. */
-  #view = new DataView(this.#bytes.buffer);
+  /** What the bytes are a view of: one for all rows of a table. All places below are counted from its beginning. */
+  #memory: Uint8Array = new Uint8Array(0);
+  #view = new DataView(this.#memory.buffer);
   #start = 0;
   #at = 0;
+  #end = 0;
   /** False once something is met that only a full parser can tell to be canonical. */
   #isSimple = true;
   #id = 0;
-  #keyId = 0;
+  readonly #idWords = new Int32Array(4);
   #signature = 0;
   readonly #kind = new RepeatedText();
-  readonly #keyIds = new RepeatedText();
+  #keyId = '';
+  #keyIdBytes = literal(' '.repeat(uuidBytes));
 
-  /** Whether these bytes are the JCS form (RFC 8785) of an entry. The view is kept until the next call. */
-  read(bytes: Buffer): boolean {
-    this.#bytes = bytes;
-    if (this.#view.buffer !== bytes.buffer) this.#view = new DataView(bytes.buffer);
-    this.#start = bytes.byteOffset;
-    this.#at = 0;
+  /** Whether these bytes, from `start` on, are the JCS form (RFC 8785) of an entry. Their memory is kept until the next call. */
+  read(bytes: Buffer, start = 0): boolean {
+    if (this.#view.buffer !== bytes.buffer) {
+      this.#memory = new Uint8Array(bytes.buffer);
+      this.#view = new DataView(bytes.buffer);
+    }
+    this.#start = bytes.byteOffset + start;
+    this.#at = this.#start;
+    this.#end = bytes.byteOffset + bytes.length;
     this.#isSimple = true;
-    return this.#entry() && (this.#isSimple || isCanonical(bytes));
+    return this.#entry() && (this.#isSimple || isCanonical(this.#memory.subarray(this.#start, this.#end)));
   }
 
   get kind(): string {
@@ -92,108 +123,138 @@ export class EntryReader {
   }
 
   get id(): string {
-    return this.#bytes.toString('latin1', this.#id, this.#id + uuidBytes);
+    return this.#text(this.#id, uuidBytes);
   }
 
   get keyId(): string {
-    return this.#keyIds.read(this.#bytes, this.#keyId, this.#keyId + uuidBytes);
+    return this.#keyId;
   }
 
   /** The nth 32 bits of the id. */
   idWord(n: number): number {
-    return uuidWord(this.#bytes, this.#id, n);
+    return this.#idWords[n]!;
   }
 
   get signature(): Uint8Array {
-    const at = this.#signature + 13;
-    return Buffer.from(this.#bytes.toString('latin1', at, at + 128), 'hex');
+    return Buffer.from(this.#text(this.#signature + 13, 128), 'hex');
   }
 
   /** What the signature is over: everything but its own member. */
   get signedBytes(): Uint8Array {
-    const bytes = this.#bytes;
-    const rest = bytes.subarray(this.#signature + signatureMemberBytes);
-    return Buffer.concat([bytes.subarray(0, this.#signature), rest]);
+    const before = this.#memory.subarray(this.#start, this.#signature);
+    return Buffer.concat([before, this.#memory.subarray(this.#signature + signatureMemberBytes, this.#end)]);
+  }
+
+  #text(at: number, length: number): string {
+    return Buffer.from(this.#memory.buffer, at, length).toString('latin1');
   }
 
   #entry(): boolean {
     if (!this.#literal(parts.actor) || !this.#string()) return false;
-    if (!this.#literal(parts.data) || this.#bytes[this.#at] !== 0x7b || !this.#value(0)) return false;
+    if (!this.#literal(parts.data) || this.#memory[this.#at] !== 0x7b || !this.#value(0)) return false;
     if (!this.#literal(parts.id)) return false;
     this.#id = this.#at;
-    if (!this.#uuid() || !this.#literal(parts.keyId)) return false;
-    this.#keyId = this.#at;
-    if (!this.#uuid() || !this.#literal(parts.kind)) return false;
-    const kind = this.#at;
-    this.#untilQuote(64);
-    this.#kind.read(this.#bytes, kind, this.#at);
+    if (!this.#uuid(this.#idWords) || !this.#literal(parts.keyId)) return false;
+    if (!this.#readKeyId() || !this.#literal(parts.kind)) return false;
+    this.#kind.read(this.#memory, this.#at, this.#untilQuote(64));
     if (!this.#literal(parts.occurredAt)) return false;
-    this.#untilQuote(40);
-    this.#signature = this.#at + 2;
+    this.#signature = this.#untilQuote(40) + 2;
     if (!this.#literal(parts.signature) || !this.#hex(128)) return false;
     if (!this.#literal(parts.subject) || !this.#string()) return false;
-    if (!this.#literal(parts.type) || !this.#string() || !this.#literal(parts.end)) return false;
-    return this.#at === this.#bytes.length;
+    if (!this.#literal(parts.type) || !this.#string()) return false;
+    return (
+      this.#at === this.#end - 2 && this.#memory[this.#at] === brace && this.#memory[this.#at + 1] === brace
+    );
   }
 
-  #uuid(): boolean {
-    for (let part = 0; part < uuidParts.length; part++) {
-      if (part > 0 && this.#bytes[this.#at++] !== 0x2d) return false;
-      if (!this.#hex(uuidParts[part]!)) return false;
+  /** Most entries are signed by the same key: its id is looked at once. */
+  #readKeyId(): boolean {
+    const at = this.#at;
+    if (this.#literal(this.#keyIdBytes)) return true;
+    this.#at = at;
+    if (!this.#uuid(new Int32Array(4))) return false;
+    this.#keyId = this.#text(at, uuidBytes);
+    this.#keyIdBytes = literal(this.#keyId);
+    return true;
+  }
+
+  #uuid(words: Int32Array): boolean {
+    const at = this.#at;
+    this.#at = at + uuidBytes;
+    if (this.#at > this.#end) return false;
+    for (let n = 0; n < 4; n++) {
+      const [a, b, c, d] = uuidOctets[n]!;
+      const high = (this.#octet(at + a) << 8) | this.#octet(at + b);
+      const low = (this.#octet(at + c) << 8) | this.#octet(at + d);
+      if (high < 0 || low < 0 || this.#memory[at + uuidHyphens[n]!] !== 0x2d) return false;
+      words[n] = (high << 16) | low;
     }
     return true;
   }
 
-  /** Lowercase digits. */
+  /** Lowercase digits, an even number. */
   #hex(length: number): boolean {
-    const bytes = this.#bytes;
     const end = this.#at + length;
-    if (end > bytes.length) return false;
-    for (let at = this.#at; at < end; at++) if (nibbles[bytes[at]!]! > 15) return false;
+    if (end > this.#end) return false;
+    let wrong = 0;
+    for (let at = this.#at; at < end; at += 2) wrong |= this.#octet(at);
     this.#at = end;
-    return true;
+    return wrong >= 0;
   }
 
-  #literal(part: Buffer): boolean {
-    const bytes = this.#bytes;
+  #octet(at: number): number {
+    return octets[this.#view.getUint16(at, true)]!;
+  }
+
+  #literal(part: Literal): boolean {
     const at = this.#at;
-    for (let i = 0; i < part.length; i++) if (bytes[at + i] !== part[i]) return false;
-    this.#at = at + part.length;
-    return true;
+    this.#at = at + part.bytes;
+    return part.isAt(this.#view, at, this.#end);
   }
 
-  /** Text without escapes, up to the quote that ends it, which is left. */
-  #untilQuote(maxLength: number): void {
-    const bytes = this.#bytes;
-    const limit = Math.min(bytes.length, this.#at + maxLength);
+  /** Text without escapes, up to the quote that ends it, which is left. Returns where that is. */
+  #untilQuote(maxLength: number): number {
+    const limit = Math.min(this.#end, this.#at + maxLength);
     let at = this.#at;
+    while (at <= limit - 4 && specials(this.#view.getInt32(at, true)) === 0) at += 4;
     for (; at < limit; at++) {
-      const byte = bytes[at]!;
-      if (byte === quote) break;
-      if (byte === backslash || byte >= 0x7f || byte < 0x20) this.#isSimple = false;
+      const sort = sorts[this.#memory[at]!]!;
+      if (sort === ends) break;
+      if (sort !== plain) this.#isSimple = false;
     }
     this.#at = at;
+    return at;
   }
 
   #string(): boolean {
-    const bytes = this.#bytes;
-    if (bytes[this.#at] !== quote) return false;
-    let at = this.#at + 1;
-    for (const end = bytes.length - 4; at <= end && isPlain(this.#view.getInt32(this.#start + at)); ) at += 4;
-    for (; at < bytes.length; at++) {
-      const sort = sorts[bytes[at]!]!;
+    const memory = this.#memory;
+    if (memory[this.#at] !== quote) return false;
+    const end = this.#end;
+    for (let at = this.#at + 1; at < end; ) {
+      if (at <= end - 4) {
+        const found = specials(this.#view.getInt32(at, true));
+        if (found === 0) {
+          at += 4;
+          continue;
+        }
+        at += firstByte(found);
+      }
+      const sort = sorts[memory[at]!]!;
+      at += 1;
       if (sort === plain) continue;
-      if (sort === ends) break;
+      if (sort === ends) {
+        this.#at = at;
+        return true;
+      }
       if (sort === control) return false;
       this.#isSimple = false;
       if (sort === escapes) at += 1;
     }
-    this.#at = at + 1;
-    return at < bytes.length;
+    return false;
   }
 
   #value(depth: number): boolean {
-    const byte = this.#bytes[this.#at];
+    const byte = this.#memory[this.#at];
     if (depth > maxDepth) return false;
     switch (byte) {
       case 0x7b:
@@ -215,7 +276,7 @@ export class EntryReader {
 
   #object(depth: number): boolean {
     this.#at += 1;
-    if (this.#bytes[this.#at] === 0x7d) {
+    if (this.#memory[this.#at] === brace) {
       this.#at += 1;
       return true;
     }
@@ -223,27 +284,27 @@ export class EntryReader {
       const start = this.#at + 1;
       if (!this.#string()) return false;
       const end = this.#at - 1;
-      if (last >= 0 && this.#isSimple && !isBelow(this.#bytes, last, lastEnd, start, end)) return false;
+      if (last >= 0 && this.#isSimple && !isBelow(this.#memory, last, lastEnd, start, end)) return false;
       last = start;
       lastEnd = end;
-      if (this.#bytes[this.#at] !== 0x3a) return false;
+      if (this.#memory[this.#at] !== 0x3a) return false;
       this.#at += 1;
       if (!this.#value(depth + 1)) return false;
-      const next = this.#bytes[this.#at++];
-      if (next === 0x7d) return true;
+      const next = this.#memory[this.#at++];
+      if (next === brace) return true;
       if (next !== 0x2c) return false;
     }
   }
 
   #array(depth: number): boolean {
     this.#at += 1;
-    if (this.#bytes[this.#at] === 0x5d) {
+    if (this.#memory[this.#at] === 0x5d) {
       this.#at += 1;
       return true;
     }
     for (;;) {
       if (!this.#value(depth + 1)) return false;
-      const next = this.#bytes[this.#at++];
+      const next = this.#memory[this.#at++];
       if (next === 0x5d) return true;
       if (next !== 0x2c) return false;
     }
@@ -252,56 +313,53 @@ export class EntryReader {
   /** Integers of up to 15 digits; the rest is passed over for the full parser to judge. */
   #number(): boolean {
     const start = this.#at;
-    for (; this.#at < this.#bytes.length; this.#at++) {
-      const byte = this.#bytes[this.#at]!;
+    for (; this.#at < this.#end; this.#at++) {
+      const byte = this.#memory[this.#at]!;
       if (byte >= 0x30 && byte <= 0x39) continue;
       // sign, point, exponent
       if (byte !== 0x2d && byte !== 0x2b && byte !== 0x2e && byte !== 0x65 && byte !== 0x45) break;
       this.#isSimple = false;
     }
     const digits = this.#at - start;
-    if (digits > 15 || (digits > 1 && this.#bytes[start] === 0x30)) this.#isSimple = false;
+    if (digits > 15 || (digits > 1 && this.#memory[start] === 0x30)) this.#isSimple = false;
     return digits > 0;
   }
 }
 
 /** Text that is mostly the same as the one before: a string is made only where it isn't, which takes 0.1 µs. */
 class RepeatedText {
-  #bytes = Buffer.alloc(0);
+  #bytes = new Uint8Array(0);
   text = '';
 
-  read(bytes: Buffer, from: number, to: number): string {
+  read(memory: Uint8Array, from: number, to: number): void {
     const last = this.#bytes;
     let at = to - from === last.length ? from : -1;
-    while (at >= 0 && at < to && bytes[at] === last[at - from]) at += 1;
-    if (at !== to) {
-      this.#bytes = Buffer.from(bytes.subarray(from, to));
-      this.text = this.#bytes.toString('latin1');
-    }
-    return this.text;
+    while (at >= 0 && at < to && memory[at] === last[at - from]) at += 1;
+    if (at === to) return;
+    this.#bytes = memory.slice(from, to);
+    this.text = Buffer.from(this.#bytes.buffer).toString('latin1');
   }
 }
 
 /**
- * Whether none of four bytes is a quote, a backslash, a control character or beyond ASCII: a byte below n borrows when n is
- * taken from it. False for some that are plain, behind one that isn't.
+ * Which of four bytes, the first of them lowest, are a quote, a backslash, a control character or beyond ASCII: a byte
+ * below n borrows when n is taken from it. The lowest bit says which is the first of these; above it bytes may be told
+ * that are none.
  */
-function isPlain(four: number): boolean {
+function specials(four: number): number {
   const quotes = (four ^ 0x22222222) - 0x01010101;
   const backslashes = (four ^ 0x5c5c5c5c) - 0x01010101;
-  return ((four | (four - 0x20202020) | quotes | backslashes) & 0x80808080) === 0;
+  return (four | (four - 0x20202020) | quotes | backslashes) & 0x80808080;
+}
+
+function firstByte(found: number): number {
+  return (31 - Math.clz32(found & -found)) >> 3;
 }
 
 /** Whether one ASCII text sorts before another. */
-function isBelow(bytes: Buffer, a: number, aEnd: number, b: number, bEnd: number): boolean {
+function isBelow(bytes: Uint8Array, a: number, aEnd: number, b: number, bEnd: number): boolean {
   for (; a < aEnd && b < bEnd; a++, b++) {
     if (bytes[a] !== bytes[b]) return bytes[a]! < bytes[b]!;
   }
   return a === aEnd && b < bEnd;
-}
-
-function uuidWord(bytes: Buffer, at: number, n: number): number {
-  let word = 0;
-  for (let i = 8 * n; i < 8 * n + 8; i++) word = (word << 4) | nibbles[bytes[at + uuidDigits[i]!]!]!;
-  return word;
 }

@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createPool, type Pool } from '../../rpc/pool.ts';
-import { pageWidth } from '../../tlog/page.ts';
 import { workerUrl } from '../../worker-url.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
 import type { SignedHead } from '../storage/storage.ts';
@@ -166,8 +165,8 @@ class LogCheck {
     const stored = new StoredIndexes(shared, seeds);
     const given = new GivenIndexes(seeds);
     const tree = new TreeJoin(shared, size, this.#behind(size));
-    const kinds = stored.readKinds();
-    kinds.catch(() => {}); // awaited below
+    const rows = stored.read(size);
+    rows.catch(() => {}); // awaited below
     for await (const part of this.#segments(size, seeds, stored)) {
       this.#findings.join(part.found);
       for (const damage of part.damages) this.#onDamage(damage);
@@ -175,8 +174,7 @@ class LogCheck {
       tree.add(part);
     }
     tree.end();
-    stored.compare(size, given, await kinds);
-    stored.comparePages((level, index) => level < 7 && pageWidth({ level, index }, size) > 0);
+    stored.compare(size, given, await rows);
     this.#checkBeyond(size, shared);
     this.#options.onProgress?.({ leaves: size, total: size });
   }

@@ -6,13 +6,15 @@ import {
   keyStart,
   leafPage,
   maxValueBytes,
-  type Node,
   nodeAt,
   nodesWrong,
+  number16,
+  number32,
   number64,
   search,
   tableValue,
 } from './database-page.ts';
+import { keyNumber } from './row-keys.ts';
 
 /** Trees of this depth would hold more rows than the largest file has bytes. */
 const maxDepth = 32;
@@ -39,13 +41,17 @@ export class RowCursor {
   /** Where to begin, until that is reached. */
   #from: Buffer | undefined;
   readonly #before: Buffer | undefined;
-  #node: Node | undefined;
+  /** Of the row: where its key and its value begin in the leaf, the value's size, and how it is kept. */
+  #key = 0;
+  #value = 0;
+  #size = 0;
+  #flags = 0;
   #big: Buffer | undefined;
   #leaf: Level | undefined;
 
   /**
    * @param from - begins with the first row whose key isn't below it
-   * @param before - turns no page that has only rows from this key on; those of the page that it is at still come
+   * @param before - ends before the first row whose key isn't below it
    */
   constructor(
     file: DatabaseFile,
@@ -63,57 +69,88 @@ export class RowCursor {
 
   /** Whether there is another row. */
   next(): boolean {
-    return this.#step((leaf) => this.#row(leaf));
+    while (this.nextKey()) {
+      this.#big = undefined;
+      if (this.#flags !== bigValue || this.#readBig()) return true;
+    }
+    return false;
   }
 
   /** As `next`, for whoever wants the key alone: a value on pages of its own isn't read. */
   nextKey(): boolean {
-    return this.#step((leaf) => {
-      this.#node = nodeAt(leaf.page, leaf.index, true)!;
-      return true;
-    });
-  }
-
-  #step(take: (leaf: Level) => boolean): boolean {
-    if (!this.#started) {
-      this.#started = true;
-      const { root, depth } = this.#table;
-      if (root === undefined) return false;
-      if (!(depth > 0 && depth <= maxDepth)) this.#damaged(root, `a tree of depth ${depth}`);
-      else this.#enter(root, 0);
-    }
+    if (!this.#started) this.#start();
     for (;;) {
       const leaf = this.#leaf;
       if (leaf === undefined) return false;
       leaf.index += 1;
       if (leaf.index < leaf.nodes) {
-        if (take(leaf)) return true;
-      } else this.#turn();
+        this.#take(leaf);
+        return true;
+      }
+      this.#turn();
     }
   }
 
   /** A copy-free view of the key. */
   key(): Buffer {
-    return this.#leaf!.page.subarray(this.#node!.key, this.#node!.value);
+    return this.#leaf!.page.subarray(this.#key, this.#value);
   }
 
   value(): Buffer {
-    return this.#big ?? this.#leaf!.page.subarray(this.#node!.value, this.#node!.value + this.#node!.size);
+    return this.#big ?? this.#leaf!.page.subarray(this.#value, this.#value + this.#size);
+  }
+
+  /** The value and the byte before it, whatever that is. */
+  valueBehindByte(): Buffer {
+    const value = this.#big ?? this.#leaf!.page;
+    const start = value.byteOffset + (this.#big === undefined ? this.#value : 0);
+    return Buffer.from(value.buffer, start - 1, 1 + this.#size);
+  }
+
+  /** The number that is the whole key; −1 where it is no whole number from 0. */
+  keyNumber(): number {
+    return keyNumber(this.#leaf!.page, this.#key, this.#value);
+  }
+
+  /** Whether the row is a key and a value, behind each other in the leaf, of so many bytes. */
+  hasForm(keyBytes: number, valueBytes: number): boolean {
+    return this.#flags === 0 && this.#value - this.#key === keyBytes && this.#size === valueBytes;
+  }
+
+  /** The 32 bits at a byte of such a row: two views for each take 0.1 µs. */
+  word(at: number): number {
+    const { page } = this.#leaf!;
+    const from = this.#key + at;
+    return (page[from]! << 24) | (page[from + 1]! << 16) | (page[from + 2]! << 8) | page[from + 3]!;
   }
 
   get isTable(): boolean {
-    return this.#node!.flags === tableValue && this.#node!.size === 48;
+    return this.#flags === tableValue && this.#size === 48;
   }
 
-  #row(leaf: Level): boolean {
-    const node = nodeAt(leaf.page, leaf.index, true)!;
-    this.#node = node;
-    this.#big = undefined;
-    if (node.flags !== bigValue) return true;
-    const first = number64(leaf.page, node.value);
+  #start(): void {
+    this.#started = true;
+    const { root, depth } = this.#table;
+    if (root === undefined) return;
+    if (!(depth > 0 && depth <= maxDepth)) this.#damaged(root, `a tree of depth ${depth}`);
+    else this.#enter(root, 0);
+  }
+
+  /** The page has been checked. */
+  #take({ page, index }: Level): void {
+    const key = keyStart(page, index, true);
+    this.#key = key;
+    this.#value = key + number16(page, key - 2);
+    this.#flags = number16(page, key - 4);
+    this.#size = number32(page, key - 8);
+  }
+
+  #readBig(): boolean {
+    const { page } = this.#leaf!;
+    const first = number64(page, this.#value);
     const fits =
-      node.size <= maxValueBytes && number64(leaf.page, node.value + 16) === this.#file.pagesOf(node.size);
-    const bytes = fits ? this.#file.overflow(first, node.size) : 'its length makes no sense';
+      this.#size <= maxValueBytes && number64(page, this.#value + 16) === this.#file.pagesOf(this.#size);
+    const bytes = fits ? this.#file.overflow(first, this.#size) : 'its length makes no sense';
     if (typeof bytes === 'string') {
       this.#damaged(first, bytes);
       return false;
@@ -131,7 +168,8 @@ export class RowCursor {
         this.#file.loadPage(page, isLeaf ? leafPage : branchPage, level.page) ??
         this.#checkNodes(level, isLeaf);
       if (wrong === undefined && isLeaf) {
-        level.index = this.#start(level.page) - 1;
+        level.index = this.#from === undefined ? -1 : firstNotBelow(level.page, this.#from) - 1;
+        this.#from = undefined;
         this.#leaf = level;
         return;
       }
@@ -148,16 +186,6 @@ export class RowCursor {
       page = childOf(parent, index);
       depth = branch + 1;
     }
-  }
-
-  /** The node of the first leaf to begin with; 0 in all others. */
-  #start(page: Buffer): number {
-    const from = this.#from;
-    this.#from = undefined;
-    const place = from === undefined ? undefined : search(page, from, true);
-    if (from === undefined || place === undefined) return 0;
-    const { key, value } = nodeAt(page, place, true)!;
-    return Buffer.compare(page.subarray(key, value), from) < 0 ? place + 1 : place;
   }
 
   /** To the next leaf. */
@@ -197,8 +225,12 @@ export class RowCursor {
     return isLeaf ? this.#checkBounds(level) : undefined;
   }
 
-  /** A leaf's keys must lie on the right side of the branch key that leads to it, or a search would miss them. */
-  #checkBounds({ page, nodes }: Level): string | undefined {
+  /**
+   * A leaf's keys must lie on the right side of the branch key that leads to it, or a search would miss them. Leaves out
+   * what is not to be read.
+   */
+  #checkBounds(level: Level): string | undefined {
+    const { page, nodes } = level;
     const first = nodeAt(page, 0, true)!;
     const separator = this.#separator;
     if (separator !== undefined) {
@@ -209,12 +241,21 @@ export class RowCursor {
     }
     const last = nodeAt(page, nodes - 1, true)!;
     this.#lastKey = Buffer.from(page.subarray(last.key, last.value));
+    if (this.#before !== undefined && Buffer.compare(this.#lastKey, this.#before) >= 0)
+      level.nodes = firstNotBelow(page, this.#before);
     return undefined;
   }
 
   #damaged(page: number, what: string): void {
     this.#onDamage({ table: this.#table.name, page, what });
   }
+}
+
+/** The first node of a leaf whose key isn't below this one; their number where all are. */
+function firstNotBelow(page: Buffer, key: Buffer): number {
+  const place = search(page, key, true) ?? 0;
+  const node = nodeAt(page, place, true)!;
+  return Buffer.compare(page.subarray(node.key, node.value), key) < 0 ? place + 1 : place;
 }
 
 /** What can't be followed on the way to a table's last row. */

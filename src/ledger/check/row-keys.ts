@@ -23,9 +23,9 @@ export function numbersKey(values: readonly number[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The number that is the whole key; −1 where it is no whole number from 0. */
-export function keyNumber(key: Buffer): number {
-  return key.length > numberBytes ? -1 : numberAt(key, 0);
+/** The number that is the whole key, from byte `at` to before `end`; −1 where it is no whole number from 0. */
+export function keyNumber(key: Buffer, at = 0, end = key.length): number {
+  return end - at > numberBytes ? -1 : numberAt(key, at, end);
 }
 
 /** So many numbers (default: two); undefined where the key isn't that. */
@@ -35,7 +35,7 @@ export function keyNumbers(key: Buffer, count = 2): number[] | undefined {
   const numbers: number[] = [];
   for (let at = 0; at < key.length; at += partBytes) {
     if (at > 0 && key[at - 1] !== 0) return undefined;
-    const value = numberAt(key.subarray(at, at + numberBytes), 0);
+    const value = numberAt(key, at, at + numberBytes);
     if (value < 0) return undefined;
     numbers.push(value);
   }
@@ -46,12 +46,12 @@ export function keyNumbers(key: Buffer, count = 2): number[] | undefined {
 export function keyNamed(key: Buffer): readonly [string, number] | undefined {
   const at = key.length - numberBytes - 1;
   if (at < 1 || key[at] !== 0) return undefined;
-  const value = numberAt(key, at + 1);
+  const value = numberAt(key, at + 1, key.length);
   return value < 0 ? undefined : [key.toString('latin1', 0, at), value];
 }
 
-function numberAt(key: Buffer, at: number): number {
-  const byte = (i: number) => key[at + i] ?? 0;
+function numberAt(key: Buffer, at: number, end: number): number {
+  const byte = (i: number) => (at + i < end ? key[at + i]! : 0);
   if (byte(0) >> 4 !== 1 || (byte(8) & 15) !== 0) return -1;
   const high =
     (byte(0) & 15) * 2 ** 28 + byte(1) * 2 ** 20 + byte(2) * 2 ** 12 + byte(3) * 16 + (byte(4) >> 4);

@@ -3,11 +3,11 @@ import { GrowingTree } from '../../tlog/growing-tree.ts';
 import { equalHashes, foldEdge, type Hash, nodeHash } from '../../tlog/tree.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
 import type { DatabaseFile, Table } from './database-file.ts';
-import { segmentLevels } from './entries.ts';
 import type { Findings } from './findings.ts';
 import { findRow } from './row-cursor.ts';
 import { numbersKey } from './row-keys.ts';
 import type { SegmentResult } from './segment.ts';
+import { segmentLevels } from './segment-tree.ts';
 import { unpackRoots } from './wanted-roots.ts';
 import type { WitnessedHead } from './witnesses.ts';
 

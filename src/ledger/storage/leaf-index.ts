@@ -15,6 +15,7 @@ import type { LeafBucket } from './storage.ts';
 
 export const segmentLeaves = 65_536;
 const buckets = 256;
+const none: readonly LeafBucket[] = [];
 
 /** Owner of the array of newest leaves. */
 export class LeafIndex {
@@ -30,11 +31,16 @@ export class LeafIndex {
   }
 
   /** Adds the next leaf. When it completes a segment, returns what has to be stored with it. */
-  add(hash: Hash): LeafBucket[] {
+  add(hash: Hash): readonly LeafBucket[] {
+    return this.addPrefix(prefixOf(hash));
+  }
+
+  /** As `add`, for whoever has the first four bytes of the hash as a number. */
+  addPrefix(prefix: number): readonly LeafBucket[] {
     const offset = this.#size % segmentLeaves;
-    this.#newest[offset] = prefixOf(hash);
+    this.#newest[offset] = prefix;
     this.#size += 1;
-    return offset === segmentLeaves - 1 ? this.#segment(this.#size / segmentLeaves - 1) : [];
+    return offset === segmentLeaves - 1 ? this.#segment(this.#size / segmentLeaves - 1) : none;
   }
 
   /** Leaves whose hash begins alike, oldest first. `stored` gives those of so many complete segments. */
