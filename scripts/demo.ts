@@ -77,6 +77,7 @@ async function run({ url }: Service, password: string): Promise<void> {
   await playHistory(sensor, counts, { alerts, log }, pin);
   showNewest(alerts);
   if (stop.signal.aborted) return;
+  await showRiskiest(viewer);
   const [id, alert] = await firstProvable(alerts, pin);
   await proveAlert(log, id, alert, pin);
   if (!once) await goOn(sensor, counts, { alerts, log }, url, password);
@@ -194,6 +195,24 @@ function showNewest(alerts: AlertFeed): void {
     const ends = [src_ip, dst_ip].filter((ip) => ip !== undefined).join(' → ');
     say(
       `  ${severityText(severity, 13)} ${title.slice(0, 56).padEnd(56)} ${String(count).padStart(4)}×  ${dim(ends)}`,
+    );
+  }
+}
+
+/** What the traffic has shown of the office: nobody told the service of these machines. */
+async function showRiskiest(viewer: Client): Promise<void> {
+  const assets = await viewer.call('listAssets', { query: { sort: '-risk_score', per_page: 6 } });
+  const services = await viewer.call('listServices', { query: { per_page: 1 } });
+  say(
+    `Found ${assets.pagination.total} machines that offer ${services.pagination.total} services. Most at risk:`,
+  );
+  for (const { attributes } of assets.data) {
+    const { name, ip_addresses, risk_score, risk_level, open_alerts, service_count } = attributes;
+    const risk = `${String(risk_score).padStart(3)} ${risk_level}`;
+    const what = `open alerts: ${open_alerts}, services: ${service_count}`;
+    const addresses = ip_addresses.filter((ip) => ip !== name).slice(0, 2);
+    say(
+      `  ${risk.padEnd(13)} ${name.slice(0, 40).padEnd(40)} ${what.padEnd(30)} ${dim(addresses.join(' '))}`,
     );
   }
 }

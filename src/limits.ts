@@ -34,6 +34,8 @@ export const limits = {
   maxBlockRows: 8160,
   /** Headers of event blocks that one thread keeps: about 1.5 kB for each 8,160 events. */
   maxHeaderCacheBytes: 32 * 2 ** 20,
+  /** Addresses whose assets one thread keeps in mind, about 150 bytes each; then it begins anew. */
+  maxCachedOwners: 32_768,
   /** Events that a deep page may have to sort in memory at once, 16 bytes each; more are narrowed down first. */
   maxSortedEvents: 2 ** 17,
   /** Items on a list page. */
@@ -238,6 +240,102 @@ export const limits = {
   witnessRequestTimeoutMs: 10_000,
   /** A connection to a witness that nothing is sent on: logs come back within seconds. */
   witnessIdleTimeoutMs: 120_000,
+  /** Addresses and blocks of one scan: what people paste; merged, they are few. */
+  maxScanTargets: 1000,
+  /** Addresses of one scan: an IPv4 /16. */
+  maxScanHosts: 65_536,
+  /** Probes of one scan: a /16 on 256 ports. At the default rate it takes nine hours, and which ports refused 2 MB. */
+  maxScanProbes: 2 ** 24,
+  /** Probes a second of a scan: what one thread connects. Networks bear less. */
+  maxScanRate: 10_000,
+  /** Connections of a scan at once, each a file descriptor: with the ones that nothing answers, 250 probes a second. */
+  maxScanConnections: 512,
+  /** Open ports of one host that a scan records. Nothing offers so much; what answers everywhere is a trap, and holds
+   * the connections that find out what is offered. */
+  maxScanServicesPerHost: 1000,
+  /** … and of which it asks for what they offer, by a second look that takes seconds where nothing answers. */
+  maxScanBannersPerHost: 256,
+  /** How long a scan waits for a connection: a SYN, and the second that follows a lost one after a second. */
+  scanConnectTimeoutMs: 2000,
+  /** What is read of a banner: greetings and headers of answers fit many times. */
+  maxBannerBytes: 4096,
+  /** All that finding out what an open port offers may take: a greeting, a question, and one more by TLS. */
+  bannerTimeoutMs: 8000,
+  /** A name server's answer to what an address is called. */
+  reverseNameTimeoutMs: 2000,
+  /** What nmap may print of a scan: 6 kB for each of 65,536 hosts. */
+  maxNmapOutputBytes: 384 * 2 ** 20,
+  /** Scans that wait for the one that runs. */
+  maxQueuedScans: 100,
+  /** Scans begun within a minute: more often than people ask, and each has an audit record of its own. */
+  maxScansPerMinute: 30,
+  /** Scans that are remembered, the newest: an hourly one for a year. 500 bytes each, more with many targets. */
+  maxScans: 10_000,
+  /** Assets. Past it hosts are counted as not recorded: what an attacker invents on the network is in no one's interest.
+   * 500 bytes each; a list with a filter reads all of them in 0.2 s. */
+  maxAssets: 200_000,
+  /** Addresses that have or had an asset, 100 bytes each: several of each asset, as with IPv6. */
+  maxAssetAddresses: 1_000_000,
+  /** MAC addresses known as an asset's or a gateway's. Past it they identify nothing. */
+  maxKnownMacs: 500_000,
+  /** Addresses that an asset has now; with more, the one that wasn't seen for longest is released. What people may set. */
+  maxCurrentAddresses: 256,
+  /** … and ever had: ten years of privacy addresses (RFC 8981) that change daily. Past it no more are bound to it. */
+  maxAddressesPerAsset: 4096,
+  /** IPv4 addresses seen with one MAC address within an hour: a machine has few, a router those of all behind it. */
+  maxAddressesPerMac: 16,
+  /** Earlier owners of one address. An address that flaps between machines makes one with each turn; the oldest become
+   * one. */
+  maxBindingsPerAddress: 1000,
+  /** How far the clocks of sensors may be ahead of ours. Who was seen later than that was seen then. */
+  maxClockLeadMs: 300_000,
+  /** Host names of one asset that the network told. */
+  maxHeardNames: 16,
+  /** Records in the history of one asset; of those that the network made, the oldest go first. 150 bytes each. */
+  maxAssetHistory: 1000,
+  /** Rows of assets, of addresses and of MAC addresses kept in memory, each: 50 MB together. The hosts of a network that
+   * talk within a minute fit many times. */
+  maxCachedAssetRows: 32_768,
+  /** Open alerts of one asset that are told apart where they may be on several of its addresses; more are estimated. */
+  maxCountedAlerts: 20_000,
+  /** Services. Past it evidence of others is counted as not recorded: 500 bytes each, and a list that filters reads all of
+   * them in seconds. */
+  maxServices: 2_000_000,
+  /** … of one asset: more than software has ports, where a host answers on whatever it is asked. */
+  maxServicesPerAsset: 10_000,
+  /** Services kept in memory, those used last: a kilobyte each with their clients. */
+  maxCachedServices: 32_768,
+  /** What is kept of their clients, up to 16 kB each. */
+  maxCachedClientBytes: 32 * 2 ** 20,
+  /** Rows of the inventory that one transaction takes along however often there is one: 5 ms. With more that changed,
+   * they are written after a pause. */
+  inventoryRowsPerCommit: 2000,
+  /** The pause: what lists show is no older, and rows that change again in it are written once. */
+  inventoryPauseMs: 1000,
+  /** Changed rows that wait for the end of the pause, a kilobyte each. Past it they are written at once. */
+  maxUnwrittenInventoryRows: 50_000,
+  /** Connections that are remembered, so that one that is reported again counts once: 32 MB. Those of an hour, as often
+   * as sensors report, in a network of 230 new connections a second; of 500 a second one in 20 is forgotten. */
+  rememberedConnections: 2 ** 21,
+  /** Edges of the graph of all time, each of 60 to 150 bytes on disk and 16 in memory: twenty times a large site's. New
+   * ones beyond are put together by their networks. */
+  maxTopologyEdges: 1_000_000,
+  /** Edges kept by the hour, each once for every hour in which it was used; the oldest hours go. 150 MB. */
+  maxTopologyHourRows: 2_000_000,
+  /** The same by the day. */
+  maxTopologyDayRows: 2_000_000,
+  /** How far ahead of our clock flows may be dated and still have an hour and a day of their own. */
+  topologyHorizonMs: 24 * 3600 * 1000,
+  /** Nodes of one answer: more than anyone can see. */
+  maxTopologyNodes: 2000,
+  defaultTopologyNodes: 200,
+  /** Edges of one answer, the busiest: 5 MB of JSON. */
+  maxTopologyShownEdges: 20_000,
+  /** Edges and names that one live update tells, 250 bytes of JSON each; larger ones are left out, and subscribers are
+   * told to look again. */
+  maxTopologyUpdateRows: 1000,
+  /** Updates of the graph kept for subscribers that come back: minutes of steady traffic. */
+  maxTopologyUpdates: 512,
   /** The file of settings: every list at its thousand items of usual length. YAML takes 0.1 s of the front to parse it. */
   maxConfigFileBytes: 128 * 2 ** 10,
 } as const;

@@ -24,12 +24,19 @@ import { type LoadedConfig, loadSettings } from './config/load.ts';
 import type { Config } from './config/settings.ts';
 import { openStoredSettings, type Requirement, type StoredSettings } from './config/stored-settings.ts';
 import { takeDataFolder } from './data-folder.ts';
+import { findNmap } from './discovery/find-nmap.ts';
+import { type Scanner, scannerMethods } from './discovery/scanner.ts';
+import { type ScannerThread, Scans } from './discovery/scans.ts';
 import { AuditLog } from './http/audit-log.ts';
+import { toldOfCalls } from './http/caused-entries.ts';
 import { Connections } from './http/connections.ts';
 import { alertChannel, LiveAlerts } from './http/live/alert-channel.ts';
+import { discoveryChannel, LiveScan } from './http/live/discovery-channel.ts';
 import { eventChannel, LiveBlock } from './http/live/event-channel.ts';
 import { Hub } from './http/live/hub.ts';
+import { LiveAssets } from './http/live/live-assets.ts';
 import { createSockets } from './http/live/sockets.ts';
+import { TopologyFeed, topologyChannel } from './http/live/topology-channel.ts';
 import { Metrics } from './http/metrics.ts';
 import { RequestRate } from './http/request-rate.ts';
 import { endpoints } from './http/routes/index.ts';
@@ -47,10 +54,12 @@ import { openToOthers } from './private-files.ts';
 import { createCounters } from './rpc/counters.ts';
 import { createPool, type Pool } from './rpc/pool.ts';
 import { type Supervised, supervise } from './rpc/supervise.ts';
-import { compileAlertFilter } from './store/alert-filter.ts';
+import { compileAlertFilter } from './store/lists/alerts.ts';
+import { listKeys } from './store/lists/keys.ts';
+import { compileScanFilter } from './store/lists/scans.ts';
 import { openReader } from './store/lmdb/reader.ts';
 import { storeMethods } from './store/methods.ts';
-import type { AlertListQuery, AlertUpdate, Store } from './store/store.ts';
+import type { AlertUpdate, Store } from './store/store.ts';
 import { uuid7 } from './uuid.ts';
 import { productVersion } from './version.ts';
 import { Cosigner } from './witness/cosigner.ts';
@@ -152,11 +161,12 @@ async function open(
     name: 'store',
     url: workerUrl('store'),
     list: storeMethods,
-    workerData: { dataDir, alertWindowMs: config['alerts.window_ms'] },
+    workerData: { dataDir, alertWindowMs: config['alerts.window_ms'], home: config['network.home'] },
     ...lost('store'),
   });
   opened.onClose('store thread', () => store.close());
   opened.onClose('store', () => store.api.close());
+  const changes = toldOfCalls(store.api);
   const reader = openReader(dataDir);
   opened.onClose('reader', () => reader.close());
 
@@ -185,7 +195,7 @@ async function open(
   const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
   const auth = createAuth({
     reader,
-    writer: store.api,
+    writer: changes,
     tokenKeys: await ledger.api.accessTokenKeys(),
     sources,
     limitReached: (limit) => metrics.limitReached(limit),
@@ -221,13 +231,21 @@ async function open(
   });
   opened.onClose('audit log', () => audit.close());
   const logError = (error: unknown, message: string) => log.error({ err: error }, message);
-  const hub = createHub(reader, analytics, metrics, logError);
+  const liveAssets = new LiveAssets(reader.assets);
+  const hub = createHub(reader, liveAssets, analytics, metrics, logError);
+  const topologyFeed = new TopologyFeed({
+    reader,
+    publish: (batch) => hub.publish('topology', batch),
+    limitReached: () => metrics.limitReached('maxTopologyEdges'),
+  });
+  const topologyTimer = setInterval(() => topologyFeed.poll(), topologyEveryMs);
+  opened.onClose('topology', () => clearInterval(topologyTimer));
   const accessPolicy = await openAccessPolicy({
     dataDir,
     file: config['policy.file'],
     defaults: policyDefaults(config),
     reader,
-    writer: store.api,
+    writer: changes,
     sources,
     onChange: () => {
       pump.poke();
@@ -247,7 +265,7 @@ async function open(
     logError,
   });
   const publishAlerts = (updates: readonly AlertUpdate[]) => {
-    if (updates.length > 0) hub.publish('alerts', new LiveAlerts(updates));
+    if (updates.length > 0) hub.publish('alerts', new LiveAlerts(updates, liveAssets));
   };
   const pump = new OutboxPump<AlertUpdate>({
     source: store.api,
@@ -292,6 +310,33 @@ async function open(
         });
   opened.onClose('cosigning', () => cosigner?.close());
 
+  let scanner: Supervised<Scanner> | undefined;
+  const scans = new Scans({
+    store: store.api,
+    reader,
+    terms: {
+      allowedNetworks: config['discovery.allowed_networks'],
+      nmap: () => findNmap(config['discovery.nmap'], process.env.PATH ?? ''),
+    },
+    async openScanner(): Promise<ScannerThread> {
+      const thread = await startScanner(log);
+      scanner = thread;
+      return {
+        api: thread.api,
+        close() {
+          scanner = undefined;
+          return thread.close();
+        },
+      };
+    },
+    publish: (update) => hub.publish('discovery', new LiveScan(update)),
+    ...sources,
+    limitReached: metrics.limitReached,
+    onTrouble: (message, err) => log.warn({ err }, message),
+  });
+  opened.onClose('scans', () => scans.close());
+  await scans.recover();
+
   let ready = false;
   const services: Services = {
     version: productVersion(),
@@ -300,23 +345,38 @@ async function open(
     settings,
     log,
     metrics,
-    store: store.api,
+    store: changes,
     reader,
     policy: accessPolicy,
     ledger: ledger.api,
     checkpoint: () => cosigner?.checkpoint() ?? ledger.api.checkpoint(),
     auth,
     backups,
+    scans,
     ingest: (input) => ingest.run('ingest', input),
     queries: {
       listEvents: (query, signal) => analytics.run('listEvents', query, { signal }),
       listAlerts: (query, signal) => analytics.run('listAlerts', query, { signal }),
+      listAssets: (query, signal) => analytics.run('listAssets', query, { signal }),
+      listAssetHistory: (assetId, query, signal) =>
+        analytics.run('listAssetHistory', { assetId, query }, { signal }),
+      listServices: (query, signal) => analytics.run('listServices', query, { signal }),
+      listScans: (query, signal) => analytics.run('listScans', query, { signal }),
+      listNotes: (alertId, query, signal) => analytics.run('listNotes', { alertId, query }, { signal }),
+      listPrincipals: (query, signal) => analytics.run('listPrincipals', query, { signal }),
+      listTokens: (query, signal) => analytics.run('listTokens', query, { signal }),
       listAudit: (query, signal) => analytics.run('listAudit', query, { signal }),
+      topology: (query, signal) => analytics.run('topology', query, { signal }),
+      listKeys: async (query) => listKeys(await ledger.api.keyRecords(), query),
     },
     publish({ blocks, alerts }) {
       for (const block of blocks)
-        hub.publish(block.table === 'network' ? 'events.network' : 'events.dns', new LiveBlock(block));
+        hub.publish(
+          block.table === 'network' ? 'events.network' : 'events.dns',
+          new LiveBlock(block, liveAssets),
+        );
       publishAlerts(alerts);
+      topologyFeed.poll();
     },
     publishAlert: (update) => publishAlerts([update]),
     pokeOutbox: () => pump.poke(),
@@ -326,6 +386,7 @@ async function open(
     witnesses: () => cosigner?.status(),
     threads: () => [
       ...Object.entries({ ledger, store }).map(([name, worker]) => workerStatus(name, worker)),
+      ...(scanner === undefined ? [] : [workerStatus('discovery', scanner)]),
       ...Object.entries({ ingest, analytics }).map(([name, pool]) => poolStatus(name, pool)),
     ],
     sockets: () => ({ connections: sockets.count(), subscriptions: hub.subscriptions }),
@@ -362,7 +423,9 @@ async function open(
     return server.close();
   });
   ready = true;
-  show({ ...(await ledger.api.status()), warnings });
+  const refused = accessPolicy.current.file_refused;
+  const policyWarnings = refused === undefined ? [] : [`the access policy stays as it was: ${refused}`];
+  show({ ...(await ledger.api.status()), warnings: [...warnings, ...policyWarnings] });
   announce(config, server.port, log);
 }
 
@@ -376,6 +439,20 @@ function eventsLost(dataDir: string, logSize: number): string[] {
     'siem.mdb was missing, though the log has entries: events, alerts, principals and what was yet to be logged are lost, ' +
       'and a new, empty one was begun. To have them back, stop the service and run `candor restore --replace <backup>`.',
   ];
+}
+
+/** A thread that scans, while there are scans. What dies with it is the scan, not the service. */
+function startScanner(log: Logger): Promise<Supervised<Scanner>> {
+  const lost = (err: Error) => log.error({ err, worker: 'discovery' }, 'a worker died, and a scan with it');
+  return supervise<Scanner>({
+    name: 'discovery',
+    url: workerUrl('discovery'),
+    list: scannerMethods,
+    workerData: undefined,
+    maxOldGenerationMb: 256,
+    onRestart: lost,
+    onGiveUp: lost,
+  });
 }
 
 /** A thread for one verification: it reads everything once, seldom, and keeps nothing. */
@@ -398,6 +475,9 @@ async function verifyInThread(folder: string, signal: AbortSignal): Promise<Veri
  * itself, finishing at its start what a crash cut short, and for dropping keys whose tokens have all expired.
  */
 const tokenKeysEveryMs = 5000;
+
+/** How often changes of the graph are looked for that came after a commit or without one. */
+const topologyEveryMs = 1000;
 
 /** How often it is written down when tokens were last used: to the minute is what is promised. */
 const tokenUsesEveryMs = 60_000;
@@ -475,6 +555,7 @@ function keySettings(config: Config) {
 /** The channels over the reader's heads and the pool's replays. */
 function createHub(
   reader: ReturnType<typeof openReader>,
+  assets: LiveAssets,
   analytics: Pool<Queries>,
   metrics: Metrics,
   logError: (error: unknown, message: string) => void,
@@ -484,27 +565,28 @@ function createHub(
       table,
       () => reader.head(`events.${table}`),
       (query, signal) => analytics.run('replayEvents', query, { signal }),
+      assets,
     );
   const alerts = alertChannel(
     () => reader.head('alerts'),
     compileAlertFilter,
-    ({ since, filter, limit }, signal) =>
-      analytics.run('replayAlerts', { since, limit, filter: { ...filter, ...anyOrder } }, { signal }),
+    (query, signal) => analytics.run('replayAlerts', query, { signal }),
+  );
+  const topology = topologyChannel(
+    () => reader.head('topology'),
+    (query, signal) => analytics.run('replayTopology', query, { signal }),
+  );
+  const discovery = discoveryChannel(
+    () => reader.head('discovery'),
+    compileScanFilter,
+    (query, signal) => analytics.run('replayScans', query, { signal }),
   );
   return new Hub(
-    { 'events.network': events('network'), 'events.dns': events('dns'), alerts },
+    { 'events.network': events('network'), 'events.dns': events('dns'), alerts, topology, discovery },
     metrics,
     logError,
   );
 }
-
-/** A replay goes by sequence; these parts of a list query mean nothing to it. */
-const anyOrder: Pick<AlertListQuery, 'sort' | 'order' | 'page' | 'per_page'> = {
-  sort: 'last_seen',
-  order: 'asc',
-  page: 1,
-  per_page: 1,
-};
 
 function workerStatus(name: string, worker: Supervised<object>) {
   const { pending, inFlightBytes, restarts } = worker.stats();

@@ -1,13 +1,15 @@
 import type { EventFilter } from '../events/filter.ts';
 import type { Table } from '../events/records.ts';
 import type {
-  AlertListQuery,
-  AuditListQuery,
   EventListQuery,
+  ListFilter,
   ListPage,
+  ListQuery,
   Replay,
   StoreReader,
+  TopologyQuery,
 } from '../store/store.ts';
+import { replayTopology, type TopologyReplay } from './topology.ts';
 
 /** What subscribers missed, as JSON texts. */
 export interface ReplayPart {
@@ -25,16 +27,28 @@ export interface ReplayPart {
 export function queries(reader: StoreReader) {
   return {
     listEvents: (query: EventListQuery): ListPage => reader.listEvents(query),
-    listAlerts: (query: AlertListQuery): ListPage => reader.listAlerts(query),
-    listNotes: ({ alertId, page, perPage }: { alertId: string; page: number; perPage: number }): ListPage =>
-      reader.listNotes(alertId, page, perPage),
-    listAudit: (query: AuditListQuery): ListPage => reader.listAudit(query),
+    listAlerts: (query: ListQuery): ListPage => reader.listAlerts(query),
+    listAssets: (query: ListQuery): ListPage => reader.listAssets(query),
+    listAssetHistory: ({ assetId, query }: { assetId: string; query: ListQuery }): ListPage =>
+      reader.listAssetHistory(assetId, query),
+    listServices: (query: ListQuery): ListPage => reader.listServices(query),
+    listNotes: ({ alertId, query }: { alertId: string; query: ListQuery }): ListPage =>
+      reader.listNotes(alertId, query),
+    listPrincipals: (query: ListQuery): ListPage => reader.findPrincipals(query),
+    listTokens: (query: ListQuery): ListPage => reader.findTokens(query, Date.now()),
+    listAudit: (query: ListQuery): ListPage => reader.listAudit(query),
     replayEvents: (query: { table: Table; since: number; filter: EventFilter; limit: number }): ReplayPart =>
       asMessages(
         reader.replayEvents(query.table, query.since, query.filter, query.limit),
         query.table === 'network' ? 'network_event' : 'dns_event',
       ),
-    replayAlerts: (query: { since: number; filter: AlertListQuery; limit: number }): ReplayPart =>
+    listScans: (query: ListQuery): ListPage => reader.listScans(query),
+    replayScans: (query: { since: number; filter: ListFilter; limit: number }): ReplayPart =>
+      asMessages(reader.replayScans(query.since, query.filter, query.limit), 'scan'),
+    /** The resource's attributes, as JSON. */
+    topology: (query: TopologyQuery): string => JSON.stringify(reader.topology(query)),
+    replayTopology: (query: TopologyReplay): ReplayPart => replayTopology(reader, query),
+    replayAlerts: (query: { since: number; filter: ListFilter; limit: number }): ReplayPart =>
       asMessages(reader.replayAlerts(query.since, query.filter, query.limit), 'alert'),
   };
 }

@@ -13,6 +13,7 @@ export interface AccessPolicy {
   readonly id: string;
   /** As of now; nobody (an empty list) for an operation without a rule. */
   accessOf(operation: OperationId): 'public' | readonly Role[];
+  /** With the reason why the file that people edit is refused, where it is. */
   readonly current: Policy;
   /**
    * Replaces all rules, and the file that people edit with them. INVALID_REQUEST that names the rule; VERSION_MISMATCH
@@ -33,7 +34,7 @@ export type PolicyStep = 'file-prepared' | 'pending' | 'recorded' | 'file-replac
 
 export interface PolicyParts {
   readonly dataDir: string;
-  /** The file that people edit; policy.json in the data folder where undefined. */
+  /** The file that people edit; policy.json in the data folder where undefined. The first start writes the default. */
   readonly file: string | undefined;
   readonly defaults: PolicyDefaults;
   readonly reader: Pick<StoreReader, 'listPrincipals'>;

@@ -38,6 +38,8 @@ export function createChangePassword({
       if (principal.password_hash === undefined)
         throw new ServiceError('CONFLICT', `${name} has no password; an administrator can set one`);
       requireNewPassword('new_password', input.new_password, principal.name);
+      if (input.new_password.normalize('NFC') === input.current_password.normalize('NFC'))
+        throw invalidField('new_password', 'must not be the current password');
       const right = await throttle.check(principal.name, remoteAddress, now(), () =>
         verifyPassword(principal.password_hash, input.current_password),
       );

@@ -11,7 +11,7 @@ export interface Provision {
    * Creates a principal. A user without a password signs in with a client certificate.
    *
    * @throws INVALID_REQUEST that names the field; FORBIDDEN for roles that the caller lacks; CONFLICT for a name that is
-   * taken; OVERLOADED.
+   * taken, or looks like one that is; OVERLOADED.
    */
   createPrincipal(input: PrincipalInput, by: Caller): Promise<Principal>;
   /**
@@ -53,7 +53,8 @@ export function createProvision({
     },
 
     changePrincipal: async (principal, { password, ...change }, by, version) => {
-      if (change.name !== undefined) requireName(change.name);
+      // A name from before these rules does as long as it stays.
+      if (change.name !== undefined && change.name !== principal.name) requireName(change.name);
       requireHeld(by, [...principal.roles, ...(change.roles ?? [])]);
       const hashed = await hashOf(password, { name: change.name ?? principal.name, kind: principal.kind });
       return writer.changePrincipal(

@@ -5,6 +5,9 @@ import type { Backup } from '../contract/resources/backup.ts';
 import { ServiceError } from '../errors.ts';
 import type { Appended, Ledger } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
+import { backupList, type ListedBackup } from '../store/lists/backups.ts';
+import { pageOf, type Row } from '../store/lists/list.ts';
+import type { ListPage, ListQuery } from '../store/store.ts';
 import { uuid7 } from '../uuid.ts';
 import { BackupError, reasonOf } from './backup-error.ts';
 import { bytesIn } from './files.ts';
@@ -18,17 +21,17 @@ export interface BackupRecord {
   readonly attributes: Backup;
 }
 
+export interface BackupPage extends Omit<ListPage, 'json'> {
+  readonly items: readonly BackupRecord[];
+}
+
 /** Backups of a running service, as the rest of it sees them. */
 export interface Backups {
   /** Begins a backup and resolves once it is under way. CONFLICT while another is; UNAVAILABLE while stopping. */
   begin(actor: string): Promise<BackupRecord>;
   /** NOT_FOUND. Those that failed are known until the process ends, the newest limits.maxFailedBackups. */
   get(id: string): Promise<BackupRecord>;
-  /** Newest first. `page` counts from 1. */
-  list(
-    page: number,
-    perPage: number,
-  ): Promise<{ readonly items: readonly BackupRecord[]; readonly total: number }>;
+  list(query: ListQuery): Promise<BackupPage>;
 }
 
 export interface BackupsOptions extends BackupSources {
@@ -118,20 +121,26 @@ export class BackupFolder implements Backups {
     return this.#read(name);
   }
 
-  async list(page: number, perPage: number): Promise<{ items: BackupRecord[]; total: number }> {
+  async list(query: ListQuery): Promise<BackupPage> {
     const running = this.#running === undefined ? [] : [await this.#progress(this.#running)];
     const known = [...running, ...this.#failed.values()];
     // What ends right now may have its name already.
     const ids = new Set(known.map(({ id }) => id));
     const names = (await backupNames(this.#options.dir)).filter((name) => !ids.has(idIn(name) ?? ''));
-    const all = [
-      ...known.map((record) => ({ id: record.id, read: async () => record })),
-      ...names.map((name) => ({ id: idIn(name) ?? '', read: () => this.#read(name) })),
-    ].sort((a, b) => (a.id < b.id ? 1 : -1));
+    const reads = new Map<string, () => Promise<BackupRecord>>([
+      ...known.map((record) => [record.id, async () => record] as const),
+      ...names.map((name) => [idIn(name) ?? '', () => this.#read(name)] as const),
+    ]);
+    // One by one, here and below: a manifest with many keys is a megabyte.
+    const rows: Row<ListedBackup>[] = [];
+    for (const [id, read] of reads) {
+      const listed = query.terms.length === 0 ? undefined : await read();
+      rows.push({ id, item: { id, createdAt: timeIn(id), state: listed?.attributes.state ?? 'completed' } });
+    }
+    const { shown, ...page } = pageOf(backupList, rows, query);
     const items: BackupRecord[] = [];
-    // One by one: a manifest with many keys is a megabyte.
-    for (const { read } of all.slice((page - 1) * perPage, page * perPage)) items.push(await read());
-    return { items, total: all.length };
+    for (const { id } of shown) items.push(await reads.get(id)!());
+    return { items, ...page };
   }
 
   /** Resolves with what became of it once a backup that is being made has ended. */
@@ -204,7 +213,6 @@ export class BackupFolder implements Backups {
       return this.#shown(await this.#manifestIn(name));
     } catch (error) {
       const id = idIn(name) ?? '';
-      const createdAt = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
       const reason = error instanceof BackupError ? error.message : reasonOf(error, name);
       return {
         id,
@@ -212,7 +220,7 @@ export class BackupFolder implements Backups {
           state: 'failed',
           error: reason,
           size: 0,
-          created_at: new Date(createdAt).toISOString(),
+          created_at: new Date(timeIn(id)).toISOString(),
         },
       };
     }
@@ -267,6 +275,9 @@ export class BackupFolder implements Backups {
     for (const place of places) this.#places.set(place.id, place);
   }
 }
+
+/** When a UUIDv7 was made, in epoch milliseconds. */
+const timeIn = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
 type CreatedEntry = ReturnType<typeof created>;
 

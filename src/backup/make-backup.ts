@@ -8,7 +8,14 @@ import type { Store } from '../store/store.ts';
 import { BackupError } from './backup-error.ts';
 import { copyFile, exists, makeFolder } from './files.ts';
 import { folderName, partialName } from './folders.ts';
-import { type Manifest, manifestFile, parseManifest, policyFile, writeManifest } from './manifest.ts';
+import {
+  type Manifest,
+  manifestFile,
+  parseManifest,
+  policyFile,
+  settingsFile,
+  writeManifest,
+} from './manifest.ts';
 import type { Verified } from './verify.ts';
 
 /** What a backup is made of and how it is checked. */
@@ -50,6 +57,9 @@ export interface Made {
  * head that the copy doesn't have. The policy before both: a change of it is in the outbox before it takes effect, so
  * that the copy has no policy that its log wouldn't know.
  *
+ * Settings that lie in the data folder come along, secrets among them as they are: the copy is as private as the
+ * folder. Files elsewhere that CANDOR_CONFIG or settings name are their operator's to keep.
+ *
  * @throws BackupError, or the failure of the disk
  */
 export async function makeBackup(
@@ -64,7 +74,7 @@ export async function makeBackup(
   await requireRoom(dir, dataDir);
   try {
     await makeFolder(partial);
-    if (await exists(join(dataDir, policyFile))) await copy(policyFile);
+    for (const name of [settingsFile, policyFile]) if (await exists(join(dataDir, name))) await copy(name);
     await store.copyTo(partial);
     signal.throwIfAborted();
     if (await exists(join(dataDir, 'journal.ndjson'))) await copy('journal.ndjson');

@@ -28,9 +28,11 @@ const format = 1;
  * siem.mdb, ledger.mdb and format.json are in every one.
  */
 export const fileName =
-  /^(siem\.mdb|ledger\.mdb|journal\.ndjson|format\.json|policy\.in-effect\.json|keys\/[0-9a-f-]{36}\.json)$/;
+  /^(siem\.mdb|ledger\.mdb|journal\.ndjson|format\.json|policy\.in-effect\.json|config\.json|keys\/[0-9a-f-]{36}\.json)$/;
 /** Who may do what. Absent from backups of programs that had no such file. */
 export const policyFile = 'policy.in-effect.json';
+/** Settings that lie in the data folder. Absent where there are none, and from backups of earlier programs. */
+export const settingsFile = 'config.json';
 export const requiredFiles = ['siem.mdb', 'ledger.mdb', 'format.json'] as const;
 
 const BackupFile = part(

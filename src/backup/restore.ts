@@ -11,7 +11,7 @@ import { openLedger } from '../ledger/open.ts';
 import { BackupError } from './backup-error.ts';
 import { carryKeys } from './carry-keys.ts';
 import { copyFile, exists, makeFolder } from './files.ts';
-import { policyFile } from './manifest.ts';
+import { policyFile, settingsFile } from './manifest.ts';
 import { type Mark, readMark } from './mark.ts';
 import { prepareRestore, staging } from './prepare-restore.ts';
 
@@ -24,6 +24,7 @@ export type RestoreStep =
   | 'keys-carried'
   | 'journal-written'
   | 'logged'
+  | 'settings-in'
   | 'unmarked';
 
 export interface RestoreOptions {
@@ -49,6 +50,8 @@ export interface Restored {
   readonly replaced?: SignedTreeHead;
   /** Where the content that was there lies now; absent where there was none. */
   readonly aside?: string;
+  /** Whether settings came with the backup; `kept`: some did, and those that were there stay. */
+  readonly settings?: 'restored' | 'kept';
   /** Where the log tells of it. */
   readonly entry: Appended;
   /** Whether an earlier run had begun it. */
@@ -60,7 +63,9 @@ export interface Restored {
  *
  * Nothing moves before the backup has been copied beside it and verified there. Then a mark is set, and until it is
  * gone no service starts: after a crash in between, the same command goes on where it was. What it replaces is moved
- * aside, never deleted. The journal stays and goes on: it knows what had been promised.
+ * aside, never deleted. The journal stays and goes on: it knows what had been promised. So do settings, which say what
+ * this place is like; where there are none, those of the backup come in, last, so that no part of a restore runs with
+ * them.
  *
  * @throws BackupError; Error when another process has the folder
  */
@@ -81,11 +86,13 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     onStep('journal-written');
     const entry = await logRestore(options, mark);
     onStep('logged');
+    const settings = await takeSettings(dataDir);
+    onStep('settings-in');
     await rm(join(dataDir, staging), { recursive: true, force: true });
     await rm(join(dataDir, restoreMark));
     await flushFolder(dataDir);
     onStep('unmarked');
-    return resultOf(dataDir, mark, entry, begun !== undefined);
+    return resultOf(dataDir, mark, entry, settings, begun !== undefined);
   } finally {
     folder.release();
   }
@@ -159,11 +166,11 @@ async function writeJournal(dataDir: string, { started_at, sth, replaced }: Mark
 
 /** Opened as any start opens it; what start-up doesn't trust is not restored. */
 async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended> {
-  const { dataDir, anchorPath, keyPassphrase } = options;
-  const { backup_id, sth, replaced, entry_id, started_at } = mark;
+  const { dataDir, keyPassphrase } = options;
+  const { backup_id, sth, replaced, entry_id, started_at, anchor_path } = mark;
   const ledger = await openLedger({
     dataDir,
-    anchorPath,
+    anchorPath: anchor_path,
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
   });
   try {
@@ -177,13 +184,29 @@ async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended
   }
 }
 
-function resultOf(dataDir: string, mark: Mark, entry: Appended, resumed: boolean): Restored {
+async function takeSettings(dataDir: string): Promise<Restored['settings']> {
+  const [from, to] = [join(dataDir, staging, settingsFile), join(dataDir, settingsFile)];
+  if (!(await exists(from))) return undefined;
+  if (await exists(to)) return 'kept';
+  await rename(from, to);
+  await flushFolder(dataDir);
+  return 'restored';
+}
+
+function resultOf(
+  dataDir: string,
+  mark: Mark,
+  entry: Appended,
+  settings: Restored['settings'],
+  resumed: boolean,
+): Restored {
   const { backup_id, sth, replaced, aside, names } = mark;
   return {
     backupId: backup_id,
     ...(sth === undefined ? {} : { sth }),
     ...(replaced === undefined ? {} : { replaced }),
     ...(names.length === 0 ? {} : { aside: join(dataDir, aside) }),
+    ...(settings === undefined ? {} : { settings }),
     entry,
     resumed,
   };

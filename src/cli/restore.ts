@@ -50,7 +50,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
     throw new CommandError((error as Error).message, code);
   }
 
-  const { backupId, sth, replaced, aside, entry, resumed } = restored;
+  const { backupId, sth, replaced, aside, settings, entry, resumed } = restored;
   output(options.json ?? false).result(
     [
       `restored     ${backupId}${resumed ? ', begun by an earlier run' : ''}`,
@@ -58,6 +58,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       `log size     ${sth?.tree_size ?? 0}, and leaf ${entry.leaf_index}, which tells of this restore`,
       `replaced     ${replaced === undefined ? 'no log that could be read' : `a log of ${replaced.tree_size} leaves`}`,
       `moved to     ${aside ?? 'nothing was there'}`,
+      `settings     ${settingsTold[settings ?? 'none']}`,
       'Auditors who have seen a larger log will report a rollback: tell them why, out of band.',
     ],
     {
@@ -70,9 +71,16 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       replaced_tree_size: replaced?.tree_size,
       replaced_root_hash: replaced?.root_hash,
       replaced_in: aside,
+      settings,
       leaf_index: entry.leaf_index,
       resumed,
     },
   );
   return exitCodes.ok;
 }
+
+const settingsTold = {
+  none: 'none came with the backup',
+  kept: 'config.json stays as it is; the backup has another',
+  restored: 'config.json came with the backup: look at the paths and addresses in it before you start',
+} as const;

@@ -3,6 +3,9 @@ import type { ChannelEvent, ChannelName, ServerMessage } from '../contract/chann
 import { type OperationId, type Route, type Routes, routes } from '../contract/routes.ts';
 import { type ErrorCode, type ErrorDetails, errorCodes, ServiceError } from '../errors.ts';
 
+/** What the updates of channel `topology` are applied with. */
+export { applyTopologyUpdate } from './topology.ts';
+
 type Simplify<T> = { [K in keyof T]: T[K] };
 type Member<R, K extends string> = R extends { readonly [P in K]: infer V } ? V : undefined;
 type OptionalIfEmpty<K extends string, V> =

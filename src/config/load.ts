@@ -93,7 +93,9 @@ function settingValue(name: SettingName, given: Given | undefined): unknown {
     return setting.read(source === 'environment' ? setting.fromText(raw as string) : raw);
   } catch (error) {
     if (!(error instanceof Unwanted)) throw error;
-    const came = setting.secret ? 'a value that is not shown here' : show(raw);
-    throw new ConfigError(name, `came ${came} from ${from}, wanted ${error.message}`);
+    const { item = { raw }, message } = error;
+    const came = setting.secret ? 'a value that is not shown here' : show(item.raw);
+    const place = 'index' in item ? `${name}.${item.index}` : name;
+    throw new ConfigError(place, `came ${came} from ${from}, wanted ${message}`);
   }
 }

@@ -42,6 +42,8 @@ function valueToStore(name: SettingName, raw: unknown): unknown {
     return isDefault ? undefined : value;
   } catch (error) {
     if (!(error instanceof Unwanted)) throw error;
-    throw invalidField(fieldOf(name), `came ${show(raw)}, wanted ${error.message}`);
+    const { item = { raw }, message } = error;
+    const place = 'index' in item ? `${name}.${item.index}` : name;
+    throw invalidField(fieldOf(place), `came ${show(item.raw)}, wanted ${message}`);
   }
 }

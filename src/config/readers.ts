@@ -2,7 +2,15 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 
 /** A value that a setting cannot take. `message` completes the sentence "came …, wanted …". */
-export class Unwanted extends Error {}
+export class Unwanted extends Error {
+  /** The item of a list that is wrong; undefined where it is all of the value. */
+  readonly item: { readonly index: number; readonly raw: unknown } | undefined;
+
+  constructor(wanted: string, item?: { readonly index: number; readonly raw: unknown }) {
+    super(wanted);
+    this.item = item;
+  }
+}
 
 /** Reads the values of a setting. What comes out of `read` may go in again, and comes out as it was. */
 export interface Reader<T> {
@@ -79,13 +87,29 @@ export function oneOf<const T extends readonly string[]>(values: T): Reader<T[nu
   };
 }
 
+/** `off`, `auto` for the one that the search path has, or the absolute path of a program. */
+export const program: Reader<string> = textLike(
+  { minLength: 1, maxLength: maxPathBytes, pattern: '^(off|auto|/[^\\u0000]*)$' },
+  'off, auto or an absolute path',
+  (raw) =>
+    raw === 'off' ||
+    raw === 'auto' ||
+    (raw.startsWith('/') && !raw.includes('\0') && Buffer.byteLength(raw) <= maxPathBytes),
+);
+
 /** A list in the file, comma-separated text in the environment. At most 1000 items: it is matched per event. */
 export function list(item: Reader<string>): Reader<readonly string[]> {
   return {
     schema: { type: 'array', items: item.schema, maxItems: 1000 },
     read(raw) {
       if (!Array.isArray(raw) || raw.length > 1000) throw new Unwanted('a list of at most 1000 items');
-      return raw.map((one) => item.read(one));
+      return raw.map((one: unknown, index) => {
+        try {
+          return item.read(one);
+        } catch (error) {
+          throw error instanceof Unwanted ? new Unwanted(error.message, { index, raw: one }) : error;
+        }
+      });
     },
     fromText: (raw) => raw.split(',').map((part) => part.trim()),
   };

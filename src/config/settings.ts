@@ -11,6 +11,7 @@ import {
   optional,
   origin,
   path,
+  program,
   type Reader,
   text,
 } from './readers.ts';
@@ -87,6 +88,19 @@ export const settings = {
     hour,
     'occurrences of one alert closer together than this are one alert, as with Zeek notices',
   ),
+  'discovery.allowed_networks': setting(
+    list(cidr),
+    ['127.0.0.0/8', '::1/128'],
+    'networks that scans may reach; none but loopback until someone decides otherwise',
+  ),
+  'discovery.nmap': {
+    ...setting(
+      program,
+      'off',
+      'whether scans may run nmap: off, auto for the one in the search path, or its absolute path',
+    ),
+    readOnly: 'the service runs the program that it names; set it in the environment or the file of settings',
+  },
   'threads.ingest': setting(
     integer(1, 64),
     Math.min(8, cores),
@@ -105,7 +119,8 @@ export const settings = {
   'limits.max_json_body_bytes': setting(
     integer(1024, 256 * 1024),
     256 * 1024,
-    'JSON bodies of operations other than ingest; operators may lower it',
+    'JSON bodies of operations other than ingest; operators may lower it. Login and refresh, whose callers nobody ' +
+      `knows yet, take ${limits.maxPublicJsonBodyBytes} at the most`,
   ),
   'limits.max_ingest_in_flight_bytes': setting(
     integer(64 * 1024, 48 * MiB),

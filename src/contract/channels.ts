@@ -1,6 +1,12 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { ErrorEnvelope } from './envelopes.ts';
-import { alertStreamQuery, dnsEventStreamQuery, networkEventStreamQuery } from './parameters.ts';
+import {
+  alertStreamQuery,
+  dnsEventStreamQuery,
+  networkEventStreamQuery,
+  scanSubscription,
+  topologyStreamQuery,
+} from './parameters.ts';
 import type { ResourceType, resourceTypes } from './resource-types.ts';
 import { oneOf } from './resources/common.ts';
 import { anyObject, count, optional, ordinal, shape, text, timestamp } from './resources/fields.ts';
@@ -8,7 +14,7 @@ import { anyObject, count, optional, ordinal, shape, text, timestamp } from './r
 interface Channel {
   /** Type of the resource that its events carry. */
   readonly resource: ResourceType;
-  /** Filters, as query parameters of the stream path; `parseFilters` reads them from a subscription. */
+  /** Filters, as query parameters of the stream path where it has one; `parseFilters` reads them from a subscription. */
   readonly filters: TObject;
 }
 
@@ -17,6 +23,8 @@ export const channels = {
   'events.network': { resource: 'network_event', filters: networkEventStreamQuery },
   'events.dns': { resource: 'dns_event', filters: dnsEventStreamQuery },
   alerts: { resource: 'alert', filters: alertStreamQuery },
+  topology: { resource: 'topology_update', filters: topologyStreamQuery },
+  discovery: { resource: 'scan', filters: scanSubscription },
 } as const satisfies Record<string, Channel>;
 
 export type ChannelName = keyof typeof channels;

@@ -12,6 +12,19 @@ export const formats = {
     reason: 'must be an ISO 8601 time or epoch milliseconds',
   },
   ip: { test: isAddress, reason: 'must be an IPv4 or IPv6 address' },
+  mac: {
+    test: (text) => canonicalMac(text) !== undefined,
+    reason: 'must be a MAC address of one host, such as 00:1b:63:84:45:e6',
+  },
+  /** Names an asset on the network: an IP or a MAC address. */
+  identifier: {
+    test: (text) => isAddress(text) || canonicalMac(text) !== undefined,
+    reason: 'must be an IP or MAC address',
+  },
+  hostname: {
+    test: isHostname,
+    reason: 'must be a host name: up to 253 characters, labels of letters, digits, - and _ joined by dots',
+  },
   /** One address, or all of a CIDR block. */
   network: { test: isNetwork, reason: 'must be an IPv4 or IPv6 address or a CIDR block' },
   /** A hash as a parameter: either case of hexadecimal. */
@@ -51,6 +64,29 @@ function isoTime(text: string): number | undefined {
 
 export function isAddress(text: string): boolean {
   return isIPv4(text) || isIPv6(text);
+}
+
+const macForms =
+  /^(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2})$/i;
+
+/**
+ * A 48-bit link-layer address, written `aa:bb:cc:dd:ee:ff`, `aa-bb-cc-dd-ee-ff` or `aabb.ccdd.eeff`, in lower case
+ * with colons. Undefined for anything else, and for what no single device has: all zeros, and addresses with the group
+ * bit (IEEE 802, section 8.2), multicast and broadcast.
+ */
+export function canonicalMac(text: string): string | undefined {
+  if (!macForms.test(text)) return undefined;
+  const digits = text.replaceAll(/[:.-]/g, '').toLowerCase();
+  if ((Number.parseInt(digits.slice(0, 2), 16) & 1) === 1 || /^0+$/.test(digits)) return undefined;
+  return digits.match(/../g)!.join(':');
+}
+
+const label = /^(?!-)[\p{L}\p{M}\p{N}_-]{1,63}(?<!-)$/u;
+
+/** RFC 1123, section 2.1, with underscores and letters of all scripts; a final dot is taken. No address. */
+function isHostname(text: string): boolean {
+  const name = text.replace(/\.$/, '');
+  return name.length <= 253 && !isAddress(name) && name.split('.').every((part) => label.test(part));
 }
 
 function isNetwork(text: string): boolean {

@@ -1,24 +1,29 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { limits } from '../limits.ts';
 import { alertStatuses, priorities, ruleSources, verdicts } from './resources/alert.ts';
-import { auditOutcomes } from './resources/audit-record.ts';
+import { assetKinds, assetSources, assetStates, criticalities, riskLevels } from './resources/asset.ts';
+import { assetActions } from './resources/asset-history.ts';
 import { oneOf, severities } from './resources/common.ts';
 import { dnsKinds } from './resources/dns-event.ts';
 import { between, count, flag, ordinal, real, text, uuid } from './resources/fields.ts';
 import { entryKindNames } from './resources/log-entry-kinds.ts';
 import { connectionStates, directions, eventSources } from './resources/network-event.ts';
+import { scanEngines, scanStatuses } from './resources/scan.ts';
+import { serviceSources, serviceStates } from './resources/service.ts';
+import { groupings } from './resources/topology.ts';
 
 /**
  * Query parameters, as schemas that `parseQuery` reads. An array is a filter: it may be repeated, and one value of
  * those given suffices. Everything else may be given once.
  */
-const many = <S extends TSchema>(items: S) =>
+export const many = <S extends TSchema>(items: S) =>
   Type.Optional(Type.Array(items, { maxItems: limits.maxFilterValues }));
 
-const network = (description: string) => Type.String({ format: 'network', description });
+export const network = (description: string) => Type.String({ format: 'network', description });
 /** Arrives as ISO 8601 or epoch milliseconds; read as epoch milliseconds. */
-const time = (description: string) => Type.Unsafe<number>({ type: 'string', format: 'time', description });
-const word = (description: string) => text(description, { minLength: 1 });
+export const time = (description: string) =>
+  Type.Unsafe<number>({ type: 'string', format: 'time', description });
+export const word = (description: string) => text(description, { minLength: 1 });
 const port = (description: string) => between(0, 65535, description);
 
 const pageParameters = {
@@ -30,8 +35,8 @@ const search = {
   q: Type.Optional(text('Free text over the names of the resource.', { minLength: 1, maxLength: 256 })),
 };
 
-/** Parameters that every list with filters takes. `sorts[0]` is the default, newest first. */
-const listParameters = <const S extends readonly [string, ...string[]], F extends TProperties>(
+/** Parameters that every list takes. `sorts[0]` is the default, newest first. */
+export const listParameters = <const S extends readonly [string, ...string[]], F extends TProperties>(
   sorts: S,
   filters: F,
 ) =>
@@ -39,7 +44,7 @@ const listParameters = <const S extends readonly [string, ...string[]], F extend
     {
       ...pageParameters,
       cursor: Type.Optional(
-        text('next_cursor of the page before; page is then ignored.', { minLength: 1, maxLength: 1024 }),
+        text('next_cursor of the page before; page is then ignored.', { minLength: 1, maxLength: 2048 }),
       ),
       sort: Type.Optional(
         Type.Unsafe<S[number] | `-${S[number]}`>({
@@ -52,12 +57,16 @@ const listParameters = <const S extends readonly [string, ...string[]], F extend
       from: Type.Optional(time('Start of the time range, inclusive: ISO 8601 or epoch milliseconds.')),
       to: Type.Optional(time('End of the time range, exclusive: ISO 8601 or epoch milliseconds.')),
       ...search,
-      min_severity: Type.Optional(oneOf(severities, { description: 'This severity or above.' })),
-      severity: many(oneOf(severities, { description: 'This severity.' })),
       ...filters,
     },
     { additionalProperties: false },
   );
+
+/** What lists take beside these of resources that have a severity. */
+const bySeverity = {
+  min_severity: Type.Optional(oneOf(severities, { description: 'This severity or above.' })),
+  severity: many(oneOf(severities, { description: 'This severity.' })),
+};
 
 /** Parameters of a stream: the same filters, but `severity` means at or above. */
 const streamParameters = <F extends TProperties>(filters: F) =>
@@ -161,8 +170,54 @@ export const alertFilters = {
   event_id: many(uuid('One of its sample of events.')),
 };
 
-export const networkEventQuery = listParameters(['timestamp'], networkEventFilters);
-export const dnsEventQuery = listParameters(['timestamp'], dnsEventFilters);
+const macAddress = (description: string) => Type.String({ format: 'mac', description });
+
+/** `from` and `to` bound `last_seen`. */
+export const assetFilters = {
+  ip: many(network('One of its addresses: an address or a CIDR block.')),
+  mac: many(macAddress('One of its link-layer addresses.')),
+  hostname: many(word('One of its names.')),
+  name: many(word('Name, whole.')),
+  kind: many(oneOf(assetKinds, { description: 'What it is.' })),
+  os: many(word('Operating system.')),
+  vendor: many(word('Maker of the device.')),
+  criticality: many(oneOf(criticalities, { description: 'How much it matters.' })),
+  owner: many(word('Who answers for it.')),
+  tag: many(word('One of its tags.')),
+  tags: many(word('One of its tags.')),
+  state: many(oneOf(assetStates, { description: 'Whether it is staged, managed or retired.' })),
+  source: many(oneOf(assetSources, { description: 'How it became known.' })),
+  risk_score: many(between(0, 100, 'Risk.')),
+  risk_level: many(oneOf(riskLevels, { description: 'Risk in words.' })),
+  open_alerts: many(count('Alerts that are open on it.')),
+  service_count: many(count('Services open on it.')),
+};
+
+/** `from` and `to` bound `last_seen`. */
+export const assetServiceFilters = {
+  ip: many(network('Where it listens: an address or a CIDR block.')),
+  port: many(port('Port.')),
+  transport: many(word('Transport protocol in lower case.')),
+  name: many(word('Application protocol.')),
+  product: many(word('Software.')),
+  version: many(word('Version of the software.')),
+  state: many(oneOf(serviceStates, { description: 'Whether it answers.' })),
+  source: many(oneOf(serviceSources, { description: 'How it became known.' })),
+  connections: many(count('Connections that it answered.')),
+  clients: many(count('Distinct addresses that used it.')),
+};
+export const serviceFilters = { asset_id: many(uuid('The asset that offers it.')), ...assetServiceFilters };
+
+/** `from` and `to` bound `requested_at`. */
+export const scanFilters = {
+  status: many(oneOf(scanStatuses, { description: 'Where it stands.' })),
+  target: many(network('It scanned this address, or part of this CIDR block.')),
+  engine: many(oneOf(scanEngines, { description: 'By what it scanned.' })),
+  requested_by: many(word('Who asked for it.')),
+};
+
+export const networkEventQuery = listParameters(['timestamp'], { ...bySeverity, ...networkEventFilters });
+export const dnsEventQuery = listParameters(['timestamp'], { ...bySeverity, ...dnsEventFilters });
 export const alertQuery = listParameters(
   [
     'last_seen',
@@ -190,13 +245,93 @@ export const alertQuery = listParameters(
     'assignee',
     'note_count',
   ],
-  alertFilters,
+  { ...bySeverity, ...alertFilters },
+);
+export const assetQuery = listParameters(
+  [
+    'last_seen',
+    'first_seen',
+    'name',
+    'ip',
+    'kind',
+    'criticality',
+    'owner',
+    'os',
+    'vendor',
+    'state',
+    'source',
+    'risk_score',
+    'risk_level',
+    'open_alerts',
+    'service_count',
+  ],
+  assetFilters,
+);
+/** `from` and `to` bound `at`. */
+export const assetHistoryFilters = { action: many(oneOf(assetActions, { description: 'What happened.' })) };
+export const assetHistoryQuery = listParameters(['at'], assetHistoryFilters);
+const serviceSorts = [
+  'last_seen',
+  'first_seen',
+  'ip',
+  'port',
+  'transport',
+  'name',
+  'product',
+  'version',
+  'state',
+  'source',
+  'connections',
+  'clients',
+] as const;
+export const serviceQuery = listParameters(serviceSorts, serviceFilters);
+export const assetServiceQuery = listParameters(serviceSorts, assetServiceFilters);
+/** `from` and `to` bound `created_at`. */
+export const alertNoteFilters = { author: many(word('Name of the principal who wrote it.')) };
+export const alertNoteQuery = listParameters(['created_at'], alertNoteFilters);
+export const scanQuery = listParameters(
+  ['requested_at', 'started_at', 'finished_at', 'status', 'engine', 'requested_by'],
+  scanFilters,
 );
 export const pageQuery = Type.Object(pageParameters, { additionalProperties: false });
 
 export const networkEventStreamQuery = streamParameters(networkEventFilters);
 export const dnsEventStreamQuery = streamParameters(dnsEventFilters);
 export const alertStreamQuery = streamParameters(alertFilters);
+
+const grouping = { description: 'What a node stands for; default host.' };
+export const topologyQuery = Type.Object(
+  {
+    from: Type.Optional(time('Start of the time looked at, inclusive, widened to the hour or the day.')),
+    to: Type.Optional(time('End of the time looked at, exclusive, widened to the hour or the day.')),
+    group_by: Type.Optional(oneOf(groupings, grouping)),
+    focus: Type.Optional(uuid('Asset around which to look.')),
+    depth: Type.Optional(between(1, 3, 'Edges from the focus to the furthest nodes; default 1.')),
+    limit: Type.Optional(
+      between(
+        1,
+        limits.maxTopologyNodes,
+        `Nodes shown, the busiest; default ${limits.defaultTopologyNodes}.`,
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+/** What updates are about: those of everything where nothing is named. */
+export const topologyFilters = {
+  ip: many(network('Edges of which either end is, has or lies in this address or CIDR block.')),
+  asset_id: many(uuid('Edges of which either end is this asset.')),
+  group_by: Type.Optional(Type.Array(oneOf(groupings, grouping), { maxItems: 1 })),
+};
+export const topologyStreamQuery = Type.Object(
+  {
+    since: Type.Optional(count('Sequence after which to begin, replaying what was missed.')),
+    ...topologyFilters,
+  },
+  { additionalProperties: false },
+);
+/** Scans have no severity. */
+export const scanSubscription = Type.Object({ ...search, ...scanFilters }, { additionalProperties: false });
 
 /** How a leaf is named: by exactly one of the three. */
 const leafParameters = {
@@ -232,18 +367,5 @@ export const entriesQuery = Type.Object(
 );
 export const treeHeadQuery = Type.Object(
   { tree_size: Type.Optional(count('The head signed for this size; default: the latest.')) },
-  { additionalProperties: false },
-);
-
-/** Newest first. */
-export const auditQuery = Type.Object(
-  {
-    ...pageParameters,
-    from: Type.Optional(time('Start of the time range, inclusive: ISO 8601 or epoch milliseconds.')),
-    to: Type.Optional(time('End of the time range, exclusive: ISO 8601 or epoch milliseconds.')),
-    actor: many(word('Id of a principal, or anonymous.')),
-    operation: many(word('Operation id.')),
-    outcome: many(oneOf(auditOutcomes, { description: 'How it ended.' })),
-  },
   { additionalProperties: false },
 );

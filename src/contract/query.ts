@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { type Format, formats, parseTime } from './formats.ts';
+import { canonicalMac, type Format, formats, parseTime } from './formats.ts';
 import type { Severity } from './resources/common.ts';
 
 /** Parameters of a query string as they came, decoded: name → values in order. */
@@ -53,7 +53,7 @@ function decode(text: string, name: string): string {
 
 /**
  * Reads query parameters by their schema: numbers and booleans become such, times epoch milliseconds, UUIDs and
- * hashes lowercase. An array in the schema is a parameter that may be repeated.
+ * hashes lowercase, MAC addresses lowercase with colons. An array in the schema is a parameter that may be repeated.
  *
  * @throws INVALID_REQUEST naming the parameter: unknown, repeated, empty, malformed, out of range, missing.
  */
@@ -129,6 +129,7 @@ function parseText(name: string, schema: ParameterSchema, text: string): Value {
   if (format === undefined) return text;
   if (!formats[format].test(text)) throw invalidField(name, formats[format].reason);
   if (format === 'time') return parseTime(text)!;
+  if (format === 'mac') return canonicalMac(text)!;
   return format === 'uuid' || format === 'hex32' ? text.toLowerCase() : text;
 }
 

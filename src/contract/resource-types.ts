@@ -1,6 +1,7 @@
 import { Alert } from './resources/alert.ts';
 import { AlertNote } from './resources/alert-note.ts';
 import { Asset } from './resources/asset.ts';
+import { AssetHistory } from './resources/asset-history.ts';
 import { AuditRecord } from './resources/audit-record.ts';
 import { Backup } from './resources/backup.ts';
 import type { TSchema } from './resources/common.ts';
@@ -18,18 +19,20 @@ import { Service } from './resources/service.ts';
 import { Silence } from './resources/silence.ts';
 import { Status } from './resources/status.ts';
 import { Token } from './resources/token.ts';
-import { Topology } from './resources/topology.ts';
+import { Topology, TopologyUpdate } from './resources/topology.ts';
 import { Trends } from './resources/trends.ts';
 
 /** Every `data.type` that an envelope may carry, with the schema of its attributes. */
 export const resourceTypes = {
   asset: Asset,
+  asset_history: AssetHistory,
   network_event: NetworkEvent,
   dns_event: DnsEvent,
   alert: Alert,
   alert_note: AlertNote,
   service: Service,
   topology: Topology,
+  topology_update: TopologyUpdate,
   scan: Scan,
   config: Config,
   dashboard: Dashboard,

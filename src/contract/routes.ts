@@ -1,11 +1,15 @@
 import type { ErrorCode } from '../errors.ts';
 import { alertsRoutes } from './routes/alerts.ts';
+import { assetsRoutes } from './routes/assets.ts';
 import { authRoutes } from './routes/auth.ts';
+import { discoveryRoutes } from './routes/discovery.ts';
 import { eventsRoutes } from './routes/events.ts';
 import { identitiesRoutes } from './routes/identities.ts';
 import { ingestRoutes } from './routes/ingest.ts';
 import type { Route } from './routes/route.ts';
+import { servicesRoutes } from './routes/services.ts';
 import { systemRoutes } from './routes/system.ts';
+import { topologyRoutes } from './routes/topology.ts';
 import { transparencyRoutes } from './routes/transparency.ts';
 
 export type { Method, RequestBody, ResponseBody, Route } from './routes/route.ts';
@@ -19,7 +23,11 @@ export const routes = {
   ...ingestRoutes,
   ...eventsRoutes,
   ...alertsRoutes,
+  ...assetsRoutes,
+  ...servicesRoutes,
+  ...discoveryRoutes,
   ...identitiesRoutes,
+  ...topologyRoutes,
   ...systemRoutes,
   ...transparencyRoutes,
 } as const satisfies Record<string, Route>;

@@ -94,8 +94,8 @@ function explain(error: ErrorObject, whole: string, resource?: TObject): Service
     const names = name === undefined ? path : [...path, name];
     return names.length === 0 ? whole : shorten(names.join('.'));
   };
-  const { params } = error;
-  switch (error.keyword) {
+  const { params, keyword } = error;
+  switch (keyword) {
     case 'required':
       return invalidField(field(params.missingProperty), 'is required');
     case 'additionalProperties': {
@@ -104,33 +104,37 @@ function explain(error: ErrorObject, whole: string, resource?: TObject): Service
         path.length === 0 && resource !== undefined && Object.hasOwn(resource.properties, name);
       return invalidField(field(name), readOnly ? 'is read-only' : 'is not a known field');
     }
-    case 'type':
-      return invalidField(field(), `must be ${typeNames[params.type as keyof typeof typeNames]}`);
-    case 'enum':
-      return invalidField(field(), `must be one of ${params.allowedValues.join(', ')}`);
-    case 'const':
-      return invalidField(field(), `must be ${JSON.stringify(params.allowedValue)}`);
-    case 'format':
-      return invalidField(field(), formats[params.format as keyof typeof formats].reason);
-    case 'minLength':
-      return invalidField(
-        field(),
-        params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`,
-      );
-    case 'maxLength':
-      return invalidField(field(), `must have at most ${params.limit} characters`);
-    case 'minItems':
-      return invalidField(field(), `must have at least ${params.limit} items`);
-    case 'maxItems':
-      return invalidField(field(), `must have at most ${params.limit} items`);
-    case 'minimum':
-      return invalidField(field(), `must be at least ${params.limit}`);
-    case 'maximum':
-      return invalidField(field(), `must be at most ${params.limit}`);
+    case 'uniqueItems': {
+      const [first, again] = [params.i, params.j].sort((a: number, b: number) => a - b);
+      return invalidField(field(String(again)), `is the same as ${field(String(first))}`);
+    }
     default:
-      return invalidField(field(), error.message ?? 'is not valid');
+      return invalidField(field(), reasons[keyword]?.(params) ?? 'is not what the schema wants');
   }
 }
+
+/** What is said of a value, by the keyword of its schema that it does not meet. */
+const reasons: Readonly<Record<string, (params: ErrorObject['params']) => string>> = {
+  type: ({ type }) => `must be ${typeNames[type as keyof typeof typeNames]}`,
+  enum: ({ allowedValues }) => `must be one of ${allowedValues.join(', ')}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  format: ({ format }) => formats[format as keyof typeof formats].reason,
+  pattern: () => 'is not of the form that is wanted',
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`),
+  maxLength: ({ limit }) => `must have at most ${limit} characters`,
+  minItems: ({ limit }) => `must have at least ${limit} ${limit === 1 ? 'item' : 'items'}`,
+  maxItems: ({ limit }) => `must have at most ${limit} ${limit === 1 ? 'item' : 'items'}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+};
+
+/** Keywords that a value can break, all of which this service has words for. */
+export const explained: readonly string[] = [
+  'required',
+  'additionalProperties',
+  'uniqueItems',
+  ...Object.keys(reasons),
+];
 
 const typeNames = {
   object: 'a JSON object',

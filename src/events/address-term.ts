@@ -41,6 +41,17 @@ function inRanges(block: EventBlock, name: ColumnName, ranges: readonly AddressR
   return entriesIn(column, member, marked);
 }
 
+/** Whether the address lies between the first and the last entry, both included. */
+export function covers(list: AddressList, address: Uint8Array): boolean {
+  return firstNotBelow(list, address) < list.length && firstAbove(list, address) > 0;
+}
+
+/** Place of the address in the list, or -1. */
+export function placeOf(list: AddressList, address: Uint8Array): number {
+  const place = firstNotBelow(list, address);
+  return place < list.length && compareEntry(list, place, address) === 0 ? place : -1;
+}
+
 /** Place of the first entry that is not below the address. */
 function firstNotBelow(list: AddressList, address: Uint8Array): number {
   return partition(list, (index) => compareEntry(list, index, address) < 0);

@@ -1,6 +1,7 @@
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
 import type { EventBlock } from './block.ts';
+import type { BlockAssets, End } from './block-assets.ts';
 import { columnIndex, columnOf, maxTime } from './columns.ts';
 import { communityId } from './community-id.ts';
 import { eventId } from './event-id.ts';
@@ -10,13 +11,16 @@ import { registeredDomain } from './registered-domain.ts';
 
 /**
  * A row as the contract shows it. What can be derived is derived here: the id where the sender chose none, `end_time`,
- * `community_id` where the sensor gave none, `registered_domain`.
+ * `community_id` where the sensor gave none, `registered_domain`, and the ids of assets.
+ *
+ * @param assets - of the same block; without them no asset is named
  */
 export function readEvent(
   block: EventBlock,
   row: number,
+  assets?: BlockAssets,
 ): { id: string; attributes: NetworkEvent | DnsEvent } {
-  const { id, attributes } = JSON.parse(writeEventJson(block, row)) as {
+  const { id, attributes } = JSON.parse(writeEventJson(block, row, assets)) as {
     id: string;
     attributes: NetworkEvent | DnsEvent;
   };
@@ -24,10 +28,10 @@ export function readEvent(
 }
 
 /** The resource `{"id":…,"type":…,"attributes":{…}}` as JSON text. */
-export function writeEventJson(block: EventBlock, row: number): string {
+export function writeEventJson(block: EventBlock, row: number, assets?: BlockAssets): string {
   const head = `{"id":"${rowId(block, row)}","type":"${resourceTypes[block.table]}","attributes":{`;
   let body = '';
-  for (const write of writers[block.table]) body += write(block, row);
+  for (const write of writers[block.table]) body += write(block, row, assets);
   // Every attribute brings its comma; the first has none before it.
   return `${head}${body.slice(1)}}}`;
 }
@@ -83,9 +87,9 @@ const flow = {
   dstPort: 0,
 };
 
-type Writer = (block: EventBlock, row: number) => string;
+type Writer = (block: EventBlock, row: number, assets: BlockAssets | undefined) => string;
 
-/** What each attribute is read from; every attribute of the contract is here but those of assets. */
+/** Every attribute of the contract, in the order in which it is written. */
 const attributes = {
   network: [
     'timestamp',
@@ -116,6 +120,8 @@ const attributes = {
     'sensor',
     'source',
     'severity',
+    'src_asset_id',
+    'dst_asset_id',
     'received_at',
   ],
   dns: [
@@ -145,6 +151,8 @@ const attributes = {
     'sensor',
     'source',
     'severity',
+    'src_asset_id',
+    'dst_asset_id',
     'received_at',
   ],
 } as const satisfies {
@@ -194,12 +202,21 @@ const specialWriters: Readonly<Record<string, (key: string) => Writer>> = {
     const query = block.texts('query').text(row);
     return query === undefined ? '' : textJson(key, registeredDomain(query));
   },
+  src_asset_id: (key) => assetWriter(key, 'src_ip'),
+  dst_asset_id: (key) => assetWriter(key, 'dst_ip'),
   /** Stored as JSON. */
   answers: (key) => (block, row) => {
     const answers = block.texts('answers').text(row);
     return answers === undefined ? '' : key + answers;
   },
 };
+
+function assetWriter(key: string, end: End): Writer {
+  return (_block, row, assets) => {
+    const id = assets?.idAt(end, row);
+    return id === undefined ? '' : `${key}"${id}"`;
+  };
+}
 
 function timeJson(key: string, time: number): string {
   return Number.isNaN(time) ? '' : `${key}"${isoTime(time)}"`;

@@ -1,6 +1,7 @@
 import { type Severity, severities } from '../contract/resources/common.ts';
 import { invalidField } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { type AssetLookup, noAssets } from './asset-lookup.ts';
 import type { EventBlock } from './block.ts';
 import type { EventFilter } from './filter.ts';
 import { freeText } from './free-text.ts';
@@ -21,14 +22,21 @@ export interface CompiledFilter {
   count(block: EventBlock): number;
 }
 
-/** INVALID_REQUEST that names the field when it is unknown to the table or a value is malformed. */
-export function compileFilter(table: Table, filter: EventFilter): CompiledFilter {
+/**
+ * @param assets - by which events are found that belong to an asset
+ * @throws INVALID_REQUEST that names the field when it is unknown to the table or a value is malformed.
+ */
+export function compileFilter(
+  table: Table,
+  filter: EventFilter,
+  assets: AssetLookup = noAssets,
+): CompiledFilter {
   const terms: Term[] = filter.terms.map((term) => {
     if (term.values.length === 0) throw invalidField(term.field, 'must have a value');
     if (term.values.length > limits.maxFilterValues) {
       throw invalidField(term.field, `must have at most ${limits.maxFilterValues} values`);
     }
-    return compileTerm(table, term);
+    return compileTerm(table, term, assets);
   });
   if (filter.from !== undefined || filter.to !== undefined) terms.push(timeRange(filter.from, filter.to));
   if (filter.min_severity !== undefined) terms.push(atLeast(filter.min_severity));

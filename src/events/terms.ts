@@ -1,7 +1,10 @@
 import { invalidField } from '../errors.ts';
-import { isUuid } from '../uuid.ts';
+import { canonicalUuid } from '../uuid.ts';
 import { addressTerm } from './address-term.ts';
 import { markAnswers } from './answers.ts';
+import type { AssetLookup } from './asset-lookup.ts';
+import { assetTerm } from './asset-term.ts';
+import type { End } from './block-assets.ts';
 import { encodings } from './block-format.ts';
 import { type ColumnName, columnOf } from './columns.ts';
 import { flowMatches, parseCommunityId } from './community-id.ts';
@@ -15,33 +18,33 @@ import { markMatches, needle } from './text-search.ts';
 
 /** Fields that are no column of their own, or more than one. */
 const derivedFields: Readonly<
-  Record<Table, Readonly<Record<string, (field: string, values: Values) => Term>>>
+  Record<Table, Readonly<Record<string, (field: string, values: Values, assets: AssetLookup) => Term>>>
 > = {
   network: {
     ip: (field, values) => addressTerm(['src_ip', 'dst_ip'], texts(field, values), field),
     end_time: endTimeTerm,
     community_id: communityIdTerm,
-    asset_id: assetTerm,
-    src_asset_id: assetTerm,
-    dst_asset_id: assetTerm,
+    asset_id: ownersTerm(['src_ip', 'dst_ip']),
+    src_asset_id: ownersTerm(['src_ip']),
+    dst_asset_id: ownersTerm(['dst_ip']),
   },
   dns: {
     ip: (field, values) => addressTerm(['src_ip', 'dst_ip'], texts(field, values), field),
     registered_domain: registeredDomainTerm,
     answer: answerTerm,
     community_id: communityIdTerm,
-    asset_id: assetTerm,
-    src_asset_id: assetTerm,
-    dst_asset_id: assetTerm,
+    asset_id: ownersTerm(['src_ip', 'dst_ip']),
+    src_asset_id: ownersTerm(['src_ip']),
+    dst_asset_id: ownersTerm(['dst_ip']),
   },
 };
 
 /** Columns that are not attributes that a filter can name. */
 const notFilterable: ReadonlySet<string> = new Set(['id', 'answers']);
 
-export function compileTerm(table: Table, { field, values }: FilterTerm): Term {
+export function compileTerm(table: Table, { field, values }: FilterTerm, assets: AssetLookup): Term {
   const derived = Object.hasOwn(derivedFields[table], field) ? derivedFields[table][field] : undefined;
-  if (derived !== undefined) return derived(field, values);
+  if (derived !== undefined) return derived(field, values, assets);
   const column = notFilterable.has(field) ? undefined : columnOf(table, field);
   const name = field as ColumnName;
   switch (column?.kind) {
@@ -167,8 +170,10 @@ function communityIdTerm(field: string, values: Values): Term {
   };
 }
 
-/** No event belongs to an asset before there are assets. */
-function assetTerm(field: string, values: Values): Term {
-  for (const value of texts(field, values)) if (!isUuid(value)) throw invalidField(field, 'must be a UUID');
-  return { cost: costs.time, prepare: () => false };
+function ownersTerm(ends: readonly End[]) {
+  return (field: string, values: Values, assets: AssetLookup): Term => {
+    const ids = texts(field, values).map((value) => canonicalUuid(value));
+    if (!ids.every((id) => id !== undefined)) throw invalidField(field, 'must be a valid UUID');
+    return assetTerm(ends, ids, assets);
+  };
 }

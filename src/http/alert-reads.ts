@@ -1,5 +1,6 @@
 import type { Alert } from '../contract/resources/alert.ts';
 import { ServiceError } from '../errors.ts';
+import { withAssets } from '../events/alert-assets.ts';
 import type { AlertChanged } from '../store/store.ts';
 import { afterCommit } from './after-commit.ts';
 import { type Reply, resource } from './reply.ts';
@@ -18,6 +19,9 @@ export function announce(update: AlertChanged, services: Services): Reply {
     if (!update.unchanged) services.publishAlert(update);
     services.pokeOutbox();
   });
-  const { id, ...attributes } = update.alert;
+  const { assets } = services.reader;
+  // Goes on to the newest snapshot.
+  assets.generation();
+  const { id, ...attributes } = withAssets(update.alert, assets);
   return resource('alert', id, attributes);
 }

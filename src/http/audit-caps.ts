@@ -5,6 +5,9 @@ import { anonymous } from './audited-call.ts';
 
 const minuteMs = 60_000;
 
+/** Stands for the operation of a record of calls of different ones. */
+export const severalOperations = 'several';
+
 interface Counted {
   readonly first: AuditRecord;
   count: number;
@@ -35,6 +38,7 @@ export class AuditCaps {
 
   /** Undefined where the call gets a record of its own; otherwise it was counted, and this is the limit. */
   admit(record: AuditRecord, nowMs: number): LimitName | undefined {
+    if (this.#minuteStart === Number.NEGATIVE_INFINITY) this.#minuteStart = nowMs;
     const limit = this.#limitReached(record, nowMs);
     if (limit !== undefined) this.count(record);
     return limit;
@@ -110,4 +114,4 @@ export class AuditCaps {
 }
 
 /** What a record says that stands for calls of different kinds: `::` is the unspecified address (RFC 4291, 2.5.2). */
-const several = { actor: anonymous, operation: 'several', source_address: '::' } as const;
+const several = { actor: anonymous, operation: severalOperations, source_address: '::' } as const;

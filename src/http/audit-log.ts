@@ -13,7 +13,8 @@ import type { Reply } from './reply.ts';
  *
  * Durability: the record of a change that succeeded is on disk before its answer leaves; that of a read, a refusal or
  * a failure within a second, and at a stop. What one caller does more often than `limits.auditFailuresPerMinute` or
- * `limits.auditSuccessesPerMinute` (administration excepted) is counted, and on disk within a minute.
+ * `limits.auditSuccessesPerMinute` (excepted administration and what must be logged) is counted, and on disk within a
+ * minute.
  *
  * Fullness: while no record can be written, changes are refused before they are made, since those of the store could
  * not be stored either. Reads go on, with a warning in the service's log; their records wait.
@@ -77,14 +78,14 @@ export class AuditLog implements Audit {
   }
 
   async succeeded(call: AuditedCall, reply: Reply): Promise<void> {
-    const record = call.succeeded(reply, this.#options.now());
-    if (call.as !== 'administration' && !this.#admit(record)) return;
+    const record = { ...call.succeeded(reply, this.#options.now()), call: call.id };
+    if (call.as !== 'administration' && !call.countedAlone && !this.#admit(record)) return;
     if (call.as === 'read') this.#queue(record);
     else await this.#writeNow({ id: this.#newId(), ...record });
   }
 
   failed(call: AuditedCall, error: ServiceError): void {
-    const record = call.failed(error, this.#options.now());
+    const record = { ...call.failed(error, this.#options.now()), call: call.id };
     const mayHaveChanged =
       call.as === 'administration' && call.identity !== undefined && uncertain.has(error.code);
     if (mayHaveChanged || this.#admit(record)) this.#queue(record);
@@ -115,7 +116,7 @@ export class AuditLog implements Audit {
     return limit === undefined;
   }
 
-  #queue(record: AuditRecord): void {
+  #queue(record: Omit<StoredAuditRecord, 'id'>): void {
     this.#keep({ id: this.#newId(), ...record });
   }
 

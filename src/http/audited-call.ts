@@ -3,12 +3,14 @@ import type { AuditRecord } from '../contract/resources/audit-record.ts';
 import type { LoginInput } from '../contract/resources/session.ts';
 import type { OperationId, Route } from '../contract/routes.ts';
 import { errorCodes, type ServiceError } from '../errors.ts';
+import { uuid7 } from '../uuid.ts';
 import type { Endpoint, Identity } from './endpoint.ts';
 import type { Reply } from './reply.ts';
 
 /**
- * How the calls of an operation are written down: `read`; `account`: a change that everybody may make to what is his
- * own (sessions, password); `administration`: a change that only administrators may make.
+ * How the calls of an operation are written down: `read`; `account`: a change that people make to what is their own
+ * (sessions, password) or to what they work on; `administration`: a change that only administrators may make, or of
+ * which each is wanted.
  */
 export type AuditedAs = 'read' | 'account' | 'administration';
 
@@ -16,6 +18,7 @@ export type AuditedAs = 'read' | 'account' | 'administration';
 export function auditedAs({ audited, method, access }: Route): AuditedAs | undefined {
   if (audited === undefined) return undefined;
   if (method === 'GET') return 'read';
+  if (audited === 'each') return 'administration';
   return access !== 'public' && access.every((role) => role === 'admin') ? 'administration' : 'account';
 }
 
@@ -27,6 +30,8 @@ const maxNameLength = 200;
 
 /** One call of an audited operation, as far as it is known. Nothing in it is a secret, a query or a body. */
 export class AuditedCall {
+  /** No other call has it, whatever request ids clients give. */
+  readonly id = uuid7(Date.now());
   readonly operation: string;
   readonly as: AuditedAs;
   readonly #params: ReadonlyMap<string, string>;
@@ -35,6 +40,9 @@ export class AuditedCall {
   /** Set as soon as the credentials are known to be good, whether they suffice or not. */
   identity: Identity | undefined;
   #nameGiven: string | undefined;
+  #entryIds: string[] = [];
+  /** Its success is not counted among others, however many there are: the log tells of it, and leads to its record. */
+  countedAlone = false;
 
   constructor(
     operation: string,
@@ -56,12 +64,17 @@ export class AuditedCall {
       this.#nameGiven = (body as LoginInput).username.slice(0, maxNameLength).toWellFormed();
   }
 
+  /** Takes ids of entries that it caused, beside those that the store knows of. */
+  noteEntries(entryIds: readonly string[]): void {
+    this.#entryIds.push(...entryIds);
+  }
+
   /** What is written down of a success at `now` (epoch milliseconds). */
   succeeded(reply: Reply, now: number): AuditRecord {
     const session = sessionIn(reply);
     return {
       ...this.#actor(session?.sub),
-      ...this.#circumstances(resourceOf(reply, session?.jti) ?? this.#named()),
+      ...this.#circumstances(resourceOf(reply, session?.jti) ?? this.#named() ?? this.#own()),
       outcome: 'success',
       time: new Date(now).toISOString(),
     };
@@ -71,7 +84,7 @@ export class AuditedCall {
     const { status } = errorCodes[error.code];
     return {
       ...this.#actor(undefined),
-      ...this.#circumstances(this.#named()),
+      ...this.#circumstances(this.#named() ?? this.#own()),
       outcome: status === 401 || status === 403 ? 'refused' : 'failed',
       code: error.code,
       time: new Date(now).toISOString(),
@@ -93,6 +106,7 @@ export class AuditedCall {
       ...(resource === undefined ? {} : { resource }),
       request_id: this.#requestId,
       source_address: this.#sourceAddress,
+      ...(this.#entryIds.length === 0 ? {} : { entry_ids: this.#entryIds }),
     };
   }
 
@@ -102,7 +116,17 @@ export class AuditedCall {
     if (parameter === undefined || !formats.uuid.test(parameter[1])) return undefined;
     return { type: parameter[0].replace(/_id$/, ''), id: parameter[1].toLowerCase() };
   }
+
+  #own(): AuditRecord['resource'] {
+    return this.identity === undefined ? undefined : onOwn[this.operation]?.(this.identity);
+  }
 }
+
+/** Operations whose path names nothing, because they are on what is the caller's own. */
+const onOwn: Readonly<Record<string, (identity: Identity) => AuditRecord['resource']>> = {
+  changePassword: ({ principal }) => ({ type: 'principal', id: principal.id }),
+  logout: ({ jti }) => (jti === undefined ? undefined : { type: 'token', id: jti }),
+};
 
 /** Undefined for calls that are not written down. */
 export function auditedCall(

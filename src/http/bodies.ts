@@ -1,12 +1,14 @@
 import { ServiceError } from '../errors.ts';
 import { type LimitName, limits } from '../limits.ts';
-import { type Budget, Share } from './budget.ts';
+import { type Budget, type BudgetOfEach, type Held, Share } from './budget.ts';
 
 /** What a body is allowed to be. */
 export interface BodyTerms {
   readonly maxBytes: number;
   /** Holds the body's bytes from their arrival on. */
   readonly budget: Budget;
+  /** Holds them too, from when it is known whose they are. */
+  readonly budgetOfPrincipal?: BudgetOfEach;
   /** What is counted when the body is too long, or does not fit the budget. */
   readonly tooLong: LimitName;
   readonly overloaded: LimitName;
@@ -29,26 +31,33 @@ export interface BodySource {
  * The body of one request, on its way in.
  *
  * ```
- *   undecided ──accept──▶ kept ──last chunk──▶ one exactly-sized ArrayBuffer
- *       │                   │ too long, or the budget is used up
- *       └──discard──▶ discarded ──last chunk, or too much──▶ drained
+ *   kept ──last chunk, and accept──▶ one exactly-sized ArrayBuffer
+ *    │ │ too long, or a budget is used up
+ *    │ ▼
+ *    └──discard──▶ discarded ──last chunk, or too much──▶ drained
  * ```
  *
  * uWebSockets.js delivers the first bytes in the turn of the request, and its chunks live only in the callback; so
- * the handler is attached at once, and what arrives before the decision (credentials take a moment) is copied and
- * counted. A body of known length is checked before anything of it is read.
+ * the handler is attached at once, and what arrives is copied and counted before it is known whether it is wanted
+ * (credentials take a moment). Room is taken as bytes arrive, never for what was only announced: 16 MB cost 15.5 ms so,
+ * where taking it all at once cost 14. A length that is too long is refused before anything of it is read.
  */
 export class IncomingBody {
+  readonly #source: BodySource;
   readonly #length: number | undefined;
   readonly #terms: BodyTerms;
   readonly #share: Share;
+  /** What its principal holds. */
+  #ownShare: Share | undefined;
   readonly #limitReached: (limit: LimitName) => void;
-  #state: 'undecided' | 'kept' | 'discarded' = 'undecided';
-  #chunks: Uint8Array[] = [];
-  /** Where a body of known length is put together, once it is accepted. */
-  #buffer: Uint8Array<ArrayBuffer> | undefined;
+  #state: 'kept' | 'discarded' = 'kept';
+  /** All full but the last: many small chunks would cost many times their bytes. */
+  #blocks: Uint8Array<ArrayBuffer>[] = [];
+  /** Bytes of all blocks. */
+  #room = 0;
   #received = 0;
   #complete = false;
+  #aborted = false;
   #fault: ServiceError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #wake: (() => void) | undefined;
@@ -65,10 +74,8 @@ export class IncomingBody {
     this.#share = new Share(terms.budget);
     this.#limitReached = limitReached;
     if (length !== undefined && length > terms.maxBytes) this.#refuseLength();
-    this.#timer = setTimeout(() => {
-      limitReached('bodyTimeoutMs');
-      source.close();
-    }, limits.bodyTimeoutMs).unref();
+    this.#source = source;
+    this.#endAfter('bodyTimeoutMs');
     source.onData((chunk, isLast) => this.#receive(chunk, isLast));
   }
 
@@ -77,16 +84,45 @@ export class IncomingBody {
     return this.#received;
   }
 
+  /** Its length came with the head, so that what is not wanted of it can be dropped behind the answer. */
+  get isAnnounced(): boolean {
+    return this.#length !== undefined;
+  }
+
+  /** True when `accept` has nothing to wait for. */
+  get isSettled(): boolean {
+    return this.#complete || this.#aborted || (this.isAnnounced && this.#fault !== undefined);
+  }
+
+  /** Of a caller who is not known: the rest must come soon. */
+  hurry(): void {
+    if (!this.#complete && !this.#aborted) this.#endAfter('bodyTimeoutWithoutIdentityMs');
+  }
+
   /**
-   * The whole body. Errors: PAYLOAD_TOO_LARGE, OVERLOADED (the budget; nothing was kept), CANCELLED after `abort`.
+   * The whole body. Errors: PAYLOAD_TOO_LARGE, OVERLOADED (the budget; nothing was kept), RATE_LIMITED (the same, of
+   * `own`), CANCELLED after `abort`.
+   *
+   * @param own - what the principal may hold
    */
-  async accept(): Promise<ArrivedBody> {
-    this.#keep();
+  async accept(own?: Held): Promise<ArrivedBody> {
+    if (own !== undefined && this.#fault === undefined) {
+      this.#ownShare = new Share(own);
+      if (!this.#ownShare.growTo(this.#room)) this.#refuseOwn();
+    }
     if (!this.#complete && this.#fault === undefined) await this.#progress();
     if (this.#fault !== undefined) throw this.#fault;
     const bytes = this.#assemble();
-    const share = this.#share.handOver();
-    return { bytes, release: () => share.release() };
+    const shares = [this.#share, this.#ownShare].map((share) => {
+      share?.shrinkTo(bytes.byteLength);
+      return share?.handOver();
+    });
+    return {
+      bytes,
+      release() {
+        for (const share of shares) share?.release();
+      },
+    };
   }
 
   /**
@@ -108,34 +144,25 @@ export class IncomingBody {
 
   /** The client is gone, or the request is answered: nothing may arrive any more. */
   abort(): void {
+    this.#aborted = true;
     clearTimeout(this.#timer);
     this.#fault ??= new ServiceError('CANCELLED', 'the client went away before its request was complete');
     this.#drop();
     this.#notify();
   }
 
-  #keep(): void {
-    if (this.#fault !== undefined || this.#state !== 'undecided') return;
-    this.#state = 'kept';
-    if (this.#complete || this.#length === undefined) return;
-    if (!this.#share.growTo(this.#length)) {
-      this.#refuseLoad();
-      return;
-    }
-    const buffer = new Uint8Array(this.#length);
-    let offset = 0;
-    for (const chunk of this.#chunks) {
-      buffer.set(chunk, offset);
-      offset += chunk.byteLength;
-    }
-    this.#chunks = [];
-    this.#buffer = buffer;
+  #endAfter(limit: 'bodyTimeoutMs' | 'bodyTimeoutWithoutIdentityMs'): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#limitReached(limit);
+      this.#source.close();
+    }, limits[limit]).unref();
   }
 
   #receive(chunk: ArrayBuffer, isLast: boolean): void {
     const offset = this.#received;
     this.#received += chunk.byteLength;
-    if (this.#state !== 'discarded' && chunk.byteLength > 0) this.#store(chunk, offset);
+    if (this.#state === 'kept' && chunk.byteLength > 0) this.#store(new Uint8Array(chunk), offset);
     if (isLast) {
       this.#complete = true;
       clearTimeout(this.#timer);
@@ -143,31 +170,38 @@ export class IncomingBody {
     if (isLast || this.#received > limits.maxDiscardedBodyBytes) this.#notify();
   }
 
-  #store(chunk: ArrayBuffer, offset: number): void {
-    if (this.#received > this.#terms.maxBytes) {
-      this.#refuseLength();
-      return;
-    }
-    if (!this.#share.growTo(this.#received)) {
-      this.#refuseLoad();
-      return;
-    }
-    if (this.#buffer === undefined) this.#chunks.push(new Uint8Array(chunk.slice(0)));
-    else this.#buffer.set(new Uint8Array(chunk), offset);
+  #store(chunk: Uint8Array, offset: number): void {
+    if (this.#received > this.#terms.maxBytes) return this.#refuseLength();
+    const last = this.#blocks.at(-1);
+    const free = this.#room - offset;
+    if (last !== undefined) last.set(chunk.subarray(0, free), last.byteLength - free);
+    if (chunk.byteLength > free) this.#storeInNew(chunk.subarray(free));
+  }
+
+  #storeInNew(rest: Uint8Array): void {
+    const most = (this.#length ?? this.#terms.maxBytes) - this.#room;
+    const step = Math.min(maxBlockBytes, Math.max(minBlockBytes, this.#room));
+    const size = Math.max(rest.byteLength, Math.min(step, most));
+    if (!this.#share.growTo(this.#room + size)) return this.#refuseLoad();
+    if (this.#ownShare?.growTo(this.#room + size) === false) return this.#refuseOwn();
+    const block = new Uint8Array(size);
+    block.set(rest);
+    this.#blocks.push(block);
+    this.#room += size;
   }
 
   #assemble(): ArrayBuffer {
     this.#state = 'discarded';
-    if (this.#buffer !== undefined) return this.#buffer.buffer;
-    const [only] = this.#chunks;
-    if (this.#chunks.length === 1 && only !== undefined) return only.buffer as ArrayBuffer;
+    const blocks = this.#blocks;
+    this.#blocks = [];
+    const [only] = blocks;
+    if (blocks.length === 1 && only?.byteLength === this.#received) return only.buffer;
     const whole = new Uint8Array(this.#received);
     let offset = 0;
-    for (const chunk of this.#chunks) {
-      whole.set(chunk, offset);
-      offset += chunk.byteLength;
+    for (const block of blocks) {
+      whole.set(block.subarray(0, this.#received - offset), offset);
+      offset += block.byteLength;
     }
-    this.#chunks = [];
     return whole.buffer;
   }
 
@@ -185,17 +219,25 @@ export class IncomingBody {
     this.#refuse(this.#terms.overloaded, new ServiceError('OVERLOADED', message));
   }
 
+  #refuseOwn(): void {
+    const message = 'too many bytes of requests of this principal are in work; nothing of this one was kept';
+    const fault = new ServiceError('RATE_LIMITED', message, { retry_after_s: 1 });
+    this.#refuse('maxJsonInFlightBytesPerPrincipal', fault);
+  }
+
   #refuse(limit: LimitName, fault: ServiceError): void {
     this.#limitReached(limit);
     this.#fault = fault;
     this.#drop();
+    // The sender of a chunked body may not look for an answer before its end.
+    if (this.isAnnounced) this.#notify();
   }
 
   #drop(): void {
     this.#state = 'discarded';
-    this.#chunks = [];
-    this.#buffer = undefined;
+    this.#blocks = [];
     this.#share.release();
+    this.#ownShare?.release();
   }
 
   #progress(): Promise<void> {
@@ -209,3 +251,7 @@ export class IncomingBody {
     this.#wake = undefined;
   }
 }
+
+/** Room is taken in steps: as much again as has come, between these two. */
+const minBlockBytes = 4096;
+const maxBlockBytes = 256 * 2 ** 10;

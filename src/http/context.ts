@@ -6,7 +6,8 @@ import { invalidField, type ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { auditedAs } from './audited-call.ts';
 import type { ArrivedBody, BodyTerms } from './bodies.ts';
-import type { Budget } from './budget.ts';
+import type { Budget, BudgetOfEach } from './budget.ts';
+import { during } from './caused-entries.ts';
 import type { Call, Endpoint, Identity } from './endpoint.ts';
 import { readJson } from './json-body.ts';
 import { countingRefusals } from './reached.ts';
@@ -61,6 +62,8 @@ export type Handler<Op extends HttpOperation> = (context: Context<Op>) => Reply 
 /** Bytes of bodies in work, by the kind of body. */
 export interface BodyBudgets {
   readonly json: Budget;
+  /** Of these, those of one principal. */
+  readonly jsonOfPrincipal: BudgetOfEach;
   /** JSON of operations that are always public: of callers whom nobody knows. */
   readonly publicJson: Budget;
   readonly ingest: Budget;
@@ -92,7 +95,7 @@ export function bind<Op extends HttpOperation>(
       try {
         const context = await contextOf(route, call, services);
         call.audited?.noteBody(operation, context.body);
-        return await handler(context as Context<Op>);
+        return await during(call.audited, () => handler(context as Context<Op>));
       } finally {
         // The bytes of an ingest body outlive the answer with ack=memory: they are the handler's.
         if (route.body?.kind === 'json') call.body?.release();
@@ -183,9 +186,13 @@ function jsonSize(
 function bodyOf(route: Route, { config }: Services, budgets: BodyBudgets): Endpoint['body'] {
   if (route.body === undefined) return undefined;
   if (route.body.kind === 'json') {
-    const held: Pick<BodyTerms, 'budget' | 'overloaded'> = route.alwaysPublic
+    const held: Omit<BodyTerms, 'maxBytes' | 'tooLong'> = route.alwaysPublic
       ? { budget: budgets.publicJson, overloaded: 'maxPublicJsonInFlightBytes' }
-      : { budget: budgets.json, overloaded: 'maxJsonInFlightBytes' };
+      : {
+          budget: budgets.json,
+          budgetOfPrincipal: budgets.jsonOfPrincipal,
+          overloaded: 'maxJsonInFlightBytes',
+        };
     return { mediaTypes: ['application/json'], terms: { ...jsonSize(route, { config }), ...held } };
   }
   const terms: BodyTerms = {

@@ -1,57 +1,21 @@
-import type { Logger } from 'pino';
 import type { ClientCertificate } from '../auth/client-certificate.ts';
 import { ServiceError } from '../errors.ts';
-import { authorize } from './access.ts';
-import type { Audit } from './audit-log.ts';
 import { type AuditedCall, auditedCall } from './audited-call.ts';
 import { type ArrivedBody, type BodyTerms, IncomingBody } from './bodies.ts';
 import { Budget } from './budget.ts';
-import type { ConnectionSource, Connections } from './connections.ts';
+import { Caller } from './caller.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
-import type { Authenticator, Call, Endpoint, Identity, Observer } from './endpoint.ts';
+import type { Call, Endpoint, Identity } from './endpoint.ts';
+import { internal, NotAllowed, renderError } from './error-reply.ts';
+import type { Arrival, Front } from './front.ts';
 import { contentCoding } from './json-body.ts';
-import type { Match, Routes } from './match.ts';
+import type { Match } from './match.ts';
 import { limitByReason } from './reached.ts';
-import { type Header, noContent, type Rendered, type Reply, render, renderError } from './reply.ts';
+import { type Header, noContent, type Rendered, type Reply, render } from './reply.ts';
 import { copyHead, framing, mediaType, type RequestHead, requestId } from './request.ts';
-import type { RequestRate } from './request-rate.ts';
 import { type Sending, send } from './send.ts';
-import type { HttpRequest, HttpResponse } from './server.ts';
-import { fromOtherSite, type Transport } from './tls-transport.ts';
 import { refuseCredentials } from './url-credentials.ts';
-
-/** What all exchanges of a server share. */
-export interface Front {
-  readonly routes: Routes<Endpoint>;
-  readonly authenticate: Authenticator;
-  /** Absent where no endpoint is audited. */
-  readonly audit?: Audit | undefined;
-  readonly corsOrigins: readonly string[];
-  /** Of every answer that has none of the same name. */
-  readonly securityHeaders: readonly Header[];
-  readonly connections: Connections;
-  /** Absent where clients may ask as often as they like. */
-  readonly rate?: RequestRate | undefined;
-  readonly log: Logger;
-  readonly observer: Observer;
-  readonly unsent: Budget;
-  readonly maxInFlight: number;
-  /** Requests that were not answered yet, this one included. */
-  inFlight: number;
-  /** Set while stopping: answers ask clients to close. */
-  closing: boolean;
-  /** Called when `inFlight` falls. */
-  onEnd(): void;
-}
-
-/** What was known of a request before it got here. */
-export interface Arrival {
-  readonly transport: Transport;
-  /** A second object for the connection, which can be touched when the request is answered. Absent of odd methods. */
-  readonly connection: ConnectionSource | undefined;
-  /** Why an upgrade to a WebSocket is refused. */
-  readonly refusal: unknown;
-}
+import type { HttpRequest, HttpResponse } from './uws.ts';
 
 /** Bodies that nobody asked for are read and dropped. */
 const unwanted: BodyTerms = {
@@ -77,15 +41,12 @@ export class Exchange {
   readonly #remoteAddress: string;
   readonly #arrival: Arrival;
   readonly #certificate: ClientCertificate | undefined;
+  readonly #caller: Caller;
   #operation = 'none';
   #audited: AuditedCall | undefined;
   #body: IncomingBody | undefined;
   #abort: AbortController | undefined;
   #sending: Sending | undefined;
-  /** Ends what the principal, or the address, is counted for. */
-  #workDone: (() => void) | undefined;
-  /** The address had no room for it. */
-  #crowdedOut = false;
   #gone = false;
 
   constructor(front: Front, res: HttpResponse, req: HttpRequest, arrival: Arrival) {
@@ -96,6 +57,12 @@ export class Exchange {
     this.#certificate = arrival.transport.certificate(res);
     this.#id = requestId(this.#head);
     this.#remoteAddress = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
+    this.#caller = new Caller(front, {
+      head: this.#head,
+      address: this.#remoteAddress,
+      certificate: this.#certificate,
+      at: this.#started,
+    });
     front.inFlight++;
     res.onAborted(() => this.#lost());
   }
@@ -156,9 +123,9 @@ export class Exchange {
       this.#front.observer.limitReached('maxRequestsInFlight');
       throw new ServiceError('OVERLOADED', 'too many requests are in work; nothing of this one was kept');
     }
-    const { identity, refusal } = await this.#identify(endpoint);
+    const { identity, refusal } = await this.#caller.identify(endpoint, this.#audited);
     if (this.#gone) throw new ServiceError('CANCELLED', 'the client went away');
-    if (!this.#isCounted() && !endpoint.alwaysAnswered)
+    if (!this.#caller.isCounted() && !endpoint.alwaysAnswered)
       throw new ServiceError('OVERLOADED', 'too many requests are in work of callers who are not known');
     if (this.#audited !== undefined) this.#front.audit?.requireWritable(this.#audited);
     const exchange = this;
@@ -171,7 +138,7 @@ export class Exchange {
       identity,
       refusal,
       coding: endpoint.body && contentCoding(this.#head.headers.get('content-encoding')),
-      body: await this.#accept(endpoint),
+      body: await this.#accept(endpoint, identity),
       get signal() {
         return exchange.#signal();
       },
@@ -179,53 +146,23 @@ export class Exchange {
     return endpoint.run(call);
   }
 
-  async #identify(endpoint: Endpoint): Promise<Pick<Call, 'identity' | 'refusal'>> {
-    // Read once: it may be another one when the credentials have been checked.
-    const { access } = endpoint;
-    if (access === 'public') return { identity: undefined, refusal: undefined };
-    const authorization = this.#head.headers.get('authorization');
-    const certificate = fromOtherSite(this.#head, this.#front.corsOrigins) ? undefined : this.#certificate;
-    let identity: Identity | undefined;
-    try {
-      identity = await this.#front.authenticate({ authorization, certificate }, Date.now());
-      this.#count(identity);
-      if (this.#audited !== undefined) this.#audited.identity = identity;
-      authorize(access, identity);
-      return { identity, refusal: undefined };
-    } catch (error) {
-      if (!(endpoint.partlyPublic && error instanceof ServiceError) || error.code === 'RATE_LIMITED')
-        throw error;
-      // None at all, or good ones of another role: not bad ones.
-      const shown = authorization !== undefined || certificate !== undefined;
-      if (shown && identity === undefined) throw error;
-      return { identity, refusal: error };
-    }
-  }
-
-  #count(identity: Identity): void {
-    if (this.#gone) throw new ServiceError('CANCELLED', 'the client went away');
-    this.#workDone = this.#front.rate?.byPrincipal(identity.principal.id, this.#started);
-  }
-
-  /**
-   * Counts it for its address, where it is not counted for a principal. Not before its credentials have been read:
-   * strangers who fill the room would keep out those who are known. False where there is no room: it may be answered,
-   * but not wait for anything that is up to the client.
-   */
-  #isCounted(): boolean {
-    const { rate } = this.#front;
-    if (this.#workDone !== undefined || rate === undefined) return true;
-    if (this.#crowdedOut) return false;
-    this.#workDone = rate.withoutIdentity(this.#remoteAddress);
-    this.#crowdedOut = this.#workDone === undefined;
-    return !this.#crowdedOut;
-  }
-
-  async #accept(endpoint: Endpoint): Promise<ArrivedBody | undefined> {
+  async #accept(endpoint: Endpoint, identity: Identity | undefined): Promise<ArrivedBody | undefined> {
     if (endpoint.body === undefined) return undefined;
-    if (this.#body === undefined) return { bytes: new ArrayBuffer(0), release: () => undefined };
+    const body = this.#body;
+    if (body === undefined) return { bytes: new ArrayBuffer(0), release: () => undefined };
     mediaType(this.#head, endpoint.body.mediaTypes);
-    return this.#body.accept();
+    const own = identity && endpoint.body.terms.budgetOfPrincipal?.of(identity.principal.id);
+    const arrived = await this.#caller.waitFor(body, () => body.accept(own));
+    if (arrived !== undefined) return arrived;
+    throw new ServiceError('OVERLOADED', 'too many bodies are on their way from this address');
+  }
+
+  /** Gets rid of what is left of the body. True when the connection must be cut instead. */
+  async #discard(): Promise<boolean> {
+    const body = this.#body;
+    if (body === undefined) return false;
+    if (body.isAnnounced) return body.discard();
+    return (await this.#caller.waitFor(body, () => body.discard())) ?? true;
   }
 
   #signal(): AbortSignal {
@@ -260,19 +197,14 @@ export class Exchange {
     if (known.code === 'WORKER_LOST') {
       this.#front.log.warn({ request_id: this.#id, operation: this.#operation }, known.message);
     }
-    await this.#settle(() => {
-      const rendered = renderError(known, Date.now());
-      if (known instanceof NotAllowed)
-        return { ...rendered, headers: [...rendered.headers, ['Allow', known.allow]] };
-      return rendered;
-    }, unframed);
+    await this.#settle(() => renderError(known, Date.now(), this.#caller.tokenShown), unframed);
   }
 
   async #settle(make: () => Rendered, cut: boolean): Promise<void> {
     try {
       if (this.#gone) return;
       // An answer that ends the connection waits neither for the rest of the body nor for its reader.
-      const tooMuch = !this.#isCounted() || (this.#body !== undefined && (await this.#body.discard()));
+      const tooMuch = !this.#caller.isCounted() || (await this.#discard());
       if (this.#gone) return;
       this.#send(make(), cut || tooMuch);
     } catch (error) {
@@ -329,22 +261,8 @@ export class Exchange {
     if (this.#gone) return;
     this.#gone = true;
     this.#body?.abort();
-    this.#workDone?.();
+    this.#caller.end();
     this.#front.inFlight--;
     this.#front.onEnd();
-  }
-}
-
-const internal = new ServiceError(
-  'INTERNAL',
-  'something went wrong in the service; the request id leads to its log',
-);
-
-class NotAllowed extends ServiceError {
-  readonly allow: string;
-
-  constructor(allow: string) {
-    super('METHOD_NOT_ALLOWED', `this path takes ${allow}`, { allow: allow.split(', ') });
-    this.allow = allow;
   }
 }

@@ -16,6 +16,8 @@ export class Metrics implements Observer {
   readonly #registry = new Registry();
   readonly #delay = monitorEventLoopDelay({ resolution: 20 });
   readonly #limits = new Map<LimitName, number>();
+  /** The same as the store's thread told it last. */
+  readonly #inStore = new Map<LimitName, number>();
   readonly #rates: { requests: MinuteRate; events: MinuteRate; bytes: MinuteRate };
 
   readonly #requests = this.#counter('candor_http_requests_total', 'Requests answered.', [
@@ -54,6 +56,8 @@ export class Metrics implements Observer {
   readonly #stored = this.#gauge('candor_store_events', 'Events stored.', ['table']);
   readonly #alerts = this.#gauge('candor_store_alerts', 'Alerts stored.');
   readonly #blocks = this.#gauge('candor_store_blocks', 'Event blocks.');
+  readonly #assets = this.#gauge('candor_store_assets', 'Assets known.');
+  readonly #services = this.#gauge('candor_store_services', 'Services known.');
   readonly #storeBytes = this.#gauge('candor_store_bytes', 'Size of the event database.');
   readonly #outbox = this.#gauge('candor_outbox_rows', 'Critical events on their way to the log.');
   readonly #ledgerSize = this.#gauge('candor_ledger_entries', 'Entries of the transparency log.');
@@ -127,6 +131,18 @@ export class Metrics implements Observer {
     this.#limitsReached.inc({ limit });
   };
 
+  /** How often the store's thread has left something out for a limit: of each the total since that thread started. */
+  readonly reachedInStore = (totals: Readonly<Partial<Record<LimitName, number>>>): void => {
+    for (const [limit, total] of Object.entries(totals) as [LimitName, number][]) {
+      const before = this.#inStore.get(limit) ?? 0;
+      // Less than before: the thread was lost and came back.
+      const more = total < before ? total : total - before;
+      this.#inStore.set(limit, total);
+      this.#limits.set(limit, (this.#limits.get(limit) ?? 0) + more);
+      this.#limitsReached.inc({ limit }, more);
+    }
+  };
+
   ingested(answer: IngestAnswer, bytes: number): void {
     for (const outcome of ['accepted', 'rejected', 'ignored', 'duplicates'] as const) {
       if (answer[outcome] > 0) this.#events.inc({ outcome }, answer[outcome]);
@@ -183,6 +199,8 @@ export class Metrics implements Observer {
       this.#quorum,
       this.#alerts,
       this.#blocks,
+      this.#assets,
+      this.#services,
       this.#storeBytes,
       this.#outbox,
       this.#ledgerSize,
@@ -204,6 +222,8 @@ export class Metrics implements Observer {
     this.#stored.set({ table: 'dns' }, store.dns_events);
     this.#alerts.set(store.alerts);
     this.#blocks.set(store.blocks);
+    this.#assets.set(store.assets);
+    this.#services.set(store.services);
     this.#storeBytes.set(store.bytes);
     this.#outbox.set(outbox.rows);
     this.#ledgerSize.set(ledger.size);

@@ -1,5 +1,4 @@
 import type { ResourceType } from '../contract/resource-types.ts';
-import { type ErrorCode, errorCodes, type ServiceError } from '../errors.ts';
 import type { ListPage } from '../store/store.ts';
 
 /** What a handler answers, before it has an envelope. */
@@ -79,7 +78,7 @@ export interface Rendered {
 }
 
 const json = 'application/json';
-const jsonHeader: Header = ['Content-Type', json];
+export const jsonHeader: Header = ['Content-Type', json];
 
 /** `now` is epoch milliseconds, `elapsedMs` the time since the request came. */
 export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
@@ -138,32 +137,4 @@ function renderPage({ page, perPage }: Extract<Reply, { kind: 'page' }>, end: st
     page.json,
     Buffer.from(`,"pagination":${pagination},${end}`),
   ]);
-}
-
-/** How long a client waits before it tries again, in seconds, where the error does not say. */
-const retryAfter: Partial<Record<ErrorCode, number>> = { RATE_LIMITED: 60, LOG_EMPTY: 30 };
-
-/** What only the inside knows by its own name. Its message may say what the thread died of: that is for the log. */
-const inside: Partial<Record<ErrorCode, string>> = {
-  WORKER_LOST: 'a part of the service was lost while it worked on this; whether it was done is unknown',
-  CANCELLED: 'the request was given up',
-};
-
-/** An error in the specification's envelope. `details.retry_after_s`, where present, becomes `Retry-After`. */
-export function renderError(error: ServiceError, now: number): Rendered {
-  const hidden = inside[error.code];
-  const code = hidden === undefined ? error.code : 'UNAVAILABLE';
-  const { status, retry } = errorCodes[code];
-  const headers = [jsonHeader];
-  if (retry) {
-    const seconds = error.details?.retry_after_s;
-    headers.push([
-      'Retry-After',
-      String(typeof seconds === 'number' ? Math.ceil(seconds) : (retryAfter[code] ?? 1)),
-    ]);
-  }
-  if (status === 401) headers.push(['WWW-Authenticate', 'Bearer realm="candor"']);
-  const { message, details } = hidden === undefined ? error : { message: hidden, details: undefined };
-  const timestamp = new Date(now).toISOString();
-  return { status, headers, body: JSON.stringify({ error: { code, message, details }, timestamp }) };
 }

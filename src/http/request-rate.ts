@@ -13,6 +13,8 @@ export interface RequestRateOptions {
   readonly inWorkWithoutIdentity?: number;
   /** … from one address. Default `limits.maxRequestsInFlightPerAddress`. */
   readonly inWorkPerAddress?: number;
+  /** Of these, those that wait for the rest of their bodies. Default `limits.maxWaitingBodiesPerAddress`. */
+  readonly waitingPerAddress?: number;
   readonly limitReached: (limit: LimitName) => void;
 }
 
@@ -29,6 +31,8 @@ export class RequestRate {
   readonly #strangers = new Uint16Array(slotCount);
   readonly #maxStrangers: number;
   readonly #maxStrangersPerAddress: number;
+  readonly #waiting = new Uint16Array(slotCount);
+  readonly #maxWaitingPerAddress: number;
   #strangersInAll = 0;
   readonly #limitReached: (limit: LimitName) => void;
 
@@ -39,6 +43,7 @@ export class RequestRate {
     this.#inWorkPerPrincipal = options.inWorkPerPrincipal ?? limits.maxRequestsInFlightPerPrincipal;
     this.#maxStrangers = options.inWorkWithoutIdentity ?? limits.maxRequestsInFlightWithoutIdentity;
     this.#maxStrangersPerAddress = options.inWorkPerAddress ?? limits.maxRequestsInFlightPerAddress;
+    this.#maxWaitingPerAddress = options.waitingPerAddress ?? limits.maxWaitingBodiesPerAddress;
     this.#limitReached = limitReached;
   }
 
@@ -92,6 +97,22 @@ export class RequestRate {
     return () => {
       this.#strangers[slot] = this.#strangers[slot]! - 1;
       this.#strangersInAll--;
+    };
+  }
+
+  /**
+   * To be called for a request that no principal is counted for, before it waits for the rest of its body. Returns what
+   * ends it, to be called once; undefined where there is no room for it.
+   */
+  waitsForBody(address: string): (() => void) | undefined {
+    const slot = this.#slots.of(addressGroup(address));
+    if (this.#waiting[slot]! >= this.#maxWaitingPerAddress) {
+      this.#limitReached('maxWaitingBodiesPerAddress');
+      return undefined;
+    }
+    this.#waiting[slot] = this.#waiting[slot]! + 1;
+    return () => {
+      this.#waiting[slot] = this.#waiting[slot]! - 1;
     };
   }
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type LimitName, limits } from '../limits.ts';
 import { type Budget, Share } from './budget.ts';
 import type { Header, Rendered } from './reply.ts';
-import type { HttpResponse } from './server.ts';
+import type { HttpResponse } from './uws.ts';
 
 export interface SendOptions {
   /** The request was HEAD: headers only, with the length that the body would have. */

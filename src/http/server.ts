@@ -1,20 +1,25 @@
-import './header-limit.ts';
-import * as uWS from 'uWebSockets.js';
 import type { Logger } from 'pino';
 import { limits } from '../limits.ts';
 import type { Audit } from './audit-log.ts';
 import { Budget } from './budget.ts';
 import { type ConnectionSource, Connections } from './connections.ts';
 import type { Authenticator, Endpoint, Observer } from './endpoint.ts';
-import { type Arrival, Exchange, type Front } from './exchange.ts';
+import { Exchange } from './exchange.ts';
+import type { Arrival, Front } from './front.ts';
 import { Routes } from './match.ts';
 import type { RequestRate } from './request-rate.ts';
 import { securityHeaders } from './security-headers.ts';
-import { TlsFileError, type TlsFiles } from './tls-files.ts';
 import { type Acceptor, type App, type Reloaded, TlsListener, type TlsOptions } from './tls-listener.ts';
 import { plainTransport, type Transport } from './tls-transport.ts';
-
-export type { HttpRequest, HttpResponse, TemplatedApp, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
+import {
+  acceptorApp,
+  type HttpRequest,
+  type HttpResponse,
+  listen,
+  plainApp,
+  type TemplatedApp,
+  tlsApp,
+} from './uws.ts';
 
 export interface ServerOptions {
   readonly host: string;
@@ -30,7 +35,7 @@ export interface ServerOptions {
   readonly log: Logger;
   readonly observer: Observer;
   /** Registers WebSocket routes; they come before the endpoints of the same path. Called anew for each certificate. */
-  readonly sockets?: (app: uWS.TemplatedApp, front: SocketFront) => void;
+  readonly sockets?: (app: TemplatedApp, front: SocketFront) => void;
   /** Closes the WebSockets of connections whose certificate has been replaced, and tells them so. */
   readonly leave?: (transport: Transport) => void;
   /** Counts connections. Default: with the limits of `limits`. */
@@ -104,13 +109,13 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
   let closed: Promise<void> | undefined;
   return {
-    port: uWS.us_socket_local_port(listening as unknown as uWS.us_socket),
+    port: listening.port,
     get inFlight() {
       return front.inFlight;
     },
     reloadTls,
     close() {
-      closed ??= drain(front, options.drainMs, () => uWS.us_listen_socket_close(listening)).then(closeAll);
+      closed ??= drain(front, options.drainMs, () => listening.stop()).then(closeAll);
       return closed;
     },
   };
@@ -118,28 +123,25 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
 interface Apps {
   /** The one that listens. */
-  readonly app: uWS.TemplatedApp;
+  readonly app: TemplatedApp;
   readonly reloadTls: () => Reloaded;
   /** Ends all connections. */
   readonly closeAll: () => void;
 }
 
 function plain(front: Front, options: ServerOptions): Apps {
-  quiet();
-  const app = uWS.App();
+  const app = plainApp();
   equip(app, plainTransport, front, options);
   return { app, reloadTls: () => 'unchanged', closeAll: () => app.close() };
 }
 
 function overTls(front: Front, options: ServerOptions, tls: TlsOptions): Apps {
-  quiet();
-  // It hands connections on before the first byte of them, so it has no certificate.
-  const app = uWS.SSLApp({});
+  const app = acceptorApp();
   const listener = new TlsListener({
     tls,
     acceptor: app as unknown as Acceptor,
     open(transport) {
-      const child = createTlsApp(tls);
+      const child = tlsApp(tls);
       equip(child, transport, front, options);
       return child as unknown as App;
     },
@@ -154,7 +156,7 @@ function overTls(front: Front, options: ServerOptions, tls: TlsOptions): Apps {
 }
 
 /** Routes, counts, sockets: what makes an app ours. */
-function equip(app: uWS.TemplatedApp, transport: Transport, front: Front, options: ServerOptions): void {
+function equip(app: TemplatedApp, transport: Transport, front: Front, options: ServerOptions): void {
   front.connections.watch(app);
   // Of the request that is being routed, in this turn.
   let connection: ConnectionSource | undefined;
@@ -185,7 +187,7 @@ function equip(app: uWS.TemplatedApp, transport: Transport, front: Front, option
 /** Every method that uWebSockets.js can route; a route for any of them comes after these. */
 const routed = ['get', 'post', 'put', 'patch', 'del', 'options', 'head', 'connect', 'trace'] as const;
 
-function serve(front: Front, res: uWS.HttpResponse, req: uWS.HttpRequest, arrival: Arrival): void {
+function serve(front: Front, res: HttpResponse, req: HttpRequest, arrival: Arrival): void {
   try {
     new Exchange(front, res, req, arrival).begin();
   } catch (error) {
@@ -193,69 +195,6 @@ function serve(front: Front, res: uWS.HttpResponse, req: uWS.HttpRequest, arriva
     front.log.error({ err: error }, 'request could not be read');
     res.close();
   }
-}
-
-/**
- * TLS 1.2 with forward secrecy and authenticated encryption; RFC 9325, section 4.2, recommends these. Of TLS 1.3
- * all suites are so; what is older than 1.2 uWebSockets.js refuses by itself.
- */
-const ciphers = [
-  'ECDHE-ECDSA-AES128-GCM-SHA256',
-  'ECDHE-RSA-AES128-GCM-SHA256',
-  'ECDHE-ECDSA-AES256-GCM-SHA384',
-  'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305',
-  'ECDHE-RSA-CHACHA20-POLY1305',
-].join(':');
-
-/** A client authority makes the handshake ask for a certificate, and fail for a bad one; none at all passes. */
-function createTlsApp({ cert, key, clientCa }: TlsFiles): uWS.TemplatedApp {
-  try {
-    return uWS.SSLApp({
-      cert_file_name: cert,
-      key_file_name: key,
-      ...(clientCa === undefined ? {} : { ca_file_name: clientCa }),
-      ssl_ciphers: ciphers,
-    });
-  } catch {
-    // They have just been read and were good: something in them is beyond this library.
-    throw new TlsFileError(
-      [cert, key, clientCa].filter((path) => path !== undefined).join(', '),
-      'uWebSockets.js refuses it',
-    );
-  }
-}
-
-/** What uWebSockets.js has at run time and its types lack. */
-const untyped = uWS as unknown as {
-  readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
-  _cfg(setting: string): void;
-};
-
-/** Leaves out the header that names and numbers the front. */
-function quiet(): void {
-  untyped._cfg('silent');
-}
-
-type Listen = (
-  host: string,
-  port: number,
-  options: number,
-  callback: (socket: uWS.us_listen_socket | false) => void,
-) => void;
-
-/** By default several processes could listen on one port, and the system would deal connections out among them. */
-function listen(app: uWS.TemplatedApp, host: string, port: number): Promise<uWS.us_listen_socket> {
-  return new Promise((resolve, reject) => {
-    const exclusive: Listen = app.listen.bind(app) as unknown as Listen;
-    exclusive(host, port, untyped.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
-      if (socket !== false) resolve(socket);
-      else
-        reject(
-          new Error(`cannot listen on ${host} port ${port}: it is taken, or not an address of this machine`),
-        );
-    });
-  });
 }
 
 async function drain(front: Front, drainMs: number, stopListening: () => void): Promise<void> {

@@ -9,19 +9,20 @@ import type { Backups } from '../backup/backups.ts';
 import type { Config } from '../config/settings.ts';
 import type { StoredSettings } from '../config/stored-settings.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
+import type { Scans } from '../discovery/scans.ts';
 import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type {
-  AlertListQuery,
   AlertUpdate,
-  AuditListQuery,
   Committed,
   EventListQuery,
   ListPage,
+  ListQuery,
   Principal,
   Store,
   StoreReader,
   Token,
+  TopologyQuery,
 } from '../store/store.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -38,7 +39,16 @@ export interface Services {
   /** Point reads, on this thread. */
   readonly reader: Pick<
     StoreReader,
-    'getEvent' | 'getAlert' | 'listNotes' | 'principal' | 'listPrincipals' | 'listTokens' | 'administrators'
+    | 'assets'
+    | 'getEvent'
+    | 'getAlert'
+    | 'getAsset'
+    | 'mergedInto'
+    | 'getService'
+    | 'getScan'
+    | 'principal'
+    | 'token'
+    | 'administrators'
   >;
   readonly policy: AccessPolicy;
   readonly ledger: Ledger;
@@ -46,13 +56,25 @@ export interface Services {
   checkpoint(): Promise<string>;
   readonly auth: Auth;
   readonly backups: Backups;
+  readonly scans: Pick<Scans, 'start' | 'cancel' | 'current'>;
   /** The task of the ingest pool: the body is moved. OVERLOADED when its queue is full. */
   ingest(input: IngestInput): Promise<ParsedBody>;
   /** Lists, in the analytics pool. OVERLOADED when its queue is full; CANCELLED when the signal is aborted. */
   readonly queries: {
     listEvents(query: EventListQuery, signal: AbortSignal): Promise<ListPage>;
-    listAlerts(query: AlertListQuery, signal: AbortSignal): Promise<ListPage>;
-    listAudit(query: AuditListQuery, signal: AbortSignal): Promise<ListPage>;
+    listAlerts(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
+    listAssets(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
+    listAssetHistory(assetId: string, query: ListQuery, signal: AbortSignal): Promise<ListPage>;
+    listServices(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
+    listScans(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
+    listNotes(alertId: string, query: ListQuery, signal: AbortSignal): Promise<ListPage>;
+    listPrincipals(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
+    listTokens(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
+    listAudit(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
+    /** The attributes as JSON. */
+    topology(query: TopologyQuery, signal: AbortSignal): Promise<string>;
+    /** Of the ledger's; there are few. */
+    listKeys(query: ListQuery): Promise<ListPage>;
   };
   /** Live subscribers. The buffers of the blocks stay the caller's. */
   publish(committed: Pick<Committed, 'blocks' | 'alerts'>): void;

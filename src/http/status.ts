@@ -8,6 +8,7 @@ export async function currentStatus(services: Services): Promise<Status> {
   const now = Date.now();
   const { health, head } = ledger;
   const witnesses = services.witnesses();
+  services.metrics.reachedInStore(store.limits_reached);
   return {
     version: services.version,
     started_at: new Date(services.startedAt).toISOString(),
@@ -18,6 +19,8 @@ export async function currentStatus(services: Services): Promise<Status> {
       network_events: store.events.network,
       dns_events: store.events.dns,
       alerts: store.alerts,
+      assets: store.assets,
+      services: store.services,
       blocks: store.blocks,
       bytes: store.bytes,
     },
@@ -35,6 +38,11 @@ export async function currentStatus(services: Services): Promise<Status> {
     outbox: { rows: store.outbox, limit: limits.maxOutboxRows },
     sockets: services.sockets(),
     limits_reached: services.metrics.limitsReached(),
+    warnings: services.policy.current.file_refused === undefined ? [] : [policyFileRefused],
     ready: services.ready(),
   };
 }
+
+/** Why, is for administrators: the policy says it. */
+const policyFileRefused =
+  'The file of the access policy is refused, and the policy that was in effect stays: see GET /api/v1/policy.';

@@ -1,6 +1,6 @@
+import type { IsHome } from '../events/home-networks.ts';
 import { parseAddress } from '../events/ip.ts';
 import type { NetworkRecord } from '../events/records.ts';
-import type { IsHome } from './home-networks.ts';
 import { named, reject } from './rejection.ts';
 
 export interface Address {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { Finding } from '../events/finding.ts';
+import { homeNetworks } from '../events/home-networks.ts';
 import type { Table } from '../events/records.ts';
 import type { Sighting } from '../inventory/sighting.ts';
 import { Addresses } from './addresses.ts';
 import { Batch } from './batch.ts';
 import type { Detectors } from './detectors.ts';
-import { homeNetworks } from './home-networks.ts';
 import { type Encoding, inflate } from './inflate.ts';
 import { RecordReader, type SourceFormat } from './record-reader.ts';
 import { eachLine, eachValue, textStart } from './split.ts';

@@ -13,13 +13,14 @@ import { EntrySigner } from './entry-signer.ts';
 import { type Clock, milliseconds, toJson } from './heads.ts';
 import { type LedgerHooks, noHooks } from './hooks.ts';
 import type { Journal, Regression } from './journal.ts';
-import { KeyChanges } from './keys/key-changes.ts';
+import { type KeyChange, KeyChanges } from './keys/key-changes.ts';
 import { recordOf } from './keys/key-file.ts';
 import type { Key, KeyRing } from './keys/key-ring.ts';
 import { noRotation, type RotationSchedule } from './keys/rotation-schedule.ts';
 import type {
   AccessTokenKeys,
   Appended,
+  ChangedKey,
   ConsistencyProof,
   EntriesPage,
   EntriesQuery,
@@ -238,15 +239,15 @@ export class DurableLedger implements Ledger {
     return this.#parts.keys.records();
   }
 
-  async rotateKey(purpose: LedgerKeyPurpose, actor: string): Promise<KeyRecord> {
+  async rotateKey(purpose: LedgerKeyPurpose, actor: string): Promise<ChangedKey> {
     return this.#changeKeys((changes) => changes.rotate(purpose, actor));
   }
 
-  async retireKey(kid: string, actor: string): Promise<KeyRecord> {
+  async retireKey(kid: string, actor: string): Promise<ChangedKey> {
     return this.#changeKeys((changes) => changes.retire(kid, actor));
   }
 
-  async revokeKey(kid: string, reason: string, actor: string): Promise<KeyRecord> {
+  async revokeKey(kid: string, reason: string, actor: string): Promise<ChangedKey> {
     return this.#changeKeys((changes) => changes.revoke(kid, reason, actor));
   }
 
@@ -324,11 +325,11 @@ export class DurableLedger implements Ledger {
     return this.#sequencer === undefined ? this.#lastHead : this.#sequencer.head;
   }
 
-  async #changeKeys(change: (changes: KeyChanges) => Promise<Key>): Promise<KeyRecord> {
+  async #changeKeys(change: (changes: KeyChanges) => Promise<KeyChange>): Promise<ChangedKey> {
     this.#appendable();
     if (this.#keyChanges === undefined) throw new Error('a healthy ledger can change its keys');
-    const { file, fingerprint } = await change(this.#keyChanges);
-    return recordOf(file, fingerprint);
+    const { key, entryIds } = await change(this.#keyChanges);
+    return { ...recordOf(key.file, key.fingerprint), entry_ids: entryIds };
   }
 
   /** A log that may have gone back signs no checkpoint: it could contradict one that it signed before. */

@@ -87,6 +87,11 @@ export interface ProofBundle {
 /** A key as operators see it. `kid` is its id. */
 export type KeyRecord = Key;
 
+/** A key that was changed, with the ids of the entries that tell of it. */
+export interface ChangedKey extends KeyRecord {
+  readonly entry_ids: readonly string[];
+}
+
 /** Purposes whose keys the ledger holds. */
 export type LedgerKeyPurpose = Exclude<Key['purpose'], 'witness'>;
 
@@ -175,14 +180,14 @@ export interface Ledger {
    * signs the head that covers it, then the new one signs and `key.retired` tells so. Appends go on meanwhile.
    * CONFLICT while another change of keys is under way; INVALID_REQUEST for `checkpoint`, whose key is stable.
    */
-  rotateKey(purpose: LedgerKeyPurpose, actor: string): Promise<KeyRecord>;
+  rotateKey(purpose: LedgerKeyPurpose, actor: string): Promise<ChangedKey>;
   /** Gives up a pending key. NOT_FOUND; INVALID_TRANSITION in any other state. */
-  retireKey(kid: string, actor: string): Promise<KeyRecord>;
+  retireKey(kid: string, actor: string): Promise<ChangedKey>;
   /**
    * A compromised key: verifiers refuse it from now on, a new one takes its place, the current head is signed anew at
    * once, and `key.revoked` is appended. Returns the revoked key. NOT_FOUND; INVALID_TRANSITION when revoked already.
    */
-  revokeKey(kid: string, reason: string, actor: string): Promise<KeyRecord>;
+  revokeKey(kid: string, reason: string, actor: string): Promise<ChangedKey>;
   accessTokenKeys(): Promise<AccessTokenKeys>;
   /**
    * Copies ledger.mdb as of one moment, and the keys as of the same, into an existing folder; flushed. Appends go on;

@@ -1,20 +1,31 @@
 import type { CriticalEvent } from '../contract/critical-events.ts';
 import type { Alert } from '../contract/resources/alert.ts';
 import type { AlertNote } from '../contract/resources/alert-note.ts';
+import type { Asset, AssetInput, AssetUpdateInput } from '../contract/resources/asset.ts';
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
+import type { Severity } from '../contract/resources/common.ts';
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
 import type { Role } from '../contract/resources/principal.ts';
+import type { Scan } from '../contract/resources/scan.ts';
+import type { Service } from '../contract/resources/service.ts';
+import type { Topology } from '../contract/resources/topology.ts';
+import type { AssetLookup } from '../events/asset-lookup.ts';
 import type { EventFilter, FilterTerm } from '../events/filter.ts';
 import type { Finding } from '../events/finding.ts';
 import type { Table } from '../events/records.ts';
+import type { Sighting } from '../inventory/sighting.ts';
+import type { LimitName } from '../limits.ts';
+import type { Step } from '../topology/update.ts';
 
 /** What one ingest request adds. The block buffers are moved: the caller's are detached. */
 export interface IngestBatch {
   /** Encoded by `BlockBuilder.finish`; at most `limits.maxBlockRows` rows each. */
   readonly blocks: readonly ArrayBuffer[];
   readonly findings: readonly Finding[];
+  /** What records that are no events tell of hosts. */
+  readonly sightings?: readonly Sighting[];
   /** What the caller will be answered, before duplicates are known. */
   readonly answer: IngestAnswer;
   /** `key` is scoped to the principal; `digest` tells its requests apart (SHA-256, hex). */
@@ -36,6 +47,51 @@ export interface AlertUpdate {
   readonly alert: Alert & { readonly id: string };
 }
 
+export type StoredScan = Scan & { readonly id: string };
+
+export interface ScanUpdate {
+  /** Grows with every change of any scan; the `seq` of channel `discovery`. */
+  readonly seq: number;
+  readonly scan: StoredScan;
+}
+
+/** What a scan saw of a host that answered. */
+export interface ScannedHost {
+  /** In the canonical form of `printAddress`. */
+  readonly ip: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** What name servers call it, lower case without a final dot. */
+  readonly hostnames: readonly string[];
+  /** Lowercase with colons; of hosts on our own link, where the engine sees it. */
+  readonly mac?: string;
+  readonly os?: string;
+  /** Ports that were found open, each once. */
+  readonly services: readonly ScannedService[];
+  /** TCP ports that refused. */
+  readonly closed: Uint16Array;
+}
+
+export interface ScannedService {
+  readonly port: number;
+  readonly transport: string;
+  /** Application protocol, lower case. */
+  readonly name?: string;
+  readonly product?: string;
+  readonly version?: string;
+  /** Host names of its TLS certificate, which nobody has checked. */
+  readonly certificate_names?: readonly string[];
+}
+
+/** What recording did. */
+export interface ScanRecorded {
+  readonly assets_created: number;
+  /** Others that were there already. */
+  readonly assets_updated: number;
+  /** Open ports that were recorded. */
+  readonly services_found: number;
+}
+
 export interface Committed {
   readonly answer: IngestAnswer;
   /** True when an earlier answer to the same Idempotency-Key was repeated and nothing was stored. */
@@ -53,6 +109,8 @@ export type AlertChanged = AlertUpdate & { readonly unchanged?: true };
 export interface Actor {
   readonly id: string;
   readonly name: string;
+  /** The call (UUIDv7) through which it acts: the audit record of that call names the entries of the change. */
+  readonly call?: string;
 }
 
 export interface AlertChange {
@@ -64,6 +122,12 @@ export interface AlertChange {
   readonly tags?: readonly string[];
   readonly note?: string;
   readonly ai_override?: { readonly verdict: NonNullable<Alert['verdict']>; readonly reason: string };
+}
+
+/** An asset as it is after a person's change. `unchanged`: it was so already, and nothing was stored. */
+export interface AssetChanged {
+  readonly asset: Asset & { readonly id: string };
+  readonly unchanged?: true;
 }
 
 /** A critical event on its way to the log: committed with the change that caused it. `id` becomes the entry's id. */
@@ -119,17 +183,8 @@ export interface PrincipalChanged {
 /** Who did or read what. `id` is a UUIDv7. */
 export interface StoredAuditRecord extends AuditRecord {
   readonly id: string;
-}
-
-export interface AuditListQuery {
-  /** Epoch milliseconds. */
-  readonly from?: number;
-  readonly to?: number;
-  readonly actor?: readonly string[];
-  readonly operation?: readonly string[];
-  readonly outcome?: readonly AuditRecord['outcome'][];
-  readonly page: number;
-  readonly per_page: number;
+  /** As in `Actor`: the entries that this call put into the outbox are added to `entry_ids`. Not stored itself. */
+  readonly call?: string;
 }
 
 /** A session (login to logout) or a long-lived token. Secrets are kept as SHA-256 only. */
@@ -155,6 +210,10 @@ export interface StoreStatus {
   readonly blocks: number;
   readonly alerts: number;
   readonly outbox: number;
+  readonly assets: number;
+  readonly services: number;
+  /** What was left out for a limit since the store was opened. */
+  readonly limits_reached: Readonly<Partial<Record<LimitName, number>>>;
   readonly bytes: number;
 }
 
@@ -176,14 +235,32 @@ export interface Store {
     text: string,
     by: Actor,
   ): Promise<{ note: AlertNote & { id: string }; update: AlertUpdate }>;
+  /**
+   * A manual asset. Addresses and names are canonical and each there once; at least one of them or a name is given.
+   * CONFLICT when another asset has one of the addresses or MAC addresses now (`details`: `field`, such as
+   * `ip_addresses.1`, and `asset_id`), and when there are limits.maxAssets.
+   */
+  createAsset(input: AssetInput, by: Actor): Promise<AssetChanged>;
+  /** NOT_FOUND; VERSION_MISMATCH; INVALID_TRANSITION; CONFLICT as `createAsset`. Lists replace; empty texts take away. */
+  changeAsset(id: string, change: AssetUpdateInput, by: Actor, version?: number): Promise<AssetChanged>;
+  /** With its services and history. NOT_FOUND; VERSION_MISMATCH. */
+  removeAsset(id: string, by: Actor, version?: number): Promise<void>;
+  /** Everything of `id` becomes that of `into`, which is the result. NOT_FOUND; CONFLICT for an asset with itself. */
+  mergeAssets(id: string, into: string, by: Actor): Promise<AssetChanged>;
+  /**
+   * A new asset with these addresses of `id` (canonical), their past and their services; it is the result. NOT_FOUND;
+   * INVALID_REQUEST for an identifier that isn't the asset's; CONFLICT when none would be left.
+   */
+  splitAsset(id: string, identifiers: readonly string[], by: Actor): Promise<AssetChanged>;
   /** The oldest rows, at most `limit`. They stay until settled. */
   outbox(limit: number): Promise<OutboxRow[]>;
   /**
    * Puts a critical event into the outbox whose change is kept elsewhere (files of rules, of the policy), flushed.
    * Called before that change takes effect, so that no change goes unlogged. `id` (UUIDv7) becomes the entry's: with
-   * it, the call may be repeated after WORKER_LOST, and the event is logged once. UNAVAILABLE when the outbox is full.
+   * it, the call may be repeated after WORKER_LOST, and the event is logged once. `call` as in `Actor`. UNAVAILABLE when
+   * the outbox is full.
    */
-  record(event: CriticalEvent, id?: string): Promise<void>;
+  record(event: CriticalEvent, id?: string, call?: string): Promise<void>;
   /** Removes the rows and writes the proof's coordinates to the alerts they came from, in one transaction. */
   settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]>;
   /** The alerts whose entries stand last in the log, as they were settled: the highest leaf first, at most `limit`. */
@@ -223,7 +300,14 @@ export interface Store {
   revokeToken(jti: string, by: Actor): Promise<boolean>;
   /** When tokens were last presented (ISO 8601), by jti. Unknown ones are passed over. */
   noteTokenUse(uses: ReadonlyMap<string, string>): Promise<void>;
-  /** Adds to the audit log; the oldest records beyond `limits.maxAuditRecords` go. */
+  /** Stores a scan, new or changed. The oldest of those that are over go beyond `limits.maxScans`. */
+  saveScan(scan: StoredScan): Promise<ScanUpdate>;
+  /**
+   * Takes what a scan saw of some hosts into the inventory: assets that it is the first to see, their open ports, and
+   * that ports which were open refuse now. Saying it again changes no more than when it was seen last.
+   */
+  recordScan(scanId: string, hosts: readonly ScannedHost[]): Promise<ScanRecorded>;
+  /** Adds to the audit log what is new to it, by id and time; the oldest beyond `limits.maxAuditRecords` go. */
   addAudit(records: readonly StoredAuditRecord[]): Promise<void>;
   /**
    * Copies siem.mdb, as of one moment, into an existing folder; flushed. Commits go on meanwhile. One copy at a time:
@@ -247,16 +331,25 @@ export interface EventListQuery {
   readonly cursor?: string;
 }
 
-export interface AlertListQuery {
+/** Which items are wanted of a resource that isn't an event: all parts must hold, one value of a term suffices. */
+export interface ListFilter {
+  /** Half-open range of the resource's time, epoch milliseconds. */
   readonly from?: number;
   readonly to?: number;
+  /** Free text: a case-insensitive substring of the resource's names. */
   readonly q?: string;
-  readonly min_severity?: Alert['severity'];
+  /** At or above; only of resources that have a severity. */
+  readonly min_severity?: Severity;
   readonly terms: readonly FilterTerm[];
-  /** An attribute that lists can be sorted by; default `last_seen`. */
+}
+
+/** What is asked of a list of any resource but events. Plain data that crosses threads. */
+export interface ListQuery extends ListFilter {
+  /** An attribute that the resource's lists can be sorted by. */
   readonly sort: string;
   readonly order: SortOrder;
   readonly per_page: number;
+  /** 1-based; ignored when a cursor is given. */
   readonly page: number;
   readonly cursor?: string;
 }
@@ -270,6 +363,29 @@ export interface ListPage {
   readonly page: number;
 }
 
+/** Which part of the graph is wanted. */
+export interface TopologyQuery {
+  /** Half-open, epoch milliseconds; widened to hours, to days where those are no longer kept, at last to everything. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly group_by: 'host' | 'subnet';
+  /** An asset; nodes up to `depth` edges away from its addresses. */
+  readonly focus?: string;
+  readonly depth: number;
+  /** Nodes; the busiest. */
+  readonly limit: number;
+}
+
+/** One change of the graph. */
+export interface TopologyStep {
+  /** The `seq` of channel `topology`. */
+  readonly seq: number;
+  /** Undefined where it is more than subscribers are told. */
+  readonly step: Step | undefined;
+  /** New edges were put together, because there are limits.maxTopologyEdges. */
+  readonly collapsed: boolean;
+}
+
 /** What subscribers missed: events with `seq` in [since + 1, …), oldest first. */
 export interface Replay<T> {
   readonly events: readonly { readonly seq: number; readonly id: string; readonly data: T }[];
@@ -281,8 +397,15 @@ export interface Replay<T> {
   readonly lost: number;
 }
 
+export type { AddressSpan, AssetLookup, Owner } from '../events/asset-lookup.ts';
+
 /** Consistent reads of siem.mdb from any thread: synchronous, each on the newest flushed snapshot. */
 export interface StoreReader {
+  /**
+   * Whose address it was. `generation` goes on to the newest snapshot; the others read the snapshot of the last call in
+   * this turn of the event loop, so that what is read together agrees.
+   */
+  readonly assets: AssetLookup;
   listEvents(query: EventListQuery): ListPage;
   getEvent(table: 'network', id: string): NetworkEvent | undefined;
   getEvent(table: 'dns', id: string): DnsEvent | undefined;
@@ -293,27 +416,51 @@ export interface StoreReader {
     filter: EventFilter,
     limit: number,
   ): Replay<NetworkEvent | DnsEvent>;
-  listAlerts(query: AlertListQuery): ListPage;
+  listAlerts(query: ListQuery): ListPage;
   getAlert(id: string): Alert | undefined;
-  replayAlerts(since: number, filter: AlertListQuery, limit: number): Replay<Alert>;
-  listNotes(alertId: string, page: number, perPage: number): ListPage;
+  replayAlerts(since: number, filter: ListFilter, limit: number): Replay<Alert>;
+  listNotes(alertId: string, query: ListQuery): ListPage;
+  getAsset(id: string): Asset | undefined;
+  listAssets(query: ListQuery): ListPage;
+  /** What became of an asset that was merged; undefined for one that wasn't. */
+  mergedInto(id: string): string | undefined;
+  /** `asset_history` resources, in order of time. */
+  listAssetHistory(assetId: string, query: ListQuery): ListPage;
+  getService(id: string): Service | undefined;
+  listServices(query: ListQuery): ListPage;
   principal(id: string): Principal | undefined;
   principalByName(name: string): Principal | undefined;
   token(jti: string): Token | undefined;
   /** A token and whose it is, of one snapshot. */
   holder(jti: string): { readonly token: Token; readonly principal: Principal | undefined } | undefined;
-  /** Newest first. */
-  listTokens(page: number, perPage: number): { readonly tokens: readonly Token[]; readonly total: number };
-  /** Newest first. */
+  /** Tokens as they are at `nowMs` (epoch milliseconds), without their hashes. */
+  findTokens(query: ListQuery, nowMs: number): ListPage;
+  /** Principals, without their hashes. */
+  findPrincipals(query: ListQuery): ListPage;
+  /** As they are stored, newest first. */
   listPrincipals(
     page: number,
     perPage: number,
   ): { readonly principals: readonly Principal[]; readonly total: number };
   /** Active users with a password and the role admin. */
   administrators(): number;
-  /** Newest first, by the records' times: a range is half-open. A filter reads the whole range: about 1 µs a record. */
-  listAudit(query: AuditListQuery): ListPage;
+  /** Sorted by `time` only. A filter reads the whole range of time: 1 to 2 µs a record. */
+  listAudit(query: ListQuery): ListPage;
+  listScans(query: ListQuery): ListPage;
+  getScan(id: string): Scan | undefined;
+  replayScans(since: number, filter: ListFilter, limit: number): Replay<Scan>;
+  /** The one that was asked for last. */
+  lastScan(): StoredScan | undefined;
+  /** Those that wait or run, in the order in which they were asked for. */
+  unfinishedScans(): readonly StoredScan[];
+  /** NOT_FOUND for a focus that is no asset. */
+  topology(query: TopologyQuery): Topology;
+  /**
+   * Changes of the graph past a sequence, oldest first, at most `limit`. Where the first has a later one than the next,
+   * those between are no longer kept.
+   */
+  topologySteps(since: number, limit: number): readonly TopologyStep[];
   /** Newest committed sequence of a channel; 0 before the first. */
-  head(channel: 'events.network' | 'events.dns' | 'alerts'): number;
+  head(channel: 'events.network' | 'events.dns' | 'alerts' | 'topology' | 'discovery'): number;
   close(): void;
 }

@@ -1,14 +1,51 @@
-import { expect, it } from 'vitest';
+import type { TObject } from 'typebox';
+import { describe, expect, it } from 'vitest';
+import {
+  auditFilters,
+  auditQuery,
+  backupFilters,
+  backupQuery,
+  keyFilters,
+  keyQuery,
+  principalFilters,
+  principalQuery,
+  tokenFilters,
+  tokenQuery,
+} from '../../src/contract/administration-parameters.ts';
 import {
   alertFilters,
+  alertNoteFilters,
+  alertNoteQuery,
   alertQuery,
+  assetFilters,
+  assetHistoryFilters,
+  assetHistoryQuery,
+  assetQuery,
+  assetServiceFilters,
+  assetServiceQuery,
   dnsEventFilters,
   networkEventFilters,
+  scanFilters,
+  scanQuery,
+  serviceFilters,
+  serviceQuery,
 } from '../../src/contract/parameters.ts';
 import { decodeQuery, parseList } from '../../src/contract/query.ts';
 import { compileFilter } from '../../src/events/select.ts';
-import { compileAlertFilter } from '../../src/store/alert-filter.ts';
-import { sortValueOf } from '../../src/store/alert-order.ts';
+import { alertList } from '../../src/store/lists/alerts.ts';
+import { assetHistoryListOf } from '../../src/store/lists/asset-history.ts';
+import { assetList } from '../../src/store/lists/assets.ts';
+import { auditList } from '../../src/store/lists/audit-records.ts';
+import { backupList } from '../../src/store/lists/backups.ts';
+import { compileFilter as compileTerms } from '../../src/store/lists/filter.ts';
+import { keyList } from '../../src/store/lists/keys.ts';
+import type { ListSpec } from '../../src/store/lists/list.ts';
+import { noteListOf } from '../../src/store/lists/notes.ts';
+import { sortValueOf } from '../../src/store/lists/order.ts';
+import { principalList } from '../../src/store/lists/principals.ts';
+import { scanList } from '../../src/store/lists/scans.ts';
+import { serviceList } from '../../src/store/lists/services.ts';
+import { tokenListAt } from '../../src/store/lists/tokens.ts';
 
 /** A value that the parameter takes, once it is parsed. */
 function sample(schema: object): string | number | boolean {
@@ -31,13 +68,39 @@ it.each(termsOf(dnsEventFilters))('DNS events are filtered by $field', (term) =>
   expect(compileFilter('dns', { terms: [term] }).all).toBe(false);
 });
 
-it.each(termsOf(alertFilters))('alerts are filtered by $field', (term) => {
-  expect(compileAlertFilter({ terms: [term] })).toBeTypeOf('function');
-});
+/** Lists of the engine in src/store/lists: what the contract offers, and the specification that has to know it. */
+const lists: Record<string, { query: TObject; filters: Record<string, object>; spec: ListSpec<never> }> = {
+  alerts: { query: alertQuery, filters: alertFilters, spec: alertList },
+  assets: { query: assetQuery, filters: assetFilters, spec: assetList },
+  'asset history': { query: assetHistoryQuery, filters: assetHistoryFilters, spec: assetHistoryListOf('') },
+  scans: { query: scanQuery, filters: scanFilters, spec: scanList },
+  services: { query: serviceQuery, filters: serviceFilters, spec: serviceList },
+  'services of an asset': { query: assetServiceQuery, filters: assetServiceFilters, spec: serviceList },
+  'alert notes': { query: alertNoteQuery, filters: alertNoteFilters, spec: noteListOf('') },
+  principals: { query: principalQuery, filters: principalFilters, spec: principalList },
+  tokens: { query: tokenQuery, filters: tokenFilters, spec: tokenListAt(0) },
+  'audit records': { query: auditQuery, filters: auditFilters, spec: auditList },
+  keys: { query: keyQuery, filters: keyFilters, spec: keyList },
+  backups: { query: backupQuery, filters: backupFilters, spec: backupList },
+};
 
-it.each((alertQuery.properties.sort as unknown as { enum: string[] }).enum)(
-  'alerts are sorted by %s',
-  (sort) => {
-    expect(sortValueOf(parseList(alertQuery, decodeQuery(`sort=${sort}`)).sort)).toBeTypeOf('function');
-  },
-);
+describe.each(Object.entries(lists))('%s', (_name, { query, filters, spec }) => {
+  it.each(termsOf(filters))('are filtered by $field', (term) => {
+    expect(compileTerms(spec, { terms: [term] })).toBeTypeOf('function');
+  });
+
+  it.each((query.properties.sort as unknown as { enum: string[] }).enum)('are sorted by %s', (sort) => {
+    expect(sortValueOf(spec, parseList(query, decodeQuery(`sort=${sort}`)).sort)).toBeTypeOf('function');
+  });
+
+  it('take nothing else', () => {
+    expect(Object.keys(filters).toSorted()).toEqual(
+      Object.keys(query.properties)
+        .filter(
+          (name) => (query.properties[name] as { type?: string }).type === 'array' && name !== 'severity',
+        )
+        .toSorted(),
+    );
+    expect(Object.keys(spec.terms)).toEqual(expect.arrayContaining(Object.keys(filters)));
+  });
+});

@@ -39,10 +39,12 @@ const layers: Record<string, Layer> = {
     may: ['tlog', 'contract', 'errors', 'limits', 'sha256', 'ed25519', 'durable-file', 'data-folder'],
     types: ['ledger'],
   },
-  ingest: { may: ['events', 'contract', 'errors', 'limits'] },
+  ingest: { may: ['events', 'contract', 'errors', 'limits'], types: ['inventory'] },
   detect: { may: ['events', 'contract'] },
-  store: { may: ['events', 'contract', 'rpc', 'errors', 'limits', 'lmdb', 'uuid'] },
-  analytics: { may: ['contract', 'events', 'store', 'errors', 'limits'] },
+  inventory: { may: ['events', 'contract', 'errors', 'limits'] },
+  topology: { may: ['inventory', 'events', 'contract', 'errors', 'limits'] },
+  store: { may: ['events', 'inventory', 'topology', 'contract', 'rpc', 'errors', 'limits', 'lmdb', 'uuid'] },
+  analytics: { may: ['contract', 'events', 'store', 'topology', 'errors', 'limits'] },
   backup: {
     may: [
       'store',
@@ -57,15 +59,25 @@ const layers: Record<string, Layer> = {
       'data-folder',
     ],
   },
-  discovery: { may: ['contract', 'errors', 'limits'] },
+  discovery: { may: ['contract', 'events', 'rpc', 'errors', 'limits'], types: ['store'] },
   'data-folder': { may: ['private-files'] },
   auth: {
     may: ['contract', 'errors', 'limits', 'durable-file', 'keyed-slots', 'address-group'],
     types: ['store', 'ledger'],
   },
   http: {
-    may: ['contract', 'events', 'tlog', 'errors', 'limits', 'keyed-slots', 'address-group'],
-    types: ['store', 'ledger', 'auth', 'ingest', 'rpc', 'analytics', 'config', 'backup'],
+    may: [
+      'contract',
+      'events',
+      'topology',
+      'tlog',
+      'errors',
+      'limits',
+      'uuid',
+      'keyed-slots',
+      'address-group',
+    ],
+    types: ['store', 'ledger', 'auth', 'ingest', 'rpc', 'analytics', 'config', 'backup', 'discovery'],
   },
   client: { may: ['contract', 'tlog', 'errors', 'limits'] },
   console: { may: ['client', 'contract'] },
@@ -73,7 +85,7 @@ const layers: Record<string, Layer> = {
 
 /** The one file that may import a vendor's package. */
 const vendors = {
-  'uWebSockets.js': 'src/http/server.ts',
+  'uWebSockets.js': 'src/http/uws.ts',
   piscina: 'src/rpc/pool.ts',
   lmdb: 'src/lmdb.ts',
 } as const;

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { policyReloaded } from '../../src/contract/critical-events.ts';
 import type { AccessRule } from '../../src/contract/resources/policy.ts';
 import { operationIds } from '../../src/contract/routes.ts';
@@ -27,9 +28,47 @@ describe('a start', () => {
     await close();
     writeFileSync(join(dataDir, 'policy.json'), text);
     const again = await opened(dataDir);
-    expect(again.policy.current).toEqual(policy.current);
+    const { file_refused, ...current } = again.policy.current;
+    expect(current).toEqual(policy.current);
     expect(again.warnings).toMatchObject([{ code: 'CONFLICT' }]);
+    expect(file_refused).toMatch(/file of the access policy cannot be used|nobody could change it any more/);
     expect(readFileSync(join(dataDir, 'policy.json'), 'utf8')).toBe(text);
+    expect(await code(again.policy.reload(alice))).toContain('CONFLICT');
+    expect(again.policy.current.file_refused).toBe(file_refused);
+    again.edit(policy.current.rules);
+    expect(await again.policy.reload(alice)).toEqual(policy.current);
+  });
+
+  test('the file shows as refused from a reload that failed until a change has written it', async () => {
+    const { policy, dataDir } = await opened();
+    const { rules } = policy.current;
+    writeFileSync(join(dataDir, 'policy.json'), '{');
+    expect(await code(policy.reload(alice))).toContain('CONFLICT');
+    expect(policy.current.file_refused).toMatch(/cannot be used/);
+    expect((await policy.replace(rules, alice)).file_refused).toBeUndefined();
+    expect(await policy.reload(alice)).toEqual(policy.current);
+  });
+
+  test('makes the file that settings name, where the default is in effect', async () => {
+    const dataDir = folder();
+    const file = join(dataDir, 'mine.yaml');
+    const { policy, warnings, waiting, close } = await opened(dataDir, { file });
+    expect(warnings).toEqual([]);
+    expect(parse(readFileSync(file, 'utf8'))).toEqual({ rules: policy.current.rules });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await waiting()).toEqual([]);
+    await close();
+    const again = await opened(dataDir, { file });
+    expect([again.policy.current, again.warnings]).toEqual([policy.current, []]);
+  });
+
+  test('that cannot make the file says so', async () => {
+    const { policy, warnings } = await opened(folder(), { file: '/proc/nowhere/policy.yaml' });
+    expect(policy.current).toMatchObject({
+      version: 1,
+      file_refused: 'the file of the access policy cannot be written (ENOENT)',
+    });
+    expect(warnings).toHaveLength(1);
   });
 
   test('of a program with more operations gives them their default rules, of one with fewer takes theirs away', async () => {
@@ -85,6 +124,7 @@ describe('a start', () => {
     await close();
     const missed = await opened(dataDir, { file: join(dataDir, 'none.yaml') });
     expect(missed.warnings).toMatchObject([{ code: 'CONFLICT', details: { reason: 'is not there' } }]);
+    expect(missed.policy.current.file_refused).toBe('the file of the access policy is not there');
     await missed.close();
     const kept = JSON.parse(readFileSync(join(dataDir, 'policy.in-effect.json'), 'utf8'));
     const rules = withRules(kept.rules, forRoles('getAlert'));

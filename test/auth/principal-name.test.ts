@@ -10,6 +10,10 @@ describe('a name', () => {
     'a',
     'spiffe://site/sensor',
     '😀',
+    'Иван Петров',
+    'Αθηνά 2',
+    '田中 Taro',
+    'ann@site-1.example',
   ])('may be %j', (name) => expect(() => requireName(name)).not.toThrow());
 
   test.for([
@@ -28,6 +32,17 @@ describe('a name', () => {
     'zoe\u0308',
     'system',
     'System',
+    'ｓｙｓｔｅｍ',
+    'anonymous',
+    'ANONYMOUS',
+    '𝐚nonymous',
+    '\u0430dmin',
+    'admi\u03bf',
+    'ad\u13a5in',
+    'Иван ivan',
+    'a\u3164',
+    'a\u115fb',
+    'a\ufe0f',
   ])('may not be %j, and the field is named', (name) => {
     expect(() => requireName(name)).toThrow(
       expect.objectContaining({

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RestoreStep } from '../../src/backup/restore.ts';
 import { takeDataFolder } from '../../src/data-folder.ts';
 import { entries } from '../ledger/fixture-entry.ts';
+import { newest } from '../store/opened.ts';
 import { backUp, newFolder, openParts, restore } from './fixture.ts';
 
 const steps = {
@@ -15,6 +16,7 @@ const steps = {
   'keys-carried': 'half',
   'journal-written': 'half',
   logged: 'half',
+  'settings-in': 'half',
   unmarked: 'done',
 } as const satisfies Record<RestoreStep, 'untouched' | 'half' | 'done'>;
 
@@ -24,6 +26,7 @@ test.each(Object.entries(steps))(
     const { dataDir, path, size } = await backedUp();
     await runUntilKilled(['restore', dataDir, path, step]);
     await goesOn(dataDir, path, size, left);
+    expect(existsSync(join(dataDir, 'config.json'))).toBe(true);
   },
   30_000,
 );
@@ -60,7 +63,7 @@ test('backups that are killed at any moment: what has its name is whole and gets
     const dir = join(dataDir, 'backups');
     const names = existsSync(dir) ? readdirSync(dir) : [];
     expect(names.filter((name) => name.startsWith('.partial'))).toEqual([]);
-    const { items } = await parts.backups.list(1, 1000);
+    const { items } = await parts.backups.list(newest);
     for (const { id, attributes } of items) {
       expect(attributes.state).toBe('completed');
       expect(attributes.transparency, id).toBeDefined();
@@ -70,8 +73,8 @@ test('backups that are killed at any moment: what has its name is whole and gets
     }
     for (const id of made) expect(items.map((item) => item.id)).toContain(id);
     await parts.close();
-    const newest = items[0]?.attributes.path;
-    if (newest !== undefined) await restore(newest, newFolder());
+    const latest = items[0]?.attributes.path;
+    if (latest !== undefined) await restore(latest, newFolder());
   }
   expect(made.size).toBeGreaterThan(0);
 }, 180_000);
@@ -80,7 +83,10 @@ async function backedUp() {
   const dataDir = newFolder();
   const parts = await openParts(dataDir);
   await parts.ledger.append(entries(0, 10));
+  const settings = join(dataDir, 'config.json');
+  writeFileSync(settings, '{}');
   const { attributes } = await backUp(parts);
+  rmSync(settings);
   await parts.ledger.append(entries(10, 50));
   await parts.close();
   return { dataDir, path: attributes.path!, size: 51 };

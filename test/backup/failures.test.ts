@@ -9,7 +9,7 @@ import { verifyCopy } from '../../src/backup/verify.ts';
 import { limits } from '../../src/limits.ts';
 import { codeOf } from '../ledger/fixture.ts';
 import { entries } from '../ledger/fixture-entry.ts';
-import { batchOf, finding } from '../store/opened.ts';
+import { batchOf, finding, newest } from '../store/opened.ts';
 import { backUp, newFolder, openParts, restore } from './fixture.ts';
 
 /** Parts with ten entries and an alert in the log, and with backups made in another way. */
@@ -41,7 +41,7 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     });
     expect(readdirSync(join(parts.dataDir, 'backups'))).toEqual([]);
     expect((await parts.backups.get(id)).attributes).toEqual(attributes);
-    expect((await parts.backups.list(1, 10)).items.map((item) => item.id)).toEqual([id]);
+    expect((await parts.backups.list(newest)).items.map((item) => item.id)).toEqual([id]);
     expect(await codeOf(parts.ledger.leaf({ entry_id: id }))).toBe('NOT_FOUND');
   });
 
@@ -141,7 +141,7 @@ test('so many that failed are remembered, the newest', async () => {
   const { backups } = await withBackups({ dir });
   const ids: string[] = [];
   for (let n = 0; n <= limits.maxFailedBackups; n++) ids.push((await backUp({ backups })).id);
-  expect((await backups.list(1, 1)).total).toBe(limits.maxFailedBackups);
+  expect((await backups.list(newest)).total).toBe(limits.maxFailedBackups);
   expect(await codeOf(backups.get(ids[0]!))).toBe('NOT_FOUND');
   expect((await backups.get(ids.at(-1)!)).attributes.state).toBe('failed');
 });

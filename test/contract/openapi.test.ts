@@ -99,6 +99,9 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(document.components.schemas)).toEqual(
       expect.arrayContaining([
         'Asset',
+        'AssetInput',
+        'AssetHistory',
+        'Service',
         'Alert',
         'Topology',
         'Scan',

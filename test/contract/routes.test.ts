@@ -80,7 +80,18 @@ describe('the table of routes', () => {
       all.filter(([, { access }]) => access !== 'public').map(([operation]) => operation),
     );
     const analystOnly = may('analyst').filter((operation) => !may('viewer').includes(operation));
-    expect(analystOnly).toEqual(['updateAlert', 'addAlertNote', ...entryReads]);
+    expect(analystOnly).toEqual([
+      'updateAlert',
+      'addAlertNote',
+      'createAsset',
+      'updateAsset',
+      'deleteAsset',
+      'mergeAsset',
+      'splitAsset',
+      'startScan',
+      'cancelScan',
+      ...entryReads,
+    ]);
     // A bundle holds entries of all kinds, so that there is no public part of it.
     const partly = all.filter(([, { partlyPublic }]) => partlyPublic).map(([operation]) => operation);
     expect(partly).toEqual(['getLeaf', 'listEntries', 'getProofBundle']);
@@ -92,12 +103,14 @@ describe('the table of routes', () => {
     expect(Object.keys(resourceTypes)).toEqual([
       ...[
         'asset',
+        'asset_history',
         'network_event',
         'dns_event',
         'alert',
         'alert_note',
         'service',
         'topology',
+        'topology_update',
         'scan',
         'config',
       ],

@@ -4,6 +4,7 @@ import { routeOf, routes } from '../../src/contract/routes.ts';
 import {
   assertResponse,
   assertServerMessage,
+  explained,
   validateBody,
   validateClientMessage,
 } from '../../src/contract/validate.ts';
@@ -79,7 +80,18 @@ describe('a JSON body', () => {
       expect(refusal(() => validateBody(routes.issueToken, { ...token, expires_at }))[0]).toBe('expires_at');
     expect(refusal(() => validateBody(routes.issueToken, { ...token, scopes: [] }))).toEqual([
       'scopes',
-      'must have at least 1 items',
+      'must have at least 1 item',
+    ]);
+    expect(refusal(() => validateBody(routes.issueToken, { ...token, scopes: ['viewer', 'root'] }))[0]).toBe(
+      'scopes.1',
+    );
+  });
+
+  it('names the item of a list that came before', () => {
+    const principal = { name: 'a', kind: 'user', roles: ['viewer', 'admin', 'sensor', 'admin'] };
+    expect(refusal(() => validateBody(routes.createPrincipal, principal))).toEqual([
+      'roles.3',
+      'is the same as roles.1',
     ]);
   });
 
@@ -100,6 +112,26 @@ it('every JSON body of the table compiles and wants an object', () => {
     const route = routeOf(operation);
     if (route.body?.kind === 'json') expect(refusal(() => validateBody(route, 7))[0]).toBe('body');
   }
+});
+
+it('everything that a body or a message can break is said in words of the service', () => {
+  const words = new Set(explained);
+  const silent = new Set(['title', 'description', 'default', 'examples', 'readOnly', 'properties', 'items']);
+  const unexplained = new Set<string>();
+  const look = (schema: unknown): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (keyword === 'properties') for (const property of Object.values(value)) look(property);
+      else if (keyword === 'items') look(value);
+      if (!words.has(keyword) && !silent.has(keyword)) unexplained.add(keyword);
+    }
+  };
+  for (const operation of Object.keys(routes) as (keyof typeof routes)[]) {
+    const { body } = routeOf(operation);
+    if (body?.kind === 'json') look(body.schema);
+  }
+  for (const message of Object.values(clientMessages)) look(message);
+  expect([...unexplained]).toEqual([]);
 });
 
 describe('a message of a WebSocket client', () => {

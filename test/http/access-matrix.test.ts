@@ -211,7 +211,7 @@ describe('sockets', () => {
     while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
   };
 
-  test('a subscription needs the role of its stream, and a change of the policy closes who may no longer read', async () => {
+  test('a subscription needs the role of its stream, and ends when a change of the policy takes it away', async () => {
     const { policy } = service.services;
     const { rules } = policy.current;
     await policy.replace(
@@ -228,15 +228,20 @@ describe('sockets', () => {
       { type: 'error', error: { code: 'FORBIDDEN' } },
       { type: 'subscribed', channel: 'events.network' },
     ]);
-    const closed = once(subscribed!, 'close');
+    subscribed!.send(JSON.stringify({ type: 'subscribe', channel: 'events.dns' }));
+    await until(() => told.length === 3);
     await policy.replace(withRules(policy.current.rules, forRoles('streamNetworkEvents', 'analyst')), system);
-    expect((await closed)[0]).toBe(4403);
+    await until(() => told.length === 5);
+    expect(told.slice(3)).toMatchObject([
+      { type: 'error', id: 'events.network', error: { code: 'FORBIDDEN' } },
+      { type: 'unsubscribed', id: 'events.network', channel: 'events.network' },
+    ]);
     const pong = messages(idle!);
-    idle!.send('{"type":"ping"}');
-    await until(() => pong.length > 0);
-    const gone = once(idle!, 'close');
+    for (const socket of [subscribed!, idle!]) socket.send('{"type":"ping"}');
+    await until(() => pong.length > 0 && told.length === 6);
+    const gone = Promise.all([subscribed!, idle!].map((socket) => once(socket, 'close')));
     await policy.replace(withRules(policy.current.rules, forRoles('connect')), system);
-    expect((await gone)[0]).toBe(4403);
+    expect((await gone).map(([code]) => code)).toEqual([4403, 4403]);
   });
 });
 

@@ -131,11 +131,55 @@ test('is read in pages, newest first, by actor, operation, outcome and time', {
   const { time } = mine.data[0]!.attributes;
   const since = (await page(`from=${time}&to=${Date.parse(String(time)) + 1}&operation=login`)).data;
   expect(since).toHaveLength(1);
-  expect(failure(await call(service, 'listAuditRecords', { token: admin, query: 'outcome=lost' }))).toEqual([
-    400,
-    'INVALID_REQUEST',
-    'outcome',
+  for (const [query, field] of [
+    ['outcome=lost', 'outcome'],
+    ['operation=login&operation=listEverything', 'operation'],
+    ['code=BAD', 'code'],
+    ['source_address=home', 'source_address'],
+    ['entry_id=1', 'entry_id'],
+    ['sort=actor', 'sort'],
+    ['cursor=AAAA', 'cursor'],
+  ] as const)
+    expect(failure(await call(service, 'listAuditRecords', { token: admin, query }))).toEqual([
+      400,
+      'INVALID_REQUEST',
+      field,
+    ]);
+  expect((await page('operation=several&operation=login')).data.length).toBeGreaterThan(0);
+});
+
+test('is walked by cursor while records come, without gap or repetition', { timeout: 30_000 }, async () => {
+  const before = (await page('per_page=1000')).data;
+  const walked: Item[] = [];
+  let cursor: string | undefined;
+  for (let first = true; first || cursor !== undefined; first = false) {
+    const to = `to=${Date.parse(String(before[0]!.attributes.time)) + 1}`;
+    const one: Page = await page(`per_page=3&${to}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+    walked.push(...one.data);
+    cursor = one.pagination.next_cursor;
+  }
+  expect(walked.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+});
+
+test('a change of a password is on its principal, a logout on its token', { timeout: 30_000 }, async () => {
+  const json = { name: 'pat', kind: 'user', roles: ['viewer'], password: 'a password of pat' };
+  const made = await call(service, 'createPrincipal', { token: admin, json });
+  const { id } = (made.body as { data: Item }).data;
+  const signedIn = (await signIn('pat', json.password)).body as { access_token: string };
+  const token = signedIn.access_token;
+  const words = { current_password: json.password, new_password: 'another password of pat' };
+  const [changed, change] = await recorded('changePassword', { token, json: words });
+  expect([changed, change]).toMatchObject([204, { actor: id, resource: { type: 'principal', id } }]);
+  const jti = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString('utf8')).jti;
+  const [left, logout] = await recorded('logout', { token });
+  expect([left, logout]).toMatchObject([204, { actor: id, resource: { type: 'token', id: jti } }]);
+  const found = await page(`resource_type=principal&resource_id=${id}&outcome=success&sort=time`);
+  expect(found.data.map(({ attributes }) => attributes.operation)).toEqual([
+    'createPrincipal',
+    'changePassword',
   ]);
+  const here = await page(`resource_id=${id}&source_address=127.0.0.0/8&q=PAT&actor_name=pat`);
+  expect(here.data.map(({ attributes }) => attributes.operation)).toEqual(['changePassword']);
 });
 
 test('a stop writes what waits, counts included; no record has a secret', { timeout: 60_000 }, async () => {

@@ -8,7 +8,7 @@ import { bareJson, created, noContent, resource } from '../../src/http/reply.ts'
 import type { LimitName } from '../../src/limits.ts';
 import type { Store, StoreReader } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
-import { opened, resources } from '../store/opened.ts';
+import { allRecords, opened, resources } from '../store/opened.ts';
 import { bodyOf, type Served, serve, stopAll } from './serve.ts';
 
 const admin = { id: '01900000-0000-7000-8000-00000000000a', name: 'admin' };
@@ -108,7 +108,7 @@ afterEach(stopAll);
 
 /** What is on disk, oldest first. */
 const written = () =>
-  resources<AuditRecord>(reader.listAudit({ page: 1, per_page: 1000 }))
+  resources<AuditRecord>(reader.listAudit(allRecords))
     .map(({ attributes }) => attributes)
     .reverse();
 

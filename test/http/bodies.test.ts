@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Budget } from '../../src/http/budget.ts';
+import { Budget, BudgetOfEach } from '../../src/http/budget.ts';
 import type { Endpoint } from '../../src/http/endpoint.ts';
 import { data } from '../../src/http/reply.ts';
 import { limits } from '../../src/limits.ts';
@@ -137,7 +137,7 @@ describe('limits', () => {
     first.send(`${post('Content-Length: 1000\r\n')}x`);
     await eventually(() => budget.used === 1000);
     const second = await Wire.open(server.port);
-    second.send(post('Content-Length: 501\r\n'));
+    second.send(post('Content-Length: 501\r\n') + 'x'.repeat(501));
     expect(await second.until(/OVERLOADED/)).toMatch(/Retry-After: 1/);
     expect(limitsReached).toEqual(['maxIngestInFlightBytes']);
     first.send('x'.repeat(999));
@@ -145,6 +145,70 @@ describe('limits', () => {
     expect(budget.used).toBe(0);
     first.end();
     second.end();
+  });
+
+  test('room is taken as bytes come, not as they are announced', async () => {
+    const budget = new Budget(100_000);
+    const { server, limitsReached } = await serve([echo({ budget, maxBytes: 90_000 })]);
+    const halves = [];
+    for (let n = 0; n < 10; n++) {
+      const wire = await Wire.open(server.port);
+      wire.send(`${post('Content-Length: 90000\r\n')}x`);
+      halves.push(wire);
+    }
+    await eventually(() => budget.used === 10 * 4096);
+    const first = halves[0]!;
+    first.send('x'.repeat(19_999));
+    await eventually(() => budget.used >= 9 * 4096 + 20_000);
+    expect(budget.used).toBeLessThan(9 * 4096 + 2 * 20_000 + 4096);
+    first.send('x'.repeat(70_000));
+    await first.until(/OVERLOADED/);
+    await eventually(() => budget.used === 9 * 4096);
+    expect(limitsReached).toEqual(['maxIngestInFlightBytes']);
+    for (const wire of halves) wire.end();
+  });
+
+  test('the smallest pieces cost no more than large ones', async () => {
+    const budget = new Budget(100_000);
+    const { server } = await serve([echo({ budget, maxBytes: 50_000 })]);
+    const wire = await Wire.open(server.port);
+    const text = Array.from({ length: 20_000 }, (_, n) => String.fromCharCode(97 + (n % 26))).join('');
+    wire.send(post('Transfer-Encoding: chunked\r\n') + [...text].map(chunk).join(''));
+    await eventually(() => budget.used >= 20_000);
+    expect(budget.used).toBeLessThan(2 * 20_000 + 4096);
+    wire.send('0\r\n\r\n');
+    expect(await wire.until(/"length":20000/)).toContain(text.slice(0, 100));
+    expect(budget.used).toBe(0);
+    wire.end();
+  });
+
+  test('one principal holds its own part of the budget, and others find room', async () => {
+    const budget = new Budget(100_000);
+    const terms = { budget, budgetOfPrincipal: new BudgetOfEach(20_000), maxBytes: 10_000 };
+    const { server, limitsReached } = await serve([{ ...echo(terms), access: ['viewer'] }], {
+      authenticate: ({ authorization = '' }) => ({
+        principal: { id: authorization, name: authorization },
+        roles: ['viewer'],
+      }),
+    });
+    const halfSent = async (token: string) => {
+      const wire = await Wire.open(server.port);
+      const head = post(`Content-Length: 10000\r\nAuthorization: Bearer ${token}\r\n`);
+      wire.send(head + 'x'.repeat(9000));
+      return wire;
+    };
+    const own = [await halfSent('a'), await halfSent('a')];
+    await eventually(() => budget.used === 18_000);
+    const refused = await halfSent('a');
+    expect(await refused.until(/RATE_LIMITED/)).toMatch(/^HTTP\/1.1 429 [\s\S]*Retry-After: 1/);
+    expect(limitsReached).toEqual(['maxJsonInFlightBytesPerPrincipal']);
+    const other = await halfSent('b');
+    other.send('x'.repeat(1000));
+    await other.until(/"length":10000/);
+    for (const wire of own) wire.send('x'.repeat(1000));
+    for (const wire of own) await wire.until(/"length":10000/);
+    expect(budget.used).toBe(0);
+    for (const wire of [...own, refused, other]) wire.end();
   });
 
   test('an aborted body gives its bytes back, and is not answered', async () => {

@@ -75,6 +75,11 @@ test('a bad value names its setting, what came and what is wanted, and nothing i
     400,
     { field: 'settings.port', reason: 'came 65536, wanted an integer from 0 to 65535' },
   ]);
+  const { body: list } = await put({ 'network.home': ['10.0.0.0/8', 'home'] });
+  expect((list as Refusal).error.details).toMatchObject({
+    field: 'settings.network.home.1',
+    reason: expect.stringMatching(/^came "home", wanted CIDR/),
+  });
   const { body: environment } = await put({ 'http.drain_ms': 1 });
   expect((environment as Refusal).error.details.field).toBe('settings.http.drain_ms');
   expect((await get()).pending).toEqual({});

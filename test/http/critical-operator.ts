@@ -3,10 +3,11 @@ import { adminPassword, type Service, startService } from '../../scripts/service
 import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
 import { Fault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
+import type { AuditRecord } from '../../src/contract/resources/audit-record.ts';
 import type { EntryKind } from '../../src/contract/resources/log-entry-kinds.ts';
 import type { AccessRule } from '../../src/contract/resources/policy.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
-import { call, type Item, type Page, type Request, send } from '../system/call.ts';
+import { type Answer, call, type Item, type Page, type Request, send } from '../system/call.ts';
 
 export interface Entry {
   readonly id: string;
@@ -24,7 +25,10 @@ export interface Leaf {
 }
 
 /** An entry as it has to be. */
-export type Wanted = Pick<Entry, 'kind' | 'actor' | 'subject' | 'data'>;
+export type Wanted = Pick<Entry, 'kind' | 'actor' | 'subject' | 'data'> & {
+  /** What was asked for, of which it came; absent where sensors caused it, or nobody. */
+  readonly through?: OperationId;
+};
 
 export interface Tokens {
   readonly access_token: string;
@@ -35,6 +39,9 @@ export const itemOf = (body: unknown) => (body as { data: Item }).data;
 
 export const jtiOf = ({ access_token }: Tokens): string =>
   JSON.parse(Buffer.from(access_token.split('.')[1]!, 'base64url').toString('utf8')).jti;
+
+/** What follows the identifier, which is in the log. */
+const secretIn = (token: string): string => /[0-9a-f-]{36}_(.+)$/.exec(token)![1]!;
 
 export const isOf = ({ kind, subject }: Pick<Wanted, 'kind' | 'subject'>, { entry }: Leaf) =>
   entry.kind === kind && entry.subject.type === subject.type && entry.subject.id === subject.id;
@@ -47,22 +54,33 @@ export class CriticalOperator {
   adminId = '';
   /** Texts that no entry may have. */
   readonly secrets = new Set<string>([adminPassword]);
+  /** What was asked for, by the id of the request. */
+  readonly requests = new Map<string, OperationId>();
 
   async start(dataDir: string): Promise<void> {
-    this.service = await startService({ dataDir });
+    // So that there are keys that wait for their time.
+    const env = { CANDOR_KEYS_OVERLAP_MS: String(30 * 24 * 3600 * 1000) };
+    this.service = await startService({ dataDir, env });
     this.token = (await this.signIn()).access_token;
     this.adminId = itemOf(await this.ask('whoAmI')).id;
   }
 
+  /** A request has an id of its own, under which what it was is remembered. */
   async ask(operation: OperationId, request: Request = {}, status = 200): Promise<unknown> {
-    const answer = await call(this.service, operation, { token: this.token, ...request });
+    const answer = await this.try(operation, { token: this.token, ...request });
     if (answer.status !== status)
       throw new Error(`${operation}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   }
 
+  async try(operation: OperationId, request: Request = {}): Promise<Answer> {
+    const id = crypto.randomUUID();
+    this.requests.set(id, operation);
+    return call(this.service, operation, { ...request, headers: { 'x-request-id': id } });
+  }
+
   async signIn(username = 'admin', password = adminPassword): Promise<Tokens> {
-    const { body, status } = await call(this.service, 'login', { json: { username, password } });
+    const { body, status } = await this.try('login', { json: { username, password } });
     if (status !== 200) throw new Error(`login: ${status} ${JSON.stringify(body)}`);
     return this.keep(body as Tokens);
   }
@@ -70,12 +88,7 @@ export class CriticalOperator {
   keep(tokens: Tokens): Tokens {
     const { access_token, refresh_token } = tokens;
     // The secret of a refresh token by itself, too, and the signature of an access token.
-    for (const text of [
-      access_token,
-      refresh_token,
-      refresh_token.split('_').at(-1)!,
-      access_token.split('.')[2]!,
-    ])
+    for (const text of [access_token, refresh_token, secretIn(refresh_token), access_token.split('.')[2]!])
       this.secrets.add(text);
     return tokens;
   }
@@ -83,6 +96,11 @@ export class CriticalOperator {
   /** The entry that the administrator's deed has to leave. */
   by(kind: EntryKind, type: string, id: string, data: Wanted['data'] = {}, actor = this.adminId): Wanted {
     return { kind, actor, subject: { type, id }, data };
+  }
+
+  /** The same, through an operation. */
+  through(operation: OperationId, ...entry: Parameters<CriticalOperator['by']>): Wanted {
+    return { ...this.by(...entry), through: operation };
   }
 
   async leaves(): Promise<Leaf[]> {
@@ -99,6 +117,16 @@ export class CriticalOperator {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     throw new Error(`no entry ${wanted.kind} of ${wanted.subject.id}`);
+  }
+
+  /** The audit records that name the entry, once there is one: a record of a failure comes within a second. */
+  async recordsOf({ id }: Entry): Promise<readonly AuditRecord[]> {
+    for (let tries = 0; tries < 60; tries++) {
+      const { data } = (await this.ask('listAuditRecords', { query: `entry_id=${id}` })) as Page;
+      if (data.length > 0) return data.map(({ attributes }) => attributes as AuditRecord);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return [];
   }
 
   /** It verifies against the signed head, in the bytes that were listed. */
@@ -140,7 +168,7 @@ export class CriticalOperator {
       await this.ask('issueToken', { json: { name, scopes: ['viewer'] } }, 201),
     );
     const token = String(attributes.token);
-    this.secrets.add(token).add(token.split('_').at(-1)!);
+    this.secrets.add(token).add(secretIn(token));
     return id;
   }
 
@@ -150,9 +178,11 @@ export class CriticalOperator {
     return rules.map((rule) => (rule.operation === operation ? { ...rule, roles } : rule));
   }
 
-  async activeKey(purpose: string): Promise<string> {
-    const keys = (await this.ask('listKeys', { query: 'per_page=1000' })) as Page;
-    return keys.data.find(({ attributes: key }) => key.purpose === purpose && key.state === 'active')!.id;
+  activeKey = (purpose: string): Promise<string> => this.keyThatIs('active', purpose);
+
+  async keyThatIs(state: string, purpose: string): Promise<string> {
+    const { data } = (await this.ask('listKeys', { query: `state=${state}&purpose=${purpose}` })) as Page;
+    return data[0]!.id;
   }
 
   /** Records of successful changes of this type of resource by the administrator. */

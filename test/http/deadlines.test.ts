@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IncomingBody } from '../../src/http/bodies.ts';
 import { Budget } from '../../src/http/budget.ts';
 import { send } from '../../src/http/send.ts';
-import type { HttpResponse } from '../../src/http/server.ts';
+import type { HttpResponse } from '../../src/http/uws.ts';
 import { type LimitName, limits } from '../../src/limits.ts';
 
 beforeEach(() => {
@@ -75,6 +75,26 @@ test('a body that is not whole in time ends the connection, however steadily it 
   body.abort();
   await expect(accepted).rejects.toMatchObject({ code: 'CANCELLED' });
   expect(budget.used).toBe(0);
+});
+
+test('a body of a caller who is not known has less time', async () => {
+  const line = new Line();
+  const reached: LimitName[] = [];
+  const budget = new Budget(100);
+  const terms = {
+    maxBytes: 100,
+    budget,
+    tooLong: 'maxBodyBytes',
+    overloaded: 'maxIngestInFlightBytes',
+  } as const;
+  const body = new IncomingBody(line, 50, terms, (limit) => reached.push(limit));
+  body.hurry();
+  const accepted = body.accept();
+  line.receive(new ArrayBuffer(1), false);
+  vi.advanceTimersByTime(limits.bodyTimeoutWithoutIdentityMs);
+  expect([line.closed, reached]).toEqual([true, ['bodyTimeoutWithoutIdentityMs']]);
+  body.abort();
+  await expect(accepted).rejects.toMatchObject({ code: 'CANCELLED' });
 });
 
 test('a body that is whole in time stops its clock', async () => {

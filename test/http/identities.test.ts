@@ -140,7 +140,9 @@ describe('a principal', () => {
       error: { code: 'CONFLICT' },
     });
     expect((await update(two, { name: 'ann' })).body).toMatchObject({ error: { code: 'CONFLICT' } });
-    expect(await update(two, { name: 'ben ' })).toMatchObject(invalid('name'));
+    expect((await update(two, { name: 'Ann' })).body).toMatchObject({ error: { code: 'CONFLICT' } });
+    for (const name of ['ben ', 'Anonymous', 'b\u0435n'])
+      expect(await update(two, { name })).toMatchObject(invalid('name'));
     expect(shown(await update(one, { name: 'anna' })).attributes).toMatchObject({ name: 'anna', version: 2 });
     expect((await login('ann')).status).toBe(401);
     expect((await login('anna')).status).toBe(200);
@@ -215,7 +217,7 @@ describe('a password', () => {
     expect(await change(token, password, newPassword)).toMatchObject({ status: 409 });
     await user('forgetful');
     const own = await tokenOf('forgetful');
-    for (const wrong of ['short', 'FORGETFUL'])
+    for (const wrong of ['short', 'FORGETFUL', password])
       expect(await change(own, password, wrong)).toMatchObject(invalid('new_password'));
     expect(await me(own)).toBe(200);
   });
@@ -292,6 +294,23 @@ describe('an open socket', () => {
 
 const revoke = (jti: string) =>
   service.call('revokeToken', `DELETE /api/v1/tokens/${jti.toUpperCase()}`, { token: admin });
+
+test('a token is found at the place that its issue names, without its secret', async () => {
+  const id = await user('placed');
+  const issued = await issue(id, ['viewer']);
+  const { id: jti, attributes } = shown(issued);
+  const { token: _, ...rest } = attributes;
+  const at = `GET ${issued.headers.get('location')}`;
+  const found = await service.call('getToken', at, { token: admin });
+  expect(found).toMatchObject({ status: 200, body: { data: { id: jti, type: 'token' } } });
+  expect(shown(found).attributes).toEqual(rest);
+  await revoke(jti);
+  expect(shown(await service.call('getToken', at, { token: admin })).attributes).toMatchObject({
+    revoked_at: expect.any(String),
+  });
+  const none = `GET /api/v1/tokens/${id}`;
+  expect((await service.call('getToken', none, { token: admin })).status).toBe(404);
+});
 
 test('the last use of a token is written to the minute', async () => {
   const id = await user('used');

@@ -13,11 +13,12 @@ const status: Status = {
   uptime_s: 1,
   threads: [{ name: 'ingest', pending: 2, completed: 7 }],
   rates: metrics.rates(),
-  store: { network_events: 5, dns_events: 6, alerts: 7, blocks: 8, bytes: 9 },
+  store: { network_events: 5, dns_events: 6, alerts: 7, assets: 10, services: 11, blocks: 8, bytes: 9 },
   ledger: { state: 'ok', size: 10, head_age_s: 1.5, sth_key_id: 'k', sth_key_fingerprint: 'f' },
   outbox: { rows: 11, limit: 12 },
   sockets: { connections: 13, subscriptions: 14 },
   limits_reached: [],
+  warnings: [],
   ready: true,
 };
 
@@ -54,6 +55,25 @@ test('what was counted and what the status says is scraped', async () => {
   expect(series.get('candor_process_memory_bytes{kind="resident"}')).toBeGreaterThan(1e6);
   expect(metrics.limitsReached()).toEqual([{ limit: 'maxBodyBytes', times: 1 }]);
   expect(metrics.rates().events_per_s).toBeGreaterThan(0);
+});
+
+test('what the store’s thread left out is counted once, across a restart of it', async () => {
+  const reached = [
+    { maxServices: 3 },
+    { maxServices: 3 },
+    { maxServices: 5, maxAssets: 1 },
+    { maxServices: 2 },
+  ];
+  for (const totals of reached) metrics.reachedInStore(totals);
+  const series = parse(await metrics.scrape(status));
+  expect(series.get('candor_limit_reached_total{limit="maxServices"}')).toBe(7);
+  expect(metrics.limitsReached()).toEqual(
+    expect.arrayContaining([
+      { limit: 'maxServices', times: 7 },
+      { limit: 'maxAssets', times: 1 },
+    ]),
+  );
+  expect(series.get('candor_store_services')).toBe(11);
 });
 
 test('while a thread cannot tell, its figures are left out and that is said', async () => {

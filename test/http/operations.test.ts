@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { operationIds, type Route, routeOf } from '../../src/contract/routes.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { handlers } from '../../src/http/routes/index.ts';
+import type { Services } from '../../src/http/services.ts';
 import { limits } from '../../src/limits.ts';
 import { openService, password, type Service } from './service.ts';
 
@@ -417,7 +418,7 @@ describe('keys', () => {
   const rotate = (purpose: string) =>
     service.call('rotateKey', 'POST /api/v1/keys/rotate', { token: admin, json: { purpose } });
 
-  test('are listed in pages, oldest first', async () => {
+  test('are listed in pages, newest first', async () => {
     const all = await listed();
     expect(all.map(({ attributes }) => attributes.purpose)).toContain('checkpoint');
     expect(JSON.stringify(all)).not.toMatch(/"(d|svc_encrypted)"/);
@@ -522,13 +523,8 @@ describe('settings and failures', () => {
 
   test('what pools and logins refuse is counted by limit', async () => {
     const overloaded = () => Promise.reject(new ServiceError('OVERLOADED', 'full'));
-    const other = await openService(
-      {},
-      {
-        queries: { listEvents: overloaded, listAlerts: overloaded, listAudit: overloaded },
-        ingest: overloaded,
-      },
-    );
+    const queries = new Proxy({} as Services['queries'], { get: () => overloaded });
+    const other = await openService({}, { queries, ingest: overloaded });
     const json = { username: 'admin', password };
     const { access_token: token } = (await other.call('login', 'POST /auth/login', { json })).body as Tokens;
     expect((await other.call('listAlerts', 'GET /api/v1/alerts', { token })).status).toBe(503);

@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminPassword, startService } from '../../scripts/service.ts';
@@ -9,7 +10,11 @@ import { openService, password, type Service } from './service.ts';
 interface PolicyAnswer {
   readonly data: {
     readonly id: string;
-    readonly attributes: { readonly version: number; readonly rules: AccessRule[] };
+    readonly attributes: {
+      readonly version: number;
+      readonly rules: AccessRule[];
+      readonly file_refused?: string;
+    };
   };
 }
 interface Failure {
@@ -178,7 +183,24 @@ describe('over HTTP', () => {
     writeFileSync(file, 'rules: [');
     const unusable = await service.call('reloadPolicy', 'POST /api/v1/policy/reload', { token });
     expect([unusable.status, (unusable.body as Failure).error.code]).toEqual([409, 'CONFLICT']);
-    expect((await read()).data.attributes.version).toBe(version + 1);
+    const { version: kept, file_refused } = (await read()).data.attributes;
+    expect([kept, file_refused]).toEqual([version + 1, expect.stringMatching(/cannot be used/)]);
+    expect((await put(rules)).status).toBe(200);
+    expect((await read()).data.attributes.file_refused).toBeUndefined();
+  });
+
+  test('a file that is refused shows in the status, without the reason', async () => {
+    const { rules } = (await read()).data.attributes;
+    const warnings = async () => {
+      const { body } = await service.call('getStatus', 'GET /api/v1/status', { token });
+      return (body as { data: { attributes: { warnings: string[] } } }).data.attributes.warnings;
+    };
+    expect(await warnings()).toEqual([]);
+    writeFileSync(join(service.services.config.data_dir, 'policy.json'), '{');
+    await service.call('reloadPolicy', 'POST /api/v1/policy/reload', { token });
+    expect(await warnings()).toEqual([expect.stringMatching(/^The file of the access policy is refused/)]);
+    expect((await put(rules)).status).toBe(200);
+    expect(await warnings()).toEqual([]);
   });
 
   test('nothing is changed while the log takes nothing', async () => {
@@ -219,5 +241,20 @@ test('SIGHUP reloads the file of a running service, and keeps it running when th
     expect((await ask('/api/v1/alerts', { headers: authorization })).status).toBe(403);
   } finally {
     expect(await service.stop()).toBe(0);
+  }
+});
+
+test('a start with a file that is no good shows it in the banner', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-policy-'));
+  const file = join(dataDir, 'mine.json');
+  writeFileSync(file, '{"rules": [{}]}');
+  const service = await startService({ dataDir, env: { CANDOR_POLICY_FILE: file } });
+  try {
+    expect(service.output).toContainEqual(
+      expect.stringMatching(/^ {2}warning +the access policy stays as it was: the file .* rules\.0\.\w+ is/),
+    );
+  } finally {
+    await service.stop();
+    rmSync(dataDir, { recursive: true });
   }
 });

@@ -87,12 +87,26 @@ describe('without an identity', () => {
     expect(rate.withoutIdentity('192.0.2.2')).toBeDefined();
   });
 
+  test('those of one address that wait for their bodies are few', () => {
+    const { rate, reached } = rateOf({ waitingPerAddress: 2 });
+    const first = rate.waitsForBody('2001:db8:0:1::1');
+    expect(rate.waitsForBody('2001:db8:0:1::2')).toBeDefined();
+    expect(rate.waitsForBody('2001:db8:0:1::3')).toBeUndefined();
+    expect(rate.waitsForBody('2001:db8:0:2::1')).toBeDefined();
+    first?.();
+    expect(rate.waitsForBody('2001:db8:0:1::3')).toBeDefined();
+    expect(reached).toEqual(['maxWaitingBodiesPerAddress']);
+  });
+
   test('the limits leave a principal its share of all requests in work, whatever strangers do', () => {
     const { maxRequestsInFlight, maxRequestsInFlightPerPrincipal: one } = limits;
     expect(limits.maxRequestsInFlightWithoutIdentity + one).toBeLessThan(maxRequestsInFlight);
     expect(limits.maxRequestsInFlightPerAddress * limits.maxPublicJsonBodyBytes).toBeLessThan(
       limits.maxPublicJsonInFlightBytes,
     );
+    expect(16 * limits.maxWaitingBodiesPerAddress).toBe(limits.maxRequestsInFlightWithoutIdentity);
+    expect(4 * limits.maxJsonInFlightBytesPerPrincipal).toBe(limits.maxJsonInFlightBytes);
+    expect(limits.maxJsonBodyBytes).toBeLessThan(limits.maxJsonInFlightBytesPerPrincipal);
   });
 });
 

@@ -199,6 +199,11 @@ describe('credentials', () => {
     const { url } = await serve([guarded], { authenticate });
     const none = await fetch(`${url}/alerts/${id}`);
     expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="candor"']);
+    const bad = (authorization: string) => fetch(`${url}/alerts/${id}`, { headers: { authorization } });
+    expect((await bad('bearer bad')).headers.get('www-authenticate')).toBe(
+      'Bearer realm="candor", error="invalid_token"',
+    );
+    expect((await bad('Basic YTpi')).headers.get('www-authenticate')).toBe('Bearer realm="candor"');
     const little = await fetch(`${url}/alerts/${id}`, { headers: { authorization: 'Bearer good' } });
     expect([little.status, (await bodyOf(little)).error?.code]).toEqual([403, 'FORBIDDEN']);
   });

@@ -15,10 +15,16 @@ import { assertResponse } from '../../src/contract/validate.ts';
 import { takeDataFolder } from '../../src/data-folder.ts';
 import { findSuricataAlert } from '../../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
+import { findNmap } from '../../src/discovery/find-nmap.ts';
+import { type Scanner, scannerMethods } from '../../src/discovery/scanner.ts';
+import { Scans } from '../../src/discovery/scans.ts';
 import { alertChannel } from '../../src/http/live/alert-channel.ts';
+import { discoveryChannel, LiveScan } from '../../src/http/live/discovery-channel.ts';
 import { eventChannel } from '../../src/http/live/event-channel.ts';
 import { Hub } from '../../src/http/live/hub.ts';
+import { LiveAssets } from '../../src/http/live/live-assets.ts';
 import { createSockets } from '../../src/http/live/sockets.ts';
+import { topologyChannel } from '../../src/http/live/topology-channel.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { endpoints } from '../../src/http/routes/index.ts';
 import { startServer } from '../../src/http/server.ts';
@@ -28,11 +34,15 @@ import { ledgerCounters } from '../../src/ledger/methods.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
 import { createCounters } from '../../src/rpc/counters.ts';
-import { compileAlertFilter } from '../../src/store/alert-filter.ts';
+import { supervise } from '../../src/rpc/supervise.ts';
+import { compileAlertFilter } from '../../src/store/lists/alerts.ts';
+import { listKeys } from '../../src/store/lists/keys.ts';
+import { compileScanFilter } from '../../src/store/lists/scans.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { AlertUpdate, Committed } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
+import { workerUrl } from '../../src/worker-url.ts';
 
 async function bodyOf(answer: Response): Promise<unknown> {
   switch (answer.headers.get('content-type')) {
@@ -97,25 +107,35 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     },
     warn: (message, err) => log.warn({ err }, message),
   });
+  const liveAssets = new LiveAssets(reader.assets);
   const events = (table: 'network' | 'dns') =>
     eventChannel(
       table,
       () => reader.head(`events.${table}`),
       async (query) => run.replayEvents(query),
+      liveAssets,
     );
-  const anyOrder = { sort: 'last_seen', order: 'asc', page: 1, per_page: 1 } as const;
   const alerts = alertChannel(
     () => reader.head('alerts'),
     compileAlertFilter,
-    async ({ since, filter, limit }) =>
-      run.replayAlerts({ since, limit, filter: { ...filter, ...anyOrder } }),
+    async (query) => run.replayAlerts(query),
+  );
+  const topology = topologyChannel(
+    () => reader.head('topology'),
+    async (query) => run.replayTopology(query),
+  );
+  const discovery = discoveryChannel(
+    () => reader.head('discovery'),
+    compileScanFilter,
+    async (query) => run.replayScans(query),
+  );
+  const hub = new Hub(
+    { 'events.network': events('network'), 'events.dns': events('dns'), alerts, topology, discovery },
+    metrics,
+    logError,
   );
   const sockets = createSockets({
-    hub: new Hub(
-      { 'events.network': events('network'), 'events.dns': events('dns'), alerts },
-      metrics,
-      logError,
-    ),
+    hub,
     authenticate: auth.authenticate,
     accessOf: (operation) => policy.accessOf(operation),
     now: Date.now,
@@ -133,6 +153,26 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     productVersion: '0.0.0-test',
     now: Date.now,
   });
+  const scans = new Scans({
+    store,
+    reader,
+    terms: {
+      allowedNetworks: config['discovery.allowed_networks'],
+      nmap: () => findNmap(config['discovery.nmap'], process.env.PATH ?? ''),
+    },
+    openScanner: () =>
+      supervise<Scanner>({
+        name: 'discovery',
+        url: workerUrl('discovery'),
+        list: scannerMethods,
+        workerData: undefined,
+        onGiveUp: () => undefined,
+      }),
+    publish: (update) => hub.publish('discovery', new LiveScan(update)),
+    ...sources,
+    limitReached: metrics.limitReached,
+    onTrouble: (message, err) => log.warn({ err }, message),
+  });
   const services: Services = {
     version: '0.0.0-test',
     startedAt: Date.now(),
@@ -147,11 +187,21 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     checkpoint: () => ledger.checkpoint(),
     auth,
     backups,
+    scans,
     ingest: async (input) => parseBody(input, detectors),
     queries: {
       listEvents: async (query) => run.listEvents(query),
       listAlerts: async (query) => run.listAlerts(query),
+      listScans: async (query) => run.listScans(query),
+      listAssets: async (query) => run.listAssets(query),
+      listAssetHistory: async (assetId, query) => run.listAssetHistory({ assetId, query }),
+      listServices: async (query) => run.listServices(query),
+      listNotes: async (alertId, query) => run.listNotes({ alertId, query }),
+      listPrincipals: async (query) => run.listPrincipals(query),
+      listTokens: async (query) => run.listTokens(query),
       listAudit: async (query) => run.listAudit(query),
+      topology: async (query) => run.topology(query),
+      listKeys: async (query) => listKeys(await ledger.keyRecords(), query),
     },
     publish: (committed) => published.push(committed),
     publishAlert: (update) => published.push(update),
@@ -210,6 +260,7 @@ export async function openService(env: Record<string, string> = {}, replace: Par
   async function close(): Promise<void> {
     await server.close();
     await backups.close();
+    await scans.close();
     await pump.idle();
     await pump.close();
     await ledger.close();

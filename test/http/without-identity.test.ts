@@ -26,8 +26,9 @@ async function say(port: number, text: string, from?: string): Promise<Wire> {
 }
 
 const request = (line: string, head = '') => `${line} HTTP/1.1\r\nHost: x\r\n${head}\r\n`;
-const halfSent = (path: string, length: number) =>
-  `${request(`POST ${path}`, `Content-Type: application/json\r\nContent-Length: ${length}\r\n`)}{`;
+const halfSent = (path: string, length: number, sent = 1) =>
+  request(`POST ${path}`, `Content-Type: application/json\r\nContent-Length: ${length}\r\n`) +
+  '{'.repeat(sent);
 const chunked = (line: string) => request(line, 'Transfer-Encoding: chunked\r\n');
 const status = (wire: Wire) => wire.until(/^HTTP\/1.1 \d{3} /).then((text) => Number(text.slice(9, 12)));
 
@@ -66,8 +67,10 @@ describe('bodies of operations that are always public', () => {
     const { port } = service.server;
     const { body } = await service.call('login', 'POST /auth/login', { text: login, headers: json });
     const most = limits.maxPublicJsonInFlightBytes / limits.maxPublicJsonBodyBytes;
-    for (let n = 0; n < most; n++) await say(port, halfSent('/auth/login', limits.maxPublicJsonBodyBytes));
-    await eventually(() => service!.server.inFlight === most);
+    const longest = limits.maxPublicJsonBodyBytes;
+    for (let n = 0; n < most; n++) await say(port, halfSent('/auth/login', longest, longest - 1));
+    await say(port, halfSent('/auth/login', most, most - 1));
+    await eventually(() => service!.server.inFlight === most + 1);
     expect(await status(await say(port, signIn + login))).toBe(503);
     const change = { current_password: password, new_password: 'another horse battery' };
     const token = (body as { access_token: string }).access_token;
@@ -75,19 +78,46 @@ describe('bodies of operations that are always public', () => {
     expect(changed.status).toBe(204);
   });
 
-  test('the longest of one address, as many as it may have in work, leave others their logins', async () => {
+  test('those of two addresses leave others their logins, and the two as well', async () => {
     service = await openService();
-    const { rate } = rateOf();
+    const { rate, reached } = rateOf();
     const { authenticate } = service.auth;
-    const { server, limitsReached } = await serve(endpoints(service.services), { rate, authenticate });
-    const most = limits.maxRequestsInFlightPerAddress;
-    for (let n = 0; n < most; n++)
-      await say(server.port, halfSent('/auth/login', limits.maxPublicJsonBodyBytes));
-    await eventually(() => server.inFlight === most);
-    expect(await status(await say(server.port, signIn + login))).toBe(503);
-    expect(await status(await say(server.port, signIn + login, '127.0.0.2'))).toBe(200);
-    expect(limitsReached).toEqual([]);
+    const { server } = await serve(endpoints(service.services), { rate, authenticate });
+    const { port } = server;
+    const most = limits.maxWaitingBodiesPerAddress;
+    for (const from of ['127.0.0.1', '127.0.0.2']) {
+      const refused = [];
+      const before = server.inFlight;
+      for (let n = 0; n < most; n++) await say(port, halfSent('/auth/login', 100), from);
+      await eventually(() => server.inFlight === before + most);
+      for (let n = 0; n < limits.maxRequestsInFlightPerAddress - most; n++)
+        refused.push(await say(port, halfSent('/auth/login', 100), from));
+      expect(new Set(await Promise.all(refused.map(status)))).toEqual(new Set([503]));
+    }
+    expect(new Set(reached)).toEqual(new Set(['maxWaitingBodiesPerAddress']));
+    for (const from of ['127.0.0.1', '127.0.0.2', '127.0.0.3'])
+      expect(await status(await say(port, signIn + login, from))).toBe(200);
   });
+
+  test('one that is not whole soon ends its connection, however steadily it trickles', async () => {
+    service = await openService();
+    const { port } = service.server;
+    const wires = [
+      await say(port, halfSent('/auth/login', 100)),
+      await say(port, chunked('POST /auth/refresh')),
+      await say(port, chunked('PUT /api/v1/policy')),
+    ];
+    const trickle = setInterval(() => {
+      wires[0]!.send(' ');
+      for (const wire of wires.slice(1)) wire.send('1\r\n \r\n');
+    }, 200);
+    await Promise.all(wires.map((wire) => wire.untilClosed()));
+    clearInterval(trickle);
+    expect(service.services.metrics.limitsReached()).toContainEqual({
+      limit: 'bodyTimeoutWithoutIdentityMs',
+      times: 3,
+    });
+  }, 30_000);
 
   test('what they inflate to is bounded alike', async () => {
     service = await openService();

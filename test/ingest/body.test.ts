@@ -7,8 +7,8 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { compileHome } from '../../src/events/home-networks.ts';
 import { addressBytes } from '../../src/events/ip.ts';
-import { compileHome } from '../../src/ingest/home-networks.ts';
 import type { IngestInput } from '../../src/ingest/parse-body.ts';
 import { isoMicros, isoMillis } from '../../src/ingest/time.ts';
 import { limits } from '../../src/limits.ts';

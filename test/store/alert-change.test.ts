@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Alert, alertStatuses, alertTransitions } from '../../src/contract/resources/alert.ts';
 import { AlertNote } from '../../src/contract/resources/alert-note.ts';
 import { validate } from '../../src/contract/validate.ts';
-import { analyst, batchOf, everything, finding, hour, opened, resources } from './opened.ts';
+import { analyst, batchOf, everything, finding, hour, newest, opened, resources } from './opened.ts';
 
 type Status = (typeof alertStatuses)[number];
 
@@ -135,7 +135,7 @@ describe('a change', () => {
     await expect(store.changeAlert(id, { status: 'archived', note: 'x' }, analyst)).rejects.toMatchObject({
       code: 'INVALID_TRANSITION',
     });
-    expect(reader.listNotes(id, 1, 10).total).toBe(0);
+    expect(reader.listNotes(id, newest).total).toBe(0);
   });
 });
 
@@ -146,14 +146,16 @@ describe('notes', () => {
     await store.changeAlert(id, { note: 'note 5' }, analyst);
     expect(reader.getAlert(id)).toMatchObject({ note_count: 5, version: 6 });
     const texts = (page: number) =>
-      resources<AlertNote>(reader.listNotes(id, page, 2)).map(({ attributes }) => attributes.text);
+      resources<AlertNote>(reader.listNotes(id, { ...newest, page, per_page: 2 })).map(
+        ({ attributes }) => attributes.text,
+      );
     expect([texts(1), texts(2), texts(3), texts(4)]).toEqual([
       ['note 5', 'note 4'],
       ['note 3', 'note 2'],
       ['note 1'],
       [],
     ]);
-    expect(resources<AlertNote>(reader.listNotes(id, 1, 1))).toMatchObject([
+    expect(resources<AlertNote>(reader.listNotes(id, { ...newest, per_page: 1 }))).toMatchObject([
       { type: 'alert_note', attributes: { alert_id: id, author: 'ana' } },
     ]);
   });
@@ -185,7 +187,7 @@ test('alerts and notes are what the contract says, with every attribute and with
   const alerts = resources<unknown>(reader.listAlerts(everything));
   expect(alerts).toHaveLength(3);
   for (const { attributes } of alerts) expect(() => validate(Alert, attributes)).not.toThrow();
-  const [note] = resources<unknown>(reader.listNotes(id, 1, 10));
+  const [note] = resources<unknown>(reader.listNotes(id, newest));
   expect(() => validate(AlertNote, note!.attributes)).not.toThrow();
 });
 

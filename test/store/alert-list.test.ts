@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { severities } from '../../src/contract/resources/common.ts';
 import type { FilterTerm } from '../../src/events/filter.ts';
-import type { AlertListQuery } from '../../src/store/store.ts';
+import type { ListQuery } from '../../src/store/store.ts';
 import { analyst, batchOf, everything, finding, opened, type Resource, resources, start } from './opened.ts';
 
 const words = ['scan', 'Beacon', 'tünnel', 'brute force'];
@@ -44,8 +44,8 @@ async function filled(count: number) {
 
 /** Pages by number and pages by cursor, one after the other. */
 function pages(
-  list: (query: AlertListQuery) => ReturnType<Awaited<ReturnType<typeof filled>>['reader']['listAlerts']>,
-  query: AlertListQuery,
+  list: (query: ListQuery) => ReturnType<Awaited<ReturnType<typeof filled>>['reader']['listAlerts']>,
+  query: ListQuery,
 ) {
   const byCursor: Resource<Alert>[] = [];
   let cursor: string | undefined;
@@ -134,7 +134,7 @@ describe('lists', () => {
     const { store, reader } = opened();
     for (let i = 0; i < 6; i++)
       await store.commit(batchOf([finding({ src_ip: `10.0.0.${i}`, timestamp: start + i * 1000 })]));
-    const query: AlertListQuery = { ...everything, sort: 'last_seen', order: 'desc', per_page: 2 };
+    const query: ListQuery = { ...everything, sort: 'last_seen', order: 'desc', per_page: 2 };
     const first = reader.listAlerts(query);
     await store.commit(batchOf([finding({ src_ip: '10.0.0.99', timestamp: start + 99_000 })]));
     const second = reader.listAlerts({ ...query, cursor: first.next_cursor! });
@@ -165,7 +165,7 @@ describe('lists', () => {
     ],
   ] as const)('refuse %s', ([, changes, field]) => {
     const { reader } = opened();
-    expect(() => reader.listAlerts({ ...everything, ...changes } as AlertListQuery)).toThrow(
+    expect(() => reader.listAlerts({ ...everything, ...changes } as ListQuery)).toThrow(
       expect.objectContaining({ code: 'INVALID_REQUEST', details: expect.objectContaining({ field }) }),
     );
   });
@@ -218,7 +218,7 @@ describe('filters', () => {
         fc.option(fc.integer({ min: 0, max: 1000 }), { nil: undefined }),
         fc.option(fc.integer({ min: 0, max: 1000 }), { nil: undefined }),
         (terms, min_severity, q, from, to) => {
-          const query: AlertListQuery = {
+          const query: ListQuery = {
             ...everything,
             sort: 'last_seen',
             terms,

@@ -47,6 +47,20 @@ test('calls that wait together share one transaction, in order, each with its ow
   expect(list.transactions).toBe(1);
 });
 
+test('what is due before the flush is done once, at the end of each transaction, in it', async () => {
+  const list = new List();
+  const queue = new GroupCommit(list, {
+    forget: () => undefined,
+    diskFull: () => false,
+    beforeFlush: () => void list.written.push('last'),
+  });
+  list.failures = [lmdbError(28)];
+  await Promise.all([queue.submit(1, list.put('a')), queue.submit(1, list.put('b'))]);
+  await queue.submit(1, list.put('c'));
+  // The first transaction found no room, and each call was tried alone.
+  expect(list.kept).toEqual(['a', 'last', 'b', 'last', 'c', 'last']);
+});
+
 test('a group is bounded in bytes; one call larger than the bound goes alone', async () => {
   const list = new List();
   const { queue } = queueOn(list);

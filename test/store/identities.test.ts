@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/lmdb.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { Principal } from '../../src/store/store.ts';
 import { day, principal, session, system } from './identity-records.ts';
-import { hour } from './opened.ts';
+import { allTokens, hour, resources, start } from './opened.ts';
 import { withAdmin } from './with-admin.ts';
 
 describe('principals', () => {
@@ -75,7 +75,10 @@ describe('tokens', () => {
     expect(row).toMatchObject({ kind: 'token.issued', subject: { type: 'token', id: token.jti }, data: {} });
     expect(JSON.stringify(row)).not.toContain('h1');
     expect(reader.token(token.jti)).toEqual(token);
-    expect(reader.listTokens(1, 10)).toEqual({ tokens: [token], total: 1 });
+    const { secret_hash: _, family_hash: __, roles: scopes, ...shown } = token;
+    expect(resources(reader.findTokens(allTokens, start))).toEqual([
+      { id: token.jti, type: 'token', attributes: { ...shown, scopes } },
+    ]);
     expect(reader.principal(admin.id)?.last_login_at).toBe(token.issued_at);
   });
 
@@ -123,14 +126,16 @@ describe('tokens', () => {
 
   test('that ended are forgotten a day later, long-lived ones are not', async () => {
     const { store, reader, admin, clock } = await withAdmin();
-    for (let i = 0; i < 5; i++) await store.addToken(session(admin), admin);
+    const ended = session(admin);
+    await store.addToken(ended, admin);
+    for (let i = 0; i < 4; i++) await store.addToken(session(admin), admin);
     const { expires_at: _, ...endless } = session(admin, { kind: 'long_lived' });
     await store.addToken(endless, admin);
     clock.now += 8 * day;
-    expect(await store.rotateSession(reader.listTokens(1, 1).tokens[0]!.jti, 'h1', 'h2', admin)).toBe(false);
+    expect(await store.rotateSession(ended.jti, 'h1', 'h2', admin)).toBe(false);
     const latest = () => session(admin, { expires_at: new Date(clock.now + day).toISOString() });
     for (let i = 0; i < 2; i++) await store.addToken(latest(), admin);
-    expect(reader.listTokens(1, 10).total).toBe(3);
+    expect(reader.findTokens(allTokens, clock.now).total).toBe(3);
     expect(reader.token(endless.jti)).toBeDefined();
   });
 });

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Token } from '../../src/contract/resources/token.ts';
 import { inspectStore } from '../../src/store/lmdb/inspect.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { Principal } from '../../src/store/store.ts';
-import { resources } from './opened.ts';
+import { allRecords, allTokens, resources } from './opened.ts';
 
 const child = new URL('identity-crash-child.ts', import.meta.url).pathname;
 
@@ -51,7 +52,7 @@ test('kill -9 right after the answer: what was revoked, changed or noted stays s
     const rows = await store.outbox(100_000);
     const logged = (kind: string, id: string) =>
       rows.filter((row) => row.kind === kind && row.subject.id === id);
-    const audited = resources(reader.listAudit({ page: 1, per_page: 1000 })).map(({ id }) => id);
+    const audited = resources(reader.listAudit(allRecords)).map(({ id }) => id);
     for (const { revoked, changed, ended, used, usedAt, audit } of done) {
       for (const jti of [revoked, ended]) {
         if (jti === undefined) continue;
@@ -76,8 +77,11 @@ test('kill -9 right after the answer: what was revoked, changed or noted stays s
         logged('principal.status_changed', id).length,
         logged('principal.role_changed', id).length,
       ]).toEqual(version === 1 ? ['active', 'admin', 0, 0] : ['suspended', 'viewer', 1, 1]);
-    for (const { jti, revoked_at } of reader.listTokens(1, 1000).tokens)
+    const tokens = resources<Token>(reader.findTokens(allTokens, 0));
+    for (const { attributes } of tokens) {
+      const { jti, revoked_at } = attributes;
       expect(logged('token.revoked', jti)).toHaveLength(revoked_at === undefined ? 0 : 1);
+    }
     expect(reader.administrators()).toBe(principals.filter(({ status }) => status === 'active').length);
     reader.close();
     await store.close();

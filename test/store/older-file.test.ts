@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
 import { inspectStore } from '../../src/store/lmdb/inspect.ts';
+import { keyHash } from '../../src/store/lmdb/key-hash.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
+import type { Principal } from '../../src/store/store.ts';
 import { longLived, principal, session, system } from './identity-records.ts';
-import { start } from './opened.ts';
+import { allRecords, start } from './opened.ts';
 
 const later = ['principal-tokens', 'administrators', 'audit'];
 const ignore = () => undefined;
@@ -42,7 +44,7 @@ test('a file from before its indexes gets them when it is opened, and they count
     const store = openStore({ dataDir, alertWindowMs: 1, clock: () => start });
     const reader = openReader(dataDir);
     expect(reader.administrators()).toBe(2);
-    expect(reader.listAudit({ page: 1, per_page: 10 }).total).toBe(0);
+    expect(reader.listAudit(allRecords).total).toBe(0);
     reader.close();
     await store.close();
   }
@@ -81,6 +83,32 @@ test('a token that only its index has is found in a copy', async () => {
     }
   });
   await expect(inspectStore(dataDir, ignore)).rejects.toThrow('token 0 is missing');
+});
+
+test('names of an older file that look alike stay, and keep others off', async () => {
+  const { dataDir, admin } = await changedFile((root) => {
+    const names = root.openDB<string, string>({ name: 'principal-names' });
+    const principals = root.openDB<Principal, string>({ name: 'principals' });
+    names.clearSync();
+    for (const { value } of principals.getRange()) {
+      const name = value.name === 'third' ? 'Admin' : value.name;
+      principals.putSync(value.id, { ...value, name });
+      names.putSync(keyHash(name), value.id);
+    }
+  });
+  for (let time = 0; time < 2; time++) {
+    const store = openStore({ dataDir, alertWindowMs: 1, clock: () => start });
+    const reader = openReader(dataDir);
+    for (const name of ['admin', 'Admin', 'second']) expect(reader.principalByName(name)?.name).toBe(name);
+    for (const name of ['ADMIN', 'Second'])
+      await expect(store.createPrincipal(principal(name), system)).rejects.toMatchObject({
+        code: 'CONFLICT',
+      });
+    await store.changePrincipal(admin.id, { roles: time === 0 ? ['admin', 'viewer'] : ['admin'] }, system);
+    reader.close();
+    await store.close();
+  }
+  await inspectStore(dataDir, ignore);
 });
 
 test('any other table that is missing makes a copy bad', async () => {

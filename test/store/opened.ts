@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { Finding } from '../../src/events/finding.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
-import type { AlertListQuery, IngestBatch, Principal, Store, StoreReader } from '../../src/store/store.ts';
+import type { IngestBatch, ListQuery, Principal, Store, StoreReader } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
 
 export const hour = 3_600_000;
@@ -27,6 +27,7 @@ export function opened(
     maxOutboxRows?: number;
     maxAuditRecords?: number;
     freeBytes?: () => number;
+    home?: readonly string[];
   } = {},
 ): Opened {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
@@ -78,13 +79,18 @@ export function batchOf(findings: readonly Finding[], more: Partial<IngestBatch>
   };
 }
 
-export const everything: AlertListQuery = {
+export const everything: ListQuery = {
   terms: [],
   sort: 'first_seen',
   order: 'asc',
   per_page: 1000,
   page: 1,
 };
+
+/** Everything, newest first: of what has a `created_at`, of tokens, of audit records. */
+export const newest: ListQuery = { terms: [], sort: 'created_at', order: 'desc', per_page: 1000, page: 1 };
+export const allTokens: ListQuery = { ...newest, sort: 'issued_at' };
+export const allRecords: ListQuery = { ...newest, sort: 'time' };
 
 export interface Resource<T> {
   readonly id: string;

@@ -35,6 +35,21 @@ describe('a change of a principal', () => {
     expect(await kinds()).toEqual(['principal.provisioned', 'principal.provisioned']);
   });
 
+  test('takes no name that looks like another’s, but may write its own otherwise', async () => {
+    const { store, reader, admin, second, change } = await withTwo();
+    const alike = { code: 'CONFLICT', details: { field: 'name', reason: 'looks like one that is taken' } };
+    for (const name of ['Admin', 'ＡＤＭＩＮ', '\u{1d41a}dmin']) {
+      await expect(store.createPrincipal(principal(name), admin)).rejects.toMatchObject(alike);
+      await expect(change({ name })).rejects.toMatchObject(alike);
+    }
+    await change({ name: 'SECOND' });
+    expect(reader.principalByName('second')).toBeUndefined();
+    expect(reader.principalByName('SECOND')?.id).toBe(second.id);
+    await expect(store.createPrincipal(principal('second'), admin)).rejects.toMatchObject(alike);
+    await change({ name: 'third' });
+    await store.createPrincipal(principal('Second'), admin);
+  });
+
   test('is logged: the status and the roles, before and after, by whom', async () => {
     const { admin, second, change, rows } = await withTwo();
     const { principal: changed } = await change({ status: 'suspended', roles: ['sensor', 'analyst'] });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { day, longLived, principal, session, system } from './identity-records.ts';
-import { start } from './opened.ts';
+import { allTokens, resources, start } from './opened.ts';
 import { withAdmin } from './with-admin.ts';
 
 const most = limits.maxTokensPerPrincipal;
@@ -23,7 +23,7 @@ describe('tokens of one principal', () => {
     for (const jti of displaced) expect(reader.token(jti)).toBeUndefined();
     const revoked = (await rows()).filter(({ kind }) => kind === 'token.revoked');
     expect(revoked.map(({ subject }) => subject.id)).toEqual(displaced);
-    expect(reader.listTokens(1, 1).total).toBe(most + 2);
+    expect(reader.findTokens(allTokens, start).total).toBe(most + 2);
     expect(reader.token(endless.jti)).toEqual(endless);
     expect((await store.changePrincipal(admin.id, { password_hash: 'new' }, admin)).ended).toHaveLength(most);
   });
@@ -37,7 +37,7 @@ describe('tokens of one principal', () => {
       sessions.flatMap((token) => [store.addToken(token, admin), store.revokeToken(token.jti, admin)]),
     );
     expect(reader.token(kept.jti)).toEqual(kept);
-    expect(reader.listTokens(1, 1).total).toBe(most + 1);
+    expect(reader.findTokens(allTokens, start).total).toBe(most + 1);
     expect(sessions.map(({ jti }) => reader.token(jti)?.revoked_at !== undefined)).toEqual(
       sessions.map((_, n) => n >= 5),
     );
@@ -76,7 +76,14 @@ test('lists of tokens and principals are newest first, each page of its own, wit
   const all = [...principals.toReversed(), admin];
   for (const page of [1, 2, 3, 4, 2 ** 52]) {
     const part = [(page - 1) * 10, page * 10] as const;
-    expect(reader.listTokens(page, 10)).toEqual({ tokens: tokens.toReversed().slice(...part), total: 25 });
+    const listed = reader.findTokens({ ...allTokens, page, per_page: 10 }, start);
+    expect(listed).toMatchObject({ total: 25, page });
+    expect(resources(listed).map(({ id }) => id)).toEqual(
+      tokens
+        .toReversed()
+        .slice(...part)
+        .map(({ jti }) => jti),
+    );
     expect(reader.listPrincipals(page, 10)).toEqual({ principals: all.slice(...part), total: 25 });
   }
 });
@@ -97,7 +104,7 @@ test('the latest use of a token is kept, whatever becomes of it, and unknown one
   expect(await store.revokeToken(revoked.jti, admin)).toBe(false);
   expect(await store.revokeToken(used.jti, admin)).toBe(true);
   expect(reader.token(used.jti)?.last_used_at).toBe(minute(2));
-  expect(reader.listTokens(1, 10).total).toBe(2);
+  expect(reader.findTokens(allTokens, start).total).toBe(2);
   await store.noteTokenUse(new Map());
   expect(await kinds()).toEqual(['token.issued', 'token.issued', 'token.revoked', 'token.revoked']);
 });

@@ -10,7 +10,7 @@ import { openReader } from '../../src/store/lmdb/reader.ts';
 import { storeMethods } from '../../src/store/methods.ts';
 import type { Store } from '../../src/store/store.ts';
 import { longLived, principal, session, system } from './identity-records.ts';
-import { analyst, batchOf, finding, hour, resources } from './opened.ts';
+import { allRecords, analyst, batchOf, finding, hour, newest, resources } from './opened.ts';
 import { networkRecord } from './records.ts';
 
 const storeThread = (dataDir: string) =>
@@ -46,7 +46,7 @@ test('the store in its own thread: blocks are moved there and back, refusals kee
   });
   const calls = Array.from({ length: 50 }, (_, i) => store.api.addNote(id, `note ${i}`, analyst));
   expect((await Promise.all(calls)).map(({ update }) => update.seq)).toEqual(calls.map((_, i) => i + 2));
-  expect(reader.listNotes(id, 1, 50).total).toBe(50);
+  expect(reader.listNotes(id, newest).total).toBe(50);
   reader.close();
   await store.api.close();
   await store.close();
@@ -99,7 +99,10 @@ test('identities and the audit log across threads: changed in the store\u2019s, 
     time: usedAt,
   }));
   await store.api.addAudit(records);
-  const page = await analytics.run('listAudit', { operation: ['login'], page: 1, per_page: 10 });
+  const page = await analytics.run('listAudit', {
+    ...allRecords,
+    terms: [{ field: 'operation', values: ['login'] }],
+  });
   expect(page).toMatchObject({ total: 1, page: 1 });
   const { id, ...attributes } = records[0]!;
   expect(resources(page)).toEqual([{ id, type: 'audit_record', attributes }]);

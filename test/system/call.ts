@@ -71,7 +71,13 @@ export interface Page {
   };
 }
 
-type ListOperation = 'listNetworkEvents' | 'listDnsEvents' | 'listAlerts' | 'listTokens';
+type ListOperation =
+  | 'listNetworkEvents'
+  | 'listDnsEvents'
+  | 'listAlerts'
+  | 'listAssets'
+  | 'listServices'
+  | 'listTokens';
 
 export async function list(
   service: { readonly url: string },

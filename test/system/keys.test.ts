@@ -77,7 +77,7 @@ test('two rotations of each kind under load, then a kill: no fault, no session l
   const again = await start();
   await look(again, pin && { ...pin, log: again.url }); // another port
   for (const token of [admin, fresh]) expect(await isGood(again, token)).toBe(true);
-  const { data } = (await call(again, 'listKeys', { token: admin })).body as Page;
+  const { data } = (await call(again, 'listKeys', { token: admin, query: 'sort=created_at' })).body as Page;
   for (const purpose of purposes) {
     const states = data
       .filter(({ attributes }) => attributes.purpose === purpose)

@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 import { adminPassword, login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { connLines } from '../../scripts/traffic/index.ts';
 import type { Role } from '../../src/contract/resources/principal.ts';
+import type { Topology } from '../../src/contract/resources/topology.ts';
 import { errorsOf, type OperationId, operationIds, routeOf } from '../../src/contract/routes.ts';
 import { assertServerMessage } from '../../src/contract/validate.ts';
 import { errorCodes } from '../../src/errors.ts';
@@ -129,6 +130,15 @@ describe('success', () => {
     }
   });
 
+  test('the graph of who talks to whom, and around an asset', async () => {
+    const { data } = await ok<One>('getTopology', { query: 'limit=2000' });
+    const { nodes, edges } = data.attributes as unknown as Topology;
+    expect(edges.length).toBeGreaterThan(0);
+    const asset = nodes.find(({ asset_id }) => asset_id !== undefined);
+    const around = await ok<One>('getTopology', { query: `focus=${asset!.asset_id}&depth=2&group_by=host` });
+    expect((around.data.attributes as unknown as Topology).nodes.map(({ id }) => id)).toContain(asset!.id);
+  });
+
   test('alerts are listed, got, changed under their version, and noted', async () => {
     const { data } = await ok<Page>('listAlerts', { query: 'rule_id=1:1' });
     expect(data[0]?.attributes).toMatchObject({ count: 2, severity: 'high', status: 'new' });
@@ -160,6 +170,66 @@ describe('success', () => {
       'with a change',
     ]);
     expect((await ok<One>('getAlert', { params })).data.attributes.note_count).toBe(2);
+  });
+
+  test('assets and services: found, changed, made by hand, merged, split, deleted', async () => {
+    const found = await ok<Page>('listAssets', { query: 'source=passive&sort=-service_count' });
+    const { id, attributes } = found.data[0]!;
+    expect((await ok<One>('getAsset', { params: [id.toUpperCase()] })).data).toEqual(found.data[0]);
+    expect(attributes).toMatchObject({ state: 'staged', source: 'passive' });
+    const offers = await ok<Page>('listAssetServices', { params: [id] });
+    expect(offers.pagination.total).toBe(attributes.service_count);
+    expect((await ok<Page>('listServices', { query: `asset_id=${id}` })).data).toEqual(offers.data);
+    const [offer] = offers.data;
+    expect((await ok<One>('getService', { params: [offer!.id] })).data).toEqual(offer);
+    const events = await ok<Page>('listNetworkEvents', { query: `dst_asset_id=${id}` });
+    expect(events.data[0]?.attributes).toMatchObject({ dst_asset_id: id });
+
+    const json = { name: 'by hand', ip_addresses: ['10.250.0.1', '10.250.0.2'] };
+    const made = await call('createAsset', { token: tokens.analyst, json });
+    const byHand = (made.body as One).data;
+    expect([made.status, made.headers.get('location')]).toEqual([201, `/api/v1/assets/${byHand.id}`]);
+    const again = await call('createAsset', { token: tokens.analyst, json });
+    expect(failure(again)).toEqual([409, 'CONFLICT', 'ip_addresses.0']);
+    const params = [byHand.id];
+    const put = (change: unknown, headers: Record<string, string> = {}) =>
+      call('updateAsset', { token: tokens.analyst, params, json: change, headers });
+    expect((await put({ owner: 'ann' }, { 'if-match': '"1"' })).status).toBe(200);
+    expect(failure(await put({ owner: 'bob' }, { 'if-match': '"1"' }))[1]).toBe('VERSION_MISMATCH');
+    expect(failure(await put({ risk_score: 7 }))).toEqual([400, 'INVALID_REQUEST', 'risk_score']);
+
+    const split = await call('splitAsset', { token: admin, params, json: { identifiers: ['10.250.0.2'] } });
+    const other = (split.body as One).data;
+    expect([split.status, other.attributes.ip_addresses]).toEqual([201, ['10.250.0.2']]);
+    const merged = await ok<One>('mergeAsset', { params: [other.id], json: { into: byHand.id } });
+    expect(merged.data.attributes).toMatchObject({ name: 'by hand', owner: 'ann' });
+    const history = await ok<Page>('listAssetHistory', { params });
+    const actions = history.data.map(({ attributes: { action } }) => action);
+    expect(actions).toEqual(expect.arrayContaining(['created', 'edited', 'split', 'merged']));
+    expect((await call('deleteAsset', { token: tokens.analyst, params })).status).toBe(204);
+    expect(failure(await call('getAsset', { token: admin, params }))[1]).toBe('NOT_FOUND');
+  });
+
+  test('scans: begun, followed, listed, cancelled', async () => {
+    const json = { targets: ['127.0.0.1'], ports: '9' };
+    const begun = await call('startScan', { token: tokens.analyst, json });
+    const { id } = (begun.body as One).data;
+    expect([begun.status, begun.headers.get('location')]).toEqual([202, `/api/v1/discovery/scan/${id}`]);
+    const long = { targets: ['127.9.0.0/24'], ports: '1-500', rate: 1 };
+    const other = (await ok<One>('startScan', { json: long })).data.id;
+    const cancelled = await ok<One>('cancelScan', { token: tokens.analyst, params: [other] });
+    expect(cancelled.data.attributes).toMatchObject({ status: 'cancelled', requested_by: 'admin' });
+    expect(failure(await call('cancelScan', { token: admin, params: [other] }))[1]).toBe(
+      'INVALID_TRANSITION',
+    );
+    const outside = await call('startScan', { token: admin, json: { targets: ['10.0.0.1'] } });
+    expect(failure(outside)).toEqual([400, 'INVALID_REQUEST', 'targets[0]']);
+    const status = async () => (await ok<One>('getScan', { params: [id] })).data.attributes.status;
+    while ((await status()) !== 'completed') await new Promise((resolve) => setTimeout(resolve, 20));
+    expect((await ok<One>('getScanStatus')).data.id).toBe(other);
+    const { data } = await ok<Page>('listScans', { query: 'target=127.0.0.1' });
+    expect(data.map((one) => one.id)).toEqual([id]);
+    expect((await ok<One>('getScan', { params: [id.toUpperCase()] })).data).toEqual(data[0]);
   });
 
   test('sessions and tokens', async () => {
@@ -260,7 +330,9 @@ describe('success', () => {
 
   test('keys: listed, rotated, given up, revoked', async () => {
     const keys = async (purpose: string) =>
-      (await ok<Page>('listKeys')).data.filter(({ attributes }) => attributes.purpose === purpose);
+      (await ok<Page>('listKeys', { query: 'sort=created_at' })).data.filter(
+        ({ attributes }) => attributes.purpose === purpose,
+      );
     const states = async (purpose: string) =>
       (await keys(purpose)).map(({ attributes }) => attributes.state as string);
     expect(await states('transparency-sth')).toEqual(['active', 'pending']);
@@ -426,7 +498,12 @@ describe.each(answered)('%s', (operation) => {
         details: { field: name, ...(format === 'uuid' ? { reason: 'must be a valid UUID' } : {}) },
       });
       if (route.errors?.includes('NOT_FOUND')) {
-        const json = { addAlertNote: { text: 'x' }, revokeKey: { reason: 'x' } }[operation as string];
+        const json = {
+          addAlertNote: { text: 'x' },
+          revokeKey: { reason: 'x' },
+          mergeAsset: { into: absent },
+          splitAsset: { identifiers: ['10.0.0.1'] },
+        }[operation as string];
         const valid = json === undefined ? {} : { json };
         const missing = await call(operation, { ...plausible(operation), ...valid, token });
         expect(failure(missing).slice(0, 2)).toEqual([404, 'NOT_FOUND']);

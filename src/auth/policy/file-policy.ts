@@ -31,6 +31,8 @@ export class FilePolicy implements AccessPolicy {
   #table: AccessTable;
   /** A change of which it isn't known whether it was recorded: it is finished before anything else is changed. */
   #unsettled: PendingChange | undefined;
+  /** Why the file is not what is in effect. */
+  #fileRefused: string | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
@@ -47,7 +49,8 @@ export class FilePolicy implements AccessPolicy {
 
   get current(): Policy {
     const { version, rules, loaded_at } = this.#kept;
-    return { version, rules, loaded_at };
+    const file_refused = this.#fileRefused;
+    return { version, rules, loaded_at, ...(file_refused === undefined ? {} : { file_refused }) };
   }
 
   accessOf(operation: OperationId): 'public' | readonly Role[] {
@@ -65,11 +68,21 @@ export class FilePolicy implements AccessPolicy {
 
   reload(by: Actor): Promise<Policy> {
     return this.#inTurn(async () => {
-      const rules = await readRulesFile(this.#file);
-      if (rules !== undefined) return this.#change(rules, by, policyReloaded, false);
-      if (this.#parts.file !== undefined) throw missing();
-      await this.#writeFile();
+      try {
+        await this.#takeFile(by);
+        this.#fileRefused = undefined;
+      } catch (error) {
+        this.#fileRefused = refusalOf(error);
+        throw error;
+      }
     });
+  }
+
+  async #takeFile(by: Actor): Promise<void> {
+    const rules = await readRulesFile(this.#file);
+    if (rules !== undefined) return this.#change(rules, by, policyReloaded, false);
+    if (this.#parts.file !== undefined) throw missing();
+    await this.#writeFile();
   }
 
   requireAdministrator(changed: Principal): void {
@@ -95,6 +108,7 @@ export class FilePolicy implements AccessPolicy {
       await this.#startFrom(await this.#fileAtStart());
       if (this.#kept.operations.join() !== operationIds.join()) await this.#keep(this.#kept);
     } catch (error) {
+      this.#fileRefused = refusalOf(error);
       warn('the access policy stays as it was', error);
     }
   }
@@ -103,10 +117,11 @@ export class FilePolicy implements AccessPolicy {
   async #fileAtStart(): Promise<readonly AccessRule[] | 'unusable' | undefined> {
     try {
       const rules = await readRulesFile(this.#file, goneSince(this.#kept));
-      // The first start makes the default; from then on a file that settings name is missed.
+      // Where the default is in effect, a file that settings name is made; later it is missed.
       if (rules === undefined && this.#parts.file !== undefined && this.#kept.version > 1) throw missing();
       return rules;
     } catch (error) {
+      this.#fileRefused = refusalOf(error);
       this.#parts.warn('the access policy stays as it was: its file cannot be used', error);
       return 'unusable';
     }
@@ -122,7 +137,7 @@ export class FilePolicy implements AccessPolicy {
         : startingRules(rules ?? this.#kept.rules, this.#kept, defaults);
     const isAsWanted =
       rules !== undefined && goneSince(this.#kept).size === 0 && isEmpty(differenceOf(rules, wanted));
-    const writesFile = named === undefined && file !== 'unusable' && !isAsWanted;
+    const writesFile = (named === undefined || file === undefined) && file !== 'unusable' && !isAsWanted;
     await this.#change(wanted, system, policyReloaded, writesFile);
   }
 
@@ -208,10 +223,8 @@ export class FilePolicy implements AccessPolicy {
     try {
       await replaceFile();
     } catch (error) {
-      warn(
-        'the file of the access policy could not be replaced: the next reload will undo the change',
-        error,
-      );
+      this.#fileRefused = notReplaced;
+      warn(notReplaced, error);
     }
     onStep?.('file-replaced');
     if (change.policy.version > this.#kept.version) await this.#keep(change.policy);
@@ -234,7 +247,11 @@ export class FilePolicy implements AccessPolicy {
 
   async #prepareFile(rules: readonly AccessRule[]): Promise<() => Promise<void>> {
     try {
-      return await prepareRulesFile(this.#file, rules);
+      const replace = await prepareRulesFile(this.#file, rules);
+      return async () => {
+        await replace();
+        this.#fileRefused = undefined;
+      };
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code;
       if (reason === undefined) throw error;
@@ -249,6 +266,13 @@ function goneSince({ operations }: KeptPolicy): ReadonlySet<string> {
   const exist = new Set<string>(operationIds);
   return new Set(operations.filter((operation) => !exist.has(operation)));
 }
+
+const notReplaced =
+  'the file of the access policy could not be replaced: the next reload will undo the change';
+
+/** For administrators to read; what is no expected failure is in the log only. */
+const refusalOf = (error: unknown): string =>
+  error instanceof ServiceError ? error.message : 'the access policy could not be taken; the log says why';
 
 const missing = () =>
   new ServiceError('CONFLICT', 'the file of the access policy is not there', { reason: 'is not there' });

@@ -1,5 +1,20 @@
+import { limits } from '../../limits.ts';
 import { oneOf, type Static } from './common.ts';
-import { address, between, count, list, optional, ordinal, shape, text, timestamp } from './fields.ts';
+import {
+  address,
+  between,
+  count,
+  hostname,
+  identifier,
+  list,
+  mac,
+  optional,
+  ordinal,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './fields.ts';
 
 export const assetKinds = [
   'server',
@@ -12,29 +27,36 @@ export const assetKinds = [
 ] as const;
 export const criticalities = ['low', 'medium', 'high', 'critical'] as const;
 export const assetStates = ['staged', 'managed', 'retired'] as const;
+export const assetSources = ['passive', 'scan', 'manual'] as const;
 export const riskLevels = ['low', 'moderate', 'high', 'critical'] as const;
 
 export const riskLevel = oneOf(riskLevels, { description: 'The score in words.' });
 
-/** What `POST` and `PUT` may set. */
-const writable = {
-  name: text('What people call it.', { minLength: 1, maxLength: 255 }),
-  kind: oneOf(assetKinds, { description: 'What it is.' }),
-  ip_addresses: list(address('An address.'), 'Addresses that it has now.', { maxItems: 256 }),
-  mac_addresses: list(text('A link-layer address.'), 'Lowercase with colons.', { maxItems: 256 }),
-  hostnames: list(text('A name.', { maxLength: 255 }), 'Names that it goes by.', { maxItems: 256 }),
-  os: optional(text('Operating system.', { maxLength: 255 })),
-  vendor: optional(text('Maker of the device.', { maxLength: 255 })),
-  criticality: oneOf(criticalities, { description: 'How much it matters.' }),
-  owner: optional(text('Who answers for it.', { maxLength: 255 })),
-  tags: list(text('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', { maxItems: 100 }),
-  notes: optional(text('Free text.', { maxLength: 10_000 })),
-  state: oneOf(assetStates, { description: 'What the network shows starts staged.' }),
-};
+const most = { maxItems: limits.maxCurrentAddresses };
+const line = (description: string) => text(description, { maxLength: 255 });
+const name = text('What people call it.', { minLength: 1, maxLength: 255 });
+const kind = oneOf(assetKinds, { description: 'What it is.' });
+const criticality = oneOf(criticalities, { description: 'How much it matters.' });
+const state = oneOf(assetStates, { description: 'What the network shows starts staged.' });
+const tags = list(text('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', { maxItems: 100 });
+const words = (more: string) => ({
+  os: optional(line(`Operating system${more}.`)),
+  vendor: optional(line(`Maker of the device${more}.`)),
+  owner: optional(line(`Who answers for it${more}.`)),
+  notes: optional(text(`Free text${more}.`, { maxLength: 10_000 })),
+});
 
 export const Asset = shape('Asset', {
-  ...writable,
-  source: oneOf(['passive', 'scan', 'manual'], { description: 'How it became known.' }),
+  name,
+  kind,
+  ip_addresses: list(address('An address.'), 'Addresses that it has now.', most),
+  mac_addresses: list(text('A link-layer address.'), 'Lowercase with colons.', most),
+  hostnames: list(text('A name.', { maxLength: 255 }), 'Names that it goes by.', most),
+  ...words(''),
+  criticality,
+  tags,
+  state,
+  source: oneOf(assetSources, { description: 'How it became known.' }),
   first_seen: optional(timestamp('First sign of it; absent until there is one.')),
   last_seen: optional(timestamp('Last sign of it.')),
   risk_score: between(0, 100, 'Risk by its alerts and criticality.'),
@@ -44,3 +66,37 @@ export const Asset = shape('Asset', {
   version: ordinal('Grows with every change; for If-Match.'),
 });
 export type Asset = Static<typeof Asset>;
+
+/** What `POST` and `PUT` may set. */
+const settable = {
+  name: optional(name),
+  kind: optional(kind),
+  ip_addresses: optional(list(address('An address of one host.'), 'Addresses that it has now.', most)),
+  mac_addresses: optional(list(mac('A link-layer address of one host.'), 'In any usual spelling.', most)),
+  hostnames: optional(list(hostname('A host name.'), 'Names that it goes by.', most)),
+  ...words('; empty for none'),
+  criticality: optional(criticality),
+  tags: optional(tags),
+  state: optional(state),
+};
+
+/** A name, an address or a host name it must have. Defaults: unknown, medium, managed; named after what it has. */
+export const AssetInput = shape('AssetInput', settable);
+export type AssetInput = Static<typeof AssetInput>;
+
+/** A list replaces the one that is there. */
+export const AssetUpdateInput = shape('AssetUpdateInput', settable);
+export type AssetUpdateInput = Static<typeof AssetUpdateInput>;
+
+export const AssetMergeInput = shape('AssetMergeInput', {
+  into: uuid('The asset that takes over everything and stays.'),
+});
+export type AssetMergeInput = Static<typeof AssetMergeInput>;
+
+export const AssetSplitInput = shape('AssetSplitInput', {
+  identifiers: list(identifier('An IP or MAC address of the asset.'), 'What the new asset gets.', {
+    minItems: 1,
+    ...most,
+  }),
+});
+export type AssetSplitInput = Static<typeof AssetSplitInput>;

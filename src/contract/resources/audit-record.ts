@@ -1,12 +1,15 @@
+import { limits } from '../../limits.ts';
 import { oneOf, type Static } from './common.ts';
-import { address, optional, ordinal, part, shape, text, timestamp } from './fields.ts';
+import { address, list, optional, ordinal, part, shape, text, timestamp, uuid } from './fields.ts';
 
 export const auditOutcomes = ['success', 'refused', 'failed'] as const;
 
+/** As many entries as one call causes: a status, roles, and a revocation of each session that ends with a password. */
+export const maxEntryIds = limits.maxTokensPerPrincipal + 2;
+
 /**
- * Who did or read what. An entry of the transparency log, whose form has no room for a request id, leads here by its
- * `actor`, by its subject, which is the `resource`, and by `occurred_at`, which is not after `time`: the first record
- * that fits is that of the request. Sessions that end with a password or a principal are found by actor and time.
+ * Who did or read what. An entry of the transparency log, whose form has no room for a request id, is named by the
+ * record of the call that caused it: `entry_id` of the list finds it.
  */
 export const AuditRecord = shape('AuditRecord', {
   actor: text('Who: the id of a principal, or anonymous.'),
@@ -27,6 +30,14 @@ export const AuditRecord = shape('AuditRecord', {
     ordinal(
       'Calls that this record stands for: those of one caller, of its minute, past what gets records of their own. ' +
         'The other members are those of the first. Absent for one call.',
+    ),
+  ),
+  entry_ids: optional(
+    list(
+      uuid('An entry.'),
+      'The entries of the transparency log that the call caused, that of a backup as soon as it is complete.' +
+        ' Not of a count.',
+      { maxItems: maxEntryIds },
     ),
   ),
   time: timestamp('When it was answered; of a count, when the minute was over.'),

@@ -10,6 +10,11 @@ export const uuid = (description: string) => Type.String({ format: 'uuid', descr
 export const timestamp = (description: string) => Type.String({ format: 'date-time', description });
 /** IPv4 or IPv6 address in text form. */
 export const address = (description: string) => Type.String({ format: 'ip', description });
+/** A link-layer address that one host can have, in any usual spelling. */
+export const mac = (description: string) => Type.String({ format: 'mac', description });
+export const hostname = (description: string) => Type.String({ format: 'hostname', description });
+/** An IP or a MAC address. */
+export const identifier = (description: string) => Type.String({ format: 'identifier', description });
 export const text = (description: string, limits: { minLength?: number; maxLength?: number } = {}) =>
   Type.String({ description, ...limits });
 /** A whole number from 0 to 2^53 − 1. */

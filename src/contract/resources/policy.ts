@@ -1,5 +1,5 @@
 import { oneOf, type Static } from './common.ts';
-import { list, ordinal, part, shape, text, timestamp } from './fields.ts';
+import { list, optional, ordinal, part, shape, text, timestamp } from './fields.ts';
 import { role, roles } from './principal.ts';
 
 export const AccessRule = part(
@@ -27,6 +27,9 @@ export const Policy = shape('Policy', {
   version: ordinal('Grows with every change; for If-Match.'),
   rules,
   loaded_at: timestamp('When it took effect.'),
+  file_refused: optional(
+    text('Why the file of the policy is not in effect, until a good one is; absent where it is.'),
+  ),
 });
 export type Policy = Static<typeof Policy>;
 

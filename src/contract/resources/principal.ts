@@ -22,6 +22,22 @@ export const Principal = shape('Principal', {
 });
 export type Principal = Static<typeof Principal>;
 
+/** What is shown of a principal as it is stored: not the hash of its password. */
+export function principalAttributes(
+  stored: Readonly<Omit<Principal, 'roles'>> & { readonly roles: readonly Role[] },
+): Principal {
+  const { name, kind, roles, status, created_at, last_login_at, version = 1 } = stored;
+  return {
+    name,
+    kind,
+    roles: [...roles],
+    status,
+    created_at,
+    ...(last_login_at === undefined ? {} : { last_login_at }),
+    version,
+  };
+}
+
 /** Long enough that guessing is hopeless at the rate that the throttle leaves (NIST SP 800-63B, section 3.1.1.2). */
 export const password = (description: string) => text(description, { minLength: 8, maxLength: 1024 });
 

@@ -1,19 +1,28 @@
+import { limits } from '../../limits.ts';
 import { oneOf, type Static } from './common.ts';
 import { between, count, list, optional, part, shape, text, timestamp } from './fields.ts';
 
 export const scanStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
+export const scanEngines = ['connect', 'nmap'] as const;
+
+const target = text('An address or a CIDR block.', { minLength: 1, maxLength: 100 });
+const engine = oneOf(scanEngines, {
+  description: 'connect: our own, by TCP connections; nmap: that program, where it is installed and allowed.',
+});
+const rate = between(1, limits.maxScanRate, 'Probes per second at most.');
 
 export const Scan = shape('Scan', {
-  targets: list(text('An address or a CIDR block.'), 'What is scanned.'),
+  targets: list(target, 'What is scanned, as it was asked for.'),
   ports: text('Ports: `22,80,8000-8100` or `top100`.'),
-  rate: optional(between(1, 1_000_000, 'Probes per second at most.')),
+  rate,
+  engine,
   status: oneOf(scanStatuses, { description: 'Where it stands. One runs at a time.' }),
   progress: part(
     {
       hosts_total: count('Hosts to visit.'),
       hosts_done: count('Hosts visited.'),
       probes_total: count('Probes to send.'),
-      probes_done: count('Probes sent.'),
+      probes_done: count('Probes sent, and answered or given up.'),
     },
     'How far it is.',
   ),
@@ -22,10 +31,13 @@ export const Scan = shape('Scan', {
       {
         hosts_up: count('Hosts that answered.'),
         services_found: count('Open ports.'),
+        services_skipped: optional(
+          count('Open ports that were counted and not recorded: beyond what one host can have.'),
+        ),
         assets_created: count('Assets that were new.'),
         assets_updated: count('Assets that it learned of.'),
       },
-      'What it found; of a finished scan.',
+      'What it found, up to its end where it was cut short; absent until it is over, and where it never began.',
     ),
   ),
   error: optional(text('Why it failed.')),
@@ -35,3 +47,16 @@ export const Scan = shape('Scan', {
   finished_at: optional(timestamp('When it ended.')),
 });
 export type Scan = Static<typeof Scan>;
+
+export const ScanInput = shape('ScanInput', {
+  targets: list(target, 'What to scan; it must lie in `discovery.allowed_networks`.', {
+    minItems: 1,
+    maxItems: limits.maxScanTargets,
+  }),
+  ports: optional(
+    text('Ports: `22,80,8000-8100` or `top100`, the default.', { minLength: 1, maxLength: 4096 }),
+  ),
+  rate: optional(rate),
+  engine: optional(engine),
+});
+export type ScanInput = Static<typeof ScanInput>;

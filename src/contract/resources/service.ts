@@ -1,6 +1,9 @@
 import { oneOf, type Static } from './common.ts';
 import { address, between, count, optional, shape, text, timestamp, uuid } from './fields.ts';
 
+export const serviceStates = ['open', 'closed'] as const;
+export const serviceSources = ['passive', 'scan'] as const;
+
 export const Service = shape('Service', {
   asset_id: uuid('The asset that offers it.'),
   ip: address('Where it listens.'),
@@ -9,8 +12,8 @@ export const Service = shape('Service', {
   name: optional(text('Application protocol.')),
   product: optional(text('Software.')),
   version: optional(text('Version of the software.')),
-  state: oneOf(['open', 'closed'], { description: 'Whether it answers.' }),
-  source: oneOf(['passive', 'scan'], { description: 'How it became known.' }),
+  state: oneOf(serviceStates, { description: 'Whether it answers.' }),
+  source: oneOf(serviceSources, { description: 'How it became known.' }),
   connections: count('Connections that it answered.'),
   clients: count('Distinct addresses that used it (estimated past a few thousand).'),
   first_seen: timestamp('First evidence that it answered.'),

@@ -62,6 +62,8 @@ export const Status = shape('Status', {
       network_events: count('Network events stored.'),
       dns_events: count('DNS events stored.'),
       alerts: count('Alerts stored.'),
+      assets: count('Assets known.'),
+      services: count('Services known.'),
       blocks: count('Event blocks.'),
       bytes: count('Size of the database, in bytes.'),
     },
@@ -109,6 +111,7 @@ export const Status = shape('Status', {
     ),
     'Limits that refused something.',
   ),
+  warnings: list(text('One sentence.'), 'What an operator should look at.'),
   ready: flag('False while starting or stopping.'),
 });
 export type Status = Static<typeof Status>;

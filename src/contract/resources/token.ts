@@ -1,11 +1,15 @@
 import { oneOf, type Static } from './common.ts';
 import { list, optional, shape, text, timestamp, uuid } from './fields.ts';
-import { role } from './principal.ts';
+import { type Role, role } from './principal.ts';
+
+export const tokenKinds = ['session', 'long_lived'] as const;
+/** As of now; a token that was revoked is not looked at further. */
+export const tokenStatuses = ['active', 'expired', 'revoked'] as const;
 
 const attributes = {
   jti: uuid('Identifier of the token; all of it that is ever logged.'),
   principal_id: uuid('Whose it is.'),
-  kind: oneOf(['session', 'long_lived'], { description: 'From login to logout, or issued for a machine.' }),
+  kind: oneOf(tokenKinds, { description: 'From login to logout, or issued for a machine.' }),
   name: optional(text('What it is for.')),
   scopes: list(role, 'The roles that it carries.'),
   issued_at: timestamp('When it was issued.'),
@@ -16,6 +20,24 @@ const attributes = {
 
 export const Token = shape('Token', attributes);
 export type Token = Static<typeof Token>;
+
+/** What is shown of a token as it is stored: not the hash of its secret. */
+export function tokenAttributes(
+  stored: Readonly<Omit<Token, 'scopes'>> & { readonly roles: readonly Role[] },
+): Token {
+  const { jti, principal_id, kind, name, roles, issued_at, expires_at, revoked_at, last_used_at } = stored;
+  return {
+    jti,
+    principal_id,
+    kind,
+    ...(name === undefined ? {} : { name }),
+    scopes: [...roles],
+    issued_at,
+    ...(expires_at === undefined ? {} : { expires_at }),
+    ...(revoked_at === undefined ? {} : { revoked_at }),
+    ...(last_used_at === undefined ? {} : { last_used_at }),
+  };
+}
 
 /** The one answer that shows the secret. */
 export const IssuedToken = shape('IssuedToken', {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { paginated, success } from '../envelopes.ts';
-import { alertQuery, alertStreamQuery, pageQuery } from '../parameters.ts';
+import { alertNoteQuery, alertQuery, alertStreamQuery } from '../parameters.ts';
 import { Alert, AlertUpdateInput } from '../resources/alert.ts';
 import { AlertNote, AlertNoteInput } from '../resources/alert-note.ts';
 import { uuid } from '../resources/fields.ts';
@@ -45,6 +45,7 @@ export const alertsRoutes = {
     summary: 'Update an alert (assignment, notes, status)',
     tag: 'alerts',
     access: analysts,
+    audited: true,
     params: alertParams,
     headers: ifMatch,
     body: { kind: 'json', schema: AlertUpdateInput, resource: Alert },
@@ -58,7 +59,7 @@ export const alertsRoutes = {
     tag: 'alerts',
     access: readers,
     params: alertParams,
-    query: pageQuery,
+    query: alertNoteQuery,
     responses: { 200: json(paginated('alert_note')) },
     errors: ['NOT_FOUND'],
   },

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { auditQuery, keyQuery, principalQuery, tokenQuery } from '../administration-parameters.ts';
 import { paginated, success, successWith } from '../envelopes.ts';
-import { auditQuery, pageQuery } from '../parameters.ts';
 import { uuid } from '../resources/fields.ts';
 import { KeyRevocationInput, KeyRotationInput } from '../resources/key.ts';
 import { Policy, PolicyInput } from '../resources/policy.ts';
@@ -21,7 +21,7 @@ export const identitiesRoutes = {
     tag: 'identities',
     access: admins,
     audited: true,
-    query: pageQuery,
+    query: principalQuery,
     responses: { 200: json(paginated('principal')) },
   },
   createPrincipal: {
@@ -103,11 +103,11 @@ export const identitiesRoutes = {
   listTokens: {
     method: 'GET',
     path: '/api/v1/tokens',
-    summary: 'List sessions and long-lived tokens',
+    summary: 'List sessions and long-lived tokens, newest first',
     tag: 'identities',
     access: admins,
     audited: true,
-    query: pageQuery,
+    query: tokenQuery,
     responses: { 200: json(paginated('token')) },
   },
   issueToken: {
@@ -119,6 +119,17 @@ export const identitiesRoutes = {
     audited: true,
     body: { kind: 'json', schema: TokenInput, resource: Token },
     responses: { 201: json(successWith('token', IssuedToken)) },
+    errors: ['NOT_FOUND'],
+  },
+  getToken: {
+    method: 'GET',
+    path: '/api/v1/tokens/:token_id',
+    summary: 'Get a token or session',
+    tag: 'identities',
+    access: admins,
+    audited: true,
+    params: tokenParams,
+    responses: { 200: json(success('token')) },
     errors: ['NOT_FOUND'],
   },
   revokeToken: {
@@ -135,11 +146,11 @@ export const identitiesRoutes = {
   listKeys: {
     method: 'GET',
     path: '/api/v1/keys',
-    summary: 'List the keys of the service, oldest first',
+    summary: 'List the keys of the service, newest first',
     tag: 'identities',
     access: admins,
     audited: true,
-    query: pageQuery,
+    query: keyQuery,
     responses: { 200: json(paginated('key')) },
   },
   rotateKey: {

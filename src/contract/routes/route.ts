@@ -35,7 +35,18 @@ export interface Route {
    */
   readonly path: string;
   readonly summary: string;
-  readonly tag: 'auth' | 'ingest' | 'events' | 'alerts' | 'identities' | 'system' | 'transparency';
+  readonly tag:
+    | 'auth'
+    | 'ingest'
+    | 'events'
+    | 'alerts'
+    | 'assets'
+    | 'services'
+    | 'topology'
+    | 'discovery'
+    | 'identities'
+    | 'system'
+    | 'transparency';
   /** Who may; the default of the access policy. */
   readonly access: 'public' | readonly Role[];
   /**
@@ -56,8 +67,12 @@ export interface Route {
   readonly responses: { readonly [status: number]: ResponseBody };
   /** Codes that this operation adds to those of `errorsOf`. */
   readonly errors?: readonly ErrorCode[];
-  /** Who calls it is written down, and how it ended: administration, and what concerns credentials. */
-  readonly audited?: true;
+  /**
+   * Who calls it is written down, and how it ended: administration, what concerns credentials, and changes that the
+   * transparency log may have to tell of. `each`: however often, without being counted together; the operation itself
+   * bounds how often it succeeds.
+   */
+  readonly audited?: true | 'each';
   /** Answered by an upgrade; `channel` is subscribed at once with the query as filters. Credentials may come later. */
   readonly websocket?: { readonly channel?: ChannelName };
 }

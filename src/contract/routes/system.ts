@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import { backupQuery } from '../administration-parameters.ts';
 import { paginated, success } from '../envelopes.ts';
-import { pageQuery } from '../parameters.ts';
 import { ConfigInput } from '../resources/config.ts';
 import { anyObject, uuid } from '../resources/fields.ts';
 import { Health } from '../resources/health.ts';
@@ -37,7 +37,7 @@ export const systemRoutes = {
     tag: 'system',
     access: admins,
     audited: true,
-    query: pageQuery,
+    query: backupQuery,
     responses: { 200: json(paginated('backup')) },
   },
   createBackup: {

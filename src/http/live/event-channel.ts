@@ -1,5 +1,6 @@
 import type { ParsedFilter } from '../../contract/query.ts';
 import { type EventBlock, openBlock } from '../../events/block.ts';
+import { BlockAssets } from '../../events/block-assets.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import type { Table } from '../../events/records.ts';
 import { writeEventJson } from '../../events/resource.ts';
@@ -7,6 +8,7 @@ import { type CompiledFilter, compileFilter } from '../../events/select.ts';
 import type { CommittedBlock } from '../../store/store.ts';
 import type { Channel, LiveBatch, LiveMessage, Lookup, LookupValue, ReplayPart } from './channel.ts';
 import { lookupOf, valuesOf } from './event-lookup.ts';
+import type { LiveAssets } from './live-assets.ts';
 
 interface EventMatcher {
   readonly filter: EventFilter;
@@ -25,12 +27,13 @@ export function eventChannel(
   table: Table,
   head: () => number,
   replayEvents: ReplayEvents,
+  assets: LiveAssets,
 ): Channel<EventMatcher> {
   return {
     head,
     compile: (filter: ParsedFilter) => ({
       filter,
-      compiled: compileFilter(table, filter),
+      compiled: compileFilter(table, filter, assets),
       lookup: lookupOf(table, filter),
     }),
     lookup: ({ lookup }) => lookup,
@@ -45,11 +48,20 @@ export class LiveBlock implements LiveBatch<EventMatcher> {
   readonly rows: number;
   readonly bytes: number;
   readonly #block: EventBlock;
+  readonly #assets: LiveAssets;
+  /** As long as the texts are kept. */
+  #owners: BlockAssets | undefined;
   readonly #messages = new Map<number, LiveMessage>();
 
-  /** The block's buffer must stay as it is. */
-  constructor(committed: CommittedBlock) {
+  /**
+   * The block's buffer must stay as it is.
+   *
+   * @param assets - those that the channel's filters read; between two times that the texts are forgotten, no other
+   * batch may be asked anything
+   */
+  constructor(committed: CommittedBlock, assets: LiveAssets) {
     this.#block = openBlock(committed.buffer, committed.first_seq);
+    this.#assets = assets;
     this.firstSeq = committed.first_seq;
     this.lastSeq = committed.first_seq + committed.rows - 1;
     this.rows = committed.rows;
@@ -57,21 +69,31 @@ export class LiveBlock implements LiveBatch<EventMatcher> {
   }
 
   match({ compiled }: EventMatcher): LiveMessage[] {
-    return Array.from(compiled.select(this.#block), (row) => this.#message(row));
+    const owners = this.#now();
+    return Array.from(compiled.select(this.#block), (row) => this.#message(row, owners));
   }
 
   values(field: string): Iterable<LookupValue> {
-    return valuesOf(this.#block, field);
+    return valuesOf(this.#now(), field);
   }
 
   forgetTexts(): void {
     this.#messages.clear();
+    this.#owners = undefined;
   }
 
-  #message(row: number): LiveMessage {
+  #now(): BlockAssets {
+    if (this.#owners === undefined) {
+      this.#assets.refresh();
+      this.#owners = new BlockAssets(this.#block, this.#assets);
+    }
+    return this.#owners;
+  }
+
+  #message(row: number, owners: BlockAssets): LiveMessage {
     let message = this.#messages.get(row);
     if (!message) {
-      message = { seq: this.#block.firstSeq + row, json: writeEventJson(this.#block, row) };
+      message = { seq: this.#block.firstSeq + row, json: writeEventJson(this.#block, row, owners) };
       this.#messages.set(row, message);
     }
     return message;

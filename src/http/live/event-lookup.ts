@@ -1,4 +1,4 @@
-import type { EventBlock } from '../../events/block.ts';
+import type { BlockAssets, End } from '../../events/block-assets.ts';
 import type { AddressList } from '../../events/column-readers.ts';
 import { type Column, type ColumnName, columnOf } from '../../events/columns.ts';
 import type { EventFilter, FilterTerm } from '../../events/filter.ts';
@@ -17,6 +17,9 @@ const fields: Readonly<Record<Table, readonly string[]>> = {
     'src_ip',
     'dst_ip',
     'ip',
+    'src_asset_id',
+    'dst_asset_id',
+    'asset_id',
     'src_mac',
     'dst_mac',
     'src_port',
@@ -33,6 +36,9 @@ const fields: Readonly<Record<Table, readonly string[]>> = {
     'src_ip',
     'dst_ip',
     'ip',
+    'src_asset_id',
+    'dst_asset_id',
+    'asset_id',
     'src_port',
     'transaction_id',
     'qtype',
@@ -45,14 +51,18 @@ const fields: Readonly<Record<Table, readonly string[]>> = {
 export function lookupOf(table: Table, filter: EventFilter): Lookup | undefined {
   for (const field of fields[table]) {
     const term = filter.terms.find((one) => one.field === field);
+    if (term !== undefined && field in assetEnds)
+      return { field, values: term.values.map((id) => String(id).toLowerCase()) };
     const values = term && wanted(columnOf(table, columnsOf(field)[0]!), term.values);
     if (values) return { field, values };
   }
   return undefined;
 }
 
-/** Every value that one of `fields` has in the block. */
-export function* valuesOf(block: EventBlock, field: string): Iterable<LookupValue> {
+/** Every value that one of `fields` has in the block; of assets also those that had its addresses at other times. */
+export function* valuesOf(assets: BlockAssets, field: string): Iterable<LookupValue> {
+  if (field in assetEnds) return yield* assets.ids(assetEnds[field as keyof typeof assetEnds]);
+  const { block } = assets;
   for (const name of columnsOf(field)) {
     const column = columnOf(block.table, name);
     switch (column?.kind) {
@@ -75,6 +85,12 @@ export function* valuesOf(block: EventBlock, field: string): Iterable<LookupValu
     }
   }
 }
+
+const assetEnds = {
+  src_asset_id: ['src_ip'],
+  dst_asset_id: ['dst_ip'],
+  asset_id: ['src_ip', 'dst_ip'],
+} as const satisfies Record<string, readonly End[]>;
 
 const columnsOf = (field: string): readonly ColumnName[] =>
   field === 'ip' ? ['src_ip', 'dst_ip'] : [field as ColumnName];

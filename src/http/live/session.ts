@@ -1,23 +1,18 @@
-import {
-  type ChannelName,
-  type ClientMessage,
-  channels,
-  closeCodes,
-  type ServerMessage,
-} from '../../contract/channels.ts';
-import { type ParsedFilter, parseFilters, shorten } from '../../contract/query.ts';
+import { type ClientMessage, closeCodes } from '../../contract/channels.ts';
 import { validateClientMessage } from '../../contract/validate.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
+import { errorMessage } from './error-message.ts';
 import type { Hub, Reader } from './hub.ts';
+import { type MayRead, type Preset, Subscriptions } from './subscriptions.ts';
 
 /** Who a socket belongs to, as long as `expiresAt` (epoch milliseconds) is ahead. */
 export interface SocketIdentity {
   readonly principalId: string;
   /** Absent for client certificates. */
   readonly jti?: string;
-  /** As of now: the socket itself, or what a channel tells. */
-  readonly mayRead: (channel?: ChannelName) => boolean;
+  /** As of now. */
+  readonly mayRead: MayRead;
   readonly expiresAt: number;
 }
 
@@ -40,13 +35,7 @@ export interface SessionOptions {
   /** Told of what is a bug. */
   readonly logError: (error: unknown, message: string) => void;
   /** Subscribed to as soon as the socket is authenticated: the `…/stream` paths. */
-  readonly preset?: {
-    readonly channel: ChannelName;
-    readonly filter: ParsedFilter;
-    readonly since?: number;
-    /** The filters as the client wrote them, to be echoed. */
-    readonly filters: Readonly<Record<string, unknown>>;
-  };
+  readonly preset?: Preset;
 }
 
 /**
@@ -56,12 +45,13 @@ export interface SessionOptions {
  * ```
  *   open ──► waiting for auth (5 s) ──auth──► open for subscriptions ──► closed
  *     └────── credentials of the upgrade ──────────┘   ├─ 4401 when the credentials expire or are revoked
- *                                                      └─ 4403 when they may no longer read
+ *                                                      └─ 4403 when nothing is left that they may read
  * ```
  */
 export class Session {
   readonly #wire: Wire;
   readonly #options: SessionOptions;
+  readonly #subscriptions: Subscriptions;
   #identity: SocketIdentity | undefined;
   /** Reads the credentials that `#identity` came from. */
   #check: (() => Promise<SocketIdentity>) | undefined;
@@ -78,6 +68,7 @@ export class Session {
   constructor(wire: Wire, options: SessionOptions, check: (() => Promise<SocketIdentity>) | undefined) {
     this.#wire = wire;
     this.#options = options;
+    this.#subscriptions = new Subscriptions(wire, options);
     this.#creditAt = options.now();
     this.#timer = setTimeout(() => {
       options.limitReached('socketAuthTimeoutMs');
@@ -174,22 +165,16 @@ export class Session {
       );
     switch (message.type) {
       case 'ping':
-        return this.#send({ type: 'pong' });
+        return this.#wire.send(pong);
       case 'unsubscribe':
-        return this.#unsubscribe(message);
-      case 'subscribe': {
-        const { channel, filters = {}, since, id = channel } = message;
-        if (this.#options.hub.subscriptionCount(this.#wire) >= limits.maxSubscriptionsPerSocket)
+        return this.#subscriptions.unsubscribe(message);
+      case 'subscribe':
+        if (this.#subscriptions.count >= limits.maxSubscriptionsPerSocket)
           return this.#tooMany(
             'maxSubscriptionsPerSocket',
             `a socket holds at most ${limits.maxSubscriptionsPerSocket} subscriptions`,
           );
-        try {
-          this.#subscribe(id, channel, parseFilters(channels[channel].filters, filters), filters, since);
-        } catch (error) {
-          this.#refuse(asServiceError(error), id);
-        }
-      }
+        return this.#subscriptions.subscribe(message, this.#identity.mayRead);
     }
   }
 
@@ -209,18 +194,17 @@ export class Session {
 
   #admit(identity: SocketIdentity): void {
     clearTimeout(this.#timer);
-    const subscribed = channelNames.filter((name) => this.#options.hub.idsOf(this.#wire, name).length > 0);
-    if (!identity.mayRead() || !subscribed.every((name) => identity.mayRead(name)))
+    const { preset, onAdmitted } = this.#options;
+    if (!Subscriptions.areOpenTo(identity.mayRead, preset))
       return this.#end('forbidden', new ServiceError('FORBIDDEN', 'this role may not read live events'));
     const first = this.#identity === undefined;
     this.#identity = identity;
     this.#expireAt(identity.expiresAt);
-    const { preset, onAdmitted } = this.#options;
-    if (!first) return;
+    if (!first) return this.#subscriptions.withdraw(identity.mayRead);
     onAdmitted?.();
     if (!preset) return;
     try {
-      this.#subscribe(preset.channel, preset.channel, preset.filter, preset.filters, preset.since);
+      this.#subscriptions.begin({ id: preset.channel, ...preset }, identity.mayRead);
     } catch (error) {
       const fault = asServiceError(error);
       this.#end(fault.code === 'OVERLOADED' ? 'tooMany' : 'badMessage', fault);
@@ -236,58 +220,6 @@ export class Session {
       else this.#end('unauthenticated', new ServiceError('UNAUTHENTICATED', 'the credentials have expired'));
     }, delay);
     this.#timer.unref();
-  }
-
-  #subscribe(
-    id: string,
-    channelName: ChannelName,
-    filter: ParsedFilter,
-    filters: Readonly<Record<string, unknown>>,
-    since: number | undefined,
-  ): void {
-    const { hub } = this.#options;
-    const channel = hub.channel(channelName);
-    if (!this.#identity?.mayRead(channelName))
-      throw new ServiceError('FORBIDDEN', `this role may not read ${channelName}`);
-    if (hub.has(this.#wire, id))
-      throw new ServiceError('CONFLICT', `there is a subscription ${shorten(id)} already`);
-    if (hub.subscriptions >= limits.maxSubscriptions) {
-      this.#options.limitReached('maxSubscriptions');
-      throw new ServiceError('OVERLOADED', `all ${limits.maxSubscriptions} subscriptions are taken`);
-    }
-    if (since !== undefined && since > channel.head())
-      throw invalidField('since', `is beyond the newest sequence, ${channel.head()}`);
-    const matcher = channel.compile(filter);
-    this.#send({ type: 'subscribed', id, channel: channelName, filters });
-    hub.subscribe(this.#wire, id, channelName, matcher, since);
-  }
-
-  #unsubscribe({ id, channel }: Extract<ClientMessage, { type: 'unsubscribe' }>): void {
-    const { hub } = this.#options;
-    const all = channel === undefined ? undefined : hub.idsOf(this.#wire, channel);
-    const ids = id === undefined ? (all ?? []) : all === undefined || all.includes(id) ? [id] : [];
-    let ended = 0;
-    for (const one of ids) {
-      const its = hub.unsubscribe(this.#wire, one);
-      if (!its) continue;
-      this.#send({ type: 'unsubscribed', id: one, channel: its });
-      ended++;
-    }
-    if (ended === 0) this.#refuse(new ServiceError('NOT_FOUND', 'there is no such subscription'), id);
-  }
-
-  #send(message: ServerMessage): void {
-    this.#wire.send(JSON.stringify(message));
-  }
-
-  /** Answers a request that cannot be met; the socket goes on. */
-  #refuse({ code, message, details }: ServiceError, id?: string): void {
-    this.#send({
-      type: 'error',
-      ...(id === undefined ? {} : { id }),
-      error: { code, message, ...(details ? { details: { ...details } } : {}) },
-      timestamp: new Date(this.#options.now()).toISOString(),
-    } as ServerMessage);
   }
 
   /** Takes one message out of what the client may send. */
@@ -320,12 +252,17 @@ export class Session {
   #end(code: keyof typeof closeCodes | 'internal', error: ServiceError): void {
     if (this.#closed) return;
     this.#leave();
-    this.#refuse(error);
+    this.#wire.send(errorMessage(error, this.#options.now()));
     this.#wire.close(code === 'internal' ? internalError : closeCodes[code], error.message);
   }
 }
 
-const channelNames = Object.keys(channels) as ChannelName[];
+function asServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  throw error;
+}
+
+const pong = JSON.stringify({ type: 'pong' });
 
 /** RFC 6455, section 7.4.1. */
 const internalError = 1011;
@@ -339,9 +276,4 @@ function parseMessage(text: string | undefined): ClientMessage {
     if (error instanceof SyntaxError) throw invalidField('message', 'must be JSON');
     throw error;
   }
-}
-
-function asServiceError(error: unknown): ServiceError {
-  if (error instanceof ServiceError) return error;
-  throw error;
 }

@@ -1,24 +1,16 @@
-import { type ChannelName, channels, closeCodes } from '../../contract/channels.ts';
-import { decodeQuery, parseStream } from '../../contract/query.ts';
+import { type ChannelName, closeCodes } from '../../contract/channels.ts';
 import { type OperationId, operationIds, routeOf } from '../../contract/routes.ts';
-import { invalidField, ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
 import { addressOf } from '../connections.ts';
 import type { Authenticator, Credentials } from '../endpoint.ts';
-import { copyHead, type RequestHead } from '../request.ts';
-import type {
-  HttpRequest,
-  HttpResponse,
-  SocketFront,
-  TemplatedApp,
-  WebSocket,
-  WebSocketBehavior,
-} from '../server.ts';
-import { requireOrigin } from '../socket-origin.ts';
-import { fromOtherSite, type Transport } from '../tls-transport.ts';
-import { refuseCredentials } from '../url-credentials.ts';
+import type { SocketFront } from '../server.ts';
+import type { Transport } from '../tls-transport.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket, WebSocketBehavior } from '../uws.ts';
+import { errorMessage } from './error-message.ts';
 import type { Hub } from './hub.ts';
-import { Session, type SessionOptions, type SocketIdentity } from './session.ts';
+import { Session, type SocketIdentity } from './session.ts';
+import { bears, readUpgrade, type Upgrade } from './upgrade.ts';
 import { UwsWire } from './wire.ts';
 
 export interface SocketServices {
@@ -57,14 +49,8 @@ export interface Sockets {
   leave(transport: Transport): void;
 }
 
-interface SocketData {
-  /** Where it came from: a socket that is closed does not tell any more. */
-  readonly address: string;
+interface SocketData extends Omit<Upgrade, 'protocol'> {
   readonly operation: OperationId;
-  readonly preset: SessionOptions['preset'] | undefined;
-  readonly transport: Transport;
-  /** Credentials of the upgrade, not checked yet. */
-  readonly credentials: Credentials;
   session?: Session;
   wire?: UwsWire<SocketData>;
 }
@@ -200,32 +186,15 @@ export function createSockets(services: SocketServices): Sockets {
     channel: ChannelName | undefined,
     front: SocketFront,
   ): void => {
-    const head = copyHead(req);
-    const address = addressOf(res);
     try {
-      front.rate?.fromAddress(address, performance.now());
+      front.rate?.fromAddress(addressOf(res), performance.now());
       if (stopping) throw new ServiceError('UNAVAILABLE', 'the service is stopping');
-      if (head.repeated !== undefined) throw invalidField(head.repeated, 'came more than once');
-      const shown = front.transport.certificate(res);
-      front.transport.requireCertificate(shown, services.now());
-      requireOrigin(head, front.transport.isTls, front.corsOrigins);
-      refuseCredentials(head.query);
-      const preset = presetOf(channel, head);
-      const bearer = bearerOf(req.getHeader('sec-websocket-protocol'));
-      const authorization =
-        head.headers.get('authorization') ?? (bearer && `Bearer ${bearer.slice('bearer.'.length)}`);
-      const certificate = fromOtherSite(head, front.corsOrigins) ? undefined : shown;
+      const { protocol, ...wanted } = readUpgrade(res, req, channel, front, services.now());
       // A browser takes the connection only if one of the protocols that it offered is answered.
       res.upgrade(
-        {
-          address,
-          operation,
-          preset,
-          transport: front.transport,
-          credentials: { authorization, certificate },
-        },
+        { ...wanted, operation },
         req.getHeader('sec-websocket-key'),
-        bearer ?? '',
+        protocol,
         req.getHeader('sec-websocket-extensions'),
         context,
       );
@@ -274,40 +243,16 @@ export function createSockets(services: SocketServices): Sockets {
 /** RFC 6455, section 7.4.1. */
 const internalError = 1011;
 
-const bears = ({ authorization, certificate }: Credentials): boolean =>
-  authorization !== undefined || certificate !== undefined;
-
 /** How uWebSockets.js says that a message was over `maxPayloadLength`. */
 const tooBig = Buffer.from('Received too big message');
 
 /** Whoever may open the stream of a channel may subscribe to it. */
-const streamOf = Object.fromEntries(
-  operationIds.flatMap((operation) => {
-    const channel = routeOf(operation).websocket?.channel;
-    return channel === undefined ? [] : [[channel, operation]];
-  }),
-) as Record<ChannelName, OperationId>;
-
-/** The subprotocol that carries a token. */
-function bearerOf(protocols: string): string | undefined {
-  const offered = protocols.split(',').map((name) => name.trim());
-  return offered.find((name) => name.startsWith('bearer.'));
-}
-
-/** What the query of a stream path subscribes to. `since` is no filter and is not echoed as one. */
-function presetOf(channel: ChannelName | undefined, head: RequestHead): SessionOptions['preset'] | undefined {
-  const raw = decodeQuery(head.query);
-  if (channel === undefined) {
-    const [unknown] = raw.keys();
-    if (unknown !== undefined)
-      throw invalidField(unknown.slice(0, 100).toWellFormed(), 'is not a known parameter');
-    return undefined;
-  }
-  const parsed = parseStream(channels[channel].filters, raw);
-  raw.delete('since');
-  return { channel, filters: Object.fromEntries(raw), ...parsed };
-}
-
-function errorMessage({ code, message }: ServiceError, now: number): string {
-  return JSON.stringify({ type: 'error', error: { code, message }, timestamp: new Date(now).toISOString() });
-}
+const streamOf = {
+  discovery: 'getScanStatus',
+  ...Object.fromEntries(
+    operationIds.flatMap((operation) => {
+      const channel = routeOf(operation).websocket?.channel;
+      return channel === undefined ? [] : [[channel, operation]];
+    }),
+  ),
+} as Record<ChannelName, OperationId>;

@@ -1,5 +1,5 @@
 import { type LimitName, limits } from '../../limits.ts';
-import type { WebSocket } from '../server.ts';
+import type { WebSocket } from '../uws.ts';
 import type { Wire } from './session.ts';
 
 /** The longest reason that fits a close frame (RFC 6455, section 5.5). */

@@ -1,4 +1,5 @@
 import { backupText } from '../backup-reads.ts';
+import { caused } from '../caused-entries.ts';
 import type { Handler } from '../context.ts';
 import { requireLog } from '../log-required.ts';
 import { accepted } from '../reply.ts';
@@ -6,5 +7,7 @@ import { accepted } from '../reply.ts';
 export const createBackup: Handler<'createBackup'> = async ({ services, identity }) => {
   await requireLog(services);
   const { id, attributes } = await services.backups.begin(identity.principal.id);
+  // Its entry has its id.
+  caused([id]);
   return accepted('backup', id, backupText(attributes), `/api/v1/backups/${id}`);
 };

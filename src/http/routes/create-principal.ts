@@ -1,7 +1,7 @@
+import { principalAttributes } from '../../contract/resources/principal.ts';
 import { callerOf } from '../access.ts';
 import type { Handler } from '../context.ts';
 import { requireLog } from '../log-required.ts';
-import { principalAttributes } from '../principal-reads.ts';
 import { countingRefusals } from '../reached.ts';
 import { created } from '../reply.ts';
 

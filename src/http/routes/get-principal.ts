@@ -1,5 +1,6 @@
+import { principalAttributes } from '../../contract/resources/principal.ts';
 import type { Handler } from '../context.ts';
-import { principalAttributes, readPrincipal } from '../principal-reads.ts';
+import { readPrincipal } from '../principal-reads.ts';
 import { resource } from '../reply.ts';
 
 export const getPrincipal: Handler<'getPrincipal'> = ({ services, params }) => {

@@ -1,14 +1,18 @@
 import { operationIds, routeOf } from '../../contract/routes.ts';
 import { limits } from '../../limits.ts';
-import { Budget } from '../budget.ts';
+import { Budget, BudgetOfEach } from '../budget.ts';
 import { type BodyBudgets, bind, type Handler, type HttpOperation, refuseUpgrade } from '../context.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { Services } from '../services.ts';
 import { addAlertNote } from './add-alert-note.ts';
+import { cancelScan } from './cancel-scan.ts';
 import { changePassword } from './change-password.ts';
+import { createAsset } from './create-asset.ts';
 import { createBackup } from './create-backup.ts';
 import { createPrincipal } from './create-principal.ts';
+import { deleteAsset } from './delete-asset.ts';
 import { getAlert } from './get-alert.ts';
+import { getAsset } from './get-asset.ts';
 import { getBackup } from './get-backup.ts';
 import { getCheckpoint } from './get-checkpoint.ts';
 import { getConfig } from './get-config.ts';
@@ -25,8 +29,13 @@ import { getOpenApi } from './get-open-api.ts';
 import { getPolicy } from './get-policy.ts';
 import { getPrincipal } from './get-principal.ts';
 import { getProofBundle } from './get-proof-bundle.ts';
+import { getScan } from './get-scan.ts';
+import { getScanStatus } from './get-scan-status.ts';
+import { getService } from './get-service.ts';
 import { getStatus } from './get-status.ts';
 import { getTile } from './get-tile.ts';
+import { getToken } from './get-token.ts';
+import { getTopology } from './get-topology.ts';
 import { getTreeHead } from './get-tree-head.ts';
 import { ingest } from './ingest.ts';
 import { ingestDnsEvents } from './ingest-dns-events.ts';
@@ -34,6 +43,9 @@ import { ingestNetworkEvents } from './ingest-network-events.ts';
 import { issueToken } from './issue-token.ts';
 import { listAlertNotes } from './list-alert-notes.ts';
 import { listAlerts } from './list-alerts.ts';
+import { listAssetHistory } from './list-asset-history.ts';
+import { listAssetServices } from './list-asset-services.ts';
+import { listAssets } from './list-assets.ts';
 import { listAuditRecords } from './list-audit-records.ts';
 import { listBackups } from './list-backups.ts';
 import { listDnsEvents } from './list-dns-events.ts';
@@ -41,17 +53,23 @@ import { listEntries } from './list-entries.ts';
 import { listKeys } from './list-keys.ts';
 import { listNetworkEvents } from './list-network-events.ts';
 import { listPrincipals } from './list-principals.ts';
+import { listScans } from './list-scans.ts';
+import { listServices } from './list-services.ts';
 import { listTokens } from './list-tokens.ts';
 import { listTreeHeads } from './list-tree-heads.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
+import { mergeAsset } from './merge-asset.ts';
 import { refresh } from './refresh.ts';
 import { reloadPolicy } from './reload-policy.ts';
 import { retireKey } from './retire-key.ts';
 import { revokeKey } from './revoke-key.ts';
 import { revokeToken } from './revoke-token.ts';
 import { rotateKey } from './rotate-key.ts';
+import { splitAsset } from './split-asset.ts';
+import { startScan } from './start-scan.ts';
 import { updateAlert } from './update-alert.ts';
+import { updateAsset } from './update-asset.ts';
 import { updateConfig } from './update-config.ts';
 import { updatePolicy } from './update-policy.ts';
 import { updatePrincipal } from './update-principal.ts';
@@ -76,6 +94,22 @@ export const handlers = {
   updateAlert,
   listAlertNotes,
   addAlertNote,
+  listAssets,
+  createAsset,
+  getAsset,
+  updateAsset,
+  deleteAsset,
+  mergeAsset,
+  splitAsset,
+  listAssetHistory,
+  listServices,
+  getService,
+  listAssetServices,
+  startScan,
+  getScanStatus,
+  listScans,
+  getScan,
+  cancelScan,
   listPrincipals,
   createPrincipal,
   getPrincipal,
@@ -86,6 +120,7 @@ export const handlers = {
   listAuditRecords,
   listTokens,
   issueToken,
+  getToken,
   revokeToken,
   listKeys,
   rotateKey,
@@ -100,6 +135,7 @@ export const handlers = {
   getOpenApi,
   getHealth,
   getMetrics,
+  getTopology,
   getTreeHead,
   getInclusionProof,
   getConsistencyProof,
@@ -117,6 +153,7 @@ export const handlers = {
 export function endpoints(services: Services): Endpoint[] {
   const budgets: BodyBudgets = {
     json: new Budget(limits.maxJsonInFlightBytes),
+    jsonOfPrincipal: new BudgetOfEach(limits.maxJsonInFlightBytesPerPrincipal),
     publicJson: new Budget(limits.maxPublicJsonInFlightBytes),
     ingest: new Budget(services.config['limits.max_ingest_in_flight_bytes']),
   };

@@ -1,9 +1,9 @@
+import { tokenAttributes } from '../../contract/resources/token.ts';
 import { invalidField } from '../../errors.ts';
 import { callerOf } from '../access.ts';
 import type { Handler } from '../context.ts';
 import { requireLog } from '../log-required.ts';
 import { created } from '../reply.ts';
-import { tokenAttributes } from '../token-reads.ts';
 
 export const issueToken: Handler<'issueToken'> = async ({ services, body, identity }) => {
   await requireLog(services);

@@ -1,10 +1,13 @@
-import { limits } from '../../limits.ts';
 import { readAlert } from '../alert-reads.ts';
 import type { Handler } from '../context.ts';
-import { page } from '../reply.ts';
+import { listReply } from '../list-reply.ts';
 
-export const listAlertNotes: Handler<'listAlertNotes'> = ({ services, params, query }) => {
+export const listAlertNotes: Handler<'listAlertNotes'> = async (context) => {
+  const { services, params } = context;
+  // First, because it refuses a cursor of another list, whatever the alert.
+  const reply = await listReply(context, (query, signal) =>
+    services.queries.listNotes(params.alert_id, query, signal),
+  );
   readAlert(params.alert_id, services);
-  const { page: number = 1, per_page = limits.defaultPerPage } = query;
-  return page(services.reader.listNotes(params.alert_id, number, per_page), per_page);
+  return reply;
 };

@@ -1,11 +1,16 @@
-import { limits } from '../../limits.ts';
+import { operationIds } from '../../contract/routes.ts';
+import { invalidField } from '../../errors.ts';
+import { severalOperations } from '../audit-caps.ts';
 import type { Handler } from '../context.ts';
-import { countingRefusals, queryLimits } from '../reached.ts';
-import { page } from '../reply.ts';
+import { listReply } from '../list-reply.ts';
 
-/** Newest first. A filter may read all of the records, so that it is for the pool. */
-export const listAuditRecords: Handler<'listAuditRecords'> = async ({ services, query, signal }) => {
-  const { page: number = 1, per_page = limits.defaultPerPage, ...filter } = query;
-  const list = services.queries.listAudit({ ...filter, page: number, per_page }, signal);
-  return page(await countingRefusals(services.metrics, queryLimits, list), per_page);
+/** What records tell of. It is no enum of the schema, which is itself a part of the table of operations. */
+const known: ReadonlySet<unknown> = new Set([...operationIds, severalOperations]);
+
+export const listAuditRecords: Handler<'listAuditRecords'> = (context) => {
+  const { services, query } = context;
+  const wanted = query.filter.terms.find(({ field }) => field === 'operation')?.values ?? [];
+  if (!wanted.every((operation) => known.has(operation)))
+    throw invalidField('operation', 'must be an operation id of the OpenAPI document');
+  return listReply(context, services.queries.listAudit);
 };

@@ -1,13 +1,12 @@
-import { limits } from '../../limits.ts';
 import { backupText } from '../backup-reads.ts';
 import type { Handler } from '../context.ts';
-import { page } from '../reply.ts';
+import { listReply } from '../list-reply.ts';
 
-export const listBackups: Handler<'listBackups'> = async ({ services, query }) => {
-  const { page: number = 1, per_page = limits.defaultPerPage } = query;
-  const { items, total } = await services.backups.list(number, per_page);
-  const texts = items.map(({ id, attributes }) => {
-    return `{"id":"${id}","type":"backup","attributes":${backupText(attributes)}}`;
+export const listBackups: Handler<'listBackups'> = (context) =>
+  listReply(context, async (query) => {
+    const { items, ...page } = await context.services.backups.list(query);
+    const texts = items.map(({ id, attributes }) => {
+      return `{"id":"${id}","type":"backup","attributes":${backupText(attributes)}}`;
+    });
+    return { json: new TextEncoder().encode(`[${texts.join(',')}]`), ...page };
   });
-  return page({ json: new TextEncoder().encode(`[${texts.join(',')}]`), total, page: number }, per_page);
-};

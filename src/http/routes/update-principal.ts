@@ -1,9 +1,9 @@
-import type { PrincipalUpdateInput } from '../../contract/resources/principal.ts';
+import { type PrincipalUpdateInput, principalAttributes } from '../../contract/resources/principal.ts';
 import { callerOf } from '../access.ts';
 import type { Handler } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
 import { requireLog } from '../log-required.ts';
-import { principalAttributes, readPrincipal } from '../principal-reads.ts';
+import { readPrincipal } from '../principal-reads.ts';
 import { countingRefusals } from '../reached.ts';
 import { resource } from '../reply.ts';
 

@@ -1,6 +1,6 @@
+import { principalAttributes } from '../../contract/resources/principal.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Handler } from '../context.ts';
-import { principalAttributes } from '../principal-reads.ts';
 import { resource } from '../reply.ts';
 
 /** `roles` are those of the credentials, which may be fewer than the principal's. */

@@ -11,6 +11,12 @@ import type { Key, KeyRing } from './key-ring.ts';
 import { retirement, takeOver } from './key-takeover.ts';
 import { dueStep, type RotationSchedule } from './rotation-schedule.ts';
 
+/** The key that was changed, and the entries that tell of it. */
+export interface KeyChange {
+  readonly key: Key;
+  readonly entryIds: readonly string[];
+}
+
 type EntryMaker = (id: string, nowMs: number) => UnsignedEntry;
 
 export interface KeyChangesParts {
@@ -75,7 +81,7 @@ export class KeyChanges {
   }
 
   /** See `Ledger.rotateKey`. */
-  async rotate(purpose: LedgerKeyPurpose, actor: string): Promise<Key> {
+  async rotate(purpose: LedgerKeyPurpose, actor: string): Promise<KeyChange> {
     if (!(rotatedPurposes as readonly string[]).includes(purpose))
       throw invalidField('purpose', `must be one of ${rotatedPurposes.join(', ')}: no other key is rotated`);
     return this.#change(async () => {
@@ -87,7 +93,7 @@ export class KeyChanges {
   }
 
   /** See `Ledger.retireKey`. */
-  async retire(kid: string, actor: string): Promise<Key> {
+  async retire(kid: string, actor: string): Promise<KeyChange> {
     return this.#change(async () => {
       const key = this.#find(kid);
       if (key.state !== 'pending') {
@@ -102,7 +108,7 @@ export class KeyChanges {
   }
 
   /** See `Ledger.revokeKey`. */
-  async revoke(id: string, reason: string, actor: string): Promise<Key> {
+  async revoke(id: string, reason: string, actor: string): Promise<KeyChange> {
     return this.#change(async () => {
       const key = this.#find(id);
       const { kid, state, purpose } = key;
@@ -116,18 +122,22 @@ export class KeyChanges {
       // revoked as well, or it would take over when it is due.
       const fresh = await this.#parts.keys.newKey(purpose, this.#now());
       const published = this.#parts.keys.pending(purpose);
+      const entryIds: string[] = [];
       if (published !== undefined)
-        this.#endAlone(published, 'revoked', (id, now) =>
-          entryOf(keyRevoked(published.kid, { purpose, reason }, actor), id, now),
+        entryIds.push(
+          this.#endAlone(published, 'revoked', (id, now) =>
+            entryOf(keyRevoked(published.kid, { purpose, reason }, actor), id, now),
+          ),
         );
       const data = { purpose, reason, replaced_by: fresh.kid };
-      this.#replace(key, fresh, (_size, now) => ({
+      const own = this.#replace(key, fresh, (_size, now) => ({
         kid,
         state: 'revoked',
         entry: entryOf(keyRevoked(kid, data, actor), uuid7(now), now),
       }));
+      entryIds.push(own);
       await this.#appendOwed();
-      return this.#find(kid);
+      return { key: this.#find(kid), entryIds };
     });
   }
 
@@ -172,7 +182,7 @@ export class KeyChanges {
     return successor;
   }
 
-  async #takeOver(successor: Key): Promise<Key> {
+  async #takeOver(successor: Key): Promise<KeyChange> {
     const { append, hooks } = this.#parts;
     const purpose = successor.purpose as LedgerKeyPurpose;
     const old = this.#active(purpose);
@@ -184,13 +194,16 @@ export class KeyChanges {
     hooks.at('key-rotated');
 
     // 3. and 4.
-    this.#replace(old, successor, (size, now) => retirement(old, size, now, actor));
+    const retired = this.#replace(old, successor, (size, now) => retirement(old, size, now, actor));
     await this.#appendOwed();
-    return this.#find(successor.kid);
+    return { key: this.#find(successor.kid), entryIds: [entry_id, retired] };
   }
 
-  /** Everything in one turn: what was signed before is committed, nothing is signed in between. */
-  #replace(old: Key, successor: Key, end: (size: number, nowMs: number) => Ending): void {
+  /**
+   * Everything in one turn: what was signed before is committed, nothing is signed in between. Returns the id of the
+   * entry of the key that ends.
+   */
+  #replace(old: Key, successor: Key, end: (size: number, nowMs: number) => Ending): string {
     const { keys, sequencer, hooks } = this.#parts;
     const size = sequencer.settle();
     const timeMs = this.#now();
@@ -204,22 +217,25 @@ export class KeyChanges {
     this.#owed.push(ending.entry);
     this.#signAnew();
     hooks.at('keys-changed');
+    return ending.entry.id;
   }
 
   /** A key ends that nothing takes the place of, and the log is told. */
-  async #end(key: Key, state: Ending['state'], entryWith: EntryMaker): Promise<Key> {
-    this.#endAlone(key, state, entryWith);
+  async #end(key: Key, state: Ending['state'], entryWith: EntryMaker): Promise<KeyChange> {
+    const entryId = this.#endAlone(key, state, entryWith);
     await this.#appendOwed();
-    return this.#find(key.kid);
+    return { key: this.#find(key.kid), entryIds: [entryId] };
   }
 
-  #endAlone(key: Key, state: Ending['state'], entryWith: EntryMaker): void {
+  /** Returns the id of the entry. */
+  #endAlone(key: Key, state: Ending['state'], entryWith: EntryMaker): string {
     const now = this.#now();
     const entry = entryWith(uuid7(now), now);
     this.#parts.keys.change([key.with(ended(key.file, { state, entry }, 0, now))]);
     this.#parts.hooks.at('old-key-ended');
     this.#owed.push(entry);
     this.#signAnew();
+    return entry.id;
   }
 
   /** Nobody is to be shown a head that verifiers refuse. */

@@ -42,8 +42,8 @@ export function planChange(
       putNote(tables, row, change.note, by, nowMs);
       alert.note_count++;
     }
-    const update = alerts.save(row, { ...row, alert }, by.id, nowMs);
-    if (change.ai_override !== undefined) outbox.add(overridden(row, change.ai_override, by), nowMs);
+    const update = alerts.save(row, { ...row, alert }, by, nowMs);
+    if (change.ai_override !== undefined) outbox.add(overridden(row, change.ai_override, by), nowMs, by.call);
     return update;
   };
 }
@@ -61,7 +61,7 @@ export function planNote(
   return () => {
     const note = putNote(tables, row, text, by, nowMs);
     const alert = { ...row.alert, note_count: row.alert.note_count + 1 };
-    return { note, update: alerts.save(row, { ...row, alert }, by.id, nowMs) };
+    return { note, update: alerts.save(row, { ...row, alert }, by, nowMs) };
   };
 }
 
@@ -79,7 +79,7 @@ export function settle(
     if (row === undefined) continue;
     const alert = { ...row.alert, transparency: { leaf_index, tree_size, leaf_hash } };
     tables.alertPlaces.putSync(leaf_index, row.id);
-    updates.push(alerts.save(row, { ...row, alert }, 'system', nowMs));
+    updates.push(alerts.save(row, { ...row, alert }, { id: 'system' }, nowMs));
   }
   return updates;
 }
@@ -107,7 +107,7 @@ export function logAgain(
     if (row?.alert.transparency === undefined) continue;
     const { transparency, ...alert } = row.alert;
     tables.alertPlaces.removeSync(transparency.leaf_index);
-    updates.push(alerts.save(row, { ...row, raised: false, alert }, 'system', nowMs));
+    updates.push(alerts.save(row, { ...row, raised: false, alert }, { id: 'system' }, nowMs));
   }
   return updates;
 }

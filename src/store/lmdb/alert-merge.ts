@@ -75,7 +75,7 @@ export class AlertMerge {
     for (const [key, intervals] of this.#intervals) tables.alertKeys.putSync(key, intervals);
     for (const [rule, windows] of this.#windows) tables.ruleWindows.putSync(rule, windows);
     return Array.from(this.#drafts.values(), ({ before, ...row }) =>
-      alerts.save(before, row, 'system', this.#nowMs),
+      alerts.save(before, row, { id: 'system' }, this.#nowMs),
     );
   }
 

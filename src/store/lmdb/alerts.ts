@@ -3,7 +3,8 @@ import type { Alert } from '../../contract/resources/alert.ts';
 import { type Severity, severities } from '../../contract/resources/common.ts';
 import { ServiceError } from '../../errors.ts';
 import { canonicalUuid } from '../../uuid.ts';
-import type { AlertUpdate } from '../store.ts';
+import type { Actor, AlertUpdate } from '../store.ts';
+import type { OpenAlerts } from './inventory/open-alerts.ts';
 import type { Outbox } from './outbox.ts';
 import { type AlertRow, entryCount, lastSequence, type Tables } from './tables.ts';
 
@@ -23,10 +24,12 @@ export class Alerts {
   #seq = 0;
   readonly #tables: Tables;
   readonly #outbox: Outbox;
+  readonly #openAlerts: OpenAlerts;
 
-  constructor(tables: Tables, outbox: Outbox) {
+  constructor(tables: Tables, outbox: Outbox, openAlerts: OpenAlerts) {
     this.#tables = tables;
     this.#outbox = outbox;
+    this.#openAlerts = openAlerts;
     this.reload();
   }
 
@@ -53,7 +56,7 @@ export class Alerts {
   save(
     before: AlertRow | undefined,
     after: Omit<AlertRow, 'seq'>,
-    actor: string,
+    by: Pick<Actor, 'id' | 'call'>,
     nowMs: number,
   ): AlertUpdate {
     const { alerts, alertLog, alertTimes } = this.#tables;
@@ -72,7 +75,8 @@ export class Alerts {
       alertTimes.putSync([Date.parse(alert.last_seen), row.id], true);
     }
     alerts.putSync(row.id, row);
-    if (raises) this.#outbox.add(alertRaised(row.id, alert, actor), nowMs);
+    this.#openAlerts.saved(before, row);
+    if (raises) this.#outbox.add(alertRaised(row.id, alert, by.id), nowMs, by.call);
     return { seq, alert: { id: row.id, ...alert } };
   }
 }

@@ -1,18 +1,27 @@
-import { ServiceError } from '../../errors.ts';
-import type { AuditListQuery, ListPage, StoredAuditRecord } from '../store.ts';
+import { type AuditRecord, maxEntryIds } from '../../contract/resources/audit-record.ts';
+import { auditList, type ListedRecord } from '../lists/audit-records.ts';
+import { boundsOnlyTime } from '../lists/filter.ts';
+import { pageFrom, pageOf, type Row } from '../lists/list.ts';
+import type { ListPage, ListQuery, StoredAuditRecord } from '../store.ts';
+import { takeEntries } from './call-entries.ts';
 import { type AuditRow, entryCount, type Tables } from './tables.ts';
+import { placesByTime, timeRange } from './time-pages.ts';
 
 /** Records removed for each that is added, at most: more than come, so that a limit that was lowered is reached. */
 const sweptForEach = 4;
-/** Rows read between two looks at whether anybody still waits: a millisecond. */
-const rowsAtOnce = 1024;
 
-/** Plans new records; those under an id and time that exist replace them. The oldest beyond `max` go. */
-export function planAudit({ audit }: Tables, records: readonly StoredAuditRecord[], max: number): () => void {
+/** Plans new records; those that are there already, by id and time, stay as they are. The oldest beyond `max` go. */
+export function planAudit(tables: Tables, records: readonly StoredAuditRecord[], max: number): () => void {
   return () => {
-    for (const { id, ...record } of records) {
-      const { actor, operation, outcome, time } = record;
-      audit.putSync([Date.parse(time), id], [actor, operation, outcome, JSON.stringify(record)]);
+    const { audit } = tables;
+    for (const { id, call, ...attributes } of records) {
+      const { actor, operation, outcome, time } = attributes;
+      const key: [number, string] = [Date.parse(time), id];
+      if (audit.doesExist(key)) continue;
+      const caused = call === undefined ? [] : takeEntries(tables, call);
+      const entry_ids = [...(attributes.entry_ids ?? []), ...caused].slice(0, maxEntryIds);
+      const record: AuditRecord = { ...attributes, ...(entry_ids.length === 0 ? {} : { entry_ids }) };
+      audit.putSync(key, [actor, operation, outcome, JSON.stringify(record)]);
     }
     const excess = Math.min(entryCount(audit) - max, sweptForEach * records.length);
     if (excess > 0) for (const key of [...audit.getKeys({ limit: excess })]) audit.removeSync(key);
@@ -20,49 +29,56 @@ export function planAudit({ audit }: Tables, records: readonly StoredAuditRecord
 }
 
 /**
- * One page, newest first, with the exact total. Without a filter keys are counted, at 0.06 µs each; with one, every
- * record of the range is read.
+ * One page, with the exact total. Where only the time is bounded, keys are counted, at 0.06 µs each, and no more is
+ * read than the page; with a filter, every record of the range is read.
  *
  * @param cancelled - asked now and then; once true, it ends with CANCELLED
  */
-export function listAudit({ audit }: Tables, query: AuditListQuery, cancelled: () => boolean): ListPage {
-  const { from, to, page, per_page } = query;
-  // A time alone sorts before all keys of that time.
-  const start = to === undefined ? {} : { start: [to] as unknown as [number, string] };
-  const end = from === undefined ? {} : { end: [from] as unknown as [number, string] };
-  const range = { ...start, ...end, reverse: true };
-  const offset = (page - 1) * per_page;
-  const shown: string[] = [];
-  const show = ([, id]: [number, string], [, , , json]: AuditRow) =>
-    shown.push(`{"id":${JSON.stringify(id)},"type":"audit_record","attributes":${json}}`);
-
-  let total = 0;
-  const wanted = compile(query);
-  if (wanted === undefined) {
-    // A copy, because lmdb-js writes to the options of a count.
-    total = from === undefined && to === undefined ? entryCount(audit) : audit.getKeysCount({ ...range });
-    if (offset < total)
-      for (const { key, value } of audit.getRange({ ...range, offset, limit: per_page })) show(key, value);
-  } else {
-    let read = 0;
-    for (const { key, value } of audit.getRange(range)) {
-      if (++read % rowsAtOnce === 0 && cancelled())
-        throw new ServiceError('CANCELLED', 'nobody waits for this query any more');
-      if (!wanted(value)) continue;
-      if (total >= offset && total < offset + per_page) show(key, value);
-      total++;
-    }
-  }
-  return { json: new TextEncoder().encode(`[${shown.join(',')}]`), total, page };
+export function listAudit({ audit }: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
+  const { shown, ...rest } =
+    query.sort === 'time' && boundsOnlyTime(query)
+      ? pageFrom(auditList, query, (after, offset) => placesByTime(audit, query, after, offset))
+      : pageOf(auditList, rows(audit, query), query, cancelled);
+  const texts = shown.map(({ value, id }) => {
+    const [, , , json] = audit.get([value as number, id])!;
+    return `{"id":${JSON.stringify(id)},"type":"${auditList.type}","attributes":${json}}`;
+  });
+  return { json: new TextEncoder().encode(`[${texts.join(',')}]`), ...rest };
 }
 
-/** Undefined where everything is wanted. */
-function compile({ actor, operation, outcome }: AuditListQuery): ((row: AuditRow) => boolean) | undefined {
-  const sets = [actor, operation, outcome].map((values) =>
-    values === undefined ? undefined : new Set<string>(values),
-  );
-  const terms = sets.flatMap((values, column) =>
-    values === undefined ? [] : [(row: AuditRow) => values.has(row[column]!)],
-  );
-  return terms.length === 0 ? undefined : (row) => terms.every((term) => term(row));
+function* rows(audit: Tables['audit'], query: ListQuery): Generator<Row<ListedRecord>> {
+  for (const { key, value } of audit.getRange(timeRange(query)))
+    yield { id: key[1], item: new AuditItem(key[0], value) };
+}
+
+class AuditItem implements ListedRecord {
+  readonly time: number;
+  readonly #row: AuditRow;
+  #attributes: AuditRecord | undefined;
+
+  constructor(time: number, row: AuditRow) {
+    this.time = time;
+    this.#row = row;
+  }
+
+  get actor(): string {
+    return this.#row[0];
+  }
+
+  get operation(): string {
+    return this.#row[1];
+  }
+
+  get outcome(): string {
+    return this.#row[2];
+  }
+
+  get json(): string {
+    return this.#row[3];
+  }
+
+  get attributes(): AuditRecord {
+    this.#attributes ??= JSON.parse(this.json) as AuditRecord;
+    return this.#attributes;
+  }
 }

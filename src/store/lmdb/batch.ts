@@ -9,10 +9,13 @@ import { atLeast } from './alerts.ts';
 import type { LmdbEvents } from './events.ts';
 import { diskIsFull } from './group-commit.ts';
 import type { RememberedAnswers } from './idempotency.ts';
+import type { Inventory } from './inventory/inventory.ts';
+import type { AssetsPart } from './inventory/parts.ts';
 
 export interface BatchParts extends AlertTables {
   readonly events: LmdbEvents;
   readonly answers: RememberedAnswers;
+  readonly inventory: Pick<Inventory<AssetsPart>, 'observe' | 'sight'>;
   readonly alertWindowMs: number;
   readonly nowMs: number;
   /** Whether the volume has nothing left but its reserve. */
@@ -20,7 +23,8 @@ export interface BatchParts extends AlertTables {
 }
 
 /**
- * Plans what one ingest request adds: events, alerts, outbox rows and the remembered answer.
+ * Plans what one ingest request adds: events with what they show of the network, alerts, outbox rows
+ * and the remembered answer.
  *
  * @throws CONFLICT when the Idempotency-Key came with another request; UNAVAILABLE when the disk is full, or when alerts
  * that must be logged could come of it and the outbox is full.
@@ -35,6 +39,8 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
   if (batch.findings.some(({ severity }) => atLeast(severity, 'high'))) outbox.requireRoom();
   return () => {
     const { blocks, eventIdOf, duplicates } = appendBlocks(parts.events, batch.blocks);
+    parts.inventory.observe(blocks);
+    parts.inventory.sight(batch.sightings ?? []);
     const merge = new AlertMerge(parts, parts.alertWindowMs, nowMs);
     for (const finding of [...batch.findings].sort((a, b) => a.timestamp - b.timestamp)) {
       const eventId = finding.event === undefined ? undefined : eventIdOf(finding.event);

@@ -41,6 +41,12 @@ export class BlockDirectory {
 
   /** The block that has this row, or -1. */
   find(seq: number): number {
+    const block = this.placeOf(seq);
+    return block >= 0 && seq < this.firstSeq[block]! + this.rows[block]! ? block : -1;
+  }
+
+  /** The last block that doesn't begin after this row, or -1. */
+  placeOf(seq: number): number {
     let low = 0;
     let high = this.count;
     while (low < high) {
@@ -48,8 +54,7 @@ export class BlockDirectory {
       if (this.firstSeq[middle]! <= seq) low = middle + 1;
       else high = middle;
     }
-    const block = low - 1;
-    return block >= 0 && seq < this.firstSeq[block]! + this.rows[block]! ? block : -1;
+    return low - 1;
   }
 
   #grow(): void {

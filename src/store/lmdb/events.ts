@@ -1,6 +1,8 @@
 import type { DnsEvent } from '../../contract/resources/dns-event.ts';
 import type { NetworkEvent } from '../../contract/resources/network-event.ts';
+import { type AssetLookup, noAssets } from '../../events/asset-lookup.ts';
 import { type EventBlock, openBlock } from '../../events/block.ts';
+import { BlockAssets } from '../../events/block-assets.ts';
 import { BlockBuilder } from '../../events/block-builder.ts';
 import { tables } from '../../events/columns.ts';
 import { parseEventId } from '../../events/event-id.ts';
@@ -33,11 +35,16 @@ export interface Appended {
  */
 export class LmdbEvents {
   readonly #store: BlockStore;
+  readonly #assets: AssetLookup;
   #directories = newDirectories();
 
-  /** @param cancelled - asked between blocks by reads; once true, they end with CANCELLED */
-  constructor(env: RootDatabase, cancelled?: () => boolean) {
+  /**
+   * @param cancelled - asked between blocks by reads; once true, they end with CANCELLED
+   * @param assets - of the same snapshot as the reads
+   */
+  constructor(env: RootDatabase, cancelled?: () => boolean, assets: AssetLookup = noAssets) {
     this.#store = new BlockStore(env, cancelled);
+    this.#assets = assets;
   }
 
   /**
@@ -87,7 +94,7 @@ export class LmdbEvents {
 
   list(query: EventListQuery): ListPage {
     const { table, filter, order, per_page } = query;
-    const compiled = compileFilter(table, filter);
+    const compiled = compileFilter(table, filter, this.#assets);
     const hash = queryHash(table, filter, order);
     const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor, hash);
     const { directory, state } = this.#snapshot(table);
@@ -125,7 +132,8 @@ export class LmdbEvents {
     const seq = this.#find(table, directory, state, id.toLowerCase());
     if (seq === undefined) return undefined;
     const block = this.#blockOf(directory, seq);
-    return block === undefined ? undefined : readEvent(block, seq - block.firstSeq).attributes;
+    if (block === undefined) return undefined;
+    return readEvent(block, seq - block.firstSeq, new BlockAssets(block, this.#assets)).attributes;
   }
 
   /**
@@ -139,7 +147,7 @@ export class LmdbEvents {
     limit: number,
     scanRows: number = limits.maxReplayScanRows,
   ): Replay<NetworkEvent | DnsEvent> {
-    const compiled = compileFilter(table, filter);
+    const compiled = compileFilter(table, filter, this.#assets);
     const { directory, state } = this.#snapshot(table);
     const head = state.next_seq - 1;
     const oldest = directory.count === 0 ? state.next_seq : directory.firstSeq[0]!;
@@ -150,11 +158,12 @@ export class LmdbEvents {
       const firstSeq = directory.firstSeq[i]!;
       if (firstSeq + directory.rows[i]! <= since + 1) continue;
       const block = this.#store.open(table, firstSeq, directory.rows[i]!);
+      const assets = new BlockAssets(block, this.#assets);
       for (const row of compiled.select(block)) {
         const seq = firstSeq + row;
         if (seq <= since) continue;
         if (events.length === limit) return { events, next: events.at(-1)?.seq ?? since, head, lost };
-        const { id, attributes } = readEvent(block, row);
+        const { id, attributes } = readEvent(block, row, assets);
         events.push({ seq, id, data: attributes });
       }
       scanned += block.rows;
@@ -162,6 +171,33 @@ export class LmdbEvents {
       if (scanned >= scanRows) return { events, next: last, head, lost };
     }
     return { events, next: head, head, lost };
+  }
+
+  /**
+   * The stored rows with a sequence in [from, to), ascending, a block at a time: rows [first, end) of it. A block is
+   * good until the next, and no longer than the next change. Inside a write transaction its own rows are there too.
+   */
+  *rows(
+    table: Table,
+    from: number,
+    to: number = Number.POSITIVE_INFINITY,
+  ): Generator<{ readonly block: EventBlock; readonly first: number; readonly end: number }> {
+    const state = this.#store.state(table);
+    const directory = this.#directories[table];
+    directory.update(this.#store, state);
+    for (let i = Math.max(0, directory.placeOf(from)); i < directory.count; i++) {
+      const firstSeq = directory.firstSeq[i]!;
+      const rows = directory.rows[i]!;
+      if (firstSeq >= to) return;
+      const first = Math.max(0, from - firstSeq);
+      const end = Math.min(rows, to - firstSeq);
+      if (first < end) yield { block: this.#store.open(table, firstSeq, rows), first, end };
+    }
+  }
+
+  /** The sequence that the next row of a table gets, and how many rows there are, within a transaction too. */
+  next(table: Table): number {
+    return this.#store.state(table).next_seq;
   }
 
   /** Newest committed sequence; 0 before the first. */
@@ -232,16 +268,17 @@ export class LmdbEvents {
   }
 
   #write(directory: BlockDirectory, search: EventQuery, found: readonly Position[]): Uint8Array<ArrayBuffer> {
-    const opened = new Map<number, EventBlock>();
+    const opened = new Map<number, BlockAssets>();
     const resources = found.map(({ seq }) => {
       const place = directory.find(seq);
       if (place < 0) throw new Error(`event ${seq} of ${directory.table} events is missing`);
-      let block = opened.get(place);
-      if (block === undefined) {
-        block = search.open(place);
-        opened.set(place, block);
+      let assets = opened.get(place);
+      if (assets === undefined) {
+        assets = new BlockAssets(search.open(place), this.#assets);
+        opened.set(place, assets);
       }
-      return writeEventJson(block, seq - block.firstSeq);
+      const { block } = assets;
+      return writeEventJson(block, seq - block.firstSeq, assets);
     });
     return new TextEncoder().encode(`[${resources.join(',')}]`);
   }

@@ -24,6 +24,13 @@ interface Outcome {
   readonly settle: () => void;
 }
 
+interface GroupOptions {
+  forget(): void;
+  diskFull(): boolean;
+  onIdle?(): void;
+  beforeFlush?(): void;
+}
+
 /**
  * Payload that one transaction takes: LMDB keeps dirty pages in memory until the flush, and answers wait for the
  * slowest of their group.
@@ -50,17 +57,20 @@ export class GroupCommit {
   readonly #diskFull: () => boolean;
   readonly #forget: () => void;
   readonly #onIdle: () => void;
+  readonly #beforeFlush: () => void;
 
   /**
+   * `beforeFlush` is called at the end of each transaction, in it.
    * `forget` is called after a transaction was undone: what is kept in memory must be read anew.
    * `diskFull` says whether the volume has no room left.
    * `onIdle` is called when nothing waits any more.
    */
-  constructor(db: Transactor, options: { forget(): void; diskFull(): boolean; onIdle?(): void }) {
+  constructor(db: Transactor, options: GroupOptions) {
     this.#db = db;
     this.#diskFull = options.diskFull;
     this.#forget = options.forget;
     this.#onIdle = options.onIdle ?? (() => {});
+    this.#beforeFlush = options.beforeFlush ?? (() => {});
   }
 
   get pending(): number {
@@ -124,6 +134,7 @@ export class GroupCommit {
           outcomes.push(apply(call));
         }
         broken = undefined;
+        this.#beforeFlush();
       });
     } catch (error) {
       this.#forget();

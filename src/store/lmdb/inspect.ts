@@ -4,6 +4,7 @@ import { tables as eventTables } from '../../events/columns.ts';
 import type { Table } from '../../events/records.ts';
 import { openDatabase } from '../../lmdb.ts';
 import { BlockStore } from './block-store.ts';
+import { checkAssets } from './inventory/asset-check.ts';
 import { databaseFile, laterTables, openTables, type Tables } from './tables.ts';
 
 /** What a siem.mdb holds. */
@@ -46,6 +47,7 @@ export async function inspectStore(
     for (const name of Object.keys(tables) as (keyof Tables)[])
       if (!missing.includes(name)) for (const _ of reading(tables, name));
     if (!missing.includes('principalTokens')) checkTokenIndex(tables);
+    if (!missing.includes('assets')) checkAssets(tables);
     const blocks = new BlockStore(root);
     const events = Object.fromEntries(eventTables.map((table) => [table, countEvents(blocks, table)]));
     return {

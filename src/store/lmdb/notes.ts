@@ -2,7 +2,11 @@ import type { AlertNote } from '../../contract/resources/alert-note.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
-import type { Actor, ListPage } from '../store.ts';
+import { boundsOnlyTime } from '../lists/filter.ts';
+import { type Found, pageFrom, pageOf, type Row } from '../lists/list.ts';
+import { type NumberedNote, noteListOf } from '../lists/notes.ts';
+import type { Place } from '../lists/order.ts';
+import type { Actor, ListPage, ListQuery } from '../store.ts';
 import { jsonPage } from './page.ts';
 import type { AlertRow, Tables } from './tables.ts';
 
@@ -34,19 +38,53 @@ export function putNote(tables: Tables, row: AlertRow, text: string, by: Actor, 
   return note;
 }
 
-/** Newest first. Empty for an alert that isn't there. */
-export function listNotes(tables: Tables, alertId: string, page: number, perPage: number): ListPage {
-  const id = canonicalUuid(alertId);
-  const total = id === undefined ? 0 : (tables.alerts.get(id)?.alert.note_count ?? 0);
-  const newest = total - (page - 1) * perPage;
-  const notes: StoredNote[] = [];
-  for (let number = newest; id !== undefined && number > Math.max(0, newest - perPage); number--) {
-    const note = tables.notes.get([id, number]);
-    if (note !== undefined) notes.push(note);
+/** One page of the notes of an alert; empty for one that isn't there. Without a filter, only the page is read. */
+export function listNotes(
+  tables: Tables,
+  alertId: string,
+  query: ListQuery,
+  cancelled: () => boolean,
+): ListPage {
+  const alert = canonicalUuid(alertId) ?? '';
+  const list = noteListOf(alert);
+  const { shown, ...rest } =
+    boundsOnlyTime(query) && query.from === undefined && query.to === undefined
+      ? pageFrom(list, query, (after, offset) => byNumber(tables, alert, query, after, offset))
+      : pageOf(list, rows(tables, alert), query, cancelled);
+  const resources = shown.map(({ value }) => {
+    const { id, ...attributes } = tables.notes.get([alert, value as number])!;
+    return { id, type: list.type, attributes };
+  });
+  return { json: jsonPage(resources), ...rest };
+}
+
+function* rows({ notes }: Tables, alert: string): Generator<Row<NumberedNote>> {
+  for (const { key, value } of notes.getRange(rangeOf(alert)))
+    yield { id: value.id, item: { number: key[1], note: value } };
+}
+
+const rangeOf = (alert: string) => ({
+  start: [alert, 0] as [string, number],
+  end: [alert, Number.POSITIVE_INFINITY] as [string, number],
+});
+
+/** Numbers are without gaps. */
+function byNumber(
+  { alerts, notes }: Tables,
+  alert: string,
+  { order, per_page }: ListQuery,
+  after: Place | undefined,
+  offset: number,
+): Found {
+  const total = alerts.get(alert)?.alert.note_count ?? 0;
+  const step = order === 'asc' ? 1 : -1;
+  const first =
+    after === undefined ? (order === 'asc' ? 1 + offset : total - offset) : Number(after.value) + step;
+  const places: Place[] = [];
+  for (let number = first; places.length <= per_page; number += step) {
+    const note = number < 1 || number > total ? undefined : notes.get([alert, number]);
+    if (note === undefined) break;
+    places.push({ value: number, id: note.id });
   }
-  return {
-    json: jsonPage(notes.map(({ id, ...attributes }) => ({ id, type: 'alert_note', attributes }))),
-    total,
-    page,
-  };
+  return { total, places };
 }

@@ -3,6 +3,7 @@ import { invalidField, ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
 import type { OutboxRow } from '../store.ts';
+import { noteEntry } from './call-entries.ts';
 import { lastSequence, type Tables } from './tables.ts';
 
 /**
@@ -48,11 +49,15 @@ export class Outbox {
     return this.#tables.outboxIds.doesExist(id);
   }
 
-  /** `id` becomes the entry's and must be new here. Within a transaction. */
-  add(event: CriticalEvent, nowMs: number, id: string = uuid7(nowMs)): void {
+  /**
+   * `id` becomes the entry's and must be new here. `call` is that through which it was caused, where it was by one.
+   * Within a transaction.
+   */
+  add(event: CriticalEvent, nowMs: number, call?: string, id: string = uuid7(nowMs)): void {
     const seq = this.#last + 1;
     this.#tables.outbox.putSync(seq, entryOf(event, id, nowMs));
     this.#tables.outboxIds.putSync(id, seq);
+    if (call !== undefined) noteEntry(this.#tables, call, { id, seq }, nowMs);
     this.#last = seq;
     this.#rows++;
   }
@@ -77,11 +82,11 @@ export class Outbox {
 export function planRecord(
   outbox: Outbox,
   event: CriticalEvent,
-  id: string | undefined,
+  { id, call }: { readonly id?: string | undefined; readonly call?: string | undefined },
   nowMs: number,
 ): () => void {
   if (id !== undefined && canonicalUuid(id) !== id) throw invalidField('id', 'must be a UUID in lower case');
   if (id !== undefined && outbox.has(id)) return () => {};
   outbox.requireRoom();
-  return () => outbox.add(event, nowMs, id);
+  return () => outbox.add(event, nowMs, call, id);
 }

@@ -3,9 +3,8 @@ import { ServiceError } from '../../errors.ts';
 import { canonicalUuid } from '../../uuid.ts';
 import type { Actor, Principal, PrincipalChange, PrincipalChanged } from '../store.ts';
 import { indexAdministrator, isAdministrator } from './administrators.ts';
-import { keyHash } from './key-hash.ts';
 import type { Outbox } from './outbox.ts';
-import { requireFreeName } from './principals.ts';
+import { indexName, requireFreeName } from './principal-names.ts';
 import { entryCount, type Tables } from './tables.ts';
 import { liveSessions, revoke } from './tokens.ts';
 
@@ -34,7 +33,7 @@ export function planPrincipalChange(
   const differs = differences(before, change);
   if (Object.keys(differs).length === 0) return () => ({ principal: before, ended: [] });
   const after: Principal = { ...before, ...differs, version: (before.version ?? 1) + 1 };
-  if (differs.name !== undefined) requireFreeName(tables, differs.name);
+  if (differs.name !== undefined) requireFreeName(tables, differs.name, before.id);
   requireAdministrator(tables, before, after);
   const events = [
     ...(differs.status === undefined
@@ -52,12 +51,9 @@ export function planPrincipalChange(
   if (rows > 0) outbox.requireRoom(rows);
   return () => {
     tables.principals.putSync(after.id, after);
-    if (differs.name !== undefined) {
-      tables.principalNames.removeSync(keyHash(before.name));
-      tables.principalNames.putSync(keyHash(after.name), after.id);
-    }
+    if (differs.name !== undefined) indexName(tables, after, before.name);
     indexAdministrator(tables, after);
-    for (const event of events) outbox.add(event, nowMs);
+    for (const event of events) outbox.add(event, nowMs, by.call);
     for (const session of ending) revoke(tables, outbox, session, by, nowMs);
     return { principal: after, ended: ending.map(({ jti }) => jti) };
   };

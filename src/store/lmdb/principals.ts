@@ -1,15 +1,26 @@
 import { principalProvisioned } from '../../contract/critical-events.ts';
+import { principalAttributes } from '../../contract/resources/principal.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import type { Actor, Principal } from '../store.ts';
+import { pageOf } from '../lists/list.ts';
+import { principalList } from '../lists/principals.ts';
+import type { Actor, ListPage, ListQuery, Principal } from '../store.ts';
 import { indexAdministrator } from './administrators.ts';
-import { keyHash } from './key-hash.ts';
 import type { Outbox } from './outbox.ts';
+import { jsonPage } from './page.ts';
+import { indexName, requireFreeName } from './principal-names.ts';
 import { entryCount, type Tables } from './tables.ts';
 
-export function principalByName(tables: Tables, name: string): Principal | undefined {
-  const id = tables.principalNames.get(keyHash(name));
-  return id === undefined ? undefined : tables.principals.get(id);
+/** One page, with the exact total: of what is shown of principals. */
+export function findPrincipals({ principals }: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
+  const rows = principals.getRange().map(({ key, value }) => ({ id: key, item: value }));
+  const { shown, ...rest } = pageOf(principalList, rows, query, cancelled);
+  const resources = shown.map(({ id }) => ({
+    id,
+    type: principalList.type,
+    attributes: principalAttributes(principals.get(id)!),
+  }));
+  return { json: jsonPage(resources), ...rest };
 }
 
 /** Newest first: their keys are UUIDv7. */
@@ -18,15 +29,6 @@ export function listPrincipals(tables: Tables, page: number, perPage: number) {
   const offset = (page - 1) * perPage;
   const range = offset < total ? tables.principals.getRange({ reverse: true, offset, limit: perPage }) : [];
   return { principals: Array.from(range, ({ value }) => value), total };
-}
-
-/** @throws CONFLICT */
-export function requireFreeName(tables: Tables, name: string): void {
-  if (!tables.principalNames.doesExist(keyHash(name))) return;
-  throw new ServiceError('CONFLICT', `a principal named ${name} exists`, {
-    field: 'name',
-    reason: 'is taken',
-  });
 }
 
 /**
@@ -41,7 +43,7 @@ export function planPrincipal(
   by: Actor,
   nowMs: number,
 ): () => void {
-  requireFreeName(tables, principal.name);
+  requireFreeName(tables, principal.name, principal.id);
   if (tables.principals.doesExist(principal.id))
     throw new ServiceError('CONFLICT', `a principal with id ${principal.id} exists`, {
       field: 'id',
@@ -55,8 +57,8 @@ export function planPrincipal(
   if (others > 0) outbox.requireRoom();
   return () => {
     tables.principals.putSync(principal.id, principal);
-    tables.principalNames.putSync(keyHash(principal.name), principal.id);
+    indexName(tables, principal);
     indexAdministrator(tables, principal);
-    if (others > 0) outbox.add(principalProvisioned(principal.id, principal, by.id), nowMs);
+    if (others > 0) outbox.add(principalProvisioned(principal.id, principal, by.id), nowMs, by.call);
   };
 }

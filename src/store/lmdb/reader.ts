@@ -1,24 +1,35 @@
 import { join } from 'node:path';
+import { withAssets } from '../../events/alert-assets.ts';
+import { CachedAssets } from '../../events/cached-assets.ts';
 import { openDatabase } from '../../lmdb.ts';
 import { canonicalUuid } from '../../uuid.ts';
+import { serviceOf } from '../service-row.ts';
 import type { StoreReader } from '../store.ts';
 import { listAlerts, replayAlerts } from './alert-list.ts';
 import { listAudit } from './audit.ts';
 import { LmdbEvents } from './events.ts';
+import { assetLookup, getAsset, listAssetHistory, listAssets, mergedInto } from './inventory/asset-reads.ts';
+import { listServices } from './inventory/service-list.ts';
 import { listNotes } from './notes.ts';
-import { listPrincipals, principalByName } from './principals.ts';
+import { principalByName } from './principal-names.ts';
+import { findPrincipals, listPrincipals } from './principals.ts';
+import { lastScan, listScans, replayScans, unfinishedScans } from './scans.ts';
 import { databaseFile, entryCount, lastSequence, openTables } from './tables.ts';
-import { listTokens } from './tokens.ts';
+import { findTokens } from './tokens.ts';
+import { readSteps, readTopology } from './topology/reads.ts';
+import { lastStep } from './topology/segments.ts';
 
 /**
  * Opens siem.mdb for reading; `openStore` has created it before.
  *
- * @param cancelled - asked now and then by queries of events and of the audit log; once true, they end with CANCELLED
+ * @param cancelled - asked now and then by lists; once true, they end with CANCELLED
  */
 export function openReader(dataDir: string, cancelled?: () => boolean): StoreReader {
   const root = openDatabase(join(dataDir, databaseFile), { readOnly: true });
   const tables = openTables(root);
-  const events = new LmdbEvents(root, cancelled);
+  const assets = new CachedAssets(assetLookup(tables));
+  const events = new LmdbEvents(root, cancelled, assets);
+  const givenUp = cancelled ?? (() => false);
   /** Each call reads one snapshot, the newest. */
   const fresh = <A extends unknown[], R>(read: (...args: A) => R) => {
     return (...args: A): R => {
@@ -26,18 +37,37 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
       return read(...args);
     };
   };
+  /** The same for reads that name assets. */
+  const named = <A extends unknown[], R>(read: (...args: A) => R) =>
+    fresh((...args: A): R => {
+      assets.refresh();
+      return read(...args);
+    });
   const byId = <T>(table: { get(id: string): T | undefined }, text: string): T | undefined => {
     const id = canonicalUuid(text);
     return id === undefined ? undefined : table.get(id);
   };
   return {
-    listEvents: fresh((query) => events.list(query)),
-    getEvent: fresh((table, id) => events.get(table, id)) as StoreReader['getEvent'],
-    replayEvents: fresh((table, since, filter, limit) => events.replay(table, since, filter, limit)),
-    listAlerts: fresh((query) => listAlerts(tables, query)),
-    getAlert: fresh((id) => byId(tables.alerts, id)?.alert),
-    replayAlerts: fresh((since, filter, limit) => replayAlerts(tables, since, filter, limit)),
-    listNotes: fresh((alertId, page, perPage) => listNotes(tables, alertId, page, perPage)),
+    assets: {
+      at: (ip, timeMs) => assets.at(ip, timeMs),
+      owners: (ip) => assets.owners(ip),
+      ranges: (assetId) => assets.ranges(assetId),
+      generation: named(() => assets.generation()),
+    },
+    listEvents: named((query) => events.list(query)),
+    getEvent: named((table, id) => events.get(table, id)) as StoreReader['getEvent'],
+    replayEvents: named((table, since, filter, limit) => events.replay(table, since, filter, limit)),
+    listAlerts: named((query) => listAlerts(tables, query, givenUp, assets)),
+    getAlert: named((id) => {
+      const row = byId(tables.alerts, id);
+      return row && withAssets(row.alert, assets);
+    }),
+    replayAlerts: named((since, filter, limit) => replayAlerts(tables, since, filter, limit, assets)),
+    listNotes: fresh((alertId, query) => listNotes(tables, alertId, query, givenUp)),
+    getAsset: fresh((id) => getAsset(tables, id)),
+    listAssets: fresh((query) => listAssets(tables, query, givenUp)),
+    mergedInto: fresh((id) => mergedInto(tables, id)),
+    listAssetHistory: fresh((assetId, query) => listAssetHistory(tables, assetId, query, givenUp)),
     principal: fresh((id) => byId(tables.principals, id)),
     principalByName: fresh((name) => principalByName(tables, name)),
     token: fresh((jti) => byId(tables.tokens, jti)),
@@ -45,15 +75,35 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
       const token = byId(tables.tokens, jti);
       return token && { token, principal: tables.principals.get(token.principal_id) };
     }),
-    listTokens: fresh((page, perPage) => listTokens(tables, page, perPage)),
+    findTokens: fresh((query, nowMs) => findTokens(tables, query, nowMs, givenUp)),
+    findPrincipals: fresh((query) => findPrincipals(tables, query, givenUp)),
     listPrincipals: fresh((page, perPage) => listPrincipals(tables, page, perPage)),
     administrators: fresh(() => entryCount(tables.administrators)),
-    listAudit: fresh((query) => listAudit(tables, query, cancelled ?? (() => false))),
-    head: fresh((channel) =>
-      channel === 'alerts'
-        ? lastSequence(tables.alertLog)
-        : events.head(channel === 'events.network' ? 'network' : 'dns'),
-    ),
+    listAudit: fresh((query) => listAudit(tables, query, givenUp)),
+    getService: fresh((id) => {
+      const row = byId(tables.services, id);
+      return row && serviceOf(row);
+    }),
+    listServices: fresh((query) => listServices(tables, query, givenUp)),
+    listScans: fresh((query) => listScans(tables, query, givenUp)),
+    getScan: fresh((id) => byId(tables.scans, id)?.scan),
+    replayScans: fresh((since, filter, limit) => replayScans(tables, since, filter, limit)),
+    lastScan: fresh(() => lastScan(tables)),
+    unfinishedScans: fresh(() => unfinishedScans(tables)),
+    topology: named((query) => readTopology(tables, assets, query, Date.now())),
+    topologySteps: fresh((since, limit) => readSteps(tables, since, limit)),
+    head: fresh((channel) => {
+      switch (channel) {
+        case 'alerts':
+          return lastSequence(tables.alertLog);
+        case 'discovery':
+          return lastSequence(tables.scanLog);
+        case 'topology':
+          return lastStep(tables);
+        default:
+          return events.head(channel === 'events.network' ? 'network' : 'dns');
+      }
+    }),
     close: () => void root.close(),
   };
 }

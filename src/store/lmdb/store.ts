@@ -1,7 +1,10 @@
+import { randomInt } from 'node:crypto';
 import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CriticalEvent } from '../../contract/critical-events.ts';
+import type { AssetInput, AssetUpdateInput } from '../../contract/resources/asset.ts';
 import { ServiceError } from '../../errors.ts';
+import { compileHome } from '../../events/home-networks.ts';
 import { limits } from '../../limits.ts';
 import { copyDatabase, DatabaseFileError, openDatabase, type RootDatabase } from '../../lmdb.ts';
 import type {
@@ -9,6 +12,7 @@ import type {
   AlertChange,
   AlertChanged,
   AlertUpdate,
+  AssetChanged,
   Committed,
   IngestBatch,
   NotedPlace,
@@ -16,9 +20,13 @@ import type {
   Principal,
   PrincipalChange,
   PrincipalChanged,
+  ScannedHost,
+  ScanRecorded,
+  ScanUpdate,
   Settlement,
   Store,
   StoredAuditRecord,
+  StoredScan,
   StoreStatus,
   Token,
 } from '../store.ts';
@@ -30,13 +38,27 @@ import { planBatch } from './batch.ts';
 import { LmdbEvents } from './events.ts';
 import { GroupCommit, outOfSpace, type Plan } from './group-commit.ts';
 import { RememberedAnswers } from './idempotency.ts';
+import {
+  type AssetParts,
+  planChange as planAssetChange,
+  planCreate,
+  planRemove,
+} from './inventory/asset-change.ts';
+import { planMerge, planSplit } from './inventory/asset-merge.ts';
+import { Assets } from './inventory/assets.ts';
+import { Inventory } from './inventory/inventory.ts';
+import { OpenAlerts } from './inventory/open-alerts.ts';
+import { recordScan } from './inventory/scan-results.ts';
 import type { StoredNote } from './notes.ts';
 import { Outbox, planRecord } from './outbox.ts';
 import { type ChangeTerms, planPrincipalChange } from './principal-change.ts';
+import { completeNames } from './principal-names.ts';
 import { planPrincipal } from './principals.ts';
+import { planScan } from './scans.ts';
 import { databaseFile, openTables, type Tables } from './tables.ts';
 import { completeTokenIndex } from './token-index.ts';
 import { planRevocation, planRotation, planToken, planTokenUse } from './tokens.ts';
+import { Topology } from './topology/topology.ts';
 
 export interface StoreOptions {
   readonly dataDir: string;
@@ -48,6 +70,8 @@ export interface StoreOptions {
   readonly maxOutboxRows?: number;
   /** Default: limits.maxAuditRecords. */
   readonly maxAuditRecords?: number;
+  /** `network.home`: addresses and CIDR blocks. Default: none. */
+  readonly home?: readonly string[];
   /** What the volume has left. Default: asks the system. */
   readonly freeBytes?: () => number;
 }
@@ -57,6 +81,8 @@ const smallChangeBytes = 4096;
 /** A new password ends as many sessions as a principal may have. */
 const passwordChangeBytes = limits.maxTokensPerPrincipal * 1024;
 const auditRecordBytes = 1024;
+/** An asset or a service, with its indexes and history. */
+const scannedRowBytes = 2048;
 /**
  * Small blocks are merged a step (some 10 ms) at a time: under load seldom enough not to be felt, so that single
  * events don't pile up as blocks either; quickly once nothing else is to be done.
@@ -75,14 +101,18 @@ class LmdbStore implements Store {
   readonly #tables: Tables;
   readonly #events: LmdbEvents;
   readonly #outbox: Outbox;
+  readonly #openAlerts: OpenAlerts;
   readonly #alerts: Alerts;
   readonly #answers: RememberedAnswers;
+  readonly #topology: Topology;
+  readonly #inventory: Inventory<Assets>;
   readonly #queue: GroupCommit;
   readonly #alertWindowMs: number;
   readonly #maxAuditRecords: number;
   readonly #now: () => number;
   readonly #freeBytes: () => number;
   #mergeTimer: NodeJS.Timeout | undefined;
+  #inventoryTimer: NodeJS.Timeout | undefined;
   #copying: Promise<void> | undefined;
   #closing = false;
 
@@ -96,17 +126,40 @@ class LmdbStore implements Store {
     this.#root.transactionSync(() => {
       completeTokenIndex(this.#tables);
       completeAdministrators(this.#tables);
+      completeNames(this.#tables);
     });
     this.#events = new LmdbEvents(this.#root);
     this.#outbox = new Outbox(this.#tables, maxOutboxRows);
-    this.#alerts = new Alerts(this.#tables, this.#outbox);
+    this.#openAlerts = new OpenAlerts(this.#tables);
+    this.#alerts = new Alerts(this.#tables, this.#outbox, this.#openAlerts);
     this.#answers = new RememberedAnswers(this.#tables);
     this.#alertWindowMs = alertWindowMs;
     this.#now = clock;
+    this.#topology = new Topology({
+      tables: this.#tables,
+      now: clock,
+      seed: randomInt(2 ** 32),
+      transaction: (write) => this.#root.transactionSync(write),
+    });
+    this.#inventory = new Inventory({
+      tables: this.#tables,
+      events: this.#events,
+      isHome: compileHome(options.home ?? []),
+      assets: (services) => new Assets(this.#tables, services, this.#openAlerts, clock),
+      folds: [this.#topology],
+      now: clock,
+    });
+    this.#inventory.assets.rows.onWritten = (before, after) => this.#topology.assetWritten(before, after);
+    this.#inventory.assets.onServicesMoved = () => this.#inventory.force();
+    this.#root.transactionSync(() => this.#openAlerts.complete());
+    this.#catchUp();
     this.#queue = new GroupCommit(this.#root, {
       forget: () => this.#reload(),
       diskFull: () => this.#diskFull(),
       onIdle: () => this.#mergeIn(mergeWhileBusyMs),
+      beforeFlush: () => {
+        if (!this.#inventory.checkpoint()) this.#writeInventoryIn(limits.inventoryPauseMs);
+      },
     });
     this.#mergeIn(mergeWhileIdleMs);
   }
@@ -120,6 +173,26 @@ class LmdbStore implements Store {
     return this.#change(() => planChange(this.#parts(), id, change, by, version, this.#now()));
   }
 
+  createAsset(input: AssetInput, by: Actor): Promise<AssetChanged> {
+    return this.#changeAssets((parts) => planCreate(parts, input, by));
+  }
+
+  changeAsset(id: string, change: AssetUpdateInput, by: Actor, version?: number): Promise<AssetChanged> {
+    return this.#changeAssets((parts) => planAssetChange(parts, id, change, by, version));
+  }
+
+  removeAsset(id: string, _by: Actor, version?: number): Promise<void> {
+    return this.#changeAssets((parts) => planRemove(parts, id, version));
+  }
+
+  mergeAssets(id: string, into: string, by: Actor): Promise<AssetChanged> {
+    return this.#changeAssets((parts) => planMerge(parts, id, into, by));
+  }
+
+  splitAsset(id: string, identifiers: readonly string[], by: Actor): Promise<AssetChanged> {
+    return this.#changeAssets((parts) => planSplit(parts, id, identifiers, by));
+  }
+
   addNote(alertId: string, text: string, by: Actor): Promise<{ note: StoredNote; update: AlertUpdate }> {
     return this.#change(() => planNote(this.#parts(), alertId, text, by, this.#now()));
   }
@@ -128,8 +201,8 @@ class LmdbStore implements Store {
     return this.#outbox.oldest(limit);
   }
 
-  record(event: CriticalEvent, id?: string): Promise<void> {
-    return this.#change(() => planRecord(this.#outbox, event, id, this.#now()));
+  record(event: CriticalEvent, id?: string, call?: string): Promise<void> {
+    return this.#change(() => planRecord(this.#outbox, event, { id, call }, this.#now()));
   }
 
   settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]> {
@@ -184,6 +257,18 @@ class LmdbStore implements Store {
     return this.#queue.submit(uses.size * smallChangeBytes, () => planTokenUse(this.#tables, uses));
   }
 
+  saveScan(scan: StoredScan): Promise<ScanUpdate> {
+    return this.#change(() => planScan(this.#tables, scan));
+  }
+
+  recordScan(scanId: string, hosts: readonly ScannedHost[]): Promise<ScanRecorded> {
+    const rows = hosts.reduce((sum, { services }) => sum + 1 + services.length, 0);
+    return this.#queue.submit(
+      rows * scannedRowBytes,
+      () => () => recordScan(this.#inventory, this.#tables, scanId, hosts),
+    );
+  }
+
   addAudit(records: readonly StoredAuditRecord[]): Promise<void> {
     return this.#queue.submit(records.length * auditRecordBytes, () =>
       planAudit(this.#tables, records, this.#maxAuditRecords),
@@ -205,20 +290,35 @@ class LmdbStore implements Store {
       blocks: this.#events.blocks(),
       alerts: this.#alerts.count,
       outbox: this.#outbox.rows,
+      assets: this.#inventory.assets.count,
+      services: this.#inventory.services.count,
+      limits_reached: this.#inventory.limitsReached(),
       bytes: statSync(this.#file).size,
     };
   }
 
   async close(): Promise<void> {
     this.#closing = true;
+    if (this.#inventory.dirty > 0) this.#writeInventory();
     await this.#queue.close();
     clearTimeout(this.#mergeTimer);
+    clearTimeout(this.#inventoryTimer);
     await this.#copying?.catch(() => undefined);
     await this.#root.close();
   }
 
   #change<T>(plan: Plan<T>): Promise<T> {
     return this.#queue.submit(smallChangeBytes, plan);
+  }
+
+  /** A change of assets is planned on what all events say, and everything in memory is written with it. */
+  #changeAssets<T>(plan: (parts: AssetParts) => () => T): Promise<T> {
+    return this.#change(() => {
+      this.#inventory.ready();
+      this.#inventory.force();
+      const { assets, services } = this.#inventory;
+      return plan({ assets, services, openAlerts: this.#openAlerts, nowMs: this.#now() });
+    });
   }
 
   #parts() {
@@ -228,6 +328,7 @@ class LmdbStore implements Store {
       outbox: this.#outbox,
       events: this.#events,
       answers: this.#answers,
+      inventory: this.#inventory,
       alertWindowMs: this.#alertWindowMs,
       nowMs: this.#now(),
       diskFull: this.#diskFull(),
@@ -239,6 +340,33 @@ class LmdbStore implements Store {
     this.#events.reload();
     this.#outbox.reload();
     this.#alerts.reload();
+    this.#inventory.forget();
+  }
+
+  /** Counts the events that the inventory lacks. On a full disk it is done with the next batch that finds room. */
+  #catchUp(): void {
+    try {
+      this.#inventory.catchUp((step) => this.#root.transactionSync(step));
+    } catch (error) {
+      if (!outOfSpace(error, () => this.#diskFull())) throw error;
+      this.#inventory.forget();
+    }
+  }
+
+  /** So much of the inventory changed that it waits to be written, unless something else is committed then. */
+  #writeInventoryIn(delayMs: number): void {
+    this.#inventoryTimer ??= setTimeout(() => {
+      this.#inventoryTimer = undefined;
+      if (this.#inventory.dirty > 0) this.#writeInventory();
+    }, delayMs).unref();
+  }
+
+  #writeInventory(): void {
+    const written = this.#queue.submit(smallChangeBytes, () => () => this.#inventory.force());
+    // Undone for want of room, it is counted anew from the events with the next batch that finds some.
+    written.catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) throw error;
+    });
   }
 
   #diskFull(): boolean {
@@ -257,7 +385,7 @@ class LmdbStore implements Store {
   #merge(): void {
     if (this.#queue.pending > 0 || this.#diskFull()) return;
     try {
-      if (this.#events.mergeSmall()) this.#mergeIn(mergeWhileIdleMs);
+      if (this.#events.mergeSmall() || this.#topology.mergeSome()) this.#mergeIn(mergeWhileIdleMs);
     } catch (error) {
       if (!outOfSpace(error, () => this.#diskFull())) throw error;
       this.#reload();

@@ -2,9 +2,17 @@ import type { Alert } from '../../contract/resources/alert.ts';
 import type { AlertNote } from '../../contract/resources/alert-note.ts';
 import type { Severity } from '../../contract/resources/common.ts';
 import type { IngestAnswer } from '../../contract/resources/ingest.ts';
+import type { Table } from '../../events/records.ts';
 import type { Database, RootDatabase } from '../../lmdb.ts';
+import type { AssetRow } from '../asset-row.ts';
+import type { ServiceKey, ServiceRow } from '../service-row.ts';
 import type { OutboxRow, Principal, Token } from '../store.ts';
 import type { Interval } from './intervals.ts';
+import type { AddressRow, EarlierBinding, MacRow } from './inventory/bindings.ts';
+import type { HistoryRow } from './inventory/history.ts';
+import type { FoldedTo } from './inventory/inventory.ts';
+import type { ScanRow } from './scans.ts';
+import type { GraphState, StepEdges, StepRow } from './topology/graph-tables.ts';
 
 /** In the data folder. */
 export const databaseFile = 'siem.mdb';
@@ -69,7 +77,7 @@ export interface Tables {
   readonly answerTimes: Database<true, [number, string]>;
   /** principal id → principal */
   readonly principals: Database<Principal, string>;
-  /** hash of a name → principal id */
+  /** hash of a name as it is written, and as it looks → principal id */
   readonly principalNames: Database<string, string>;
   /** jti → token */
   readonly tokens: Database<Token, string>;
@@ -79,12 +87,80 @@ export interface Tables {
   readonly principalTokens: Database<true, [string, Token['kind'] | 'ended', string]>;
   /** principal id → nothing; those who can administer */
   readonly administrators: Database<true, string>;
+  /** scan id → row */
+  readonly scans: Database<ScanRow, string>;
+  /** change sequence → scan id; one key for each scan, that of its latest change */
+  readonly scanLog: Database<string, number>;
+  /** [requested_at in epoch ms, scan id] → nothing */
+  readonly scanTimes: Database<true, [number, string]>;
   /** [time in epoch ms, id] → record */
   readonly audit: Database<AuditRow, [number, string]>;
+  /** [call, sequence in the outbox] → id of the entry; until the audit record of the call is written */
+  readonly callEntries: Database<string, [string, number]>;
+  /** asset id → row */
+  readonly assets: Database<AssetRow, string>;
+  /** address → whose it is, its newest binding */
+  readonly assetAddresses: Database<AddressRow, string>;
+  /** [address, since in epoch ms] → an earlier binding of it */
+  readonly assetBindings: Database<EarlierBinding, [string, number]>;
+  /** [asset id, address that it has or had] → nothing */
+  readonly assetAddressesOf: Database<true, [string, string]>;
+  /** MAC address → whose it is, or that it is a gateway's */
+  readonly assetMacs: Database<MacRow, string>;
+  /** [asset id, number from 0] → what happened to it */
+  readonly assetHistory: Database<HistoryRow, [string, number]>;
+  /** asset id that is no more → the asset that it was merged into */
+  readonly assetMerges: Database<string, string>;
+  /** [address, 100 − risk score, alert id] → last_seen in epoch ms, of alerts that are new or in progress */
+  readonly openAlerts: Database<number, [string, number, string]>;
+  /** `generation` of the bindings; `alerts`: the change of alerts up to which assets know theirs */
+  readonly assetCounters: Database<number, AssetCounter>;
+  /** service id → row */
+  readonly services: Database<ServiceRow, string>;
+  /** [asset id, transport, port, address] → service id */
+  readonly serviceKeys: Database<string, ServiceKey>;
+  /** service id → what `src/inventory/client-count.ts` makes of the addresses that used it */
+  readonly serviceClients: Database<Buffer, string>;
+  /** table of events → how far the inventory has read it */
+  readonly inventoryState: Database<FoldedTo, Table>;
+  /** sequence of the channel `topology` → what was added to the graph */
+  readonly topologySteps: Database<StepRow, number>;
+  /** the same sequence → its edges */
+  readonly topologyStepEdges: Database<StepEdges, number>;
+  /** number → encoded edges */
+  readonly topologySegments: Database<Buffer, number>;
+  readonly topologyState: Database<GraphState, 'graph'>;
 }
 
+export type AssetCounter = 'generation' | 'alerts';
+
 /** Tables that files from earlier versions lack. Opening for writing creates and completes them. */
-export const laterTables: readonly (keyof Tables)[] = ['principalTokens', 'administrators', 'audit'];
+export const laterTables: readonly (keyof Tables)[] = [
+  'principalTokens',
+  'administrators',
+  'audit',
+  'scans',
+  'scanLog',
+  'scanTimes',
+  'callEntries',
+  'assets',
+  'assetAddresses',
+  'assetBindings',
+  'assetAddressesOf',
+  'assetMacs',
+  'assetHistory',
+  'assetMerges',
+  'openAlerts',
+  'assetCounters',
+  'services',
+  'serviceKeys',
+  'serviceClients',
+  'inventoryState',
+  'topologySteps',
+  'topologyStepEdges',
+  'topologySegments',
+  'topologyState',
+];
 
 export function openTables(root: RootDatabase): Tables {
   return {
@@ -106,6 +182,27 @@ export function openTables(root: RootDatabase): Tables {
     principalTokens: root.openDB('principal-tokens', {}),
     administrators: root.openDB('administrators', {}),
     audit: root.openDB('audit', {}),
+    scans: root.openDB('scans', {}),
+    scanLog: root.openDB('scan-log', {}),
+    scanTimes: root.openDB('scan-times', {}),
+    callEntries: root.openDB('call-entries', {}),
+    assets: root.openDB('assets', {}),
+    assetAddresses: root.openDB('asset-addresses', {}),
+    assetBindings: root.openDB('asset-bindings', {}),
+    assetAddressesOf: root.openDB('asset-addresses-of', {}),
+    assetMacs: root.openDB('asset-macs', {}),
+    assetHistory: root.openDB('asset-history', {}),
+    assetMerges: root.openDB('asset-merges', {}),
+    openAlerts: root.openDB('open-alerts', {}),
+    assetCounters: root.openDB('asset-counters', {}),
+    services: root.openDB('services', {}),
+    serviceKeys: root.openDB('service-keys', {}),
+    serviceClients: root.openDB({ name: 'service-clients', encoding: 'binary' }),
+    inventoryState: root.openDB('inventory-state', {}),
+    topologySteps: root.openDB('topology-steps', {}),
+    topologyStepEdges: root.openDB('topology-step-edges', {}),
+    topologySegments: root.openDB({ name: 'topology-segments', encoding: 'binary' }),
+    topologyState: root.openDB('topology-state', {}),
   };
 }
 

@@ -1,10 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { tokenIssued, tokenRevoked } from '../../contract/critical-events.ts';
+import { tokenAttributes } from '../../contract/resources/token.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import type { Actor, Token } from '../store.ts';
+import { pageOf } from '../lists/list.ts';
+import { tokenListAt } from '../lists/tokens.ts';
+import type { Actor, ListPage, ListQuery, Token } from '../store.ts';
 import type { Outbox } from './outbox.ts';
-import { entryCount, type Tables } from './tables.ts';
+import { jsonPage } from './page.ts';
+import type { Tables } from './tables.ts';
 import { putToken, removeToken, tokenCount, tokensOf } from './token-index.ts';
 
 /** How long an ended session can still be looked at. */
@@ -36,11 +40,11 @@ export function planToken(
   return () => {
     sweep(tables, nowMs);
     for (const each of displaced) removeToken(tables, each);
-    for (const { jti } of ended) outbox.add(tokenRevoked(jti, by.id), nowMs);
+    for (const { jti } of ended) outbox.add(tokenRevoked(jti, by.id), nowMs, by.call);
     putToken(tables, token);
     if (token.kind === 'session')
       tables.principals.putSync(principal.id, { ...principal, last_login_at: token.issued_at });
-    outbox.add(tokenIssued(token.jti, by.id), nowMs);
+    outbox.add(tokenIssued(token.jti, by.id), nowMs, by.call);
     return { ended: ended.map(({ jti }) => jti) };
   };
 }
@@ -95,7 +99,7 @@ export function liveSessions(tables: Tables, principalId: string, nowMs: number)
 /** Revokes a token that was not, with its outbox row. The oldest revoked ones go. Within a transaction. */
 export function revoke(tables: Tables, outbox: Outbox, token: Token, by: Actor, nowMs: number): void {
   putToken(tables, { ...token, revoked_at: new Date(nowMs).toISOString() }, token);
-  outbox.add(tokenRevoked(token.jti, by.id), nowMs);
+  outbox.add(tokenRevoked(token.jti, by.id), nowMs, by.call);
   const excess = tokenCount(tables, token.principal_id, 'ended') - limits.maxTokensPerPrincipal;
   if (excess <= 0) return;
   for (const oldest of tokensOf(tables, token.principal_id, 'ended', Math.min(excess, sweptAtOnce)))
@@ -113,12 +117,22 @@ export function planTokenUse(tables: Tables, uses: ReadonlyMap<string, string>):
   };
 }
 
-/** Newest first: their keys are UUIDv7. */
-export function listTokens(tables: Tables, page: number, perPage: number) {
-  const total = entryCount(tables.tokens);
-  const offset = (page - 1) * perPage;
-  const range = offset < total ? tables.tokens.getRange({ reverse: true, offset, limit: perPage }) : [];
-  return { tokens: Array.from(range, ({ value }) => value), total };
+/** One page, with the exact total, of tokens as they are at `nowMs`: of what is shown of them. */
+export function findTokens(
+  { tokens }: Tables,
+  query: ListQuery,
+  nowMs: number,
+  cancelled: () => boolean,
+): ListPage {
+  const list = tokenListAt(nowMs);
+  const rows = tokens.getRange().map(({ key, value }) => ({ id: key, item: value }));
+  const { shown, ...rest } = pageOf(list, rows, query, cancelled);
+  const resources = shown.map(({ id }) => ({
+    id,
+    type: list.type,
+    attributes: tokenAttributes(tokens.get(id)!),
+  }));
+  return { json: jsonPage(resources), ...rest };
 }
 
 const isLive = ({ revoked_at, expires_at }: Token, nowMs: number): boolean =>

@@ -2,10 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { channels } from '../../../src/contract/channels.ts';
 import { parseStream } from '../../../src/contract/query.ts';
+import { noAssets } from '../../../src/events/asset-lookup.ts';
 import { BlockBuilder } from '../../../src/events/block-builder.ts';
 import type { DnsRecord, NetworkRecord } from '../../../src/events/records.ts';
 import { eventChannel, LiveBlock } from '../../../src/http/live/event-channel.ts';
 import { Interests } from '../../../src/http/live/interests.ts';
+import { LiveAssets } from '../../../src/http/live/live-assets.ts';
+import { assetIds, Bindings, bindingsOf } from '../../events/bindings.ts';
 
 const few = <T>(...values: T[]) => fc.constantFrom(...values);
 const maybe = <T>(...values: T[]) => few<T | undefined>(undefined, ...values);
@@ -91,7 +94,12 @@ const dnsRecord: fc.Arbitrary<DnsRecord> = fc.record({
 
 const address = few(...addresses, '10.0.0.0/24', '2001:0db8:0::0001', '10.0.0.1/32', '::/0');
 const text = few(...names.filter((name) => name !== ''), 'a.EXAMPLE', 'i̇', '\ud800');
+const times = [0, 1_700_000_000_000, 1_700_000_000_500];
+const asset = few(...assetIds, assetIds[0]!.toUpperCase());
 const terms: Record<string, fc.Arbitrary<string>> = {
+  asset_id: asset,
+  src_asset_id: asset,
+  dst_asset_id: asset,
   src_ip: address,
   dst_ip: address,
   ip: address,
@@ -140,20 +148,25 @@ describe.each([
   },
 ] as const)('subscriptions to $table events', ({ table, record, filter }) => {
   it('are found by the values of a block whenever their filter matches', () => {
+    const bindings = new Bindings();
+    const assets = new LiveAssets(bindings);
     const channel = eventChannel(
       table,
       () => 0,
       () => Promise.reject(new Error('no replay here')),
+      assets,
     );
     fc.assert(
       fc.property(
         fc.array<NetworkRecord | DnsRecord>(record, { minLength: 1, maxLength: 12 }),
         fc.array(filter, { minLength: 1, maxLength: 20 }),
-        (records, filters) => {
+        bindingsOf(addresses, times),
+        (records, filters, bound) => {
+          bindings.replace(bound);
           const builder = new BlockBuilder(table, 1_700_000_001_000);
           for (const one of records) builder.add(one as NetworkRecord & DnsRecord);
           const buffer = builder.finish();
-          const block = new LiveBlock({ table, first_seq: 1, rows: records.length, buffer });
+          const block = new LiveBlock({ table, first_seq: 1, rows: records.length, buffer }, assets);
           const interests = new Interests<ReturnType<typeof channel.compile> & { lookup: undefined }>();
           const matchers = filters.map((raw) =>
             channel.compile(parseStream(channels[`events.${table}`].filters, raw).filter),
@@ -175,6 +188,7 @@ it('filters that name no value are always asked, CIDR blocks among them', () => 
     'network',
     () => 0,
     () => Promise.reject(new Error('no replay here')),
+    new LiveAssets(noAssets),
   );
   const lookup = (query: Record<string, string[]>) =>
     channel.lookup(

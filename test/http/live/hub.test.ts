@@ -21,7 +21,7 @@ function setUp(options: { part?: number; clock?: () => number } = {}) {
   };
   const other = new MemoryChannel(1);
   const hub = new Hub(
-    { 'events.network': channel, 'events.dns': other, alerts: other },
+    { 'events.network': channel, 'events.dns': other, alerts: other, topology: other, discovery: other },
     observer,
     (error) => void errors.push(error),
     options.clock ?? (() => 0),

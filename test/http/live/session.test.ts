@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { channels } from '../../../src/contract/channels.ts';
 import { assertServerMessage } from '../../../src/contract/validate.ts';
 import { ServiceError } from '../../../src/errors.ts';
 import { Hub } from '../../../src/http/live/hub.ts';
@@ -23,7 +24,7 @@ function setUp(
   const other = new MemoryChannel(10);
   const logError = (error: unknown) => void errors.push(error);
   const hub = new Hub(
-    { 'events.network': channel, 'events.dns': other, alerts: other },
+    { 'events.network': channel, 'events.dns': other, alerts: other, topology: other, discovery: other },
     { live: () => {}, limitReached },
     logError,
   );
@@ -368,6 +369,43 @@ describe('credentials judged anew', () => {
     session.judgeAnew();
     await vi.advanceTimersByTimeAsync(0);
     expect(wire.closed?.code).toBe(code);
+    expect(hub.subscriptions).toBe(0);
+  });
+
+  it('that lost one channel end its subscriptions, each with an error, and keep the others', async () => {
+    const mayRead = (name?: string) => name !== 'events.network';
+    const { session, wire, say, hub } = judged(async () => ({ ...viewer, mayRead }));
+    await say(subscribe('a'), subscribe('b'), { type: 'subscribe', channel: 'alerts' });
+    session.judgeAnew();
+    await say({ type: 'ping' }, subscribe('c'));
+    const ended = (id: string) => [
+      {
+        type: 'error',
+        id,
+        error: { code: 'FORBIDDEN', message: 'this role may not read events.network' },
+      },
+      { type: 'unsubscribed', id, channel: 'events.network' },
+    ];
+    expect(sent(wire).slice(3)).toEqual([
+      ...ended('a'),
+      ...ended('b'),
+      { type: 'pong' },
+      { ...ended('c')[0] },
+    ]);
+    expect([hub.subscriptions, wire.closed]).toEqual([1, undefined]);
+  });
+
+  it.each([
+    ['the channel of its path', { channel: 'alerts', filter: [], filters: {} } as never, ['alerts']],
+    ['every channel there is', undefined, Object.keys(channels)],
+  ])('that lost %s close with 4403', async (_, preset, lost) => {
+    const mayRead = (name?: string) => name === undefined || !lost.includes(name);
+    const checks = [async () => viewer, async () => ({ ...viewer, mayRead })];
+    const { session, wire, say, hub } = setUp({ credentials: () => checks.shift()!(), preset });
+    await say(subscribe('a'));
+    session.judgeAnew();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(wire.closed?.code).toBe(4403);
     expect(hub.subscriptions).toBe(0);
   });
 

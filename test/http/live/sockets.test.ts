@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { assertServerMessage } from '../../../src/contract/validate.ts';
 import { ServiceError } from '../../../src/errors.ts';
+import { noAssets } from '../../../src/events/asset-lookup.ts';
 import { openBlock } from '../../../src/events/block.ts';
 import { BlockBuilder } from '../../../src/events/block-builder.ts';
 import type { NetworkRecord } from '../../../src/events/records.ts';
@@ -14,12 +15,15 @@ import { Connections } from '../../../src/http/connections.ts';
 import type { Credentials } from '../../../src/http/endpoint.ts';
 import { eventChannel, LiveBlock, type ReplayEvents } from '../../../src/http/live/event-channel.ts';
 import { Hub } from '../../../src/http/live/hub.ts';
+import { LiveAssets } from '../../../src/http/live/live-assets.ts';
 import { createSockets, type SocketCredentials, type Sockets } from '../../../src/http/live/sockets.ts';
 import { type Server, startServer } from '../../../src/http/server.ts';
 import { type LimitName, limits } from '../../../src/limits.ts';
 import type { CommittedBlock } from '../../../src/store/store.ts';
 import { MemoryChannel } from './fakes.ts';
 
+/** Nothing here is anybody's. */
+const assets = new LiveAssets(noAssets);
 const stream = '/api/v1/events/network/stream';
 let maxSockets: number;
 const year = 365 * 24 * 3600 * 1000;
@@ -85,7 +89,13 @@ async function start(most: number): Promise<void> {
   const logError = (error: unknown) => void errors.push(error);
   const other = new MemoryChannel(1);
   hub = new Hub(
-    { 'events.network': eventChannel('network', () => head, replay), 'events.dns': other, alerts: other },
+    {
+      'events.network': eventChannel('network', () => head, replay, assets),
+      'events.dns': other,
+      alerts: other,
+      discovery: other,
+      topology: other,
+    },
     { live: () => {}, limitReached },
     logError,
   );
@@ -161,7 +171,7 @@ function publish(ports: readonly number[], history = 'ShADadFf'): void {
   const block: CommittedBlock = { table: 'network', first_seq: head + 1, rows: ports.length, buffer };
   head += ports.length;
   blocks.push(block);
-  hub.publish('events.network', new LiveBlock(block));
+  hub.publish('events.network', new LiveBlock(block, assets));
 }
 
 type Message = Record<string, unknown>;

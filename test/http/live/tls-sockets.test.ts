@@ -74,6 +74,8 @@ describe.skipIf(withoutOpenssl !== undefined)('sockets over TLS', () => {
         'events.network': new MemoryChannel(1),
         'events.dns': new MemoryChannel(1),
         alerts: new MemoryChannel(1),
+        discovery: new MemoryChannel(1),
+        topology: new MemoryChannel(1),
       },
       { live: () => {}, limitReached },
       logError,

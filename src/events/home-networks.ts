@@ -1,5 +1,5 @@
 import { invalidField } from '../errors.ts';
-import { addressRanges, compareAddress } from '../events/ip.ts';
+import { addressRanges, compareAddress } from './ip.ts';
 
 /** Whether the 16 bytes of an address lie in one of the home networks. */
 export type IsHome = (address: Uint8Array) => boolean;

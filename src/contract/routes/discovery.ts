@@ -1,0 +1,61 @@
+import { Type } from 'typebox';
+import { paginated, success } from '../envelopes.ts';
+import { scanQuery } from '../parameters.ts';
+import { uuid } from '../resources/fields.ts';
+import { Scan, ScanInput } from '../resources/scan.ts';
+import { analysts, closed, json, type Route, readers } from './route.ts';
+
+const scanParams = Type.Object({ scan_id: uuid('Identifier of the scan.') }, closed);
+
+/** Scans: the network asked for what is on it. */
+export const discoveryRoutes = {
+  startScan: {
+    method: 'POST',
+    path: '/api/v1/discovery/scan',
+    summary: 'Ask for a discovery scan; one runs at a time, others queue',
+    tag: 'discovery',
+    access: analysts,
+    audited: 'each',
+    body: { kind: 'json', schema: ScanInput, resource: Scan },
+    responses: { 202: json(success('scan')) },
+  },
+  getScanStatus: {
+    method: 'GET',
+    path: '/api/v1/discovery/status',
+    summary: 'The scan that is running, else the last one',
+    tag: 'discovery',
+    access: readers,
+    responses: { 200: json(success('scan')) },
+    errors: ['NOT_FOUND'],
+  },
+  listScans: {
+    method: 'GET',
+    path: '/api/v1/discovery/history',
+    summary: 'List scans',
+    tag: 'discovery',
+    access: readers,
+    query: scanQuery,
+    responses: { 200: json(paginated('scan')) },
+  },
+  getScan: {
+    method: 'GET',
+    path: '/api/v1/discovery/scan/:scan_id',
+    summary: 'Get one scan',
+    tag: 'discovery',
+    access: readers,
+    params: scanParams,
+    responses: { 200: json(success('scan')) },
+    errors: ['NOT_FOUND'],
+  },
+  cancelScan: {
+    method: 'POST',
+    path: '/api/v1/discovery/scan/:scan_id/cancel',
+    summary: 'Cancel a scan that waits or runs; answered once nothing of it goes on',
+    tag: 'discovery',
+    access: analysts,
+    audited: 'each',
+    params: scanParams,
+    responses: { 200: json(success('scan')) },
+    errors: ['NOT_FOUND', 'INVALID_TRANSITION'],
+  },
+} as const satisfies Record<string, Route>;

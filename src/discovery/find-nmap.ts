@@ -1,0 +1,27 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+
+/**
+ * The path of nmap, where it is there and may be run.
+ *
+ * @param setting - `discovery.nmap`: `off`, `auto`, or a path
+ * @param searchPath - folders between colons, for `auto`; relative ones are passed over
+ */
+export function findNmap(setting: string, searchPath: string): string | undefined {
+  if (setting === 'off') return undefined;
+  if (setting !== 'auto') return isProgram(setting) ? setting : undefined;
+  return searchPath
+    .split(':')
+    .filter(isAbsolute)
+    .map((folder) => join(folder, 'nmap'))
+    .find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,242 @@
+import { addressBytes, printAddress } from '../events/ip.ts';
+import { limits } from '../limits.ts';
+import { safeHostName, safeText } from './safe-text.ts';
+import type { FoundHost, FoundService } from './scanner.ts';
+import { XmlReader } from './xml.ts';
+
+/** What a run of nmap tells as it goes. */
+export interface NmapNews {
+  /** A host that is up, and how many of its open ports were left out, because there are too many. */
+  host(host: FoundHost, skipped: number): void;
+  /** A host was looked at, up or not. */
+  hostDone(): void;
+}
+
+interface OpenPort {
+  port: number;
+  open: boolean;
+  refused: boolean;
+  name: string | undefined;
+  product: string | undefined;
+  version: string | undefined;
+  tls: boolean;
+}
+
+interface OpenHost {
+  up: boolean;
+  ip: string | undefined;
+  mac: string | undefined;
+  os: string | undefined;
+  osAccuracy: number;
+  readonly hostnames: Set<string>;
+  readonly services: FoundService[];
+  readonly closed: number[];
+  port: OpenPort | undefined;
+  skipped: number;
+}
+
+const maxNameLength = 60;
+const maxTextLength = 100;
+const maxHostNames = 4;
+/** Guesses at an operating system below this are no news (per cent, as nmap gives them). */
+const minOsAccuracy = 85;
+
+type Attributes = ReadonlyMap<string, string>;
+
+/**
+ * Reads nmap's XML (nmap.dtd 1.05) piece by piece: of each host its state, addresses, names, TCP ports and operating
+ * system. What is not understood is passed over; what is no XML is an error.
+ */
+export class NmapReport {
+  readonly #news: NmapNews;
+  readonly #now: () => number;
+  readonly #xml: XmlReader;
+  #host: OpenHost | undefined;
+  /** State of ports that are not listed one by one. */
+  #others: string | undefined;
+  /** How the run ended, as it says itself. */
+  exit: { readonly success: boolean; readonly message: string | undefined } | undefined;
+
+  constructor(news: NmapNews, now: () => number) {
+    this.#news = news;
+    this.#now = now;
+    this.#xml = new XmlReader({
+      open: (name, attributes) => this.#opened[name]?.(attributes),
+      close: (name) => this.#closed[name]?.(),
+    });
+  }
+
+  /** @throws XmlError */
+  push(text: string): void {
+    this.#xml.push(text);
+  }
+
+  /** @throws XmlError */
+  end(): void {
+    this.#xml.end();
+  }
+
+  readonly #opened: Readonly<Record<string, (attributes: Attributes) => void>> = {
+    __proto__: null as never,
+    host: () => {
+      this.#host = {
+        ...{
+          up: false,
+          ip: undefined,
+          mac: undefined,
+          os: undefined,
+          osAccuracy: 0,
+          port: undefined,
+          skipped: 0,
+        },
+        ...{ hostnames: new Set(), services: [], closed: [] },
+      };
+    },
+    status: (attributes) => {
+      if (this.#host !== undefined) this.#host.up = attributes.get('state') === 'up';
+    },
+    address: (attributes) => this.#address(attributes),
+    hostname: (attributes) => {
+      const name = safeHostName(attributes.get('name') ?? '');
+      // `user` is what was asked for, and says nothing.
+      if (
+        name !== undefined &&
+        attributes.get('type') === 'PTR' &&
+        (this.#host?.hostnames.size ?? 0) < maxHostNames
+      )
+        this.#host?.hostnames.add(name);
+    },
+    extraports: (attributes) => {
+      this.#others = attributes.get('state');
+    },
+    extrareasons: (attributes) => this.#otherPorts(attributes),
+    port: (attributes) => this.#port(attributes),
+    state: (attributes) => {
+      const port = this.#host?.port;
+      if (port === undefined) return;
+      port.open = attributes.get('state') === 'open';
+      port.refused = attributes.get('state') === 'closed';
+    },
+    service: (attributes) => this.#service(attributes),
+    osmatch: (attributes) => this.#system(attributes),
+    finished: (attributes) => {
+      const message = attributes.get('errormsg');
+      this.exit = {
+        success: attributes.get('exit') === 'success',
+        message: message === undefined ? undefined : safeText(message, 200),
+      };
+    },
+  };
+
+  readonly #closed: Readonly<Record<string, () => void>> = {
+    __proto__: null as never,
+    port: () => this.#portDone(),
+    host: () => this.#hostDone(),
+  };
+
+  #address(attributes: Attributes): void {
+    const host = this.#host;
+    if (host === undefined) return;
+    const text = attributes.get('addr') ?? '';
+    if (attributes.get('addrtype') === 'mac') {
+      host.mac = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(text) ? text.toLowerCase() : undefined;
+      return;
+    }
+    const bytes = addressBytes(text);
+    host.ip ??= bytes === undefined ? undefined : printAddress(bytes);
+  }
+
+  /** Ports in the same state are listed together; newer versions of nmap say which they are. */
+  #otherPorts(attributes: Attributes): void {
+    const ports = attributes.get('ports') ?? '';
+    const isList = /^\d{1,5}(?:-\d{1,5})?(?:,\d{1,5}(?:-\d{1,5})?)*$/.test(ports);
+    if (this.#host === undefined || this.#others !== 'closed' || attributes.get('proto') !== 'tcp' || !isList)
+      return;
+    for (const range of ports.split(',')) {
+      const [first = 0, last = first] = range.split('-').map(Number);
+      for (let port = first; port <= last && port <= 65_535; port++) addClosed(this.#host, port);
+    }
+  }
+
+  #port(attributes: Attributes): void {
+    const port = Number(attributes.get('portid'));
+    if (this.#host === undefined || attributes.get('protocol') !== 'tcp') return;
+    if (!Number.isInteger(port) || port < 1 || port > 65_535) return;
+    this.#host.port = {
+      ...{ port, open: false, refused: false, tls: false },
+      ...{ name: undefined, product: undefined, version: undefined },
+    };
+  }
+
+  /** `method="table"` is the name that the port usually has, which nobody has looked at. */
+  #service(attributes: Attributes): void {
+    const port = this.#host?.port;
+    if (port === undefined || attributes.get('method') !== 'probed') return;
+    const text = (name: string, length: number) => safeText(attributes.get(name) ?? '', length);
+    port.tls = attributes.get('tunnel') === 'ssl';
+    port.name = text('name', maxNameLength)?.toLowerCase();
+    port.product = text('product', maxTextLength);
+    port.version = text('version', maxTextLength);
+  }
+
+  #system(attributes: Attributes): void {
+    const accuracy = Number(attributes.get('accuracy'));
+    if (this.#host === undefined || !(accuracy >= minOsAccuracy) || accuracy <= this.#host.osAccuracy) return;
+    this.#host.osAccuracy = accuracy;
+    this.#host.os = safeText(attributes.get('name') ?? '', maxTextLength);
+  }
+
+  #portDone(): void {
+    const host = this.#host;
+    const port = host?.port;
+    if (host === undefined || port === undefined) return;
+    host.port = undefined;
+    if (port.refused) addClosed(host, port.port);
+    if (!port.open) return;
+    if (host.services.length >= limits.maxScanServicesPerHost) {
+      host.skipped++;
+      return;
+    }
+    const { name, product, version } = port;
+    host.services.push({
+      port: port.port,
+      transport: 'tcp',
+      ...(name === undefined ? {} : { name: port.tls ? (overTls[name] ?? name) : name }),
+      ...(product === undefined ? {} : { product }),
+      ...(version === undefined ? {} : { version }),
+    });
+  }
+
+  #hostDone(): void {
+    const host = this.#host;
+    this.#host = undefined;
+    if (host === undefined) return;
+    this.#news.hostDone();
+    if (!host.up || host.ip === undefined) return;
+    const found: FoundHost = {
+      ip: host.ip,
+      at: this.#now(),
+      hostnames: [...host.hostnames],
+      ...(host.mac === undefined ? {} : { mac: host.mac }),
+      ...(host.os === undefined ? {} : { os: host.os }),
+      services: host.services,
+      closed: Uint16Array.from(host.closed),
+    };
+    this.#news.host(found, host.skipped);
+  }
+}
+
+function addClosed(host: OpenHost, port: number): void {
+  if (port > 0 && host.closed.length < 65_535) host.closed.push(port);
+}
+
+/** nmap names a protocol and that it came through TLS. */
+const overTls: Readonly<Record<string, string>> = {
+  __proto__: null as never,
+  http: 'https',
+  smtp: 'smtps',
+  imap: 'imaps',
+  pop3: 'pop3s',
+  ftp: 'ftps',
+  ssl: 'tls',
+};

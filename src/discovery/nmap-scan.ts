@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { StringDecoder } from 'node:string_decoder';
+import { limits } from '../limits.ts';
+import type { Findings } from './findings.ts';
+import { NmapReport } from './nmap-report.ts';
+import { printPorts } from './ports.ts';
+import { safeText } from './safe-text.ts';
+import type { ScanJob } from './scanner.ts';
+import { addressesOf } from './targets.ts';
+
+/** What nmap said last on its standard error, for the error of a scan that failed. */
+const maxErrorBytes = 4096;
+
+/**
+ * Lets nmap do the work, once for IPv4 and once for IPv6. Its arguments are of our making: addresses go in by its
+ * standard input, ports and rate were checked; there is no shell.
+ */
+export class NmapScan {
+  readonly #job: ScanJob;
+  readonly #findings: Findings;
+  readonly #maxOutputBytes: number;
+  #child: ChildProcess | undefined;
+  #cancelled = false;
+
+  /** @param job - with the path of nmap */
+  constructor(job: ScanJob, findings: Findings, maxOutputBytes: number = limits.maxNmapOutputBytes) {
+    this.#maxOutputBytes = maxOutputBytes;
+    this.#job = job;
+    this.#findings = findings;
+  }
+
+  /** Resolves when nmap has ended. Rejects when it cannot be started, fails, or prints what is no report. */
+  async run(): Promise<void> {
+    const addresses = [...addressesOf(this.#job.spans)];
+    const v6 = addresses.filter((address) => address.includes(':'));
+    const v4 = addresses.filter((address) => !address.includes(':'));
+    if (v4.length > 0) await this.#runOnce(v4, []);
+    if (v6.length > 0) await this.#runOnce(v6, ['-6']);
+  }
+
+  /** It is killed; `run` resolves when it is gone. */
+  cancel(): void {
+    this.#cancelled = true;
+    this.#child?.kill('SIGKILL');
+  }
+
+  async #runOnce(addresses: readonly string[], more: readonly string[]): Promise<void> {
+    if (this.#cancelled) return;
+    const { nmap, ports, rate } = this.#job;
+    if (nmap === undefined) throw new Error('there is no path of nmap');
+    const child = spawn(nmap, [...nmapArguments(ports, rate), ...more], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      shell: false,
+      cwd: '/',
+      env: { PATH: process.env.PATH ?? '', LC_ALL: 'C.UTF-8' },
+    });
+    this.#child = child;
+    const ended = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('close', (code, signal) => resolve(code === 0 ? '' : `it ended with ${signal ?? code}`));
+    });
+    let complaint = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-maxErrorBytes);
+    });
+    // One that ends before it has read them says so itself.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(`${addresses.join('\n')}\n`);
+    try {
+      const before = this.#findings.counts.hosts_done;
+      const report = this.#report();
+      await this.#read(child, report);
+      const problem = await ended;
+      if (this.#cancelled) return;
+      if (problem !== '' || report.exit?.success !== true)
+        throw new Error(safeText(`nmap failed: ${report.exit?.message ?? ''} ${problem} ${complaint}`, 300));
+      report.end();
+      // Those that are down are not listed.
+      this.#visited(Math.max(0, before + addresses.length - this.#findings.counts.hosts_done));
+    } catch (error) {
+      child.kill('SIGKILL');
+      await ended;
+      if (!this.#cancelled) throw error;
+    } finally {
+      this.#child = undefined;
+    }
+  }
+
+  #report(): NmapReport {
+    const { counts } = this.#findings;
+    return new NmapReport(
+      {
+        host: (host, skipped) => {
+          counts.hosts_up++;
+          counts.services_found += host.services.length + skipped;
+          counts.services_skipped += skipped;
+          this.#findings.add(host);
+        },
+        hostDone: () => this.#visited(1),
+      },
+      Date.now,
+    );
+  }
+
+  #visited(hosts: number): void {
+    this.#findings.counts.hosts_done += hosts;
+    this.#findings.counts.probes_done += hosts * this.#job.ports.length;
+  }
+
+  async #read({ stdout }: ChildProcess, report: NmapReport): Promise<void> {
+    if (stdout === null) throw new Error('nmap has no output to read');
+    const decoder = new StringDecoder('utf8');
+    let bytes = 0;
+    for await (const chunk of stdout as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > this.#maxOutputBytes) throw new Error('nmap printed more than it may');
+      report.push(decoder.write(chunk));
+      await this.#findings.room();
+    }
+  }
+}
+
+/**
+ * Connections where nmap may not send raw packets, services with products and versions, operating systems where it may;
+ * XML to standard output. Nothing of it comes from a request but numbers.
+ */
+export function nmapArguments(
+  ports: readonly number[],
+  rate: number,
+  isRoot = process.getuid?.() === 0,
+): string[] {
+  return [
+    ...['-oX', '-', '-iL', '-'],
+    ...['-p', printPorts(ports)],
+    ...['--max-rate', String(rate), '--max-retries', '2'],
+    ...['-sV', '--version-light'],
+    ...(isRoot ? ['-O', '--osscan-limit'] : []),
+    '--noninteractive',
+  ];
+}

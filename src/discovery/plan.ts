@@ -1,0 +1,44 @@
+import type { Scan } from '../contract/resources/scan.ts';
+import { invalidField } from '../errors.ts';
+import { limits } from '../limits.ts';
+import { parsePorts } from './ports.ts';
+import type { ScanJob } from './scanner.ts';
+import { countHosts, parseTargets } from './targets.ts';
+
+/** What the operator allows. */
+export interface ScanTerms {
+  /** CIDR blocks. */
+  readonly allowedNetworks: readonly string[];
+  /** Path of nmap, as of now; undefined where it is not to be run, or not there. */
+  nmap(): string | undefined;
+}
+
+export interface ScanPlan {
+  readonly job: ScanJob;
+  readonly hosts: number;
+  readonly probes: number;
+}
+
+/** What a scan is to do. @throws INVALID_REQUEST naming `targets[n]`, `ports` or `engine` */
+export function planScan(
+  { targets, ports: portText, rate, engine }: Pick<Scan, 'targets' | 'ports' | 'rate' | 'engine'>,
+  terms: ScanTerms,
+): ScanPlan {
+  const spans = parseTargets(targets, terms.allowedNetworks);
+  const ports = parsePorts(portText);
+  const hosts = countHosts(spans);
+  const probes = hosts * ports.length;
+  if (probes > limits.maxScanProbes)
+    throw invalidField(
+      'ports',
+      `makes it ${probes} probes: ${ports.length} on each of ${hosts} addresses, at most ${limits.maxScanProbes}`,
+    );
+  if (engine === 'connect') return { job: { engine, spans, ports, rate }, hosts, probes };
+  const nmap = terms.nmap();
+  if (nmap === undefined)
+    throw invalidField(
+      'engine',
+      'cannot be nmap: it is not installed here, or discovery.nmap does not allow it',
+    );
+  return { job: { engine, spans, ports, rate, nmap }, hosts, probes };
+}

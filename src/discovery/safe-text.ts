@@ -1,0 +1,28 @@
+/**
+ * What a peer sent, as text to be stored and shown: well-formed, in one line, without control and formatting
+ * characters (escape sequences of terminals, marks that reverse the reading direction), at most `maxLength` code units.
+ * Undefined where nothing is left.
+ */
+export function safeText(text: string, maxLength: number): string | undefined {
+  const clean = text
+    .slice(0, 4 * maxLength)
+    .toWellFormed()
+    .replaceAll(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replaceAll(/[\p{Cf}\p{Co}\p{Cn}\ufffd]/gu, '')
+    .trim();
+  const cut = clean.slice(0, maxLength);
+  // A pair that was cut in two leaves half of itself behind.
+  const whole = cut.isWellFormed() ? cut : cut.slice(0, -1);
+  return whole.trim() || undefined;
+}
+
+/** RFC 1123, section 2.1, with underscores, which names of hosts have all the same. */
+const hostName = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-)){0,126}$/;
+
+/** A name that a name server or a certificate gave, in lower case without a final dot; undefined where it is none. */
+export function safeHostName(name: string): string | undefined {
+  if (name.length > 254) return undefined;
+  const lower = name.toLowerCase().replace(/\.$/, '');
+  const isAddress = /^[\d.]+$/.test(lower);
+  return lower.length <= 253 && !isAddress && hostName.test(lower) ? lower : undefined;
+}

@@ -1,0 +1,329 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ScanInput } from '../contract/resources/scan.ts';
+import { ServiceError } from '../errors.ts';
+import { type LimitName, limits } from '../limits.ts';
+import type { ScanUpdate, Store, StoredScan, StoreReader } from '../store/store.ts';
+import { planScan, type ScanPlan, type ScanTerms } from './plan.ts';
+import { type RecordOptions, recordHosts } from './record-hosts.ts';
+import type { ScanCounts, ScanEnd, Scanner } from './scanner.ts';
+
+/** A scanner in a thread that was started for it. */
+export interface ScannerThread {
+  readonly api: Scanner;
+  close(): Promise<void>;
+}
+
+export interface ScansOptions {
+  readonly store: Pick<Store, 'saveScan' | 'recordScan'>;
+  readonly reader: Pick<StoreReader, 'getScan' | 'lastScan' | 'unfinishedScans'>;
+  readonly terms: ScanTerms;
+  openScanner(): Promise<ScannerThread>;
+  /** Told of every state that was stored, in order. */
+  publish(update: ScanUpdate): void;
+  readonly now: () => number;
+  readonly newId: () => string;
+  limitReached(limit: LimitName): void;
+  /** Something that no caller is there to be told. */
+  onTrouble(message: string, error: unknown): void;
+  /** Between two tries to store something. Default: a second. */
+  readonly retryMs?: number;
+}
+
+interface Planned {
+  readonly scan: StoredScan;
+  readonly plan: ScanPlan;
+}
+
+type Found = { -readonly [K in Exclude<keyof ScanCounts, 'hosts_done' | 'probes_done'>]: number } & {
+  assets_created: number;
+  assets_updated: number;
+};
+
+interface Running {
+  scan: StoredScan;
+  /** Why it is to end before it is done. */
+  stop: 'cancelled' | 'restart' | undefined;
+  readonly found: Found;
+  /** With its last state; never rejects. */
+  readonly ended: Promise<StoredScan>;
+}
+
+export const defaultPorts = 'top100';
+/** Probes a second: a /24 on a hundred ports in a minute, and no trouble for a network. */
+export const defaultRate = 500;
+export const cutShort = 'cut short by a restart';
+
+/** Progress is stored and told of at most five times a second. */
+const progressEveryMs = 200;
+/**
+ * The queue of scans. Owner of which waits and which runs; their states are in the store, and what is published has
+ * been stored. One runs at a time, in a thread that lives while there are any.
+ *
+ * ```
+ *   start ──► queued ──► running ──► completed
+ *               │           ├──────► failed      the scanner, the store, or the service ended
+ *               └───────────┴──────► cancelled
+ * ```
+ * After a crash `recover` finds what was running, which failed, and what was queued, which runs.
+ */
+export class Scans {
+  readonly #options: ScansOptions;
+  readonly #queue: Planned[] = [];
+  #running: Running | undefined;
+  #thread: ScannerThread | undefined;
+  #working: Promise<void> | undefined;
+  /** Being stored, and about to be queued. */
+  #starting = 0;
+  /** Of the scans that began to wait within the last minute. */
+  #startTimes: number[] = [];
+  #closed = false;
+  readonly #retryMs: number;
+
+  constructor(options: ScansOptions) {
+    this.#options = options;
+    this.#retryMs = options.retryMs ?? 1000;
+  }
+
+  /** What an earlier process left undone. Never rejects: what cannot be stored is left to a later start. */
+  async recover(): Promise<void> {
+    for (const scan of this.#options.reader.unfinishedScans()) {
+      try {
+        if (scan.status === 'running') await this.#save(this.#over(scan, 'failed', cutShort));
+        else await this.#requeue(scan);
+      } catch (error) {
+        this.#options.onTrouble(`scan ${scan.id} could not be taken up again`, error);
+      }
+    }
+    this.#work();
+  }
+
+  /** What may be scanned may have changed since it was asked for. */
+  async #requeue(scan: StoredScan): Promise<void> {
+    try {
+      this.#queue.push({ scan, plan: planScan(scan, this.#options.terms) });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      await this.#save(this.#over(scan, 'failed', error.message));
+    }
+  }
+
+  /**
+   * Queues a scan. INVALID_REQUEST for what may not be scanned; OVERLOADED when too many wait; RATE_LIMITED;
+   * UNAVAILABLE while stopping.
+   */
+  async start(input: ScanInput, requestedBy: string): Promise<StoredScan> {
+    const { now, newId, terms } = this.#options;
+    if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the service is stopping');
+    const { targets, ports = defaultPorts, rate = defaultRate, engine = 'connect' } = input;
+    const plan = planScan({ targets, ports, rate, engine }, terms);
+    this.#admit(now());
+    const scan: StoredScan = {
+      ...{ id: newId(), targets, ports, rate, engine, status: 'queued' },
+      progress: { hosts_total: plan.hosts, hosts_done: 0, probes_total: plan.probes, probes_done: 0 },
+      ...{ requested_by: requestedBy, requested_at: this.#timestamp() },
+    };
+    this.#starting++;
+    try {
+      await this.#save(scan);
+    } finally {
+      this.#starting--;
+    }
+    this.#queue.push({ scan, plan });
+    this.#work();
+    return scan;
+  }
+
+  #admit(now: number): void {
+    this.#startTimes = this.#startTimes.filter((time) => now - time < 60_000 && time <= now);
+    if (this.#startTimes.length >= limits.maxScansPerMinute) {
+      this.#options.limitReached('maxScansPerMinute');
+      throw new ServiceError('RATE_LIMITED', `${limits.maxScansPerMinute} scans were begun within a minute`);
+    }
+    if (this.#queue.length + this.#starting >= limits.maxQueuedScans) {
+      this.#options.limitReached('maxQueuedScans');
+      throw new ServiceError('OVERLOADED', `${limits.maxQueuedScans} scans wait already`);
+    }
+    this.#startTimes.push(now);
+  }
+
+  /**
+   * Ends a scan that waits or runs, and resolves with its last state once nothing of it goes on. NOT_FOUND;
+   * INVALID_TRANSITION for one that is over.
+   */
+  async cancel(id: string): Promise<StoredScan> {
+    const waiting = this.#queue.findIndex(({ scan }) => scan.id === id);
+    const planned = this.#queue[waiting];
+    if (planned !== undefined) return this.#drop(planned, waiting);
+    if (this.#running?.scan.id === id) return this.#stop(this.#running, 'cancelled');
+    const known = this.#options.reader.getScan(id);
+    if (known === undefined) throw new ServiceError('NOT_FOUND', `there is no scan ${id}`);
+    // Stored without anybody having been told so.
+    if (known.status === 'queued') return this.#save(this.#over({ id, ...known }, 'cancelled'));
+    throw new ServiceError('INVALID_TRANSITION', `scan ${id} is ${known.status} already`);
+  }
+
+  /** One that waits is cancelled only once that is stored. */
+  async #drop(planned: Planned, place: number): Promise<StoredScan> {
+    this.#queue.splice(place, 1);
+    try {
+      return await this.#save(this.#over(planned.scan, 'cancelled'));
+    } catch (error) {
+      this.#queue.splice(place, 0, planned);
+      this.#work();
+      throw error;
+    }
+  }
+
+  /** The one that runs, else the last that was asked for. */
+  current(): StoredScan | undefined {
+    return this.#running?.scan ?? this.#options.reader.lastScan();
+  }
+
+  /** Cuts short what runs; what is queued runs after the next start. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#running !== undefined) await this.#stop(this.#running, 'restart');
+    await this.#working;
+  }
+
+  async #stop(running: Running, stop: 'cancelled' | 'restart'): Promise<StoredScan> {
+    running.stop ??= stop;
+    // A thread that is lost ends it as well.
+    await this.#thread?.api.cancel().catch(() => undefined);
+    return running.ended;
+  }
+
+  #work(): void {
+    if (this.#closed) return;
+    this.#working ??= this.#runAll().finally(() => {
+      this.#working = undefined;
+      if (this.#queue.length > 0) this.#work();
+    });
+  }
+
+  async #runAll(): Promise<void> {
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      const { promise, resolve } = Promise.withResolvers<StoredScan>();
+      const scan: StoredScan = { ...next.scan, status: 'running', started_at: this.#timestamp() };
+      const running: Running = { scan, stop: undefined, found: { ...nothing }, ended: promise };
+      this.#running = running;
+      await this.#run(running, next.plan);
+      this.#running = undefined;
+      resolve(running.scan);
+      if (this.#closed) break;
+    }
+    await this.#endThread();
+  }
+
+  /** Never rejects. */
+  async #run(running: Running, plan: ScanPlan): Promise<void> {
+    let end: ScanEnd;
+    try {
+      // Nothing is scanned that history would not tell of.
+      await this.#saveSurely(running);
+      this.#thread ??= await this.#options.openScanner();
+      end = await this.#follow(running, plan, this.#thread.api);
+    } catch (error) {
+      await this.#endThread();
+      end = { outcome: 'failed', error: reasonOf(error) };
+      this.#options.onTrouble(`scan ${running.scan.id} failed`, error);
+    }
+    const { services_skipped, ...found } = running.found;
+    if (services_skipped > 0) this.#options.limitReached('maxScanServicesPerHost');
+    const result = { ...found, ...(services_skipped === 0 ? {} : { services_skipped }) };
+    running.scan = { ...this.#ended(running, end), result };
+    await this.#saveSurely(running);
+  }
+
+  #ended({ scan, stop }: Running, end: ScanEnd): StoredScan {
+    if (end.outcome === 'failed') return this.#over(scan, 'failed', end.error);
+    if (end.outcome === 'cancelled' && stop === 'restart') return this.#over(scan, 'failed', cutShort);
+    return this.#over(scan, end.outcome);
+  }
+
+  /** Takes the scanner's news until there are no more. */
+  async #follow(running: Running, plan: ScanPlan, scanner: Scanner): Promise<ScanEnd> {
+    if (running.stop !== undefined) return { outcome: 'cancelled' };
+    await scanner.begin(plan.job);
+    if (running.stop !== undefined) await scanner.cancel();
+    const recording: RecordOptions = {
+      store: this.#options.store,
+      retryMs: this.#retryMs,
+      stopped: () => running.stop !== undefined,
+      recorded({ assets_created, assets_updated }) {
+        running.found.assets_created += assets_created;
+        running.found.assets_updated += assets_updated;
+      },
+    };
+    let toldAt = Number.NEGATIVE_INFINITY;
+    for (;;) {
+      const { counts, hosts, end } = await scanner.news();
+      const { hosts_done, probes_done, ...found } = counts;
+      Object.assign(running.found, found);
+      await recordHosts(running.scan.id, hosts, recording);
+      const { progress } = running.scan;
+      const changed = progress.hosts_done !== hosts_done || progress.probes_done !== probes_done;
+      if (changed) running.scan = { ...running.scan, progress: { ...progress, hosts_done, probes_done } };
+      if (end !== undefined) return end;
+      if (!changed || performance.now() - toldAt < progressEveryMs) continue;
+      toldAt = performance.now();
+      await this.#save(running.scan).catch((error: unknown) =>
+        this.#options.onTrouble(`the progress of scan ${running.scan.id} could not be stored`, error),
+      );
+    }
+  }
+
+  /** Stores a state and tells of it. */
+  async #save(scan: StoredScan): Promise<StoredScan> {
+    const update = await this.#options.store.saveScan(scan);
+    this.#options.publish(update);
+    return update.scan;
+  }
+
+  /** However long it takes, unless the service stops: then the next start finds the scan cut short. */
+  async #saveSurely({ scan }: Running): Promise<void> {
+    for (let told = false; ; told = true) {
+      try {
+        await this.#save(scan);
+        return;
+      } catch (error) {
+        if (!told) this.#options.onTrouble(`scan ${scan.id} could not be stored yet`, error);
+        if (this.#closed) return;
+        await delay(this.#retryMs);
+      }
+    }
+  }
+
+  #over(scan: StoredScan, status: 'completed' | 'failed' | 'cancelled', error?: string): StoredScan {
+    return { ...scan, status, ...(error === undefined ? {} : { error }), finished_at: this.#timestamp() };
+  }
+
+  async #endThread(): Promise<void> {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.api.cancel().catch(() => undefined);
+    await thread
+      ?.close()
+      .catch((error: unknown) => this.#options.onTrouble('a scanner could not be closed', error));
+  }
+
+  #timestamp(): string {
+    return new Date(this.#options.now()).toISOString();
+  }
+}
+
+const nothing: Found = {
+  hosts_up: 0,
+  services_found: 0,
+  services_skipped: 0,
+  assets_created: 0,
+  assets_updated: 0,
+};
+
+/** What a reader of the history can use of it; anything else is in the log of the service. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ServiceError && error.code === 'WORKER_LOST')
+    return 'the scanner or the store was lost';
+  if (error instanceof ServiceError) return `what was found could not be stored: ${error.message}`;
+  return 'the scanner failed';
+}

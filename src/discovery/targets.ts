@@ -1,0 +1,105 @@
+import { invalidField } from '../errors.ts';
+import { addressRanges, printAddress } from '../events/ip.ts';
+import { limits } from '../limits.ts';
+
+/**
+ * Addresses from `first` to `last`, both included, as numbers of 128 bits; an IPv4 address is its IPv4-mapped one, so
+ * that `127.0.0.1` and `::ffff:127.0.0.1` are one.
+ */
+export interface Span {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/**
+ * What is to be scanned, merged and in order: none overlaps another. Of a block of IPv4 its network and broadcast
+ * address are left out (not of a /31, RFC 3021, and not where they were named by themselves).
+ *
+ * @param allowed - `discovery.allowed_networks`
+ * @throws INVALID_REQUEST naming `targets[n]`: no address, outside the allowed networks, no single host's, too many
+ */
+export function parseTargets(targets: readonly string[], allowed: readonly string[]): Span[] {
+  const networks = merged(allowed.flatMap((network) => spansOf(network) ?? []));
+  let spans: Span[] = [];
+  for (const [n, text] of targets.entries()) {
+    const field = `targets[${n}]`;
+    const given = spansOf(text);
+    if (given === undefined) throw invalidField(field, whyMalformed(text));
+    if (!given.every((span) => isWithin(span, networks)))
+      throw invalidField(field, 'is outside of discovery.allowed_networks');
+    const hosts = text.includes('/') ? given.flatMap(hostsOf) : given;
+    if (hosts.some((span) => noHosts.some((block) => overlap(span, block))))
+      throw invalidField(field, 'has addresses that are no single host: multicast, broadcast or link-local');
+    spans = merged([...spans, ...hosts]);
+    if (countHosts(spans) > limits.maxScanHosts)
+      throw invalidField(field, `makes it more than ${limits.maxScanHosts} addresses`);
+  }
+  return spans;
+}
+
+/** At most Number.MAX_SAFE_INTEGER. */
+export function countHosts(spans: readonly Span[]): number {
+  const count = spans.reduce((sum, { first, last }) => sum + last - first + 1n, 0n);
+  return Number(count < BigInt(Number.MAX_SAFE_INTEGER) ? count : Number.MAX_SAFE_INTEGER);
+}
+
+/** Every address of the spans as text, in order. */
+export function* addressesOf(spans: readonly Span[]): Generator<string> {
+  for (const { first, last } of spans)
+    for (let address = first; address <= last; address++) yield textOf(address);
+}
+
+function spansOf(text: string): Span[] | undefined {
+  return addressRanges(text)?.map(({ first, last }) => ({ first: numberOf(first), last: numberOf(last) }));
+}
+
+/** Whatever was refused as a target, in words that help. */
+function whyMalformed(text: string): string {
+  if (text.includes('%')) return 'has a zone: addresses with zones are not scanned';
+  return 'must be an IPv4 or IPv6 address or a CIDR block';
+}
+
+function merged(spans: readonly Span[]): Span[] {
+  const sorted = [...spans].sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
+  const all: { first: bigint; last: bigint }[] = [];
+  for (const { first, last } of sorted) {
+    const before = all.at(-1);
+    if (before === undefined || first > before.last + 1n) all.push({ first, last });
+    else if (last > before.last) before.last = last;
+  }
+  return all;
+}
+
+/** `spans` are merged. */
+function isWithin({ first, last }: Span, spans: readonly Span[]): boolean {
+  return spans.some((span) => span.first <= first && last <= span.last);
+}
+
+function overlap(a: Span, b: Span): boolean {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+/** A block of IPv4 without the addresses that stand for the network and for all of its hosts. */
+function hostsOf(span: Span): Span[] {
+  const { first, last } = span;
+  if (!isWithin(span, ipv4) || last - first < 2n) return [span];
+  return [{ first: first + 1n, last: last - 1n }];
+}
+
+function numberOf(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+}
+
+function textOf(address: bigint): string {
+  return printAddress(Buffer.from(address.toString(16).padStart(32, '0'), 'hex'));
+}
+
+function block(text: string): Span {
+  const [span] = spansOf(text) ?? [];
+  if (span === undefined) throw new Error(`${text} is no block`);
+  return span;
+}
+
+const ipv4 = [block('0.0.0.0/0')];
+/** RFC 6890, RFC 4291: what no host can be reached by, or not without a zone. */
+const noHosts = ['0.0.0.0/8', '224.0.0.0/4', '255.255.255.255', '::', 'fe80::/10', 'ff00::/8'].map(block);

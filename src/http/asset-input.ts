@@ -1,0 +1,71 @@
+import { canonicalMac } from '../contract/formats.ts';
+import type { AssetInput, AssetUpdateInput } from '../contract/resources/asset.ts';
+import { invalidField } from '../errors.ts';
+import { addressBytes, ipv4Of, printAddress } from '../events/ip.ts';
+
+/**
+ * What a person says of an asset, in the spellings that the service keeps: addresses as RFC 5952 has them, MAC
+ * addresses lowercase with colons, host names lowercase without a final dot.
+ *
+ * @throws INVALID_REQUEST naming a blank name, an address that no single host can have, or an element that repeats
+ * another one.
+ */
+export function canonicalAsset<I extends AssetUpdateInput>(input: I): I {
+  if (input.name?.trim() === '') throw invalidField('name', 'must not be blank');
+  const canonical: AssetUpdateInput = { ...input };
+  for (const [field, read] of Object.entries(lists) as [keyof typeof lists, Read][]) {
+    const values = input[field];
+    if (values !== undefined) canonical[field] = canonicalList(field, values, read);
+  }
+  return canonical as I;
+}
+
+/** The IP and MAC addresses that are to be split off, as `canonicalAsset` writes them. */
+export function canonicalIdentifiers(identifiers: readonly string[]): string[] {
+  return canonicalList(
+    'identifiers',
+    identifiers,
+    (text, field) => canonicalMac(text) ?? hostAddress(text, field),
+  );
+}
+
+/** @throws INVALID_REQUEST naming `name` where there is nothing to know the asset by. */
+export function requireIdentity({ name, ip_addresses, mac_addresses, hostnames }: AssetInput): void {
+  const lists = [ip_addresses, mac_addresses, hostnames];
+  if (name === undefined && lists.every((list) => list === undefined || list.length === 0))
+    throw invalidField('name', 'is required, or ip_addresses, mac_addresses or hostnames instead');
+}
+
+type Read = (text: string, field: string) => string;
+
+const lists = {
+  ip_addresses: hostAddress,
+  mac_addresses: (text) => canonicalMac(text) ?? text,
+  hostnames: (text) => text.toLowerCase().replace(/\.$/, ''),
+  tags: (text) => text,
+} as const satisfies Record<string, Read>;
+
+function canonicalList(field: string, values: readonly string[], read: Read): string[] {
+  const places = new Map<string, number>();
+  values.forEach((value, place) => {
+    const canonical = read(value, `${field}.${place}`);
+    const first = places.get(canonical);
+    if (first !== undefined) throw invalidField(`${field}.${place}`, `repeats ${field}.${first}`);
+    places.set(canonical, place);
+  });
+  return [...places.keys()];
+}
+
+/** Not unspecified (RFC 4291, section 2.5.2; RFC 1122, section 3.2.1.3), multicast or broadcast. */
+function hostAddress(text: string, field: string): string {
+  const bytes = addressBytes(text)!;
+  const v4 = ipv4Of(bytes);
+  const first = v4 >>> 24;
+  const isOne =
+    v4 < 0
+      ? bytes[0] !== 0xff && bytes.some((byte) => byte !== 0)
+      : first !== 0 && (first < 224 || first > 239) && v4 !== 0xffff_ffff;
+  if (!isOne)
+    throw invalidField(field, 'must be an address of one host: no multicast, broadcast or unspecified one');
+  return printAddress(bytes);
+}

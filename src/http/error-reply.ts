@@ -1,0 +1,55 @@
+import { type ErrorCode, errorCodes, ServiceError } from '../errors.ts';
+import { type Header, jsonHeader, type Rendered } from './reply.ts';
+
+/** What a bug is answered with. */
+export const internal = new ServiceError(
+  'INTERNAL',
+  'something went wrong in the service; the request id leads to its log',
+);
+
+/** The path exists for other methods. */
+export class NotAllowed extends ServiceError {
+  readonly allow: string;
+
+  constructor(allow: string) {
+    super('METHOD_NOT_ALLOWED', `this path takes ${allow}`, { allow: allow.split(', ') });
+    this.allow = allow;
+  }
+}
+
+/** How long a client waits before it tries again, in seconds, where the error does not say. */
+const retryAfter: Partial<Record<ErrorCode, number>> = { RATE_LIMITED: 60, LOG_EMPTY: 30 };
+
+/** What only the inside knows by its own name. Its message may say what the thread died of: that is for the log. */
+const inside: Partial<Record<ErrorCode, string>> = {
+  WORKER_LOST: 'a part of the service was lost while it worked on this; whether it was done is unknown',
+  CANCELLED: 'the request was given up',
+};
+
+/**
+ * An error in the specification's envelope. `details.retry_after_s`, where present, becomes `Retry-After`.
+ *
+ * @param tokenShown - whether the request came with a bearer token that the operation reads
+ */
+export function renderError(error: ServiceError, now: number, tokenShown: boolean): Rendered {
+  const hidden = inside[error.code];
+  const code = hidden === undefined ? error.code : 'UNAVAILABLE';
+  const { status, retry } = errorCodes[code];
+  const headers: Header[] = [jsonHeader];
+  if (retry) {
+    const seconds = error.details?.retry_after_s;
+    headers.push([
+      'Retry-After',
+      String(typeof seconds === 'number' ? Math.ceil(seconds) : (retryAfter[code] ?? 1)),
+    ]);
+  }
+  if (status === 401) headers.push(['WWW-Authenticate', challenge(tokenShown)]);
+  if (error instanceof NotAllowed) headers.push(['Allow', error.allow]);
+  const { message, details } = hidden === undefined ? error : { message: hidden, details: undefined };
+  const timestamp = new Date(now).toISOString();
+  return { status, headers, body: JSON.stringify({ error: { code, message, details }, timestamp }) };
+}
+
+/** RFC 6750, section 3: without a token, or with other credentials, there is no error to speak of. */
+const challenge = (tokenShown: boolean): string =>
+  tokenShown ? 'Bearer realm="candor", error="invalid_token"' : 'Bearer realm="candor"';

@@ -1,0 +1,123 @@
+import {
+  type ChannelName,
+  type ClientMessage,
+  channels,
+  type ServerMessage,
+} from '../../contract/channels.ts';
+import { type ParsedFilter, parseFilters, shorten } from '../../contract/query.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
+import { type LimitName, limits } from '../../limits.ts';
+import { errorMessage } from './error-message.ts';
+import type { Hub, Reader } from './hub.ts';
+
+/** Whether somebody may have a socket of this path, or read what a channel tells. */
+export type MayRead = (channel?: ChannelName) => boolean;
+
+/** What a `…/stream` path subscribes to by itself. */
+export interface Preset {
+  readonly channel: ChannelName;
+  readonly filter: ParsedFilter;
+  readonly since?: number;
+  /** The filters as the client wrote them, to be echoed. */
+  readonly filters: Readonly<Record<string, unknown>>;
+}
+
+/** What one socket subscribes to. The hub has the subscriptions; this is how a client gets and loses them. */
+export class Subscriptions {
+  readonly #reader: Reader;
+  readonly #hub: Hub;
+  readonly #now: () => number;
+  readonly #limitReached: (limit: LimitName) => void;
+
+  constructor(
+    reader: Reader,
+    parts: {
+      readonly hub: Hub;
+      readonly now: () => number;
+      readonly limitReached: (limit: LimitName) => void;
+    },
+  ) {
+    this.#reader = reader;
+    this.#hub = parts.hub;
+    this.#now = parts.now;
+    this.#limitReached = parts.limitReached;
+  }
+
+  /** Whether there is anything on such a socket that they may read. */
+  static areOpenTo(mayRead: MayRead, preset: Preset | undefined): boolean {
+    return mayRead() && (preset === undefined ? channelNames.some(mayRead) : mayRead(preset.channel));
+  }
+
+  get count(): number {
+    return this.#hub.subscriptionCount(this.#reader);
+  }
+
+  subscribe(message: Extract<ClientMessage, { type: 'subscribe' }>, mayRead: MayRead): void {
+    const { channel, filters = {}, since, id = channel } = message;
+    try {
+      const filter = parseFilters(channels[channel].filters, filters);
+      this.begin({ id, channel, filter, filters, ...(since === undefined ? {} : { since }) }, mayRead);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      this.#refuse(error, id);
+    }
+  }
+
+  /** @throws FORBIDDEN, CONFLICT, OVERLOADED, INVALID_REQUEST */
+  begin(
+    { id, channel: name, filter, filters, since }: Preset & { readonly id: string },
+    mayRead: MayRead,
+  ): void {
+    const channel = this.#hub.channel(name);
+    if (!mayRead(name)) throw forbidden(name);
+    if (this.#hub.has(this.#reader, id))
+      throw new ServiceError('CONFLICT', `there is a subscription ${shorten(id)} already`);
+    if (this.#hub.subscriptions >= limits.maxSubscriptions) {
+      this.#limitReached('maxSubscriptions');
+      throw new ServiceError('OVERLOADED', `all ${limits.maxSubscriptions} subscriptions are taken`);
+    }
+    if (since !== undefined && since > channel.head())
+      throw invalidField('since', `is beyond the newest sequence, ${channel.head()}`);
+    const matcher = channel.compile(filter);
+    this.#send({ type: 'subscribed', id, channel: name, filters });
+    this.#hub.subscribe(this.#reader, id, name, matcher, since);
+  }
+
+  unsubscribe({ id, channel }: Extract<ClientMessage, { type: 'unsubscribe' }>): void {
+    const all = channel === undefined ? undefined : this.#hub.idsOf(this.#reader, channel);
+    const ids = id === undefined ? (all ?? []) : all === undefined || all.includes(id) ? [id] : [];
+    if (ids.filter((one) => this.#end(one)).length > 0) return;
+    this.#refuse(new ServiceError('NOT_FOUND', 'there is no such subscription'), id);
+  }
+
+  /** Ends those to channels that may no longer be read, each with its error; the others go on. */
+  withdraw(mayRead: MayRead): void {
+    for (const name of channelNames) {
+      if (mayRead(name)) continue;
+      for (const id of this.#hub.idsOf(this.#reader, name)) {
+        this.#refuse(forbidden(name), id);
+        this.#end(id);
+      }
+    }
+  }
+
+  #end(id: string): boolean {
+    const channel = this.#hub.unsubscribe(this.#reader, id);
+    if (channel !== undefined) this.#send({ type: 'unsubscribed', id, channel });
+    return channel !== undefined;
+  }
+
+  #send(message: ServerMessage): void {
+    this.#reader.send(JSON.stringify(message));
+  }
+
+  /** Answers what cannot be met; the socket goes on. */
+  #refuse(error: ServiceError, id: string | undefined): void {
+    this.#reader.send(errorMessage(error, this.#now(), id));
+  }
+}
+
+const channelNames = Object.keys(channels) as ChannelName[];
+
+const forbidden = (channel: ChannelName) =>
+  new ServiceError('FORBIDDEN', `this role may not read ${channel}`);

@@ -1,0 +1,9 @@
+import type { Handler } from '../context.ts';
+import { ifMatchVersion } from '../if-match.ts';
+import { noContent } from '../reply.ts';
+
+export const deleteAsset: Handler<'deleteAsset'> = async ({ services, params, headers, identity }) => {
+  const version = ifMatchVersion(headers['if-match']);
+  await services.store.removeAsset(params.asset_id, identity.principal, version);
+  return noContent;
+};

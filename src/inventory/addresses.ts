@@ -1,0 +1,71 @@
+import type { AddressList } from '../events/column-readers.ts';
+
+/**
+ * A hash of 32 bits of the address at this place, the same in every block and process: what is kept of clients is
+ * made of it.
+ */
+export function addressHash(list: AddressList, index: number): number {
+  if (list.v4 !== undefined) return hashOf(0, 0, 0xffff, list.v4[index]!);
+  const { bytes } = list;
+  const at = 16 * index;
+  return hashOf(word(bytes, at), word(bytes, at + 4), word(bytes, at + 8), word(bytes, at + 12));
+}
+
+/**
+ * Whether an address can be that of one host: no multicast, broadcast or unspecified one. Loopback addresses count
+ * where they were configured to be home.
+ */
+export function isHostAddress(list: AddressList, index: number): boolean {
+  return kindAt(list, index) < kinds.several;
+}
+
+/** Whether an address is in use beyond its link: what comes from there has the link-layer address of a gateway. */
+export function isRoutedAddress(list: AddressList, index: number): boolean {
+  return kindAt(list, index) === kinds.routed;
+}
+
+const kinds = { routed: 0, link: 1, several: 2 } as const;
+
+function kindAt(list: AddressList, index: number): number {
+  if (list.v4 !== undefined) return kindOfIpv4(list.v4[index]!);
+  const { bytes } = list;
+  const at = 16 * index;
+  const [a, b, c, d] = [word(bytes, at), word(bytes, at + 4), word(bytes, at + 8), word(bytes, at + 12)];
+  if (a === 0 && b === 0 && c === 0xffff) return kindOfIpv4(d);
+  if (a >>> 24 === 0xff || (a === 0 && b === 0 && c === 0 && d === 0)) return kinds.several;
+  // fe80::/10 and ::1
+  if (a >>> 22 === 0xfe80 >>> 6 || (a === 0 && b === 0 && c === 0 && d === 1)) return kinds.link;
+  return kinds.routed;
+}
+
+function kindOfIpv4(value: number): number {
+  const first = value >>> 24;
+  // 0.0.0.0/8, 224.0.0.0/4, 255.255.255.255
+  if (first === 0 || (first >= 224 && first < 240) || value === 0xffffffff) return kinds.several;
+  // 127.0.0.0/8, 169.254.0.0/16
+  if (first === 127 || value >>> 16 === 0xa9fe) return kinds.link;
+  return kinds.routed;
+}
+
+function word(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+}
+
+/** The mixing steps of MurmurHash3 (x86, 32 bits). */
+function hashOf(a: number, b: number, c: number, d: number): number {
+  return finish(step(step(step(step(0, a), b), c), d));
+}
+
+export function step(hash: number, value: number): number {
+  const scrambled = Math.imul(rotated(Math.imul(value, 0xcc9e2d51), 15), 0x1b873593);
+  return (Math.imul(rotated(hash ^ scrambled, 13), 5) + 0xe6546b64) | 0;
+}
+
+export function finish(hash: number): number {
+  let h = hash;
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+const rotated = (value: number, by: number): number => (value << by) | (value >>> (32 - by));

@@ -1,0 +1,69 @@
+import type { EventBlock } from '../events/block.ts';
+import type { TextList } from '../events/column-readers.ts';
+import { limits } from '../limits.ts';
+import { addressHash, finish, step } from './addresses.ts';
+import type { ConnectionMemory } from './connection-memory.ts';
+
+/** Connections that the memory is told of beforehand: their buckets, 64 bytes each, stay in the innermost cache. */
+export const fetchedAtOnce = 64;
+
+/**
+ * What tells the connections of a block's rows from all others, as two hashes of 32 bits, independent of each other:
+ * of the sensor's id of the connection and of both ends. All before any is used, so that the memory can fetch what it
+ * needs of them.
+ */
+export class ConnectionHashes {
+  readonly places = new Uint32Array(limits.maxBlockRows);
+  readonly checks = new Uint32Array(limits.maxBlockRows);
+  /** 1 where the sensor gave the connection an id. */
+  readonly known = new Uint8Array(limits.maxBlockRows);
+
+  /** @param srcHashes - of the originators by their place in the block's list */
+  fill(
+    block: EventBlock,
+    srcHashes: Uint32Array,
+    { src_port, dst_port }: Readonly<Record<'src_port' | 'dst_port', Float64Array>>,
+    { src_ip, dst_ip }: Readonly<Record<'src_ip' | 'dst_ip', Uint16Array>>,
+    from: number,
+    to: number,
+  ): void {
+    const ids = block.texts('connection_id');
+    const dsts = block.addresses('dst_ip').list;
+    const dstHashes = new Uint32Array(dsts.length);
+    for (let i = 0; i < dsts.length; i++) dstHashes[i] = addressHash(dsts, i);
+    for (let row = from; row < to; row++) {
+      const id = ids.code(row);
+      this.known[row] = id === 0 ? 0 : 1;
+      if (id === 0) continue;
+      const src = srcHashes[src_ip[row]! - 1]!;
+      const dst = dstHashes[dst_ip[row]! - 1]!;
+      // An absent port is NaN, and 0 here.
+      this.#hash(row, ids.list, id - 1, src, dst, (src_port[row]! << 16) ^ dst_port[row]!);
+    }
+  }
+
+  fetch(memory: ConnectionMemory, from: number, to: number): void {
+    memory.fetch(this.places, from, to);
+  }
+
+  #hash(row: number, ids: TextList, id: number, src: number, dst: number, ports: number): void {
+    const { utf8 } = ids;
+    const end = ids.offsets[id + 1]!;
+    let at = ids.offsets[id]!;
+    let place = src | 0;
+    let check = dst | 0;
+    let rest = end - at;
+    for (; at + 4 <= end; at += 4) {
+      const word = utf8[at]! | (utf8[at + 1]! << 8) | (utf8[at + 2]! << 16) | (utf8[at + 3]! << 24);
+      place = step(place, word);
+      check = Math.imul(check ^ word, 0x5bd1e995);
+      check ^= check >>> 15;
+    }
+    for (; at < end; at++) rest = (rest << 8) | utf8[at]!;
+    place = step(step(step(place, rest), ports), dst);
+    check = Math.imul(check ^ rest, 0x5bd1e995) ^ src;
+    check = Math.imul(check ^ (check >>> 15) ^ ports, 0x5bd1e995);
+    this.places[row] = finish(place);
+    this.checks[row] = finish(check);
+  }
+}

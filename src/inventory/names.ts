@@ -1,0 +1,55 @@
+import { formats } from '../contract/formats.ts';
+import { limits } from '../limits.ts';
+import { type NameSource, nameSources } from './sighting.ts';
+
+/** A name that the network gave a host. Whoever is on the network chooses it. */
+export interface HeardName {
+  readonly name: string;
+  readonly from: NameSource;
+  /** When it was first and last heard, epoch milliseconds. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * A host name in its one spelling: lower case, without a final dot. Undefined for what names no host: text with control
+ * characters, blanks or wildcards, addresses, the loopback's name, and the names of reverse lookups.
+ */
+export function hostName(text: string): string | undefined {
+  const name = text.trim().normalize('NFC').toLowerCase().replace(/\.$/, '');
+  if (!formats.hostname.test(name) || /^[\d.]+$/.test(name)) return undefined;
+  return /^(localhost|local)$|^localhost\.|(^|\.)(in-addr|ip6)\.arpa$/.test(name) ? undefined : name;
+}
+
+/** How exactly it is kept when a name was last heard: names are repeated with every connection. */
+const heardWithinMs = 3_600_000;
+
+/**
+ * The names with one more, in order of trust, newer ones first; the same array when there is nothing to note. Past limits.maxHeardNames, the least trusted goes, of these the one that wasn't heard for longest: a
+ * newcomer that is trusted less than all others isn't taken.
+ */
+export function withName(
+  names: readonly HeardName[],
+  { name, from, at }: { readonly name: string; readonly from: NameSource; readonly at: number },
+): readonly HeardName[] {
+  const known = names.find((each) => each.name === name);
+  if (known !== undefined && trust(known.from) <= trust(from)) {
+    if (at < known.last + heardWithinMs) return names;
+    return names.map((each) => (each === known ? { ...known, last: at } : each));
+  }
+  const others = names.filter((each) => each !== known);
+  if (others.length >= limits.maxHeardNames) {
+    const least = others.toSorted((a, b) => trust(b.from) - trust(a.from) || a.last - b.last)[0]!;
+    if (trust(from) > trust(least.from)) return names;
+    others.splice(others.indexOf(least), 1);
+  }
+  return [...others, { name, from, first: known?.first ?? at, last: Math.max(at, known?.last ?? at) }].sort(
+    (a, b) => trust(a.from) - trust(b.from) || b.first - a.first,
+  );
+}
+
+/** The names of two hosts that turned out to be one. */
+export const unitedNames = (a: readonly HeardName[], b: readonly HeardName[]): readonly HeardName[] =>
+  b.reduce((names, { name, from, first }) => withName(names, { name, from, at: first }), a);
+
+const trust = (from: NameSource): number => nameSources.indexOf(from);

@@ -1,0 +1,25 @@
+import { type AssetHistory, assetActions } from '../../contract/resources/asset-history.ts';
+import { oneOf } from './filter.ts';
+import type { ListSpec } from './list.ts';
+
+/** A record with its number, from 0: those of one time are in order of these. */
+export interface NumberedRecord {
+  readonly number: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly record: Omit<AssetHistory, 'asset_id' | 'at'>;
+}
+
+/** Milliseconds and a number as text that sorts like both. */
+const order = ({ at, number }: NumberedRecord): string =>
+  `${Math.max(at, 0).toString().padStart(16, '0')} ${number.toString().padStart(16, '0')}`;
+
+/** What happened to one asset. */
+export const assetHistoryListOf = (assetId: string): ListSpec<NumberedRecord> => ({
+  type: 'asset_history',
+  of: assetId,
+  terms: { action: oneOf(assetActions, ({ record }) => record.action) },
+  sorts: { at: order },
+  time: ({ at }) => at,
+  names: ({ record }) => [record.action, record.ip_address, record.mac_address, record.hostname],
+});

@@ -1,0 +1,72 @@
+import {
+  assetKinds,
+  assetSources,
+  assetStates,
+  criticalities,
+  riskLevels,
+} from '../../contract/resources/asset.ts';
+import { riskLevelOf } from '../../inventory/asset-risk.ts';
+import { type AssetRow, at, lines, someText, tagsOf } from '../asset-row.ts';
+import { address, members, number, oneOf, text } from './filter.ts';
+import type { ListSpec } from './list.ts';
+import { addressOrder, rank } from './order.ts';
+
+const tag = members<AssetRow>((row) => tagsOf(row[at.tags]));
+
+/** `from` and `to` bound `last_seen`. */
+export const assetList: ListSpec<AssetRow> = {
+  type: 'asset',
+  terms: {
+    name: text((row) => row[at.name]),
+    kind: oneOf(assetKinds, (row) => row[at.kind]),
+    ip: address((row) => lines(row[at.ips])),
+    mac: members((row) => lines(row[at.macs])),
+    // Kept in lower case without a final dot.
+    hostname: (field, values) =>
+      members<AssetRow>((row) => lines(row[at.hostnames]))(
+        field,
+        values.map((name) => String(name).toLowerCase().replace(/\.$/, '')),
+      ),
+    os: text((row) => someText(row[at.os])),
+    vendor: text((row) => someText(row[at.vendor])),
+    criticality: oneOf(criticalities, (row) => row[at.criticality]),
+    owner: text((row) => someText(row[at.owner])),
+    tag,
+    tags: tag,
+    state: oneOf(assetStates, (row) => row[at.state]),
+    source: oneOf(assetSources, (row) => row[at.source]),
+    risk_score: number((row) => row[at.risk]),
+    risk_level: oneOf(riskLevels, (row) => riskLevelOf(row[at.risk])),
+    open_alerts: number((row) => row[at.openAlerts]),
+    service_count: number((row) => row[at.services]),
+  },
+  sorts: {
+    last_seen: (row) => row[at.lastSeen] || undefined,
+    first_seen: (row) => row[at.firstSeen] || undefined,
+    name: (row) => row[at.name],
+    ip: (row) => addressOrder(lines(row[at.ips])[0]),
+    kind: (row) => rank(assetKinds, row[at.kind]),
+    criticality: (row) => rank(criticalities, row[at.criticality]),
+    owner: (row) => someText(row[at.owner]),
+    os: (row) => someText(row[at.os]),
+    vendor: (row) => someText(row[at.vendor]),
+    state: (row) => rank(assetStates, row[at.state]),
+    source: (row) => rank(assetSources, row[at.source]),
+    risk_score: (row) => row[at.risk],
+    risk_level: (row) => rank(riskLevels, riskLevelOf(row[at.risk])),
+    open_alerts: (row) => row[at.openAlerts],
+    service_count: (row) => row[at.services],
+  },
+  time: (row) => row[at.lastSeen] || undefined,
+  names: (row) => [
+    row[at.name],
+    row[at.hostnames],
+    row[at.ips],
+    row[at.macs],
+    row[at.owner],
+    row[at.os],
+    row[at.vendor],
+    row[at.notes],
+    ...tagsOf(row[at.tags]),
+  ],
+};

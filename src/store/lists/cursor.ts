@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { invalidField } from '../../errors.ts';
+import type { ListQuery } from '../store.ts';
+import type { Place } from './order.ts';
+
+/** Where a list goes on: after this place, at this page number. */
+export interface ListCursor extends Place {
+  readonly page: number;
+}
+
+const version = 2;
+const hashBytes = 12;
+const headBytes = 1 + 2 * hashBytes;
+/** Ids are UUIDs; what is much longer could be no key of a table. */
+const maxIdLength = 100;
+
+/**
+ * Cursors are opaque text: version, a hash of all that follows, a hash of the list that they belong to, and the place
+ * as JSON. The hashes find damage and mistakes; a forged cursor shows nothing that its bearer could not ask for.
+ */
+export function writeListCursor({ value, id, page }: ListCursor, list: Buffer): string {
+  const rest = Buffer.concat([list, Buffer.from(JSON.stringify([value ?? null, id, page]))]);
+  return Buffer.concat([Buffer.of(version), digest(rest), rest]).toString('base64url');
+}
+
+/** INVALID_REQUEST for text that `writeListCursor` did not make, or made for another list. */
+export function readListCursor(text: string, list: Buffer): ListCursor {
+  const bytes = Buffer.from(text, 'base64url');
+  const sound =
+    bytes.length > headBytes &&
+    bytes[0] === version &&
+    bytes.toString('base64url') === text &&
+    digest(bytes.subarray(1 + hashBytes)).equals(bytes.subarray(1, 1 + hashBytes));
+  if (!sound) throw notOurs();
+  if (!list.equals(bytes.subarray(1 + hashBytes, headBytes)))
+    throw invalidField('cursor', 'belongs to a list with another filter or order');
+  return placeIn(bytes.subarray(headBytes).toString('utf8'));
+}
+
+/** What a list is: its kind and what is asked of it, whatever the order of terms and values and the page. */
+export function listHash(kind: string, { from, to, q, min_severity, terms, sort, order }: ListQuery): Buffer {
+  const wanted = terms
+    .map(({ field, values }) => JSON.stringify([field, values.map((value) => JSON.stringify(value)).sort()]))
+    .sort();
+  const parts = [kind, sort, order, from ?? null, to ?? null, q ?? null, min_severity ?? null, wanted];
+  return digest(JSON.stringify(parts));
+}
+
+/** Whoever forges the hashes gets no further than this. */
+function placeIn(json: string): ListCursor {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(json);
+  } catch {
+    throw notOurs();
+  }
+  if (!Array.isArray(parts) || parts.length !== 3) throw notOurs();
+  const [value, id, page] = parts as readonly unknown[];
+  if (
+    (value !== null && typeof value !== 'number' && typeof value !== 'string') ||
+    typeof id !== 'string' ||
+    id.length > maxIdLength ||
+    typeof page !== 'number' ||
+    !Number.isSafeInteger(page) ||
+    page < 1
+  )
+    throw notOurs();
+  return { value: value ?? undefined, id, page };
+}
+
+const notOurs = () => invalidField('cursor', 'is not one that this service made');
+
+const digest = (data: string | Buffer): Buffer =>
+  createHash('sha256').update(data).digest().subarray(0, hashBytes);

@@ -1,0 +1,161 @@
+import type { ResourceType } from '../../contract/resource-types.ts';
+import { type Severity, severities } from '../../contract/resources/common.ts';
+import { invalidField } from '../../errors.ts';
+import type { FilterTerm } from '../../events/filter.ts';
+import { addressBytes, addressRanges, compareAddress, printAddress } from '../../events/ip.ts';
+import type { ListFilter } from '../store.ts';
+
+export type Predicate<T> = (item: T) => boolean;
+
+type Values = FilterTerm['values'];
+/** Made ready for the values of a term. @throws INVALID_REQUEST for a value that the field cannot have. */
+export type TermCompiler<T> = (field: string, values: Values) => Predicate<T>;
+type Read<T, V> = (item: T) => V | undefined;
+
+/** What a resource is filtered by. */
+export interface FilterSpec<T> {
+  readonly type: ResourceType;
+  /** By the names of the parameters. */
+  readonly terms: Readonly<Record<string, TermCompiler<T>>>;
+  /** What `from` and `to` bound: ISO 8601, or epoch milliseconds. What has none is outside of every range. */
+  readonly time: Read<T, string | number>;
+  /** What `q` looks in. */
+  readonly names: (item: T) => readonly (string | undefined)[];
+  /** What `min_severity` bounds; absent where the resource has no severity. */
+  readonly severity?: Read<T, Severity>;
+}
+
+/**
+ * Whether an item is wanted: for lists, replays and live subscriptions alike.
+ *
+ * @throws INVALID_REQUEST naming an unknown field or a value that the field cannot have.
+ */
+export function compileFilter<T>(spec: FilterSpec<T>, filter: ListFilter): Predicate<T> {
+  const { from, to, q, min_severity } = filter;
+  const parts: Predicate<T>[] = [];
+  if (from !== undefined) parts.push((item) => (epochMs(spec.time(item)) ?? Number.NaN) >= from);
+  if (to !== undefined) parts.push((item) => (epochMs(spec.time(item)) ?? Number.NaN) < to);
+  if (min_severity !== undefined) parts.push(atLeast(spec, min_severity));
+  for (const { field, values } of filter.terms) parts.push(compileTerm(spec, field, values));
+  if (q !== undefined && q !== '') parts.push(containing(spec, q));
+  return (item) => parts.every((part) => part(item));
+}
+
+/** True when at most the time is bounded. */
+export function boundsOnlyTime({ q, min_severity, terms }: ListFilter): boolean {
+  return min_severity === undefined && terms.length === 0 && (q === undefined || q === '');
+}
+
+/** Exactly one of the values. */
+export const text =
+  <T>(read: Read<T, string>): TermCompiler<T> =>
+  (_field, values) => {
+    const wanted = new Set(values.map(String));
+    return (item) => {
+      const value = read(item);
+      return value !== undefined && wanted.has(value);
+    };
+  };
+
+export const oneOf =
+  <T>(allowed: readonly string[], read: Read<T, string>): TermCompiler<T> =>
+  (field, values) =>
+    text(read)(field, among(allowed, field, values));
+
+export const number =
+  <T>(...reads: Read<T, number>[]): TermCompiler<T> =>
+  (field, values) => {
+    const wanted = new Set(values.map((value) => numberOf(field, value)));
+    return (item) =>
+      reads.some((read) => {
+        const value = read(item);
+        return value !== undefined && wanted.has(value);
+      });
+  };
+
+/** A list that has one of the values. */
+export const members =
+  <T>(read: Read<T, readonly string[]>): TermCompiler<T> =>
+  (_field, values) => {
+    const wanted = new Set(values.map(String));
+    return (item) => read(item)?.some((member) => wanted.has(member)) ?? false;
+  };
+
+/** The same of a list whose members are of these. */
+export const someOf =
+  <T>(allowed: readonly string[], read: Read<T, readonly string[]>): TermCompiler<T> =>
+  (field, values) =>
+    members(read)(field, among(allowed, field, values));
+
+/** An address, or one of a list of them, that is one of those wanted or in one of the CIDR blocks. */
+export const address =
+  <T>(...reads: Read<T, string | readonly string[]>[]): TermCompiler<T> =>
+  (field, values) => {
+    const tests = values.map((value) => addressTest(field, String(value)));
+    const within = (value: string) => tests.some((test) => test(value));
+    return (item) =>
+      reads.some((read) => {
+        const value = read(item);
+        if (value === undefined) return false;
+        return typeof value === 'string' ? within(value) : value.some(within);
+      });
+  };
+
+/** A time (ISO 8601) that is exactly one of those wanted, in epoch milliseconds. */
+export const time = <T>(read: Read<T, string>): TermCompiler<T> => number((item) => epochMs(read(item)));
+
+function among(allowed: readonly string[], field: string, values: Values): Values {
+  for (const value of values)
+    if (!allowed.includes(String(value))) throw invalidField(field, `must be one of ${allowed.join(', ')}`);
+  return values;
+}
+
+function numberOf(field: string, value: Values[number]): number {
+  if (typeof value === 'boolean' || value === '' || !Number.isFinite(Number(value)))
+    throw invalidField(field, 'must be a number');
+  return Number(value);
+}
+
+/** Resources hold addresses in one spelling, so that a single one is compared as text. */
+function addressTest(field: string, wanted: string): (value: string) => boolean {
+  const ranges = addressRanges(wanted);
+  if (ranges === undefined) throw invalidField(field, 'must be an IP address or a CIDR block');
+  const [only] = ranges;
+  if (only !== undefined && ranges.length === 1 && compareAddress(only.first, 0, only.last, 0) === 0) {
+    const canonical = printAddress(only.first);
+    return (value) => value === canonical;
+  }
+  return (value) => {
+    const bytes = addressBytes(value);
+    if (bytes === undefined) return false;
+    return ranges.some(
+      ({ first, last }) => compareAddress(first, 0, bytes, 0) <= 0 && compareAddress(bytes, 0, last, 0) <= 0,
+    );
+  };
+}
+
+function epochMs(value: string | number | undefined): number | undefined {
+  return typeof value === 'string' ? Date.parse(value) : value;
+}
+
+function atLeast<T>({ type, severity }: FilterSpec<T>, least: Severity): Predicate<T> {
+  if (severity === undefined) throw invalidField('min_severity', `is nothing that ${type} lists filter by`);
+  const wanted = severities.indexOf(least);
+  if (wanted < 0) throw invalidField('min_severity', `must be one of ${severities.join(', ')}`);
+  return (item) => {
+    const value = severity(item);
+    return value !== undefined && severities.indexOf(value) >= wanted;
+  };
+}
+
+function compileTerm<T>({ type, terms }: FilterSpec<T>, field: string, values: Values): Predicate<T> {
+  const term = Object.hasOwn(terms, field) ? terms[field] : undefined;
+  if (term === undefined) throw invalidField(field, `is nothing that ${type} lists filter by`);
+  return term(field, values);
+}
+
+/** Case-insensitive substring of one of the names. */
+function containing<T>({ names }: FilterSpec<T>, q: string): Predicate<T> {
+  const wanted = q.toLowerCase();
+  return (item) => names(item).some((name) => name?.toLowerCase().includes(wanted) ?? false);
+}

@@ -1,0 +1,54 @@
+import { invalidField } from '../../errors.ts';
+import { addressBytes } from '../../events/ip.ts';
+import type { SortOrder } from '../store.ts';
+
+/** What a list is sorted by: a number or a text; undefined where the item lacks the attribute. */
+export type SortValue = number | string | undefined;
+
+/** Where an item stands in a list. */
+export interface Place {
+  readonly value: SortValue;
+  readonly id: string;
+}
+
+/** By attribute. Scales sort by rank, addresses by number, times and texts by code unit. */
+export type Sorts<T> = Readonly<Record<string, (item: T) => SortValue>>;
+
+export const rank = (scale: readonly string[], value: string | undefined): number | undefined =>
+  value === undefined ? undefined : scale.indexOf(value);
+
+/** A time (ISO 8601) as its number. */
+export const timeOrder = (time: string | undefined): number | undefined =>
+  time === undefined ? undefined : Date.parse(time);
+
+/** An address as text that sorts like its number. */
+export function addressOrder(address: string | undefined): string | undefined {
+  const bytes = address === undefined ? undefined : addressBytes(address);
+  return bytes === undefined ? undefined : Buffer.from(bytes).toString('hex');
+}
+
+/** @throws INVALID_REQUEST for an attribute that is not sorted by. */
+export function sortValueOf<T>(
+  { type, sorts }: { readonly type: string; readonly sorts: Sorts<T> },
+  attribute: string,
+): (item: T) => SortValue {
+  const read = Object.hasOwn(sorts, attribute) ? sorts[attribute] : undefined;
+  if (read === undefined)
+    throw invalidField('sort', `${attribute} is not an attribute that ${type} lists are sorted by`);
+  return read;
+}
+
+/** A total order: items without the attribute come last either way, equal ones by id in the same direction. */
+export function comparePlaces(order: SortOrder): (a: Place, b: Place) => number {
+  const sign = order === 'asc' ? 1 : -1;
+  return (a, b) => {
+    if (a.value === b.value) return sign * compare(a.id, b.id);
+    if (a.value === undefined) return 1;
+    if (b.value === undefined) return -1;
+    return sign * compare(a.value, b.value);
+  };
+}
+
+function compare<T extends number | string>(a: T, b: T): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,48 @@
+import { type Scan, scanEngines, scanStatuses } from '../../contract/resources/scan.ts';
+import { invalidField } from '../../errors.ts';
+import { type AddressRange, addressRanges, compareAddress } from '../../events/ip.ts';
+import type { ListFilter } from '../store.ts';
+import { compileFilter, oneOf, type Predicate, type TermCompiler, text } from './filter.ts';
+import type { ListSpec } from './list.ts';
+import { rank, timeOrder } from './order.ts';
+
+/** `from` and `to` bound `requested_at`. */
+export const scanList: ListSpec<Scan> = {
+  type: 'scan',
+  terms: {
+    status: oneOf(scanStatuses, (scan) => scan.status),
+    engine: oneOf(scanEngines, (scan) => scan.engine),
+    requested_by: text((scan) => scan.requested_by),
+    target: overlapping((scan) => scan.targets),
+  },
+  sorts: {
+    requested_at: (scan) => timeOrder(scan.requested_at),
+    started_at: (scan) => timeOrder(scan.started_at),
+    finished_at: (scan) => timeOrder(scan.finished_at),
+    status: (scan) => rank(scanStatuses, scan.status),
+    engine: (scan) => scan.engine,
+    requested_by: (scan) => scan.requested_by,
+  },
+  time: (scan) => scan.requested_at,
+  names: (scan) => [...scan.targets, scan.ports, scan.requested_by],
+};
+
+/** Whether a scan is wanted, by lists, replays and live subscriptions. @throws INVALID_REQUEST naming the field. */
+export const compileScanFilter = (filter: ListFilter): Predicate<Scan> => compileFilter(scanList, filter);
+
+/** Addresses or blocks of which one has an address in common with one of those wanted. */
+function overlapping(read: (scan: Scan) => readonly string[]): TermCompiler<Scan> {
+  return (field, values) => {
+    const wanted = values.flatMap((value) => {
+      const ranges = addressRanges(String(value));
+      if (ranges === undefined) throw invalidField(field, 'must be an IP address or a CIDR block');
+      return ranges;
+    });
+    const isWanted = (range: AddressRange) => wanted.some((other) => meet(range, other));
+    return (scan) => read(scan).some((target) => (addressRanges(target) ?? []).some(isWanted));
+  };
+}
+
+function meet(a: AddressRange, b: AddressRange): boolean {
+  return compareAddress(a.first, 0, b.last, 0) <= 0 && compareAddress(b.first, 0, a.last, 0) <= 0;
+}

@@ -1,0 +1,49 @@
+import { serviceSources, serviceStates } from '../../contract/resources/service.ts';
+import { canonicalUuid } from '../../uuid.ts';
+import { at, type ServiceRow, sourceOf, stateOf } from '../service-row.ts';
+import { address, number, oneOf, text } from './filter.ts';
+import type { ListSpec } from './list.ts';
+import { addressOrder } from './order.ts';
+
+/** Over rows as they are stored. `from` and `to` bound `last_seen`. */
+export const serviceList: ListSpec<ServiceRow> = {
+  type: 'service',
+  terms: {
+    asset_id: (field, values) =>
+      text<ServiceRow>((row) => row[at.assetId])(
+        field,
+        values.map((id) => canonicalUuid(id) ?? id),
+      ),
+    ip: address((row) => row[at.ip]),
+    port: number((row) => row[at.port]),
+    transport: text((row) => row[at.transport]),
+    name: text((row) => row[at.name] ?? undefined),
+    product: text((row) => row[at.product] ?? undefined),
+    version: text((row) => row[at.version] ?? undefined),
+    state: oneOf(serviceStates, stateOf),
+    source: oneOf(serviceSources, sourceOf),
+    connections: number((row) => row[at.connections]),
+    clients: number((row) => row[at.clients]),
+  },
+  sorts: {
+    first_seen: (row) => row[at.firstSeen],
+    last_seen: (row) => row[at.lastSeen],
+    name: (row) => row[at.name] ?? undefined,
+    product: (row) => row[at.product] ?? undefined,
+    version: (row) => row[at.version] ?? undefined,
+    transport: (row) => row[at.transport],
+    port: (row) => row[at.port],
+    ip: (row) => addressOrder(row[at.ip]),
+    state: stateOf,
+    source: sourceOf,
+    connections: (row) => row[at.connections],
+    clients: (row) => row[at.clients],
+  },
+  time: (row) => row[at.lastSeen],
+  names: (row) => [
+    row[at.name] ?? undefined,
+    row[at.product] ?? undefined,
+    row[at.version] ?? undefined,
+    row[at.ip],
+  ],
+};

@@ -1,0 +1,35 @@
+import { roles } from '../../contract/resources/principal.ts';
+import { tokenKinds, tokenStatuses } from '../../contract/resources/token.ts';
+import type { Token } from '../store.ts';
+import { oneOf, someOf, text } from './filter.ts';
+import type { ListSpec } from './list.ts';
+import { timeOrder } from './order.ts';
+
+/** Tokens as they are at `nowMs`, since they expire by themselves. */
+export function tokenListAt(nowMs: number): ListSpec<Token> {
+  return {
+    type: 'token',
+    terms: {
+      jti: text((token) => token.jti),
+      principal_id: text((token) => token.principal_id),
+      kind: oneOf(tokenKinds, (token) => token.kind),
+      name: text((token) => token.name),
+      role: someOf(roles, (token) => token.roles),
+      scopes: someOf(roles, (token) => token.roles),
+      status: oneOf(tokenStatuses, (token) => statusOf(token, nowMs)),
+    },
+    sorts: {
+      issued_at: (token) => timeOrder(token.issued_at),
+      expires_at: (token) => timeOrder(token.expires_at),
+      last_used_at: (token) => timeOrder(token.last_used_at),
+      name: (token) => token.name,
+    },
+    time: (token) => token.issued_at,
+    names: (token) => [token.name],
+  };
+}
+
+function statusOf({ revoked_at, expires_at }: Token, nowMs: number): (typeof tokenStatuses)[number] {
+  if (revoked_at !== undefined) return 'revoked';
+  return expires_at !== undefined && Date.parse(expires_at) <= nowMs ? 'expired' : 'active';
+}

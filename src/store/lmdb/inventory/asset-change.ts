@@ -1,0 +1,272 @@
+import type { Asset, AssetInput, AssetUpdateInput } from '../../../contract/resources/asset.ts';
+import { ServiceError } from '../../../errors.ts';
+import { type Binding, beginning, endOf } from '../../../inventory/identity.ts';
+import { limits } from '../../../limits.ts';
+import { canonicalUuid } from '../../../uuid.ts';
+import { assetOf } from '../../asset-row.ts';
+import type { Actor, AssetChanged } from '../../store.ts';
+import { type AssetState, assetCodec, hostnamesOf, nameOf, type SetField } from './asset-state.ts';
+import type { Assets } from './assets.ts';
+import { type By, person } from './history.ts';
+import type { OpenAlerts } from './open-alerts.ts';
+import type { ServicesPart } from './parts.ts';
+
+/** What changes of assets are made of. Memory is up to date, and all of it is written with the change. */
+export interface AssetParts {
+  readonly assets: Assets;
+  readonly services: ServicesPart;
+  readonly openAlerts: OpenAlerts;
+  readonly nowMs: number;
+}
+
+/** `staged` is where the network puts what it shows; nobody goes back there. */
+const transitions = {
+  staged: ['managed', 'retired'],
+  managed: ['retired'],
+  retired: ['managed'],
+} as const satisfies Record<Asset['state'], readonly Asset['state'][]>;
+
+type Identifiers = 'ip_addresses' | 'mac_addresses';
+const single = { ip_addresses: 'IP address', mac_addresses: 'MAC address' } as const;
+
+/**
+ * Plans an asset that a person enters.
+ *
+ * @throws CONFLICT for an address that another asset has now, and past limits.maxAssets.
+ */
+export function planCreate(parts: AssetParts, input: AssetInput, by: Actor): () => AssetChanged {
+  const { assets, nowMs } = parts;
+  requireRoom(assets);
+  for (const field of ['ip_addresses', 'mac_addresses'] as const)
+    requireFree(assets, field, input[field] ?? [], undefined);
+  return () => {
+    const who = person(by);
+    const origin = input.ip_addresses?.[0] ?? input.mac_addresses?.[0] ?? '';
+    const asset = assets.create(origin, { source: 'manual', by: who }, nowMs)!;
+    asset.state = input.state ?? 'managed';
+    const { name } = input;
+    // What it was begun with is the name that it goes by already.
+    apply(asset, { ...differences(asset, input), ...(name === undefined ? {} : { name }) });
+    bindAll(parts, asset, input, who);
+    asset.version = 1;
+    return shown(parts, asset);
+  };
+}
+
+/**
+ * Plans what a person changes in an asset. What the network also says of it is the person's from then on.
+ *
+ * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_TRANSITION; CONFLICT for an address that another asset has now.
+ */
+export function planChange(
+  parts: AssetParts,
+  id: string,
+  change: AssetUpdateInput,
+  by: Actor,
+  version: number | undefined,
+): () => AssetChanged {
+  const { assets, nowMs } = parts;
+  const asset = requireAsset(assets, id, 'asset_id');
+  requireVersion(asset, version);
+  const { state } = change;
+  if (state !== undefined && state !== asset.state) requireTransition(asset.state, state);
+  for (const field of ['ip_addresses', 'mac_addresses'] as const)
+    requireFree(assets, field, change[field] ?? [], asset.id);
+  const differs = differences(asset, change);
+  const fields = Object.keys(differs);
+  const moves =
+    !sameSet(change.ip_addresses ?? asset.ips, asset.ips) ||
+    !sameSet(change.mac_addresses ?? asset.macs, asset.macs);
+  const becomes = state === undefined || state === asset.state ? undefined : state;
+  if (fields.length === 0 && !moves && becomes === undefined)
+    return () => ({ ...shown(parts, asset), unchanged: true });
+  return () => {
+    const who = person(by);
+    const next = asset.version + 1;
+    apply(asset, differs);
+    if (fields.length > 0) assets.note(asset, nowMs, { action: 'edited', by: who, fields });
+    if (differs.criticality !== undefined) parts.openAlerts.assetChanged(asset.id);
+    if (becomes !== undefined) {
+      asset.state = becomes;
+      asset.seenRetired = false;
+      assets.note(asset, nowMs, { action: 'state_changed', by: who, state: becomes });
+    }
+    releaseOthers(parts, asset, change, who);
+    bindAll(parts, asset, change, who);
+    asset.version = next;
+    return shown(parts, asset);
+  };
+}
+
+/** Plans the end of an asset, its services and its history. @throws NOT_FOUND; VERSION_MISMATCH. */
+export function planRemove(parts: AssetParts, id: string, version: number | undefined): () => void {
+  const { assets, services } = parts;
+  const asset = requireAsset(assets, id, 'asset_id');
+  requireVersion(asset, version);
+  return () => {
+    services.removeOf(asset.id);
+    for (const ip of assets.bindings.addressesOf(asset.id)) assets.bindings.reassign(ip, asset.id, undefined);
+    for (const mac of asset.macs) freeMac(assets, mac);
+    assets.history.removeOf(asset);
+    assets.rows.remove(asset.id);
+  };
+}
+
+/** @throws NOT_FOUND, with `merged_into` where that is why. */
+export function requireAsset(assets: Assets, id: string, field: string): AssetState {
+  const key = canonicalUuid(id);
+  const asset = key === undefined ? undefined : assets.rows.get(key);
+  if (asset !== undefined) return asset;
+  const into = key === undefined ? undefined : assets.tables.assetMerges.get(key);
+  throw new ServiceError('NOT_FOUND', `no asset ${id}`, {
+    field,
+    ...(into === undefined ? {} : { merged_into: into }),
+  });
+}
+
+/** @throws CONFLICT when there are as many assets as may be. */
+export function requireRoom(assets: Assets): void {
+  if (assets.count < limits.maxAssets) return;
+  const reason = `there are ${limits.maxAssets} assets, the most there can be`;
+  throw new ServiceError('CONFLICT', reason, { reason });
+}
+
+/** The asset as it is to be seen once this is committed. */
+export function shown({ assets, openAlerts }: AssetParts, asset: AssetState): AssetChanged {
+  openAlerts.settle(assets);
+  return { asset: { id: asset.id, ...assetOf(assetCodec.pack(asset)) } };
+}
+
+/** The MAC address is no asset's any more; that it is a gateway's stays known. */
+export function freeMac(assets: Assets, mac: string): void {
+  const known = assets.bindings.mac(mac);
+  if (known?.gateway) assets.bindings.putMac(mac, { asset_id: undefined, gateway: true, byPeople: false });
+  else assets.bindings.removeMac(mac);
+}
+
+function requireVersion({ id, version }: AssetState, wanted: number | undefined): void {
+  if (wanted === undefined || wanted === version) return;
+  throw new ServiceError('VERSION_MISMATCH', `asset ${id} has version ${version}, not ${wanted}`, {
+    version,
+  });
+}
+
+function requireTransition(from: Asset['state'], to: Asset['state']): void {
+  const allowed: readonly Asset['state'][] = transitions[from];
+  if (allowed.includes(to)) return;
+  throw new ServiceError(
+    'INVALID_TRANSITION',
+    `an asset that is ${from} can become ${allowed.join(' or ')}, not ${to}`,
+    { from, to, allowed },
+  );
+}
+
+/** @throws CONFLICT that names the first address that another asset has now. */
+function requireFree(
+  assets: Assets,
+  field: Identifiers,
+  values: readonly string[],
+  id: string | undefined,
+): void {
+  const holder = (value: string): string | undefined => {
+    if (field === 'mac_addresses') return assets.bindings.mac(value)?.asset_id;
+    const latest = assets.bindings.latest(value);
+    return latest?.until === undefined ? latest?.asset_id : undefined;
+  };
+  for (const [i, value] of values.entries()) {
+    const other = holder(value);
+    const refuse = (reason: string, details: { asset_id?: string } = {}) => {
+      const name = `${field}.${i}`;
+      throw new ServiceError('CONFLICT', `${name} ${reason}`, { field: name, reason, ...details });
+    };
+    if (other !== undefined && other !== id)
+      refuse(`is an ${single[field]} that another asset has`, { asset_id: other });
+    if (other !== undefined) continue;
+    if (
+      field === 'mac_addresses' &&
+      assets.bindings.mac(value) === undefined &&
+      !assets.bindings.hasRoomForMac
+    )
+      refuse('is one too many: no more MAC addresses can be known');
+    if (field === 'ip_addresses' && !assets.bindings.mayHave(id ?? '', value))
+      refuse('is one too many: no more addresses can be known, or those that the asset had are too many');
+  }
+}
+
+/** Attributes that are other than they should be; the network also says something of some. */
+interface Differences {
+  name?: string;
+  kind?: Asset['kind'];
+  hostnames?: string[];
+  os?: string;
+  vendor?: string;
+  criticality?: Asset['criticality'];
+  owner?: string;
+  tags?: string[];
+  notes?: string;
+}
+const told: readonly string[] = ['name', 'kind', 'hostnames', 'os', 'vendor'] satisfies SetField[];
+
+function differences(asset: AssetState, change: AssetUpdateInput): Differences {
+  const { name, kind, hostnames, os, vendor, criticality, owner, tags, notes } = change;
+  const text = (field: 'os' | 'vendor' | 'owner' | 'notes', value: string | undefined) =>
+    value === undefined || value === (asset[field] ?? '') ? {} : { [field]: value };
+  return {
+    ...(name === undefined || name === nameOf(asset) ? {} : { name }),
+    ...(kind === undefined || kind === asset.kind ? {} : { kind }),
+    ...(hostnames === undefined || sameList(hostnames, hostnamesOf(asset)) ? {} : { hostnames }),
+    ...text('os', os),
+    ...text('vendor', vendor),
+    ...(criticality === undefined || criticality === asset.criticality ? {} : { criticality }),
+    ...text('owner', owner),
+    ...(tags === undefined || sameList(tags, asset.tags) ? {} : { tags }),
+    ...text('notes', notes),
+  };
+}
+
+function apply(asset: AssetState, differs: Differences): void {
+  const { os, vendor, owner, notes, ...rest } = differs;
+  Object.assign(asset, rest);
+  for (const [field, value] of Object.entries({ os, vendor, owner, notes }))
+    if (value !== undefined) asset[field as 'os'] = value === '' ? undefined : value;
+  for (const field of Object.keys(differs))
+    if (told.includes(field) && !asset.set.includes(field as SetField)) asset.set.push(field as SetField);
+}
+
+function releaseOthers(
+  { assets, nowMs }: AssetParts,
+  asset: AssetState,
+  change: AssetUpdateInput,
+  by: By,
+): void {
+  const { ip_addresses = asset.ips, mac_addresses = asset.macs } = change;
+  for (const mac of asset.macs.filter((each) => !mac_addresses.includes(each))) {
+    freeMac(assets, mac);
+    assets.releaseMac(asset, mac, nowMs, by);
+  }
+  for (const ip of asset.ips.filter((each) => !ip_addresses.includes(each)))
+    assets.releaseAddress(asset, ip, nowMs, by);
+}
+
+function bindAll({ assets, nowMs }: AssetParts, asset: AssetState, change: AssetUpdateInput, by: By): void {
+  for (const mac of change.mac_addresses ?? [])
+    if (!asset.macs.includes(mac)) assets.bindMac(asset, mac, nowMs, by);
+  for (const ip of change.ip_addresses ?? []) {
+    if (asset.ips.includes(ip)) continue;
+    const latest: Binding | undefined = assets.bindings.latest(ip);
+    const since = latest === undefined ? beginning : endOf(latest);
+    assets.bindAddress(asset, ip, { asset_id: asset.id, since, last: since }, by, nowMs);
+  }
+  // Lists are shown in the order that people gave them.
+  if (change.ip_addresses !== undefined) asset.ips = inOrder(asset.ips, change.ip_addresses);
+  if (change.mac_addresses !== undefined) asset.macs = inOrder(asset.macs, change.mac_addresses);
+}
+
+const inOrder = (values: readonly string[], order: readonly string[]): string[] =>
+  order.filter((value) => values.includes(value));
+
+const sameList = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((value, i) => value === b[i]);
+
+const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((value) => b.includes(value));

@@ -1,0 +1,95 @@
+import type { Asset } from '../../../contract/resources/asset.ts';
+import type { AddressSpan, AssetLookup, Owner } from '../../../events/asset-lookup.ts';
+import { ownerAt } from '../../../events/asset-lookup.ts';
+import { canonicalUuid } from '../../../uuid.ts';
+import { type AssetRow, assetOf } from '../../asset-row.ts';
+import { assetHistoryListOf, type NumberedRecord } from '../../lists/asset-history.ts';
+import { assetList } from '../../lists/assets.ts';
+import { pageOf, type Row } from '../../lists/list.ts';
+import type { ListPage, ListQuery } from '../../store.ts';
+import { jsonPage } from '../page.ts';
+import type { Tables } from '../tables.ts';
+import { within } from './grouped-rows.ts';
+import { ownersOf } from './owners.ts';
+
+export function getAsset({ assets }: Tables, id: string): Asset | undefined {
+  const key = canonicalUuid(id);
+  const row = key === undefined ? undefined : assets.get(key);
+  return row && assetOf(row);
+}
+
+/** One page of assets; all of them are read: 1 µs each. @throws INVALID_REQUEST as `pageOf`. */
+export function listAssets(tables: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
+  const { shown, ...rest } = pageOf(assetList, rows(tables), query, cancelled);
+  const assets = shown.map(({ id }) => ({ id, type: assetList.type, attributes: getAsset(tables, id)! }));
+  return { json: jsonPage(assets), ...rest };
+}
+
+function* rows({ assets }: Tables): Generator<Row<AssetRow>> {
+  for (const { key, value } of assets.getRange()) yield { id: key, item: value };
+}
+
+/** One page of what happened to an asset; empty for one that isn't there. */
+export function listAssetHistory(
+  { assetHistory }: Tables,
+  assetId: string,
+  query: ListQuery,
+  cancelled: () => boolean,
+): ListPage {
+  const asset = canonicalUuid(assetId) ?? '';
+  const list = assetHistoryListOf(asset);
+  const records = new Map<string, NumberedRecord>();
+  for (const { key, value } of assetHistory.getRange(within<number>(asset))) {
+    const [at, id, record] = value;
+    records.set(id, { number: key[1], at, record });
+  }
+  const { shown, ...rest } = pageOf(
+    list,
+    Array.from(records, ([id, item]) => ({ id, item })),
+    query,
+    cancelled,
+  );
+  const resources = shown.map(({ id }) => {
+    const { at, record } = records.get(id)!;
+    const attributes = { asset_id: asset, at: new Date(at).toISOString(), ...record };
+    return { id, type: list.type, attributes };
+  });
+  return { json: jsonPage(resources), ...rest };
+}
+
+/** What an asset that was merged is now: the last of a chain of merges. */
+export function mergedInto({ assetMerges }: Tables, id: string): string | undefined {
+  let into = assetMerges.get(canonicalUuid(id) ?? '');
+  // Each merge is into an asset that was there, so that chains have an end.
+  for (let next = into; next !== undefined; next = assetMerges.get(next)) into = next;
+  return into;
+}
+
+/** Whose addresses were, as of the snapshot that is being read. */
+export function assetLookup(tables: Tables): AssetLookup {
+  const owners = (ip: string): readonly Owner[] => {
+    const row = tables.assetAddresses.get(ip);
+    if (row === undefined) return [];
+    const [asset_id, since, , until, , earlier] = row;
+    const latest = { asset_id, since, until: until || undefined };
+    if (earlier === 0) return ownersOf([latest]);
+    const bindings = Array.from(tables.assetBindings.getRange(within<number>(ip)), ({ key, value }) => ({
+      asset_id: value[0],
+      since: key[1],
+      until: value[2] || undefined,
+    }));
+    return ownersOf([...bindings, latest]);
+  };
+  return {
+    owners,
+    at: (ip, timeMs) => ownerAt(owners(ip), timeMs),
+    ranges: (assetId) => {
+      const id = canonicalUuid(assetId) ?? '';
+      const spans: AddressSpan[] = [];
+      for (const [, ip] of tables.assetAddressesOf.getKeys(within<string>(id)))
+        for (const { asset_id, from, to } of owners(ip)) if (asset_id === id) spans.push({ ip, from, to });
+      return spans;
+    },
+    generation: () => tables.assetCounters.get('generation') ?? 0,
+  };
+}

@@ -1,0 +1,139 @@
+import type { Asset } from '../../../contract/resources/asset.ts';
+import type { HeardName } from '../../../inventory/names.ts';
+import { type AssetRow, at, lines, someText, tagsOf } from '../../asset-row.ts';
+
+/** Attributes that the network says something of until people do. */
+export type SetField = 'name' | 'hostnames' | 'os' | 'vendor' | 'kind';
+
+/** An asset in the memory of its writer: changed in place. */
+export interface AssetState {
+  readonly id: string;
+  /** What people call it. */
+  name: string | undefined;
+  kind: Asset['kind'];
+  /** In the order in which they came. */
+  ips: string[];
+  macs: string[];
+  /** Set by people; undefined while those that were heard count. */
+  hostnames: string[] | undefined;
+  heard: readonly HeardName[];
+  os: string | undefined;
+  vendor: string | undefined;
+  criticality: Asset['criticality'];
+  owner: string | undefined;
+  tags: string[];
+  notes: string | undefined;
+  state: Asset['state'];
+  source: Asset['source'];
+  /** Epoch milliseconds; 0 for none. */
+  first: number;
+  last: number;
+  risk: number;
+  openAlerts: number;
+  services: number;
+  version: number;
+  /** What people set, so that the network doesn't. */
+  set: SetField[];
+  /** The name of an asset without anything else: the address that it was found with; '' for none. */
+  origin: string;
+  /** Records of its history: how many there are, and the number of the next. */
+  records: number;
+  nextRecord: number;
+  /** It was seen after it was retired, and its history says so. */
+  seenRetired: boolean;
+}
+
+type Inner = Pick<
+  AssetState,
+  'name' | 'hostnames' | 'heard' | 'set' | 'origin' | 'records' | 'nextRecord' | 'seenRetired'
+>;
+
+export const newAsset = (id: string, parts: Pick<AssetState, 'source' | 'state' | 'origin'>): AssetState => ({
+  id,
+  name: undefined,
+  kind: 'unknown',
+  ips: [],
+  macs: [],
+  hostnames: undefined,
+  heard: [],
+  os: undefined,
+  vendor: undefined,
+  criticality: 'medium',
+  owner: undefined,
+  tags: [],
+  notes: undefined,
+  first: 0,
+  last: 0,
+  risk: 0,
+  openAlerts: 0,
+  services: 0,
+  version: 1,
+  set: [],
+  records: 0,
+  nextRecord: 0,
+  seenRetired: false,
+  ...parts,
+});
+
+export const hostnamesOf = ({ hostnames, heard }: AssetState): readonly string[] =>
+  hostnames ?? heard.map(({ name }) => name);
+
+/** What people call it, else the most trusted host name, else an address. */
+export const nameOf = (asset: AssetState): string =>
+  asset.name ?? hostnamesOf(asset)[0] ?? asset.ips[0] ?? asset.macs[0] ?? (asset.origin || asset.id);
+
+/** How an asset is stored. */
+export const assetCodec = {
+  pack(asset: AssetState): AssetRow {
+    const { name, hostnames, heard, set, origin, records, nextRecord, seenRetired } = asset;
+    const inner: Inner = { name, hostnames, heard, set, origin, records, nextRecord, seenRetired };
+    return [
+      nameOf(asset),
+      asset.kind,
+      asset.ips.join('\n'),
+      asset.macs.join('\n'),
+      hostnamesOf(asset).join('\n'),
+      asset.os ?? '',
+      asset.vendor ?? '',
+      asset.criticality,
+      asset.owner ?? '',
+      asset.tags.length === 0 ? '' : JSON.stringify(asset.tags),
+      asset.notes ?? '',
+      asset.state,
+      asset.source,
+      asset.first,
+      asset.last,
+      asset.risk,
+      asset.openAlerts,
+      asset.services,
+      asset.version,
+      JSON.stringify(inner),
+    ];
+  },
+  unpack(row: AssetRow, id: string): AssetState {
+    const inner = JSON.parse(row[at.inner]) as Inner;
+    return {
+      id,
+      kind: row[at.kind],
+      ips: lines(row[at.ips]),
+      macs: lines(row[at.macs]),
+      os: someText(row[at.os]),
+      vendor: someText(row[at.vendor]),
+      criticality: row[at.criticality],
+      owner: someText(row[at.owner]),
+      tags: tagsOf(row[at.tags]),
+      notes: someText(row[at.notes]),
+      state: row[at.state],
+      source: row[at.source],
+      first: row[at.firstSeen],
+      last: row[at.lastSeen],
+      risk: row[at.risk],
+      openAlerts: row[at.openAlerts],
+      services: row[at.services],
+      version: row[at.version],
+      ...inner,
+      name: inner.name,
+      hostnames: inner.hostnames,
+    };
+  },
+};

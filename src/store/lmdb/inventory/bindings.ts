@@ -1,0 +1,291 @@
+import type { Owner } from '../../../events/asset-lookup.ts';
+import { type Binding, beginning, type MacOwner } from '../../../inventory/identity.ts';
+import { type LimitName, limits } from '../../../limits.ts';
+import type { Tables } from '../tables.ts';
+import { CachedRows } from './cached-rows.ts';
+import { GroupedRows } from './grouped-rows.ts';
+import { ownersOf } from './owners.ts';
+
+/** The newest binding of an address: asset id, since, last, until (0 for none), MAC ('' for none), earlier bindings. */
+export type AddressRow = readonly [string, number, number, number, string, number];
+/** Asset id, last, until (0 for none), MAC ('' for none). */
+export type EarlierBinding = readonly [string, number, number, string];
+/** Whose a MAC address is ('' for nobody's), and what is known of it. */
+export type MacRow = readonly [asset: string, 'host' | 'gateway', by: 'network' | 'people'];
+
+interface Mac {
+  asset_id: string | undefined;
+  gateway: boolean;
+  byPeople: boolean;
+}
+
+interface Head {
+  asset_id: string;
+  since: number;
+  last: number;
+  until: number | undefined;
+  mac: string | undefined;
+  /** Earlier bindings of the address. */
+  earlier: number;
+}
+
+const addressCodec = {
+  pack: ({ asset_id, since, last, until, mac, earlier }: Head): AddressRow => [
+    asset_id,
+    since,
+    last,
+    until ?? 0,
+    mac ?? '',
+    earlier,
+  ],
+  unpack: ([asset_id, since, last, until, mac, earlier]: AddressRow): Head => ({
+    asset_id,
+    since,
+    last,
+    until: until === 0 ? undefined : until,
+    mac: mac === '' ? undefined : mac,
+    earlier,
+  }),
+};
+
+const macCodec = {
+  pack: ({ asset_id, gateway, byPeople }: Mac): MacRow => [
+    asset_id ?? '',
+    gateway ? 'gateway' : 'host',
+    byPeople ? 'people' : 'network',
+  ],
+  unpack: ([asset, kind, by]: MacRow): Mac => ({
+    asset_id: asset === '' ? undefined : asset,
+    gateway: kind === 'gateway',
+    byPeople: by === 'people',
+  }),
+};
+
+const earlierBinding = (since: number, [asset_id, last, until, mac]: EarlierBinding): Binding => ({
+  asset_id,
+  since,
+  last,
+  until: until === 0 ? undefined : until,
+  mac: mac === '' ? undefined : mac,
+});
+
+const earlierRow = ({ asset_id, last, until, mac }: Binding): EarlierBinding => [
+  asset_id,
+  last,
+  until ?? 0,
+  mac ?? '',
+];
+
+/** Past a limit, so many of its rows go at once: what it costs to find them is spread. */
+const trimmed = 0.1;
+
+/**
+ * Which asset had which IP address when, and which MAC addresses. It keeps what it is told; who gets what is decided
+ * elsewhere. Owned by the thread that writes; what changed stays in memory until `write`.
+ */
+export class Bindings {
+  readonly #heads: CachedRows<string, Head, AddressRow>;
+  readonly #earlier: GroupedRows<number, EarlierBinding>;
+  readonly #addressesOf: GroupedRows<string, true>;
+  readonly #macs: CachedRows<string, Mac, MacRow>;
+  readonly #counters: Tables['assetCounters'];
+  #moved = false;
+  #collapsed = 0;
+  /** Told of every address whose owners change. */
+  onMoved: (ip: string) => void = () => {};
+
+  constructor(tables: Tables) {
+    this.#heads = new CachedRows(tables.assetAddresses, limits.maxCachedAssetRows, addressCodec);
+    this.#earlier = new GroupedRows(tables.assetBindings);
+    this.#addressesOf = new GroupedRows(tables.assetAddressesOf);
+    this.#macs = new CachedRows(tables.assetMacs, limits.maxCachedAssetRows, macCodec);
+    this.#counters = tables.assetCounters;
+  }
+
+  get dirty(): number {
+    return this.#heads.dirty + this.#earlier.dirty + this.#addressesOf.dirty + this.#macs.dirty;
+  }
+
+  get addresses(): number {
+    return this.#heads.count;
+  }
+  /** Whether one more address, or MAC address, may be known. */
+  get hasRoom(): boolean {
+    return this.#heads.count < limits.maxAssetAddresses;
+  }
+  get hasRoomForMac(): boolean {
+    return this.#macs.count < limits.maxKnownMacs;
+  }
+
+  get reached(): Partial<Record<LimitName, number>> {
+    return this.#collapsed === 0 ? {} : { maxBindingsPerAddress: this.#collapsed };
+  }
+
+  latest(ip: string): Binding | undefined {
+    return this.#heads.get(ip);
+  }
+
+  /** The binding in force at a time; the first reaches back. */
+  at(ip: string, time: number): Binding | undefined {
+    const head = this.#heads.get(ip);
+    if (head === undefined) return undefined;
+    let found: Binding | undefined = head;
+    if (time < head.since && head.earlier > 0) {
+      const earlier = this.#earlier.lastUpTo(ip, time) ?? this.#earlier.all(ip)[0];
+      found = earlier === undefined ? head : earlierBinding(earlier.at, earlier.value);
+    }
+    return found.until !== undefined && time >= found.until ? undefined : found;
+  }
+
+  owners(ip: string): readonly Owner[] {
+    const head = this.#heads.get(ip);
+    return head === undefined ? [] : ownersOf(this.#all(ip, head));
+  }
+
+  /** Addresses that an asset has or had. */
+  addressesOf(assetId: string): string[] {
+    return this.#addressesOf.all(assetId).map(({ at }) => at);
+  }
+
+  /** Whether an asset may get this address beside all that it has or had. */
+  mayHave(assetId: string, ip: string): boolean {
+    if (this.#addressesOf.has(assetId, ip)) return true;
+    if (this.#heads.get(ip) === undefined && !this.hasRoom) return false;
+    return this.#addressesOf.count(assetId) < limits.maxAddressesPerAsset;
+  }
+
+  /** New evidence of a binding. */
+  extend(ip: string, binding: Binding, last: number): void {
+    if (last <= binding.last) return;
+    const head = this.#heads.get(ip)!;
+    if (binding.since === head.since) {
+      head.last = last;
+      this.#heads.put(ip, head);
+    } else this.#earlier.put(ip, binding.since, earlierRow({ ...binding, last }));
+  }
+
+  /** Another MAC address stands behind the newest binding of an address. */
+  setMac(ip: string, mac: string | undefined): void {
+    const head = this.#heads.get(ip)!;
+    head.mac = mac;
+    this.#heads.put(ip, head);
+  }
+
+  /** A new binding, after all others of the address. */
+  bind(ip: string, { asset_id, since, last, mac }: Binding, ofNewAsset: boolean): void {
+    const head = this.#heads.get(ip);
+    let earlier = 0;
+    if (head !== undefined) {
+      this.#earlier.put(ip, head.since, earlierRow(head));
+      earlier = head.earlier + 1;
+      if (earlier > limits.maxBindingsPerAddress) earlier -= this.#collapse(ip);
+    }
+    this.#heads.put(ip, { asset_id, since, last, until: undefined, mac, earlier });
+    if (ofNewAsset || !this.#addressesOf.has(asset_id, ip)) this.#addressesOf.put(asset_id, ip, true);
+    this.#touch(ip);
+  }
+
+  /** The address is nobody's from a time on, which is after its newest binding began. */
+  release(ip: string, until: number): void {
+    const head = this.#heads.get(ip)!;
+    head.until = Math.max(until, head.last + 1, head.since + 1);
+    this.#heads.put(ip, head);
+    this.#touch(ip);
+  }
+
+  /** Takes an address from an asset for all of time, or gives it to another. What an owner before it had doesn't grow. */
+  reassign(ip: string, from: string, to: string | undefined): void {
+    const head = this.#heads.get(ip);
+    if (head === undefined) return;
+    const kept: Binding[] = [];
+    for (const binding of this.#all(ip, head)) {
+      if (binding.asset_id !== from) kept.push(binding);
+      else if (to !== undefined) kept.push({ ...binding, asset_id: to });
+      else {
+        const before = kept.pop();
+        if (before !== undefined)
+          kept.push({ ...before, until: Math.min(before.until ?? Number.POSITIVE_INFINITY, binding.since) });
+      }
+    }
+    this.#rewrite(ip, head, kept);
+    this.#addressesOf.remove(from, ip);
+    if (to !== undefined) this.#addressesOf.put(to, ip, true);
+    this.#touch(ip);
+  }
+
+  /** What a MAC address is known for. */
+  macOwner(mac: string): MacOwner | 'gateway' {
+    const known = this.#macs.get(mac);
+    if (known?.gateway) return 'gateway';
+    return known?.asset_id === undefined ? 'nobody' : { asset_id: known.asset_id };
+  }
+
+  mac(mac: string): Readonly<Mac> | undefined {
+    return this.#macs.get(mac);
+  }
+
+  putMac(mac: string, row: Mac): void {
+    this.#macs.put(mac, row);
+  }
+
+  removeMac(mac: string): void {
+    this.#macs.remove(mac);
+  }
+
+  write(): void {
+    this.#heads.write();
+    this.#earlier.write();
+    this.#addressesOf.write();
+    this.#macs.write();
+    if (this.#moved) this.#counters.putSync('generation', (this.#counters.get('generation') ?? 0) + 1);
+    this.#moved = false;
+  }
+
+  forget(): void {
+    this.#heads.forget();
+    this.#earlier.forget();
+    this.#addressesOf.forget();
+    this.#macs.forget();
+    this.#moved = false;
+  }
+
+  #touch(ip: string): void {
+    this.#moved = true;
+    this.onMoved(ip);
+  }
+
+  #all(ip: string, head: Head): Binding[] {
+    const { earlier, ...latest } = head;
+    if (earlier === 0) return [latest];
+    return [...this.#earlier.all(ip).map(({ at, value }) => earlierBinding(at, value)), latest];
+  }
+
+  #rewrite(ip: string, head: Head, kept: readonly Binding[]): void {
+    if (head.earlier > 0) for (const { at } of this.#earlier.all(ip)) this.#earlier.remove(ip, at);
+    const latest = kept.at(-1);
+    if (latest === undefined) {
+      this.#heads.remove(ip);
+      return;
+    }
+    for (const binding of kept.slice(0, -1)) this.#earlier.put(ip, binding.since, earlierRow(binding));
+    const { asset_id, since, last, until, mac } = latest;
+    this.#heads.put(ip, { asset_id, since, last, until, mac, earlier: kept.length - 1 });
+  }
+
+  /** The oldest bindings of an address become one, that of the last of them. @returns how many fewer there are */
+  #collapse(ip: string): number {
+    this.#collapsed++;
+    const all = this.#earlier.all(ip);
+    const gone = Math.ceil(limits.maxBindingsPerAddress * trimmed);
+    const owners = new Set(all.slice(0, gone).map(({ value }) => value[0]));
+    for (const { at } of all.slice(0, gone)) this.#earlier.remove(ip, at);
+    const [oldest] = all.slice(gone);
+    if (oldest !== undefined && oldest.at !== beginning) {
+      this.#earlier.remove(ip, oldest.at);
+      this.#earlier.put(ip, beginning, oldest.value);
+    }
+    for (const { value } of all.slice(gone)) owners.delete(value[0]);
+    for (const owner of owners) this.#addressesOf.remove(owner, ip);
+    return gone;
+  }
+}

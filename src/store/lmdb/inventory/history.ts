@@ -1,0 +1,91 @@
+import type { AssetHistory } from '../../../contract/resources/asset-history.ts';
+import { limits } from '../../../limits.ts';
+import { uuid7 } from '../../../uuid.ts';
+import type { Actor } from '../../store.ts';
+import type { Tables } from '../tables.ts';
+import type { AssetState } from './asset-state.ts';
+import { within } from './grouped-rows.ts';
+
+export type By = AssetHistory['by'];
+
+export type HistoryRecord = Omit<AssetHistory, 'asset_id' | 'at'>;
+
+/** When, in epoch milliseconds; the record's id; what happened. */
+export type HistoryRow = readonly [atMs: number, id: string, record: HistoryRecord];
+
+export const network: By = { kind: 'network' };
+export const person = ({ id, name }: Actor): By => ({ kind: 'principal', id, name });
+export const scan = (id: string): By => ({ kind: 'scan', id });
+
+/** Past the limit, so many go at once: what it costs to find the oldest is spread. */
+const slack = Math.ceil(limits.maxAssetHistory / 10);
+
+/** What happened to each asset. Records are numbered and wait in memory until `write`. */
+export class History {
+  #waiting: { readonly asset: AssetState; readonly n: number; readonly row: HistoryRow }[] = [];
+  readonly #table: Tables['assetHistory'];
+
+  readonly #now: () => number;
+
+  constructor(tables: Tables, now: () => number) {
+    this.#table = tables.assetHistory;
+    this.#now = now;
+  }
+
+  get dirty(): number {
+    return this.#waiting.length;
+  }
+
+  /** The asset's numbers change: its row is written with the record. */
+  add(asset: AssetState, atMs: number, record: HistoryRecord): void {
+    this.#wait(asset, [atMs, uuid7(this.#now()), record]);
+  }
+
+  /** All records of an asset become those of another; there, they are numbered anew. Within a transaction. */
+  move(from: AssetState, into: AssetState): void {
+    for (const { key, value } of [...this.#table.getRange(within<number>(from.id))]) {
+      this.#table.removeSync(key);
+      this.#wait(into, value);
+    }
+    const waiting = this.#waiting;
+    this.#waiting = waiting.filter(({ asset }) => asset !== from);
+    for (const { asset, row } of waiting) if (asset === from) this.#wait(into, row);
+  }
+
+  /** Within a transaction. */
+  removeOf(asset: AssetState): void {
+    for (const key of [...this.#table.getKeys(within<number>(asset.id))]) this.#table.removeSync(key);
+    this.#waiting = this.#waiting.filter((each) => each.asset !== asset);
+  }
+
+  /** Within a transaction, before the rows of assets. */
+  write(): void {
+    const full = new Set<AssetState>();
+    for (const { asset, n, row } of this.#waiting) {
+      this.#table.putSync([asset.id, n], row);
+      if (asset.records > limits.maxAssetHistory + slack) full.add(asset);
+    }
+    this.#waiting = [];
+    for (const asset of full) this.#trim(asset);
+  }
+
+  forget(): void {
+    this.#waiting = [];
+  }
+
+  #wait(asset: AssetState, row: HistoryRow): void {
+    this.#waiting.push({ asset, n: asset.nextRecord++, row });
+    asset.records++;
+  }
+
+  /** What people did stays for as long as there is anything else to remove. */
+  #trim(asset: AssetState): void {
+    const rows = [...this.#table.getRange(within<number>(asset.id))];
+    const byPeople = ({ value }: (typeof rows)[number]) => Number(value[2].by.kind === 'principal');
+    const gone = rows
+      .toSorted((a, b) => byPeople(a) - byPeople(b) || a.key[1] - b.key[1])
+      .slice(0, rows.length - limits.maxAssetHistory);
+    for (const { key } of gone) this.#table.removeSync(key);
+    asset.records = rows.length - gone.length;
+  }
+}

@@ -1,0 +1,59 @@
+import type { ScannedHost, ScanRecorded } from '../../store.ts';
+import type { Tables } from '../tables.ts';
+import type { Assets } from './assets.ts';
+import type { Inventory } from './inventory.ts';
+import { rangeOf, type Scanned } from './services.ts';
+
+/**
+ * Takes what a scan saw into the inventory, within a write transaction: hosts first, so that services have an asset.
+ * Hosts and services beyond the limits of the inventory are left out; it counts them.
+ */
+export function recordScan(
+  inventory: Inventory<Assets>,
+  tables: Tables,
+  scanId: string,
+  hosts: readonly ScannedHost[],
+): ScanRecorded {
+  const { assets, services } = inventory;
+  inventory.ready();
+  // Which ports of an asset are known is read from the table.
+  services.write();
+  const created = new Set<string>();
+  const updated = new Set<string>();
+  const found: Scanned[] = [];
+  for (const host of hosts) {
+    const asset = assets.scanned({ ...host, certificate_names: certificateNames(host) }, scanId);
+    if (asset === undefined) continue;
+    (asset.created ? created : updated).add(asset.asset_id);
+    for (const { port, transport, name, product, version } of host.services) {
+      found.push({
+        ...{ ip: host.ip, port, transport, state: 'open', at: host.at },
+        ...(name === undefined ? {} : { name }),
+        ...(product === undefined ? {} : { product }),
+        ...(version === undefined ? {} : { version }),
+      });
+    }
+    for (const port of refusedServices(tables, asset.asset_id, host))
+      found.push({ ip: host.ip, port, transport: 'tcp', state: 'closed', at: host.at });
+  }
+  inventory.scanned(found);
+  return {
+    assets_created: created.size,
+    assets_updated: [...updated].filter((id) => !created.has(id)).length,
+    services_found: found.filter(({ state }) => state === 'open').length,
+  };
+}
+
+/** Of the many ports that refuse, those of services that are known. */
+function refusedServices({ serviceKeys }: Tables, assetId: string, { ip, closed }: ScannedHost): number[] {
+  if (closed.length === 0) return [];
+  const refused = new Set(closed);
+  const ports: number[] = [];
+  for (const [, transport, port, address] of serviceKeys.getKeys(rangeOf(assetId)))
+    if (transport === 'tcp' && address === ip && refused.has(port)) ports.push(port);
+  return ports;
+}
+
+function certificateNames({ services }: ScannedHost): string[] {
+  return [...new Set(services.flatMap(({ certificate_names = [] }) => certificate_names))];
+}

@@ -1,0 +1,35 @@
+import { canonicalUuid } from '../../../uuid.ts';
+import { pageOf, type Row } from '../../lists/list.ts';
+import { serviceList } from '../../lists/services.ts';
+import { type ServiceRow, serviceOf } from '../../service-row.ts';
+import type { ListPage, ListQuery } from '../../store.ts';
+import { jsonPage } from '../page.ts';
+import type { Tables } from '../tables.ts';
+import { rangeOf } from './services.ts';
+
+/**
+ * One page of services. Those of named assets are read by their keys, all others one by one.
+ *
+ * @throws INVALID_REQUEST for unknown fields, values, and cursors of another list.
+ */
+export function listServices(tables: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
+  const { shown, ...rest } = pageOf(serviceList, rows(tables, query), query, cancelled);
+  const services = shown.map(({ id }) => ({
+    id,
+    type: serviceList.type,
+    attributes: serviceOf(tables.services.get(id)!),
+  }));
+  return { json: jsonPage(services), ...rest };
+}
+
+function* rows(tables: Tables, { terms }: ListQuery): Generator<Row<ServiceRow>> {
+  const ofAssets = terms.find(({ field }) => field === 'asset_id');
+  if (ofAssets === undefined) {
+    for (const { key: id, value: item } of tables.services.getRange()) yield { id, item };
+    return;
+  }
+  const assets = new Set(ofAssets.values.map(canonicalUuid).filter((id) => id !== undefined));
+  for (const asset of assets)
+    for (const { value: id } of tables.serviceKeys.getRange(rangeOf(asset)))
+      yield { id, item: tables.services.get(id)! };
+}

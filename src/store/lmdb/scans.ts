@@ -1,0 +1,95 @@
+import type { Scan } from '../../contract/resources/scan.ts';
+import { limits } from '../../limits.ts';
+import { boundsOnlyTime } from '../lists/filter.ts';
+import { pageFrom, pageOf, type Row } from '../lists/list.ts';
+import { compileScanFilter, scanList } from '../lists/scans.ts';
+import type { ListFilter, ListPage, ListQuery, Replay, ScanUpdate, StoredScan } from '../store.ts';
+import { jsonPage } from './page.ts';
+import { entryCount, lastSequence, type Tables } from './tables.ts';
+import { placesByTime } from './time-pages.ts';
+
+/** A scan as stored. */
+export interface ScanRow {
+  /** Position in the sequence of changes: the key of `scanLog` that names this scan. */
+  readonly seq: number;
+  readonly scan: Scan;
+}
+
+/** Those that have ended change no more, and may be forgotten. */
+const isOver = ({ status }: Scan): boolean => status !== 'queued' && status !== 'running';
+
+/** Plans a new scan, or its new state. Of those that are over, the oldest beyond `max` go. */
+export function planScan(
+  tables: Tables,
+  { id, ...scan }: StoredScan,
+  max: number = limits.maxScans,
+): () => ScanUpdate {
+  return () => {
+    const { scans, scanLog, scanTimes } = tables;
+    const before = scans.get(id);
+    const seq = lastSequence(scanLog) + 1;
+    scanLog.putSync(seq, id);
+    if (before === undefined) scanTimes.putSync([Date.parse(scan.requested_at), id], true);
+    else scanLog.removeSync(before.seq);
+    scans.putSync(id, { seq, scan });
+    if (before === undefined) forgetOldest(tables, max);
+    return { seq, scan: { id, ...scan } };
+  };
+}
+
+function forgetOldest({ scans, scanLog, scanTimes }: Tables, max: number): void {
+  let excess = entryCount(scans) - max;
+  if (excess <= 0) return;
+  for (const key of [...scanTimes.getKeys({ limit: excess + limits.maxQueuedScans + 1 })]) {
+    const row = scans.get(key[1])!;
+    if (excess === 0 || !isOver(row.scan)) continue;
+    scans.removeSync(key[1]);
+    scanLog.removeSync(row.seq);
+    scanTimes.removeSync(key);
+    excess--;
+  }
+}
+
+export function lastScan({ scans, scanTimes }: Tables): StoredScan | undefined {
+  for (const [, id] of scanTimes.getKeys({ reverse: true, limit: 1 })) return { id, ...scans.get(id)!.scan };
+  return undefined;
+}
+
+/** Those that wait or run, in the order in which they were asked for. */
+export function unfinishedScans({ scans }: Tables): StoredScan[] {
+  const found: StoredScan[] = [];
+  for (const { key: id, value } of scans.getRange())
+    if (!isOver(value.scan)) found.push({ id, ...value.scan });
+  return found.sort((a, b) =>
+    a.requested_at < b.requested_at || (a.requested_at === b.requested_at && a.id < b.id) ? -1 : 1,
+  );
+}
+
+/** One page of scans with the exact total; newest first, no more is read than the page. */
+export function listScans(tables: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
+  const { shown, ...rest } =
+    query.sort === 'requested_at' && boundsOnlyTime(query)
+      ? pageFrom(scanList, query, (after, offset) => placesByTime(tables.scanTimes, query, after, offset))
+      : pageOf(scanList, rows(tables), query, cancelled);
+  const scans = shown.map(({ id }) => ({ id, type: scanList.type, attributes: tables.scans.get(id)!.scan }));
+  return { json: jsonPage(scans), ...rest };
+}
+
+function* rows({ scans }: Tables): Generator<Row<Scan>> {
+  for (const { key, value } of scans.getRange()) yield { id: key, item: value.scan };
+}
+
+/** The latest state of each scan that changed after `since` and is wanted, in order of change. */
+export function replayScans(tables: Tables, since: number, filter: ListFilter, limit: number): Replay<Scan> {
+  const wanted = compileScanFilter(filter);
+  const head = lastSequence(tables.scanLog);
+  const events: { seq: number; id: string; data: Scan }[] = [];
+  let next = Math.max(since, 0);
+  for (const { key, value: id } of tables.scanLog.getRange({ start: next, exclusiveStart: true })) {
+    if (events.length === limit) return { events, next, head, lost: 0 };
+    const { scan } = tables.scans.get(id)!;
+    if (wanted(scan)) events.push({ seq: key, id, data: scan });
+    next = key;
+  }
+  return { events, next: head, head, lost: 0 };
+}

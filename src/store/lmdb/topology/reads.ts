@@ -1,0 +1,116 @@
+import type { Topology } from '../../../contract/resources/topology.ts';
+import { ServiceError } from '../../../errors.ts';
+import type { AssetLookup } from '../../../events/asset-lookup.ts';
+import { limits } from '../../../limits.ts';
+import { type Cover, cover, type Part } from '../../../topology/cover.ts';
+import { hourMs } from '../../../topology/edge-fold.ts';
+import { noHour } from '../../../topology/edges.ts';
+import { buildGraph, type GraphPart } from '../../../topology/graph.ts';
+import { type NodeName, named, type Step } from '../../../topology/update.ts';
+import type { TopologyQuery } from '../../store.ts';
+import type { Tables } from '../tables.ts';
+import type { GraphState } from './graph-tables.ts';
+import { currentName, nameOfAsset } from './names.ts';
+import { graphState, lastStep, readSegment, segmentsAfter, stepSegments } from './segments.ts';
+
+/** The graph of one snapshot. NOT_FOUND for a focus that is no asset. */
+export function readTopology(
+  tables: Tables,
+  lookup: AssetLookup,
+  query: TopologyQuery,
+  nowMs: number,
+): Topology {
+  const state = graphState(tables);
+  const range = cover(query.from, query.to, state.floors);
+  const focus = query.focus === undefined ? undefined : addressesOf(tables, lookup, query.focus, range);
+  const graph = buildGraph(partsOf(tables, state, range), {
+    groupBy: query.group_by,
+    ...(focus === undefined ? {} : { focus }),
+    depth: query.depth,
+    limit: query.limit,
+    maxEdges: limits.maxTopologyShownEdges,
+  });
+  const names: Record<string, NodeName> = {};
+  for (const { kind, ip } of graph.nodes) {
+    if (kind !== 'asset' || ip === undefined) continue;
+    const name = nameAt(tables, lookup, ip, range.to);
+    if (name !== undefined) names[ip] = name;
+  }
+  return {
+    seq: lastStep(tables),
+    ...(range.from === undefined ? {} : { from: isoTime(range.from) }),
+    ...(range.to === undefined ? {} : { to: isoTime(range.to) }),
+    nodes: graph.nodes.map((node) => named(node, names)),
+    edges: [...graph.edges],
+    truncated: graph.truncated || state.collapsed,
+    generated_at: isoTime(nowMs),
+  };
+}
+
+/**
+ * What was added to the graph after `since`, oldest first, at most `limit` steps; `undefined` for one that is larger
+ * than subscribers are told. Of those that are no longer kept nothing is said: the first has a later `seq`.
+ */
+export function readSteps(
+  tables: Tables,
+  since: number,
+  limit: number,
+): { readonly seq: number; readonly step: Step | undefined; readonly collapsed: boolean }[] {
+  return Array.from(tables.topologySteps.getRange({ start: since + 1, limit }), ({ key: seq, value }) => {
+    const { told, freshRows, freshNodes, names = {}, renamed = [], collapsed = false } = value;
+    if (!told) return { seq, step: undefined, collapsed };
+    const fresh = { rows: owned(freshRows), nodes: owned(freshNodes) };
+    return { seq, step: { seq, segment: stepSegments(tables, seq)[0], fresh, names, renamed }, collapsed };
+  });
+}
+
+function owned(bytes: Uint8Array | undefined): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes ?? []);
+}
+
+/** The segments that have something of the range, and their rows in it. */
+function partsOf(tables: Tables, { runs, taken }: GraphState, { parts }: Cover): GraphPart[] {
+  const found: GraphPart[] = [];
+  for (const { level, from, to } of parts)
+    for (const { id, min, max } of runs[level].flat()) {
+      if (max < from || min >= to) continue;
+      const segment = readSegment(tables, id);
+      const [first, end] = segment.range(from, to);
+      if (first < end) found.push({ segment, from: first, to: end });
+    }
+  for (const segment of segmentsAfter(tables, taken))
+    for (const part of parts) {
+      const [first, end] = segment.range(...hoursOf(part));
+      if (first < end) found.push({ segment, from: first, to: end });
+    }
+  return found;
+}
+
+/** The hours that a part of a level covers. */
+function hoursOf({ level, from, to }: Part): readonly [number, number] {
+  if (level === 'ever') return [0, Number.POSITIVE_INFINITY];
+  return level === 'hour' ? [from, to] : [from * 24, Math.min(to * 24, noHour)];
+}
+
+function addressesOf(tables: Tables, lookup: AssetLookup, assetId: string, range: Cover): string[] {
+  if (!tables.assets.doesExist(assetId)) throw new ServiceError('NOT_FOUND', `there is no asset ${assetId}`);
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = range;
+  const spans = lookup.ranges(assetId).filter((span) => span.from < to && span.to > from);
+  return [...new Set(spans.map(({ ip }) => ip))];
+}
+
+/** Whose the address was at the end of the range; now, where it has none. */
+function nameAt(
+  tables: Tables,
+  lookup: AssetLookup,
+  ip: string,
+  to: number | undefined,
+): NodeName | undefined {
+  if (to === undefined) return currentName(tables, ip);
+  const assetId = lookup.at(ip, to - 1);
+  return assetId === undefined ? undefined : nameOfAsset(tables, assetId);
+}
+
+/** As far as years have four digits. */
+const isoTime = (ms: number): string => new Date(Math.max(0, Math.min(ms, maxHour * hourMs))).toISOString();
+const maxHour = 70_389_527;

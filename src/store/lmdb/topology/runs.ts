@@ -1,0 +1,49 @@
+import type { Level } from '../../../topology/roll-up.ts';
+import { type GraphState, type RunRow, type RunSegment, rowsOf } from './graph-tables.ts';
+
+/** Neighbouring runs `[from, to)` of a level. */
+export interface Neighbours {
+  readonly level: Level;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Which runs to merge: the newest ones, as far back as those before are no more than twice what is newer. So each run
+ * is more than twice the one that follows it: there are about log2(rows) of them, and a row is rewritten so often.
+ */
+export function chooseRuns(runs: Readonly<Record<Level, readonly RunRow[]>>): Neighbours | undefined {
+  for (const level of ['hour', 'day', 'ever'] as const) {
+    const its = runs[level];
+    let from = its.length - 1;
+    let newer = from < 0 ? 0 : rowsOf(its[from]!);
+    while (from > 0 && rowsOf(its[from - 1]!) <= 2 * newer) newer += rowsOf(its[--from]!);
+    if (its.length - from > 1) return { level, from, to: its.length };
+  }
+  return undefined;
+}
+
+/** What is left of a level's runs within so many rows, the oldest buckets gone, and the first bucket that is left. */
+export function withinRows(
+  runs: readonly RunRow[],
+  floor: number,
+  maxRows: number,
+): { readonly runs: readonly RunRow[]; readonly floor: number; readonly gone: readonly RunSegment[] } {
+  let rows = runs.reduce((sum, run) => sum + rowsOf(run), 0);
+  if (rows <= maxRows) return { runs, floor, gone: [] };
+  const byEnd = runs.flat().sort((a, b) => a.max - b.max);
+  let first = floor;
+  for (const segment of byEnd) {
+    if (rows <= maxRows) break;
+    rows -= segment.rows;
+    first = segment.max + 1;
+  }
+  const gone = byEnd.filter(({ max }) => max < first);
+  const left = runs.map((run) => run.filter(({ max }) => max >= first)).filter((run) => run.length > 0);
+  return { runs: left, floor: first, gone };
+}
+
+/** The state with other runs of one level. */
+export function withRuns(state: GraphState, level: Level, runs: readonly RunRow[]): GraphState {
+  return { ...state, runs: { ...state.runs, [level]: runs } };
+}

@@ -1,0 +1,56 @@
+import { Segment } from '../../../topology/segment.ts';
+import type { Tables } from '../tables.ts';
+import { emptyGraph, type GraphState, type RunRow, type RunSegment } from './graph-tables.ts';
+
+export const graphState = (tables: Tables): GraphState => tables.topologyState.get('graph') ?? emptyGraph;
+
+/** The newest step; 0 before the first. */
+export function lastStep(tables: Tables): number {
+  for (const key of tables.topologySteps.getKeys({ reverse: true, limit: 1 })) return key;
+  return 0;
+}
+
+/** A stored segment. It lies in the memory map: good while the transaction that reads it lasts. */
+export function readSegment(tables: Tables, id: number): Segment {
+  const bytes = tables.topologySegments.getBinaryFast(id) as (Buffer & { isGlobal?: boolean }) | undefined;
+  if (bytes === undefined) throw new Error(`segment ${id} of the topology is missing`);
+  return new Segment(bytes.isGlobal === true ? Uint8Array.prototype.slice.call(bytes) : bytes);
+}
+
+/** The same in memory of its own, for who writes meanwhile. */
+export function copySegment(tables: Tables, id: number): Segment {
+  const bytes = tables.topologySegments.getBinaryFast(id);
+  if (bytes === undefined) throw new Error(`segment ${id} of the topology is missing`);
+  return new Segment(Uint8Array.prototype.slice.call(bytes));
+}
+
+export function* copySegments(tables: Tables, run: RunRow): Generator<Segment> {
+  for (const { id } of run) yield copySegment(tables, id);
+}
+
+/** The edges of a step; none where it has only names, or they are gone. */
+export const stepSegments = (tables: Tables, seq: number): Segment[] =>
+  (tables.topologyStepEdges.get(seq) ?? []).map((bytes) => new Segment(bytes));
+
+/** The edges of all steps after one. */
+export function* segmentsAfter(tables: Tables, seq: number): Generator<Segment> {
+  for (const { value } of tables.topologyStepEdges.getRange({ start: seq + 1 }))
+    for (const bytes of value) yield new Segment(bytes);
+}
+
+/** Stores encoded segments under ids from `id` on, and tells what they are. */
+export function putSegments(
+  tables: Tables,
+  encoded: readonly Uint8Array<ArrayBuffer>[],
+  id: number,
+): RunSegment[] {
+  return encoded.map((bytes, i) => {
+    tables.topologySegments.putSync(id + i, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+    const { rows, minBucket, maxBucket } = new Segment(bytes);
+    return { id: id + i, rows, min: minBucket, max: maxBucket, bytes: bytes.length };
+  });
+}
+
+export function removeSegments(tables: Tables, run: Iterable<RunSegment>): void {
+  for (const { id } of run) tables.topologySegments.removeSync(id);
+}

@@ -1,0 +1,68 @@
+import type { Service } from '../contract/resources/service.ts';
+
+/** [asset id, transport, port, address] */
+export type ServiceKey = [string, string, number, string];
+
+/**
+ * A service as stored: its place, what is known of it, and what is counted. An array without names, because a list
+ * that filters reads all of them: at a million, 1.1 s.
+ */
+export type ServiceRow = readonly [
+  assetId: string,
+  transport: string,
+  port: number,
+  ip: string,
+  name: string | null,
+  product: string | null,
+  version: string | null,
+  source: 0 | 1,
+  /** Epoch milliseconds of the scan that found it closed; 0 while it is open. */
+  closedAt: number,
+  connections: number,
+  clients: number,
+  firstSeen: number,
+  lastSeen: number,
+];
+
+/** Places in a row. */
+export const at = {
+  assetId: 0,
+  transport: 1,
+  port: 2,
+  ip: 3,
+  name: 4,
+  product: 5,
+  version: 6,
+  source: 7,
+  closedAt: 8,
+  connections: 9,
+  clients: 10,
+  firstSeen: 11,
+  lastSeen: 12,
+} as const;
+
+const sources = ['passive', 'scan'] as const satisfies readonly Service['source'][];
+
+export const stateOf = (row: ServiceRow): Service['state'] => (row[at.closedAt] === 0 ? 'open' : 'closed');
+export const sourceOf = (row: ServiceRow): Service['source'] => sources[row[at.source]];
+
+export function serviceOf(row: ServiceRow): Service {
+  const name = row[at.name];
+  const product = row[at.product];
+  const version = row[at.version];
+  return {
+    asset_id: row[at.assetId],
+    ip: row[at.ip],
+    port: row[at.port],
+    transport: row[at.transport],
+    ...(name === null ? {} : { name }),
+    ...(product === null ? {} : { product }),
+    ...(version === null ? {} : { version }),
+    state: stateOf(row),
+    source: sourceOf(row),
+    connections: row[at.connections],
+    clients: row[at.clients],
+    first_seen: new Date(row[at.firstSeen]).toISOString(),
+    last_seen: new Date(row[at.lastSeen]).toISOString(),
+  };
+}

@@ -1,0 +1,34 @@
+import type { Topology } from '../contract/resources/topology.ts';
+import { type Edges, maxPorts, maxProtocols } from './edges.ts';
+import { type Blocks, isGroup, printBlock } from './nodes.ts';
+
+type Node = Topology['nodes'][number];
+export type DescribedNode = Pick<Node, 'id' | 'kind' | 'ip'>;
+export type DescribedEdge = Topology['edges'][number];
+
+/** A block as the contract names it. Groups (multicast, broadcast) are part of the network, not of the outside. */
+export function describeNode(blocks: Blocks, node: number, isHome: boolean): DescribedNode {
+  const id = printBlock(blocks, node);
+  const isHost = blocks.prefix[node] === 128;
+  if (isGroup(blocks, node)) return { id, kind: 'subnet', ...(isHost ? { ip: id } : {}) };
+  if (!isHome) return { id, kind: 'external', ...(isHost ? { ip: id } : {}) };
+  return isHost ? { id, kind: 'asset', ip: id } : { id, kind: 'subnet' };
+}
+
+export function describeEdge(edges: Edges, row: number): DescribedEdge {
+  const ports = edges.ports.subarray(row * maxPorts, row * maxPorts + edges.portCount[row]!);
+  const protocols = edges.protocols.subarray(
+    row * maxProtocols,
+    row * maxProtocols + edges.protocolCount[row]!,
+  );
+  return {
+    source: printBlock(edges.nodes, edges.source[row]!),
+    target: printBlock(edges.nodes, edges.target[row]!),
+    ports: Array.from(ports),
+    protocols: Array.from(protocols, (text) => edges.texts[text]!),
+    connections: edges.connections[row]!,
+    bytes: edges.bytes[row]!,
+    first_seen: new Date(edges.first[row]!).toISOString(),
+    last_seen: new Date(edges.last[row]!).toISOString(),
+  };
+}

@@ -1,0 +1,61 @@
+import { collapsed, everything } from './blocks.ts';
+import { Edges, maxPorts, maxProtocols } from './edges.ts';
+import type { KnownGraph } from './known-graph.ts';
+import type { Blocks, Nodes } from './nodes.ts';
+
+/** Edges that the graph may have past the limit, of which both ends are widened already. */
+const widened = 65_536;
+
+/**
+ * The edges, so that the graph has no more than `max` and some: past it, new ones become edges of their networks and
+ * of everything outside; past 65,536 of those, of everything. `edges` itself where there is room for all.
+ */
+export function withinRoom(
+  edges: Edges,
+  known: KnownGraph,
+  max: number,
+  seed = 0,
+): { readonly edges: Edges; readonly collapsed: boolean } {
+  if (known.edges + edges.count <= max) return { edges, collapsed: false };
+  const kept = new Edges(seed);
+  let total = known.edges;
+  let any = false;
+  const counted = new Edges(seed, kept.nodes);
+  const place = (widen: (nodes: Nodes, from: Blocks, node: number) => number, row: number) =>
+    [
+      widen(kept.nodes, edges.nodes, edges.source[row]!),
+      widen(kept.nodes, edges.nodes, edges.target[row]!),
+    ] as const;
+  const asItIs = (nodes: Nodes, from: Blocks, node: number) => nodes.copy(from, node);
+  for (let row = 0; row < edges.count; row++) {
+    let [source, target] = [-1, -1];
+    for (const [widen, room] of [
+      [asItIs, max],
+      [collapsed, max + widened],
+      [everything, Number.POSITIVE_INFINITY],
+    ] as const) {
+      [source, target] = place(widen, row);
+      if (counted.find(0, source, target) >= 0) break;
+      if (known.hasEdge(kept.nodes, source, target)) {
+        counted.row(0, source, target);
+        break;
+      }
+      if (total < room) {
+        counted.row(0, source, target);
+        total++;
+        break;
+      }
+      any = true;
+    }
+    const to = kept.row(edges.bucket[row]!, source, target);
+    copyRow(edges, row, kept, to);
+  }
+  return { edges: kept, collapsed: any };
+}
+
+function copyRow(from: Edges, row: number, into: Edges, to: number): void {
+  into.add(to, from.connections[row]!, from.bytes[row]!, from.first[row]!, from.last[row]!);
+  for (let i = 0; i < from.portCount[row]!; i++) into.addPort(to, from.ports[row * maxPorts + i]!);
+  for (let i = 0; i < from.protocolCount[row]!; i++)
+    into.addProtocol(to, into.text(from.texts[from.protocols[row * maxProtocols + i]!]!));
+}

@@ -1,0 +1,20 @@
+import type { ParsedFilter } from '../contract/query.ts';
+import type { AssetLookup } from '../events/asset-lookup.ts';
+import { rangesOf, type UpdateView } from './update.ts';
+
+/** What a subscription to the channel looks at. An asset is the addresses that it has now. */
+export function viewOf({ terms }: ParsedFilter, assets: AssetLookup): UpdateView {
+  const valuesOf = (field: string) => terms.find((term) => term.field === field)?.values.map(String);
+  const networks = valuesOf('ip');
+  const addresses = valuesOf('asset_id')?.flatMap((assetId) =>
+    assets
+      .ranges(assetId)
+      .filter(({ to }) => to === Number.POSITIVE_INFINITY)
+      .map(({ ip }) => ip),
+  );
+  const ends = [networks, addresses].filter((texts) => texts !== undefined);
+  return {
+    groupBy: valuesOf('group_by')?.[0] === 'subnet' ? 'subnet' : 'host',
+    ends: ends.map(rangesOf),
+  };
+}

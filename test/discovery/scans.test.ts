@@ -1,0 +1,319 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Scan, ScanInput } from '../../src/contract/resources/scan.ts';
+import { openScanner } from '../../src/discovery/open-scanner.ts';
+import { cutShort, Scans, type ScansOptions } from '../../src/discovery/scans.ts';
+import { ServiceError } from '../../src/errors.ts';
+import { limits } from '../../src/limits.ts';
+import type { ScanUpdate, StoredScan } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/uuid.ts';
+import { type Opened, opened } from '../store/opened.ts';
+import { greeter, type Listening, listen, tarpit } from './servers.ts';
+
+interface Queue extends Opened {
+  readonly scans: Scans;
+  readonly updates: ScanUpdate[];
+  /** Resolves with the scan once it is over. */
+  over(id: string): Promise<Scan>;
+}
+
+let milliseconds = Date.UTC(2026, 0, 1);
+
+function queue(changes: Partial<ScansOptions> = {}, parts: Opened = opened()): Queue {
+  const updates: ScanUpdate[] = [];
+  const scans = new Scans({
+    store: parts.store,
+    reader: parts.reader,
+    terms: { allowedNetworks: ['127.0.0.0/8', '::1/128'], nmap: () => undefined },
+    openScanner: async () => ({
+      api: openScanner({ nameServers: ['127.0.0.1:9'] }),
+      close: async () => undefined,
+    }),
+    publish: (update) => updates.push(update),
+    now: () => milliseconds++,
+    newId: () => uuid7(milliseconds++),
+    limitReached: () => undefined,
+    onTrouble: () => undefined,
+    retryMs: 10,
+    ...changes,
+  });
+  onTestFinished(() => scans.close());
+  const over = async (id: string): Promise<Scan> => {
+    for (;;) {
+      const scan = parts.reader.getScan(id);
+      if (scan !== undefined && scan.status !== 'queued' && scan.status !== 'running') return scan;
+      await delay(10);
+    }
+  };
+  return { ...parts, scans, updates, over };
+}
+
+const at = (server: Listening, more: Partial<ScanInput> = {}): ScanInput => ({
+  targets: ['127.0.0.1'],
+  ports: String(server.port),
+  ...more,
+});
+
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'none',
+    (error: unknown) => (error instanceof ServiceError ? error.code : error),
+  );
+
+/** Takes long: a host that answers nothing takes its share of the rate. */
+const endless: ScanInput = { targets: ['127.9.0.0/16'], ports: '1-200', rate: 50 };
+
+describe('a scan', () => {
+  test('goes from queued over running to completed, each state stored and told of', async () => {
+    const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
+    const { scans, updates, over, reader } = queue();
+    const begun = await scans.start(at(server), 'ana');
+    expect(begun).toMatchObject({ status: 'queued', requested_by: 'ana', engine: 'connect', rate: 500 });
+    const done = await over(begun.id);
+    expect(done).toMatchObject({
+      status: 'completed',
+      progress: { hosts_total: 1, hosts_done: 1, probes_total: 1, probes_done: 1 },
+      result: { hosts_up: 1, services_found: 1, assets_created: 1, assets_updated: 0 },
+    });
+    expect(Date.parse(done.started_at!)).toBeGreaterThan(Date.parse(done.requested_at));
+    expect(Date.parse(done.finished_at!)).toBeGreaterThan(Date.parse(done.started_at!));
+    expect(updates.map(({ scan }) => scan.status)).toEqual(
+      expect.arrayContaining(['queued', 'running', 'completed']),
+    );
+    expect(updates.map(({ seq }) => seq)).toEqual(updates.map((_, n) => n + 1));
+    expect(updates.at(-1)?.scan).toEqual({ id: begun.id, ...done });
+    expect(reader.head('discovery')).toBe(updates.length);
+    expect(scans.current()).toEqual({ id: begun.id, ...done });
+  });
+
+  test('finds assets and services, and what is closed the next time', async () => {
+    const [stays, goes] = [await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n')), await listen(tarpit())];
+    const { scans, over, reader } = queue();
+    const input: ScanInput = { targets: ['127.0.0.1'], ports: `${stays.port},${goes.port}` };
+    const first = await over((await scans.start(input, 'ana')).id);
+    expect(first.result).toMatchObject({ services_found: 2, assets_created: 1, assets_updated: 0 });
+    await goes.close();
+    const second = await over((await scans.start(input, 'ana')).id);
+    expect(second.result).toMatchObject({ services_found: 1, assets_created: 0, assets_updated: 1 });
+    const { json } = reader.listServices({ terms: [], sort: 'port', order: 'asc', page: 1, per_page: 10 });
+    const services = (JSON.parse(Buffer.from(json).toString()) as { attributes: object }[]).map(
+      (one) => one.attributes,
+    );
+    expect(services).toHaveLength(2);
+    expect(services).toContainEqual(
+      expect.objectContaining({
+        port: stays.port,
+        state: 'open',
+        name: 'ssh',
+        product: 'OpenSSH',
+        version: '9.6',
+        source: 'scan',
+      }),
+    );
+    expect(services).toContainEqual(expect.objectContaining({ port: goes.port, state: 'closed' }));
+  });
+
+  test('waits for the one before it', async () => {
+    const server = await listen(tarpit());
+    const { scans, updates, over } = queue();
+    const ids = [(await scans.start(at(server), 'a')).id, (await scans.start(at(server), 'b')).id];
+    await over(ids[1]!);
+    const states = updates.map(({ scan }) => `${ids.indexOf(scan.id)} ${scan.status}`);
+    expect(states.indexOf('1 running')).toBeGreaterThan(states.indexOf('0 completed'));
+    expect(server.accepted).toBe(2);
+  });
+});
+
+describe('cancelled', () => {
+  test('while it waits it never begins', async () => {
+    const server = await listen(tarpit());
+    const { scans, updates, over } = queue();
+    const [first, second] = [await scans.start(endless, 'a'), await scans.start(at(server), 'b')];
+    expect(await scans.cancel(second.id)).toMatchObject({ status: 'cancelled' });
+    expect(await scans.cancel(first.id)).toMatchObject({
+      status: 'cancelled',
+      result: { services_found: 0 },
+    });
+    expect((await over(second.id)).started_at).toBeUndefined();
+    expect(updates.filter(({ scan }) => scan.id === second.id).map(({ scan }) => scan.status)).toEqual([
+      'queued',
+      'cancelled',
+    ]);
+    expect(server.accepted).toBe(0);
+  });
+
+  test('only when that can be stored', async () => {
+    const parts = opened();
+    let full = false;
+    const { scans, over } = queue(
+      {
+        store: {
+          recordScan: parts.store.recordScan.bind(parts.store),
+          async saveScan(scan) {
+            if (full && scan.status === 'cancelled')
+              throw new ServiceError('UNAVAILABLE', 'the disk is full');
+            return parts.store.saveScan(scan);
+          },
+        },
+      },
+      parts,
+    );
+    const [first, second] = [await scans.start(endless, 'a'), await scans.start(endless, 'b')];
+    full = true;
+    expect(await codeOf(scans.cancel(second.id))).toBe('UNAVAILABLE');
+    expect(parts.reader.getScan(second.id)?.status).toBe('queued');
+    full = false;
+    await scans.cancel(first.id);
+    while (parts.reader.getScan(second.id)?.status !== 'running') await delay(10);
+    await scans.cancel(second.id);
+    expect((await over(second.id)).status).toBe('cancelled');
+  });
+
+  test('while it runs, and the next one runs', async () => {
+    const server = await listen(tarpit());
+    const { scans, over } = queue();
+    const running = await scans.start(endless, 'a');
+    const next = await scans.start(at(server), 'b');
+    while (scans.current()?.progress.probes_done === 0) await delay(20);
+    const cancelled = await scans.cancel(running.id);
+    expect(cancelled.status).toBe('cancelled');
+    expect(cancelled.progress.probes_done).toBeLessThan(cancelled.progress.probes_total);
+    expect(await over(next.id)).toMatchObject({ status: 'completed' });
+    expect(await codeOf(scans.cancel(running.id))).toBe('INVALID_TRANSITION');
+    expect(await codeOf(scans.cancel(uuid7(0)))).toBe('NOT_FOUND');
+  });
+});
+
+describe('a restart', () => {
+  test('in the midst of a scan: it failed, and what was queued runs', async () => {
+    const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
+    const parts = opened();
+    const before: StoredScan = {
+      ...{
+        id: uuid7(1),
+        targets: ['127.0.0.1'],
+        ports: '1-9',
+        rate: 1,
+        engine: 'connect',
+        status: 'running',
+      },
+      progress: { hosts_total: 1, hosts_done: 0, probes_total: 9, probes_done: 3 },
+      ...{
+        requested_by: 'ana',
+        requested_at: '2025-01-01T00:00:00.000Z',
+        started_at: '2025-01-01T00:00:00.000Z',
+      },
+    };
+    const { started_at: _, ...queued } = {
+      ...before,
+      id: uuid7(2),
+      status: 'queued' as const,
+      ports: String(server.port),
+    };
+    const forbidden = { ...queued, id: uuid7(3), targets: ['10.0.0.1'] };
+    for (const scan of [before, queued, forbidden]) await parts.store.saveScan(scan);
+    const { scans, over } = queue({}, parts);
+    await scans.recover();
+    expect(await over(before.id)).toMatchObject({
+      status: 'failed',
+      error: cutShort,
+      progress: { probes_done: 3 },
+    });
+    expect(await over(queued.id)).toMatchObject({ status: 'completed', result: { services_found: 1 } });
+    expect(await over(forbidden.id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('allowed_networks'),
+    });
+    expect(parts.reader.unfinishedScans()).toEqual([]);
+  });
+
+  test('that is orderly says so at once, and leaves what waits', async () => {
+    const { scans, reader, ...parts } = queue();
+    const [running, waiting] = [await scans.start(endless, 'a'), await scans.start(endless, 'b')];
+    while (reader.getScan(running.id)?.status !== 'running') await delay(10);
+    await scans.close();
+    expect(reader.getScan(running.id)).toMatchObject({ status: 'failed', error: cutShort });
+    expect(reader.getScan(waiting.id)).toMatchObject({ status: 'queued' });
+    expect(await codeOf(scans.start(endless, 'c'))).toBe('UNAVAILABLE');
+    const again = queue({}, { ...parts, reader });
+    await again.scans.recover();
+    while (reader.getScan(waiting.id)?.status !== 'running') await delay(10);
+    expect(await again.scans.cancel(waiting.id)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('what goes wrong', () => {
+  test('a scanner that dies fails its scan; the next one gets another', async () => {
+    const server = await listen(tarpit());
+    let opens = 0;
+    const { scans, over } = queue({
+      async openScanner() {
+        const api = openScanner({ nameServers: ['127.0.0.1:9'] });
+        const lost = async () => {
+          throw new ServiceError('WORKER_LOST', 'discovery died');
+        };
+        const dying = { begin: api.begin.bind(api), news: lost, cancel: api.cancel.bind(api) };
+        return { api: opens++ === 0 ? dying : api, close: () => api.cancel() };
+      },
+    });
+    const [first, second] = [await scans.start(at(server), 'a'), await scans.start(at(server), 'b')];
+    expect(await over(first.id)).toMatchObject({ status: 'failed', error: expect.stringContaining('lost') });
+    expect(await over(second.id)).toMatchObject({ status: 'completed' });
+    expect(opens).toBe(2);
+  });
+
+  test('results that cannot be stored are tried again, and then the scan failed', async () => {
+    const server = await listen(tarpit());
+    const parts = opened();
+    let tries = 0;
+    const store = (working: number) => ({
+      saveScan: (scan: StoredScan) => parts.store.saveScan(scan),
+      recordScan: async (...args: Parameters<typeof parts.store.recordScan>) => {
+        if (++tries < working) throw new ServiceError('UNAVAILABLE', 'the disk is full');
+        return parts.store.recordScan(...args);
+      },
+    });
+    const comesBack = queue({ store: store(3) }, parts);
+    const first = await comesBack.scans.start(at(server), 'a');
+    expect(await comesBack.over(first.id)).toMatchObject({
+      status: 'completed',
+      result: { assets_created: 1 },
+    });
+    tries = 0;
+    const stays = queue({ store: store(1000) }, parts);
+    const second = await stays.scans.start(at(server), 'a');
+    expect(await stays.over(second.id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('disk is full'),
+    });
+  });
+
+  test('too many wait, or too many are begun within a minute', async () => {
+    const reached: string[] = [];
+    let now = 0;
+    const { scans } = queue({ now: () => now, limitReached: (limit) => reached.push(limit) });
+    for (let n = 0; n < limits.maxScansPerMinute; n++) await scans.start(endless, 'a');
+    expect(await codeOf(scans.start(endless, 'a'))).toBe('RATE_LIMITED');
+    for (let n = limits.maxScansPerMinute; n <= limits.maxQueuedScans; n++) {
+      if (n % limits.maxScansPerMinute === 0) now += 60_000;
+      await scans.start(endless, 'a');
+    }
+    now += 60_000;
+    expect(await codeOf(scans.start(endless, 'a'))).toBe('OVERLOADED');
+    expect(reached).toEqual(['maxScansPerMinute', 'maxQueuedScans']);
+  });
+
+  test('what may not be scanned is refused by name, and not remembered', async () => {
+    const { scans, reader } = queue();
+    const field = (input: ScanInput) =>
+      scans.start(input, 'a').then(
+        () => undefined,
+        (error: ServiceError) => error.details?.field,
+      );
+    expect(await field({ targets: ['127.0.0.1', '10.0.0.1'] })).toBe('targets[1]');
+    expect(await field({ targets: ['127.0.0.1'], ports: 'x' })).toBe('ports');
+    expect(await field({ targets: ['127.0.0.0/16'], ports: '1-1000' })).toBe('ports');
+    expect(await field({ targets: ['127.0.0.1'], engine: 'nmap' })).toBe('engine');
+    expect(reader.lastScan()).toBeUndefined();
+  });
+});

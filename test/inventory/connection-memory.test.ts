@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ConnectionMemory } from '../../src/inventory/connection-memory.ts';
+
+/** Two independent hashes of a number. */
+function hashes(key: number): [number, number] {
+  const mixed = (seed: number) => {
+    let h = Math.imul(key ^ seed, 0x9e3779b1);
+    h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+    h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+    return (h ^ (h >>> 16)) >>> 0;
+  };
+  return [mixed(0x1234), mixed(0x98765432)];
+}
+
+const reports = (maxKey: number) =>
+  fc.array(fc.record({ key: fc.integer({ min: 0, max: maxKey }), bytes: fc.nat(1e6) }), { maxLength: 3000 });
+
+describe('the memory of connections', () => {
+  test('answers as a map of all would while it has room', () => {
+    fc.assert(
+      fc.property(reports(700), (all) => {
+        const memory = new ConnectionMemory(2048);
+        const map = new Map<number, number>();
+        for (const { key, bytes } of all) {
+          const known = { ...memory.report(...hashes(key), bytes) };
+          const before = map.get(key);
+          expect(known).toEqual({ repeated: before !== undefined, bytesBefore: before ?? 0 });
+          map.set(key, Math.max(bytes, before ?? 0));
+        }
+        expect(memory.forgotten).toBe(0);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('forgets nothing while two fifths of it are used', () => {
+    const memory = new ConnectionMemory(2 ** 16);
+    const keys = Math.floor(0.4 * 2 ** 16);
+    for (let key = 0; key < keys; key++) memory.report(...hashes(key), key);
+    expect(memory.forgotten).toBe(0);
+    for (let key = 0; key < keys; key++)
+      expect(memory.report(...hashes(key), 0)).toEqual({ repeated: true, bytesBefore: key });
+  });
+
+  test('of more than it has room for it remembers the newest, and never one that was not reported', () => {
+    fc.assert(
+      fc.property(reports(5000), (all) => {
+        const memory = new ConnectionMemory(64);
+        const seen = new Set<number>();
+        for (const [place, { key }] of all.entries()) {
+          const { repeated } = memory.report(...hashes(key), 1);
+          if (repeated) expect(seen.has(key)).toBe(true);
+          if (place > 0 && all[place - 1]!.key === key) expect(repeated).toBe(true);
+          seen.add(key);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('says how many it forgot, and keeps what is reported again and again', () => {
+    const memory = new ConnectionMemory(1024);
+    memory.report(...hashes(-1), 5);
+    for (let key = 0; key < 100_000; key++) {
+      memory.report(...hashes(key), 1);
+      if (key % 100 === 0) expect(memory.report(...hashes(-1), 5).repeated).toBe(true);
+    }
+    expect(memory.forgotten).toBeGreaterThan(98_000);
+    memory.clear();
+    expect(memory.report(...hashes(-1), 5).repeated).toBe(false);
+  });
+
+  test('goes on across the wrap of a hash of 0', () => {
+    const memory = new ConnectionMemory(8);
+    expect(memory.report(0, 0, 7)).toEqual({ repeated: false, bytesBefore: 0 });
+    expect(memory.report(0, 0, 9)).toEqual({ repeated: true, bytesBefore: 7 });
+    expect(memory.report(0, 0, 3)).toEqual({ repeated: true, bytesBefore: 9 });
+  });
+});

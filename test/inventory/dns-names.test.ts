@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { openBlock } from '../../src/events/block.ts';
+import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { compileHome } from '../../src/events/home-networks.ts';
+import type { DnsRecord } from '../../src/events/records.ts';
+import { namesInDns } from '../../src/inventory/dns-names.ts';
+
+const start = Date.UTC(2026, 10, 20);
+const isHome = compileHome(['10.0.0.0/8', 'fd00::/8']);
+
+interface Answer {
+  readonly type?: string;
+  readonly data: string;
+}
+
+function dns(
+  query: string | undefined,
+  answers: readonly Answer[],
+  changes: Partial<DnsRecord> = {},
+): DnsRecord {
+  return {
+    id: undefined,
+    timestamp: start,
+    src_ip: '10.0.0.9',
+    src_port: 4711,
+    dst_ip: '10.0.0.53',
+    dst_port: 53,
+    transport: 'udp',
+    kind: 'transaction',
+    transaction_id: 1,
+    query,
+    qtype: 'A',
+    qclass: 'IN',
+    rcode: 0,
+    rcode_name: 'NOERROR',
+    answers: answers.length === 0 ? undefined : JSON.stringify(answers),
+    authoritative: undefined,
+    truncated: undefined,
+    recursion_desired: undefined,
+    recursion_available: undefined,
+    rejected: undefined,
+    rtt_ms: undefined,
+    community_id: undefined,
+    connection_id: undefined,
+    sensor: undefined,
+    source: 'zeek',
+    severity: 'informational',
+    ...changes,
+  };
+}
+
+function names(...records: DnsRecord[]) {
+  const builder = new BlockBuilder('dns', start);
+  for (const record of records) builder.add(record);
+  return namesInDns(openBlock(builder.finish(), 1), isHome);
+}
+
+const name = (ip: string, text: string, from = 'dns', at = start) => ({
+  kind: 'name',
+  ip,
+  name: text,
+  from,
+  at,
+});
+
+test('answers name home addresses, after aliases and in both families', () => {
+  const answers = [
+    { type: 'CNAME', data: 'box.example.com' },
+    { type: 'A', data: '10.0.0.7' },
+    { type: 'A', data: '192.0.2.7' },
+    { type: 'AAAA', data: 'FD00:0:0::7' },
+    { type: 'TXT', data: '10.0.0.8' },
+    { data: '10.0.0.9' },
+  ];
+  expect(names(dns('Mail.Example.COM.', answers))).toEqual([
+    name('10.0.0.7', 'mail.example.com'),
+    name('fd00::7', 'mail.example.com'),
+    name('10.0.0.9', 'mail.example.com'),
+  ]);
+});
+
+test('each name is told once with each address, at the latest time', () => {
+  const answers = [{ type: 'A', data: '10.0.0.7' }];
+  const later = dns('a.lan', answers, { timestamp: start + 5 });
+  expect(names(dns('a.lan', answers), dns('b.lan', answers), later)).toEqual([
+    name('10.0.0.7', 'a.lan', 'dns', start + 5),
+    name('10.0.0.7', 'b.lan'),
+  ]);
+});
+
+test.each([
+  ['printer.local', 53, 'mdns'],
+  ['printer', 5353, 'mdns'],
+  ['printer', 5355, 'mdns'],
+  ['PRINTER', 137, 'mdns'],
+  ['printer.lan', 53, 'dns'],
+])('%s by port %i is a name from %s', (query, dst_port, from) => {
+  expect(names(dns(query, [{ type: 'A', data: '10.0.0.7' }], { dst_port }))).toMatchObject([{ from }]);
+});
+
+test.each([undefined, '*', 'a b', '-a', `${'a'.repeat(254)}`, 'ä.example'])(
+  '%s is no name of a host',
+  (query) => {
+    expect(names(dns(query, [{ type: 'A', data: '10.0.0.7' }]))).toEqual([]);
+  },
+);
+
+test('without answers, or home networks in them, there are none', () => {
+  expect(names(dns('a.lan', []), dns('b.lan', [{ type: 'A', data: '198.51.100.1' }]))).toEqual([]);
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { connectionStates } from '../../src/contract/resources/network-event.ts';
+import { bothSent, type Counters, handshakeDone, tcpEstablished } from '../../src/inventory/evidence.ts';
+
+type State = (typeof connectionStates)[number];
+
+const event = (state: State | undefined, told: Partial<Counters> = {}): Counters => ({
+  state: state === undefined ? Number.NaN : connectionStates.indexOf(state),
+  src_bytes: Number.NaN,
+  dst_bytes: Number.NaN,
+  src_payload_bytes: Number.NaN,
+  dst_payload_bytes: Number.NaN,
+  src_packets: Number.NaN,
+  dst_packets: Number.NaN,
+  ...told,
+});
+
+test('Zeek says which handshakes were completed; other words decide nothing', () => {
+  const done = ['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR'];
+  const not = ['S0', 'REJ', 'SH', 'SHR', 'RSTOS0', 'RSTRH', 'OTH'];
+  expect(done.map(handshakeDone)).toEqual(done.map(() => true));
+  expect(not.map(handshakeDone)).toEqual(not.map(() => false));
+  expect(['new', 'established', 'closed', '', 'sf'].map(handshakeDone)).toEqual(Array(5).fill(undefined));
+});
+
+describe('a TCP connection was established', () => {
+  const payload = { src_payload_bytes: 1, dst_payload_bytes: 1 };
+  test.each<[boolean, State | undefined, Partial<Counters>]>([
+    [true, 'open', {}],
+    [true, 'closed', {}],
+    [true, 'closed', { dst_packets: 3, dst_bytes: 180 }],
+    [false, 'open', { dst_packets: 0 }],
+    [false, 'closed', { dst_bytes: 0 }],
+    [true, 'reset', payload],
+    [false, 'reset', {}],
+    [false, 'reset', { ...payload, dst_payload_bytes: 0 }],
+    [true, undefined, payload],
+    [false, undefined, { dst_packets: 4 }],
+    [false, 'attempt', payload],
+    [false, 'refused', payload],
+    [false, 'failed', payload],
+    [false, 'traffic', payload],
+  ])('%s: state %s, %o', (established, state, told) => {
+    expect(tcpEstablished(event(state, told))).toBe(established);
+  });
+});
+
+describe('both sides of something else sent', () => {
+  test.each<[boolean, State | undefined, Partial<Counters>]>([
+    [true, undefined, { src_packets: 1, dst_packets: 1 }],
+    [true, undefined, { dst_bytes: 60 }],
+    [true, 'attempt', { dst_payload_bytes: 5 }],
+    [false, 'closed', { src_packets: 1, dst_packets: 0 }],
+    [false, 'closed', { dst_packets: 2, src_packets: 0 }],
+    [true, 'closed', { dst_packets: 2, src_packets: 0, src_bytes: 30 }],
+    [false, undefined, { src_packets: 3 }],
+    [true, 'closed', {}],
+    [true, 'open', {}],
+    [false, 'attempt', {}],
+    [false, undefined, {}],
+  ])('%s: state %s, %o', (sent, state, told) => {
+    expect(bothSent(event(state, told), false)).toBe(sent);
+  });
+
+  test('ICMP has no state: without counters nobody answered', () => {
+    expect(bothSent(event('closed'), true)).toBe(false);
+    expect(bothSent(event(undefined, { src_packets: 2, dst_packets: 2 }), true)).toBe(true);
+  });
+});

@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { openBlock } from '../../src/events/block.ts';
+import { BlockBuilder } from '../../src/events/block-builder.ts';
+import type { NetworkRecord } from '../../src/events/records.ts';
+import { ConnectionMemory } from '../../src/inventory/connection-memory.ts';
+import { Observations } from '../../src/inventory/observations.ts';
+import type { FlowFact } from '../../src/inventory/seen.ts';
+import { networkRecord } from '../store/records.ts';
+
+const start = Date.UTC(2026, 10, 20);
+
+function block(records: readonly NetworkRecord[]) {
+  const builder = new BlockBuilder('network', start);
+  for (const record of records) builder.add(record);
+  return openBlock(builder.finish(), 1);
+}
+
+/** All blocks in one pass, cut as they are. */
+function observed(blocks: readonly (readonly NetworkRecord[])[]) {
+  const observations = new Observations();
+  const memory = new ConnectionMemory(2 ** 16);
+  const facts: (Pick<FlowFact, 'connections' | 'bytes' | 'answered' | 'srcHome' | 'dstHome'> & {
+    src: string;
+  })[] = [];
+  const sink = {
+    flow: ({ srcs, src, connections, bytes, answered, srcHome, dstHome }: FlowFact) =>
+      void facts.push({ src: srcs.text(src), connections, bytes, answered, srcHome, dstHome }),
+  };
+  for (const records of blocks) observations.add(block(records), memory, [sink]);
+  return {
+    facts,
+    hosts: [...observations.hosts()],
+    services: [...observations.services()],
+    gateways: [...observations.gateways()],
+  };
+}
+
+const ssh = (changes: Partial<NetworkRecord> = {}): NetworkRecord =>
+  networkRecord({ direction: 'inbound', conn_state: 'SF', dst_ip: '10.0.0.1', ...changes });
+
+const macs = { a: '00:11:22:33:44:01', b: '00:11:22:33:44:02', c: '00:11:22:33:44:03' };
+
+describe('what one event shows', () => {
+  test('a home responder that completed a handshake is a host with a service', () => {
+    const { hosts, services } = observed([
+      [ssh({ duration_ms: 1500.5, app_protocol: 'ssh', dst_mac: macs.a })],
+    ]);
+    const times = { first: start, last: start + 1500 };
+    expect(hosts).toEqual([{ ip: '10.0.0.1', mac: macs.a, ...times }]);
+    expect(services).toEqual([
+      {
+        ip: '10.0.0.1',
+        port: 22,
+        transport: 'tcp',
+        name: 'ssh',
+        connections: 1,
+        clients: expect.objectContaining({ length: 1 }),
+        ...times,
+      },
+    ]);
+  });
+
+  test.each<[string, Partial<NetworkRecord>, string[], number]>([
+    ['an unanswered one nothing', { conn_state: 'S0' }, [], 0],
+    ['a responder abroad nothing', { direction: 'external' }, [], 0],
+    ['a home originator of an established connection a host', { direction: 'outbound' }, ['192.0.2.1'], 0],
+    ['both ends of an internal one hosts', { direction: 'internal' }, ['192.0.2.1', '10.0.0.1'], 1],
+    [
+      'the source of a datagram nothing, as it can be forged',
+      { direction: 'outbound', transport: 'udp', conn_state: 'SF', dst_packets: 1, src_packets: 1 },
+      [],
+      0,
+    ],
+    ['an answered datagram a host with a service', { transport: 'udp', dst_packets: 1 }, ['10.0.0.1'], 1],
+    ['an answered echo a host', { transport: 'icmp', dst_port: 8, dst_packets: 1 }, ['10.0.0.1'], 0],
+    ['a port of 0 no service', { dst_port: 0 }, ['10.0.0.1'], 0],
+    ['no port no service', { dst_port: undefined }, ['10.0.0.1'], 0],
+    ['multicast nothing', { transport: 'udp', dst_packets: 1, dst_ip: '239.1.2.3' }, [], 0],
+    ['broadcast nothing', { transport: 'udp', dst_packets: 1, dst_ip: '255.255.255.255' }, [], 0],
+    ['multicast of IPv6 nothing', { transport: 'udp', dst_packets: 1, dst_ip: 'ff02::fb' }, [], 0],
+    ['an address of all zeros nothing', { dst_ip: '::' }, [], 0],
+    ['loopback that is home a host', { dst_ip: '127.0.0.1' }, ['127.0.0.1'], 1],
+  ])('%s', (_what, changes, ips, services) => {
+    const got = observed([[ssh(changes)]]);
+    expect(got.hosts.map(({ ip }) => ip).sort()).toEqual([...ips].sort());
+    expect(got.services.length).toBe(services);
+  });
+
+  test('a MAC address seen with a host abroad is a gateway’s, unless that has an address of the link', () => {
+    const inbound = { src_mac: macs.a, dst_mac: macs.b };
+    expect(observed([[ssh(inbound)]]).gateways).toEqual([macs.a]);
+    expect(observed([[ssh({ ...inbound, direction: 'outbound' })]]).gateways).toEqual([macs.b]);
+    expect(observed([[ssh({ ...inbound, direction: 'internal' })]]).gateways).toEqual([]);
+    expect(observed([[ssh({ ...inbound, conn_state: 'S0' })]]).gateways).toEqual([]);
+    for (const src_ip of ['169.254.3.4', 'fe80::1', '0.0.0.0'])
+      expect(observed([[ssh({ ...inbound, src_ip })]]).gateways).toEqual([]);
+  });
+
+  test('a report of a connection that was reported counts nothing but its further bytes', () => {
+    const report = (src_bytes: number, changes: Partial<NetworkRecord> = {}) =>
+      ssh({ connection_id: 'CXWfTK3LRdiuQxBbM6', src_bytes, dst_bytes: 100, ...changes });
+    const reports = [
+      report(50),
+      report(400),
+      report(400),
+      report(300),
+      report(401),
+      report(7, { src_port: 1 }),
+    ];
+    for (const blocks of [[reports], reports.map((one) => [one])]) {
+      const { facts, services } = observed(blocks);
+      expect(facts.map(({ connections }) => connections)).toEqual([1, 0, 0, 0, 0, 1]);
+      expect(facts.map(({ bytes }) => bytes)).toEqual([150, 350, 0, 0, 1, 107]);
+      expect(services).toMatchObject([{ connections: 2, clients: { length: 1 } }]);
+    }
+  });
+
+  test('ids that differ in one character, of any length, are different connections', () => {
+    const ids = [
+      'a',
+      'b',
+      'ab',
+      'abc',
+      'abcd',
+      'abcde',
+      'abcdf',
+      'bbcde',
+      'CXWfTK3LRdiuQxBbM6',
+      'CXWfTK3LRdiuQxBbM7',
+    ];
+    const records = [...ids, ...ids].map((connection_id) => ssh({ connection_id }));
+    expect(observed([records]).facts.filter(({ connections }) => connections === 0)).toHaveLength(ids.length);
+  });
+});
+
+const few = <T>(...values: T[]) => fc.constantFrom(...values);
+const records = fc.array(
+  fc
+    .record({
+      src_ip: few('192.0.2.1', '192.0.2.2', '10.0.0.9', '2001:db8::1'),
+      dst_ip: few('10.0.0.1', '10.0.0.2', 'fd00::5', '224.0.0.1'),
+      src_mac: few(undefined, macs.a),
+      dst_mac: few(undefined, macs.b, macs.c),
+      dst_port: few<number | undefined>(22, 53, 65_535, 0, undefined),
+      transport: few('tcp', 'udp', 'icmp', 'sctp'),
+      conn_state: few(undefined, 'SF', 'S0', 'RSTO', 'new'),
+      app_protocol: few(undefined, 'ssh', 'dns'),
+      direction: few<NetworkRecord['direction']>('inbound', 'outbound', 'internal', 'external'),
+      connection_id: few(undefined, 'C1', 'C2', 'C3', '123456789'),
+      dst_packets: few<number | undefined>(0, 3, undefined),
+      src_bytes: few<number | undefined>(40, 900, 70_000.5, undefined),
+      src_payload_bytes: few<number | undefined>(undefined, 11),
+      timestamp: fc.integer({ min: 0, max: 100_000 }).map((ms) => start + ms),
+      duration_ms: few<number | undefined>(undefined, 0.25, 1700),
+    })
+    .map((changes) => networkRecord(changes)),
+  { minLength: 1, maxLength: 200 },
+);
+
+/** The same, told record by record in the plainest way. */
+function plainly(all: readonly NetworkRecord[]) {
+  const hosts = new Map<string, { first: number; last: number }>();
+  const services = new Map<string, { connections: number; clients: Set<string>; name: string | undefined }>();
+  const known = new Map<string, number>();
+  const facts: { connections: number; bytes: number; answered: boolean }[] = [];
+  const add = (key: string, first: number, last: number) => {
+    const host = hosts.get(key) ?? { first, last };
+    hosts.set(key, { first: Math.min(first, host.first), last: Math.max(last, host.last) });
+  };
+  for (const r of all) {
+    const tcp = r.transport === 'tcp';
+    const answered = tcp ? r.conn_state === 'SF' || r.conn_state === 'RSTO' : (r.dst_packets ?? 0) > 0;
+    const bytes = r.src_bytes ?? r.src_payload_bytes ?? 0;
+    const id =
+      r.connection_id && `${r.connection_id} ${r.src_ip} ${r.dst_ip} ${r.src_port ?? 0} ${r.dst_port ?? 0}`;
+    const before = id === undefined ? undefined : known.get(id);
+    if (id !== undefined) known.set(id, Math.max(bytes, before ?? 0));
+    const connections = before === undefined ? 1 : 0;
+    facts.push({ connections, bytes: Math.max(0, bytes - (before ?? 0)), answered });
+    if (!answered) continue;
+    const last = r.timestamp + Math.floor(r.duration_ms ?? 0);
+    const [srcHome, dstHome] = [
+      r.direction === 'outbound' || r.direction === 'internal',
+      r.direction === 'inbound' || r.direction === 'internal',
+    ];
+    if (tcp && srcHome) add(`${r.src_ip} ${r.src_mac}`, r.timestamp, last);
+    if (!dstHome || r.dst_ip === '224.0.0.1') continue;
+    add(`${r.dst_ip} ${r.dst_mac}`, r.timestamp, last);
+    if (r.transport === 'icmp' || !r.dst_port) continue;
+    const key = `${r.dst_ip} ${r.dst_port} ${r.transport}`;
+    const service = services.get(key) ?? { connections: 0, clients: new Set(), name: undefined };
+    service.connections += connections;
+    service.clients.add(r.src_ip);
+    service.name = r.app_protocol ?? service.name;
+    services.set(key, service);
+  }
+  return { hosts, services, facts };
+}
+
+test('any events, in blocks cut anywhere, show what they show one by one', () => {
+  fc.assert(
+    fc.property(records, fc.integer({ min: 1, max: 60 }), (all, size) => {
+      const blocks = Array.from({ length: Math.ceil(all.length / size) }, (_, i) =>
+        all.slice(i * size, (i + 1) * size),
+      );
+      const got = observed(blocks);
+      const want = plainly(all);
+      expect(got.facts.map(({ connections, bytes, answered }) => ({ connections, bytes, answered }))).toEqual(
+        want.facts,
+      );
+      expect(new Map(got.hosts.map(({ ip, mac, first, last }) => [`${ip} ${mac}`, { first, last }]))).toEqual(
+        want.hosts,
+      );
+      expect(
+        new Map(
+          got.services.map(({ ip, port, transport, connections, clients, name }) => [
+            `${ip} ${port} ${transport}`,
+            { connections, clients: clients.length, name },
+          ]),
+        ),
+      ).toEqual(
+        new Map(
+          [...want.services].map(([key, { clients, ...rest }]) => [key, { ...rest, clients: clients.size }]),
+        ),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('rows that were counted are recalled: their connections count no more', () => {
+  fc.assert(
+    fc.property(records, fc.nat(200), (all, cut) => {
+      const at = Math.min(cut, all.length);
+      const whole = block(all);
+      const memory = new ConnectionMemory(2 ** 12);
+      const observations = new Observations();
+      observations.recall(whole, memory, 0, at);
+      const facts: { connections: number; bytes: number }[] = [];
+      const sink = { flow: ({ connections, bytes }: FlowFact) => void facts.push({ connections, bytes }) };
+      observations.add(whole, memory, [sink], at, all.length);
+      expect(facts).toEqual(
+        plainly(all)
+          .facts.slice(at)
+          .map(({ connections, bytes }) => ({ connections, bytes })),
+      );
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Sighting } from '../../../src/inventory/sighting.ts';
+import { limits } from '../../../src/limits.ts';
+import { openDatabase } from '../../../src/lmdb.ts';
+import { inspectStore } from '../../../src/store/lmdb/inspect.ts';
+import { openTables } from '../../../src/store/lmdb/tables.ts';
+import { analyst, batchOf, everything, type Opened, opened, start } from '../opened.ts';
+import { assetsOf, historyOf, holder, inbound, macA, macB, sight } from './sightings.ts';
+
+const v4 = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+const v6 = (n: number) => `2001:db8::${(n >> 16).toString(16)}:${(n & 0xffff).toString(16)}`;
+
+/** Commits these sightings, some hundreds at a time. */
+async function sightAll(open: Opened, sightings: readonly Sighting[]): Promise<void> {
+  for (let i = 0; i < sightings.length; i += 500) await sight(open, sightings.slice(i, i + 500));
+}
+
+/** What the file holds, whoever reads it. */
+function tablesOf({ dataDir }: Opened) {
+  const root = openDatabase(join(dataDir, 'siem.mdb'), { readOnly: true, maxDbs: 64 });
+  onTestFinished(() => root.close());
+  return openTables(root);
+}
+
+const reached = async ({ store }: Opened) => (await store.status()).limits_reached;
+
+describe('what an attacker makes up is bounded, and said', () => {
+  test('hosts', { timeout: 300_000 }, async () => {
+    const open = opened();
+    const { store, reader } = open;
+    const perBlock = limits.maxBlockRows;
+    const blocks = Math.ceil(limits.maxAssets / perBlock) + 1;
+    for (let b = 0; b < blocks; b++) {
+      const hosts = Array.from({ length: perBlock }, (_, i) => ({
+        dst_ip: v4(b * perBlock + i + 1),
+        dst_port: undefined,
+        timestamp: start + b,
+      }));
+      await store.commit(batchOf([], { blocks: [inbound(hosts)] }));
+    }
+    expect(await store.status()).toMatchObject({ assets: limits.maxAssets });
+    expect(await reached(open)).toMatchObject({ maxAssets: blocks * perBlock - limits.maxAssets });
+    await expect(store.createAsset({ name: 'one more' }, analyst)).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    // So many rows are written within a second; people's changes, this one too, have them written at once.
+    const { total } = reader.listAssets({ ...everything, sort: 'ip', per_page: 1 });
+    expect(total).toBe(limits.maxAssets);
+    await store.commit(batchOf([], { blocks: [inbound([{ dst_ip: v4(1), timestamp: start + 60_000 }])] }));
+    const [first] = JSON.parse(
+      Buffer.from(reader.listAssets({ ...everything, sort: 'ip', per_page: 1 }).json).toString(),
+    );
+    expect(first.attributes).toMatchObject({
+      name: v4(1),
+      last_seen: new Date(start + 60_000).toISOString(),
+    });
+    await store.removeAsset(first.id, analyst);
+    await store.createAsset({ name: 'one more' }, analyst);
+  });
+
+  test('IPv4 addresses of one MAC address: a router’s, and each a machine of its own', async () => {
+    const open = opened();
+    const hosts = Array.from(
+      { length: 600 },
+      (_, n): Sighting => ({ kind: 'host', ip: v4(n + 1), mac: macA, at: start + n }),
+    );
+    await sightAll(open, hosts);
+    const assets = assetsOf(open.reader);
+    expect(assets).toHaveLength(600);
+    expect(
+      assets.every(
+        ({ ip_addresses, mac_addresses }) => ip_addresses.length === 1 && mac_addresses.length === 0,
+      ),
+    ).toBe(true);
+  });
+
+  test('a laptop that had many addresses over the months is still one', async () => {
+    const open = opened();
+    open.clock.now = start + 100 * 86_400_000;
+    const days = Array.from(
+      { length: 100 },
+      (_, n): Sighting => ({ kind: 'host', ip: v4(n + 1), mac: macA, at: start + n * 86_400_000 }),
+    );
+    await sightAll(open, days);
+    expect(assetsOf(open.reader)).toMatchObject([{ mac_addresses: [macA] }]);
+  });
+
+  test('IPv6 addresses of one MAC address', { timeout: 120_000 }, async () => {
+    const open = opened();
+    const hosts = Array.from(
+      { length: 10_000 },
+      (_, n): Sighting => ({ kind: 'host', ip: v6(n + 1), mac: macA, at: start + n }),
+    );
+    await sightAll(open, hosts);
+    const [asset, ...others] = assetsOf(open.reader);
+    expect(others).toEqual([]);
+    expect(asset!.ip_addresses).toHaveLength(limits.maxCurrentAddresses);
+    expect(asset!.last_seen).toBe(new Date(start + 9999).toISOString());
+    open.reader.assets.generation();
+    expect(open.reader.assets.ranges(asset!.id)).toHaveLength(limits.maxAddressesPerAsset);
+    expect(await reached(open)).toEqual({
+      maxCurrentAddresses: limits.maxAddressesPerAsset - limits.maxCurrentAddresses,
+      maxAddressesPerAsset: 10_000 - limits.maxAddressesPerAsset,
+    });
+    expect(historyOf(open.reader, asset!.id).length).toBeLessThanOrEqual(1.1 * limits.maxAssetHistory);
+  });
+
+  test('an address that flaps between two machines', { timeout: 120_000 }, async () => {
+    const open = opened();
+    const { asset } = await open.store.createAsset({ name: 'kept', mac_addresses: [macA] }, analyst);
+    const turns = Array.from(
+      { length: 6000 },
+      (_, n): Sighting => ({ kind: 'host', ip: '10.0.0.1', mac: n % 2 === 0 ? macA : macB, at: start + n }),
+    );
+    await sightAll(open, turns);
+    expect(assetsOf(open.reader)).toHaveLength(2);
+    expect(holder(open.reader, '10.0.0.1').mac_addresses).toEqual([macB]);
+    const tables = tablesOf(open);
+    expect(tables.assetBindings.getKeysCount()).toBeLessThanOrEqual(limits.maxBindingsPerAddress);
+    expect(tables.assetHistory.getKeysCount()).toBeLessThanOrEqual(2.2 * limits.maxAssetHistory);
+    expect(Object.keys(await reached(open))).toEqual(['maxBindingsPerAddress']);
+    // What people did stays.
+    expect(historyOf(open.reader, asset.id)[0]).toMatchObject({
+      action: 'created',
+      by: { kind: 'principal' },
+    });
+    open.reader.assets.generation();
+    expect(open.reader.assets.at('10.0.0.1', start + 5998)).toBe(asset.id);
+    expect(open.reader.assets.at('10.0.0.1', 0)).toBeDefined();
+    await open.store.close();
+    await inspectStore(open.dataDir, () => undefined);
+  });
+
+  test('names', async () => {
+    const open = opened();
+    await sightAll(open, [{ kind: 'host', ip: '10.0.0.1', at: start }]);
+    const names = Array.from(
+      { length: 2000 },
+      (_, n): Sighting => ({ kind: 'name', ip: '10.0.0.1', name: `n${n}`, from: 'mdns', at: start + n }),
+    );
+    await sightAll(open, names);
+    const asset = holder(open.reader, '10.0.0.1');
+    expect(asset.hostnames).toHaveLength(limits.maxHeardNames);
+    expect(historyOf(open.reader, asset.id).length).toBeLessThanOrEqual(1.1 * limits.maxAssetHistory);
+  });
+});

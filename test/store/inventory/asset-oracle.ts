@@ -1,0 +1,228 @@
+/**
+ * Whose addresses are, the slow and plain way: every address has a list of turns, every asset is an object that is
+ * compared by identity, and nothing is cached or written.
+ */
+export interface Machine {
+  readonly source: string;
+  state: string;
+  macs: string[];
+}
+
+interface Turn {
+  owner: Machine;
+  since: number;
+  last: number;
+  until: number;
+  mac: string | undefined;
+}
+
+export class AssetOracle {
+  machines: Machine[] = [];
+  turns = new Map<string, Turn[]>();
+  /** By MAC address: whose it is, and whether it identifies nothing. */
+  macs = new Map<string, { owner: Machine | undefined; gateway: boolean; byPeople: boolean }>();
+
+  ownerAt(ip: string, time: number): Machine | undefined {
+    return this.#turnAt(ip, time)?.owner;
+  }
+
+  ipsOf(machine: Machine): string[] {
+    return [...this.turns].filter(([, turns]) => this.#holder(turns) === machine).map(([ip]) => ip);
+  }
+
+  everHad(machine: Machine): string[] {
+    return [...this.turns]
+      .filter(([, turns]) => turns.some(({ owner }) => owner === machine))
+      .map(([ip]) => ip);
+  }
+
+  holderOf(ip: string): Machine | undefined {
+    return this.#holder(this.turns.get(ip) ?? []);
+  }
+
+  seen(ip: string, mac: string | undefined, at: number): void {
+    const known = mac === undefined ? undefined : this.macs.get(mac);
+    const usable = mac === undefined || known?.gateway ? undefined : mac;
+    const turn = this.#turnAt(ip, at);
+    const newest = this.turns.get(ip)?.at(-1);
+    const free = newest === undefined ? 0 : freeFrom(newest);
+    const isLate = at < free;
+    const since = newest === undefined ? 0 : at;
+    if (usable === undefined) {
+      if (turn !== undefined) {
+        if (turn.mac === undefined) turn.last = Math.max(turn.last, at);
+      } else if (!isLate) this.#turn(ip, this.#machine(), since, at, undefined);
+      return;
+    }
+    const owner = known?.owner;
+    if (owner !== undefined) {
+      if (turn?.owner === owner) {
+        turn.last = Math.max(turn.last, at);
+        if (turn.mac === undefined && turn === newest) turn.mac = usable;
+      } else if (!isLate) this.#turn(ip, owner, since, at, usable);
+      return;
+    }
+    if (turn !== undefined && turn.owner.macs.length === 0) {
+      turn.last = Math.max(turn.last, at);
+      this.#give(usable, turn.owner, false);
+      if (turn === newest) turn.mac = usable;
+      return;
+    }
+    const machine = this.#machine();
+    if (!isLate) this.#turn(ip, machine, since, at, usable);
+    this.#give(usable, machine, false);
+  }
+
+  gateway(mac: string): void {
+    const known = this.macs.get(mac);
+    if (known?.gateway) return;
+    this.macs.set(mac, {
+      owner: known?.byPeople ? known.owner : undefined,
+      gateway: true,
+      byPeople: known?.byPeople ?? false,
+    });
+    if (known?.owner === undefined) return;
+    for (const ip of this.order.get(known.owner)!.slice(1)) {
+      const turns = this.turns.get(ip)!;
+      if (turns.at(-1)!.mac !== mac) continue;
+      turns.at(-1)!.mac = undefined;
+      const other = this.#machine(known.owner.source);
+      for (const turn of turns) if (turn.owner === known.owner) turn.owner = other;
+      this.order.get(known.owner)!.splice(this.order.get(known.owner)!.indexOf(ip), 1);
+      this.order.get(other)!.push(ip);
+    }
+    if (!known.byPeople) this.#takeMac(known.owner, mac);
+  }
+
+  create(ips: readonly string[], macs: readonly string[]): void {
+    const machine = this.#machine('manual', 'managed');
+    for (const mac of macs) this.#give(mac, machine, true);
+    for (const ip of ips) this.enter(machine, ip);
+  }
+
+  enter(machine: Machine, ip: string): void {
+    const newest = this.turns.get(ip)?.at(-1);
+    const since = newest === undefined ? 0 : freeFrom(newest);
+    this.#turn(ip, machine, since, since, undefined);
+  }
+
+  release(ip: string, now: number): void {
+    const newest = this.turns.get(ip)!.at(-1)!;
+    newest.until = Math.max(now, newest.last + 1, newest.since + 1);
+    const order = this.order.get(newest.owner)!;
+    order.splice(order.indexOf(ip), 1);
+  }
+
+  enterMac(machine: Machine, mac: string): void {
+    this.#give(mac, machine, true);
+  }
+
+  releaseMac(machine: Machine, mac: string): void {
+    if (this.macs.get(mac)!.gateway) this.macs.set(mac, { owner: undefined, gateway: true, byPeople: false });
+    else this.macs.delete(mac);
+    this.#takeMac(machine, mac);
+  }
+
+  remove(machine: Machine): void {
+    for (const [ip, turns] of this.turns) {
+      const kept: Turn[] = [];
+      for (const turn of turns) {
+        if (turn.owner !== machine) kept.push(turn);
+        else if (kept.length > 0) kept.at(-1)!.until = Math.min(kept.at(-1)!.until, turn.since);
+      }
+      if (kept.length === 0) this.turns.delete(ip);
+      else this.turns.set(ip, kept);
+    }
+    for (const mac of [...machine.macs]) this.releaseMac(machine, mac);
+    this.machines = this.machines.filter((each) => each !== machine);
+  }
+
+  merge(from: Machine, to: Machine): void {
+    for (const turns of this.turns.values())
+      for (const turn of turns) if (turn.owner === from) turn.owner = to;
+    for (const mac of from.macs) this.macs.get(mac)!.owner = to;
+    to.macs.push(...from.macs);
+    this.order.set(to, [...this.order.get(to)!, ...this.order.get(from)!]);
+    this.machines = this.machines.filter((each) => each !== from);
+  }
+
+  split(machine: Machine, identifiers: readonly string[]): void {
+    const macs = machine.macs.filter((mac) => identifiers.includes(mac));
+    const going = this.everHad(machine).filter(
+      (ip) => identifiers.includes(ip) || macs.includes(this.turns.get(ip)!.at(-1)!.mac ?? ''),
+    );
+    const other = this.#machine(machine.source, machine.state);
+    for (const ip of going) {
+      const newest = this.turns.get(ip)!.at(-1)!;
+      if (newest.owner === machine && newest.mac !== undefined && !macs.includes(newest.mac)) {
+        this.macs.set(newest.mac, { owner: machine, gateway: true, byPeople: true });
+        newest.mac = undefined;
+      }
+      for (const turn of this.turns.get(ip)!) if (turn.owner === machine) turn.owner = other;
+    }
+    const order = this.order.get(machine)!;
+    this.order.set(
+      other,
+      order.filter((ip) => going.includes(ip)),
+    );
+    this.order.set(
+      machine,
+      order.filter((ip) => !going.includes(ip)),
+    );
+    for (const mac of macs) {
+      machine.macs.splice(machine.macs.indexOf(mac), 1);
+      this.macs.set(mac, { owner: other, gateway: this.macs.get(mac)!.gateway, byPeople: true });
+    }
+    other.macs = macs;
+  }
+
+  /** Current addresses in the order in which they came: the first is what a gateway keeps. */
+  readonly order = new Map<Machine, string[]>();
+
+  #holder(turns: readonly Turn[]): Machine | undefined {
+    const newest = turns.at(-1);
+    return newest?.until === Infinity ? newest.owner : undefined;
+  }
+
+  #turnAt(ip: string, time: number): Turn | undefined {
+    const turns = this.turns.get(ip) ?? [];
+    const turn = turns.findLast(({ since }) => since <= time) ?? turns[0];
+    return turn !== undefined && time < turn.until ? turn : undefined;
+  }
+
+  #turn(ip: string, owner: Machine, since: number, last: number, mac: string | undefined): void {
+    const turns = this.turns.get(ip) ?? [];
+    this.turns.set(ip, turns);
+    const before = this.#holder(turns);
+    if (before !== undefined && before !== owner) {
+      const order = this.order.get(before)!;
+      order.splice(order.indexOf(ip), 1);
+    }
+    turns.push({ owner, since, last, until: Infinity, mac });
+    const order = this.order.get(owner)!;
+    if (!order.includes(ip)) order.push(ip);
+  }
+
+  #give(mac: string, machine: Machine, byPeople: boolean): void {
+    this.macs.set(mac, { owner: machine, gateway: this.macs.get(mac)?.gateway ?? false, byPeople });
+    machine.macs.push(mac);
+  }
+
+  #takeMac(machine: Machine, mac: string): void {
+    machine.macs = machine.macs.filter((each) => each !== mac);
+    for (const ip of this.ipsOf(machine)) {
+      const newest = this.turns.get(ip)!.at(-1)!;
+      if (newest.mac === mac) newest.mac = undefined;
+    }
+  }
+
+  #machine(source = 'passive', state = 'staged'): Machine {
+    const machine: Machine = { source, state, macs: [] };
+    this.machines.push(machine);
+    this.order.set(machine, []);
+    return machine;
+  }
+}
+
+const freeFrom = ({ since, last, until }: Turn): number =>
+  until === Infinity ? Math.max(since, last) + 1 : Math.max(since + 1, last + 1, until);

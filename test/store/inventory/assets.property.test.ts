@@ -1,0 +1,318 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Asset } from '../../../src/contract/resources/asset.ts';
+import { BlockBuilder } from '../../../src/events/block-builder.ts';
+import type { Sighting } from '../../../src/inventory/sighting.ts';
+import { inspectStore } from '../../../src/store/lmdb/inspect.ts';
+import { openReader } from '../../../src/store/lmdb/reader.ts';
+import { openStore } from '../../../src/store/lmdb/store.ts';
+import type { Store, StoreReader } from '../../../src/store/store.ts';
+import { analyst, batchOf, everything, finding, hour, resources, start } from '../opened.ts';
+import { networkRecord } from '../records.ts';
+import { AssetOracle, type Machine } from './asset-oracle.ts';
+
+const ips = ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.12', '2001:db8::1'];
+const macs = ['00:1b:63:00:00:01', '00:1b:63:00:00:02', '00:1b:63:00:00:03'];
+
+type Op =
+  | {
+      readonly op: 'seen';
+      readonly hosts: readonly { ip: string; mac: string | undefined; at: number }[];
+      broken: boolean;
+    }
+  | { readonly op: 'gateway'; readonly mac: string; readonly ip: string; readonly at: number }
+  | { readonly op: 'create'; readonly ips: readonly string[]; readonly macs: readonly string[] }
+  | {
+      readonly op: 'change';
+      readonly of: number;
+      readonly ips: readonly string[];
+      readonly macs: readonly string[];
+    }
+  | { readonly op: 'remove'; readonly of: number }
+  | { readonly op: 'merge'; readonly of: number; readonly into: number }
+  | { readonly op: 'split'; readonly of: number; readonly parts: readonly number[] }
+  | { readonly op: 'restart' };
+
+const ip = fc.constantFrom(...ips);
+const mac = fc.constantFrom(...macs);
+const at = fc.integer({ min: -6, max: 6 }).map((offset) => start + offset);
+const some = <T>(of: fc.Arbitrary<T>) => fc.uniqueArray(of, { maxLength: 2 });
+const of = fc.nat(20);
+const op: fc.Arbitrary<Op> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      op: fc.constant('seen' as const),
+      hosts: fc.array(fc.record({ ip, mac: fc.option(mac, { nil: undefined }), at }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      broken: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('gateway' as const), mac, ip, at }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('create' as const), ips: some(ip), macs: some(mac) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ op: fc.constant('change' as const), of, ips: some(ip), macs: some(mac) }),
+  },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('remove' as const), of }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('merge' as const), of, into: of }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      op: fc.constant('split' as const),
+      of,
+      parts: fc.array(fc.nat(5), { minLength: 1, maxLength: 3 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ op: 'restart' as const }) },
+);
+
+/** A store and the oracle beside it. */
+class World {
+  readonly oracle = new AssetOracle();
+  readonly #dataDir = mkdtempSync(join(tmpdir(), 'candor-assets-'));
+  #store: Store;
+  #reader: StoreReader;
+
+  constructor() {
+    this.#store = this.#open();
+    this.#reader = openReader(this.#dataDir);
+  }
+
+  #open(): Store {
+    return openStore({ dataDir: this.#dataDir, alertWindowMs: hour, clock: () => start });
+  }
+
+  async close(): Promise<void> {
+    this.#reader.close();
+    await this.#store.close();
+    await inspectStore(this.#dataDir, () => undefined);
+    rmSync(this.#dataDir, { recursive: true });
+  }
+
+  async run(op: Op): Promise<void> {
+    const { oracle } = this;
+    switch (op.op) {
+      case 'seen': {
+        const sightings = op.hosts.map(
+          (host): Sighting => ({
+            kind: 'host',
+            ip: host.ip,
+            at: host.at,
+            ...(host.mac === undefined ? {} : { mac: host.mac }),
+          }),
+        );
+        if (op.broken) {
+          // The transaction is undone when its sightings are in memory already; the neighbours are committed.
+          const broken = this.#store.commit(batchOf([finding({ timestamp: Number.NaN })], { sightings }));
+          const next = this.#store.commit(batchOf([]));
+          await expect(broken).rejects.toThrow(RangeError);
+          await next;
+          return;
+        }
+        await this.#store.commit(batchOf([], { sightings }));
+        for (const { ip, mac, at } of op.hosts) oracle.seen(ip, mac, at);
+        return;
+      }
+      case 'gateway': {
+        const block = new BlockBuilder('network', 0);
+        block.add(
+          networkRecord({
+            src_ip: '198.51.100.1',
+            src_mac: op.mac,
+            dst_ip: op.ip,
+            direction: 'inbound',
+            conn_state: 'SF',
+            timestamp: op.at,
+          }),
+        );
+        await this.#store.commit(batchOf([], { blocks: [block.finish()] }));
+        oracle.gateway(op.mac);
+        oracle.seen(op.ip, undefined, op.at);
+        return;
+      }
+      case 'create': {
+        const created = this.#store.createAsset(
+          { name: 'made', ip_addresses: [...op.ips], mac_addresses: [...op.macs] },
+          analyst,
+        );
+        if (await this.#refused(created, this.#taken(op, undefined))) return;
+        oracle.create(op.ips, op.macs);
+        return;
+      }
+      case 'change': {
+        const machine = this.#pick(op.of);
+        if (machine === undefined) return;
+        const changed = this.#store.changeAsset(
+          this.#idOf(machine),
+          { ip_addresses: [...op.ips], mac_addresses: [...op.macs] },
+          analyst,
+        );
+        if (await this.#refused(changed, this.#taken(op, machine))) return;
+        const now = oracle.ipsOf(machine);
+        for (const mac of machine.macs.filter((each) => !op.macs.includes(each)))
+          oracle.releaseMac(machine, mac);
+        for (const ip of now.filter((each) => !op.ips.includes(each))) oracle.release(ip, start);
+        for (const mac of op.macs.filter((each) => !machine.macs.includes(each)))
+          oracle.enterMac(machine, mac);
+        for (const ip of op.ips.filter((each) => !now.includes(each))) oracle.enter(machine, ip);
+        oracle.order.set(machine, [...op.ips]);
+        return;
+      }
+      case 'remove': {
+        const machine = this.#pick(op.of);
+        if (machine === undefined) return;
+        await this.#store.removeAsset(this.#idOf(machine), analyst);
+        oracle.remove(machine);
+        return;
+      }
+      case 'merge': {
+        const [from, into] = [this.#pick(op.of), this.#pick(op.into)];
+        if (from === undefined || into === undefined) return;
+        const [id, other] = [this.#idOf(from), this.#idOf(into)];
+        if (await this.#refused(this.#store.mergeAssets(id, other, analyst), from === into)) return;
+        oracle.merge(from, into);
+        expect(this.#reader.getAsset(id)).toBeUndefined();
+        expect(this.#reader.mergedInto(id)).toBe(other);
+        return;
+      }
+      case 'split': {
+        const machine = this.#pick(op.of);
+        if (machine === undefined) return;
+        const all = [...oracle.everHad(machine).sort(), ...[...machine.macs].sort()];
+        const identifiers = [...new Set(op.parts.map((part) => all[part % all.length]))].filter(
+          (each) => each !== undefined,
+        );
+        if (identifiers.length === 0) return;
+        const leavesNothing = this.#leavesNothing(machine, identifiers);
+        if (
+          await this.#refused(
+            this.#store.splitAsset(this.#idOf(machine), identifiers, analyst),
+            leavesNothing,
+          )
+        )
+          return;
+        oracle.split(machine, identifiers);
+        return;
+      }
+      case 'restart':
+        this.#reader.close();
+        await this.#store.close();
+        this.#store = this.#open();
+        this.#reader = openReader(this.#dataDir);
+    }
+  }
+
+  async check(): Promise<void> {
+    const { oracle } = this;
+    const page = resources<Asset>(this.#reader.listAssets({ ...everything, sort: 'name' }));
+    const owners = this.#ids();
+    expect(page.map(({ id }) => id).sort()).toEqual([...owners.values()].sort());
+    for (const machine of oracle.machines) {
+      const id = owners.get(machine)!;
+      const asset = this.#reader.getAsset(id)!;
+      expect([...asset.ip_addresses].sort()).toEqual(oracle.ipsOf(machine).sort());
+      expect([...asset.mac_addresses].sort()).toEqual([...machine.macs].sort());
+      expect([asset.source, asset.state]).toEqual([machine.source, machine.state]);
+    }
+    const { assets } = this.#reader;
+    assets.generation();
+    for (const ip of ips)
+      for (let time = start - 8; time < start + 16; time++) {
+        const owner = oracle.ownerAt(ip, time);
+        const id = owner === undefined ? undefined : owners.get(owner);
+        expect(assets.at(ip, time), `${ip} at ${time - start}`).toBe(id);
+        const inRange = page.filter(({ id }) =>
+          assets.ranges(id).some((span) => span.ip === ip && span.from <= time && time < span.to),
+        );
+        expect(inRange.map(({ id }) => id)).toEqual(id === undefined ? [] : [id]);
+      }
+    const { total } = this.#reader.listAssets({ ...everything, sort: 'name', per_page: 1 });
+    expect(await this.#store.status()).toMatchObject({ assets: total });
+    expect(total).toBe(oracle.machines.length);
+  }
+
+  /** Which asset stands for which machine: by its addresses, now or ever, or by its MAC addresses. */
+  #ids(): Map<Machine, string> {
+    const { assets } = this.#reader;
+    assets.generation();
+    const found = new Map<Machine, string>();
+    for (const { id, attributes } of resources<Asset>(
+      this.#reader.listAssets({ ...everything, sort: 'name' }),
+    )) {
+      const spans = assets.ranges(id);
+      const machine =
+        spans.length > 0
+          ? this.oracle.ownerAt(spans[0]!.ip, Math.max(spans[0]!.from, 0))
+          : this.oracle.machines.find(
+              (each) =>
+                !found.has(each) &&
+                this.oracle.everHad(each).length === 0 &&
+                each.source === attributes.source &&
+                each.state === attributes.state &&
+                [...each.macs].sort().join() === [...attributes.mac_addresses].sort().join(),
+            );
+      expect(machine, `${id} is an asset`).toBeDefined();
+      found.set(machine!, id);
+    }
+    return found;
+  }
+
+  #idOf(machine: Machine): string {
+    return this.#ids().get(machine)!;
+  }
+
+  #pick(n: number): Machine | undefined {
+    return this.oracle.machines[n % this.oracle.machines.length];
+  }
+
+  #taken(
+    { ips, macs }: { ips: readonly string[]; macs: readonly string[] },
+    by: Machine | undefined,
+  ): boolean {
+    const holders = [
+      ...ips.map((ip) => this.oracle.holderOf(ip)),
+      ...macs.map((mac) => this.oracle.macs.get(mac)?.owner),
+    ];
+    return holders.some((holder) => holder !== undefined && holder !== by);
+  }
+
+  #leavesNothing(machine: Machine, identifiers: readonly string[]): boolean {
+    const macs = machine.macs.filter((mac) => identifiers.includes(mac));
+    const stays = this.oracle
+      .ipsOf(machine)
+      .filter(
+        (ip) => !identifiers.includes(ip) && !macs.includes(this.oracle.turns.get(ip)!.at(-1)!.mac ?? ''),
+      );
+    return stays.length === 0 && macs.length === machine.macs.length;
+  }
+
+  /** Whether the change was refused, which it is when it should be. */
+  async #refused(change: Promise<unknown>, should: boolean): Promise<boolean> {
+    if (should) await expect(change).rejects.toMatchObject({ code: 'CONFLICT' });
+    else await change;
+    return should;
+  }
+}
+
+test('assets are what a plain account of the same sightings and changes says, over restarts and undone transactions', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(op, { minLength: 1, maxLength: 25 }), async (ops) => {
+      const world = new World();
+      try {
+        for (const each of ops) {
+          await world.run(each);
+          await world.check();
+        }
+      } finally {
+        await world.close();
+      }
+    }),
+    { numRuns: 40 },
+  );
+}, 300_000);

@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../../../src/lmdb.ts';
+import { openReader } from '../../../src/store/lmdb/reader.ts';
+import { openStore } from '../../../src/store/lmdb/store.ts';
+import { databaseFile } from '../../../src/store/lmdb/tables.ts';
+import { finding, hour, opened } from '../opened.ts';
+import { batch, block, counted, countedOfEvents, ssh } from './traffic.ts';
+
+const child = new URL('crash-child.ts', import.meta.url).pathname;
+
+function folder(): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-inventory-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  return dataDir;
+}
+
+const open = (dataDir: string) => openStore({ dataDir, alertWindowMs: hour });
+
+/** Opens the folder anew and reads what it counted, and what it should have. */
+async function reopened(dataDir: string) {
+  const store = open(dataDir);
+  const reader = openReader(dataDir);
+  const [got, want, status] = [counted(reader), countedOfEvents(reader), await store.status()];
+  reader.close();
+  await store.close();
+  return { got, want, status };
+}
+
+async function runAndKill(dataDir: string, from: number, acks: number): Promise<void> {
+  const writer = spawn(process.execPath, [child, dataDir, String(from)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const done = new Promise((resolve) => writer.once('close', resolve));
+  let acknowledged = 0;
+  for await (const _ of createInterface({ input: writer.stdout }))
+    if (++acknowledged === acks) setTimeout(() => writer.kill('SIGKILL'), Math.random() * 60);
+  await done;
+}
+
+test('kill -9 at random moments: every stored event is counted, once', async () => {
+  const dataDir = folder();
+  for (let round = 0; round < 3; round++) {
+    await runAndKill(dataDir, (round + 1) * 10_000 + round, 6 + round);
+    const { got, want } = await reopened(dataDir);
+    expect(Object.keys(want).length).toBeGreaterThan(500);
+    expect(got).toEqual(want);
+  }
+});
+
+describe('a connection that is reported again counts once', () => {
+  const report = (src_bytes: number) => ssh({ connection_id: 'CXWfTK3LRdiuQxBbM6', src_bytes });
+
+  test('within a batch, across batches and across a restart', async () => {
+    const dataDir = folder();
+    const store = open(dataDir);
+    await store.commit(batch([report(1), report(2)]));
+    await store.commit(batch([report(3)]));
+    await store.close();
+    const again = open(dataDir);
+    await again.commit(batch([report(4), ssh({ connection_id: 'another' })]));
+    await again.close();
+    const { got } = await reopened(dataDir);
+    expect(got).toEqual({ '10.0.0.1 22/tcp': { connections: 2, clients: 1 } });
+  });
+});
+
+test('an event that came before under its id is not counted again', async () => {
+  const { store, reader } = opened();
+  const id = '01900000-0000-7000-8000-000000000001';
+  await store.commit(batch([ssh({ id })]));
+  await store.commit(batch([ssh({ id }), ssh({ dst_port: 80 }), ssh({ id })]));
+  await store.commit(batch([ssh({ id })]));
+  expect(counted(reader)).toEqual({
+    '10.0.0.1 22/tcp': { connections: 1, clients: 1 },
+    '10.0.0.1 80/tcp': { connections: 1, clients: 1 },
+  });
+});
+
+test('a transaction that was undone counts nothing; what came with it and was kept, once', async () => {
+  const { store, reader } = opened();
+  await store.commit(batch([ssh({ connection_id: 'before' })]));
+  // A finding of an event that isn't there is a bug: its call fails in the midst of the group's transaction.
+  const broken = batch([ssh({ connection_id: 'lost' })], {
+    findings: [finding({ event: { block: 7, row: 0 } })],
+  });
+  const outcomes = await Promise.allSettled([
+    store.commit(batch([ssh({ connection_id: 'before' }), ssh({ connection_id: 'first' })])),
+    store.commit(broken),
+    store.commit(batch([ssh({ connection_id: 'lost' }), ssh({ connection_id: 'last' })])),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(counted(reader)).toEqual({ '10.0.0.1 22/tcp': { connections: 4, clients: 1 } });
+  expect(counted(reader)).toEqual(countedOfEvents(reader));
+  expect(await store.status()).toMatchObject({ assets: 1, services: 1 });
+});
+
+test('a folder from before there was an inventory gets one when it is opened', async () => {
+  const dataDir = folder();
+  const store = open(dataDir);
+  for (let i = 0; i < 30; i++)
+    await store.commit(
+      batch(
+        Array.from({ length: 400 }, (_, row) =>
+          ssh({ dst_port: 1 + ((i + row) % 50), connection_id: `C${(i + row) % 50} ${row % 100}` }),
+        ),
+      ),
+    );
+  const before = openReader(dataDir);
+  const want = counted(before);
+  before.close();
+  await store.close();
+  const root = openDatabase(join(dataDir, databaseFile));
+  const later = [...root.getKeys()]
+    .map(String)
+    .filter((name) => /^(asset|service|inventory|topology)/.test(name));
+  expect(later).toContain('inventory-state');
+  for (const name of later) root.openDB({ name }).dropSync();
+  await root.close();
+  const again = await reopened(dataDir);
+  expect(again.got).toEqual(want);
+  expect(again.got).toEqual(again.want);
+  expect(again.status).toMatchObject({ assets: 1, services: 50 });
+});
+
+test('more rows than a commit takes along are there after the pause, and after a close', async () => {
+  const { store, reader, dataDir } = opened();
+  const many = (from: number) =>
+    Array.from({ length: 8000 }, (_, i) =>
+      ssh({ dst_ip: `10.1.${i >> 8}.${i & 255}`, dst_port: from + (i % 7) }),
+    );
+  await store.commit(batch(many(1)));
+  await store.commit({ ...batch([]), blocks: [block(many(10)), block(many(20))] });
+  await expect
+    .poll(() => reader.listServices({ terms: [], sort: 'ip', order: 'asc', page: 1, per_page: 1 }).total, {
+      timeout: 5000,
+    })
+    .toBe(24_000);
+  await store.commit(batch(many(30)));
+  await store.commit(batch(many(40)));
+  await store.close();
+  const { got, want } = await reopened(dataDir);
+  expect(Object.keys(got)).toHaveLength(40_000);
+  expect(got).toEqual(want);
+});

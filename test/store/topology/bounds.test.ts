@@ -1,0 +1,183 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { replayTopology } from '../../../src/analytics/topology.ts';
+import { openDatabase } from '../../../src/lmdb.ts';
+import { openReader } from '../../../src/store/lmdb/reader.ts';
+import { databaseFile, openTables } from '../../../src/store/lmdb/tables.ts';
+import { Topology, type TopologyOptions } from '../../../src/store/lmdb/topology/topology.ts';
+import { factOf } from '../../topology/rows.ts';
+import { comparable, everything } from './plain-graph.ts';
+
+const hour = 3_600_000;
+const start = Date.UTC(2026, 0, 1);
+
+function opened(most: NonNullable<TopologyOptions['most']> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-topology-'));
+  const root = openDatabase(join(folder, databaseFile));
+  const tables = openTables(root);
+  const transaction = (write: () => void) => root.transactionSync(write);
+  const open = () => new Topology({ tables, now: () => start + 1e12, seed: 5, transaction, most });
+  const topology = open();
+  const reader = openReader(folder);
+  onTestFinished(async () => {
+    reader.close();
+    await root.close();
+    rmSync(folder, { recursive: true });
+  });
+  const flow = (src: string, dst: string, at = start, into = topology) =>
+    into.flow(
+      factOf({
+        src,
+        dst,
+        srcHome: true,
+        dstHome: dst.startsWith('10.'),
+        answered: true,
+        port: 22,
+        app: 'ssh',
+        connections: 1,
+        bytes: 10,
+        first: at,
+        last: at,
+      }),
+    );
+  const commit = (into = topology) => transaction(() => into.write());
+  const connections = (query = {}) =>
+    reader.topology({ ...everything, ...query }).edges.reduce((sum, edge) => sum + edge.connections, 0);
+  return { topology, tables, transaction, open, reader, flow, commit, connections };
+}
+
+it('past so many rows the oldest hours go: their ranges are answered by days, and say so', () => {
+  const { topology, reader, flow, commit, connections } = opened({ hourRows: 100 });
+  for (let at = 0; at < 24 * 20; at++) {
+    flow('10.0.0.1', '10.0.0.2', start + at * hour);
+    commit();
+    while (topology.mergeSome());
+  }
+  expect(connections()).toBe(480);
+  const old = { ...everything, from: start + 5 * hour, to: start + 6 * hour };
+  expect(reader.topology(old)).toMatchObject({
+    from: new Date(start).toISOString(),
+    to: new Date(start + 24 * hour).toISOString(),
+    edges: [{ connections: 24 }],
+  });
+  expect(connections({ from: start + 478 * hour, to: start + 479 * hour })).toBe(1);
+  expect(connections({ from: start + 5 * hour, to: start + 478 * hour })).toBe(478);
+});
+
+it('past so many rows days go as well: what is older is answered by everything', () => {
+  const { topology, reader, flow, commit } = opened({ hourRows: 20, dayRows: 20 });
+  for (let day = 0; day < 100; day++) {
+    flow('10.0.0.1', '10.0.0.2', start + day * 24 * hour);
+    commit();
+    while (topology.mergeSome());
+  }
+  const graph = reader.topology({ ...everything, from: start, to: start + hour });
+  expect(graph.edges).toMatchObject([{ connections: 100 }]);
+  expect(graph).not.toHaveProperty('from');
+  const late = reader.topology({ ...everything, from: start + 95 * 24 * hour });
+  expect(late.edges).toMatchObject([{ connections: 5 }]);
+});
+
+it('past so many edges new ones are put together: nothing is lost, and the graph says so', () => {
+  const { topology, reader, flow, commit, connections } = opened({ edges: 50 });
+  for (let i = 0; i < 200; i++) {
+    flow(`10.0.0.${i}`, `203.0.${i}.1`);
+    if (i % 10 === 9) commit();
+  }
+  while (topology.mergeSome());
+  expect(connections()).toBe(200);
+  const graph = reader.topology(everything);
+  expect(graph.truncated).toBe(true);
+  expect(graph.edges.length).toBe(51);
+  expect(graph.edges.find(({ source }) => source === '10.0.0.0/24')).toMatchObject({
+    target: '0.0.0.0/0',
+    connections: 150,
+  });
+  expect(reader.topologySteps(0, 100).map(({ collapsed }) => collapsed)).toEqual(
+    Array.from({ length: 20 }, (_, i) => i >= 5),
+  );
+});
+
+it('an undone transaction leaves nothing, and the next counts once', () => {
+  const { topology, reader, transaction, flow, commit } = opened();
+  flow('10.0.0.1', '10.0.0.2');
+  commit();
+  flow('10.0.0.1', '10.0.0.3');
+  expect(() =>
+    transaction(() => {
+      topology.write();
+      throw new Error('undone');
+    }),
+  ).toThrow('undone');
+  topology.forget();
+  expect(reader.topology(everything).edges.length).toBe(1);
+  flow('10.0.0.1', '10.0.0.3');
+  commit();
+  const [, second] = reader.topologySteps(0, 10);
+  expect(second).toMatchObject({ seq: 2 });
+  expect([...second!.step!.fresh.rows]).toEqual([3 & 1]);
+  expect(reader.topology(everything).nodes.find(({ id }) => id === '10.0.0.1')!.degree).toBe(2);
+});
+
+it('steps are kept for a while: who comes later hears how many it missed', () => {
+  const { topology, reader, flow, commit } = opened({ steps: 10 });
+  for (let i = 1; i <= 40; i++) {
+    flow('10.0.0.1', `10.0.0.${i}`);
+    commit();
+    topology.mergeSome();
+  }
+  const [oldest] = reader.topologySteps(0, 1);
+  expect(oldest!.seq).toBeGreaterThan(20);
+  const filter = { terms: [] };
+  expect(replayTopology(reader, { since: 0, filter, limit: 5 })).toEqual({
+    messages: [],
+    next: oldest!.seq - 1,
+    lost: oldest!.seq - 1,
+  });
+  const part = replayTopology(reader, { since: 35, filter, limit: 3 });
+  expect(part.messages.map(({ seq }) => seq)).toEqual([36, 37, 38]);
+  expect(replayTopology(reader, { since: 40, filter, limit: 3 })).toEqual({
+    messages: [],
+    next: 40,
+    lost: 0,
+  });
+});
+
+it('a change that is more than subscribers are told is a gap in what they read', () => {
+  const { reader, flow, commit } = opened({ updateRows: 3 });
+  for (const edges of [1, 9, 9, 2]) {
+    for (let i = 0; i < edges; i++) flow('10.0.0.1', `10.0.${edges}.${i}`);
+    commit();
+  }
+  const filter = { terms: [] };
+  const parts = [0, 1, 3].map((since) => replayTopology(reader, { since, filter, limit: 9 }));
+  expect(parts.map(({ messages, next, lost }) => [messages.map(({ seq }) => seq), next, lost])).toEqual([
+    [[1], 1, 0],
+    [[], 3, 2],
+    [[4], 4, 0],
+  ]);
+});
+
+it('a merge that was cut short leaves the graph as it was, and nothing behind', () => {
+  const { topology, tables, open, reader, flow, commit } = opened();
+  for (let i = 0; i < 33; i++) {
+    for (let k = 0; k < 1000; k++) flow(`10.0.${i}.${k % 256}`, `10.1.${k % 250}.${i}`);
+    commit();
+    if (i % 16 === 0) topology.mergeSome();
+  }
+  const before = comparable(reader.topology(everything));
+  for (let steps = 0; steps < 6; steps++) topology.mergeSome();
+  const again = open();
+  expect(comparable(reader.topology(everything))).toEqual(before);
+  while (again.mergeSome());
+  expect(comparable(reader.topology(everything))).toEqual(before);
+  const { runs } = tables.topologyState.get('graph')!;
+  const used = Object.values(runs).flatMap((level) => level.flat().map(({ id }) => id));
+  expect([...tables.topologySegments.getKeys()].sort()).toEqual(used.sort());
+  flow('10.0.0.1', '10.1.0.0', start, again);
+  commit(again);
+  const [step] = reader.topologySteps(33, 1);
+  expect([...step!.step!.fresh.rows].every((bits) => (bits & 2) === 0)).toBe(true);
+});

@@ -1,0 +1,120 @@
+/** The graph of Zeek's conn lines, from the words of the contract alone: slow and plain, with maps and sets. */
+import { isIP } from 'node:net';
+
+type Line = Readonly<Record<string, unknown>>;
+
+interface PlainEdge {
+  readonly source: string;
+  readonly target: string;
+  ports: number[];
+  protocols: string[];
+  connections: number;
+  bytes: number;
+  first_seen: string;
+  last_seen: string;
+}
+
+export interface PlainNode {
+  readonly id: string;
+  readonly kind: 'asset' | 'subnet' | 'external';
+  degree: number;
+  bytes: number;
+}
+
+export interface PlainGraph {
+  readonly nodes: Map<string, PlainNode>;
+  readonly edges: Map<string, PlainEdge>;
+}
+
+const hour = 3_600_000;
+const established = new Set(['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR']);
+
+/** @param isHome - of an address as text; @param range - of whole hours, half-open, epoch milliseconds */
+export function plainGraph(
+  lines: readonly string[],
+  isHome: (address: string) => boolean,
+  groupBy: 'host' | 'subnet' = 'host',
+  range: readonly [number, number] = [0, Number.POSITIVE_INFINITY],
+): PlainGraph {
+  const graph: PlainGraph = { nodes: new Map(), edges: new Map() };
+  const reported = new Map<string, number>();
+  for (const line of lines) {
+    const r = JSON.parse(line) as Line;
+    const start = Math.floor(Math.round((r.ts as number) * 1e6) / 1e3);
+    const [src, dst] = [r['id.orig_h'] as string, r['id.resp_h'] as string];
+    const number = (name: string) => (r[name] as number | undefined) ?? 0;
+    const bytesOf = (ip: string, payload: string) => (r[ip] === undefined ? number(payload) : number(ip));
+    const total = bytesOf('orig_ip_bytes', 'orig_bytes') + bytesOf('resp_ip_bytes', 'resp_bytes');
+    const key = [r.uid, src, r['id.orig_p'], dst, r['id.resp_p']].join(' ');
+    const before = reported.get(key);
+    reported.set(key, Math.max(total, before ?? 0));
+    const isIn = (ms: number) => Math.floor(ms / hour) * hour >= range[0] && ms < range[1];
+    if (!isIn(start)) continue;
+    const answered =
+      r.proto === 'tcp'
+        ? established.has(r.conn_state as string)
+        : ['orig', 'resp'].every((end) =>
+            ['pkts', 'ip_bytes', 'bytes'].some((of) => number(`${end}_${of}`) > 0),
+          );
+    const node = (address: string, role: 'host' | 'network') => {
+      if (/^2(2[4-9]|3[0-9])\./.test(address)) return touch(graph, '224.0.0.0/4', 'subnet');
+      if (/^ff/i.test(address)) return touch(graph, 'ff00::/8', 'subnet');
+      if (address === '255.255.255.255') return touch(graph, address, 'subnet');
+      const home = isHome(address);
+      if (home && role === 'host' && groupBy === 'host') return touch(graph, address, 'asset');
+      return touch(graph, networkOf(address, home ? 4 : 3), home ? 'subnet' : 'external');
+    };
+    const source = node(src, 'host');
+    const target = node(dst, answered ? 'host' : 'network');
+    const end = new Date(start + Math.floor(number('duration') * 1000)).toISOString();
+    const begin = new Date(start).toISOString();
+    const id = `${source.id} ${target.id}`;
+    let edge = graph.edges.get(id);
+    if (edge === undefined) {
+      edge = {
+        source: source.id,
+        target: target.id,
+        ports: [],
+        protocols: [],
+        connections: 0,
+        bytes: 0,
+        first_seen: begin,
+        last_seen: end,
+      };
+      graph.edges.set(id, edge);
+      for (const each of new Set([source, target])) each.degree++;
+    }
+    const added = Math.max(0, total - (before ?? 0));
+    edge.connections += before === undefined ? 1 : 0;
+    edge.bytes += added;
+    for (const each of new Set([source, target])) each.bytes += added;
+    if (begin < edge.first_seen) edge.first_seen = begin;
+    if (end > edge.last_seen) edge.last_seen = end;
+    if (r.proto !== 'icmp') edge.ports = [...new Set([...edge.ports, r['id.resp_p'] as number])];
+    if (typeof r.service === 'string')
+      edge.protocols = [...new Set([...edge.protocols, r.service.toLowerCase()])];
+  }
+  for (const edge of graph.edges.values()) {
+    edge.ports = edge.ports.sort((a, b) => a - b).slice(0, 16);
+    edge.protocols = edge.protocols.sort().slice(0, 8);
+  }
+  return graph;
+}
+
+function touch({ nodes }: PlainGraph, id: string, kind: PlainNode['kind']): PlainNode {
+  const known = nodes.get(id);
+  const node = known ?? { id, kind, degree: 0, bytes: 0 };
+  nodes.set(id, node);
+  return node;
+}
+
+/** The /24 of an IPv4 address; so many 16-bit groups of an IPv6 one. */
+function networkOf(address: string, groups: number): string {
+  if (isIP(address) === 4) return `${address.split('.').slice(0, 3).join('.')}.0/24`;
+  const [head = '', tail] = address.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const all = [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after];
+  const kept = all.slice(0, groups).join(':');
+  return `${new URL(`http://[${kept}::]`).hostname.slice(1, -1)}/${groups * 16}`;
+}

@@ -1,0 +1,165 @@
+/**
+ * Real networks, sent as shippers do: the graph is what the files say, whole and by the hour, around an asset, and as
+ * the updates of the channel make it of an older one.
+ */
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { applyTopologyUpdate } from '../../src/client/topology.ts';
+import type { Topology, TopologyUpdate } from '../../src/contract/resources/topology.ts';
+import { assertServerMessage } from '../../src/contract/validate.ts';
+import { limits } from '../../src/limits.ts';
+import { comparable } from '../store/topology/plain-graph.ts';
+import { call, send } from './call.ts';
+import { type PlainGraph, plainGraph } from './plain-topology.ts';
+import { hasSharedData, sharedLines } from './shared-data.ts';
+
+const hour = 3_600_000;
+const sets = [
+  {
+    name: 'zeek-lan',
+    files: ['zeek-lan/m57.conn.ndjson.gz'],
+    env: {},
+    isHome: (address: string) =>
+      /^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2|3[01])|f[cd]|fe[89ab])/i.test(address),
+  },
+  {
+    name: 'zeek-internet-host',
+    files: [
+      'zeek-internet-host/missing_host.conn.ndjson.gz',
+      'zeek-internet-host/missing_host.open_conn.ndjson.gz',
+    ],
+    env: { CANDOR_NETWORK_HOME: '64.225.56.201/32' },
+    isHome: (address: string) => address === '64.225.56.201',
+  },
+];
+
+describe.skipIf(!hasSharedData).each(sets)('$name', ({ files, env, isHome }) => {
+  let service: Service;
+  let viewer: string;
+  let lines: string[];
+  let before: Topology;
+  const graph = async (query = ''): Promise<Topology> => {
+    // Counting plainly takes long: a connection that was closed meanwhile is noticed first.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { status, body } = await call(service, 'getTopology', { token: viewer, query });
+    expect(status, JSON.stringify(body).slice(0, 300)).toBe(200);
+    return (body as { data: { attributes: Topology } }).data.attributes;
+  };
+
+  beforeAll(async () => {
+    service = await startService({ env });
+    const sensor = await tokenFor(service, 'sensor');
+    viewer = await tokenFor(service, 'viewer');
+    before = await graph('limit=2000');
+    lines = files.flatMap(sharedLines);
+    for (let from = 0; from < lines.length; from += 20_000)
+      await send(service, sensor, lines.slice(from, from + 20_000).join('\n'));
+    // What was counted of many events is written a moment after they are.
+    let seen = -1;
+    for (let seq = (await graph()).seq; seq !== seen; seq = (await graph()).seq) {
+      seen = seq;
+      await new Promise((resolve) => setTimeout(resolve, 2 * limits.inventoryPauseMs));
+    }
+  });
+  afterAll(async () => {
+    expect(await service.stop()).toBe(0);
+  });
+
+  test.each(['host', 'subnet'] as const)('by %s', async (groupBy) => {
+    const { nodes, edges, truncated } = await graph(`group_by=${groupBy}&limit=2000`);
+    const wanted = plainGraph(lines, isHome, groupBy);
+    agrees({ nodes, edges }, wanted, 2000);
+    expect(truncated).toBe(wanted.nodes.size > 2000);
+  });
+
+  test('of an hour, of two days, of half an hour widened to one', async () => {
+    const starts = lines.map((line) => (JSON.parse(line) as { ts: number }).ts * 1000);
+    const first = Math.floor(Math.min(...starts.slice(0, 100)) / hour) * hour;
+    for (const [from, to] of [
+      [first, first + hour],
+      [first + 3 * hour, first + 51 * hour],
+      [first + hour / 2, first + hour],
+    ] as const) {
+      const found = await graph(`from=${from}&to=${to}&limit=2000`);
+      const range = [Math.floor(from / hour) * hour, to] as const;
+      expect([found.from, found.to]).toEqual(range.map((ms) => new Date(ms).toISOString()));
+      agrees(found, plainGraph(lines, isHome, 'host', range), 2000);
+    }
+  });
+
+  test('the two hundred busiest, and around the busiest asset', async () => {
+    const wanted = plainGraph(lines, isHome);
+    const found = await graph();
+    expect(found.nodes.length).toBe(Math.min(200, wanted.nodes.size));
+    agrees(found, wanted, 200);
+    const asset = found.nodes.find(({ asset_id }) => asset_id !== undefined)!;
+    const around = await graph(`focus=${asset.asset_id}&limit=2000`);
+    const near = new Set([asset.id]);
+    for (const { source, target } of wanted.edges.values())
+      if (source === asset.id || target === asset.id) near.add(source).add(target);
+    const ids = around.nodes.map(({ id }) => id);
+    if (!around.truncated) expect(new Set(ids)).toEqual(near);
+    else expect(ids.filter((id) => !near.has(id))).toEqual([]);
+    expect(ids).toContain(asset.id);
+  });
+
+  test('the updates of the channel, applied to what was before, give what is', async () => {
+    const now = await graph('limit=2000');
+    const { snapshot, lagged } = await follow(before, now.seq);
+    // Steps that are more than subscribers are told come as a gap, and a new snapshot is to be taken.
+    if (!lagged && !now.truncated) expect(comparable(snapshot)).toEqual(comparable(now));
+    const next = { ...JSON.parse(lines[0]!), uid: 'Cnew', conn_state: 'SF', proto: 'tcp', service: 'new' };
+    const live = follow(now, now.seq + 1);
+    await send(service, await tokenFor(service, 'sensor'), JSON.stringify(next));
+    const last = await live;
+    expect(last.lagged).toBe(false);
+    const after = await graph('limit=2000');
+    expect(after.seq).toBe(last.snapshot.seq);
+    if (!after.truncated) expect(comparable(last.snapshot)).toEqual(comparable(after));
+  });
+
+  /** Subscribes after a snapshot, and applies what comes until a sequence is reached. */
+  async function follow(from: Topology, seq: number): Promise<{ snapshot: Topology; lagged: boolean }> {
+    const address = `${service.url.replace('http', 'ws')}/api/v1/topology/stream?since=${from.seq}`;
+    const socket = new WebSocket(address, { headers: { authorization: `Bearer ${viewer}` } });
+    let snapshot = from;
+    let dropped = 0;
+    await new Promise<void>((resolve, reject) => {
+      socket.on('error', reject);
+      socket.on('close', (code) => reject(new Error(`closed with ${code}`)));
+      socket.on('message', (data: Buffer) => {
+        const message = JSON.parse(data.toString('utf8'));
+        assertServerMessage(message);
+        if (message.type === 'lagged') dropped += message.dropped;
+        if (message.type === 'event')
+          snapshot = applyTopologyUpdate(snapshot, message.data.attributes as TopologyUpdate);
+        if (snapshot.seq >= seq || from.seq + dropped >= seq) resolve();
+      });
+    });
+    socket.removeAllListeners('close');
+    socket.close();
+    await once(socket, 'close');
+    return { snapshot, lagged: dropped > 0 };
+  }
+});
+
+/** Nodes and edges are those of the plain graph, the busiest where there are more. */
+function agrees(
+  { nodes, edges }: Pick<Topology, 'nodes' | 'edges'>,
+  wanted: PlainGraph,
+  limit: number,
+): void {
+  const busiest = [...wanted.nodes.values()].sort((a, b) => b.bytes - a.bytes).slice(0, limit);
+  expect(nodes.length).toBe(busiest.length);
+  expect(nodes.map(({ bytes }) => bytes)).toEqual(busiest.map(({ bytes }) => bytes));
+  for (const { id, kind, degree, bytes } of nodes)
+    expect({ id, kind, degree, bytes }).toEqual(wanted.nodes.get(id));
+  const shown = new Set(nodes.map(({ id }) => id));
+  const between = [...wanted.edges.values()].filter(
+    ({ source, target }) => shown.has(source) && shown.has(target),
+  );
+  expect(edges.length).toBe(between.length);
+  for (const edge of edges) expect(edge).toEqual(wanted.edges.get(`${edge.source} ${edge.target}`));
+}

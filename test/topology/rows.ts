@@ -1,0 +1,62 @@
+import { AddressList } from '../../src/events/column-readers.ts';
+import { addressBytes } from '../../src/events/ip.ts';
+import type { FlowFact } from '../../src/inventory/seen.ts';
+import { printBlock } from '../../src/topology/nodes.ts';
+import type { Segment } from '../../src/topology/segment.ts';
+
+/** An edge in a bucket, plainly. */
+export interface PlainRow {
+  readonly bucket: number;
+  readonly source: string;
+  readonly target: string;
+  readonly connections: number;
+  readonly bytes: number;
+  readonly first: number;
+  readonly last: number;
+  readonly ports: readonly number[];
+  readonly protocols: readonly string[];
+}
+
+export function rowsOf(segments: readonly Segment[]): PlainRow[] {
+  return segments.flatMap((segment) =>
+    Array.from({ length: segment.rows }, (_, row) => ({
+      bucket: segment.bucket[row]!,
+      source: printBlock(segment, segment.source[row]!),
+      target: printBlock(segment, segment.target[row]!),
+      connections: segment.connections[row]!,
+      bytes: segment.bytes[row]!,
+      first: segment.first[row]!,
+      last: segment.last[row]!,
+      ports: [...segment.ports.subarray(segment.portStart[row], segment.portStart[row + 1])],
+      protocols: Array.from(
+        segment.protocols.subarray(segment.protocolStart[row], segment.protocolStart[row + 1]),
+        (text) => segment.texts[text]!,
+      ),
+    })),
+  );
+}
+
+/** A list of one address, of the kind that a block of only such addresses has. */
+export function listOf(address: string): AddressList {
+  const bytes = addressBytes(address)!;
+  if (address.includes(':')) return new AddressList(bytes, 1);
+  return new AddressList(new Uint8Array(Uint32Array.of(new DataView(bytes.buffer).getUint32(12)).buffer), 1);
+}
+
+export interface PlainFlow {
+  readonly src: string;
+  readonly dst: string;
+  readonly srcHome: boolean;
+  readonly dstHome: boolean;
+  readonly answered: boolean;
+  readonly port: number;
+  readonly app: string | undefined;
+  readonly connections: number;
+  readonly bytes: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+export function factOf(flow: PlainFlow): FlowFact {
+  return { ...flow, srcs: listOf(flow.src), dsts: listOf(flow.dst), src: 0, dst: 0, transport: 'tcp' };
+}
