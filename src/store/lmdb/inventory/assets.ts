@@ -1,4 +1,4 @@
-import { type Binding, beginning, decide, identifies } from '../../../inventory/identity.ts';
+import { type Binding, decide, identifies } from '../../../inventory/identity.ts';
 import { hostName, withName } from '../../../inventory/names.ts';
 import type { HostSeen } from '../../../inventory/seen.ts';
 import { type LimitName, limits } from '../../../limits.ts';
@@ -106,7 +106,7 @@ export class Assets implements AssetsPart {
       case 'bind': {
         const asset = this.require(decision.asset_id);
         const binding = { asset_id: asset.id, since: decision.since, last, mac };
-        this.bindAddress(asset, ip, binding, from.by);
+        this.bindAddress(asset, ip, binding, from.by, Math.max(first, decision.since));
         this.#noteSeen(asset, host.first, host.last, from.by);
         if (mac === undefined || !this.#isCrowded(asset, mac, ip, last)) return asset;
         this.#becomeGateway(mac, last);
@@ -119,7 +119,13 @@ export class Assets implements AssetsPart {
         const asset = this.create(ip, from, first);
         if (asset === undefined) return this.#leftOut('maxAssets');
         if (since !== undefined)
-          this.bindAddress(asset, ip, { asset_id: asset.id, since, last, mac }, from.by);
+          this.bindAddress(
+            asset,
+            ip,
+            { asset_id: asset.id, since, last, mac },
+            from.by,
+            Math.max(first, since),
+          );
         if (mac !== undefined) this.bindMac(asset, mac, first, from.by);
         asset.version = 1;
         return this.#noteSeen(asset, host.first, host.last, from.by);
@@ -228,13 +234,16 @@ export class Assets implements AssetsPart {
     this.rows.put(asset.id, asset);
   }
 
-  /** The address is the asset's from `since` on; whoever had it loses it. False where the asset may have no more. */
+  /**
+   * The address is the asset's from `since` on, as history says at `at`; whoever had it loses it. False where the asset
+   * may have no more.
+   */
   bindAddress(
     asset: AssetState,
     ip: string,
     binding: Binding,
     by: By,
-    at = binding.since === beginning ? binding.last : binding.since,
+    at: number,
   ): boolean {
     const { bindings } = this;
     // All that happened to it is that it was created: it had no address yet.
