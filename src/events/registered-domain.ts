@@ -1,4 +1,4 @@
-import { getDomain } from 'tldts';
+import { getDomain, parse } from 'tldts';
 
 /**
  * The registrable part of a name by the public suffix list (ICANN section), in lower case; undefined for names that
@@ -7,6 +7,11 @@ import { getDomain } from 'tldts';
 export function registeredDomain(name: string): string | undefined {
   const host = name.endsWith('.') ? name.slice(0, -1) : name;
   return getDomain(host.toLowerCase(), options) ?? undefined;
+}
+
+/** Whether the name is one that somebody can have in the public DNS: under a suffix of the list's ICANN section. */
+export function isPublicName(name: string): boolean {
+  return parse(name, options).isIcann === true;
 }
 
 /** Names of DNS have underscores and other characters that host names in URLs don't. */

@@ -1,4 +1,5 @@
 import { formats } from '../contract/formats.ts';
+import { isPublicName } from '../events/registered-domain.ts';
 import { limits } from '../limits.ts';
 import { type NameSource, nameSources } from './sighting.ts';
 
@@ -25,8 +26,9 @@ export function hostName(text: string): string | undefined {
 const heardWithinMs = 3_600_000;
 
 /**
- * The names with one more, in order of trust, newer ones first; the same array when there is nothing to note. Past limits.maxHeardNames, the least trusted goes, of these the one that wasn't heard for longest: a
- * newcomer that is trusted less than all others isn't taken.
+ * The names with one more, in order of trust, newer ones first; the same array when there is nothing to note. Past
+ * limits.maxHeardNames, the least trusted goes, of these the one that wasn't heard for longest: a newcomer that is
+ * trusted less than all others isn't taken.
  */
 export function withName(
   names: readonly HeardName[],
@@ -47,6 +49,13 @@ export function withName(
     (a, b) => trust(a.from) - trust(b.from) || b.first - a.first,
   );
 }
+
+/**
+ * The name that stands for a host: the most trusted of those that it gave itself or that are of no public domain.
+ * Whoever has a public domain points its names at what addresses he likes.
+ */
+export const standingName = (names: readonly HeardName[]): string | undefined =>
+  names.find(({ name, from }) => from === 'dhcp' || from === 'mdns' || !isPublicName(name))?.name;
 
 /** The names of two hosts that turned out to be one. */
 export const unitedNames = (a: readonly HeardName[], b: readonly HeardName[]): readonly HeardName[] =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HeardName, hostName, unitedNames, withName } from '../../src/inventory/names.ts';
+import { type HeardName, hostName, standingName, unitedNames, withName } from '../../src/inventory/names.ts';
 import { nameSources } from '../../src/inventory/sighting.ts';
 import { limits } from '../../src/limits.ts';
 
@@ -38,6 +38,27 @@ describe('a host name', () => {
         if (name !== undefined) expect(hostName(name)).toBe(name);
       }),
     );
+  });
+});
+
+describe('the name that stands for a host', () => {
+  const at = { first: 1, last: 1 };
+  test.each<[string, HeardName[], string | undefined]>([
+    ['nothing was heard', [], undefined],
+    ['it names itself', [{ name: 'www.example.com', from: 'dhcp', ...at }], 'www.example.com'],
+    ['anybody can point his domain at it', [{ name: 'www.example.com', from: 'dns', ...at }], undefined],
+    ['anybody can ask it for a name', [{ name: 'www.example.co.uk', from: 'tls', ...at }], undefined],
+    ['a private domain', [{ name: 'files.corp', from: 'dns', ...at }], 'files.corp'],
+    [
+      'the first that may',
+      [
+        { name: 'www.example.com', from: 'dns', ...at },
+        { name: 'files', from: 'tls', ...at },
+      ],
+      'files',
+    ],
+  ])('%s', (_, names, expected) => {
+    expect(standingName(names)).toBe(expected);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Asset } from '../../../contract/resources/asset.ts';
-import type { HeardName } from '../../../inventory/names.ts';
+import { type HeardName, standingName } from '../../../inventory/names.ts';
 import { type AssetRow, at, lines, someText, tagsOf } from '../../asset-row.ts';
 
 /** Attributes that the network says something of until people do. */
@@ -78,9 +78,14 @@ export const newAsset = (id: string, parts: Pick<AssetState, 'source' | 'state' 
 export const hostnamesOf = ({ hostnames, heard }: AssetState): readonly string[] =>
   hostnames ?? heard.map(({ name }) => name);
 
-/** What people call it, else the most trusted host name, else an address. */
+/** What people call it, else the host name that stands for it, else an address. */
 export const nameOf = (asset: AssetState): string =>
-  asset.name ?? hostnamesOf(asset)[0] ?? asset.ips[0] ?? asset.macs[0] ?? (asset.origin || asset.id);
+  asset.name ??
+  asset.hostnames?.[0] ??
+  standingName(asset.heard) ??
+  asset.ips[0] ??
+  asset.macs[0] ??
+  (asset.origin || asset.id);
 
 /** How an asset is stored. */
 export const assetCodec = {
