@@ -26,6 +26,8 @@ export const limits = {
   maxReportedErrors: 100,
   /** Ingest bodies received or in work at once: what bounds the memory of the whole ingest path. */
   maxIngestInFlightBytes: 48 * 2 ** 20,
+  /** What one principal may have of it: two bodies of the largest leave room for one of another's. */
+  maxIngestShareOfPrincipal: 2 / 3,
   /** Ingest bodies waiting for a thread of the pool; bytes bound them first unless bodies are tiny. */
   maxQueuedBodies: 1024,
   /** Bytes of calls in flight to one worker. */

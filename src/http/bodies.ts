@@ -7,8 +7,8 @@ export interface BodyTerms {
   readonly maxBytes: number;
   /** Holds the body's bytes from their arrival on. */
   readonly budget: Budget;
-  /** Holds them too, from when it is known whose they are. */
-  readonly budgetOfPrincipal?: BudgetOfEach;
+  /** Holds them too, from when it is known whose they are; `overloaded` is counted when they do not fit this one. */
+  readonly ofPrincipal?: { readonly budget: BudgetOfEach; readonly overloaded: LimitName };
   /** What is counted when the body is too long, or does not fit the budget. */
   readonly tooLong: LimitName;
   readonly overloaded: LimitName;
@@ -222,7 +222,7 @@ export class IncomingBody {
   #refuseOwn(): void {
     const message = 'too many bytes of requests of this principal are in work; nothing of this one was kept';
     const fault = new ServiceError('RATE_LIMITED', message, { retry_after_s: 1 });
-    this.#refuse('maxJsonInFlightBytesPerPrincipal', fault);
+    this.#refuse(this.#terms.ofPrincipal?.overloaded ?? this.#terms.overloaded, fault);
   }
 
   #refuse(limit: LimitName, fault: ServiceError): void {

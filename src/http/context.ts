@@ -67,6 +67,8 @@ export interface BodyBudgets {
   /** JSON of operations that are always public: of callers whom nobody knows. */
   readonly publicJson: Budget;
   readonly ingest: Budget;
+  /** Of these, those of one principal. */
+  readonly ingestOfPrincipal: BudgetOfEach;
 }
 
 /** The endpoint that serves an operation of the contract with a handler. */
@@ -190,7 +192,7 @@ function bodyOf(route: Route, { config }: Services, budgets: BodyBudgets): Endpo
       ? { budget: budgets.publicJson, overloaded: 'maxPublicJsonInFlightBytes' }
       : {
           budget: budgets.json,
-          budgetOfPrincipal: budgets.jsonOfPrincipal,
+          ofPrincipal: { budget: budgets.jsonOfPrincipal, overloaded: 'maxJsonInFlightBytesPerPrincipal' },
           overloaded: 'maxJsonInFlightBytes',
         };
     return { mediaTypes: ['application/json'], terms: { ...jsonSize(route, { config }), ...held } };
@@ -198,6 +200,7 @@ function bodyOf(route: Route, { config }: Services, budgets: BodyBudgets): Endpo
   const terms: BodyTerms = {
     maxBytes: config['limits.max_body_bytes'],
     budget: budgets.ingest,
+    ofPrincipal: { budget: budgets.ingestOfPrincipal, overloaded: 'maxIngestShareOfPrincipal' },
     tooLong: 'maxBodyBytes',
     overloaded: 'maxIngestInFlightBytes',
   };

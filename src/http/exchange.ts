@@ -151,7 +151,7 @@ export class Exchange {
     const body = this.#body;
     if (body === undefined) return { bytes: new ArrayBuffer(0), release: () => undefined };
     mediaType(this.#head, endpoint.body.mediaTypes);
-    const own = identity && endpoint.body.terms.budgetOfPrincipal?.of(identity.principal.id);
+    const own = identity && endpoint.body.terms.ofPrincipal?.budget.of(identity.principal.id);
     const arrived = await this.#caller.waitFor(body, () => body.accept(own));
     if (arrived !== undefined) return arrived;
     throw new ServiceError('OVERLOADED', 'too many bodies are on their way from this address');

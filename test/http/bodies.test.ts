@@ -184,7 +184,9 @@ describe('limits', () => {
 
   test('one principal holds its own part of the budget, and others find room', async () => {
     const budget = new Budget(100_000);
-    const terms = { budget, budgetOfPrincipal: new BudgetOfEach(20_000), maxBytes: 10_000 };
+    const overloaded = 'maxJsonInFlightBytesPerPrincipal';
+    const ofPrincipal = { budget: new BudgetOfEach(20_000), overloaded } as const;
+    const terms = { budget, ofPrincipal, maxBytes: 10_000 };
     const { server, limitsReached } = await serve([{ ...echo(terms), access: ['viewer'] }], {
       authenticate: ({ authorization = '' }) => ({
         principal: { id: authorization, name: authorization },

@@ -149,11 +149,18 @@ export const handlers = {
   getKeySet,
 } satisfies { [Op in HttpOperation]: Handler<Op> };
 
+/** A single body fits in any case. */
+function ingestBytesOfPrincipal(config: Services['config']): number {
+  const all = config['limits.max_ingest_in_flight_bytes'];
+  return Math.max(all * limits.maxIngestShareOfPrincipal, Math.min(all, config['limits.max_body_bytes']));
+}
+
 /** The endpoints of the whole contract, for `startServer`. */
 export function endpoints(services: Services): Endpoint[] {
   const budgets: BodyBudgets = {
     json: new Budget(limits.maxJsonInFlightBytes),
     jsonOfPrincipal: new BudgetOfEach(limits.maxJsonInFlightBytesPerPrincipal),
+    ingestOfPrincipal: new BudgetOfEach(ingestBytesOfPrincipal(services.config)),
     publicJson: new Budget(limits.maxPublicJsonInFlightBytes),
     ingest: new Budget(services.config['limits.max_ingest_in_flight_bytes']),
   };
