@@ -36,6 +36,7 @@ export class Assets implements AssetsPart {
   onServicesMoved: () => void = () => {};
   readonly #services: ServicesPart;
   readonly #openAlerts: OpenAlerts;
+  readonly #stillThere: StillThere;
   readonly now: () => number;
   readonly #reached: Partial<Record<LimitName, number>> = {};
 
@@ -43,7 +44,8 @@ export class Assets implements AssetsPart {
     this.tables = tables;
     this.#services = services;
     this.rows = new CachedRows(tables.assets, limits.maxCachedAssetRows, assetCodec);
-    this.bindings = new Bindings(tables);
+    this.#stillThere = new StillThere(tables);
+    this.bindings = new Bindings(tables, this.#stillThere);
     this.bindings.onMoved = (ip) => openAlerts.addressMoved(ip);
     this.history = new History(tables, now);
     this.#openAlerts = openAlerts;
@@ -52,6 +54,14 @@ export class Assets implements AssetsPart {
 
   get dirty(): number {
     return this.rows.dirty + this.bindings.dirty + this.history.dirty + this.#openAlerts.due;
+  }
+
+  /** Hosts that were seen again and wait for their rows to be written, and those that no journal has yet. */
+  get waiting(): number {
+    return this.#stillThere.count;
+  }
+  get unwritten(): number {
+    return this.#stillThere.unwritten;
   }
 
   get count(): number {
@@ -63,7 +73,11 @@ export class Assets implements AssetsPart {
   }
 
   hostSeen(host: HostSeen): string | undefined {
-    return this.seen(host, passive)?.id;
+    const { ip, first, last, mac } = host;
+    const isPast = last <= this.now() + limits.maxClockLeadMs;
+    const same =
+      isPast && this.#identifying(mac) === undefined ? this.bindings.sameAgain(ip, first, last) : undefined;
+    return same ?? this.seen(host, passive)?.id;
   }
 
   /** The asset that was seen, with what this changes of whose the address is. */
@@ -92,7 +106,7 @@ export class Assets implements AssetsPart {
         // What comes without a MAC address doesn't say that the machine with this one is still there.
         if (decision.extends && (mac !== undefined || inForce!.mac === undefined))
           bindings.extend(ip, inForce!, last);
-        const asset = this.require(decision.asset_id);
+        const asset = owner!.id === decision.asset_id ? owner! : this.require(decision.asset_id);
         if (mac !== undefined && decision.extends && inForce!.mac === undefined)
           this.#learnMac(ip, inForce!, mac);
         return this.#noteSeen(asset, host.first, host.last, from.by);
@@ -238,13 +252,7 @@ export class Assets implements AssetsPart {
    * The address is the asset's from `since` on, as history says at `at`; whoever had it loses it. False where the asset
    * may have no more.
    */
-  bindAddress(
-    asset: AssetState,
-    ip: string,
-    binding: Binding,
-    by: By,
-    at: number,
-  ): boolean {
+  bindAddress(asset: AssetState, ip: string, binding: Binding, by: By, at: number): boolean {
     const { bindings } = this;
     // All that happened to it is that it was created: it had no address yet.
     const isNew = asset.nextRecord === 1;
