@@ -1,6 +1,7 @@
 import { severities } from '../contract/resources/common.ts';
 import { dnsKinds } from '../contract/resources/dns-event.ts';
 import { connectionStates } from '../contract/resources/network-event.ts';
+import { maxTime } from '../events/columns.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
 import { direction } from './addresses.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
@@ -108,17 +109,18 @@ function nativeNetwork(r: JsonObject, { addresses, sensor }: Reading): NetworkRe
   onlyKnown(r, networkFields);
   const src = addresses.required(r.src_ip, 'src_ip');
   const dst = addresses.required(r.dst_ip, 'dst_ip');
+  const timestamp = isoTime(r.timestamp, 'timestamp');
   return {
     id: uuid(r.id, 'id'),
-    timestamp: isoTime(r.timestamp, 'timestamp'),
-    duration_ms: real(r.duration_ms, 'duration_ms'),
+    timestamp,
+    duration_ms: duration(r.duration_ms, timestamp),
     src_ip: src.text,
     src_port: port(r.src_port, 'src_port'),
     src_mac: mac(r.src_mac, 'src_mac'),
     dst_ip: dst.text,
     dst_port: port(r.dst_port, 'dst_port'),
     dst_mac: mac(r.dst_mac, 'dst_mac'),
-    transport: requiredText(r.transport, 'transport').toLowerCase(),
+    transport: requiredTransport(r.transport, 'transport'),
     app_protocol: text(r.app_protocol, 'app_protocol')?.toLowerCase(),
     src_bytes: count(r.src_bytes, 'src_bytes'),
     dst_bytes: count(r.dst_bytes, 'dst_bytes'),
@@ -153,7 +155,7 @@ function nativeDns(r: JsonObject, { addresses, sensor }: Reading): DnsRecord {
     src_port: port(r.src_port, 'src_port'),
     dst_ip: dst.text,
     dst_port: port(r.dst_port, 'dst_port'),
-    transport: requiredText(r.transport, 'transport').toLowerCase(),
+    transport: requiredTransport(r.transport, 'transport'),
     kind: choice(r.kind, 'kind', dnsKinds) ?? reject('kind', 'is missing'),
     transaction_id: whole(r.transaction_id, 'transaction_id', 65535),
     query: text(r.query, 'query'),
@@ -174,6 +176,12 @@ function nativeDns(r: JsonObject, { addresses, sensor }: Reading): DnsRecord {
     source: 'native',
     severity: choice(r.severity, 'severity', severities) ?? 'informational',
   };
+}
+
+function duration(value: unknown, timestamp: number): number | undefined {
+  const given = real(value, 'duration_ms');
+  if (given === undefined || timestamp + given <= maxTime) return given;
+  return reject('duration_ms', `is ${given}, which ends after the year 9999`);
 }
 
 const answerFields: ReadonlySet<string> = new Set(['type', 'ttl', 'data']);

@@ -46,6 +46,13 @@ describe('native events', () => {
     });
   });
 
+  it('refuses a duration that ends after the year 9999', () => {
+    const { answer } = parse([{ ...network, duration_ms: 1e300 }, network]);
+    expect(answer).toMatchObject({ accepted: 1, rejected: 1, errors: [{ line: 1, field: 'duration_ms' }] });
+    expect(parse([{ ...network, duration_ms: 3.2e14 }]).answer.rejected).toBe(1);
+    expect(parse([{ ...network, duration_ms: 1e13 }]).answer.accepted).toBe(1);
+  });
+
   it('reads every field of a DNS event', () => {
     const told = {
       src_port: 1,

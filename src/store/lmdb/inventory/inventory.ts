@@ -57,6 +57,7 @@ export class Inventory<A extends AssetsPart> {
   readonly #events: LmdbEvents;
   readonly #isHome: IsHome;
   readonly #folds: readonly FlowFold[];
+  readonly #now: () => number;
   readonly #memory: ConnectionMemory;
   readonly #observations = new Observations();
   /** Undefined when memory has nothing yet, or nothing any more. */
@@ -64,6 +65,8 @@ export class Inventory<A extends AssetsPart> {
   #moved = false;
   #forced = false;
   #writtenAt = Number.NEGATIVE_INFINITY;
+  /** What the last write took, without the flush. */
+  #writingMs = 0;
 
   constructor(options: InventoryOptions<A>) {
     const { tables, events, isHome, assets, folds = [], now } = options;
@@ -71,6 +74,7 @@ export class Inventory<A extends AssetsPart> {
     this.#events = events;
     this.#isHome = isHome;
     this.#folds = folds;
+    this.#now = now;
     this.#memory = new ConnectionMemory(options.rememberedConnections ?? limits.rememberedConnections);
     this.services = new Services(tables, (id, by) => this.assets.serviceCountChanged(id, by), now);
     this.assets = assets(this.services);
@@ -89,7 +93,7 @@ export class Inventory<A extends AssetsPart> {
         this.checkpoint();
       });
     }
-    if (this.dirty > 0 || this.#moved) transaction(() => this.write());
+    while (this.dirty > 0 || this.#moved) transaction(() => this.write());
   }
 
   /** Counts the blocks that a batch stored, in their order. */
@@ -136,19 +140,23 @@ export class Inventory<A extends AssetsPart> {
     return this.#parts().reduce((sum, part) => sum + part.dirty, 0);
   }
 
-  /** Writes what changed, with the position, unless that is so much that it waits for more. True when all is written. */
+  /**
+   * Writes what changed, with the position, unless that is so much that it waits for more: at most a fifth of the time
+   * goes into writing, until memory is full. True when all is written.
+   */
   checkpoint(): boolean {
     const { dirty } = this;
     if (dirty === 0 && !this.#moved && !this.#forced) return true;
     const due =
       this.#forced ||
       dirty <= limits.inventoryRowsPerCommit ||
-      performance.now() - this.#writtenAt >= limits.inventoryPauseMs;
+      performance.now() - this.#writtenAt >= Math.max(limits.inventoryPauseMs, 4 * this.#writingMs);
     if (due) this.write();
-    return due;
+    return this.dirty === 0;
   }
 
   write(): void {
+    const began = performance.now();
     for (const part of this.#parts()) part.write();
     if (this.#position !== undefined)
       for (const table of eventTables)
@@ -156,6 +164,7 @@ export class Inventory<A extends AssetsPart> {
     this.#moved = false;
     this.#forced = false;
     this.#writtenAt = performance.now();
+    this.#writingMs = this.#writtenAt - began;
   }
 
   /** The transaction was undone: what memory holds may never have been. */
@@ -238,15 +247,28 @@ export class Inventory<A extends AssetsPart> {
     for (const mac of observations.gateways()) this.assets.gatewaySeen(mac);
     // An address that went from one machine to another within the pass is that of the last.
     const hosts = [...observations.hosts()].sort((a, b) => a.last - b.last);
-    for (const host of hosts) this.assets.hostSeen(host);
-    for (const service of observations.services()) {
+    for (const host of hosts) this.assets.hostSeen(this.#believed(host));
+    for (const each of observations.services()) {
+      const service = this.#believed(each);
       const assetId = this.assets.assetAt(service.ip, service.last);
       if (assetId !== undefined) this.services.seen(assetId, service);
     }
     observations.clear();
   }
 
-  #sight(sighting: Sighting): void {
+  /** With times no later than now: a clock that is ahead, or a duration without reason, would stay in front for good. */
+  #believed<T extends { readonly first: number; readonly last: number }>(seen: T): T {
+    const latest = this.#latest();
+    if (seen.last <= latest) return seen;
+    return { ...seen, first: Math.min(seen.first, latest), last: latest };
+  }
+
+  #latest(): number {
+    return this.#now() + limits.maxClockLeadMs;
+  }
+
+  #sight(told: Sighting): void {
+    const sighting = { ...told, at: Math.min(told.at, this.#latest()) };
     if (sighting.kind !== 'service') {
       this.assets.sight(sighting);
       return;
