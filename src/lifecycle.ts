@@ -45,6 +45,12 @@ export class Opened {
     this.#closers.push({ what, close });
   }
 
+  /** Runs something again and again until it is closed. */
+  every(what: string, everyMs: number, run: () => void): void {
+    const timer = setInterval(run, everyMs);
+    this.onClose(what, () => clearInterval(timer));
+  }
+
   async close(): Promise<void> {
     for (const { what, close } of this.#closers.splice(0).reverse()) {
       try {

@@ -20,6 +20,8 @@ export const limits = {
   maxTsvColumns: 1024,
   /** Nesting of one JSON record; real records reach 6. */
   maxNesting: 32,
+  /** The name of a transport protocol: IANA's longest, `rsvp-e2e-ignore`, has 15. It is part of keys. */
+  maxTransportLength: 16,
   /** Bytes of text kept of any one field; names end at 255, Suricata signatures stay under 1 kB. */
   maxTextBytes: 4096,
   /** Per-line errors listed in an ingest answer; the rest are counted. */
@@ -131,7 +133,8 @@ export const limits = {
   /** Calls of one caller (principal, or address without credentials) that fail within a minute and get audit records of
    * their own: as many as logins are tried. The rest is counted, so that nobody pushes the history out by calling. */
   auditFailuresPerMinute: 10,
-  /** The same for what succeeds, changes by administrators excepted: more than a person does. */
+  /** The same for reads that succeed, and for changes: more than a person does. Changes by administrators, and those that
+   * cause an entry of the transparency log, are excepted: the log would lead to no record. */
   auditSuccessesPerMinute: 60,
   /** Failed calls of all callers that get records of their own, at once … */
   auditFailuresBurst: 600,
@@ -252,6 +255,10 @@ export const limits = {
   maxScanRate: 10_000,
   /** Connections of a scan at once, each a file descriptor: with the ones that nothing answers, 250 probes a second. */
   maxScanConnections: 512,
+  /** Hosts that a scan asks in turn: one has every 128th probe, as long as there are others. */
+  scanHostsInTurn: 128,
+  /** … and besides these, hosts whose last answers are awaited, a kilobyte each: more than slow banners hold up. */
+  maxUnfinishedScanHosts: 1024,
   /** Open ports of one host that a scan records. Nothing offers so much; what answers everywhere is a trap, and holds
    * the connections that find out what is offered. */
   maxScanServicesPerHost: 1000,
@@ -289,15 +296,19 @@ export const limits = {
   /** Earlier owners of one address. An address that flaps between machines makes one with each turn; the oldest become
    * one. */
   maxBindingsPerAddress: 1000,
+  /** … and the turns of one address that are followed within one block of events; past it they are taken together. */
+  maxSpansPerAddress: 64,
   /** How far the clocks of sensors may be ahead of ours. Who was seen later than that was seen then. */
   maxClockLeadMs: 300_000,
   /** Host names of one asset that the network told. */
   maxHeardNames: 16,
   /** Records in the history of one asset; of those that the network made, the oldest go first. 150 bytes each. */
   maxAssetHistory: 1000,
-  /** Rows of assets, of addresses and of MAC addresses kept in memory, each: 50 MB together. The hosts of a network that
-   * talk within a minute fit many times. */
+  /** Rows of assets and of MAC addresses kept in memory, each: 30 MB together. */
   maxCachedAssetRows: 32_768,
+  /** Rows of addresses kept in memory, 250 bytes each: those of 100,000 hosts that are seen in turn, since a read takes as
+   * long as everything else about a host that is only seen again. */
+  maxCachedAddressRows: 131_072,
   /** Open alerts of one asset that are told apart where they may be on several of its addresses; more are estimated. */
   maxCountedAlerts: 20_000,
   /** Services. Past it evidence of others is counted as not recorded: 500 bytes each, and a list that filters reads all of
@@ -314,14 +325,27 @@ export const limits = {
   inventoryRowsPerCommit: 2000,
   /** The pause: what lists show is no older, and rows that change again in it are written once. */
   inventoryPauseMs: 1000,
+  /** Hosts that were only seen again, whose rows are written at a time where more wait: 20 ms. So lists know of each of
+   * 100,000 hosts that are seen all the time within a minute. */
+  settledHostsPerWrite: 2000,
   /** Changed rows that wait for the end of the pause, a kilobyte each. Past it they are written at once. */
   maxUnwrittenInventoryRows: 50_000,
   /** Connections that are remembered, so that one that is reported again counts once: 32 MB. Those of an hour, as often
    * as sensors report, in a network of 230 new connections a second; of 500 a second one in 20 is forgotten. */
   rememberedConnections: 2 ** 21,
+  /** MAC addresses of which it is remembered with what external hosts they were seen, until these are enough to say that
+   * they are gateways'. A network has few; those of machines get there by forged frames. */
+  rememberedForwarders: 4096,
+  /** Different MAC addresses that one address may have within a day. A machine that invents them, one with each frame,
+   * would be as many assets; those of a busy guest network that share an address in turn are fewer. */
+  maxMachinesPerAddress: 32,
+  /** Addresses of which that is counted, those that changed hands last: 4 kB each. */
+  maxWatchedAddresses: 4096,
   /** Edges of the graph of all time, each of 60 to 150 bytes on disk and 16 in memory: twenty times a large site's. New
    * ones beyond are put together by their networks. */
   maxTopologyEdges: 1_000_000,
+  /** Such edges of networks, besides: a sixteenth. New ones beyond are put together with everything. */
+  maxWidenedTopologyEdges: 65_536,
   /** Edges kept by the hour, each once for every hour in which it was used; the oldest hours go. 150 MB. */
   maxTopologyHourRows: 2_000_000,
   /** The same by the day. */
@@ -333,8 +357,12 @@ export const limits = {
   defaultTopologyNodes: 200,
   /** Edges of one answer, the busiest: 5 MB of JSON. */
   maxTopologyShownEdges: 20_000,
-  /** Edges and names that one live update tells, 250 bytes of JSON each; larger ones are left out, and subscribers are
-   * told to look again. */
+  /** Graphs that wait while one is made, which takes up to a second of a million edges: the last waits 10 s. */
+  maxWaitingTopologies: 8,
+  /** Those of one principal: a view of it in two windows, while a third is being made. */
+  maxWaitingTopologiesPerPrincipal: 2,
+  /** Edges and names that one live update tells, 250 bytes of JSON each, an edge once however many hours have it; larger
+   * ones are left out, and subscribers are told to look again. */
   maxTopologyUpdateRows: 1000,
   /** Updates of the graph kept for subscribers that come back: minutes of steady traffic. */
   maxTopologyUpdates: 512,

@@ -6,13 +6,12 @@
  * what it accepted, the outbox is drained, the databases are closed.
  */
 import { existsSync } from 'node:fs';
-import { isIP } from 'node:net';
-import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import type { BackupTasks } from '../workers/backup.ts';
 import type { IngestTasks } from '../workers/ingest.ts';
 import type { Queries } from './analytics/queries.ts';
+import { announce, show, showPassword } from './announce.ts';
 import { type AccessPolicy, openAccessPolicy } from './auth/access-policy.ts';
 import { createAuth } from './auth/auth.ts';
 import { ensureAdministrator } from './auth/bootstrap.ts';
@@ -21,36 +20,31 @@ import type { Verified } from './backup/verify.ts';
 import { type ExitCode, exitCodes } from './cli/exit-codes.ts';
 import { ConfigError } from './config/config-error.ts';
 import { type LoadedConfig, loadSettings } from './config/load.ts';
+import { keySettings, policyDefaults, tlsSettings } from './config/part-settings.ts';
 import type { Config } from './config/settings.ts';
-import { openStoredSettings, type Requirement, type StoredSettings } from './config/stored-settings.ts';
+import { openStoredSettings, type StoredSettings } from './config/stored-settings.ts';
 import { takeDataFolder } from './data-folder.ts';
 import { findNmap } from './discovery/find-nmap.ts';
-import { type Scanner, scannerMethods } from './discovery/scanner.ts';
-import { type ScannerThread, Scans } from './discovery/scans.ts';
+import { ScannerThreads } from './discovery/scanner-thread.ts';
+import { Scans } from './discovery/scans.ts';
 import { AuditLog } from './http/audit-log.ts';
-import { toldOfCalls } from './http/caused-entries.ts';
 import { Connections } from './http/connections.ts';
-import { alertChannel, LiveAlerts } from './http/live/alert-channel.ts';
-import { discoveryChannel, LiveScan } from './http/live/discovery-channel.ts';
-import { eventChannel, LiveBlock } from './http/live/event-channel.ts';
-import { Hub } from './http/live/hub.ts';
-import { LiveAssets } from './http/live/live-assets.ts';
+import { LiveFeeds } from './http/live/feeds.ts';
+import { serviceHub } from './http/live/service-hub.ts';
 import { createSockets } from './http/live/sockets.ts';
-import { TopologyFeed, topologyChannel } from './http/live/topology-channel.ts';
 import { Metrics } from './http/metrics.ts';
 import { RequestRate } from './http/request-rate.ts';
 import { endpoints } from './http/routes/index.ts';
 import { startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
-import { readTlsFiles } from './http/tls-files.ts';
-import type { TlsOptions } from './http/tls-listener.ts';
-import { banner } from './ledger/banner.ts';
+import { TopologyGate } from './http/topology-gate.ts';
 import type { Ledger, LedgerStatus } from './ledger/ledger.ts';
 import { ledgerCounters, ledgerMethods } from './ledger/methods.ts';
 import { OutboxPump } from './ledger/outbox-pump.ts';
 import { Opened, Reloads, Stop } from './lifecycle.ts';
 import { limits } from './limits.ts';
 import { openToOthers } from './private-files.ts';
+import { requirements } from './requirements.ts';
 import { createCounters } from './rpc/counters.ts';
 import { createPool, type Pool } from './rpc/pool.ts';
 import { type Supervised, supervise } from './rpc/supervise.ts';
@@ -59,7 +53,7 @@ import { listKeys } from './store/lists/keys.ts';
 import { compileScanFilter } from './store/lists/scans.ts';
 import { openReader } from './store/lmdb/reader.ts';
 import { storeMethods } from './store/methods.ts';
-import type { AlertUpdate, Store } from './store/store.ts';
+import type { AlertUpdate, Store, StoreReader } from './store/store.ts';
 import { uuid7 } from './uuid.ts';
 import { productVersion } from './version.ts';
 import { Cosigner } from './witness/cosigner.ts';
@@ -90,7 +84,8 @@ export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Pr
   const reloads = new Reloads();
   process.on('SIGHUP', () => reloads.run());
   try {
-    await open(config, openStoredSettings(env, loaded, requirements), strict, log, stopping, opened, reloads);
+    const settings = openStoredSettings(env, loaded, requirements);
+    await open({ config, settings, strict, log, stopping, opened, reloads });
     const { code, reason } = await stopping.requested;
     log.info({ reason }, 'stopping');
     return code;
@@ -109,143 +104,68 @@ class DegradedLogError extends Error {
   override readonly name = 'DegradedLogError';
 }
 
-async function open(
-  config: Config,
-  settings: StoredSettings,
-  strict: boolean,
-  log: Logger,
-  stopping: Stop,
-  opened: Opened,
-  reloads: Reloads,
-): Promise<void> {
+/** What every part of the start is given. */
+interface Start {
+  readonly config: Config;
+  readonly settings: StoredSettings;
+  /** No service without a log that is whole. */
+  readonly strict: boolean;
+  readonly log: Logger;
+  readonly stopping: Stop;
+  readonly opened: Opened;
+  readonly reloads: Reloads;
+}
+
+/** What the parts take from the world. */
+const sources = { now: Date.now, newId: (atMs = Date.now()) => uuid7(atMs) };
+
+async function open(start: Start): Promise<void> {
+  const { config, settings, log, opened, reloads } = start;
   const startedAt = Date.now();
   const dataDir = config.data_dir;
   const folder = takeDataFolder(dataDir);
   opened.onClose('data folder', () => folder.release());
-  const lost = (name: string) => ({
-    onRestart: (error: Error) => log.error({ err: error, worker: name }, 'a worker died and was restarted'),
-    onGiveUp: (error: Error) => {
-      log.fatal({ err: error, worker: name }, 'a worker died twice within a minute');
-      stopping.request(1, `worker ${name} is lost`);
-    },
-  });
 
   const counters = createCounters(ledgerCounters);
-  const anchorPath = config['ledger.anchor_path'];
-  const ledger = await supervise<Ledger>({
-    name: 'ledger',
-    url: workerUrl('ledger'),
-    list: ledgerMethods,
-    workerData: {
-      dataDir,
-      counters: counters.buffer,
-      ...(anchorPath === undefined ? {} : { anchorPath }),
-      ...keySettings(config),
-    },
-    ...lost('ledger'),
-  });
-  opened.onClose('ledger thread', () => ledger.close());
-  opened.onClose('ledger', () => ledger.api.close());
-  const found = await ledger.api.status();
-  if (found.health.state === 'degraded') {
-    const { fault, advice } = found.health;
-    log.error({ fault, advice }, 'the transparency log is degraded');
-    if (strict) {
-      show(found);
-      throw new DegradedLogError(advice);
-    }
-  }
+  const ledger = await startLedger(start, counters.buffer);
+  const found = await statusOf(ledger.api, start);
   const warnings = [...found.warnings, ...eventsLost(dataDir, found.size), ...openToOthers(dataDir)];
   for (const warning of warnings) log.warn({ warning }, 'start-up noticed something');
-  const store = await supervise<Store>({
-    name: 'store',
-    url: workerUrl('store'),
-    list: storeMethods,
-    workerData: { dataDir, alertWindowMs: config['alerts.window_ms'], home: config['network.home'] },
-    ...lost('store'),
-  });
-  opened.onClose('store thread', () => store.close());
-  opened.onClose('store', () => store.api.close());
-  const changes = toldOfCalls(store.api);
+  const store = await startStore(start);
   const reader = openReader(dataDir);
   opened.onClose('reader', () => reader.close());
-
-  const poolLost = (name: string) => (error: Error) =>
-    log.error({ err: error, pool: name }, 'a pool lost a thread and replaced it');
-  const ingest = createPool<IngestTasks>({
-    name: 'ingest',
-    url: workerUrl('ingest'),
-    threads: config['threads.ingest'],
-    maxQueue: limits.maxQueuedBodies,
-    // A line's objects die with it: collected often, 2 threads need 100 MB less, and lose no speed (bench ingest-http).
-    maxYoungGenerationMb: 8,
-    onWorkerLost: poolLost('ingest'),
-  });
-  opened.onClose('ingest pool', () => ingest.close());
-  const analytics = createPool<Queries>({
-    name: 'analytics',
-    url: workerUrl('analytics'),
-    threads: config['threads.analytics'],
-    maxQueue: config['limits.max_queued_queries'],
-    workerData: { dataDir },
-    onWorkerLost: poolLost('analytics'),
-  });
-  opened.onClose('analytics pool', () => analytics.close());
-
-  const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
-  const auth = createAuth({
-    reader,
-    writer: changes,
-    tokenKeys: await ledger.api.accessTokenKeys(),
-    sources,
-    limitReached: (limit) => metrics.limitReached(limit),
-    lives: { accessTokenMs: config['auth.access_token_ms'], sessionMs: config['auth.session_ms'] },
-  });
-  await ensureAdministrator({ reader, writer: store.api, sources }, config.admin_password, showPassword);
-  const takeTokenKeys = async () => auth.useTokenKeys(await ledger.api.accessTokenKeys());
-  const tokenKeysTimer = setInterval(() => {
-    // The ledger's thread may be restarting: the keys that are here do until it is back.
-    takeTokenKeys().catch((error: unknown) => log.warn({ err: error }, 'the token keys could not be read'));
-  }, tokenKeysEveryMs);
-  opened.onClose('token keys', () => clearInterval(tokenKeysTimer));
-  const tokenUsesTimer = setInterval(() => {
-    auth
-      .writeTokenUses()
-      .catch((error: unknown) =>
-        log.warn({ err: error }, 'when tokens were last used could not be written yet'),
-      );
-  }, tokenUsesEveryMs);
-  opened.onClose('token uses', () => {
-    clearInterval(tokenUsesTimer);
-    return auth.writeTokenUses();
-  });
+  const ingest = startIngest(start);
+  const analytics = startAnalytics(start);
 
   const metrics = new Metrics(performance.now(), () => counters.read());
   opened.onClose('metrics', () => metrics.close());
-  const audit = new AuditLog({
-    store: store.api,
-    newId: sources.newId,
-    now: Date.now,
-    log,
-    limitReached: metrics.limitReached,
-  });
+  const { limitReached } = metrics;
+  const audit = new AuditLog({ store: store.api, ...sources, log, limitReached });
   opened.onClose('audit log', () => audit.close());
-  const logError = (error: unknown, message: string) => log.error({ err: error }, message);
-  const liveAssets = new LiveAssets(reader.assets);
-  const hub = createHub(reader, liveAssets, analytics, metrics, logError);
-  const topologyFeed = new TopologyFeed({
+  const { auth, takeTokenKeys } = await openAuth(start, {
+    store: store.api,
     reader,
-    publish: (batch) => hub.publish('topology', batch),
-    limitReached: () => metrics.limitReached('maxTopologyEdges'),
+    ledger: ledger.api,
+    metrics,
   });
-  const topologyTimer = setInterval(() => topologyFeed.poll(), topologyEveryMs);
-  opened.onClose('topology', () => clearInterval(topologyTimer));
+
+  const logError = (err: unknown, message: string) => log.error({ err }, message);
+  const hub = serviceHub({
+    reader,
+    queries: analytics,
+    alertFilter: compileAlertFilter,
+    scanFilter: compileScanFilter,
+    observer: metrics,
+    logError,
+  });
+  const live = new LiveFeeds(hub, reader);
+  opened.every('topology', topologyEveryMs, () => live.topology());
   const accessPolicy = await openAccessPolicy({
     dataDir,
     file: config['policy.file'],
     defaults: policyDefaults(config),
     reader,
-    writer: changes,
+    writer: store.api,
     sources,
     onChange: () => {
       pump.poke();
@@ -261,81 +181,17 @@ async function open(
     accessOf: (operation) => accessPolicy.accessOf(operation),
     now: Date.now,
     maxSockets: config['limits.max_sockets'],
-    limitReached: metrics.limitReached,
+    limitReached,
     logError,
   });
-  const publishAlerts = (updates: readonly AlertUpdate[]) => {
-    if (updates.length > 0) hub.publish('alerts', new LiveAlerts(updates, liveAssets));
-  };
-  const pump = new OutboxPump<AlertUpdate>({
-    source: store.api,
-    ledger: ledger.api,
-    onUpdates: publishAlerts,
-    onRetry: (error, waitMs) => log.warn({ err: error, wait_ms: waitMs }, 'the outbox waits for the ledger'),
-    onRefused: (row, error) => log.error({ err: error, entry: row.id }, 'the ledger refused an entry'),
-  });
-  opened.onClose('outbox pump', () => pump.idle().then(() => pump.close()));
-
-  const backups = new BackupFolder({
-    dir: config['backup.dir'] ?? join(dataDir, 'backups'),
-    dataDir,
-    store: store.api,
-    ledger: ledger.api,
-    verify: verifyInThread,
-    productVersion: productVersion(),
-    now: Date.now,
-    onEnd: ({ id, attributes }: BackupRecord, err?: unknown) =>
-      err === undefined
-        ? log.info({ backup: id, path: attributes.path, bytes: attributes.size }, 'backup completed')
-        : log.error({ err, backup: id }, 'backup failed'),
-    onFinding: (message, err) => log.warn(err === undefined ? {} : { err }, message),
-  });
-  opened.onClose('backups', () => backups.close());
+  const pump = openPump(start, store.api, ledger.api, live);
+  const backups = openBackups(start, store.api, ledger.api);
   if (found.health.state === 'ok') void backups.recover();
-
-  const policyPath = config['witness.policy'];
-  const policy = policyPath === undefined ? undefined : loadPolicy(policyPath);
-  // A log that lost its key has no checkpoints.
-  const cosigner =
-    policy === undefined || found.checkpoint_vkey === ''
-      ? undefined
-      : await Cosigner.start({
-          ledger: ledger.api,
-          policy,
-          waitMs: config['witness.wait_ms'],
-          intervalMs: config['witness.interval_ms'],
-          fail: config['witness.fail'],
-          log,
-          now: Date.now,
-        });
-  opened.onClose('cosigning', () => cosigner?.close());
-
-  let scanner: Supervised<Scanner> | undefined;
-  const scans = new Scans({
-    store: store.api,
-    reader,
-    terms: {
-      allowedNetworks: config['discovery.allowed_networks'],
-      nmap: () => findNmap(config['discovery.nmap'], process.env.PATH ?? ''),
-    },
-    async openScanner(): Promise<ScannerThread> {
-      const thread = await startScanner(log);
-      scanner = thread;
-      return {
-        api: thread.api,
-        close() {
-          scanner = undefined;
-          return thread.close();
-        },
-      };
-    },
-    publish: (update) => hub.publish('discovery', new LiveScan(update)),
-    ...sources,
-    limitReached: metrics.limitReached,
-    onTrouble: (message, err) => log.warn({ err }, message),
-  });
-  opened.onClose('scans', () => scans.close());
-  await scans.recover();
+  const cosigner = await openCosigner(start, ledger.api, found);
+  const scanners = new ScannerThreads((err) =>
+    log.error({ err, worker: 'discovery' }, 'a worker died, and a scan with it'),
+  );
+  const scans = await openScans(start, { store: store.api, reader, scanners, live, metrics });
 
   let ready = false;
   const services: Services = {
@@ -345,7 +201,7 @@ async function open(
     settings,
     log,
     metrics,
-    store: changes,
+    store: store.api,
     reader,
     policy: accessPolicy,
     ledger: ledger.api,
@@ -354,31 +210,11 @@ async function open(
     backups,
     scans,
     ingest: (input) => ingest.run('ingest', input),
-    queries: {
-      listEvents: (query, signal) => analytics.run('listEvents', query, { signal }),
-      listAlerts: (query, signal) => analytics.run('listAlerts', query, { signal }),
-      listAssets: (query, signal) => analytics.run('listAssets', query, { signal }),
-      listAssetHistory: (assetId, query, signal) =>
-        analytics.run('listAssetHistory', { assetId, query }, { signal }),
-      listServices: (query, signal) => analytics.run('listServices', query, { signal }),
-      listScans: (query, signal) => analytics.run('listScans', query, { signal }),
-      listNotes: (alertId, query, signal) => analytics.run('listNotes', { alertId, query }, { signal }),
-      listPrincipals: (query, signal) => analytics.run('listPrincipals', query, { signal }),
-      listTokens: (query, signal) => analytics.run('listTokens', query, { signal }),
-      listAudit: (query, signal) => analytics.run('listAudit', query, { signal }),
-      topology: (query, signal) => analytics.run('topology', query, { signal }),
-      listKeys: async (query) => listKeys(await ledger.api.keyRecords(), query),
-    },
-    publish({ blocks, alerts }) {
-      for (const block of blocks)
-        hub.publish(
-          block.table === 'network' ? 'events.network' : 'events.dns',
-          new LiveBlock(block, liveAssets),
-        );
-      publishAlerts(alerts);
-      topologyFeed.poll();
-    },
-    publishAlert: (update) => publishAlerts([update]),
+    queries: analytics,
+    topology: new TopologyGate({ queries: analytics, head: () => reader.head('topology'), limitReached }),
+    listKeys: async (query) => listKeys(await ledger.api.keyRecords(), query),
+    publish: (committed) => live.batch(committed),
+    publishAlert: (update) => live.alerts([update]),
     pokeOutbox: () => pump.poke(),
     revoked: (jti) => sockets.revoked(jti),
     principalChanged: (id) => sockets.principalChanged(id),
@@ -386,7 +222,7 @@ async function open(
     witnesses: () => cosigner?.status(),
     threads: () => [
       ...Object.entries({ ledger, store }).map(([name, worker]) => workerStatus(name, worker)),
-      ...(scanner === undefined ? [] : [workerStatus('discovery', scanner)]),
+      ...(scanners.running === undefined ? [] : [workerStatus('discovery', scanners.running)]),
       ...Object.entries({ ingest, analytics }).map(([name, pool]) => poolStatus(name, pool)),
     ],
     sockets: () => ({ connections: sockets.count(), subscriptions: hub.subscriptions }),
@@ -400,16 +236,7 @@ async function open(
     authenticate: auth.authenticate,
     audit,
     corsOrigins: config['cors.origins'],
-    connections: new Connections({
-      max: config['limits.max_connections'],
-      maxPerAddress: config['limits.max_connections_per_address'],
-      limitReached: metrics.limitReached,
-    }),
-    rate: new RequestRate({
-      perAddress: config['limits.requests_per_s_per_address'],
-      perPrincipal: config['limits.requests_per_s_per_principal'],
-      limitReached: metrics.limitReached,
-    }),
+    ...admission(config, metrics),
     log,
     observer: metrics,
     sockets: sockets.register,
@@ -429,6 +256,40 @@ async function open(
   announce(config, server.port, log);
 }
 
+async function startLedger(start: Start, counters: SharedArrayBuffer): Promise<Supervised<Ledger>> {
+  const { config, opened } = start;
+  const anchorPath = config['ledger.anchor_path'];
+  const ledger = await supervise<Ledger>({
+    name: 'ledger',
+    url: workerUrl('ledger'),
+    list: ledgerMethods,
+    workerData: {
+      dataDir: config.data_dir,
+      counters,
+      ...(anchorPath === undefined ? {} : { anchorPath }),
+      ...keySettings(config),
+    },
+    ...lossOf('ledger', start),
+  });
+  opened.onClose('ledger thread', () => ledger.close());
+  opened.onClose('ledger', () => ledger.api.close());
+  return ledger;
+}
+
+/** How the log was found. @throws DegradedLogError where it can't go on and `strict` wants that it can. */
+async function statusOf(ledger: Ledger, { strict, log }: Start): Promise<LedgerStatus> {
+  const found = await ledger.status();
+  if (found.health.state === 'degraded') {
+    const { fault, advice } = found.health;
+    log.error({ fault, advice }, 'the transparency log is degraded');
+    if (strict) {
+      show(found);
+      throw new DegradedLogError(advice);
+    }
+  }
+  return found;
+}
+
 /**
  * The log remembers that there were events and identities, and the store is about to begin with none: with another
  * password for the administrator, and without what waited to be logged.
@@ -441,18 +302,151 @@ function eventsLost(dataDir: string, logSize: number): string[] {
   ];
 }
 
-/** A thread that scans, while there are scans. What dies with it is the scan, not the service. */
-function startScanner(log: Logger): Promise<Supervised<Scanner>> {
-  const lost = (err: Error) => log.error({ err, worker: 'discovery' }, 'a worker died, and a scan with it');
-  return supervise<Scanner>({
-    name: 'discovery',
-    url: workerUrl('discovery'),
-    list: scannerMethods,
-    workerData: undefined,
-    maxOldGenerationMb: 256,
-    onRestart: lost,
-    onGiveUp: lost,
+async function startStore(start: Start): Promise<Supervised<Store>> {
+  const { config, opened } = start;
+  const store = await supervise<Store>({
+    name: 'store',
+    url: workerUrl('store'),
+    list: storeMethods,
+    workerData: {
+      dataDir: config.data_dir,
+      alertWindowMs: config['alerts.window_ms'],
+      home: config['network.home'],
+    },
+    ...lossOf('store', start),
   });
+  opened.onClose('store thread', () => store.close());
+  opened.onClose('store', () => store.api.close());
+  return store;
+}
+
+/** Without the ledger or the store there is no service. */
+const lossOf = (worker: string, { log, stopping }: Start) => ({
+  onRestart: (err: Error) => log.error({ err, worker }, 'a worker died and was restarted'),
+  onGiveUp: (err: Error) => {
+    log.fatal({ err, worker }, 'a worker died twice within a minute');
+    stopping.request(1, `worker ${worker} is lost`);
+  },
+});
+
+function startIngest({ config, log, opened }: Start): Pool<IngestTasks> {
+  const ingest = createPool<IngestTasks>({
+    name: 'ingest',
+    url: workerUrl('ingest'),
+    threads: config['threads.ingest'],
+    maxQueue: limits.maxQueuedBodies,
+    // A line's objects die with it: collected often, 2 threads need 100 MB less, and lose no speed (bench ingest-http).
+    maxYoungGenerationMb: 8,
+    onWorkerLost: poolLoss('ingest', log),
+  });
+  opened.onClose('ingest pool', () => ingest.close());
+  return ingest;
+}
+
+function startAnalytics({ config, log, opened }: Start): Pool<Queries> {
+  const analytics = createPool<Queries>({
+    name: 'analytics',
+    url: workerUrl('analytics'),
+    threads: config['threads.analytics'],
+    maxQueue: config['limits.max_queued_queries'],
+    workerData: { dataDir: config.data_dir },
+    onWorkerLost: poolLoss('analytics', log),
+  });
+  opened.onClose('analytics pool', () => analytics.close());
+  return analytics;
+}
+
+const poolLoss = (pool: string, log: Logger) => (err: Error) =>
+  log.error({ err, pool }, 'a pool lost a thread and replaced it');
+
+/**
+ * How old the front's idea of the token keys may be. It is told of changes; this is for those that the ledger made by
+ * itself, finishing at its start what a crash cut short, and for dropping keys whose tokens have all expired.
+ */
+const tokenKeysEveryMs = 5000;
+
+/** How often it is written down when tokens were last used: to the minute is what is promised. */
+const tokenUsesEveryMs = 60_000;
+
+/** Credentials, with what keeps them up: the keys that the ledger has now, and when tokens were last used. */
+async function openAuth(
+  { config, log, opened }: Start,
+  parts: {
+    readonly store: Store;
+    readonly reader: StoreReader;
+    readonly ledger: Ledger;
+    readonly metrics: Metrics;
+  },
+) {
+  const { store, reader, ledger, metrics } = parts;
+  const auth = createAuth({
+    reader,
+    writer: store,
+    tokenKeys: await ledger.accessTokenKeys(),
+    sources,
+    limitReached: metrics.limitReached,
+    lives: { accessTokenMs: config['auth.access_token_ms'], sessionMs: config['auth.session_ms'] },
+  });
+  await ensureAdministrator({ reader, writer: store, sources }, config.admin_password, showPassword);
+  const takeTokenKeys = async () => auth.useTokenKeys(await ledger.accessTokenKeys());
+  // The ledger's thread may be restarting: the keys that are here do until it is back.
+  opened.every('token keys', tokenKeysEveryMs, () =>
+    takeTokenKeys().catch((err: unknown) => log.warn({ err }, 'the token keys could not be read')),
+  );
+  opened.onClose('last token uses', () => auth.writeTokenUses());
+  opened.every('token uses', tokenUsesEveryMs, () =>
+    auth
+      .writeTokenUses()
+      .catch((err: unknown) => log.warn({ err }, 'when tokens were last used could not be written yet')),
+  );
+  return { auth, takeTokenKeys };
+}
+
+/** How often changes of the graph are looked for that came after a commit or without one. */
+const topologyEveryMs = 1000;
+
+/** SIGHUP reads the file of the access policy anew. One that cannot be used is told of and changes nothing. */
+function reloadPolicy(policy: AccessPolicy, log: Logger): void {
+  policy.reload({ id: 'system', name: 'system' }).then(
+    ({ version }) => log.info({ version }, 'the access policy was reloaded'),
+    (err: unknown) => log.warn({ err }, 'the access policy stays as it was'),
+  );
+}
+
+function openPump(
+  { log, opened }: Start,
+  store: Store,
+  ledger: Ledger,
+  live: LiveFeeds,
+): OutboxPump<AlertUpdate> {
+  const pump = new OutboxPump<AlertUpdate>({
+    source: store,
+    ledger,
+    onUpdates: (updates) => live.alerts(updates),
+    onRetry: (error, waitMs) => log.warn({ err: error, wait_ms: waitMs }, 'the outbox waits for the ledger'),
+    onRefused: (row, error) => log.error({ err: error, entry: row.id }, 'the ledger refused an entry'),
+  });
+  opened.onClose('outbox pump', () => pump.idle().then(() => pump.close()));
+  return pump;
+}
+
+function openBackups({ config, log, opened }: Start, store: Store, ledger: Ledger): BackupFolder {
+  const backups = new BackupFolder({
+    dir: config['backup.dir'] ?? join(config.data_dir, 'backups'),
+    dataDir: config.data_dir,
+    store,
+    ledger,
+    verify: verifyInThread,
+    productVersion: productVersion(),
+    now: Date.now,
+    onEnd: ({ id, attributes }: BackupRecord, err?: unknown) =>
+      err === undefined
+        ? log.info({ backup: id, path: attributes.path, bytes: attributes.size }, 'backup completed')
+        : log.error({ err, backup: id }, 'backup failed'),
+    onFinding: (message, err) => log.warn(err === undefined ? {} : { err }, message),
+  });
+  opened.onClose('backups', () => backups.close());
+  return backups;
 }
 
 /** A thread for one verification: it reads everything once, seldom, and keeps nothing. */
@@ -470,123 +464,71 @@ async function verifyInThread(folder: string, signal: AbortSignal): Promise<Veri
   }
 }
 
-/**
- * How old the front's idea of the token keys may be. It is told of changes; this is for those that the ledger made by
- * itself, finishing at its start what a crash cut short, and for dropping keys whose tokens have all expired.
- */
-const tokenKeysEveryMs = 5000;
-
-/** How often changes of the graph are looked for that came after a commit or without one. */
-const topologyEveryMs = 1000;
-
-/** How often it is written down when tokens were last used: to the minute is what is promised. */
-const tokenUsesEveryMs = 60_000;
-
-/** Settings that shape the first access policy. */
-function policyDefaults(config: Config) {
-  return {
-    metricsNeedRole: config['metrics.require_auth'],
-    publicEntries: config['transparency.public_entries'],
-  };
+/** Undefined where no witnesses are configured. A log that lost its key has no checkpoints. */
+async function openCosigner(
+  { config, log, opened }: Start,
+  ledger: Ledger,
+  found: LedgerStatus,
+): Promise<Cosigner | undefined> {
+  const path = config['witness.policy'];
+  const policy = path === undefined ? undefined : loadPolicy(path);
+  if (policy === undefined || found.checkpoint_vkey === '') return undefined;
+  const cosigner = await Cosigner.start({
+    ledger,
+    policy,
+    waitMs: config['witness.wait_ms'],
+    intervalMs: config['witness.interval_ms'],
+    fail: config['witness.fail'],
+    log,
+    now: Date.now,
+  });
+  opened.onClose('cosigning', () => cosigner.close());
+  return cosigner;
 }
 
-/** SIGHUP reads the file of the access policy anew. One that cannot be used is told of and changes nothing. */
-function reloadPolicy(policy: AccessPolicy, log: Logger): void {
-  policy.reload({ id: 'system', name: 'system' }).then(
-    ({ version }) => log.info({ version }, 'the access policy was reloaded'),
-    (err: unknown) => log.warn({ err }, 'the access policy stays as it was'),
-  );
-}
-
-/** What the next start would stumble over, were it stored without a look. */
-const requirements: readonly Requirement[] = [
-  {
-    setting: 'host',
-    check({ host }) {
-      if (!mayListenOn(host)) throw new Error(`${host} is not an address of this machine`);
-    },
+/** The queue of scans, with what an earlier process left undone. */
+async function openScans(
+  { config, log, opened }: Start,
+  parts: {
+    readonly store: Store;
+    readonly reader: StoreReader;
+    readonly scanners: ScannerThreads;
+    readonly live: LiveFeeds;
+    readonly metrics: Metrics;
   },
-  {
-    setting: 'tls.cert',
-    check(config) {
-      const { tls } = tlsSettings(config);
-      if (tls !== undefined) readTlsFiles(tls);
+): Promise<Scans> {
+  const { store, reader, scanners, live, metrics } = parts;
+  const scans = new Scans({
+    store,
+    reader,
+    terms: {
+      allowedNetworks: config['discovery.allowed_networks'],
+      nmap: () => findNmap(config['discovery.nmap'], process.env.PATH ?? ''),
     },
-  },
-  {
-    setting: 'witness.policy',
-    check({ 'witness.policy': path }) {
-      if (path !== undefined) loadPolicy(path);
-    },
-  },
-];
-
-/** Names are left to the resolver. */
-function mayListenOn(host: string): boolean {
-  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  const isEverywhere = host === '0.0.0.0' || host === '::' || host.startsWith('127.');
-  return isIP(host) === 0 || isEverywhere || own.some(({ address }) => address === host);
+    openScanner: () => scanners.open(),
+    publish: (update) => live.scan(update),
+    ...sources,
+    limitReached: metrics.limitReached,
+    onTrouble: (message, err) => log.warn({ err }, message),
+  });
+  opened.onClose('scans', () => scans.close());
+  await scans.recover();
+  return scans;
 }
 
-/** Plain HTTP without a certificate. */
-function tlsSettings(config: Config): { tls?: TlsOptions } {
-  const { 'tls.cert': cert, 'tls.key': key, 'tls.client_ca': clientCa } = config;
-  if (cert === undefined || key === undefined) return {};
-  const clientCertificates = config['tls.client_certificates'];
-  return { tls: { cert, key, ...(clientCa === undefined ? {} : { clientCa }), clientCertificates } };
-}
-
-/** What the ledger's thread needs to know of keys. */
-function keySettings(config: Config) {
-  const { 'ledger.origin': origin, key_passphrase: keyPassphrase } = config;
-  return {
-    ...(origin === undefined ? {} : { origin }),
-    ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
-    rotation: {
-      periods: {
-        'transparency-sth': config['keys.sth_rotation_ms'],
-        'event-signing': config['keys.event_rotation_ms'],
-      },
-      overlapMs: config['keys.overlap_ms'],
-    },
-  };
-}
-
-/** The channels over the reader's heads and the pool's replays. */
-function createHub(
-  reader: ReturnType<typeof openReader>,
-  assets: LiveAssets,
-  analytics: Pool<Queries>,
-  metrics: Metrics,
-  logError: (error: unknown, message: string) => void,
-): Hub {
-  const events = (table: 'network' | 'dns') =>
-    eventChannel(
-      table,
-      () => reader.head(`events.${table}`),
-      (query, signal) => analytics.run('replayEvents', query, { signal }),
-      assets,
-    );
-  const alerts = alertChannel(
-    () => reader.head('alerts'),
-    compileAlertFilter,
-    (query, signal) => analytics.run('replayAlerts', query, { signal }),
-  );
-  const topology = topologyChannel(
-    () => reader.head('topology'),
-    (query, signal) => analytics.run('replayTopology', query, { signal }),
-  );
-  const discovery = discoveryChannel(
-    () => reader.head('discovery'),
-    compileScanFilter,
-    (query, signal) => analytics.run('replayScans', query, { signal }),
-  );
-  return new Hub(
-    { 'events.network': events('network'), 'events.dns': events('dns'), alerts, topology, discovery },
-    metrics,
-    logError,
-  );
-}
+/** How many may connect, and how often they may ask. */
+const admission = (config: Config, { limitReached }: Metrics) => ({
+  connections: new Connections({
+    max: config['limits.max_connections'],
+    maxPerAddress: config['limits.max_connections_per_address'],
+    limitReached,
+  }),
+  rate: new RequestRate({
+    perAddress: config['limits.requests_per_s_per_address'],
+    perPrincipal: config['limits.requests_per_s_per_principal'],
+    limitReached,
+  }),
+});
 
 function workerStatus(name: string, worker: Supervised<object>) {
   const { pending, inFlightBytes, restarts } = worker.stats();
@@ -596,21 +538,4 @@ function workerStatus(name: string, worker: Supervised<object>) {
 function poolStatus(name: string, pool: Pick<Pool<never>, 'stats'>) {
   const { queued, running, completed } = pool.stats();
   return { name, pending: queued + running, completed };
-}
-
-function showPassword(password: string): void {
-  process.stdout.write(`  administrator  admin, password ${password} (shown this once)\n`);
-}
-
-/** What the operator sees of a start and compares with the journal. */
-function show(status: LedgerStatus): void {
-  process.stdout.write(`candor ${productVersion()}\n${banner(status)}\n`);
-}
-
-function announce(config: Config, port: number, log: Logger): void {
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const url = `${config['tls.cert'] ? 'https' : 'http'}://${host}:${port}`;
-  log.info({ url, port, pid: process.pid, data_dir: config.data_dir }, 'listening');
-  // Whoever wants no such messages still waits for the service, and may not know its port.
-  if (!log.isLevelEnabled('info')) process.stdout.write(`  listening      ${url}\n`);
 }

@@ -34,8 +34,8 @@ export function queries(reader: StoreReader) {
     listServices: (query: ListQuery): ListPage => reader.listServices(query),
     listNotes: ({ alertId, query }: { alertId: string; query: ListQuery }): ListPage =>
       reader.listNotes(alertId, query),
-    listPrincipals: (query: ListQuery): ListPage => reader.findPrincipals(query),
-    listTokens: (query: ListQuery): ListPage => reader.findTokens(query, Date.now()),
+    listPrincipals: (query: ListQuery): ListPage => reader.listPrincipals(query),
+    listTokens: (query: ListQuery): ListPage => reader.listTokens(query, Date.now()),
     listAudit: (query: ListQuery): ListPage => reader.listAudit(query),
     replayEvents: (query: { table: Table; since: number; filter: EventFilter; limit: number }): ReplayPart =>
       asMessages(

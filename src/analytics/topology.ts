@@ -19,7 +19,7 @@ export interface TopologyReplay {
  * told, counts as lost: it is told before what follows it.
  */
 export function replayTopology(reader: StoreReader, { since, filter, limit }: TopologyReplay): ReplayPart {
-  reader.assets.generation();
+  reader.assets.refresh();
   const steps = reader.topologySteps(since, Math.min(limit, stepsAtOnce));
   const [first] = steps;
   if (first === undefined) return { messages: [], next: since, lost: 0 };

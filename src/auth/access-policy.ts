@@ -7,6 +7,12 @@ import { defaultRules, type PolicyDefaults } from './policy/default-rules.ts';
 import { FilePolicy } from './policy/file-policy.ts';
 import { type KeptPolicy, readKept, readPending, writeKept } from './policy/kept-policy.ts';
 
+/**
+ * Told of the entry that a change has, or, where it ends in WORKER_LOST, will have as soon as the change is finished:
+ * by then it may be another's turn.
+ */
+export type NoteEntry = (entryId: string) => void;
+
 /** Who may do what. Changes are made one at a time, each with one entry in the log. */
 export interface AccessPolicy {
   /** Identifier of the resource. */
@@ -20,9 +26,9 @@ export interface AccessPolicy {
    * (when `version` is given and isn't the policy's); CONFLICT for rules that lock everybody out, and where the file
    * cannot be written. Rules that mean the same change nothing.
    */
-  replace(rules: readonly AccessRule[], by: Actor, version?: number): Promise<Policy>;
+  replace(rules: readonly AccessRule[], by: Actor, version?: number, noteEntry?: NoteEntry): Promise<Policy>;
   /** Takes the rules of the file. CONFLICT that says what is wrong with it, or that it locks everybody out. */
-  reload(by: Actor): Promise<Policy>;
+  reload(by: Actor, noteEntry?: NoteEntry): Promise<Policy>;
   /** @throws CONFLICT where nobody could administer any more, were this principal so. */
   requireAdministrator(changed: Principal): void;
   /** Waits for the change under way. */
@@ -37,7 +43,7 @@ export interface PolicyParts {
   /** The file that people edit; policy.json in the data folder where undefined. The first start writes the default. */
   readonly file: string | undefined;
   readonly defaults: PolicyDefaults;
-  readonly reader: Pick<StoreReader, 'listPrincipals'>;
+  readonly reader: Pick<StoreReader, 'storedPrincipals'>;
   readonly writer: Pick<Store, 'record'>;
   readonly sources: Sources;
   /** Another policy is in effect, and its entry waits in the outbox. */

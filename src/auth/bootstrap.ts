@@ -17,7 +17,7 @@ export async function ensureAdministrator(
     writer,
     sources,
   }: {
-    reader: Pick<StoreReader, 'listPrincipals'>;
+    reader: Pick<StoreReader, 'storedPrincipals'>;
     writer: Pick<IdentityWriter, 'createPrincipal'>;
     sources: Sources;
   },
@@ -25,18 +25,19 @@ export async function ensureAdministrator(
   show: (password: string) => void,
 ): Promise<void> {
   // Whatever the administrator is called by now: there is a principal only since the first start.
-  if (reader.listPrincipals(1, 1).total > 0) return;
+  if (reader.storedPrincipals(1, 1).total > 0) return;
   const generated = randomBytes(18).toString('base64url');
   if (password === undefined) show(generated);
+  const nowMs = sources.now();
   await writer.createPrincipal(
     {
-      id: sources.newId(),
+      id: sources.newId(nowMs),
       name: administratorName,
       kind: 'user',
       roles: ['admin'],
       status: 'active',
       password_hash: await hashPassword(password ?? generated),
-      created_at: new Date(sources.now()).toISOString(),
+      created_at: new Date(nowMs).toISOString(),
     },
     { id: 'system', name: 'system' },
   );

@@ -32,11 +32,11 @@ export function createChangePassword({
   now: () => number;
 }): ChangePassword {
   return {
-    changePassword: async ({ principal: { id, name }, jti }, input, remoteAddress) => {
-      const principal = reader.principal(id);
+    changePassword: async ({ principal: by, jti }, input, remoteAddress) => {
+      const principal = reader.principal(by.id);
       if (principal === undefined) throw new ServiceError('UNAUTHENTICATED', 'the principal is no more');
       if (principal.password_hash === undefined)
-        throw new ServiceError('CONFLICT', `${name} has no password; an administrator can set one`);
+        throw new ServiceError('CONFLICT', `${by.name} has no password; an administrator can set one`);
       requireNewPassword('new_password', input.new_password, principal.name);
       if (input.new_password.normalize('NFC') === input.current_password.normalize('NFC'))
         throw invalidField('new_password', 'must not be the current password');
@@ -48,10 +48,10 @@ export function createChangePassword({
       // The version, because an administrator's reset that came meanwhile must stand.
       const terms = { version: principal.version ?? 1, ...(jti === undefined ? {} : { keptSession: jti }) };
       try {
-        return await writer.changePrincipal(id, { password_hash }, { id, name }, terms);
+        return await writer.changePrincipal(by.id, { password_hash }, by, terms);
       } catch (error) {
         if (!(error instanceof ServiceError && error.code === 'VERSION_MISMATCH')) throw error;
-        throw new ServiceError('CONFLICT', `${name} was changed by somebody else meanwhile`);
+        throw new ServiceError('CONFLICT', `${by.name} was changed by somebody else meanwhile`);
       }
     },
   };

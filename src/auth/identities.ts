@@ -13,5 +13,6 @@ export type IdentityWriter = Pick<
 export interface Sources {
   /** Epoch milliseconds. */
   now(): number;
-  newId(): string;
+  /** @param atMs - the time that it tells of; by default now */
+  newId(atMs?: number): string;
 }

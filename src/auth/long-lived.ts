@@ -34,7 +34,7 @@ export async function issueLongLived(
     throw invalidField('expires_at', 'is in the past');
   const secret = newSecret();
   const record: Token = {
-    jti: sources.newId(),
+    jti: sources.newId(nowMs),
     principal_id: principal.id,
     kind: 'long_lived',
     name: terms.name,
@@ -43,6 +43,6 @@ export async function issueLongLived(
     issued_at: new Date(nowMs).toISOString(),
     ...(terms.expires_at === undefined ? {} : { expires_at: terms.expires_at }),
   };
-  await writer.addToken(record, { id: by.id, name: by.name });
+  await writer.addToken(record, by);
   return { token: writeSecret('long_lived', { jti: record.jti, secret }), record };
 }

@@ -39,16 +39,17 @@ export function createProvision({
       requireName(name);
       requireHeld(by, roles);
       const hashed = await hashOf(password, { name, kind });
+      const nowMs = sources.now();
       const principal: Principal = {
-        id: sources.newId(),
+        id: sources.newId(nowMs),
         name,
         kind,
         roles: [...roles],
         status,
         ...hashed,
-        created_at: new Date(sources.now()).toISOString(),
+        created_at: new Date(nowMs).toISOString(),
       };
-      await writer.createPrincipal(principal, { id: by.id, name: by.name });
+      await writer.createPrincipal(principal, by);
       return principal;
     },
 
@@ -60,7 +61,7 @@ export function createProvision({
       return writer.changePrincipal(
         principal.id,
         { ...change, ...hashed },
-        { id: by.id, name: by.name },
+        by,
         version === undefined ? {} : { version },
       );
     },

@@ -1,6 +1,6 @@
 import type { LoginInput, SessionTokens } from '../contract/resources/session.ts';
 import { invalidField, ServiceError } from '../errors.ts';
-import type { Principal, Token } from '../store/store.ts';
+import type { Actor, Principal, Token } from '../store/store.ts';
 import { effectiveRoles } from './access.ts';
 import { type AccessTokens, accessTokenTtlMs } from './access-token.ts';
 import type { IdentityReader, IdentityWriter, Sources } from './identities.ts';
@@ -43,22 +43,25 @@ export interface SignIn {
   /**
    * Begins a session. UNAUTHENTICATED says neither whether the name, the password or the account is at fault;
    * RATE_LIMITED after too many failures of the account or from the address. `ended` is told of sessions that end for
-   * it, because the principal has too many.
+   * it, because the principal has too many, and of its own where the principal was changed meanwhile. `call` as in
+   * `Actor`.
    */
-  login(input: LoginInput, remoteAddress: string, ended: (jti: string) => void): Promise<SessionTokens>;
+  login(
+    input: LoginInput,
+    remoteAddress: string,
+    ended: (jti: string) => void,
+    call?: string,
+  ): Promise<SessionTokens>;
   /**
    * Renews a session's tokens. A refresh token that was used before ends its session, of which `ended` is told. One that
    * was made up does nothing: identifiers of sessions are in the log for others to read.
    */
-  refresh(refreshToken: string, ended: (jti: string) => void): Promise<SessionTokens>;
+  refresh(refreshToken: string, ended: (jti: string) => void, call?: string): Promise<SessionTokens>;
   /**
    * Ends the session, or revokes the long-lived token, with these credentials. INVALID_REQUEST for those that are no
    * token: a client certificate is nothing that can be ended here.
    */
-  logout(identity: {
-    readonly jti?: string;
-    readonly principal: { id: string; name: string };
-  }): Promise<void>;
+  logout(identity: { readonly jti?: string; readonly principal: Actor }): Promise<void>;
 }
 
 export function createSignIn({
@@ -81,7 +84,7 @@ export function createSignIn({
   });
 
   return {
-    login: async ({ username, password }, remoteAddress, ended) => {
+    login: async ({ username, password }, remoteAddress, ended, call) => {
       const name = nameAsStored(username);
       const principal = reader.principalByName(name);
       const right = await throttle.check(name, remoteAddress, sources.now(), async () => {
@@ -91,20 +94,21 @@ export function createSignIn({
       if (principal === undefined || !right) throw wrongPassword();
       const nowMs = sources.now();
       const secret = newSecret();
-      const session = beginSession(principal, secret, sources.newId(), nowMs, lives.sessionMs);
-      const by = { id: principal.id, name: principal.name };
+      const session = beginSession(principal, secret, sources.newId(nowMs), nowMs, lives.sessionMs);
+      const by = actorOf(principal, call);
       const displaced = await writer.addToken(session, by);
       for (const jti of displaced.ended) ended(jti);
       // What was changed while the password was being checked could not end a session that was not there yet.
       const { password_hash, status } = reader.principal(principal.id) ?? {};
       if (password_hash !== principal.password_hash || status !== 'active') {
+        ended(session.jti);
         await writer.revokeToken(session.jti, by);
         throw wrongPassword();
       }
       return answer(principal, session, secret, nowMs);
     },
 
-    refresh: async (refreshToken, ended) => {
+    refresh: async (refreshToken, ended, call) => {
       const presented = parseSecret('session', refreshToken);
       const session = presented === undefined ? undefined : reader.token(presented.jti);
       const principal = session === undefined ? undefined : reader.principal(session.principal_id);
@@ -112,9 +116,8 @@ export function createSignIn({
         throw badRefreshToken();
       if (!matchesSecret(familyOf(presented.secret), session.family_hash)) throw badRefreshToken();
       const secret = renewSecret(presented.secret);
-      const { id, name } = principal;
       const hashes = [secretHash(presented.secret), secretHash(secret)] as const;
-      if (!(await writer.rotateSession(session.jti, ...hashes, { id, name }))) {
+      if (!(await writer.rotateSession(session.jti, ...hashes, actorOf(principal, call)))) {
         ended(session.jti);
         throw badRefreshToken();
       }
@@ -124,10 +127,14 @@ export function createSignIn({
     logout: async ({ jti, principal }) => {
       if (jti === undefined)
         throw invalidField('authorization', 'must carry the token to be ended; a certificate is none');
-      await writer.revokeToken(jti, { id: principal.id, name: principal.name });
+      await writer.revokeToken(jti, principal);
     },
   };
 }
+
+/** Who signs in acts for himself. */
+const actorOf = ({ id, name }: Principal, call: string | undefined): Actor =>
+  call === undefined ? { id, name } : { id, name, call };
 
 type Session = Token & { readonly expires_at: string; readonly family_hash: string };
 

@@ -1,11 +1,12 @@
-import type { Topology, TopologyUpdate } from '../contract/resources/topology.ts';
+import {
+  maxPorts,
+  maxProtocols,
+  type Topology,
+  type TopologyUpdate,
+} from '../contract/resources/topology.ts';
 
 type Node = Topology['nodes'][number];
 type Edge = Topology['edges'][number];
-
-/** What the contract keeps of an edge. */
-const maxPorts = 16;
-const maxProtocols = 8;
 
 /**
  * The graph after an update of the channel `topology`: subscribe with `since` the `seq` of a snapshot, without `from` and

@@ -14,17 +14,26 @@ import { anyObject, count, optional, ordinal, shape, text, timestamp } from './r
 interface Channel {
   /** Type of the resource that its events carry. */
   readonly resource: ResourceType;
+  /**
+   * Whoever may do this may subscribe: an `OperationId`, which the table of routes is the one to say. It is the stream of
+   * the channel, where it has one.
+   */
+  readonly operation: string;
   /** Filters, as query parameters of the stream path where it has one; `parseFilters` reads them from a subscription. */
   readonly filters: TObject;
 }
 
 /** What can be subscribed to. */
 export const channels = {
-  'events.network': { resource: 'network_event', filters: networkEventStreamQuery },
-  'events.dns': { resource: 'dns_event', filters: dnsEventStreamQuery },
-  alerts: { resource: 'alert', filters: alertStreamQuery },
-  topology: { resource: 'topology_update', filters: topologyStreamQuery },
-  discovery: { resource: 'scan', filters: scanSubscription },
+  'events.network': {
+    resource: 'network_event',
+    operation: 'streamNetworkEvents',
+    filters: networkEventStreamQuery,
+  },
+  'events.dns': { resource: 'dns_event', operation: 'streamDnsEvents', filters: dnsEventStreamQuery },
+  alerts: { resource: 'alert', operation: 'streamAlerts', filters: alertStreamQuery },
+  topology: { resource: 'topology_update', operation: 'streamTopology', filters: topologyStreamQuery },
+  discovery: { resource: 'scan', operation: 'getScanStatus', filters: scanSubscription },
 } as const satisfies Record<string, Channel>;
 
 export type ChannelName = keyof typeof channels;
@@ -94,7 +103,9 @@ export const serverMessages = {
     type: kind('lagged'),
     channel,
     id: subscriptionId,
-    dropped: count('Events that were skipped or are no longer stored.'),
+    dropped: count(
+      'Events that were skipped or are no longer stored. Of `topology`, updates that were too large as well: what follows adds up to a graph only with a new one from GET /api/v1/topology.',
+    ),
   }),
   pong: shape('PongMessage', { type: kind('pong') }),
   error: shape('ErrorMessage', {

@@ -25,6 +25,16 @@ export const formats = {
     test: isHostname,
     reason: 'must be a host name: up to 253 characters, labels of letters, digits, - and _ joined by dots',
   },
+  /** One line of text. */
+  line: {
+    test: (text) => !/[\p{Cc}\u2028\u2029]/u.test(text),
+    reason: 'must be one line without control characters',
+  },
+  /** Lines of text. */
+  lines: {
+    test: (text) => !/(?![\t\n\r])\p{Cc}/u.test(text),
+    reason: 'must have no control characters but line ends and tabs',
+  },
   /** One address, or all of a CIDR block. */
   network: { test: isNetwork, reason: 'must be an IPv4 or IPv6 address or a CIDR block' },
   /** A hash as a parameter: either case of hexadecimal. */

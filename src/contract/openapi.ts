@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from 'typebox';
 import { type ErrorCode, errorCodes } from '../errors.ts';
-import { clientMessages, serverMessages } from './channels.ts';
+import { channels, clientMessages, serverMessages } from './channels.ts';
 import { ErrorEnvelope } from './envelopes.ts';
 import { resourceTypes } from './resource-types.ts';
 import { errorsOf, operationIds, type Route, routeOf } from './routes.ts';
@@ -77,6 +77,9 @@ function operationOf(operationId: string, route: Route, components: Json): Json 
   return {
     operationId,
     summary: route.summary,
+    ...(route.websocket !== undefined && route.websocket.channel === undefined
+      ? { description: subscribable }
+      : {}),
     tags: [route.tag],
     security: securityOf(route),
     ...(route.access === 'public' ? {} : { 'x-roles': [...route.access] }),
@@ -86,6 +89,13 @@ function operationOf(operationId: string, route: Route, components: Json): Json 
     responses: responsesOf(route, components),
   };
 }
+
+/** What may be subscribed to over a socket of all channels, and by whom. */
+const subscribable = `Channels, and the operation whose callers may subscribe to each: ${Object.entries(
+  channels,
+)
+  .map(([name, { operation }]) => `${name} (${operation})`)
+  .join(', ')}.`;
 
 /** One of them suffices; an empty one means that credentials may be left out. */
 function securityOf(route: Route): Json[] {

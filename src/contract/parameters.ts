@@ -39,6 +39,7 @@ const search = {
 export const listParameters = <const S extends readonly [string, ...string[]], F extends TProperties>(
   sorts: S,
   filters: F,
+  ranges = 'Time range',
 ) =>
   Type.Object(
     {
@@ -54,8 +55,8 @@ export const listParameters = <const S extends readonly [string, ...string[]], F
           description: 'Attribute to sort by; with - descending.',
         }),
       ),
-      from: Type.Optional(time('Start of the time range, inclusive: ISO 8601 or epoch milliseconds.')),
-      to: Type.Optional(time('End of the time range, exclusive: ISO 8601 or epoch milliseconds.')),
+      from: Type.Optional(time(`${ranges}, from here on: ISO 8601 or epoch milliseconds.`)),
+      to: Type.Optional(time(`${ranges}, before this: ISO 8601 or epoch milliseconds.`)),
       ...search,
       ...filters,
     },
@@ -176,15 +177,15 @@ const macAddress = (description: string) => Type.String({ format: 'mac', descrip
 export const assetFilters = {
   ip: many(network('One of its addresses: an address or a CIDR block.')),
   mac: many(macAddress('One of its link-layer addresses.')),
-  hostname: many(word('One of its names.')),
-  name: many(word('Name, whole.')),
+  hostname: many(word('One of its names, in any case.')),
+  name: many(word('Name, whole, in any case.')),
   kind: many(oneOf(assetKinds, { description: 'What it is.' })),
-  os: many(word('Operating system.')),
-  vendor: many(word('Maker of the device.')),
+  os: many(word('Operating system, in any case.')),
+  vendor: many(word('Maker of the device, in any case.')),
   criticality: many(oneOf(criticalities, { description: 'How much it matters.' })),
-  owner: many(word('Who answers for it.')),
-  tag: many(word('One of its tags.')),
-  tags: many(word('One of its tags.')),
+  owner: many(word('Who answers for it, in any case.')),
+  tag: many(word('One of its tags, in any case.')),
+  tags: many(word('One of its tags, in any case.')),
   state: many(oneOf(assetStates, { description: 'Whether it is staged, managed or retired.' })),
   source: many(oneOf(assetSources, { description: 'How it became known.' })),
   risk_score: many(between(0, 100, 'Risk.')),
@@ -266,6 +267,7 @@ export const assetQuery = listParameters(
     'service_count',
   ],
   assetFilters,
+  'Last seen',
 );
 /** `from` and `to` bound `at`. */
 export const assetHistoryFilters = { action: many(oneOf(assetActions, { description: 'What happened.' })) };
@@ -284,8 +286,8 @@ const serviceSorts = [
   'connections',
   'clients',
 ] as const;
-export const serviceQuery = listParameters(serviceSorts, serviceFilters);
-export const assetServiceQuery = listParameters(serviceSorts, assetServiceFilters);
+export const serviceQuery = listParameters(serviceSorts, serviceFilters, 'Last seen');
+export const assetServiceQuery = listParameters(serviceSorts, assetServiceFilters, 'Last seen');
 /** `from` and `to` bound `created_at`. */
 export const alertNoteFilters = { author: many(word('Name of the principal who wrote it.')) };
 export const alertNoteQuery = listParameters(['created_at'], alertNoteFilters);
@@ -305,7 +307,11 @@ export const topologyQuery = Type.Object(
     from: Type.Optional(time('Start of the time looked at, inclusive, widened to the hour or the day.')),
     to: Type.Optional(time('End of the time looked at, exclusive, widened to the hour or the day.')),
     group_by: Type.Optional(oneOf(groupings, grouping)),
-    focus: Type.Optional(uuid('Asset around which to look.')),
+    focus: Type.Optional(
+      uuid(
+        'Asset around whose addresses to look: those that it has at the end of the time looked at, or now.',
+      ),
+    ),
     depth: Type.Optional(between(1, 3, 'Edges from the focus to the furthest nodes; default 1.')),
     limit: Type.Optional(
       between(

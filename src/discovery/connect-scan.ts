@@ -9,10 +9,6 @@ import { ReverseNames } from './reverse-names.ts';
 import type { FoundService, ScanJob } from './scanner.ts';
 import { addressesOf } from './targets.ts';
 
-/** Hosts that are asked in turn: one has every 128th probe, as long as there are others. */
-const hostsInTurn = 128;
-/** Hosts whose last answers are still awaited, besides these. */
-const maxUnfinished = 1024;
 /** How often, and after which pause, a probe is tried that found no room for a socket on this machine. */
 const busyRetries = 50;
 const busyPauseMs = 100;
@@ -118,7 +114,7 @@ export class ConnectScan {
           services: [],
           refused,
         });
-        if (group.length === hostsInTurn) break;
+        if (group.length === limits.scanHostsInTurn) break;
       }
       if (group.length === 0) return;
       for (const host of group) this.#unfinished.add(host);
@@ -130,7 +126,7 @@ export class ConnectScan {
   async #turn(): Promise<void> {
     while (
       !this.#stop.signal.aborted &&
-      (this.#probes >= limits.maxScanConnections || this.#unfinished.size > maxUnfinished)
+      (this.#probes >= limits.maxScanConnections || this.#unfinished.size > limits.maxUnfinishedScanHosts)
     )
       await this.#change();
     await this.#findings.room();
@@ -193,6 +189,7 @@ export class ConnectScan {
 
   async #offered(host: Host, port: number, socket: Socket): Promise<Offered> {
     if (host.banners >= limits.maxScanBannersPerHost) {
+      this.#findings.counts.banners_skipped++;
       socket.destroy();
       return {};
     }

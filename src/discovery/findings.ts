@@ -19,6 +19,7 @@ export class Findings {
     hosts_up: 0,
     services_found: 0,
     services_skipped: 0,
+    banners_skipped: 0,
   };
   #hosts: FoundHost[] = [];
   #end: ScanEnd | undefined;

@@ -5,7 +5,7 @@ import type { FoundHost, FoundService } from './scanner.ts';
 import { XmlReader } from './xml.ts';
 
 /** What a run of nmap tells as it goes. */
-export interface NmapNews {
+interface NmapNews {
   /** A host that is up, and how many of its open ports were left out, because there are too many. */
   host(host: FoundHost, skipped: number): void;
   /** A host was looked at, up or not. */

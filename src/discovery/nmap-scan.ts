@@ -113,12 +113,15 @@ export class NmapScan {
     let bytes = 0;
     for await (const chunk of stdout as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > this.#maxOutputBytes) throw new Error('nmap printed more than it may');
+      if (bytes > this.#maxOutputBytes) throw new TooMuchOutput('nmap printed more than it may');
       report.push(decoder.write(chunk));
       await this.#findings.room();
     }
   }
 }
+
+/** More than limits.maxNmapOutputBytes. */
+export class TooMuchOutput extends Error {}
 
 /**
  * Connections where nmap may not send raw packets, services with products and versions, operating systems where it may;

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { ConnectScan, type ConnectScanOptions } from './connect-scan.ts';
 import { Findings } from './findings.ts';
-import { NmapScan } from './nmap-scan.ts';
+import { NmapScan, TooMuchOutput } from './nmap-scan.ts';
 import { safeText } from './safe-text.ts';
 import type { ScanJob, ScanNews, Scanner } from './scanner.ts';
 
@@ -41,7 +41,11 @@ class OpenScanner implements Scanner {
     const done = engine.run().then(
       () => findings.end({ outcome: running.cancelled ? 'cancelled' : 'completed' }),
       (error: Error) =>
-        findings.end({ outcome: 'failed', error: safeText(error.message, 300) ?? error.name }),
+        findings.end({
+          outcome: 'failed',
+          error: safeText(error.message, 300) ?? error.name,
+          ...(error instanceof TooMuchOutput ? { limit: 'maxNmapOutputBytes' } : {}),
+        }),
     );
     const running: Running = { engine, findings, done, cancelled: false };
     this.#running = running;

@@ -1,6 +1,6 @@
 import type { Scan } from '../contract/resources/scan.ts';
 import { invalidField } from '../errors.ts';
-import { limits } from '../limits.ts';
+import { type LimitName, limits } from '../limits.ts';
 import { parsePorts } from './ports.ts';
 import type { ScanJob } from './scanner.ts';
 import { countHosts, parseTargets } from './targets.ts';
@@ -19,20 +19,23 @@ export interface ScanPlan {
   readonly probes: number;
 }
 
-/** What a scan is to do. @throws INVALID_REQUEST naming `targets[n]`, `ports` or `engine` */
+/** What a scan is to do. @throws INVALID_REQUEST naming `targets.n`, `ports` or `engine` */
 export function planScan(
   { targets, ports: portText, rate, engine }: Pick<Scan, 'targets' | 'ports' | 'rate' | 'engine'>,
   terms: ScanTerms,
+  limitReached: (limit: LimitName) => void = () => undefined,
 ): ScanPlan {
-  const spans = parseTargets(targets, terms.allowedNetworks);
+  const spans = parseTargets(targets, terms.allowedNetworks, limitReached);
   const ports = parsePorts(portText);
   const hosts = countHosts(spans);
   const probes = hosts * ports.length;
-  if (probes > limits.maxScanProbes)
+  if (probes > limits.maxScanProbes) {
+    limitReached('maxScanProbes');
     throw invalidField(
       'ports',
       `makes it ${probes} probes: ${ports.length} on each of ${hosts} addresses, at most ${limits.maxScanProbes}`,
     );
+  }
   if (engine === 'connect') return { job: { engine, spans, ports, rate }, hosts, probes };
   const nmap = terms.nmap();
   if (nmap === undefined)

@@ -1,3 +1,5 @@
+import { domainName } from '../events/host-name.ts';
+
 /**
  * What a peer sent, as text to be stored and shown: well-formed, in one line, without control and formatting
  * characters (escape sequences of terminals, marks that reverse the reading direction), at most `maxLength` code units.
@@ -16,13 +18,8 @@ export function safeText(text: string, maxLength: number): string | undefined {
   return whole.trim() || undefined;
 }
 
-/** RFC 1123, section 2.1, with underscores, which names of hosts have all the same. */
-const hostName = /^(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-)){0,126}$/;
-
 /** A name that a name server or a certificate gave, in lower case without a final dot; undefined where it is none. */
 export function safeHostName(name: string): string | undefined {
-  if (name.length > 254) return undefined;
-  const lower = name.toLowerCase().replace(/\.$/, '');
-  const isAddress = /^[\d.]+$/.test(lower);
-  return lower.length <= 253 && !isAddress && hostName.test(lower) ? lower : undefined;
+  // There, letters of other scripts are written in ASCII (RFC 5890).
+  return /^[!-~]{1,254}$/.test(name) ? domainName(name) : undefined;
 }

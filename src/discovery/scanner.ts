@@ -1,4 +1,5 @@
 import type { Scan } from '../contract/resources/scan.ts';
+import type { LimitName } from '../limits.ts';
 import { methods } from '../rpc/methods.ts';
 import type { Certificate } from './certificate.ts';
 import type { Span } from './targets.ts';
@@ -47,11 +48,13 @@ export interface ScanCounts {
   readonly services_found: number;
   /** Open ports beyond limits.maxScanServicesPerHost of one host. */
   readonly services_skipped: number;
+  /** Open ports beyond limits.maxScanBannersPerHost of one host, which were not asked what they offer. */
+  readonly banners_skipped: number;
 }
 
 export type ScanEnd =
   | { readonly outcome: 'completed' | 'cancelled' }
-  | { readonly outcome: 'failed'; readonly error: string };
+  | { readonly outcome: 'failed'; readonly error: string; readonly limit?: LimitName };
 
 export interface ScanNews {
   readonly counts: ScanCounts;

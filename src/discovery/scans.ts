@@ -22,7 +22,7 @@ export interface ScansOptions {
   publish(update: ScanUpdate): void;
   readonly now: () => number;
   readonly newId: () => string;
-  limitReached(limit: LimitName): void;
+  readonly limitReached: (limit: LimitName) => void;
   /** Something that no caller is there to be told. */
   onTrouble(message: string, error: unknown): void;
   /** Between two tries to store something. Default: a second. */
@@ -48,9 +48,9 @@ interface Running {
   readonly ended: Promise<StoredScan>;
 }
 
-export const defaultPorts = 'top100';
+const defaultPorts = 'top100';
 /** Probes a second: a /24 on a hundred ports in a minute, and no trouble for a network. */
-export const defaultRate = 500;
+const defaultRate = 500;
 export const cutShort = 'cut short by a restart';
 
 /** Progress is stored and told of at most five times a second. */
@@ -100,7 +100,7 @@ export class Scans {
   /** What may be scanned may have changed since it was asked for. */
   async #requeue(scan: StoredScan): Promise<void> {
     try {
-      this.#queue.push({ scan, plan: planScan(scan, this.#options.terms) });
+      this.#queue.push({ scan, plan: this.#plan(scan) });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       await this.#save(this.#over(scan, 'failed', error.message));
@@ -112,10 +112,10 @@ export class Scans {
    * UNAVAILABLE while stopping.
    */
   async start(input: ScanInput, requestedBy: string): Promise<StoredScan> {
-    const { now, newId, terms } = this.#options;
+    const { now, newId } = this.#options;
     if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the service is stopping');
     const { targets, ports = defaultPorts, rate = defaultRate, engine = 'connect' } = input;
-    const plan = planScan({ targets, ports, rate, engine }, terms);
+    const plan = this.#plan({ targets, ports, rate, engine });
     this.#admit(now());
     const scan: StoredScan = {
       ...{ id: newId(), targets, ports, rate, engine, status: 'queued' },
@@ -131,6 +131,11 @@ export class Scans {
     this.#queue.push({ scan, plan });
     this.#work();
     return scan;
+  }
+
+  #plan(scan: Parameters<typeof planScan>[0]): ScanPlan {
+    const { terms, limitReached } = this.#options;
+    return planScan(scan, terms, limitReached);
   }
 
   #admit(now: number): void {
@@ -174,6 +179,10 @@ export class Scans {
     }
   }
 
+  counts(): { readonly queued: number; readonly running: number } {
+    return { queued: this.#queue.length, running: this.#running === undefined ? 0 : 1 };
+  }
+
   /** The one that runs, else the last that was asked for. */
   current(): StoredScan | undefined {
     return this.#running?.scan ?? this.#options.reader.lastScan();
@@ -204,7 +213,8 @@ export class Scans {
   async #runAll(): Promise<void> {
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       const { promise, resolve } = Promise.withResolvers<StoredScan>();
-      const scan: StoredScan = { ...next.scan, status: 'running', started_at: this.#timestamp() };
+      const begun = { status: 'running', started_at: this.#timestamp(), result: resultOf(nothing) } as const;
+      const scan: StoredScan = { ...next.scan, ...begun };
       const running: Running = { scan, stop: undefined, found: { ...nothing }, ended: promise };
       this.#running = running;
       await this.#run(running, next.plan);
@@ -228,10 +238,11 @@ export class Scans {
       end = { outcome: 'failed', error: reasonOf(error) };
       this.#options.onTrouble(`scan ${running.scan.id} failed`, error);
     }
-    const { services_skipped, ...found } = running.found;
+    const { services_skipped, banners_skipped } = running.found;
     if (services_skipped > 0) this.#options.limitReached('maxScanServicesPerHost');
-    const result = { ...found, ...(services_skipped === 0 ? {} : { services_skipped }) };
-    running.scan = { ...this.#ended(running, end), result };
+    if (banners_skipped > 0) this.#options.limitReached('maxScanBannersPerHost');
+    if (end.outcome === 'failed' && end.limit !== undefined) this.#options.limitReached(end.limit);
+    running.scan = { ...this.#ended(running, end), result: resultOf(running.found) };
     await this.#saveSurely(running);
   }
 
@@ -263,7 +274,12 @@ export class Scans {
       await recordHosts(running.scan.id, hosts, recording);
       const { progress } = running.scan;
       const changed = progress.hosts_done !== hosts_done || progress.probes_done !== probes_done;
-      if (changed) running.scan = { ...running.scan, progress: { ...progress, hosts_done, probes_done } };
+      if (changed)
+        running.scan = {
+          ...running.scan,
+          progress: { ...progress, hosts_done, probes_done },
+          result: resultOf(running.found),
+        };
       if (end !== undefined) return end;
       if (!changed || performance.now() - toldAt < progressEveryMs) continue;
       toldAt = performance.now();
@@ -316,9 +332,18 @@ const nothing: Found = {
   hosts_up: 0,
   services_found: 0,
   services_skipped: 0,
+  banners_skipped: 0,
   assets_created: 0,
   assets_updated: 0,
 };
+
+function resultOf({
+  services_skipped,
+  banners_skipped: _,
+  ...found
+}: Found): NonNullable<StoredScan['result']> {
+  return { ...found, ...(services_skipped === 0 ? {} : { services_skipped }) };
+}
 
 /** What a reader of the history can use of it; anything else is in the log of the service. */
 function reasonOf(error: unknown): string {

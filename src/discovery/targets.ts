@@ -1,6 +1,6 @@
 import { invalidField } from '../errors.ts';
 import { addressRanges, printAddress } from '../events/ip.ts';
-import { limits } from '../limits.ts';
+import { type LimitName, limits } from '../limits.ts';
 
 /**
  * Addresses from `first` to `last`, both included, as numbers of 128 bits; an IPv4 address is its IPv4-mapped one, so
@@ -16,13 +16,17 @@ export interface Span {
  * address are left out (not of a /31, RFC 3021, and not where they were named by themselves).
  *
  * @param allowed - `discovery.allowed_networks`
- * @throws INVALID_REQUEST naming `targets[n]`: no address, outside the allowed networks, no single host's, too many
+ * @throws INVALID_REQUEST naming `targets.n`: no address, outside the allowed networks, no single host's, too many
  */
-export function parseTargets(targets: readonly string[], allowed: readonly string[]): Span[] {
+export function parseTargets(
+  targets: readonly string[],
+  allowed: readonly string[],
+  limitReached: (limit: LimitName) => void = () => undefined,
+): Span[] {
   const networks = merged(allowed.flatMap((network) => spansOf(network) ?? []));
   let spans: Span[] = [];
   for (const [n, text] of targets.entries()) {
-    const field = `targets[${n}]`;
+    const field = `targets.${n}`;
     const given = spansOf(text);
     if (given === undefined) throw invalidField(field, whyMalformed(text));
     if (!given.every((span) => isWithin(span, networks)))
@@ -31,8 +35,10 @@ export function parseTargets(targets: readonly string[], allowed: readonly strin
     if (hosts.some((span) => noHosts.some((block) => overlap(span, block))))
       throw invalidField(field, 'has addresses that are no single host: multicast, broadcast or link-local');
     spans = merged([...spans, ...hosts]);
-    if (countHosts(spans) > limits.maxScanHosts)
+    if (countHosts(spans) > limits.maxScanHosts) {
+      limitReached('maxScanHosts');
       throw invalidField(field, `makes it more than ${limits.maxScanHosts} addresses`);
+    }
   }
   return spans;
 }

@@ -1,5 +1,5 @@
 /** What a document consists of, for who wants elements and attributes. Text between elements is passed over. */
-export interface XmlHandler {
+interface XmlHandler {
   /** `attributes` is the handler's own. */
   open(name: string, attributes: ReadonlyMap<string, string>): void;
   close(name: string): void;

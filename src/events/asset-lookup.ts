@@ -29,12 +29,19 @@ export interface AssetLookup {
   generation(): number;
 }
 
+/** A lookup of one snapshot at a time: what is read between two refreshes, in one turn of the event loop, agrees. */
+export interface AssetSnapshot extends AssetLookup {
+  /** Goes on to the newest snapshot. */
+  refresh(): void;
+}
+
 /** Where no assets are known. */
-export const noAssets: AssetLookup = {
+export const noAssets: AssetSnapshot = {
   at: () => undefined,
   owners: () => [],
   ranges: () => [],
   generation: () => 0,
+  refresh: () => undefined,
 };
 
 /** The owner at that time. */

@@ -1,11 +1,17 @@
 import { limits } from '../limits.ts';
-import { type AddressSpan, type AssetLookup, type Owner, ownerAt } from './asset-lookup.ts';
+import {
+  type AddressSpan,
+  type AssetLookup,
+  type AssetSnapshot,
+  type Owner,
+  ownerAt,
+} from './asset-lookup.ts';
 
 /**
  * Remembers whose addresses were, as of the last `refresh`: what is read and filtered between two of them agrees. To
  * look an address up in the database takes some microseconds, to remember it a tenth of one.
  */
-export class CachedAssets implements AssetLookup {
+export class CachedAssets implements AssetSnapshot {
   readonly #source: AssetLookup;
   readonly #owners = new Map<string, readonly Owner[]>();
   #generation = Number.NaN;

@@ -72,6 +72,26 @@ export function ipv4Of(bytes: Uint8Array, offset = 0): number {
   );
 }
 
+/** The 32 bits of an address from the byte `at` on. */
+export function addressWord(bytes: Uint8Array, at: number): number {
+  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
+}
+
+/**
+ * Whether an address, in four words of 32 bits, can be that of one host: neither unspecified (RFC 4291, section 2.5.2)
+ * nor multicast or broadcast.
+ */
+export function isOneHost(a: number, b: number, c: number, d: number): boolean {
+  if (a === 0 && b === 0 && c === 0xffff) return isOneHostIpv4(d);
+  return a >>> 24 !== 0xff && (a !== 0 || b !== 0 || c !== 0 || d !== 0);
+}
+
+/** Not of 0.0.0.0/8 (RFC 1122, section 3.2.1.3) or 224.0.0.0/4, and not 255.255.255.255. */
+export function isOneHostIpv4(value: number): boolean {
+  const first = value >>> 24;
+  return first !== 0 && (first < 224 || first > 239) && value !== 0xffffffff;
+}
+
 export function printIpv4(value: number): string {
   return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`;
 }
@@ -145,6 +165,11 @@ export function addressRanges(text: string): AddressRange[] | undefined {
     { first, last: mappedBefore },
     { first: mappedAfter, last },
   ];
+}
+
+/** Whether two ranges have an address in common. */
+export function rangesMeet(a: AddressRange, b: AddressRange): boolean {
+  return compareAddress(a.first, 0, b.last, 0) <= 0 && compareAddress(b.first, 0, a.last, 0) <= 0;
 }
 
 /** As numbers of 128 bits. */

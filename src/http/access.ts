@@ -12,4 +12,4 @@ export function authorize(access: readonly Role[], identity: Identity): void {
 }
 
 /** Who asks for a change of identities, with what these credentials may do. */
-export const callerOf = ({ principal: { id, name }, roles }: Identity): Caller => ({ id, name, roles });
+export const callerOf = ({ principal, roles }: Identity): Caller => ({ ...principal, roles });

@@ -20,8 +20,7 @@ export function announce(update: AlertChanged, services: Services): Reply {
     services.pokeOutbox();
   });
   const { assets } = services.reader;
-  // Goes on to the newest snapshot.
-  assets.generation();
+  assets.refresh();
   const { id, ...attributes } = withAssets(update.alert, assets);
   return resource('alert', id, attributes);
 }

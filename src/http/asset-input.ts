@@ -1,7 +1,7 @@
 import { canonicalMac } from '../contract/formats.ts';
 import type { AssetInput, AssetUpdateInput } from '../contract/resources/asset.ts';
 import { invalidField } from '../errors.ts';
-import { addressBytes, ipv4Of, printAddress } from '../events/ip.ts';
+import { addressBytes, addressWord, isOneHost, printAddress } from '../events/ip.ts';
 
 /**
  * What a person says of an asset, in the spellings that the service keeps: addresses as RFC 5952 has them, MAC
@@ -56,16 +56,10 @@ function canonicalList(field: string, values: readonly string[], read: Read): st
   return [...places.keys()];
 }
 
-/** Not unspecified (RFC 4291, section 2.5.2; RFC 1122, section 3.2.1.3), multicast or broadcast. */
 function hostAddress(text: string, field: string): string {
   const bytes = addressBytes(text)!;
-  const v4 = ipv4Of(bytes);
-  const first = v4 >>> 24;
-  const isOne =
-    v4 < 0
-      ? bytes[0] !== 0xff && bytes.some((byte) => byte !== 0)
-      : first !== 0 && (first < 224 || first > 239) && v4 !== 0xffff_ffff;
-  if (!isOne)
+  const [a, b, c, d] = [0, 4, 8, 12].map((at) => addressWord(bytes, at)) as [number, number, number, number];
+  if (!isOneHost(a, b, c, d))
     throw invalidField(field, 'must be an address of one host: no multicast, broadcast or unspecified one');
   return printAddress(bytes);
 }

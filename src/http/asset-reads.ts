@@ -1,5 +1,5 @@
 import type { Asset } from '../contract/resources/asset.ts';
-import { ServiceError } from '../errors.ts';
+import { noAsset } from '../events/no-asset.ts';
 import type { AssetChanged } from '../store/store.ts';
 import { created, type Reply, resource } from './reply.ts';
 import type { Services } from './services.ts';
@@ -8,9 +8,7 @@ import type { Services } from './services.ts';
 export function readAsset(id: string, { reader }: Pick<Services, 'reader'>): Asset {
   const asset = reader.getAsset(id);
   if (asset !== undefined) return asset;
-  const into = reader.mergedInto(id);
-  if (into === undefined) throw new ServiceError('NOT_FOUND', `there is no asset ${id}`);
-  throw new ServiceError('NOT_FOUND', `asset ${id} was merged into ${into}`, { merged_into: into });
+  throw noAsset(id, reader.mergedInto(id));
 }
 
 export function assetReply({ asset: { id, ...attributes } }: AssetChanged): Reply {

@@ -1,7 +1,7 @@
 import { addressGroup } from '../address-group.ts';
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
 import { type LimitName, limits } from '../limits.ts';
-import { anonymous } from './audited-call.ts';
+import { type AuditedAs, anonymous } from './audited-call.ts';
 
 const minuteMs = 60_000;
 
@@ -27,7 +27,7 @@ interface Counted {
  * Addresses are the attacker's to choose: those of one /64 of IPv6 are one caller, and every map here has a limit.
  */
 export class AuditCaps {
-  /** Owned here: records of this minute by caller, strangers apart because there may be any number of them. */
+  /** Owned here: records of this minute by caller and kind, strangers apart because there may be any number of them. */
   readonly #principals = new Map<string, number>();
   readonly #strangers = new Map<string, number>();
   readonly #counted = new Map<string, Counted>();
@@ -36,10 +36,13 @@ export class AuditCaps {
   #failures: number = limits.auditFailuresBurst;
   #failuresAt = Number.NEGATIVE_INFINITY;
 
-  /** Undefined where the call gets a record of its own; otherwise it was counted, and this is the limit. */
-  admit(record: AuditRecord, nowMs: number): LimitName | undefined {
+  /**
+   * Undefined where the call gets a record of its own; otherwise it was counted, and this is the limit. Who reads often
+   * hides no change behind it.
+   */
+  admit(record: AuditRecord, as: AuditedAs, nowMs: number): LimitName | undefined {
     if (this.#minuteStart === Number.NEGATIVE_INFINITY) this.#minuteStart = nowMs;
-    const limit = this.#limitReached(record, nowMs);
+    const limit = this.#limitReached(record, as, nowMs);
     if (limit !== undefined) this.count(record);
     return limit;
   }
@@ -73,12 +76,16 @@ export class AuditCaps {
     return records;
   }
 
-  #limitReached({ actor, outcome, source_address }: AuditRecord, nowMs: number): LimitName | undefined {
+  #limitReached(
+    { actor, outcome, source_address }: AuditRecord,
+    as: AuditedAs,
+    nowMs: number,
+  ): LimitName | undefined {
     const failed = outcome !== 'success';
     const share = failed ? 'auditFailuresPerMinute' : 'auditSuccessesPerMinute';
     const stranger = actor === anonymous;
     const taken = stranger ? this.#strangers : this.#principals;
-    const caller = `${stranger ? addressGroup(source_address) : actor} ${failed}`;
+    const caller = `${stranger ? addressGroup(source_address) : actor} ${failed ? 'failure' : as}`;
     const before = taken.get(caller) ?? 0;
     if (before >= limits[share]) return share;
     if (stranger && before === 0 && taken.size >= limits.maxAuditStrangers) return 'maxAuditStrangers';

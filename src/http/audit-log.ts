@@ -5,7 +5,7 @@ import { type ErrorCode, ServiceError } from '../errors.ts';
 import { type LimitName, limits } from '../limits.ts';
 import type { Store, StoredAuditRecord } from '../store/store.ts';
 import { AuditCaps } from './audit-caps.ts';
-import type { AuditedCall } from './audited-call.ts';
+import type { AuditedAs, AuditedCall } from './audited-call.ts';
 import type { Reply } from './reply.ts';
 
 /**
@@ -13,8 +13,8 @@ import type { Reply } from './reply.ts';
  *
  * Durability: the record of a change that succeeded is on disk before its answer leaves; that of a read, a refusal or
  * a failure within a second, and at a stop. What one caller does more often than `limits.auditFailuresPerMinute` or
- * `limits.auditSuccessesPerMinute` (excepted administration and what must be logged) is counted, and on disk within a
- * minute.
+ * `limits.auditSuccessesPerMinute` is counted, and on disk within a minute; but administration and what caused an entry
+ * of the transparency log never are, and reads and changes are counted apart.
  *
  * Fullness: while no record can be written, changes are refused before they are made, since those of the store could
  * not be stored either. Reads go on, with a warning in the service's log; their records wait.
@@ -51,6 +51,12 @@ const retryPausesMs = [100, 300, 900] as const;
 /** Failures after which the change may have been made all the same. */
 const uncertain: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['INTERNAL', 'WORKER_LOST', 'CANCELLED']);
 
+/** A thread is lost seldom. Anybody can go away in the middle of a login. */
+function mayHaveChanged({ as, identity }: AuditedCall, code: ErrorCode): boolean {
+  if (as === 'administration') return identity !== undefined && uncertain.has(code);
+  return as === 'account' && code === 'WORKER_LOST';
+}
+
 export class AuditLog implements Audit {
   readonly #options: AuditLogOptions;
   readonly #caps = new AuditCaps();
@@ -79,16 +85,15 @@ export class AuditLog implements Audit {
 
   async succeeded(call: AuditedCall, reply: Reply): Promise<void> {
     const record = { ...call.succeeded(reply, this.#options.now()), call: call.id };
-    if (call.as !== 'administration' && !call.countedAlone && !this.#admit(record)) return;
+    if (call.as !== 'administration' && !call.countedAlone && !this.#admit(record, call.as)) return;
     if (call.as === 'read') this.#queue(record);
     else await this.#writeNow({ id: this.#newId(), ...record });
   }
 
   failed(call: AuditedCall, error: ServiceError): void {
     const record = { ...call.failed(error, this.#options.now()), call: call.id };
-    const mayHaveChanged =
-      call.as === 'administration' && call.identity !== undefined && uncertain.has(error.code);
-    if (mayHaveChanged || this.#admit(record)) this.#queue(record);
+    if (call.countedAlone || mayHaveChanged(call, error.code) || this.#admit(record, call.as))
+      this.#queue(record);
   }
 
   /** Writes all that waits. After the last call: the front is closed before. */
@@ -110,8 +115,8 @@ export class AuditLog implements Audit {
     return this.#lastId;
   }
 
-  #admit(record: AuditRecord): boolean {
-    const limit = this.#caps.admit(record, this.#options.now());
+  #admit(record: AuditRecord, as: AuditedAs): boolean {
+    const limit = this.#caps.admit(record, as, this.#options.now());
     if (limit !== undefined) this.#options.limitReached(limit);
     return limit === undefined;
   }

@@ -41,8 +41,7 @@ export class AuditedCall {
   identity: Identity | undefined;
   #nameGiven: string | undefined;
   #entryIds: string[] = [];
-  /** Its success is not counted among others, however many there are: the log tells of it, and leads to its record. */
-  countedAlone = false;
+  #countedAlone = false;
 
   constructor(
     operation: string,
@@ -64,9 +63,19 @@ export class AuditedCall {
       this.#nameGiven = (body as LoginInput).username.slice(0, maxNameLength).toWellFormed();
   }
 
-  /** Takes ids of entries that it caused, beside those that the store knows of. */
-  noteEntries(entryIds: readonly string[]): void {
+  /**
+   * It has caused entries of the transparency log, from which its record must be found.
+   *
+   * @param entryIds - those that the store doesn't know of, which adds its own
+   */
+  noteEntries(entryIds: readonly string[] = []): void {
+    this.#countedAlone = true;
     this.#entryIds.push(...entryIds);
+  }
+
+  /** Not counted among others, however many there are. */
+  get countedAlone(): boolean {
+    return this.#countedAlone;
   }
 
   /** What is written down of a success at `now` (epoch milliseconds). */

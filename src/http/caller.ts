@@ -61,7 +61,8 @@ export class Caller {
     const certificate = fromOtherSite(head, this.#front.corsOrigins) ? undefined : this.#shown.certificate;
     let identity: Identity | undefined;
     try {
-      identity = await this.#front.authenticate({ authorization, certificate }, Date.now());
+      const found = await this.#front.authenticate({ authorization, certificate }, Date.now());
+      identity = audited === undefined ? found : through(audited, found);
       this.#count(identity);
       if (audited !== undefined) audited.identity = identity;
       authorize(access, identity);
@@ -117,4 +118,9 @@ export class Caller {
     this.#gone = true;
     this.#workDone?.();
   }
+}
+
+/** Whatever it changes names the call, so that the record of that call can name the entries of the change. */
+function through({ id }: AuditedCall, { principal, ...identity }: Identity): Identity {
+  return { ...identity, principal: { ...principal, call: id } };
 }

@@ -4,10 +4,9 @@ import { type OperationId, type Route, type Routes, routeOf } from '../contract/
 import { validateBody } from '../contract/validate.ts';
 import { invalidField, type ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { auditedAs } from './audited-call.ts';
+import { type AuditedCall, auditedAs } from './audited-call.ts';
 import type { ArrivedBody, BodyTerms } from './bodies.ts';
 import type { Budget, BudgetOfEach } from './budget.ts';
-import { during } from './caused-entries.ts';
 import type { Call, Endpoint, Identity } from './endpoint.ts';
 import { readJson } from './json-body.ts';
 import { countingRefusals } from './reached.ts';
@@ -53,6 +52,8 @@ export interface Context<Op extends HttpOperation> {
   readonly refusal: ServiceError | undefined;
   readonly requestId: string;
   readonly remoteAddress: string;
+  /** Where the audit log tells of this call: it is to be told of entries that it caused. */
+  readonly audited: AuditedCall | undefined;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
 }
@@ -97,7 +98,7 @@ export function bind<Op extends HttpOperation>(
       try {
         const context = await contextOf(route, call, services);
         call.audited?.noteBody(operation, context.body);
-        return await during(call.audited, () => handler(context as Context<Op>));
+        return await handler(context as Context<Op>);
       } finally {
         // The bytes of an ingest body outlive the answer with ack=memory: they are the handler's.
         if (route.body?.kind === 'json') call.body?.release();
@@ -132,6 +133,7 @@ async function contextOf(route: Route, call: Call, services: Services) {
       refusal: call.refusal,
       requestId: call.requestId,
       remoteAddress: call.remoteAddress,
+      audited: call.audited,
       get signal() {
         return call.signal;
       },

@@ -13,9 +13,10 @@ export async function listEvents(
   { services, query, signal }: { services: Services; query: ParsedList; signal: AbortSignal },
 ): Promise<Reply> {
   const { filter, order, page: number, per_page, cursor } = query;
-  const list = services.queries.listEvents(
+  const list = services.queries.run(
+    'listEvents',
     { table, filter, order, page: number, per_page, ...(cursor === undefined ? {} : { cursor }) },
-    signal,
+    { signal },
   );
   return page(await countingRefusals(services.metrics, queryLimits, list), per_page);
 }

@@ -58,6 +58,8 @@ export class Metrics implements Observer {
   readonly #blocks = this.#gauge('candor_store_blocks', 'Event blocks.');
   readonly #assets = this.#gauge('candor_store_assets', 'Assets known.');
   readonly #services = this.#gauge('candor_store_services', 'Services known.');
+  readonly #edges = this.#gauge('candor_store_topology_edges', 'Edges of the topology, among hosts.');
+  readonly #scans = this.#gauge('candor_scans', 'Discovery scans that wait or run.', ['state']);
   readonly #storeBytes = this.#gauge('candor_store_bytes', 'Size of the event database.');
   readonly #outbox = this.#gauge('candor_outbox_rows', 'Critical events on their way to the log.');
   readonly #ledgerSize = this.#gauge('candor_ledger_entries', 'Entries of the transparency log.');
@@ -189,8 +191,9 @@ export class Metrics implements Observer {
   }
 
   #setStatus(status: Status | undefined): void {
-    for (const gauge of [this.#pending, this.#callBytes, this.#completed, this.#restarts, this.#stored])
-      gauge.reset();
+    for (const perLabel of [this.#pending, this.#callBytes, this.#completed, this.#restarts])
+      perLabel.reset();
+    for (const perLabel of [this.#stored, this.#scans]) perLabel.reset();
     for (const perWitness of [this.#witnessSize, this.#cosignatures, this.#witnessFailures])
       perWitness.reset();
     for (const gauge of [
@@ -201,6 +204,7 @@ export class Metrics implements Observer {
       this.#blocks,
       this.#assets,
       this.#services,
+      this.#edges,
       this.#storeBytes,
       this.#outbox,
       this.#ledgerSize,
@@ -224,6 +228,9 @@ export class Metrics implements Observer {
     this.#blocks.set(store.blocks);
     this.#assets.set(store.assets);
     this.#services.set(store.services);
+    this.#edges.set(store.topology_edges);
+    this.#scans.set({ state: 'queued' }, status.scans.queued);
+    this.#scans.set({ state: 'running' }, status.scans.running);
     this.#storeBytes.set(store.bytes);
     this.#outbox.set(outbox.rows);
     this.#ledgerSize.set(ledger.size);

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Queries } from '../analytics/queries.ts';
 import type { Caller } from '../auth/access.ts';
 import type { AccessPolicy } from '../auth/access-policy.ts';
 import type { ChangePassword } from '../auth/change-password.ts';
@@ -12,19 +13,19 @@ import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { Scans } from '../discovery/scans.ts';
 import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Pool } from '../rpc/pool.ts';
 import type {
   AlertUpdate,
   Committed,
-  EventListQuery,
   ListPage,
   ListQuery,
   Principal,
   Store,
   StoreReader,
   Token,
-  TopologyQuery,
 } from '../store/store.ts';
 import type { Metrics } from './metrics.ts';
+import type { TopologyGate } from './topology-gate.ts';
 
 /** What the operations need of the rest of the service. The composition root puts it together. */
 export interface Services {
@@ -56,26 +57,15 @@ export interface Services {
   checkpoint(): Promise<string>;
   readonly auth: Auth;
   readonly backups: Backups;
-  readonly scans: Pick<Scans, 'start' | 'cancel' | 'current'>;
+  readonly scans: Pick<Scans, 'start' | 'cancel' | 'current' | 'counts'>;
   /** The task of the ingest pool: the body is moved. OVERLOADED when its queue is full. */
   ingest(input: IngestInput): Promise<ParsedBody>;
-  /** Lists, in the analytics pool. OVERLOADED when its queue is full; CANCELLED when the signal is aborted. */
-  readonly queries: {
-    listEvents(query: EventListQuery, signal: AbortSignal): Promise<ListPage>;
-    listAlerts(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
-    listAssets(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
-    listAssetHistory(assetId: string, query: ListQuery, signal: AbortSignal): Promise<ListPage>;
-    listServices(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
-    listScans(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
-    listNotes(alertId: string, query: ListQuery, signal: AbortSignal): Promise<ListPage>;
-    listPrincipals(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
-    listTokens(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
-    listAudit(query: ListQuery, signal: AbortSignal): Promise<ListPage>;
-    /** The attributes as JSON. */
-    topology(query: TopologyQuery, signal: AbortSignal): Promise<string>;
-    /** Of the ledger's; there are few. */
-    listKeys(query: ListQuery): Promise<ListPage>;
-  };
+  /** The analytics pool. OVERLOADED when its queue is full; CANCELLED when the signal is aborted. */
+  readonly queries: Pick<Pool<Queries>, 'run'>;
+  /** The graph of flows, before which others may have to be made. */
+  readonly topology: Pick<TopologyGate, 'ask'>;
+  /** Of the ledger's keys; there are few. */
+  listKeys(query: ListQuery): Promise<ListPage>;
   /** Live subscribers. The buffers of the blocks stay the caller's. */
   publish(committed: Pick<Committed, 'blocks' | 'alerts'>): void;
   publishAlert(update: AlertUpdate): void;

@@ -31,6 +31,7 @@ export async function takeBody(context: Taken, options: Options): Promise<Reply>
     const key = idempotencyKey(headers['idempotency-key'], identity.principal.id);
     const parsing = services.ingest(inputOf(context, options, key !== undefined));
     const parsed = await countingRefusals(services.metrics, parsingLimits, parsing);
+    for (const limit of parsed.reached) services.metrics.limitReached(limit);
     const committed = commit(services, batchOf(parsed, key), received);
     if (options.ack !== 'memory') return data(await committed.finally(release));
     committed.finally(release).catch((error: unknown) => {
@@ -76,7 +77,7 @@ function inputOf({ services, body }: Taken, options: Options, digest: boolean): 
   };
 }
 
-function batchOf({ digest, ...batch }: ParsedBody, key: string | undefined): IngestBatch {
+function batchOf({ digest, reached: _, ...batch }: ParsedBody, key: string | undefined): IngestBatch {
   return key === undefined || digest === undefined ? batch : { ...batch, idempotency: { key, digest } };
 }
 

@@ -4,9 +4,22 @@ import type { RecordOf } from '../events/columns.ts';
 import type { Finding } from '../events/finding.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
 import type { Sighting } from '../inventory/sighting.ts';
-import { limits } from '../limits.ts';
+import { type LimitName, limits } from '../limits.ts';
 import { type Rejection, reject } from './rejection.ts';
 import { Sightings, type Told } from './sightings.ts';
+
+/** The records of one body. Plain data. */
+export interface ParsedBatch {
+  /** Of either table, at most `limits.maxBlockRows` rows each; each an own buffer. */
+  readonly blocks: ArrayBuffer[];
+  /** `event` points into `blocks`. */
+  readonly findings: Finding[];
+  /** What records that are no events tell of hosts, each thing once; at most `limits.maxBodySightings`. */
+  readonly sightings: Sighting[];
+  readonly answer: IngestAnswer;
+  /** Limits for which something was left out. */
+  readonly reached: readonly LimitName[];
+}
 
 /**
  * What one body becomes: blocks of events, findings that point into them, what it tells of hosts, and the count of what
@@ -70,13 +83,14 @@ export class Batch {
     }
   }
 
-  finish(): { blocks: ArrayBuffer[]; findings: Finding[]; sightings: Sighting[]; answer: IngestAnswer } {
+  finish(): ParsedBatch {
     this.#network.finish();
     this.#dns.finish();
     return {
       blocks: this.#blocks.filter((block) => block !== undefined),
       findings: this.#findings,
       sightings: this.#sightings.list(),
+      reached: this.#sightings.overflowed ? ['maxBodySightings'] : [],
       answer: {
         accepted: this.#accepted,
         rejected: this.#rejected,

@@ -23,6 +23,7 @@ import {
 } from './fields.ts';
 import type { Reading } from './reading.ts';
 import { named, reject } from './rejection.ts';
+import { requiredTransport } from './transport.ts';
 
 /**
  * One event in our own shape: what the contract calls NetworkEventInput and DnsEventInput. A field that is not

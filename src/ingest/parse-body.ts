@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { IngestAnswer } from '../contract/resources/ingest.ts';
-import type { Finding } from '../events/finding.ts';
 import { homeNetworks } from '../events/home-networks.ts';
 import type { Table } from '../events/records.ts';
-import type { Sighting } from '../inventory/sighting.ts';
 import { Addresses } from './addresses.ts';
-import { Batch } from './batch.ts';
+import { Batch, type ParsedBatch } from './batch.ts';
 import type { Detectors } from './detectors.ts';
 import { type Encoding, inflate } from './inflate.ts';
 import { RecordReader, type SourceFormat } from './record-reader.ts';
@@ -31,14 +28,7 @@ export interface IngestInput {
   readonly digest: boolean;
 }
 
-export interface ParsedBody {
-  /** Of either table, at most `limits.maxBlockRows` rows each; each an own buffer. */
-  readonly blocks: ArrayBuffer[];
-  /** `event` points into `blocks`. */
-  readonly findings: Finding[];
-  /** What records that are no events tell of hosts, each thing once; at most `limits.maxBodySightings`. */
-  readonly sightings: Sighting[];
-  readonly answer: IngestAnswer;
+export interface ParsedBody extends ParsedBatch {
   /** SHA-256 (hex) of what the request says: the inflated body and how it is to be read. */
   readonly digest?: string;
 }

@@ -14,12 +14,17 @@ export type Told = Without<Sighting, 'at'>;
  */
 export class Sightings {
   readonly #found = new Map<string, Sighting>();
+  /** Something was not kept. */
+  overflowed = false;
 
   /** False, and nothing kept, where there are too many different ones already. */
   add(told: Told, at: number): boolean {
     const key = Object.values(told).join('\n');
     const known = this.#found.get(key);
-    if (known === undefined && this.#found.size >= limits.maxBodySightings) return false;
+    if (known === undefined && this.#found.size >= limits.maxBodySightings) {
+      this.overflowed = true;
+      return false;
+    }
     if (known === undefined || known.at < at) this.#found.set(key, { ...canonical(told), at } as Sighting);
     return true;
   }

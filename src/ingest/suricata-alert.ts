@@ -1,4 +1,5 @@
 import { isAddress } from '../events/ip.ts';
+import type { NetworkRecord } from '../events/records.ts';
 import { type SuricataMetadata, suricataMetadataKeys } from '../events/sensor-alert.ts';
 import {
   count,
@@ -29,8 +30,7 @@ export function suricataAlert(r: JsonObject, flowId: string | undefined, reading
   const dst = addresses.optional(r.dest_ip, 'dest_ip');
   const src_port = srcPort(r);
   const dst_port = dstPort(r);
-  const proto = text(r.proto, 'proto');
-  const transport = proto === undefined ? undefined : suricataTransport(proto);
+  const transport = suricataTransport(r);
   const finding = detectors.suricataAlert({
     timestamp: isoTime(r.timestamp, 'timestamp'),
     src_ip: src?.text,
@@ -50,14 +50,32 @@ export function suricataAlert(r: JsonObject, flowId: string | undefined, reading
     metadata: metadata(object(alert.metadata, 'alert.metadata')),
   });
   if (src === undefined || dst === undefined) return batch.addFinding(finding, undefined);
-  const ends = flowEnds(r, { src, src_port, dst, dst_port }, reading);
-  const record = flowRecord(r, flowId, ends, transport ?? 'unknown', reading);
+  const packet = { src, src_port, dst, dst_port };
+  const ends = flowEnds(r, packet, reading);
+  const record = flowRecord(r, flowId, ends ?? packet, transport ?? 'unknown', reading);
+  if (ends === undefined) Object.assign(record, sidesUnknown);
   record.severity = finding.severity;
   return batch.addFinding(finding, record);
 }
 
-/** `flow` names its own ends since Suricata 7; `direction` says since 6 that the packet was the server's. */
-function flowEnds(r: JsonObject, packet: FlowEnds, { addresses }: Reading): FlowEnds {
+/**
+ * Where nobody says who opened the flow, the packet's ends stand for its own, and the counters, which are by its
+ * sides, may be the other way round: they are left out, and with them whatever would say that one of them answered.
+ */
+const sidesUnknown = {
+  src_bytes: undefined,
+  dst_bytes: undefined,
+  src_packets: undefined,
+  dst_packets: undefined,
+  state: undefined,
+  conn_state: undefined,
+} as const satisfies Partial<NetworkRecord>;
+
+/**
+ * `flow` names its own ends since Suricata 7; `direction` says since 6 whether the packet was the server's. Undefined
+ * where neither is there.
+ */
+function flowEnds(r: JsonObject, packet: FlowEnds, { addresses }: Reading): FlowEnds | undefined {
   const flow = r.flow;
   if (isObject(flow) && flow.src_ip !== undefined && flow.dest_ip !== undefined) {
     return {
@@ -67,7 +85,8 @@ function flowEnds(r: JsonObject, packet: FlowEnds, { addresses }: Reading): Flow
       dst_port: port(flow.dest_port, 'flow.dest_port') ?? icmp(r.icmp_code),
     };
   }
-  if (r.direction !== 'to_client') return packet;
+  if (r.direction === 'to_server') return packet;
+  if (r.direction !== 'to_client') return undefined;
   return { src: packet.dst, src_port: packet.dst_port, dst: packet.src, dst_port: packet.src_port };
 }
 

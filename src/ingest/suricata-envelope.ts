@@ -1,4 +1,6 @@
-import { type JsonObject, port, requiredText, text } from './fields.ts';
+import { type JsonObject, port, text } from './fields.ts';
+import { reject } from './rejection.ts';
+import { transportField } from './transport.ts';
 
 // What all records of EVE have in common, whatever their event_type.
 
@@ -12,13 +14,13 @@ export function dstPort(r: JsonObject): number | undefined {
 }
 
 /** `ICMP` and `IPv6-ICMP` are both icmp, as with Zeek: the addresses say which. */
-export function suricataTransport(proto: string): string {
-  const transport = proto.toLowerCase();
+export function suricataTransport(record: JsonObject): string | undefined {
+  const transport = transportField(record.proto, 'proto');
   return transport === 'ipv6-icmp' || transport === 'icmpv6' ? 'icmp' : transport;
 }
 
 export function requiredTransport(record: JsonObject): string {
-  return suricataTransport(requiredText(record.proto, 'proto'));
+  return suricataTransport(record) ?? reject('proto', 'is missing');
 }
 
 /** The sensor's configured name, else the interface it listens on. */

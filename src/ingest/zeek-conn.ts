@@ -1,8 +1,8 @@
 import type { NetworkRecord } from '../events/records.ts';
 import { direction } from './addresses.ts';
-import { count, type JsonObject, mac, port, requiredText, seconds, text, whole, zeekTime } from './fields.ts';
+import { count, type JsonObject, mac, port, seconds, text, whole, zeekTime } from './fields.ts';
 import type { Reading } from './reading.ts';
-import { type ZeekIds, zeekSensor, zeekTransport } from './zeek-envelope.ts';
+import { requiredZeekTransport, type ZeekIds, zeekSensor } from './zeek-envelope.ts';
 
 /**
  * What became of the connection, by Zeek's conn_state. S0 (SYN without an answer) is an attempt and not open, as it
@@ -40,7 +40,7 @@ export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Rea
     dst_ip: dst.text,
     dst_port: port(ids.resp_p, ids.names.resp_p),
     dst_mac: mac(r.resp_l2_addr, 'resp_l2_addr'),
-    transport: zeekTransport(requiredText(r.proto, 'proto')),
+    transport: requiredZeekTransport(r.proto, 'proto'),
     app_protocol: services(text(r.service, 'service')),
     src_bytes: count(r.orig_ip_bytes, 'orig_ip_bytes'),
     dst_bytes: count(r.resp_ip_bytes, 'resp_ip_bytes'),

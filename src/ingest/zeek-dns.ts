@@ -10,22 +10,10 @@ import {
   typeName,
   typeNameOf,
 } from './dns-codes.ts';
-import {
-  count,
-  flag,
-  type JsonObject,
-  list,
-  port,
-  real,
-  requiredText,
-  seconds,
-  text,
-  whole,
-  zeekTime,
-} from './fields.ts';
+import { count, flag, type JsonObject, list, port, real, seconds, text, whole, zeekTime } from './fields.ts';
 import type { Reading } from './reading.ts';
 import { reject } from './rejection.ts';
-import { type ZeekIds, zeekSensor, zeekTransport } from './zeek-envelope.ts';
+import { requiredZeekTransport, type ZeekIds, zeekSensor } from './zeek-envelope.ts';
 
 /**
  * A line of dns.log (zeek scripts/base/protocols/dns/main.zeek): a whole transaction once there is a response code,
@@ -51,7 +39,7 @@ export function zeekDns(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Read
     src_port: port(ids.orig_p, ids.names.orig_p),
     dst_ip: dst.text,
     dst_port: port(ids.resp_p, ids.names.resp_p),
-    transport: zeekTransport(requiredText(r.proto, 'proto')),
+    transport: requiredZeekTransport(r.proto, 'proto'),
     kind: rcode === undefined && name === undefined ? 'query' : 'transaction',
     transaction_id: whole(r.trans_id, 'trans_id', 65535),
     query: text(r.query, 'query'),

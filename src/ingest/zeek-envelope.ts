@@ -1,4 +1,6 @@
 import { isObject, type JsonObject, text } from './fields.ts';
+import { reject } from './rejection.ts';
+import { transportField } from './transport.ts';
 
 /** How a dialect names the four parts of a connection's identity, for errors. */
 interface IdNames {
@@ -64,8 +66,12 @@ function fill(orig_h: unknown, orig_p: unknown, resp_h: unknown, resp_p: unknown
   return ids;
 }
 
-export function zeekTransport(proto: string): string {
-  return proto === 'unknown_transport' ? 'unknown' : proto.toLowerCase();
+export function zeekTransport(proto: unknown, field: string): string | undefined {
+  return proto === 'unknown_transport' ? 'unknown' : transportField(proto, field);
+}
+
+export function requiredZeekTransport(proto: unknown, field: string): string {
+  return zeekTransport(proto, field) ?? reject(field, 'is missing');
 }
 
 /** Who wrote the line: json-streaming-logs says `_system_name`, streams `@system`, a cluster's worker `_node_name`. */

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject, list, mac, port, requiredText, text, zeekTime } from './fields.ts';
-import { hostName } from './host-name.ts';
+import { isObject, type JsonObject, list, mac, port, text, zeekTime } from './fields.ts';
+import { hostNameField } from './host-name.ts';
 import type { Reading } from './reading.ts';
-import type { ZeekIds } from './zeek-envelope.ts';
+import { requiredZeekTransport, type ZeekIds } from './zeek-envelope.ts';
 
 /*
  * Logs that are no events and tell of hosts. A record counts as accepted where something was learned of a host of the
@@ -21,7 +21,7 @@ export function zeekKnownService(r: JsonObject, { addresses, batch }: Reading): 
   const at = zeekTime(r.ts, 'ts');
   const host = addresses.required(r.host, 'host');
   const number = port(r.port_num, 'port_num') ?? 0;
-  const transport = requiredText(r.port_proto, 'port_proto').toLowerCase();
+  const transport = requiredZeekTransport(r.port_proto, 'port_proto');
   const name = firstService(r.service);
   if (!host.home || number === 0) return batch.ignore();
   const service = { kind: 'service', ip: host.text, port: number, transport } as const;
@@ -34,13 +34,14 @@ function firstService(value: unknown): string | undefined {
   return text(first, 'service')?.toLowerCase();
 }
 
-/** A line of known_devices.log: a link-layer address with the name that it gave to DHCP. */
+/** A line of known_devices.log: a device of the local segment, with the name that it gave to DHCP. */
 export function zeekKnownDevice(r: JsonObject, { batch }: Reading): void {
   const at = zeekTime(r.ts, 'ts');
   const device = mac(r.mac, 'mac');
-  const name = hostName(r.dhcp_host_name, 'dhcp_host_name');
-  if (device === undefined || name === undefined) batch.ignore();
-  else batch.sight({ kind: 'name', mac: device, name, from: 'dhcp' }, at);
+  const name = hostNameField(r.dhcp_host_name, 'dhcp_host_name');
+  if (device === undefined) return batch.ignore();
+  batch.sight({ kind: 'host', mac: device }, at);
+  if (name !== undefined) batch.alsoSight({ kind: 'name', mac: device, name, from: 'dhcp' }, at);
 }
 
 /**
@@ -52,7 +53,7 @@ export function zeekDhcp(r: JsonObject, { addresses, batch }: Reading): void {
   const assigned = r.assigned_addr === undefined ? 'assigned_ip' : 'assigned_addr';
   const address = addresses.optional(r[assigned], assigned);
   const device = mac(r.mac, 'mac');
-  const name = hostName(r.client_fqdn, 'client_fqdn') ?? hostName(r.host_name, 'host_name');
+  const name = hostNameField(r.client_fqdn, 'client_fqdn') ?? hostNameField(r.host_name, 'host_name');
   if (address === undefined || !address.home) return batch.ignore();
   const host = { ip: address.text, ...(device === undefined ? {} : { mac: device }) };
   batch.sight({ kind: 'host', ...host }, at);
@@ -97,14 +98,15 @@ function softwareVersion(r: JsonObject): string | undefined {
 }
 
 /**
- * A line of ssl.log: the name under which a server was asked for, and answered. The log is not stored, so that it
- * counts as ignored; rules see it.
+ * A line of ssl.log: the name under which a server was asked for, and answered. Who comes from abroad asks for whatever
+ * name he likes. The log is not stored, so that it counts as ignored; rules see it.
  */
 export function zeekTls(r: JsonObject, ids: ZeekIds, { addresses, batch }: Reading): void {
   batch.ignore();
   if (r.established !== true && r.established !== 'T') return;
+  const client = addresses.optional(ids.orig_h, ids.names.orig_h);
   const server = addresses.optional(ids.resp_h, ids.names.resp_h);
-  const name = hostName(r.server_name, 'server_name');
-  if (server?.home !== true || name === undefined) return;
+  const name = hostNameField(r.server_name, 'server_name');
+  if (client?.home !== true || server?.home !== true || name === undefined) return;
   batch.alsoSight({ kind: 'name', ip: server.text, name, from: 'tls' }, zeekTime(r.ts, 'ts'));
 }

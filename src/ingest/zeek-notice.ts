@@ -22,8 +22,7 @@ export function zeekNotice(
     : addresses.optional(r.dst, 'dst');
   const srcPort = ofConnection ? port(ids.orig_p, ids.names.orig_p) : undefined;
   const dstPort = ofConnection ? port(ids.resp_p, ids.names.resp_p) : port(r.p, 'p');
-  const proto = text(r.proto, 'proto');
-  const transport = proto === undefined ? undefined : zeekTransport(proto);
+  const transport = zeekTransport(r.proto, 'proto');
   const timestamp = zeekTime(r.ts, 'ts');
   const uid = text(r.uid, 'uid');
   const communityId = text(r.community_id, 'community_id');

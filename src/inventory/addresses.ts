@@ -1,4 +1,5 @@
 import type { AddressList } from '../events/column-readers.ts';
+import { isOneHost, isOneHostIpv4, addressWord as word } from '../events/ip.ts';
 
 /**
  * A hash of 32 bits of the address at this place, the same in every block and process: what is kept of clients is
@@ -32,23 +33,17 @@ function kindAt(list: AddressList, index: number): number {
   const at = 16 * index;
   const [a, b, c, d] = [word(bytes, at), word(bytes, at + 4), word(bytes, at + 8), word(bytes, at + 12)];
   if (a === 0 && b === 0 && c === 0xffff) return kindOfIpv4(d);
-  if (a >>> 24 === 0xff || (a === 0 && b === 0 && c === 0 && d === 0)) return kinds.several;
+  if (!isOneHost(a, b, c, d)) return kinds.several;
   // fe80::/10 and ::1
   if (a >>> 22 === 0xfe80 >>> 6 || (a === 0 && b === 0 && c === 0 && d === 1)) return kinds.link;
   return kinds.routed;
 }
 
 function kindOfIpv4(value: number): number {
-  const first = value >>> 24;
-  // 0.0.0.0/8, 224.0.0.0/4, 255.255.255.255
-  if (first === 0 || (first >= 224 && first < 240) || value === 0xffffffff) return kinds.several;
+  if (!isOneHostIpv4(value)) return kinds.several;
   // 127.0.0.0/8, 169.254.0.0/16
-  if (first === 127 || value >>> 16 === 0xa9fe) return kinds.link;
+  if (value >>> 24 === 127 || value >>> 16 === 0xa9fe) return kinds.link;
   return kinds.routed;
-}
-
-function word(bytes: Uint8Array, at: number): number {
-  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
 }
 
 /** The mixing steps of MurmurHash3 (x86, 32 bits). */

@@ -2,6 +2,8 @@
 export interface Known {
   /** It was reported before. */
   repeated: boolean;
+  /** One of those reports said that it was answered. */
+  answeredBefore: boolean;
   /** Most bytes that an earlier report of it had; 0 where there is none. */
   bytesBefore: number;
 }
@@ -14,11 +16,12 @@ const bytesAt = 4;
 
 /**
  * Remembers connections that were reported, so that one that is reported again (hourly while it is open, and at its
- * end) counts once, with its bytes so far. A fixed size, whatever comes: 16 bytes a connection, in buckets of four:
+ * end) counts once, with its bytes so far, and once as answered. A fixed size, whatever comes: 16 bytes a connection, in buckets of four:
  *
  * ```
  * | f f f f | t t t t | bytes | bytes | bytes | bytes |     64 bytes
- *   f: 32 bits of the key's hash, 0 for a free slot   t: when it was reported last   bytes: most so far, f64
+ *   f: 32 bits of the key's hash, 0 for a free slot   t: when it was reported last
+ *   bytes: most so far, f64, its sign set (of 0 too) until a report says that it was answered
  * ```
  *
  * A key may be in either of two buckets and goes where there is more room. So nothing is forgotten while two fifths of
@@ -36,7 +39,7 @@ export class ConnectionMemory {
   readonly #mask: number;
   readonly #shift: number;
   #age = 0;
-  readonly #known: Known = { repeated: false, bytesBefore: 0 };
+  readonly #known: Known = { repeated: false, answeredBefore: false, bytesBefore: 0 };
 
   /** @param slots - a power of two from 8 on */
   constructor(slots: number = 2 ** 21) {
@@ -53,7 +56,7 @@ export class ConnectionMemory {
    * Notes a report of the connection that has these two hashes, independent of each other and of 32 bits each.
    * The result is valid until the next call.
    */
-  report(place: number, hash: number, bytes: number): Readonly<Known> {
+  report(place: number, hash: number, bytes: number, answered: boolean): Readonly<Known> {
     const known = this.#known;
     const fingerprint = hash === 0 ? 1 : hash >>> 0;
     const first = firstBucket(place, this.#mask);
@@ -63,17 +66,21 @@ export class ConnectionMemory {
     if (slot < 0) slot = this.#find(second, fingerprint);
     if (slot >= 0) {
       const place = bytesPlace(slot);
+      const before = this.#doubles[place]!;
       known.repeated = true;
-      known.bytesBefore = this.#doubles[place]!;
+      known.answeredBefore = before > 0 || Object.is(before, 0);
+      known.bytesBefore = Math.abs(before);
       this.#words[slot + ages] = age;
-      if (bytes > known.bytesBefore) this.#doubles[place] = bytes;
+      const most = bytes > known.bytesBefore ? bytes : known.bytesBefore;
+      this.#doubles[place] = answered || known.answeredBefore ? most : -most;
       return known;
     }
     slot = this.#slotFor(first, second, age);
     this.#words[slot] = fingerprint;
     this.#words[slot + ages] = age;
-    this.#doubles[bytesPlace(slot)] = bytes;
+    this.#doubles[bytesPlace(slot)] = answered ? bytes : -bytes;
     known.repeated = false;
+    known.answeredBefore = false;
     known.bytesBefore = 0;
     return known;
   }

@@ -1,6 +1,8 @@
 import type { EventBlock } from '../events/block.ts';
+import type { AddressList } from '../events/column-readers.ts';
 import type { IsHome } from '../events/home-networks.ts';
-import { parseAddress, printAddress } from '../events/ip.ts';
+import { isAddress, parseAddress, printAddress } from '../events/ip.ts';
+import { isHostAddress } from './addresses.ts';
 import { writeCodes } from './columns.ts';
 import { PairIndex } from './pair-index.ts';
 import type { NameSource, Sighting } from './sighting.ts';
@@ -11,7 +13,8 @@ const longestName = 253;
 
 /**
  * The names that answers of DNS give to addresses of the home networks: each name with each address once. The name
- * is the one that was asked for, which an answer may reach through aliases.
+ * is the one that was asked for, which an answer may reach through aliases, or that of a reverse lookup. Only what is
+ * asked of a home resolver, or of all hosts of a link, counts: of others, anybody can say anything.
  */
 export function namesInDns(block: EventBlock, isHome: IsHome, from = 0, to: number = block.rows): Sighting[] {
   const answers = block.texts('answers');
@@ -21,8 +24,12 @@ export function namesInDns(block: EventBlock, isHome: IsHome, from = 0, to: numb
   const queryCodes = writeCodes(queries, from, to, new Uint16Array(to));
   const pairs = new PairIndex();
   const rows: number[] = [];
+  const resolvers = block.addresses('dst_ip');
+  const isTrusted = trustedResolvers(resolvers.list, isHome);
   for (let row = from; row < to; row++) {
     if (answerCodes[row] === 0 || queryCodes[row] === 0) continue;
+    const resolver = resolvers.code(row) - 1;
+    if (resolver < 0 || !isTrusted(resolver)) continue;
     // The last row of each pair counts: it has the latest time.
     rows[pairs.of(answerCodes[row]!, queryCodes[row]!)] = row;
   }
@@ -30,16 +37,55 @@ export function namesInDns(block: EventBlock, isHome: IsHome, from = 0, to: numb
   const found: Sighting[] = [];
   for (let i = 0; i < pairs.length; i++) {
     const code = pairs.a[i]!;
+    const query = queries.list.text(pairs.b[i]! - 1);
+    const row = rows[i]!;
+    const tell = (ip: string, name: string | undefined) => {
+      if (name === undefined) return;
+      const source = sourceOf(name, block.numbers('dst_port').at(row));
+      found.push({ kind: 'name', ip, name, from: source, at: block.numbers('timestamp').at(row) });
+    };
+    if (/\.arpa\.?$/i.test(query)) {
+      const ip = reversed(query, isHome);
+      if (ip !== undefined) for (const name of pointers(answers.list.text(code - 1))) tell(ip, nameOf(name));
+      continue;
+    }
     homes[code] ??= homeAddresses(answers.list.text(code - 1), isHome);
     if (homes[code].length === 0) continue;
-    const name = nameOf(queries.list.text(pairs.b[i]! - 1));
-    if (name === undefined) continue;
-    const row = rows[i]!;
-    const source = sourceOf(name, block.numbers('dst_port').at(row));
-    for (const ip of homes[code])
-      found.push({ kind: 'name', ip, name, from: source, at: block.numbers('timestamp').at(row) });
+    const name = nameOf(query);
+    for (const ip of homes[code]) tell(ip, name);
   }
   return found;
+}
+
+/** Of each place of the list, whether it is at home or stands for all hosts of a link: multicast or broadcast. */
+function trustedResolvers(list: AddressList, isHome: IsHome): (place: number) => boolean {
+  const known: (boolean | undefined)[] = [];
+  const bytes = new Uint8Array(16);
+  return (place) => {
+    if (known[place] === undefined) {
+      list.write(place, bytes, 0);
+      known[place] = isHome(bytes) || !isHostAddress(list, place);
+    }
+    return known[place];
+  };
+}
+
+/** The home address that a reverse lookup asks for (RFC 1035, section 3.5; RFC 3596, section 2.5). */
+function reversed(query: string, isHome: IsHome): string | undefined {
+  const [, v4, v6] = /^(?:((?:\d{1,3}\.){4})in-addr|((?:[0-9a-f]\.){32})ip6)\.arpa\.?$/i.exec(query) ?? [];
+  const parts = (v4 ?? v6)?.split('.').slice(0, -1).reverse();
+  if (parts === undefined) return undefined;
+  const text = v4 === undefined ? parts.join('').match(/..../g)!.join(':') : parts.join('.');
+  const bytes = new Uint8Array(16);
+  return parseAddress(text, bytes) && isHome(bytes) ? printAddress(bytes) : undefined;
+}
+
+/** The names that an answer section (JSON) points to. */
+function pointers(json: string): string[] {
+  const records = JSON.parse(json) as { type?: string; data?: string }[];
+  return records.flatMap(({ type, data }) =>
+    data !== undefined && (type === undefined || type === 'PTR') && !isAddress(data) ? [data] : [],
+  );
 }
 
 /** The home addresses among the records of an answer section (JSON). */

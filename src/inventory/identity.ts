@@ -30,7 +30,7 @@ export interface Known {
 }
 
 /** `since` is absent where the address stays whose it was. */
-export type Decision =
+type Decision =
   /** Old evidence of an address that was nobody's then: nothing of it is recorded. */
   | { readonly kind: 'nobody' }
   /** Of an asset that is known; `extends`: its binding has new evidence. */

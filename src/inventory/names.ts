@@ -1,4 +1,3 @@
-import { formats } from '../contract/formats.ts';
 import { isPublicName } from '../events/registered-domain.ts';
 import { limits } from '../limits.ts';
 import { type NameSource, nameSources } from './sighting.ts';
@@ -7,19 +6,11 @@ import { type NameSource, nameSources } from './sighting.ts';
 export interface HeardName {
   readonly name: string;
   readonly from: NameSource;
+  /** The MAC or IP address that it was heard of. */
+  readonly of?: string;
   /** When it was first and last heard, epoch milliseconds. */
   readonly first: number;
   readonly last: number;
-}
-
-/**
- * A host name in its one spelling: lower case, without a final dot. Undefined for what names no host: text with control
- * characters, blanks or wildcards, addresses, the loopback's name, and the names of reverse lookups.
- */
-export function hostName(text: string): string | undefined {
-  const name = text.trim().normalize('NFC').toLowerCase().replace(/\.$/, '');
-  if (!formats.hostname.test(name) || /^[\d.]+$/.test(name)) return undefined;
-  return /^(localhost|local)$|^localhost\.|(^|\.)(in-addr|ip6)\.arpa$/.test(name) ? undefined : name;
 }
 
 /** How exactly it is kept when a name was last heard: names are repeated with every connection. */
@@ -32,8 +23,9 @@ const heardWithinMs = 3_600_000;
  */
 export function withName(
   names: readonly HeardName[],
-  { name, from, at }: { readonly name: string; readonly from: NameSource; readonly at: number },
+  heard: Pick<HeardName, 'name' | 'from' | 'of'> & { readonly at: number },
 ): readonly HeardName[] {
+  const { name, from, at } = heard;
   const known = names.find((each) => each.name === name);
   if (known !== undefined && trust(known.from) <= trust(from)) {
     if (at < known.last + heardWithinMs) return names;
@@ -45,9 +37,10 @@ export function withName(
     if (trust(from) > trust(least.from)) return names;
     others.splice(others.indexOf(least), 1);
   }
-  return [...others, { name, from, first: known?.first ?? at, last: Math.max(at, known?.last ?? at) }].sort(
-    (a, b) => trust(a.from) - trust(b.from) || b.first - a.first,
-  );
+  const of = heard.of ?? known?.of;
+  const times = { first: known?.first ?? at, last: Math.max(at, known?.last ?? at) };
+  const added = { name, from, ...(of === undefined ? {} : { of }), ...times };
+  return [...others, added].sort((a, b) => trust(a.from) - trust(b.from) || b.first - a.first);
 }
 
 /**
@@ -59,6 +52,6 @@ export const standingName = (names: readonly HeardName[]): string | undefined =>
 
 /** The names of two hosts that turned out to be one. */
 export const unitedNames = (a: readonly HeardName[], b: readonly HeardName[]): readonly HeardName[] =>
-  b.reduce((names, { name, from, first }) => withName(names, { name, from, at: first }), a);
+  b.reduce((names, { first, last: _, ...heard }) => withName(names, { ...heard, at: first }), a);
 
 const trust = (from: NameSource): number => nameSources.indexOf(from);

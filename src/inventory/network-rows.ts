@@ -24,14 +24,17 @@ const numberColumns = [
   'src_packets',
   'dst_packets',
 ] as const satisfies readonly ColumnName<'network'>[];
-/** Those that a connection is told by, and its bytes. */
+/** Those that a connection is told by, its bytes, and whether it was answered. */
 const recalled = [
   'src_port',
   'dst_port',
+  'state',
   'src_bytes',
   'dst_bytes',
   'src_payload_bytes',
   'dst_payload_bytes',
+  'src_packets',
+  'dst_packets',
 ] as const satisfies readonly ColumnName<'network'>[];
 const addressColumns = ['src_ip', 'dst_ip'] as const;
 const textColumns = ['src_mac', 'dst_mac', 'transport', 'app_protocol', 'conn_state'] as const;
@@ -51,14 +54,16 @@ export class NetworkRows {
     for (const name of numberColumns) writeNumbers(block.numbers(name), from, to, numbers[name]);
     this.#readEnds(block, from, to);
     for (const name of textColumns) writeCodes(block.texts(name), from, to, codes[name]);
-    this.transportKinds = byCode(block.texts('transport').list, transportKind);
-    this.#handshakes = byCode(block.texts('conn_state').list, handshakeKind);
+    this.#readKinds(block);
   }
 
-  /** Only what connections are told by, and their bytes. */
+  /** Only what connections are told by, their bytes, and whether they were answered. */
   readConnections(block: EventBlock, from: number, to: number): void {
     for (const name of recalled) writeNumbers(block.numbers(name), from, to, this.numbers[name]);
     this.#readEnds(block, from, to);
+    for (const name of ['transport', 'conn_state'] as const)
+      writeCodes(block.texts(name), from, to, this.codes[name]);
+    this.#readKinds(block);
   }
 
   /** Whether there is evidence that the responder answered. */
@@ -81,6 +86,11 @@ export class NetworkRows {
   bytes(row: number): number {
     const { src_bytes, dst_bytes, src_payload_bytes, dst_payload_bytes } = this.numbers;
     return known(src_bytes[row]!, src_payload_bytes[row]!) + known(dst_bytes[row]!, dst_payload_bytes[row]!);
+  }
+
+  #readKinds(block: EventBlock): void {
+    this.transportKinds = byCode(block.texts('transport').list, transportKind);
+    this.#handshakes = byCode(block.texts('conn_state').list, handshakeKind);
   }
 
   #readEnds(block: EventBlock, from: number, to: number): void {

@@ -1,10 +1,12 @@
 import { directions } from '../contract/resources/network-event.ts';
 import type { EventBlock } from '../events/block.ts';
-import type { AddressList, TextColumn, TextList } from '../events/column-readers.ts';
+import type { AddressList, TextList } from '../events/column-readers.ts';
 import { addressHash, isHostAddress, isRoutedAddress } from './addresses.ts';
 import { clientsByService, united } from './client-lists.ts';
 import { ConnectionHashes, fetchedAtOnce } from './connection-hashes.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
+import { ExternalEnds, GatewayMemory } from './gateway-memory.ts';
+import { HostSpans, inOrder } from './host-spans.ts';
 import { NetworkRows, transports } from './network-rows.ts';
 import { PairIndex } from './pair-index.ts';
 import type { FlowFact, FlowSink, HostSeen, ServiceSeen } from './seen.ts';
@@ -26,13 +28,17 @@ export class Observations {
   readonly #hashes = new ConnectionHashes();
   readonly #services = new Tally();
   readonly #clients = new PairIndex();
-  readonly #sources = new Tally();
-  readonly #targets = new Tally();
+  readonly #sources = new HostSpans();
+  readonly #targets = new HostSpans();
   readonly #fact = emptyFact();
 
-  readonly #hostsSeen = new Map<string, Mutable<HostSeen>>();
+  /** By address. */
+  readonly #hostsSeen = new Map<string, HostSeen[]>();
   readonly #servicesSeen = new Map<string, Mutable<ServiceSeen>>();
   readonly #gateways = new Set<string>();
+  /** Of all passes. */
+  readonly #forwarders = new GatewayMemory();
+  #united = 0;
 
   /**
    * Reads rows [from, to) of a block of network events, in their order. Each sink is told of every row, in the same
@@ -55,14 +61,14 @@ export class Observations {
     const srcHashes = hashes(srcs);
     const hashed = this.#hashes;
     hashed.fill(block, srcHashes, numbers, codes, from, to);
-    const gatewayMacs = {
-      src: new Uint8Array(block.texts('src_mac').list.length + 1),
-      dst: new Uint8Array(block.texts('dst_mac').list.length + 1),
-    };
+    const externalSrcs = new ExternalEnds(block.texts('src_mac').list.length + 1);
+    const externalDsts = new ExternalEnds(block.texts('dst_mac').list.length + 1);
     const fact = this.#fact;
     fact.srcs = srcs;
     fact.dsts = dsts;
-    for (const seen of [this.#services, this.#sources, this.#targets]) seen.pairs.clear();
+    this.#services.pairs.clear();
+    this.#sources.begin(srcs.length);
+    this.#targets.begin(dsts.length);
     this.#clients.clear();
 
     const { direction: directionOf, timestamp, duration_ms, dst_port } = numbers;
@@ -78,12 +84,17 @@ export class Observations {
       const answered = rows.answered(row, kind);
       const port = dst_port[row]!;
       const bytes = rows.bytes(row);
-      let connections = 1;
+      let isFirst = true;
+      let isFirstAnswered = answered;
+      let isAnswered = answered;
       let newBytes = bytes;
       if ((row - from) % fetchedAtOnce === 0) hashed.fetch(memory, row, Math.min(row + fetchedAtOnce, to));
       if (hashed.known[row] === 1) {
-        const { repeated, bytesBefore } = memory.report(hashed.places[row]!, hashed.checks[row]!, bytes);
-        if (repeated) connections = 0;
+        const known = memory.report(hashed.places[row]!, hashed.checks[row]!, bytes, answered);
+        const { repeated, answeredBefore, bytesBefore } = known;
+        isFirst = !repeated;
+        isFirstAnswered = answered && !answeredBefore;
+        isAnswered = answered || answeredBefore;
         newBytes = bytes > bytesBefore ? bytes - bytesBefore : 0;
       }
       const first = timestamp[row]!;
@@ -95,7 +106,7 @@ export class Observations {
           this.#targets.at(dst, dst_mac[row]!, first, last);
           if (kind !== transports.icmp && port > 0) {
             const service = this.#services.at((dst << 16) | port, transport, first, last);
-            this.#services.connections[service]! += connections;
+            if (isFirstAnswered) this.#services.connections[service]!++;
             if (app_protocol[row] !== 0) this.#services.app[service] = app_protocol[row]!;
             this.#clients.of(service, src);
           }
@@ -104,9 +115,9 @@ export class Observations {
         if (srcHome && kind === transports.tcp && isHostAddress(srcs, src))
           this.#sources.at(src, src_mac[row]!, first, last);
         if (direction === inbound && src_mac[row] !== 0 && isRoutedAddress(srcs, src))
-          gatewayMacs.src[src_mac[row]!] = 1;
+          externalSrcs.add(src_mac[row]!, src);
         if (direction === outbound && dst_mac[row] !== 0 && isRoutedAddress(dsts, dst))
-          gatewayMacs.dst[dst_mac[row]!] = 1;
+          externalDsts.add(dst_mac[row]!, dst);
       }
 
       if (sinks.length > 0) {
@@ -114,11 +125,12 @@ export class Observations {
         fact.dst = dst;
         fact.srcHome = srcHome;
         fact.dstHome = dstHome;
-        fact.answered = answered;
+        fact.answered = isAnswered;
         fact.port = port;
         fact.transport = transport === 0 ? '' : transportList.text(transport - 1);
         fact.app = app_protocol[row] === 0 ? undefined : appList.text(app_protocol[row]! - 1);
-        fact.connections = connections;
+        const isHostsFirst = isFirstAnswered && dstHome && isHostAddress(dsts, dst);
+        fact.connections = isFirst || isHostsFirst ? 1 : 0;
         fact.bytes = newBytes;
         fact.first = first;
         fact.last = last;
@@ -129,33 +141,59 @@ export class Observations {
     this.#keepHosts(this.#sources, srcs, block.texts('src_mac').list);
     this.#keepHosts(this.#targets, dsts, block.texts('dst_mac').list);
     this.#keepServices(dsts, srcHashes, transportList, appList);
-    this.#keepGateways(block.texts('src_mac'), gatewayMacs.src);
-    this.#keepGateways(block.texts('dst_mac'), gatewayMacs.dst);
+    this.#keepGateways(block.texts('src_mac').list, externalSrcs, srcs);
+    this.#keepGateways(block.texts('dst_mac').list, externalDsts, dsts);
   }
 
   /** Reads of these rows only what connections they report: they were counted before. */
   recall(block: EventBlock, memory: ConnectionMemory, from = 0, to: number = block.rows): void {
     const rows = this.#rows;
     rows.readConnections(block, from, to);
-    const { numbers, codes } = rows;
+    const { numbers, codes, transportKinds } = rows;
     const hashed = this.#hashes;
     hashed.fill(block, hashes(block.addresses('src_ip').list), numbers, codes, from, to);
     for (let row = from; row < to; row++) {
       if ((row - from) % fetchedAtOnce === 0) hashed.fetch(memory, row, Math.min(row + fetchedAtOnce, to));
-      if (hashed.known[row] === 1) memory.report(hashed.places[row]!, hashed.checks[row]!, rows.bytes(row));
+      if (hashed.known[row] !== 1) continue;
+      const answered = rows.answered(row, transportKinds[codes.transport[row]!]!);
+      memory.report(hashed.places[row]!, hashed.checks[row]!, rows.bytes(row), answered);
     }
   }
 
-  /** One for each address with each link-layer address that was seen with it. */
-  hosts(): Iterable<HostSeen> {
-    return this.#hostsSeen.values();
+  /**
+   * The hosts in the order in which they began to be seen: for each address one, or, where it went from one link-layer
+   * address to another, one for each time that it stayed with one.
+   */
+  hosts(): HostSeen[] {
+    const hosts: HostSeen[] = [];
+    const conflicting: HostSeen[] = [];
+    for (const seen of this.#hostsSeen.values()) {
+      const { spans, united } = inOrder(seen);
+      if (united) {
+        this.#united++;
+        conflicting.push(...spans);
+      } else for (const span of spans) hosts.push(span);
+    }
+    hosts.sort((a, b) => a.first - b.first);
+    // These are in the order of their ends.
+    return [...hosts, ...conflicting];
+  }
+
+  /** Addresses that changed hands more often within one pass than is followed. Only grows. */
+  get united(): number {
+    return this.#united;
+  }
+
+  /** How often a link-layer address was forgotten before enough hosts were seen with it. Only grows. */
+  get forgottenForwarders(): number {
+    return this.#forwarders.forgotten;
   }
 
   services(): Iterable<ServiceSeen> {
     return this.#servicesSeen.values();
   }
 
-  /** Link-layer addresses that hosts beyond the home networks were seen with. */
+  /** Link-layer addresses that several hosts beyond the home networks were seen with, in this pass or before. */
   gateways(): Iterable<string> {
     return this.#gateways;
   }
@@ -166,19 +204,14 @@ export class Observations {
     this.#gateways.clear();
   }
 
-  #keepHosts({ pairs, first, last }: Tally, addresses: AddressList, macs: TextList): void {
-    for (let i = 0; i < pairs.length; i++) {
-      const ip = addresses.text(pairs.a[i]!);
-      const mac = pairs.b[i] === 0 ? undefined : macs.text(pairs.b[i]! - 1);
-      const key = mac === undefined ? ip : `${ip} ${mac}`;
-      const host = this.#hostsSeen.get(key);
-      if (host === undefined) {
-        const seen = { ip, first: first[i]!, last: last[i]! };
-        this.#hostsSeen.set(key, mac === undefined ? seen : { ...seen, mac });
-      } else {
-        host.first = Math.min(host.first, first[i]!);
-        host.last = Math.max(host.last, last[i]!);
-      }
+  #keepHosts({ ip, mac, first, last, length }: HostSpans, addresses: AddressList, macs: TextList): void {
+    for (let span = 1; span < length; span++) {
+      const address = addresses.text(ip[span]!);
+      const times = { ip: address, first: first[span]!, last: last[span]! };
+      const seen = mac[span] === 0 ? times : { ...times, mac: macs.text(mac[span]! - 1) };
+      const known = this.#hostsSeen.get(address);
+      if (known === undefined) this.#hostsSeen.set(address, [seen]);
+      else known.push(seen);
     }
   }
 
@@ -213,9 +246,14 @@ export class Observations {
     }
   }
 
-  #keepGateways(macs: TextColumn, seen: Uint8Array): void {
-    for (let code = 1; code < seen.length; code++)
-      if (seen[code] === 1) this.#gateways.add(macs.list.text(code - 1));
+  #keepGateways(macs: TextList, ends: ExternalEnds, addresses: AddressList): void {
+    for (let code = 1; code <= macs.length; code++) {
+      const places = ends.of(code);
+      if (places.length === 0) continue;
+      const mac = macs.text(code - 1);
+      const hashed = Array.from(places, (place) => addressHash(addresses, place));
+      if (this.#forwarders.saw(mac, hashed)) this.#gateways.add(mac);
+    }
   }
 }
 

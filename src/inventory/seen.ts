@@ -17,9 +17,9 @@ export interface ServiceSeen {
   readonly port: number;
   /** Lower case. */
   readonly transport: string;
-  /** Application protocol, where the sensor recognised one. */
+  /** Application protocol in the sensor's word, where it recognised one. */
   readonly name?: string;
-  /** Connections that were not counted before. */
+  /** Connections that were answered and not counted before: one counts with its first report that says so. */
   readonly connections: number;
   /** 32-bit hashes of the addresses that used it, without repetition. */
   readonly clients: Uint32Array;
@@ -37,13 +37,16 @@ export interface FlowFact {
   dst: number;
   srcHome: boolean;
   dstHome: boolean;
-  /** The responder was seen to answer. */
+  /** The responder was seen to answer, in this report of the connection or an earlier one. */
   answered: boolean;
   /** Port of the responder; NaN where there is none. */
   port: number;
   transport: string;
   app: string | undefined;
-  /** 0 for a connection that was reported before, else 1. */
+  /**
+   * 0 for a connection that was reported before, else 1. Of a home host also 1 in the first report that says that a
+   * connection was answered: those before it were of an attempt, which stays counted at the host's network.
+   */
   connections: number;
   /** IP bytes both ways beyond those of an earlier report of the same connection. */
   bytes: number;

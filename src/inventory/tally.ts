@@ -1,14 +1,14 @@
 import { PairIndex } from './pair-index.ts';
 
 /**
- * What the rows of a block say of hosts, or of services: first and last time and more of each pair of codes, in arrays by
- * the number of the pair.
+ * What the rows of a block say of services: first and last time and more of each pair of codes, in arrays by the number
+ * of the pair.
  */
 export class Tally {
   readonly pairs = new PairIndex();
   first = new Float64Array(64);
   last = new Float64Array(64);
-  /** Of services: connections, and the code of the application protocol that was recognised last. */
+  /** Connections, and the code of the application protocol that was recognised last. */
   connections = new Float64Array(64);
   app = new Uint16Array(64);
 

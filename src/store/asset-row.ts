@@ -5,7 +5,7 @@ import { present } from './present.ts';
 /**
  * An asset as stored: a list, whose parts are texts and numbers, so that reading all of them takes 1 µs each where
  * objects take 3. Lists of addresses and host names are joined by line ends, tags are JSON, '' is none; times are epoch
- * milliseconds, 0 for none. What the network and what people said of it is JSON, which only its writer reads.
+ * milliseconds, `unseen` for none. What the network and what people said of it is JSON, which only its writer reads.
  */
 export type AssetRow = readonly [
   name: string,
@@ -29,6 +29,9 @@ export type AssetRow = readonly [
   version: number,
   inner: string,
 ];
+
+/** The time of what wasn't seen yet: before all times of events. */
+export const unseen = -1;
 
 /** Places in a row. */
 export const at = {
@@ -57,7 +60,7 @@ export const at = {
 export const lines = (text: string): string[] => (text === '' ? [] : text.split('\n'));
 export const tagsOf = (json: string): string[] => (json === '' ? [] : JSON.parse(json));
 export const someText = (text: string): string | undefined => (text === '' ? undefined : text);
-const someTime = (ms: number): string | undefined => (ms === 0 ? undefined : new Date(ms).toISOString());
+const someTime = (ms: number): string | undefined => (ms === unseen ? undefined : new Date(ms).toISOString());
 
 /** The attributes of the resource. */
 export function assetOf(row: AssetRow): Asset {

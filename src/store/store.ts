@@ -11,7 +11,7 @@ import type { Role } from '../contract/resources/principal.ts';
 import type { Scan } from '../contract/resources/scan.ts';
 import type { Service } from '../contract/resources/service.ts';
 import type { Topology } from '../contract/resources/topology.ts';
-import type { AssetLookup } from '../events/asset-lookup.ts';
+import type { AssetSnapshot } from '../events/asset-lookup.ts';
 import type { EventFilter, FilterTerm } from '../events/filter.ts';
 import type { Finding } from '../events/finding.ts';
 import type { Table } from '../events/records.ts';
@@ -212,6 +212,8 @@ export interface StoreStatus {
   readonly outbox: number;
   readonly assets: number;
   readonly services: number;
+  /** Among hosts. */
+  readonly topology_edges: number;
   /** What was left out for a limit since the store was opened. */
   readonly limits_reached: Readonly<Partial<Record<LimitName, number>>>;
   readonly bytes: number;
@@ -244,23 +246,25 @@ export interface Store {
   /** NOT_FOUND; VERSION_MISMATCH; INVALID_TRANSITION; CONFLICT as `createAsset`. Lists replace; empty texts take away. */
   changeAsset(id: string, change: AssetUpdateInput, by: Actor, version?: number): Promise<AssetChanged>;
   /** With its services and history. NOT_FOUND; VERSION_MISMATCH. */
-  removeAsset(id: string, by: Actor, version?: number): Promise<void>;
-  /** Everything of `id` becomes that of `into`, which is the result. NOT_FOUND; CONFLICT for an asset with itself. */
-  mergeAssets(id: string, into: string, by: Actor): Promise<AssetChanged>;
+  removeAsset(id: string, version?: number): Promise<void>;
+  /**
+   * Everything of `id` becomes that of `into`, which is the result. NOT_FOUND; VERSION_MISMATCH (`version` is that of
+   * `id`); CONFLICT for an asset with itself.
+   */
+  mergeAssets(id: string, into: string, by: Actor, version?: number): Promise<AssetChanged>;
   /**
    * A new asset with these addresses of `id` (canonical), their past and their services; it is the result. NOT_FOUND;
-   * INVALID_REQUEST for an identifier that isn't the asset's; CONFLICT when none would be left.
+   * VERSION_MISMATCH; INVALID_REQUEST for an identifier that isn't the asset's; CONFLICT when none would be left.
    */
-  splitAsset(id: string, identifiers: readonly string[], by: Actor): Promise<AssetChanged>;
+  splitAsset(id: string, identifiers: readonly string[], by: Actor, version?: number): Promise<AssetChanged>;
   /** The oldest rows, at most `limit`. They stay until settled. */
   outbox(limit: number): Promise<OutboxRow[]>;
   /**
    * Puts a critical event into the outbox whose change is kept elsewhere (files of rules, of the policy), flushed.
    * Called before that change takes effect, so that no change goes unlogged. `id` (UUIDv7) becomes the entry's: with
-   * it, the call may be repeated after WORKER_LOST, and the event is logged once. `call` as in `Actor`. UNAVAILABLE when
-   * the outbox is full.
+   * it, the call may be repeated after WORKER_LOST, and the event is logged once. UNAVAILABLE when the outbox is full.
    */
-  record(event: CriticalEvent, id?: string, call?: string): Promise<void>;
+  record(event: CriticalEvent, id?: string): Promise<void>;
   /** Removes the rows and writes the proof's coordinates to the alerts they came from, in one transaction. */
   settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]>;
   /** The alerts whose entries stand last in the log, as they were settled: the highest leaf first, at most `limit`. */
@@ -382,8 +386,6 @@ export interface TopologyStep {
   readonly seq: number;
   /** Undefined where it is more than subscribers are told. */
   readonly step: Step | undefined;
-  /** New edges were put together, because there are limits.maxTopologyEdges. */
-  readonly collapsed: boolean;
 }
 
 /** What subscribers missed: events with `seq` in [since + 1, …), oldest first. */
@@ -397,15 +399,15 @@ export interface Replay<T> {
   readonly lost: number;
 }
 
-export type { AddressSpan, AssetLookup, Owner } from '../events/asset-lookup.ts';
+export type { AddressSpan, AssetLookup, AssetSnapshot, Owner } from '../events/asset-lookup.ts';
 
 /** Consistent reads of siem.mdb from any thread: synchronous, each on the newest flushed snapshot. */
 export interface StoreReader {
   /**
-   * Whose address it was. `generation` goes on to the newest snapshot; the others read the snapshot of the last call in
-   * this turn of the event loop, so that what is read together agrees.
+   * Whose address it was, as of its last `refresh` or of the last read that names assets, whichever came later. Only
+   * within one turn of the event loop does it stay there.
    */
-  readonly assets: AssetLookup;
+  readonly assets: AssetSnapshot;
   listEvents(query: EventListQuery): ListPage;
   getEvent(table: 'network', id: string): NetworkEvent | undefined;
   getEvent(table: 'dns', id: string): DnsEvent | undefined;
@@ -434,11 +436,11 @@ export interface StoreReader {
   /** A token and whose it is, of one snapshot. */
   holder(jti: string): { readonly token: Token; readonly principal: Principal | undefined } | undefined;
   /** Tokens as they are at `nowMs` (epoch milliseconds), without their hashes. */
-  findTokens(query: ListQuery, nowMs: number): ListPage;
+  listTokens(query: ListQuery, nowMs: number): ListPage;
   /** Principals, without their hashes. */
-  findPrincipals(query: ListQuery): ListPage;
-  /** As they are stored, newest first. */
-  listPrincipals(
+  listPrincipals(query: ListQuery): ListPage;
+  /** As they are stored, hashes and all, newest first. */
+  storedPrincipals(
     page: number,
     perPage: number,
   ): { readonly principals: readonly Principal[]; readonly total: number };

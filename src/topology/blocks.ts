@@ -1,5 +1,5 @@
 import type { AddressList } from '../events/column-readers.ts';
-import { addressBytes } from '../events/ip.ts';
+import { addressBytes, addressWord } from '../events/ip.ts';
 import type { Blocks, Nodes } from './nodes.ts';
 
 /**
@@ -19,7 +19,7 @@ export type Role = (typeof roles)[keyof typeof roles];
 const mapped = 0xffff;
 
 /** The node of an address of a list of IPv4 addresses. */
-export function ipv4Node(nodes: Nodes, value: number, role: Role): number {
+function ipv4Node(nodes: Nodes, value: number, role: Role): number {
   if (value >>> 28 === 14) return nodes.add(0, 0, mapped, 0xe0000000, 100, 0);
   if (value === 0xffffffff) return nodes.add(0, 0, mapped, value, 128, 0);
   if (role === roles.host) return nodes.add(0, 0, mapped, value, 128, 1);
@@ -29,11 +29,7 @@ export function ipv4Node(nodes: Nodes, value: number, role: Role): number {
 /** The node of an address of any list. */
 export function addressNode(nodes: Nodes, list: AddressList, index: number, role: Role): number {
   if (list.v4 !== undefined) return ipv4Node(nodes, list.v4[index]!, role);
-  const word = (place: number): number => {
-    const at = 16 * index + 4 * place;
-    const { bytes } = list;
-    return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0;
-  };
+  const word = (place: number): number => addressWord(list.bytes, 16 * index + 4 * place);
   const w0 = word(0);
   const w1 = word(1);
   const w2 = word(2);

@@ -1,5 +1,6 @@
 import type { Topology } from '../contract/resources/topology.ts';
-import { type Edges, maxPorts, maxProtocols } from './edges.ts';
+import { maxPorts, maxProtocols } from '../contract/resources/topology.ts';
+import type { Edges } from './edges.ts';
 import { type Blocks, isGroup, printBlock } from './nodes.ts';
 
 type Node = Topology['nodes'][number];

@@ -1,8 +1,6 @@
-import { copied, mix, Nodes } from './nodes.ts';
-
-/** What is kept of an edge's ports and protocols: the lowest, the first in order. So it is the same however added up. */
-export const maxPorts = 16;
-export const maxProtocols = 8;
+import { maxPorts, maxProtocols } from '../contract/resources/topology.ts';
+import { finish } from '../inventory/addresses.ts';
+import { copied, Nodes } from './nodes.ts';
 
 /** Rows of flows dated so far ahead that they belong to no hour or day; they are in the whole all the same. */
 export const noHour = 0xffffffff;
@@ -129,7 +127,9 @@ export class Edges {
   }
 
   #hash(bucket: number, source: number, target: number): number {
-    return mix(Math.imul(source, 0x9e3779b1) ^ Math.imul(bucket, 0x85ebca6b) ^ mix(target ^ this.#seed));
+    return finish(
+      Math.imul(source, 0x9e3779b1) ^ Math.imul(bucket, 0x85ebca6b) ^ finish(target ^ this.#seed),
+    );
   }
 
   #insert(slot: number, bucket: number, source: number, target: number): number {

@@ -1,5 +1,6 @@
+import { finish } from '../inventory/addresses.ts';
 import { subnetOf } from './blocks.ts';
-import { type Blocks, hashBlock, mix, Nodes } from './nodes.ts';
+import { type Blocks, hashBlock, Nodes } from './nodes.ts';
 import { pairHash, SeenSet } from './seen-set.ts';
 import type { Segment } from './segment.ts';
 
@@ -41,7 +42,7 @@ export class KnownGraph {
   readonly #seeds: readonly [number, number];
 
   constructor(seed: number) {
-    this.#seeds = [mix(seed ^ 0x5bd1e995), mix(seed ^ 0x1b873593)];
+    this.#seeds = [finish(seed ^ 0x5bd1e995), finish(seed ^ 0x1b873593)];
   }
 
   hasNode(blocks: Blocks, node: number): boolean {

@@ -1,6 +1,6 @@
 import { Edges } from './edges.ts';
 import { compareBlocks, Nodes } from './nodes.ts';
-import { encodeSegments, maxSegmentRows, Segment } from './segment.ts';
+import { encodeSegments, maxSegmentRows, type Segment } from './segment.ts';
 
 /** Segments in order, read one at a time as they are needed. */
 export type Run = Iterator<Segment>;
@@ -96,10 +96,4 @@ function compareRows(a: Row, b: Row): number {
     compareBlocks(a.segment, a.segment.source[a.row]!, b.segment, b.segment.source[b.row]!) ||
     compareBlocks(a.segment, a.segment.target[a.row]!, b.segment, b.segment.target[b.row]!)
   );
-}
-
-/** Merges whole segments: associative and commutative, whatever they hold. */
-export function mergeSegments(segments: readonly Segment[]): Segment[] {
-  const runs = segments.map((segment) => [segment].values());
-  return Array.from(mergeRuns(runs), (bytes) => new Segment(bytes));
 }

@@ -1,4 +1,5 @@
 import { printAddress, printIpv4 } from '../events/ip.ts';
+import { finish } from '../inventory/addresses.ts';
 
 /**
  * Network blocks, each once, by a small number. A block is the 128 bits of its first address, as four words, and the
@@ -50,6 +51,27 @@ export class Nodes {
       from.prefix[node]!,
       from.home[node]!,
     );
+  }
+
+  /** Whether a block of another list is there. */
+  has(from: Blocks, node: number): boolean {
+    const w0 = from.w0[node]!;
+    const w1 = from.w1[node]!;
+    const w2 = from.w2[node]!;
+    const w3 = from.w3[node]!;
+    const prefix = from.prefix[node]!;
+    const mask = this.#slots.length - 1;
+    for (let slot = hashBlock(w0, w1, w2, w3, prefix, this.#seed) & mask; ; slot = (slot + 1) & mask) {
+      const known = this.#slots[slot]!;
+      if (known < 0) return false;
+      if (this.prefix[known] === prefix && compareBlocks(this, known, from, node) === 0) return true;
+    }
+  }
+
+  /** Gives the memory back at once: it is not to be used any more. */
+  release(): void {
+    for (const { buffer } of [this.w0, this.w1, this.w2, this.w3, this.prefix, this.home, this.#slots])
+      buffer.transfer(0);
   }
 
   #insert(slot: number, w0: number, w1: number, w2: number, w3: number, prefix: number, home: number) {
@@ -107,16 +129,9 @@ export interface Blocks {
 
 /** 32 bits, spread evenly whatever the addresses (the finalizer of MurmurHash3, after every word). */
 export function hashBlock(w0: number, w1: number, w2: number, w3: number, prefix: number, seed: number) {
-  let hash = mix(seed ^ w3);
-  hash = mix(hash ^ w2 ^ (prefix << 24));
-  return mix(hash ^ mix(w1 ^ Math.imul(w0, 0x9e3779b1) ^ seed));
-}
-
-export function mix(hash: number): number {
-  let h = hash;
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
+  let hash = finish(seed ^ w3);
+  hash = finish(hash ^ w2 ^ (prefix << 24));
+  return finish(hash ^ finish(w1 ^ Math.imul(w0, 0x9e3779b1) ^ seed));
 }
 
 /** By address, then the wider block first. */

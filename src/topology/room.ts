@@ -1,14 +1,13 @@
+import { maxPorts, maxProtocols } from '../contract/resources/topology.ts';
+import { limits } from '../limits.ts';
 import { collapsed, everything } from './blocks.ts';
-import { Edges, maxPorts, maxProtocols } from './edges.ts';
+import { Edges } from './edges.ts';
 import type { KnownGraph } from './known-graph.ts';
 import type { Blocks, Nodes } from './nodes.ts';
 
-/** Edges that the graph may have past the limit, of which both ends are widened already. */
-const widened = 65_536;
-
 /**
  * The edges, so that the graph has no more than `max` and some: past it, new ones become edges of their networks and
- * of everything outside; past 65,536 of those, of everything. `edges` itself where there is room for all.
+ * of everything outside; past limits.maxWidenedTopologyEdges of those, of everything. `edges` itself where there is room for all.
  */
 export function withinRoom(
   edges: Edges,
@@ -31,7 +30,7 @@ export function withinRoom(
     let [source, target] = [-1, -1];
     for (const [widen, room] of [
       [asItIs, max],
-      [collapsed, max + widened],
+      [collapsed, max + limits.maxWidenedTopologyEdges],
       [everything, Number.POSITIVE_INFINITY],
     ] as const) {
       [source, target] = place(widen, row);

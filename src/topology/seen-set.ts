@@ -1,4 +1,4 @@
-import { mix } from './nodes.ts';
+import { finish } from '../inventory/addresses.ts';
 
 /**
  * Remembers 64-bit hashes, 8 bytes each and as much again for room: what was in the graph before. That two of a million
@@ -48,5 +48,5 @@ export class SeenSet {
 
 /** One half of the hash of a pair, in this order; never 0, which stands for a free place. */
 export function pairHash(a: number, b: number, kind: number): number {
-  return mix(Math.imul(mix(a ^ kind), 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b) ^ (b >>> 15)) || 1;
+  return finish(Math.imul(finish(a ^ kind), 0x9e3779b1) ^ Math.imul(b, 0x85ebca6b) ^ (b >>> 15)) || 1;
 }

@@ -1,5 +1,5 @@
+import { maxPorts, maxProtocols } from '../contract/resources/topology.ts';
 import type { Edges } from './edges.ts';
-import { maxPorts, maxProtocols } from './edges.ts';
 import { type Blocks, sortedNodes } from './nodes.ts';
 
 /**
@@ -43,15 +43,7 @@ export class Segment implements Blocks {
   constructor(bytes: Uint8Array) {
     const given = bytes.byteOffset % 8 === 0 ? bytes : Uint8Array.prototype.slice.call(bytes);
     const buffer = given.buffer;
-    let at = given.byteOffset;
-    const f64 = (length: number) => new Float64Array(buffer, taken(8 * length), length);
-    const u32 = (length: number) => new Uint32Array(buffer, taken(4 * length), length);
-    const u16 = (length: number) => new Uint16Array(buffer, taken(2 * length), length);
-    const u8 = (length: number) => new Uint8Array(buffer, taken(length), length);
-    function taken(length: number): number {
-      at += length;
-      return at - length;
-    }
+    const { f64, u32, u16, u8 } = arraysIn(buffer, given.byteOffset);
     const [version, rows, nodes, texts, ports, protocols, minBucket, maxBucket] = u32(
       headerWords,
     ) as unknown as [number, number, number, number, number, number, number, number];
@@ -78,7 +70,8 @@ export class Segment implements Blocks {
     this.ports = u16(ports);
     this.prefix = u8(nodes);
     this.home = u8(nodes);
-    const utf8 = Buffer.from(buffer as ArrayBuffer, at, textStart[texts]!);
+    const textBytes = u8(textStart[texts]!);
+    const utf8 = Buffer.from(textBytes.buffer as ArrayBuffer, textBytes.byteOffset, textBytes.length);
     this.texts = Array.from({ length: texts }, (_, i) =>
       utf8.toString('utf8', textStart[i]!, textStart[i + 1]!),
     );
@@ -112,6 +105,21 @@ export class Segment implements Blocks {
     }
     return low;
   }
+}
+
+/** Makes arrays of so many numbers, one behind the other. */
+function arraysIn(buffer: ArrayBufferLike, start: number) {
+  let at = start;
+  const taken = (length: number): number => {
+    at += length;
+    return at - length;
+  };
+  return {
+    f64: (length: number) => new Float64Array(buffer, taken(8 * length), length),
+    u32: (length: number) => new Uint32Array(buffer, taken(4 * length), length),
+    u16: (length: number) => new Uint16Array(buffer, taken(2 * length), length),
+    u8: (length: number) => new Uint8Array(buffer, taken(length), length),
+  };
 }
 
 const formatVersion = 1;
@@ -179,15 +187,7 @@ function encode(edges: Edges, order: Uint32Array, byAddress: Uint32Array): Uint8
   const size = 32 * rows + 4 * words + 2 * ports + 2 * used.length + textBytes;
   const out = new Uint8Array(size);
   const { buffer } = out;
-  let at = 0;
-  const f64 = (length: number) => new Float64Array(buffer, taken(8 * length), length);
-  const u32 = (length: number) => new Uint32Array(buffer, taken(4 * length), length);
-  const u16 = (length: number) => new Uint16Array(buffer, taken(2 * length), length);
-  const u8 = (length: number) => new Uint8Array(buffer, taken(length), length);
-  function taken(length: number): number {
-    at += length;
-    return at - length;
-  }
+  const { f64, u32, u16, u8 } = arraysIn(buffer, 0);
   const least = edges.bucket[order[0]!]!;
   const greatest = edges.bucket[order[rows - 1]!]!;
   u32(headerWords).set([formatVersion, rows, used.length, texts.length, ports, protocols, least, greatest]);
@@ -233,8 +233,7 @@ function encode(edges: Edges, order: Uint32Array, byAddress: Uint32Array): Uint8
     home[i] = nodes.home[node]!;
   }
   for (const [i, text] of texts.entries()) {
-    out.set(text, at);
-    at += text.length;
+    u8(text.length).set(text);
     textStart[i + 1] = textStart[i]! + text.length;
   }
   return out;

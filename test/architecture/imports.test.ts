@@ -59,8 +59,10 @@ const layers: Record<string, Layer> = {
       'data-folder',
     ],
   },
-  discovery: { may: ['contract', 'events', 'rpc', 'errors', 'limits'], types: ['store'] },
+  discovery: { may: ['contract', 'events', 'rpc', 'errors', 'limits', 'worker-url'], types: ['store'] },
   'data-folder': { may: ['private-files'] },
+  requirements: { may: ['config', 'http', 'witness'] },
+  announce: { may: ['ledger', 'version'], types: ['config'] },
   auth: {
     may: ['contract', 'errors', 'limits', 'durable-file', 'keyed-slots', 'address-group'],
     types: ['store', 'ledger'],

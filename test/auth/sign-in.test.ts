@@ -92,7 +92,7 @@ describe('the first start', () => {
     const { id } = reader.principalByName('admin')!;
     await store.changePrincipal(id, { name: 'root-ops' }, system);
     await ensureAdministrator({ reader, writer, sources }, password, (generated) => shown.push(generated));
-    expect([reader.principalByName('admin'), reader.listPrincipals(1, 10).total]).toEqual([undefined, 1]);
+    expect([reader.principalByName('admin'), reader.storedPrincipals(1, 10).total]).toEqual([undefined, 1]);
     expect(shown).toEqual([]);
   });
 
@@ -101,7 +101,7 @@ describe('the first start', () => {
     const shown: string[] = [];
     await ensureAdministrator(
       {
-        reader: { listPrincipals: () => ({ principals: [], total: 0 }) },
+        reader: { storedPrincipals: () => ({ principals: [], total: 0 }) },
         writer: { createPrincipal: async (principal) => void created.push(principal) },
         sources: { now: () => start, newId: () => uuid7(start) },
       },

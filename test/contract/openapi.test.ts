@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { channels } from '../../src/contract/channels.ts';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { type OperationId, operationIds, routeOf } from '../../src/contract/routes.ts';
 
@@ -115,4 +116,14 @@ describe('the OpenAPI document', () => {
   it('carries no name of a property as a reference', () => {
     expect(document.components.schemas).toHaveProperty('Alert.properties.title.type', 'string');
   });
+});
+
+it('says what a socket of all channels can be subscribed to, and by whom', () => {
+  const { description } = document.paths['/ws']!.get as unknown as { description: string };
+  for (const [name, { operation }] of Object.entries(channels))
+    expect(description).toContain(`${name} (${operation})`);
+  for (const operation of operationIds) {
+    const channel = routeOf(operation).websocket?.channel;
+    if (channel !== undefined) expect(channels[channel].operation).toBe(operation);
+  }
 });

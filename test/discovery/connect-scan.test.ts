@@ -52,6 +52,7 @@ describe('real servers on loopback', () => {
       hosts_up: 2,
       services_found: 7,
       services_skipped: 0,
+      banners_skipped: 0,
     });
     const [first, second] = hosts.toSorted((a, b) => (a.ip < b.ip ? -1 : 1));
     expect(first?.ip).toBe('127.0.0.1');
@@ -193,7 +194,7 @@ describe('whoever listens there', () => {
       ),
       { bannerTimes: brief },
     );
-    expect(counts.services_found).toBe(servers.length);
+    expect(counts).toMatchObject({ services_found: servers.length, banners_skipped: 20 });
     const named = hosts[0]!.services.filter(({ name }) => name !== undefined);
     expect(named).toHaveLength(limits.maxScanBannersPerHost);
   });

@@ -227,6 +227,19 @@ describe('a restart', () => {
     expect(parts.reader.unfinishedScans()).toEqual([]);
   });
 
+  test('leaves what was found so far, as of the last progress that was stored', async () => {
+    const open = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
+    const { scans, reader } = queue();
+    // One after the other, five a second.
+    const { id } = await scans.start({ targets: ['127.0.0.0/25'], ports: String(open.port), rate: 5 }, 'ana');
+    const found = () => reader.getScan(id)?.result;
+    while (reader.getScan(id)?.status !== 'running') await delay(5);
+    expect(found()).toMatchObject({ assets_created: 0 });
+    while ((found()?.assets_created ?? 0) === 0) await delay(20);
+    expect(reader.getScan(id)?.status).toBe('running');
+    await scans.close();
+  });
+
   test('that is orderly says so at once, and leaves what waits', async () => {
     const { scans, reader, ...parts } = queue();
     const [running, waiting] = [await scans.start(endless, 'a'), await scans.start(endless, 'b')];
@@ -304,16 +317,44 @@ describe('what goes wrong', () => {
   });
 
   test('what may not be scanned is refused by name, and not remembered', async () => {
-    const { scans, reader } = queue();
+    const reached: string[] = [];
+    const { scans, reader } = queue({ limitReached: (limit) => reached.push(limit) });
     const field = (input: ScanInput) =>
       scans.start(input, 'a').then(
         () => undefined,
         (error: ServiceError) => error.details?.field,
       );
-    expect(await field({ targets: ['127.0.0.1', '10.0.0.1'] })).toBe('targets[1]');
+    expect(await field({ targets: ['127.0.0.1', '10.0.0.1'] })).toBe('targets.1');
     expect(await field({ targets: ['127.0.0.1'], ports: 'x' })).toBe('ports');
     expect(await field({ targets: ['127.0.0.0/16'], ports: '1-1000' })).toBe('ports');
     expect(await field({ targets: ['127.0.0.1'], engine: 'nmap' })).toBe('engine');
+    expect(await field({ targets: ['127.0.0.0/15'] })).toBe('targets.0');
+    expect(reached).toEqual(['maxScanProbes', 'maxScanHosts']);
     expect(reader.lastScan()).toBeUndefined();
+  });
+
+  test('a limit that a scan reached is counted when it ends', async () => {
+    const reached: string[] = [];
+    const counts = { hosts_done: 1, probes_done: 1, hosts_up: 1, services_found: 9 };
+    const { scans, over } = queue({
+      limitReached: (limit) => reached.push(limit),
+      openScanner: async () => ({
+        api: {
+          begin: async () => undefined,
+          cancel: async () => undefined,
+          news: async () => ({
+            counts: { ...counts, services_skipped: 1, banners_skipped: 2 },
+            hosts: [],
+            end: { outcome: 'failed', error: 'too much', limit: 'maxNmapOutputBytes' },
+          }),
+        },
+        close: async () => undefined,
+      }),
+    });
+    const { id } = await scans.start({ targets: ['127.0.0.1'], ports: '1' }, 'a');
+    const { result } = await over(id);
+    expect(result).toMatchObject({ services_found: 9, services_skipped: 1 });
+    expect(result).not.toHaveProperty('banners_skipped');
+    expect(reached).toEqual(['maxScanServicesPerHost', 'maxScanBannersPerHost', 'maxNmapOutputBytes']);
   });
 });

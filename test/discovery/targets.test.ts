@@ -40,7 +40,7 @@ describe('targets', () => {
   test('IPv4-mapped addresses are the IPv4 ones', () => {
     expect(hosts(['::ffff:127.0.0.1', '127.0.0.1'], ['127.0.0.0/8'])).toEqual(['127.0.0.1']);
     expect(hosts(['::ffff:127.0.0.0/126'], ['127.0.0.0/8'])).toEqual(['127.0.0.1', '127.0.0.2']);
-    expect(refused(['::ffff:10.0.0.1'], ['127.0.0.0/8', '::/0'])).toBe('targets[0]');
+    expect(refused(['::ffff:10.0.0.1'], ['127.0.0.0/8', '::/0'])).toBe('targets.0');
   });
 
   test('are refused by name where they are none', () => {
@@ -56,17 +56,17 @@ describe('targets', () => {
       '1.2.3.4/',
       'fe80::1%eth0',
     ])
-      expect(refused(['127.0.0.1', bad]), bad).toBe('targets[1]');
+      expect(refused(['127.0.0.1', bad]), bad).toBe('targets.1');
   });
 
   test('are refused outside of the allowed networks, half outside too', () => {
     const allowed = ['127.0.0.0/8', '::1/128', '10.0.0.0/25', '10.0.0.128/25'];
     expect(refused(['127.0.0.1', '10.0.0.0/24', '::1'], allowed)).toBeUndefined();
-    expect(refused(['10.0.0.0/23'], allowed)).toBe('targets[0]');
-    expect(refused(['127.0.0.1', '10.0.1.0'], allowed)).toBe('targets[1]');
-    expect(refused(['0.0.0.0/0'], allowed)).toBe('targets[0]');
-    expect(refused(['::/0'], allowed)).toBe('targets[0]');
-    expect(refused(['127.0.0.1'], [])).toBe('targets[0]');
+    expect(refused(['10.0.0.0/23'], allowed)).toBe('targets.0');
+    expect(refused(['127.0.0.1', '10.0.1.0'], allowed)).toBe('targets.1');
+    expect(refused(['0.0.0.0/0'], allowed)).toBe('targets.0');
+    expect(refused(['::/0'], allowed)).toBe('targets.0');
+    expect(refused(['127.0.0.1'], [])).toBe('targets.0');
   });
 
   test('are single hosts', () => {
@@ -80,15 +80,15 @@ describe('targets', () => {
       'fe80::1',
       '239.0.0.0/30',
     ])
-      expect(refused([bad]), bad).toBe('targets[0]');
+      expect(refused([bad]), bad).toBe('targets.0');
   });
 
   test('are at most so many', () => {
     expect(limits.maxScanHosts).toBe(65_536);
     expect(refused(['10.0.0.0/16', '10.1.0.1', '10.1.0.2'])).toBeUndefined();
-    expect(refused(['10.0.0.0/16', '10.1.0.1', '10.1.0.2', '10.1.0.3'])).toBe('targets[3]');
-    expect(refused(['10.0.0.0/15'])).toBe('targets[0]');
-    expect(refused(['2001:db8::/32'])).toBe('targets[0]');
+    expect(refused(['10.0.0.0/16', '10.1.0.1', '10.1.0.2', '10.1.0.3'])).toBe('targets.3');
+    expect(refused(['10.0.0.0/15'])).toBe('targets.0');
+    expect(refused(['2001:db8::/32'])).toBe('targets.0');
     expect(refused(Array.from({ length: limits.maxScanTargets }, () => '10.0.0.0/16'))).toBeUndefined();
   });
 

@@ -33,8 +33,10 @@ const put = (id: string, json: unknown, headers?: Headers) =>
 const get = (id: string) => call('getAsset', `GET /api/v1/assets/${id}`);
 const remove = (id: string, headers?: Headers) =>
   call('deleteAsset', `DELETE /api/v1/assets/${id}`, undefined, headers);
-const merge = (id: string, json: unknown) => call('mergeAsset', `POST /api/v1/assets/${id}/merge`, json);
-const split = (id: string, json: unknown) => call('splitAsset', `POST /api/v1/assets/${id}/split`, json);
+const merge = (id: string, json: unknown, headers?: Headers) =>
+  call('mergeAsset', `POST /api/v1/assets/${id}/merge`, json, headers);
+const split = (id: string, json: unknown, headers?: Headers) =>
+  call('splitAsset', `POST /api/v1/assets/${id}/split`, json, headers);
 
 const itemIn = ({ status, body }: { status: number; body: unknown }, wanted = 200): Item => {
   if (status !== wanted) throw new Error(`${status} ${JSON.stringify(body)}`);
@@ -139,13 +141,23 @@ describe('an asset by hand', () => {
   });
 
   test('of an older version is not changed', async () => {
-    const { id } = await create({ name: 'versioned' });
+    const { id } = await create({ name: 'versioned', ip_addresses: ['10.9.9.1', '10.9.9.2'] });
+    const { id: other } = await create({ name: 'another' });
     await put(id, { notes: 'a' });
-    for (const change of [put(id, { notes: 'b' }, { 'if-match': '"1"' }), remove(id, { 'if-match': '"1"' })])
+    const outdated = { 'if-match': '"1"' };
+    const identifiers = ['10.9.9.1'];
+    for (const change of [
+      put(id, { notes: 'b' }, outdated),
+      remove(id, outdated),
+      merge(id, { into: other }, outdated),
+      split(id, { identifiers }, outdated),
+    ])
       expect(failure(await change).slice(0, 2)).toEqual([412, 'VERSION_MISMATCH']);
+    expect((await merge(other, { into: id }, outdated)).status).toBe(200);
+    expect((await split(id, { identifiers }, { 'if-match': '"3"' })).status).toBe(201);
     expect(failure(await put(id, {}, { 'if-match': '1' }))).toEqual([400, 'INVALID_REQUEST', 'if-match']);
     expect((await read(id)).notes).toBe('a');
-    expect((await remove(id, { 'if-match': '"2"' })).status).toBe(204);
+    expect((await remove(id, { 'if-match': '"4"' })).status).toBe(204);
   });
 
   test('retires and comes back', async () => {
@@ -187,6 +199,9 @@ const badAddresses = [
 const badMacs = ['', '00:1b:63', 'ff:ff:ff:ff:ff:ff', '01:00:5e:00:00:fb', '00:00:00:00:00:00', 'eth0', 7];
 const badNames = ['', 'a b', '-a', 'a..b', '10.0.0.1', 'http://a', 'x'.repeat(254), 7];
 
+/** Control characters, and what ends a line. */
+const controls = ['a\u0000b', 'a\nb', 'a\tb', 'a\u0085b', 'a\u2028b'];
+
 /** Each field with values that it must not have, and what the answer names. */
 const wrong: readonly (readonly [field: string, named: string, values: readonly unknown[]])[] = [
   ['name', 'name', [...text(255), '', ' \t']],
@@ -216,6 +231,12 @@ const wrong: readonly (readonly [field: string, named: string, values: readonly 
       ['a', 'a'],
     ],
   ],
+  ['name', 'name', controls],
+  ['os', 'os', controls],
+  ['vendor', 'vendor', controls],
+  ['owner', 'owner', controls],
+  ['tags', 'tags.0', controls.map((bad) => [bad])],
+  ['notes', 'notes', ['a\u0000b', 'a\u001bb']],
   ['notes', 'notes', text(10_000)],
   ['state', 'state', ['new', '', 1, null]],
   ['source', 'source', ['manual']],

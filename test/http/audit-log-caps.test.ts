@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AuditRecord } from '../../src/contract/resources/audit-record.ts';
 import { AuditCaps } from '../../src/http/audit-caps.ts';
+import type { AuditedAs } from '../../src/http/audited-call.ts';
 import { limits } from '../../src/limits.ts';
 
 const minute = 60_000;
@@ -24,8 +25,8 @@ function call(changes: Partial<AuditRecord> = {}): AuditRecord {
 function caps() {
   const it = new AuditCaps();
   expect(it.due(start)).toEqual([]);
-  const admitted = (calls: Iterable<AuditRecord>, now = start) =>
-    Array.from(calls, (record) => it.admit(record, now)).filter((limit) => limit === undefined).length;
+  const admitted = (calls: Iterable<AuditRecord>, as: AuditedAs = 'account') =>
+    Array.from(calls, (record) => it.admit(record, as, start)).filter((limit) => limit === undefined).length;
   return { it, admitted };
 }
 
@@ -37,7 +38,7 @@ describe('what one caller does often', () => {
   test('is counted past its share of the minute, and told once the minute is over', () => {
     const { it, admitted } = caps();
     expect(admitted(times(25, (k) => call({ request_id: `r${k}`, actor_name: `name ${k}` })))).toBe(10);
-    expect(it.admit(call(), start)).toBe('auditFailuresPerMinute');
+    expect(it.admit(call(), 'account', start)).toBe('auditFailuresPerMinute');
     expect(it.due(start + minute - 1)).toEqual([]);
     expect(it.due(start + minute)).toEqual([
       {
@@ -52,7 +53,7 @@ describe('what one caller does often', () => {
       },
     ]);
     expect(it.due(start + 2 * minute)).toEqual([]);
-    expect(it.admit(call(), start + 2 * minute)).toBeUndefined();
+    expect(it.admit(call(), 'account', start + 2 * minute)).toBeUndefined();
   });
 
   test('is told apart by operation and by how it ended', () => {
@@ -81,6 +82,17 @@ describe('what one caller does often', () => {
     expect(admitted(reads('01900000-0000-7000-8000-00000000000b'))).toBe(limits.auditSuccessesPerMinute);
     expect(admitted([call({ actor: principal, outcome: 'refused', code: 'FORBIDDEN' })])).toBe(1);
     expect(callsIn(it.due(start, true))).toBe(2 * (100 - limits.auditSuccessesPerMinute));
+  });
+
+  test('by reading takes nothing from the share of changes, nor the other way round', () => {
+    const { it, admitted } = caps();
+    const successes = (operation: string) =>
+      times(100, () => call({ actor: principal, operation, outcome: 'success' }));
+    const share = limits.auditSuccessesPerMinute;
+    expect(admitted(successes('listPrincipals'), 'read')).toBe(share);
+    expect(admitted(successes('updateAlert'))).toBe(share);
+    expect(admitted(successes('getPrincipal'), 'read')).toBe(0);
+    expect(callsIn(it.due(start, true))).toBe(300 - 2 * share);
   });
 
   test.each([
@@ -133,7 +145,7 @@ describe('a flood from many addresses', () => {
     let records = 0;
     for (let now = start; now < start + 24 * 60 * minute; now += minute) {
       records += it.due(now).length;
-      for (const record of flood(100)) if (it.admit(record, now) === undefined) records++;
+      for (const record of flood(100)) if (it.admit(record, 'account', now) === undefined) records++;
     }
     expect(records).toBeLessThan(33_000);
   });
@@ -151,7 +163,9 @@ describe('a flood from many addresses', () => {
       ...record,
       outcome: 'success' as const,
     }));
-    const reached = successes.map((record) => it.admit(record, start)).filter((limit) => limit !== undefined);
+    const reached = successes
+      .map((record) => it.admit(record, 'account', start))
+      .filter((limit) => limit !== undefined);
     expect(reached).toEqual(['maxAuditStrangers']);
   });
 });

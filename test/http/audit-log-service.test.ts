@@ -182,6 +182,24 @@ test('a change of a password is on its principal, a logout on its token', { time
   expect(here.data.map(({ attributes }) => attributes.operation)).toEqual(['changePassword']);
 });
 
+test('a deletion of an asset names it, however much was changed before', { timeout: 60_000 }, async () => {
+  const assetOf = async (name: string) =>
+    ((await call(service, 'createAsset', { token: admin, json: { name } })).body as { data: Item }).data.id;
+  const ids = [await assetOf('printer'), await assetOf('camera')];
+  for (let n = 0; n < 65; n++)
+    await call(service, 'updateAsset', { token: admin, params: [ids[0]!], json: { owner: `owner ${n}` } });
+  for (const id of ids) {
+    const [status, record] = await recorded('deleteAsset', { token: admin, params: [id] });
+    expect([status, record]).toMatchObject([
+      204,
+      { actor: adminId, actor_name: 'admin', resource: { type: 'asset', id }, outcome: 'success' },
+    ]);
+  }
+  expect((await page(`resource_type=asset&resource_id=${ids[1]}&sort=time`)).data).toMatchObject(
+    ['createAsset', 'deleteAsset'].map((operation) => ({ attributes: { operation } })),
+  );
+});
+
 test('a stop writes what waits, counts included; no record has a secret', { timeout: 60_000 }, async () => {
   for (let n = 0; n < 30; n++) await call(service, 'rotateKey', { json: { purpose: 'access-token' } });
   expect(await service.stop()).toBe(0);

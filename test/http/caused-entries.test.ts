@@ -1,95 +1,134 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
-import { type AuditedAs, auditedCall } from '../../src/http/audited-call.ts';
-import { caused, during, toBeLogged, toldOfCalls } from '../../src/http/caused-entries.ts';
+/** The record of a call names the entries that the call caused, and those of no other. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, expect, test } from 'vitest';
+import { openAccessPolicy } from '../../src/auth/access-policy.ts';
+import type { AuditRecord } from '../../src/contract/resources/audit-record.ts';
+import type { OperationId } from '../../src/contract/routes.ts';
+import { ServiceError } from '../../src/errors.ts';
+import { AuditLog } from '../../src/http/audit-log.ts';
+import { auditedCall } from '../../src/http/audited-call.ts';
 import { noContent } from '../../src/http/reply.ts';
+import { endpoints } from '../../src/http/routes/index.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
 import type { Store } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/uuid.ts';
+import { serve, stopAll } from './serve.ts';
+import { openService, password, type Service } from './service.ts';
 
-const callOf = (audited: AuditedAs = 'administration') =>
-  auditedCall({ operation: 'revokeToken', audited }, new Map(), 'r', '::1')!;
-
-const by = { id: 'ann', name: 'Ann', roles: ['admin'] };
-
-/** Stands for the store's thread: says through which call it was asked. */
-const asked: (string | undefined)[] = [];
-const store = toldOfCalls({
-  async revokeToken(_jti, actor) {
-    await turn();
-    asked.push(actor.call);
-    expect(actor).toEqual({
-      id: 'ann',
-      name: 'Ann',
-      ...(actor.call === undefined ? {} : { call: actor.call }),
-    });
-    return true;
-  },
-  async record(_event, _id, call) {
-    asked.push(call);
-  },
-} as Partial<Store> as Store);
-
-const change = async () => {
-  await turn();
-  await store.revokeToken('t', by);
-};
-
-test('a store learns through which call it is asked, of many at once', async () => {
-  asked.length = 0;
-  const calls = Array.from({ length: 20 }, () => callOf());
-  await Promise.all(calls.map((call) => during(call, change)));
-  expect(new Set(asked)).toEqual(new Set(calls.map(({ id }) => id)));
-  expect(asked).toHaveLength(20);
+const ends: (() => void | Promise<void>)[] = [stopAll];
+afterEach(async () => {
+  for (const end of ends.splice(1).reverse()) await end();
 });
 
-test('work that waited for its turn behind that of another call is its own', async () => {
-  asked.length = 0;
-  let line: Promise<unknown> = Promise.resolve();
-  const inLine = () => {
-    line = line.then(change);
-    return line;
+test('a call is told of entries, and gets a record of its own for them', () => {
+  const call = () => auditedCall({ operation: 'logout', audited: 'account' }, new Map(), 'r', '::1')!;
+  const [told, untold, ofTheStore] = [call(), call(), call()];
+  told.noteEntries(['a', 'b']);
+  ofTheStore.noteEntries();
+  expect(told.succeeded(noContent, 0).entry_ids).toEqual(['a', 'b']);
+  for (const other of [untold, ofTheStore])
+    expect(other.succeeded(noContent, 0)).not.toHaveProperty('entry_ids');
+  expect([told, untold, ofTheStore].map(({ countedAlone }) => countedAlone)).toEqual([true, false, true]);
+});
+
+/** A policy whose first change ends in WORKER_LOST: before or after its entry is on disk. */
+async function losing({ store, services }: Service, when: 'before' | 'after') {
+  let lost = false;
+  const record: Store['record'] = async (event, id) => {
+    if (lost || when === 'after') await store.record(event, id);
+    if (lost) return;
+    lost = true;
+    throw new ServiceError('WORKER_LOST', 'the store died');
   };
-  const calls = [callOf(), callOf(), callOf()];
-  await Promise.all(calls.map((call) => during(call, inLine)));
-  expect(asked).toEqual(calls.map(({ id }) => id));
-});
-
-test('what happens outside of calls, and in those that only read, is through none', async () => {
-  asked.length = 0;
-  await during(callOf(), change);
-  await change();
-  await during(callOf('read'), change);
-  await during(undefined, change);
-  await store.record({
-    kind: 'policy.reloaded',
-    actor: 'system',
-    subject: { type: 'policy', id: 'p' },
-    data: {},
+  const reader = openReader(services.config.data_dir);
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-lost-'));
+  const policy = await openAccessPolicy({
+    dataDir,
+    file: undefined,
+    defaults: { metricsNeedRole: false, publicEntries: false },
+    reader,
+    writer: { record },
+    sources: { now: Date.now, newId: () => uuid7(Date.now()) },
+    onChange: services.pokeOutbox,
+    warn: (message) => expect.unreachable(message),
   });
-  expect(asked.slice(1)).toEqual([undefined, undefined, undefined, undefined]);
-});
-
-test('a call that fails ends, and others go on', async () => {
-  asked.length = 0;
-  const other = callOf();
-  const failing = during(callOf(), async () => {
-    throw new Error('no');
+  ends.push(async () => {
+    await policy.close();
+    reader.close();
+    rmSync(dataDir, { recursive: true });
   });
-  await Promise.all([during(other, change), expect(failing).rejects.toThrow('no')]);
-  expect(asked).toEqual([other.id]);
-});
+  return policy;
+}
 
-test('a call is told of entries that did not come through the store, and that it must be told of', async () => {
-  const [call, other] = [callOf(), callOf()];
-  caused(['of nobody']);
-  await Promise.all([
-    during(call, async () => {
-      await turn();
-      caused(['a', 'b']);
-      toBeLogged();
-    }),
-    during(other, async () => turn()),
-  ]);
-  expect(call.succeeded(noContent, 0).entry_ids).toEqual(['a', 'b']);
-  expect(other.succeeded(noContent, 0)).not.toHaveProperty('entry_ids');
-  expect([call.countedAlone, other.countedAlone]).toEqual([true, false]);
-});
+/** The operations of a service with this policy, and an audit log in its store. */
+async function audited(service: Service, policy: Awaited<ReturnType<typeof losing>>) {
+  const { store, auth, services } = service;
+  const audit = new AuditLog({
+    store,
+    newId: () => uuid7(Date.now()),
+    now: Date.now,
+    log: pino({ level: 'silent' }),
+    limitReached: () => undefined,
+  });
+  const { url } = await serve(endpoints({ ...services, policy }), { audit, authenticate: auth.authenticate });
+  const ask = async (target: string, json: object, token?: string) => {
+    const [method = '', path = ''] = target.split(' ');
+    const headers: Record<string, string> = { 'content-type': 'application/json' };
+    if (token !== undefined) headers.authorization = `Bearer ${token}`;
+    const answer = await fetch(url + path, { method, headers, body: JSON.stringify(json) });
+    return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+  };
+  return { ask, audit };
+}
+
+test.each(['before', 'after'] as const)(
+  "a change of the policy that was lost %s it was on disk is the caller's, though another call finishes it",
+  async (when) => {
+    const service = await openService();
+    ends.push(() => service.close());
+    const policy = await losing(service, when);
+    const { ask, audit } = await audited(service, policy);
+    const signIn = async (username: string) =>
+      (await ask('POST /auth/login', { username, password })).body.access_token!;
+    const alice = await signIn('admin');
+    const bobsTerms = { name: 'bob', kind: 'user', roles: ['admin'], password };
+    await ask('POST /api/v1/principals', bobsTerms, alice);
+    const bob = await signIn('bob');
+
+    const rules = policy.current.rules.map((rule) =>
+      rule.operation === 'listAlerts' ? { ...rule, roles: ['auditor'] } : rule,
+    );
+    expect((await ask('PUT /api/v1/policy', { rules }, alice)).status).toBe(503);
+    expect((await ask('POST /api/v1/policy/reload', {}, bob)).status).toBe(200);
+    expect(policy.current.version).toBe(2);
+    await stopAll();
+    await audit.close();
+
+    await service.pump.idle();
+    const list = async <T>(operation: OperationId, path: string) => {
+      const { body } = await service.call(operation, `GET ${path}?per_page=1000`, { token: alice });
+      return (body as { data: { attributes: T }[] }).data.map(({ attributes }) => attributes);
+    };
+    const leaves = await list<{ entry: { id: string; kind: string } }>(
+      'listEntries',
+      '/api/transparency/entries',
+    );
+    const entries = leaves.map(({ entry }) => entry).filter(({ kind }) => kind.startsWith('policy.'));
+    expect(entries).toHaveLength(1);
+    const records = await list<AuditRecord>('listAuditRecords', '/api/v1/audit');
+    const changes = records.filter(({ operation }) => operation.endsWith('Policy'));
+    const outcomes = new Map(changes.map((record) => [record.actor_name, record]));
+    expect(changes).toHaveLength(2);
+    expect(outcomes.get('admin')).toMatchObject({
+      operation: 'updatePolicy',
+      outcome: 'failed',
+      code: 'WORKER_LOST',
+      entry_ids: [entries[0]!.id],
+    });
+    expect(outcomes.get('bob')).toMatchObject({ operation: 'reloadPolicy', outcome: 'success' });
+    expect(outcomes.get('bob')).not.toHaveProperty('entry_ids');
+  },
+);

@@ -244,6 +244,37 @@ describe('on a running service', { timeout: 120_000 }, () => {
     await leadsTo('updateAlert', leaf);
   });
 
+  test('sessions and passwords have records of their own, however much their owner read and changed', async () => {
+    const passwords = ['a password of fay', 'another password of fay'] as const;
+    const { id } = await on.provision('fay', ['admin'], passwords[0]);
+    on.secrets.add(passwords[1]);
+    const [{ access_token: token }, other] = [
+      await on.signIn('fay', passwords[0]),
+      await on.signIn('fay', passwords[0]),
+    ];
+    const alert = await on.raise(1005, 3);
+    for (let n = 0; n <= limits.auditSuccessesPerMinute; n++) {
+      await on.ask('listPrincipals', { token, query: 'per_page=1' });
+      await on.ask('updateAlert', { token, params: [alert], json: { tags: [`${n}`] } });
+    }
+    const [current_password, new_password] = passwords;
+    const change = await on.try('changePassword', { token, json: { current_password, new_password } });
+    expect(change.status).toBe(204);
+    const last = await on.signIn('fay', new_password);
+    expect((await on.try('logout', { token })).status).toBe(204);
+    for (const [operation, kind, session] of [
+      ['changePassword', 'token.revoked', jtiOf(other)],
+      ['login', 'token.issued', jtiOf(last)],
+      ['logout', 'token.revoked', jtiOf({ access_token: token, refresh_token: '' })],
+    ] as const) {
+      const leaf = await on.theOnly({ kind, subject: { type: 'token', id: session } });
+      await leadsTo(operation, leaf);
+      const type = operation === 'changePassword' ? 'principal' : 'token';
+      const resource = { type, id: type === 'token' ? session : id };
+      expect(await on.recordsOf(leaf.entry)).toMatchObject([{ actor: id, actor_name: 'fay', resource }]);
+    }
+  });
+
   test('a backup restored is in the log that goes on from it, once', async () => {
     const { id } = itemOf(await on.ask('createBackup', {}, 202));
     await on.theOnly({ kind: 'backup.created', subject: { type: 'backup', id } });

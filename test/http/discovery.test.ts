@@ -171,8 +171,8 @@ describe('discovery over HTTP', () => {
     expect(await refused({})).toEqual(invalid('targets'));
     expect(await refused({ targets: [] })).toEqual(invalid('targets'));
     expect(await refused({ targets: '127.0.0.1' })).toEqual(invalid('targets'));
-    expect(await refused({ targets: ['127.0.0.1', '10.0.0.0/8'] })).toEqual(invalid('targets[1]'));
-    expect(await refused({ targets: ['localhost'] })).toEqual(invalid('targets[0]'));
+    expect(await refused({ targets: ['127.0.0.1', '10.0.0.0/8'] })).toEqual(invalid('targets.1'));
+    expect(await refused({ targets: ['localhost'] })).toEqual(invalid('targets.0'));
     expect(await refused({ targets: ['127.0.0.1'], ports: '0' })).toEqual(invalid('ports'));
     expect(await refused({ targets: ['127.0.0.1'], ports: 22 })).toEqual(invalid('ports'));
     expect(await refused({ targets: ['127.0.0.1'], rate: 0 })).toEqual(invalid('rate'));

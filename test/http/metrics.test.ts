@@ -13,9 +13,13 @@ const status: Status = {
   uptime_s: 1,
   threads: [{ name: 'ingest', pending: 2, completed: 7 }],
   rates: metrics.rates(),
-  store: { network_events: 5, dns_events: 6, alerts: 7, assets: 10, services: 11, blocks: 8, bytes: 9 },
+  store: {
+    ...{ network_events: 5, dns_events: 6, alerts: 7, assets: 10, services: 11, topology_edges: 15 },
+    ...{ blocks: 8, bytes: 9 },
+  },
   ledger: { state: 'ok', size: 10, head_age_s: 1.5, sth_key_id: 'k', sth_key_fingerprint: 'f' },
   outbox: { rows: 11, limit: 12 },
+  scans: { queued: 2, running: 1 },
   sockets: { connections: 13, subscriptions: 14 },
   limits_reached: [],
   warnings: [],
@@ -49,6 +53,9 @@ test('what was counted and what the status says is scraped', async () => {
   expect(series.get('candor_ingest_bytes_total')).toBe(1000);
   expect(series.get('candor_thread_pending{thread="ingest"}')).toBe(2);
   expect(series.get('candor_store_events{table="dns"}')).toBe(6);
+  expect(series.get('candor_store_topology_edges')).toBe(15);
+  expect(series.get('candor_scans{state="queued"}')).toBe(2);
+  expect(series.get('candor_scans{state="running"}')).toBe(1);
   expect(series.get('candor_ledger_entries')).toBe(10);
   expect(series.get('candor_ledger_head_age_seconds')).toBe(1.5);
   expect(series.get('candor_sockets')).toBe(13);

@@ -18,17 +18,14 @@ import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
 import { findNmap } from '../../src/discovery/find-nmap.ts';
 import { type Scanner, scannerMethods } from '../../src/discovery/scanner.ts';
 import { Scans } from '../../src/discovery/scans.ts';
-import { alertChannel } from '../../src/http/live/alert-channel.ts';
-import { discoveryChannel, LiveScan } from '../../src/http/live/discovery-channel.ts';
-import { eventChannel } from '../../src/http/live/event-channel.ts';
-import { Hub } from '../../src/http/live/hub.ts';
-import { LiveAssets } from '../../src/http/live/live-assets.ts';
+import { LiveScan } from '../../src/http/live/discovery-channel.ts';
+import { serviceHub } from '../../src/http/live/service-hub.ts';
 import { createSockets } from '../../src/http/live/sockets.ts';
-import { topologyChannel } from '../../src/http/live/topology-channel.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { endpoints } from '../../src/http/routes/index.ts';
 import { startServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
+import { TopologyGate } from '../../src/http/topology-gate.ts';
 import { parseBody } from '../../src/ingest/parse-body.ts';
 import { ledgerCounters } from '../../src/ledger/methods.ts';
 import { openLedger } from '../../src/ledger/open.ts';
@@ -90,6 +87,9 @@ export async function openService(env: Record<string, string> = {}, replace: Par
   });
   const metrics = new Metrics(performance.now(), () => createCounters(ledgerCounters).read());
   const run = queries(reader);
+  const pool: Services['queries'] = {
+    run: async (task, input) => (run[task] as (input: unknown) => never)(input),
+  };
   const logError = (error: unknown, message: string) => log.error({ err: error }, message);
   const policy = await openAccessPolicy({
     dataDir,
@@ -107,33 +107,14 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     },
     warn: (message, err) => log.warn({ err }, message),
   });
-  const liveAssets = new LiveAssets(reader.assets);
-  const events = (table: 'network' | 'dns') =>
-    eventChannel(
-      table,
-      () => reader.head(`events.${table}`),
-      async (query) => run.replayEvents(query),
-      liveAssets,
-    );
-  const alerts = alertChannel(
-    () => reader.head('alerts'),
-    compileAlertFilter,
-    async (query) => run.replayAlerts(query),
-  );
-  const topology = topologyChannel(
-    () => reader.head('topology'),
-    async (query) => run.replayTopology(query),
-  );
-  const discovery = discoveryChannel(
-    () => reader.head('discovery'),
-    compileScanFilter,
-    async (query) => run.replayScans(query),
-  );
-  const hub = new Hub(
-    { 'events.network': events('network'), 'events.dns': events('dns'), alerts, topology, discovery },
-    metrics,
+  const hub = serviceHub({
+    reader,
+    queries: pool,
+    alertFilter: compileAlertFilter,
+    scanFilter: compileScanFilter,
+    observer: metrics,
     logError,
-  );
+  });
   const sockets = createSockets({
     hub,
     authenticate: auth.authenticate,
@@ -189,20 +170,13 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     backups,
     scans,
     ingest: async (input) => parseBody(input, detectors),
-    queries: {
-      listEvents: async (query) => run.listEvents(query),
-      listAlerts: async (query) => run.listAlerts(query),
-      listScans: async (query) => run.listScans(query),
-      listAssets: async (query) => run.listAssets(query),
-      listAssetHistory: async (assetId, query) => run.listAssetHistory({ assetId, query }),
-      listServices: async (query) => run.listServices(query),
-      listNotes: async (alertId, query) => run.listNotes({ alertId, query }),
-      listPrincipals: async (query) => run.listPrincipals(query),
-      listTokens: async (query) => run.listTokens(query),
-      listAudit: async (query) => run.listAudit(query),
-      topology: async (query) => run.topology(query),
-      listKeys: async (query) => listKeys(await ledger.keyRecords(), query),
-    },
+    queries: pool,
+    topology: new TopologyGate({
+      queries: pool,
+      head: () => reader.head('topology'),
+      limitReached: metrics.limitReached,
+    }),
+    listKeys: async (query) => listKeys(await ledger.keyRecords(), query),
     publish: (committed) => published.push(committed),
     publishAlert: (update) => published.push(update),
     pokeOutbox: () => pump.poke(),

@@ -165,7 +165,9 @@ describe('services', () => {
     ['ip=192.168.7.30', [80]],
     ['ip=192.168.7.0/28', [22, 22, 443]],
     ['transport=udp', []],
-    ['transport=tcp&state=open&source=passive', [22, 22, 80, 443]],
+    ['transport=tcp&state=open&source=passive', [22, 80, 443]],
+    // What was there before the address moved.
+    ['state=closed', [22]],
     ['connections=2', [22]],
     ['q=htt', [80]],
     [`from=${start + 10 * hour}&to=${start + 12 * hour}`, [22, 443]],

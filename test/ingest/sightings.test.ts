@@ -54,7 +54,10 @@ test.each([
   [
     'known_devices',
     { mac: 'AA-BB-CC-00-11-22', dhcp_host_name: 'Printer.' },
-    [{ kind: 'name', mac: 'aa:bb:cc:00:11:22', name: 'printer', from: 'dhcp', at }],
+    [
+      { kind: 'host', mac: 'aa:bb:cc:00:11:22', at },
+      { kind: 'name', mac: 'aa:bb:cc:00:11:22', name: 'printer', from: 'dhcp', at },
+    ],
   ],
   [
     'dhcp',
@@ -84,6 +87,14 @@ test.each([
   expect(told(record)).toEqual({ sightings, counts: accepted, errors: [] });
 });
 
+test('a device of the local segment is a host, without a name too', () => {
+  expect(told({ ts, _path: 'known_devices', mac: 'AA-BB-CC-00-11-22' })).toEqual({
+    sightings: [{ kind: 'host', mac: 'aa:bb:cc:00:11:22', at }],
+    counts: accepted,
+    errors: [],
+  });
+});
+
 test('addresses come in one spelling', () => {
   const { sightings } = told({ ts, _path: 'known_hosts', host: 'FD00:0:0:0::0001' });
   expect(sightings).toEqual([{ kind: 'host', ip: 'fd00::1', at }]);
@@ -95,7 +106,7 @@ test.each([
   { _path: 'software', host: '10.0.0.1', software_type: 'HTTP::BROWSER', name: 'Firefox' },
   { _path: 'software', host: '10.0.0.1', host_p: 80, software_type: 'HTTP::SERVER' },
   { _path: 'dhcp', mac: 'aa:bb:cc:00:11:22', msg_types: ['DISCOVER'] },
-  { _path: 'known_devices', mac: 'aa:bb:cc:00:11:22' },
+  { _path: 'known_devices', dhcp_host_name: 'printer' },
 ])('what tells of no home host is ignored: %j', (record) => {
   expect(told({ ts, ...record })).toEqual({ sightings: [], counts: ignored, errors: [] });
 });
@@ -131,6 +142,7 @@ test('a server on a home network is known by the name that clients ask it for, o
     errors: [],
   });
   expect(told({ ...tls, _path: 'ssl', established: false, server_name: 'x.example' }).sightings).toEqual([]);
+  expect(told({ ...tls, 'id.orig_h': '203.0.113.9', server_name: 'x.example' }).sightings).toEqual([]);
   expect(told({ ...tls, server_name: 'a b' }).sightings).toEqual([]);
   expect(told({ ...tls, server_name: '192.0.2.1' }).sightings).toEqual([]);
 });
@@ -168,6 +180,8 @@ test('Suricata tells of leases and of servers too', () => {
     errors: [],
   });
   expect(told({ ...hello, tls: { sni: 'git.corp', version: 'UNDETERMINED' } }).sightings).toEqual([]);
+  const abroad = { ...hello, src_ip: '203.0.113.9', tls: { sni: 'git.corp', version: 'TLS 1.3' } };
+  expect(told(abroad).sightings).toEqual([]);
 });
 
 test('Zeek TSV tells the same', () => {
@@ -204,7 +218,8 @@ test('one body tells of so many hosts and no more; the rest is refused, not lost
     { length: count },
     (_, i) => `{"ts":1,"_path":"known_hosts","host":"10.${i >> 16}.${(i >> 8) & 255}.${i & 255}"}`,
   );
-  const { sightings, answer } = parse(lines.join('\n') satisfies Body);
+  const { sightings, answer, reached } = parse(lines.join('\n') satisfies Body);
+  expect(reached).toEqual(['maxBodySightings']);
   expect(sightings).toHaveLength(limits.maxBodySightings);
   expect(answer).toMatchObject({ accepted: limits.maxBodySightings, rejected: excess });
   expect(answer.errors).toHaveLength(excess);

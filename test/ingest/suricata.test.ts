@@ -131,7 +131,7 @@ describe.skipIf(!hasShared)('suricata, real records', () => {
     ]);
   });
 
-  it('reads one of each: alert, dns and flow stored, the rest ignored', () => {
+  it('reads one of each: alert (which end opened its flow is not told), dns and flow stored, the rest ignored', () => {
     const parsed = parse(sharedFile('suricata/one-of-each.eve.ndjson'));
     expect(parsed.answer).toEqual({ accepted: 3, rejected: 0, ignored: 4, duplicates: 0, errors: [] });
     const [first, second, third] = events(parsed);
@@ -142,10 +142,6 @@ describe.skipIf(!hasShared)('suricata, real records', () => {
       dst_ip: '78.40.125.4',
       dst_port: 6667,
       transport: 'tcp',
-      src_bytes: 2302,
-      dst_bytes: 4520,
-      src_packets: 27,
-      dst_packets: 35,
       direction: 'external',
       connection_id: '1031464864740687',
       source: 'suricata',
@@ -342,6 +338,21 @@ describe('suricata alert', () => {
         dst_port: 40000,
       });
     }
+  });
+
+  it('leaves out what the sides of the flow sent where nobody says which end opened it', () => {
+    const reply = { ...alert, src_ip: flow.dest_ip, src_port: 443, dest_ip: flow.src_ip, dest_port: 40000 };
+    const [event] = events(parse([{ ...reply, direction: undefined }]));
+    expect(event).toMatchObject({ src_ip: '198.51.100.7', src_port: 443, dst_port: 40000 });
+    for (const field of [
+      'src_bytes',
+      'dst_bytes',
+      'src_packets',
+      'dst_packets',
+      'state',
+      'conn_state',
+    ] as const)
+      expect(event?.[field], field).toBeUndefined();
   });
 
   it('is a finding without an event where there are no addresses', () => {

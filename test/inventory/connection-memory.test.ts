@@ -14,19 +14,33 @@ function hashes(key: number): [number, number] {
 }
 
 const reports = (maxKey: number) =>
-  fc.array(fc.record({ key: fc.integer({ min: 0, max: maxKey }), bytes: fc.nat(1e6) }), { maxLength: 3000 });
+  fc.array(
+    fc.record({
+      key: fc.integer({ min: 0, max: maxKey }),
+      bytes: fc.oneof(fc.nat(1e6), fc.constant(0)),
+      answered: fc.boolean(),
+    }),
+    { maxLength: 3000 },
+  );
 
 describe('the memory of connections', () => {
   test('answers as a map of all would while it has room', () => {
     fc.assert(
       fc.property(reports(700), (all) => {
         const memory = new ConnectionMemory(2048);
-        const map = new Map<number, number>();
-        for (const { key, bytes } of all) {
-          const known = { ...memory.report(...hashes(key), bytes) };
+        const map = new Map<number, { bytes: number; answered: boolean }>();
+        for (const { key, bytes, answered } of all) {
+          const known = { ...memory.report(...hashes(key), bytes, answered) };
           const before = map.get(key);
-          expect(known).toEqual({ repeated: before !== undefined, bytesBefore: before ?? 0 });
-          map.set(key, Math.max(bytes, before ?? 0));
+          expect(known).toEqual({
+            repeated: before !== undefined,
+            answeredBefore: before?.answered ?? false,
+            bytesBefore: before?.bytes ?? 0,
+          });
+          map.set(key, {
+            bytes: Math.max(bytes, before?.bytes ?? 0),
+            answered: answered || before?.answered === true,
+          });
         }
         expect(memory.forgotten).toBe(0);
       }),
@@ -37,10 +51,10 @@ describe('the memory of connections', () => {
   test('forgets nothing while two fifths of it are used', () => {
     const memory = new ConnectionMemory(2 ** 16);
     const keys = Math.floor(0.4 * 2 ** 16);
-    for (let key = 0; key < keys; key++) memory.report(...hashes(key), key);
+    for (let key = 0; key < keys; key++) memory.report(...hashes(key), key, true);
     expect(memory.forgotten).toBe(0);
     for (let key = 0; key < keys; key++)
-      expect(memory.report(...hashes(key), 0)).toEqual({ repeated: true, bytesBefore: key });
+      expect(memory.report(...hashes(key), 0, true)).toMatchObject({ repeated: true, bytesBefore: key });
   });
 
   test('of more than it has room for it remembers the newest, and never one that was not reported', () => {
@@ -49,7 +63,7 @@ describe('the memory of connections', () => {
         const memory = new ConnectionMemory(64);
         const seen = new Set<number>();
         for (const [place, { key }] of all.entries()) {
-          const { repeated } = memory.report(...hashes(key), 1);
+          const { repeated } = memory.report(...hashes(key), 1, true);
           if (repeated) expect(seen.has(key)).toBe(true);
           if (place > 0 && all[place - 1]!.key === key) expect(repeated).toBe(true);
           seen.add(key);
@@ -61,20 +75,20 @@ describe('the memory of connections', () => {
 
   test('says how many it forgot, and keeps what is reported again and again', () => {
     const memory = new ConnectionMemory(1024);
-    memory.report(...hashes(-1), 5);
+    memory.report(...hashes(-1), 5, true);
     for (let key = 0; key < 100_000; key++) {
-      memory.report(...hashes(key), 1);
-      if (key % 100 === 0) expect(memory.report(...hashes(-1), 5).repeated).toBe(true);
+      memory.report(...hashes(key), 1, true);
+      if (key % 100 === 0) expect(memory.report(...hashes(-1), 5, true).repeated).toBe(true);
     }
     expect(memory.forgotten).toBeGreaterThan(98_000);
     memory.clear();
-    expect(memory.report(...hashes(-1), 5).repeated).toBe(false);
+    expect(memory.report(...hashes(-1), 5, true).repeated).toBe(false);
   });
 
   test('goes on across the wrap of a hash of 0', () => {
     const memory = new ConnectionMemory(8);
-    expect(memory.report(0, 0, 7)).toEqual({ repeated: false, bytesBefore: 0 });
-    expect(memory.report(0, 0, 9)).toEqual({ repeated: true, bytesBefore: 7 });
-    expect(memory.report(0, 0, 3)).toEqual({ repeated: true, bytesBefore: 9 });
+    expect(memory.report(0, 0, 7, true)).toMatchObject({ repeated: false, bytesBefore: 0 });
+    expect(memory.report(0, 0, 9, true)).toMatchObject({ repeated: true, bytesBefore: 7 });
+    expect(memory.report(0, 0, 3, true)).toMatchObject({ repeated: true, bytesBefore: 9 });
   });
 });

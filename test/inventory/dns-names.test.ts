@@ -108,3 +108,42 @@ test.each([undefined, '*', 'a b', '-a', `${'a'.repeat(254)}`, 'ä.example'])(
 test('without answers, or home networks in them, there are none', () => {
   expect(names(dns('a.lan', []), dns('b.lan', [{ type: 'A', data: '198.51.100.1' }]))).toEqual([]);
 });
+
+test.each([
+  ['a home resolver', { dst_ip: '10.0.0.53' }, true],
+  ['a resolver abroad', { dst_ip: '198.51.100.53' }, false],
+  ['mDNS', { dst_ip: '224.0.0.251', dst_port: 5353 }, true],
+  ['mDNS over IPv6', { dst_ip: 'ff02::fb', dst_port: 5353 }, true],
+  ['LLMNR', { dst_ip: '224.0.0.252', dst_port: 5355 }, true],
+  ['NetBIOS to the subnet', { dst_ip: '10.0.0.255', dst_port: 137 }, true],
+  ['NetBIOS to all', { dst_ip: '255.255.255.255', dst_port: 137 }, true],
+  ['NetBIOS abroad', { dst_ip: '198.51.100.53', dst_port: 137 }, false],
+])('what %s answers counts: %o %s', (_by, changes, counts) => {
+  const found = names(dns('printer', [{ type: 'A', data: '10.0.0.7' }], changes));
+  expect(found.map((each) => each.kind === 'name' && each.name)).toEqual(counts ? ['printer'] : []);
+});
+
+test('a reverse lookup names the address that it asks for, in both families', () => {
+  const pointer = (query: string, ...answers: Answer[]) => dns(query, answers, { qtype: 'PTR' });
+  const nibbles = '7.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.d.f';
+  expect(
+    names(
+      pointer('7.0.0.10.in-addr.arpa', { type: 'PTR', data: 'Box.Lan.' }),
+      pointer('8.0.0.10.IN-ADDR.ARPA.', { data: 'other.lan' }),
+      pointer(`${nibbles}.ip6.arpa`, { type: 'PTR', data: 'six.lan' }),
+    ),
+  ).toEqual([name('10.0.0.7', 'box.lan'), name('10.0.0.8', 'other.lan'), name('fd00::7', 'six.lan')]);
+  expect(
+    names(
+      pointer('7.100.51.198.in-addr.arpa', { type: 'PTR', data: 'abroad.example' }),
+      pointer('300.0.0.10.in-addr.arpa', { type: 'PTR', data: 'none.lan' }),
+      pointer('0.0.10.in-addr.arpa', { type: 'PTR', data: 'part.lan' }),
+      pointer(
+        '7.0.0.10.in-addr.arpa',
+        { type: 'CNAME', data: '7.0-15.0.0.10.in-addr.arpa' },
+        { data: '10.0.0.1' },
+      ),
+      dns('7.0.0.10.in-addr.arpa', [{ type: 'PTR', data: 'forged.lan' }], { dst_ip: '198.51.100.53' }),
+    ),
+  ).toEqual([]);
+});

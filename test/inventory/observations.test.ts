@@ -87,14 +87,24 @@ describe('what one event shows', () => {
     expect(got.services.length).toBe(services);
   });
 
-  test('a MAC address seen with a host abroad is a gateway’s, unless that has an address of the link', () => {
+  test('a MAC address seen with three hosts abroad is a gateway’s, unless they have addresses of the link', () => {
     const inbound = { src_mac: macs.a, dst_mac: macs.b };
-    expect(observed([[ssh(inbound)]]).gateways).toEqual([macs.a]);
-    expect(observed([[ssh({ ...inbound, direction: 'outbound' })]]).gateways).toEqual([macs.b]);
-    expect(observed([[ssh({ ...inbound, direction: 'internal' })]]).gateways).toEqual([]);
-    expect(observed([[ssh({ ...inbound, conn_state: 'S0' })]]).gateways).toEqual([]);
-    for (const src_ip of ['169.254.3.4', 'fe80::1', '0.0.0.0'])
-      expect(observed([[ssh({ ...inbound, src_ip })]]).gateways).toEqual([]);
+    const three = (changes: Partial<NetworkRecord>, ips = ['198.51.100.1', '198.51.100.2', '203.0.113.3']) =>
+      ips.map((ip) =>
+        ssh({ ...inbound, ...changes, [changes.direction === 'outbound' ? 'dst_ip' : 'src_ip']: ip }),
+      );
+    const gatewaysIn = (...blocks: NetworkRecord[][]) => observed(blocks).gateways;
+    expect(gatewaysIn(three({}))).toEqual([macs.a]);
+    expect(gatewaysIn(...three({}).map((record) => [record]))).toEqual([macs.a]);
+    expect(gatewaysIn(three({}).slice(1), [ssh({ ...inbound, src_ip: '2001:db8::1' })])).toEqual([macs.a]);
+    expect(gatewaysIn(three({ direction: 'outbound' }))).toEqual([macs.b]);
+    expect(gatewaysIn(three({}).slice(1))).toEqual([]);
+    expect(gatewaysIn(three({}).slice(1), three({}).slice(1))).toEqual([]);
+    expect(gatewaysIn(three({ direction: 'internal' }))).toEqual([]);
+    expect(gatewaysIn(three({ conn_state: 'S0' }))).toEqual([]);
+    expect(gatewaysIn(three({}, ['169.254.3.4', 'fe80::1', '0.0.0.0', 'fe80::2', '169.254.3.5']))).toEqual(
+      [],
+    );
   });
 
   test('a report of a connection that was reported counts nothing but its further bytes', () => {
@@ -115,6 +125,35 @@ describe('what one event shows', () => {
       expect(services).toMatchObject([{ connections: 2, clients: { length: 1 } }]);
     }
   });
+
+  test.each<[string, Partial<NetworkRecord>, Partial<NetworkRecord>]>([
+    ['TCP', { conn_state: 'S0' }, { conn_state: 'SF' }],
+    [
+      'an alert’s event before that of its flow',
+      { conn_state: undefined },
+      { state: 'closed', dst_bytes: 60 },
+    ],
+    ['a datagram', { transport: 'udp', dst_packets: 0 }, { transport: 'udp', dst_packets: 2 }],
+  ])(
+    'a connection that is reported unanswered first counts when it is answered: %s',
+    (_what, attempt, answer) => {
+      const common = { connection_id: 'C1', conn_state: undefined, dst_bytes: undefined };
+      const [unanswered, answered] = [
+        ssh({ ...common, src_bytes: 50, ...attempt }),
+        ssh({ ...common, src_bytes: 300, ...answer }),
+      ];
+      const all = [unanswered, unanswered, answered, unanswered, answered];
+      for (const blocks of [[all], all.map((one) => [one])]) {
+        const { facts, services } = observed(blocks);
+        expect(services).toMatchObject([{ connections: 1 }]);
+        expect(facts.map(({ connections }) => connections)).toEqual([1, 0, 1, 0, 0]);
+        expect(facts.map(({ answered }) => answered)).toEqual([false, false, true, true, true]);
+        expect(facts.map(({ bytes }) => bytes).slice(0, 2)).toEqual([50, 0]);
+      }
+      const outbound = all.map((one) => ({ ...one, direction: 'outbound' as const }));
+      expect(observed([outbound]).facts.map(({ connections }) => connections)).toEqual([1, 0, 0, 0, 0]);
+    },
+  );
 
   test('ids that differ in one character, of any length, are different connections', () => {
     const ids = [
@@ -162,7 +201,7 @@ const records = fc.array(
 function plainly(all: readonly NetworkRecord[]) {
   const hosts = new Map<string, { first: number; last: number }>();
   const services = new Map<string, { connections: number; clients: Set<string>; name: string | undefined }>();
-  const known = new Map<string, number>();
+  const known = new Map<string, { bytes: number; answered: boolean }>();
   const facts: { connections: number; bytes: number; answered: boolean }[] = [];
   const add = (key: string, first: number, last: number) => {
     const host = hosts.get(key) ?? { first, last };
@@ -175,9 +214,16 @@ function plainly(all: readonly NetworkRecord[]) {
     const id =
       r.connection_id && `${r.connection_id} ${r.src_ip} ${r.dst_ip} ${r.src_port ?? 0} ${r.dst_port ?? 0}`;
     const before = id === undefined ? undefined : known.get(id);
-    if (id !== undefined) known.set(id, Math.max(bytes, before ?? 0));
-    const connections = before === undefined ? 1 : 0;
-    facts.push({ connections, bytes: Math.max(0, bytes - (before ?? 0)), answered });
+    const wasAnswered = before?.answered ?? false;
+    if (id !== undefined)
+      known.set(id, { bytes: Math.max(bytes, before?.bytes ?? 0), answered: answered || wasAnswered });
+    const isHome = r.direction === 'inbound' || r.direction === 'internal';
+    const moves = answered && !wasAnswered && isHome && r.dst_ip !== '224.0.0.1';
+    facts.push({
+      connections: before === undefined || moves ? 1 : 0,
+      bytes: Math.max(0, bytes - (before?.bytes ?? 0)),
+      answered: answered || wasAnswered,
+    });
     if (!answered) continue;
     const last = r.timestamp + Math.floor(r.duration_ms ?? 0);
     const [srcHome, dstHome] = [
@@ -190,7 +236,7 @@ function plainly(all: readonly NetworkRecord[]) {
     if (r.transport === 'icmp' || !r.dst_port) continue;
     const key = `${r.dst_ip} ${r.dst_port} ${r.transport}`;
     const service = services.get(key) ?? { connections: 0, clients: new Set(), name: undefined };
-    service.connections += connections;
+    service.connections += wasAnswered ? 0 : 1;
     service.clients.add(r.src_ip);
     service.name = r.app_protocol ?? service.name;
     services.set(key, service);
@@ -209,9 +255,13 @@ test('any events, in blocks cut anywhere, show what they show one by one', () =>
       expect(got.facts.map(({ connections, bytes, answered }) => ({ connections, bytes, answered }))).toEqual(
         want.facts,
       );
-      expect(new Map(got.hosts.map(({ ip, mac, first, last }) => [`${ip} ${mac}`, { first, last }]))).toEqual(
-        want.hosts,
-      );
+      // Where an address changes hands there are several of one MAC address.
+      const hosts = Map.groupBy(got.hosts, ({ ip, mac }) => `${ip} ${mac}`);
+      const times = (spans: typeof got.hosts) => ({
+        first: Math.min(...spans.map(({ first }) => first)),
+        last: Math.max(...spans.map(({ last }) => last)),
+      });
+      expect(new Map([...hosts].map(([key, spans]) => [key, times(spans)]))).toEqual(want.hosts);
       expect(
         new Map(
           got.services.map(({ ip, port, transport, connections, clients, name }) => [

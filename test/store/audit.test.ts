@@ -221,14 +221,16 @@ describe('entries that a call caused', () => {
     const ana = principal('ana');
     await store.createPrincipal(ana, { ...by, call: one });
     await store.changePrincipal(ana.id, { status: 'suspended', roles: ['viewer'] }, { ...by, call: other });
-    await store.record(
-      { kind: 'policy.reloaded', actor: admin.id, subject: { type: 'policy', id: 'p' }, data: {} },
-      undefined,
-      one,
-    );
+    await store.record({
+      kind: 'policy.reloaded',
+      actor: admin.id,
+      subject: { type: 'policy', id: 'p' },
+      data: {},
+    });
+    await store.changePrincipal(ana.id, { roles: ['analyst'] }, { ...by, call: one });
     await store.createPrincipal(principal('ben'), by);
     const entries = (await rows()).map(({ id }) => id);
-    expect(entries).toHaveLength(5);
+    expect(entries).toHaveLength(6);
     await store.addAudit([
       record(1, { call: other }),
       record(2, { call: one, entry_ids: ['first'] }),
@@ -236,7 +238,7 @@ describe('entries that a call caused', () => {
     ]);
     expect(read(reader.listAudit(all)).map(({ entry_ids }) => entry_ids)).toEqual([
       undefined,
-      ['first', entries[0], entries[3]],
+      ['first', entries[0], entries[4]],
       [entries[1], entries[2]],
     ]);
     expect(Buffer.from(reader.listAudit(all).json).toString()).not.toContain('"call"');

@@ -76,7 +76,7 @@ describe('tokens', () => {
     expect(JSON.stringify(row)).not.toContain('h1');
     expect(reader.token(token.jti)).toEqual(token);
     const { secret_hash: _, family_hash: __, roles: scopes, ...shown } = token;
-    expect(resources(reader.findTokens(allTokens, start))).toEqual([
+    expect(resources(reader.listTokens(allTokens, start))).toEqual([
       { id: token.jti, type: 'token', attributes: { ...shown, scopes } },
     ]);
     expect(reader.principal(admin.id)?.last_login_at).toBe(token.issued_at);
@@ -135,7 +135,7 @@ describe('tokens', () => {
     expect(await store.rotateSession(ended.jti, 'h1', 'h2', admin)).toBe(false);
     const latest = () => session(admin, { expires_at: new Date(clock.now + day).toISOString() });
     for (let i = 0; i < 2; i++) await store.addToken(latest(), admin);
-    expect(reader.findTokens(allTokens, clock.now).total).toBe(3);
+    expect(reader.listTokens(allTokens, clock.now).total).toBe(3);
     expect(reader.token(endless.jti)).toBeDefined();
   });
 });

@@ -69,7 +69,7 @@ test('kill -9 right after the answer: what was revoked, changed or noted stays s
       if (audit !== undefined) expect(audited).toContain(audit);
     }
     // Of those that nobody was told of, each is done with its entries or not at all.
-    const { principals } = reader.listPrincipals(1, 1000);
+    const { principals } = reader.storedPrincipals(1, 1000);
     for (const { id, status, roles, version = 1 } of principals)
       expect([
         status,
@@ -77,7 +77,7 @@ test('kill -9 right after the answer: what was revoked, changed or noted stays s
         logged('principal.status_changed', id).length,
         logged('principal.role_changed', id).length,
       ]).toEqual(version === 1 ? ['active', 'admin', 0, 0] : ['suspended', 'viewer', 1, 1]);
-    const tokens = resources<Token>(reader.findTokens(allTokens, 0));
+    const tokens = resources<Token>(reader.listTokens(allTokens, 0));
     for (const { attributes } of tokens) {
       const { jti, revoked_at } = attributes;
       expect(logged('token.revoked', jti)).toHaveLength(revoked_at === undefined ? 0 : 1);

@@ -10,7 +10,7 @@ import { withAdmin } from './with-admin.ts';
 /** Counted the long way. */
 const administrators = (reader: StoreReader): number =>
   reader
-    .listPrincipals(1, 1000)
+    .storedPrincipals(1, 1000)
     .principals.filter(
       ({ kind, status, roles, password_hash }) =>
         kind === 'user' && status === 'active' && roles.includes('admin') && password_hash !== undefined,

@@ -95,10 +95,13 @@ describe('scans', () => {
     await store.close();
     const root = openDatabase(`${dataDir}/siem.mdb`);
     const tables = openTables(root);
-    const save = (scan: StoredScan) => root.transactionSync(() => planScan(tables, scan, 3)());
+    let forgotten = 0;
+    const save = (scan: StoredScan) =>
+      root.transactionSync(() => planScan(tables, scan, () => forgotten++, 3)());
     save(scanAt(0, { status: 'queued' }));
     for (const n of [1, 2, 3, 4]) save(scanAt(n));
     await root.close();
+    expect(forgotten).toBe(2);
     const left = [scanAt(4), scanAt(3), scanAt(0)].map(({ requested_at }) => requested_at);
     expect(resources<Scan>(list(reader, '')).map(({ attributes }) => attributes.requested_at)).toEqual(left);
     expect(reader.replayScans(0, { terms: [] }, 10).events).toHaveLength(3);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
+import type { ListPage, ListQuery } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { day, longLived, principal, session, system } from './identity-records.ts';
-import { allTokens, resources, start } from './opened.ts';
+import { allTokens, newest, resources, start } from './opened.ts';
 import { withAdmin } from './with-admin.ts';
 
 const most = limits.maxTokensPerPrincipal;
@@ -23,7 +24,7 @@ describe('tokens of one principal', () => {
     for (const jti of displaced) expect(reader.token(jti)).toBeUndefined();
     const revoked = (await rows()).filter(({ kind }) => kind === 'token.revoked');
     expect(revoked.map(({ subject }) => subject.id)).toEqual(displaced);
-    expect(reader.findTokens(allTokens, start).total).toBe(most + 2);
+    expect(reader.listTokens(allTokens, start).total).toBe(most + 2);
     expect(reader.token(endless.jti)).toEqual(endless);
     expect((await store.changePrincipal(admin.id, { password_hash: 'new' }, admin)).ended).toHaveLength(most);
   });
@@ -37,7 +38,7 @@ describe('tokens of one principal', () => {
       sessions.flatMap((token) => [store.addToken(token, admin), store.revokeToken(token.jti, admin)]),
     );
     expect(reader.token(kept.jti)).toEqual(kept);
-    expect(reader.findTokens(allTokens, start).total).toBe(most + 1);
+    expect(reader.listTokens(allTokens, start).total).toBe(most + 1);
     expect(sessions.map(({ jti }) => reader.token(jti)?.revoked_at !== undefined)).toEqual(
       sessions.map((_, n) => n >= 5),
     );
@@ -76,7 +77,7 @@ test('lists of tokens and principals are newest first, each page of its own, wit
   const all = [...principals.toReversed(), admin];
   for (const page of [1, 2, 3, 4, 2 ** 52]) {
     const part = [(page - 1) * 10, page * 10] as const;
-    const listed = reader.findTokens({ ...allTokens, page, per_page: 10 }, start);
+    const listed = reader.listTokens({ ...allTokens, page, per_page: 10 }, start);
     expect(listed).toMatchObject({ total: 25, page });
     expect(resources(listed).map(({ id }) => id)).toEqual(
       tokens
@@ -84,7 +85,7 @@ test('lists of tokens and principals are newest first, each page of its own, wit
         .slice(...part)
         .map(({ jti }) => jti),
     );
-    expect(reader.listPrincipals(page, 10)).toEqual({ principals: all.slice(...part), total: 25 });
+    expect(reader.storedPrincipals(page, 10)).toEqual({ principals: all.slice(...part), total: 25 });
   }
 });
 
@@ -104,7 +105,38 @@ test('the latest use of a token is kept, whatever becomes of it, and unknown one
   expect(await store.revokeToken(revoked.jti, admin)).toBe(false);
   expect(await store.revokeToken(used.jti, admin)).toBe(true);
   expect(reader.token(used.jti)?.last_used_at).toBe(minute(2));
-  expect(reader.findTokens(allTokens, start).total).toBe(2);
+  expect(reader.listTokens(allTokens, start).total).toBe(2);
   await store.noteTokenUse(new Map());
   expect(await kinds()).toEqual(['token.issued', 'token.issued', 'token.revoked', 'token.revoked']);
+});
+
+test('whole lists are walked by cursor in either order, with the pages that sorting gives', async () => {
+  const { store, reader, admin } = await withAdmin();
+  const tokens = Array.from({ length: 25 }, (_, n) => longLived(admin, at(n)));
+  for (const token of tokens) await store.addToken(token, admin);
+  const made = (n: number) => ({
+    id: uuid7(start + 1 + n),
+    created_at: new Date(start + 1 + n).toISOString(),
+  });
+  for (let n = 0; n < 24; n++) await store.createPrincipal(principal(`p${n}`, made(n)), admin);
+  const lists = {
+    tokens: (query: ListQuery) => reader.listTokens(query, start),
+    principals: (query: ListQuery) => reader.listPrincipals(query),
+  };
+  for (const [name, list] of Object.entries(lists))
+    for (const order of ['asc', 'desc'] as const) {
+      const whole = { ...(name === 'tokens' ? allTokens : newest), order };
+      // A bound that takes nothing away: every row is read, and sorted by its attributes.
+      const expected = resources(list({ ...whole, from: 0 })).map(({ id }) => id);
+      expect(expected).toHaveLength(25);
+      const walked: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page: ListPage = list({ ...whole, per_page: 7, ...(cursor === undefined ? {} : { cursor }) });
+        expect(page).toMatchObject({ total: 25, page: walked.length / 7 + 1 });
+        walked.push(...resources(page).map(({ id }) => id));
+        cursor = page.next_cursor;
+      } while (cursor !== undefined);
+      expect(walked).toEqual(expected);
+    }
 });

@@ -81,7 +81,11 @@ test('a crash in the midst of a scan: it failed, and what was queued runs', asyn
   await until(running, underWay);
   await service.kill();
   await begin();
-  expect(await get(running)).toMatchObject({ status: 'failed', error: 'cut short by a restart' });
+  expect(await get(running)).toMatchObject({
+    status: 'failed',
+    error: 'cut short by a restart',
+    result: { hosts_up: expect.any(Number), assets_created: expect.any(Number) },
+  });
   expect(await until(queued, isOver)).toMatchObject({ status: 'completed', result: { services_found: 1 } });
 });
 

@@ -223,7 +223,7 @@ describe('success', () => {
       'INVALID_TRANSITION',
     );
     const outside = await call('startScan', { token: admin, json: { targets: ['10.0.0.1'] } });
-    expect(failure(outside)).toEqual([400, 'INVALID_REQUEST', 'targets[0]']);
+    expect(failure(outside)).toEqual([400, 'INVALID_REQUEST', 'targets.0']);
     const status = async () => (await ok<One>('getScan', { params: [id] })).data.attributes.status;
     while ((await status()) !== 'completed') await new Promise((resolve) => setTimeout(resolve, 20));
     expect((await ok<One>('getScanStatus')).data.id).toBe(other);
@@ -253,6 +253,9 @@ describe('success', () => {
     const listed = await call('listTokens', { token: admin, query: 'per_page=1000' });
     expect(JSON.stringify(listed.body)).toContain(id);
     expect(JSON.stringify(listed.body)).not.toContain(token);
+    const shown = await ok<One>('getToken', { token: admin, params: [id] });
+    expect(shown.data).toMatchObject({ id, type: 'token', attributes: { name: 'short' } });
+    expect(JSON.stringify(shown)).not.toContain(token);
     expect((await call('revokeToken', { token: admin, params: [id] })).status).toBe(204);
     expect((await call('whoAmI', { token })).status).toBe(401);
     expect(failure(await call('revokeToken', { token: admin, params: [id] }))[1]).toBe('NOT_FOUND');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { addressBytes, printAddress } from '../../src/events/ip.ts';
 import { EdgeFold } from '../../src/topology/edge-fold.ts';
 import { noHour } from '../../src/topology/edges.ts';
-import { mergeRuns, mergeSegments } from '../../src/topology/merge.ts';
+import { mergeRuns } from '../../src/topology/merge.ts';
 import { bucketIn, rollUp } from '../../src/topology/roll-up.ts';
 import { encodeSegments, Segment } from '../../src/topology/segment.ts';
 import { anyFlow } from './flows.ts';
@@ -66,6 +66,12 @@ function folded(flows: readonly PlainFlow[], maxRows?: number): Segment[] {
   const fold = new EdgeFold(() => now, 7);
   for (const flow of flows) fold.flow(factOf(flow));
   return encodeSegments(fold.edges, maxRows).map((bytes) => new Segment(bytes));
+}
+
+/** Whole segments, merged. */
+function mergeSegments(segments: readonly Segment[]): Segment[] {
+  const runs = segments.map((segment) => [segment].values());
+  return Array.from(mergeRuns(runs), (bytes) => new Segment(bytes));
 }
 
 describe('edges of flows', () => {

@@ -5,7 +5,7 @@ import { type OperationId, operationIds } from '../../contract/routes.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { Actor, Principal } from '../../store/store.ts';
-import type { AccessPolicy, PolicyParts } from '../access-policy.ts';
+import type { AccessPolicy, NoteEntry, PolicyParts } from '../access-policy.ts';
 import { type AccessTable, accessTable, checkRules } from './check-rules.ts';
 import { differenceOf, isEmpty } from './difference.ts';
 import {
@@ -57,19 +57,19 @@ export class FilePolicy implements AccessPolicy {
     return this.#table.get(operation) ?? nobody;
   }
 
-  replace(rules: readonly AccessRule[], by: Actor, version?: number): Promise<Policy> {
+  replace(rules: readonly AccessRule[], by: Actor, version?: number, noteEntry?: NoteEntry): Promise<Policy> {
     return this.#inTurn(async () => {
       const { version: now } = this.#kept;
       if (version !== undefined && version !== now)
         throw new ServiceError('VERSION_MISMATCH', `the policy has version ${now}, not ${version}`);
-      await this.#change(checkRules(rules), by, policyRuleEdited, true);
+      await this.#change(checkRules(rules), by, policyRuleEdited, true, noteEntry);
     });
   }
 
-  reload(by: Actor): Promise<Policy> {
+  reload(by: Actor, noteEntry?: NoteEntry): Promise<Policy> {
     return this.#inTurn(async () => {
       try {
-        await this.#takeFile(by);
+        await this.#takeFile(by, noteEntry);
         this.#fileRefused = undefined;
       } catch (error) {
         this.#fileRefused = refusalOf(error);
@@ -78,9 +78,9 @@ export class FilePolicy implements AccessPolicy {
     });
   }
 
-  async #takeFile(by: Actor): Promise<void> {
+  async #takeFile(by: Actor, noteEntry: NoteEntry | undefined): Promise<void> {
     const rules = await readRulesFile(this.#file);
-    if (rules !== undefined) return this.#change(rules, by, policyReloaded, false);
+    if (rules !== undefined) return this.#change(rules, by, policyReloaded, false, noteEntry);
     if (this.#parts.file !== undefined) throw missing();
     await this.#writeFile();
   }
@@ -170,6 +170,7 @@ export class FilePolicy implements AccessPolicy {
     by: Actor,
     event: typeof policyReloaded | typeof policyRuleEdited,
     writesFile: boolean,
+    noteEntry?: NoteEntry,
   ): Promise<void> {
     const { sources, dataDir, reader, onStep } = this.#parts;
     const diff = differenceOf(this.#kept.rules, rules);
@@ -200,9 +201,10 @@ export class FilePolicy implements AccessPolicy {
       if (error instanceof ServiceError && (error.code === 'OVERLOADED' || error.code === 'UNAVAILABLE')) {
         await removePending(dataDir);
         this.#unsettled = undefined;
-      }
+      } else noteEntry?.(change.entry_id);
       throw error;
     }
+    noteEntry?.(change.entry_id);
     onStep?.('recorded');
     await this.#finish(change, replaceFile);
   }

@@ -21,7 +21,7 @@ export const restoring = [
  */
 export function requireAdministrator(
   rules: readonly AccessRule[],
-  reader: Pick<StoreReader, 'listPrincipals'>,
+  reader: Pick<StoreReader, 'storedPrincipals'>,
   changed?: Principal,
 ): void {
   const table = accessTable(rules);
@@ -42,9 +42,9 @@ export function requireAdministrator(
   );
 }
 
-function* everybody(reader: Pick<StoreReader, 'listPrincipals'>): Generator<Principal> {
+function* everybody(reader: Pick<StoreReader, 'storedPrincipals'>): Generator<Principal> {
   for (let page = 1; ; page++) {
-    const { principals } = reader.listPrincipals(page, limits.maxPerPage);
+    const { principals } = reader.storedPrincipals(page, limits.maxPerPage);
     yield* principals;
     if (principals.length < limits.maxPerPage) return;
   }

@@ -6,6 +6,8 @@ import {
   count,
   hostname,
   identifier,
+  line,
+  lines,
   list,
   mac,
   optional,
@@ -32,27 +34,36 @@ export const riskLevels = ['low', 'moderate', 'high', 'critical'] as const;
 
 export const riskLevel = oneOf(riskLevels, { description: 'The score in words.' });
 
+/** Length of a line of text, and of the notes; how many tags. */
+export const maxLineLength = 255;
+export const maxNotesLength = 10_000;
+export const maxTags = 100;
+
 const most = { maxItems: limits.maxCurrentAddresses };
-const line = (description: string) => text(description, { maxLength: 255 });
-const name = text('What people call it.', { minLength: 1, maxLength: 255 });
+const words = { maxLength: maxLineLength };
+const name = line('What people call it.', { minLength: 1, maxLength: maxLineLength });
 const kind = oneOf(assetKinds, { description: 'What it is.' });
 const criticality = oneOf(criticalities, { description: 'How much it matters.' });
 const state = oneOf(assetStates, { description: 'What the network shows starts staged.' });
-const tags = list(text('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', { maxItems: 100 });
-const words = (more: string) => ({
-  os: optional(line(`Operating system${more}.`)),
-  vendor: optional(line(`Maker of the device${more}.`)),
-  owner: optional(line(`Who answers for it${more}.`)),
-  notes: optional(text(`Free text${more}.`, { maxLength: 10_000 })),
+const tags = list(line('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', {
+  maxItems: maxTags,
 });
+/** @param none - what an empty text means, @param heard - the same of what the network says something of, too */
+const described = (none: string, heard: string) => ({
+  os: optional(line(`Operating system${heard}.`, words)),
+  vendor: optional(line(`Maker of the device${heard}.`, words)),
+  owner: optional(line(`Who answers for it${none}.`, words)),
+  notes: optional(lines(`Free text${none}.`, { maxLength: maxNotesLength })),
+});
+const unsaid = '; empty to leave it to what the network shows';
 
 export const Asset = shape('Asset', {
   name,
   kind,
   ip_addresses: list(address('An address.'), 'Addresses that it has now.', most),
   mac_addresses: list(text('A link-layer address.'), 'Lowercase with colons.', most),
-  hostnames: list(text('A name.', { maxLength: 255 }), 'Names that it goes by.', most),
-  ...words(''),
+  hostnames: list(text('A name.', { maxLength: maxLineLength }), 'Names that it goes by.', most),
+  ...described('', ''),
   criticality,
   tags,
   state,
@@ -63,7 +74,7 @@ export const Asset = shape('Asset', {
   risk_level: riskLevel,
   open_alerts: count('Alerts on it that are not resolved, suppressed or archived.'),
   service_count: count('Services open on it.'),
-  version: ordinal('Grows with every change; for If-Match.'),
+  version: ordinal('Grows with every change by people, not with what the network shows; for If-Match.'),
 });
 export type Asset = Static<typeof Asset>;
 
@@ -73,8 +84,8 @@ const settable = {
   kind: optional(kind),
   ip_addresses: optional(list(address('An address of one host.'), 'Addresses that it has now.', most)),
   mac_addresses: optional(list(mac('A link-layer address of one host.'), 'In any usual spelling.', most)),
-  hostnames: optional(list(hostname('A host name.'), 'Names that it goes by.', most)),
-  ...words('; empty for none'),
+  hostnames: optional(list(hostname('A host name.'), `Names that it goes by${unsaid}.`, most)),
+  ...described('; empty for none', unsaid),
   criticality: optional(criticality),
   tags: optional(tags),
   state: optional(state),

@@ -17,6 +17,12 @@ export const hostname = (description: string) => Type.String({ format: 'hostname
 export const identifier = (description: string) => Type.String({ format: 'identifier', description });
 export const text = (description: string, limits: { minLength?: number; maxLength?: number } = {}) =>
   Type.String({ description, ...limits });
+/** Text without control characters. */
+export const line = (description: string, limits: { minLength?: number; maxLength?: number } = {}) =>
+  Type.String({ format: 'line', description, ...limits });
+/** The same with line ends and tabs. */
+export const lines = (description: string, limits: { maxLength?: number } = {}) =>
+  Type.String({ format: 'lines', description, ...limits });
 /** A whole number from 0 to 2^53 − 1. */
 export const count = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });

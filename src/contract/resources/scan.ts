@@ -37,7 +37,7 @@ export const Scan = shape('Scan', {
         assets_created: count('Assets that were new.'),
         assets_updated: count('Assets that it learned of.'),
       },
-      'What it found, up to its end where it was cut short; absent until it is over, and where it never began.',
+      'What it found so far, as of its last progress where it was cut short; absent where it never began.',
     ),
   ),
   error: optional(text('Why it failed.')),

@@ -9,7 +9,11 @@ export const Service = shape('Service', {
   ip: address('Where it listens.'),
   port: between(0, 65535, 'Port.'),
   transport: text('Transport protocol in lower case.'),
-  name: optional(text('Application protocol.')),
+  name: optional(
+    text(
+      'Application protocol, in one word whoever named it: `tls` for Zeek’s `ssl` too, `https` for HTTP in it. Several are between commas.',
+    ),
+  ),
   product: optional(text('Software.')),
   version: optional(text('Version of the software.')),
   state: oneOf(serviceStates, { description: 'Whether it answers.' }),

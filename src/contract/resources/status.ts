@@ -64,6 +64,7 @@ export const Status = shape('Status', {
       alerts: count('Alerts stored.'),
       assets: count('Assets known.'),
       services: count('Services known.'),
+      topology_edges: count('Edges of the topology, among hosts.'),
       blocks: count('Event blocks.'),
       bytes: count('Size of the database, in bytes.'),
     },
@@ -97,6 +98,7 @@ export const Status = shape('Status', {
     'What the log has not got yet.',
   ),
   witnesses: optional(WitnessStatus),
+  scans: part({ queued: count('Scans that wait.'), running: count('Scans that run.') }, 'Discovery scans.'),
   sockets: part(
     {
       connections: count('WebSocket connections.'),

@@ -17,6 +17,10 @@ import {
 
 export const groupings = ['host', 'subnet'] as const;
 
+/** What is kept of an edge's ports and protocols: the lowest, the first in order. So it is the same however added up. */
+export const maxPorts = 16;
+export const maxProtocols = 8;
+
 const names = {
   id: text('Names the node: an address, or a network as a CIDR block.'),
   kind: oneOf(['asset', 'subnet', 'external'], {
@@ -47,8 +51,12 @@ const node = part(
 const traffic = {
   source: text('Node that opened the connections.'),
   target: text('Node that answered.'),
-  ports: list(between(0, 65535, 'A port.'), 'Lowest ports of the target, ascending.', { maxItems: 16 }),
-  protocols: list(text('A protocol.'), 'Application protocols, the first in order.', { maxItems: 8 }),
+  ports: list(between(0, 65535, 'A port.'), 'Lowest ports of the target, ascending.', {
+    maxItems: maxPorts,
+  }),
+  protocols: list(text('A protocol.'), 'Application protocols, the first in order.', {
+    maxItems: maxProtocols,
+  }),
   connections: count('Connections.'),
   bytes: count('IP bytes, both ways.'),
   first_seen: timestamp('Start of the first connection.'),

@@ -53,7 +53,7 @@ export const authRoutes = {
     summary: 'Change the password of the caller; the other sessions end',
     tag: 'auth',
     access: anyone,
-    audited: true,
+    audited: 'each',
     body: { kind: 'json', schema: PasswordInput },
     responses: { 204: none },
     errors: ['CONFLICT'],

@@ -68,9 +68,9 @@ export interface Route {
   /** Codes that this operation adds to those of `errorsOf`. */
   readonly errors?: readonly ErrorCode[];
   /**
-   * Who calls it is written down, and how it ended: administration, what concerns credentials, and changes that the
-   * transparency log may have to tell of. `each`: however often, without being counted together; the operation itself
-   * bounds how often it succeeds.
+   * Who calls it is written down, and how it ended: administration, what concerns credentials, changes of assets, and
+   * those that the transparency log may have to tell of. `each`: however often, without being counted together; what
+   * the operation needs (a turn, a password that is checked, an asset) bounds how often it succeeds.
    */
   readonly audited?: true | 'each';
   /** Answered by an upgrade; `channel` is subscribed at once with the query as filters. Credentials may come later. */

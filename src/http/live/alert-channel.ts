@@ -1,9 +1,9 @@
 import type { ParsedFilter } from '../../contract/query.ts';
 import type { Alert } from '../../contract/resources/alert.ts';
 import { withAssets } from '../../events/alert-assets.ts';
+import type { AssetSnapshot } from '../../events/asset-lookup.ts';
 import type { AlertUpdate } from '../../store/store.ts';
 import type { Channel, LiveBatch, LiveMessage, ReplayPart } from './channel.ts';
-import type { LiveAssets } from './live-assets.ts';
 
 type AlertPredicate = (alert: Alert) => boolean;
 
@@ -44,7 +44,7 @@ export class LiveAlerts implements LiveBatch<AlertMatcher> {
   readonly #messages = new Map<AlertUpdate, LiveMessage>();
 
   /** @param updates - at least one, in the order of their sequence */
-  constructor(updates: readonly AlertUpdate[], assets: LiveAssets) {
+  constructor(updates: readonly AlertUpdate[], assets: AssetSnapshot) {
     assets.refresh();
     this.#updates = updates.map(({ seq, alert }) => ({ seq, alert: withAssets(alert, assets) }));
     this.lastSeq = updates.at(-1)?.seq ?? 0;

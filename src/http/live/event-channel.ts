@@ -1,4 +1,5 @@
 import type { ParsedFilter } from '../../contract/query.ts';
+import type { AssetSnapshot } from '../../events/asset-lookup.ts';
 import { type EventBlock, openBlock } from '../../events/block.ts';
 import { BlockAssets } from '../../events/block-assets.ts';
 import type { EventFilter } from '../../events/filter.ts';
@@ -8,7 +9,6 @@ import { type CompiledFilter, compileFilter } from '../../events/select.ts';
 import type { CommittedBlock } from '../../store/store.ts';
 import type { Channel, LiveBatch, LiveMessage, Lookup, LookupValue, ReplayPart } from './channel.ts';
 import { lookupOf, valuesOf } from './event-lookup.ts';
-import type { LiveAssets } from './live-assets.ts';
 
 interface EventMatcher {
   readonly filter: EventFilter;
@@ -27,7 +27,7 @@ export function eventChannel(
   table: Table,
   head: () => number,
   replayEvents: ReplayEvents,
-  assets: LiveAssets,
+  assets: AssetSnapshot,
 ): Channel<EventMatcher> {
   return {
     head,
@@ -48,7 +48,7 @@ export class LiveBlock implements LiveBatch<EventMatcher> {
   readonly rows: number;
   readonly bytes: number;
   readonly #block: EventBlock;
-  readonly #assets: LiveAssets;
+  readonly #assets: AssetSnapshot;
   /** As long as the texts are kept. */
   #owners: BlockAssets | undefined;
   readonly #messages = new Map<number, LiveMessage>();
@@ -59,7 +59,7 @@ export class LiveBlock implements LiveBatch<EventMatcher> {
    * @param assets - those that the channel's filters read; between two times that the texts are forgotten, no other
    * batch may be asked anything
    */
-  constructor(committed: CommittedBlock, assets: LiveAssets) {
+  constructor(committed: CommittedBlock, assets: AssetSnapshot) {
     this.#block = openBlock(committed.buffer, committed.first_seq);
     this.#assets = assets;
     this.firstSeq = committed.first_seq;

@@ -51,6 +51,8 @@ interface Stream {
   readonly live: Interests<Subscription>;
   readonly recent: RecentBatches;
   published: number;
+  /** In whatever state. */
+  subscriptions: number;
 }
 
 export interface HubObserver {
@@ -81,7 +83,8 @@ export class Hub {
   ) {
     const stream = (name: ChannelName, channel: Channel): Stream => {
       const published = channel.head();
-      return { name, channel, live: new Interests(), recent: new RecentBatches(published), published };
+      const recent = new RecentBatches(published);
+      return { name, channel, live: new Interests(), recent, published, subscriptions: 0 };
     };
     this.#streams = Object.fromEntries(
       Object.entries(channels).map(([name, channel]) => [name, stream(name as ChannelName, channel)]),
@@ -99,6 +102,11 @@ export class Hub {
   /** Of all readers. */
   get subscriptions(): number {
     return this.#subscriptions;
+  }
+
+  /** Whether a channel has any subscription. */
+  isWatched(channelName: ChannelName): boolean {
+    return this.#streams[channelName].subscriptions > 0;
   }
 
   subscriptionCount(reader: Reader): number {
@@ -147,6 +155,7 @@ export class Hub {
     }
     own.set(id, subscription);
     this.#subscriptions++;
+    stream.subscriptions++;
     if (since === undefined) stream.live.add(subscription);
     else this.#startReplay(subscription);
   }
@@ -383,6 +392,7 @@ export class Hub {
     if (subscription.state === 'live') subscription.stream.live.delete(subscription);
     subscription.state = 'ended';
     this.#subscriptions--;
+    subscription.stream.subscriptions--;
     subscription.stop.abort();
     subscription.resume?.();
   }

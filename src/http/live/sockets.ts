@@ -1,4 +1,4 @@
-import { type ChannelName, closeCodes } from '../../contract/channels.ts';
+import { type ChannelName, channels, closeCodes } from '../../contract/channels.ts';
 import { type OperationId, operationIds, routeOf } from '../../contract/routes.ts';
 import { ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
@@ -58,6 +58,9 @@ interface SocketData extends Omit<Upgrade, 'protocol'> {
 type Socket = WebSocket<SocketData>;
 type UpgradeContext = Parameters<HttpResponse['upgrade']>[4];
 
+/** By channel, who may subscribe; the compiler proves that these are operations. */
+const readers = channels satisfies Record<ChannelName, { readonly operation: OperationId }>;
+
 /** The WebSocket side of the front: `/ws` and a pre-subscribed socket for each stream path of the contract. */
 export function createSockets(services: SocketServices): Sockets {
   const { limitReached, logError } = services;
@@ -74,7 +77,7 @@ export function createSockets(services: SocketServices): Sockets {
       principalId: caller.principal.id,
       ...(caller.jti === undefined ? {} : { jti: caller.jti }),
       mayRead: (channel) => {
-        const access = services.accessOf(channel === undefined ? operation : streamOf[channel]);
+        const access = services.accessOf(channel === undefined ? operation : readers[channel].operation);
         return access === 'public' || access.some((role) => caller.roles.includes(role));
       },
       expiresAt: caller.expiresAt ?? Number.POSITIVE_INFINITY,
@@ -245,14 +248,3 @@ const internalError = 1011;
 
 /** How uWebSockets.js says that a message was over `maxPayloadLength`. */
 const tooBig = Buffer.from('Received too big message');
-
-/** Whoever may open the stream of a channel may subscribe to it. */
-const streamOf = {
-  discovery: 'getScanStatus',
-  ...Object.fromEntries(
-    operationIds.flatMap((operation) => {
-      const channel = routeOf(operation).websocket?.channel;
-      return channel === undefined ? [] : [[channel, operation]];
-    }),
-  ),
-} as Record<ChannelName, OperationId>;

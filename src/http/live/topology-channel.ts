@@ -1,6 +1,6 @@
 import type { ParsedFilter } from '../../contract/query.ts';
 import { onlyId } from '../../contract/singleton.ts';
-import type { AssetLookup } from '../../events/asset-lookup.ts';
+import type { AssetSnapshot } from '../../events/asset-lookup.ts';
 import type { StoreReader } from '../../store/store.ts';
 import { type Step, updateOf } from '../../topology/update.ts';
 import { viewOf } from '../../topology/update-view.ts';
@@ -39,10 +39,10 @@ class LiveStep implements LiveBatch<TopologyMatcher> {
   readonly rows: number;
   readonly bytes: number;
   readonly #step: Step;
-  readonly #assets: AssetLookup;
+  readonly #assets: AssetSnapshot;
   readonly #messages = new Map<string, readonly LiveMessage[]>();
 
-  constructor(step: Step, assets: AssetLookup) {
+  constructor(step: Step, assets: AssetSnapshot) {
     this.#step = step;
     this.#assets = assets;
     this.firstSeq = step.seq;
@@ -54,6 +54,7 @@ class LiveStep implements LiveBatch<TopologyMatcher> {
   match({ filter, key }: TopologyMatcher): readonly LiveMessage[] {
     let messages = this.#messages.get(key);
     if (messages === undefined) {
+      this.#assets.refresh();
       const attributes = updateOf(this.#step, viewOf(filter, this.#assets));
       const resource = { id: onlyId, type: 'topology_update', attributes };
       messages = attributes === undefined ? [] : [{ seq: this.lastSeq, json: JSON.stringify(resource) }];
@@ -74,8 +75,11 @@ class LiveStep implements LiveBatch<TopologyMatcher> {
 /** What a row takes in memory, with its nodes and names, roughly. */
 const bytesPerRow = 300;
 
-/** A change that is more than subscribers are told: what follows it begins after it, so that they hear of a gap. */
-class UntoldStep implements LiveBatch<TopologyMatcher> {
+/**
+ * Changes up to a sequence that are not told from here: what follows begins after them, so that who was served up to
+ * one before reads from disk, and hears of a gap there where one is more than subscribers are told.
+ */
+class UntoldSteps implements LiveBatch<TopologyMatcher> {
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly rows = 0;
@@ -100,14 +104,15 @@ const stepsAtOnce = 64;
 
 export interface TopologyFeedOptions {
   readonly reader: Pick<StoreReader, 'topologySteps' | 'assets' | 'head'>;
+  /** Whether there is any subscriber. */
+  isWatched(): boolean;
   publish(batch: LiveBatch): void;
-  /** New edges were put together, because there are as many as may be. */
-  limitReached(): void;
 }
 
 /**
  * Brings the changes of the graph from the store's tables to subscribers. They are written when the inventory is, which
- * may be with a commit or a moment after it: `poll` is called after commits, and once a second.
+ * may be with a commit or a moment after it: `poll` is called after commits, and once a second. While nobody is
+ * subscribed no more is read than how far they are.
  */
 export class TopologyFeed {
   readonly #options: TopologyFeedOptions;
@@ -120,12 +125,21 @@ export class TopologyFeed {
   }
 
   poll(): void {
-    const { reader, publish, limitReached } = this.#options;
+    const head = this.#options.reader.head('topology');
+    if (head === this.#seq) return;
+    if (this.#options.isWatched()) this.#tell();
+    else {
+      this.#options.publish(new UntoldSteps(head));
+      this.#seq = head;
+    }
+  }
+
+  #tell(): void {
+    const { reader, publish } = this.#options;
     for (;;) {
       const steps = reader.topologySteps(this.#seq, stepsAtOnce);
-      for (const { seq, step, collapsed } of steps) {
-        publish(step === undefined ? new UntoldStep(seq) : new LiveStep(step, reader.assets));
-        if (collapsed) limitReached();
+      for (const { seq, step } of steps) {
+        publish(step === undefined ? new UntoldSteps(seq) : new LiveStep(step, reader.assets));
         this.#seq = seq;
       }
       if (steps.length < stepsAtOnce) return;

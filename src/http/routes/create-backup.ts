@@ -1,13 +1,12 @@
 import { backupText } from '../backup-reads.ts';
-import { caused } from '../caused-entries.ts';
 import type { Handler } from '../context.ts';
 import { requireLog } from '../log-required.ts';
 import { accepted } from '../reply.ts';
 
-export const createBackup: Handler<'createBackup'> = async ({ services, identity }) => {
+export const createBackup: Handler<'createBackup'> = async ({ services, identity, audited }) => {
   await requireLog(services);
   const { id, attributes } = await services.backups.begin(identity.principal.id);
   // Its entry has its id.
-  caused([id]);
+  audited?.noteEntries([id]);
   return accepted('backup', id, backupText(attributes), `/api/v1/backups/${id}`);
 };

@@ -6,7 +6,7 @@ export const listAlertNotes: Handler<'listAlertNotes'> = async (context) => {
   const { services, params } = context;
   // First, because it refuses a cursor of another list, whatever the alert.
   const reply = await listReply(context, (query, signal) =>
-    services.queries.listNotes(params.alert_id, query, signal),
+    services.queries.run('listNotes', { alertId: params.alert_id, query }, { signal }),
   );
   readAlert(params.alert_id, services);
   return reply;

@@ -1,5 +1,4 @@
 import type { Handler } from '../context.ts';
-import { listReply } from '../list-reply.ts';
+import { pooledList } from '../list-reply.ts';
 
-export const listAlerts: Handler<'listAlerts'> = (context) =>
-  listReply(context, context.services.queries.listAlerts);
+export const listAlerts: Handler<'listAlerts'> = (context) => pooledList(context, 'listAlerts');

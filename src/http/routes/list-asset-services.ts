@@ -7,7 +7,7 @@ export const listAssetServices: Handler<'listAssetServices'> = async (context) =
   const ofAsset = { field: 'asset_id', values: [params.asset_id] };
   // First, because it refuses a cursor of another list, whatever the asset.
   const reply = await listReply(context, (query, signal) =>
-    services.queries.listServices({ ...query, terms: [...query.terms, ofAsset] }, signal),
+    services.queries.run('listServices', { ...query, terms: [...query.terms, ofAsset] }, { signal }),
   );
   readAsset(params.asset_id, services);
   return reply;

@@ -1,5 +1,4 @@
 import type { Handler } from '../context.ts';
-import { listReply } from '../list-reply.ts';
+import { pooledList } from '../list-reply.ts';
 
-export const listAssets: Handler<'listAssets'> = (context) =>
-  listReply(context, context.services.queries.listAssets);
+export const listAssets: Handler<'listAssets'> = (context) => pooledList(context, 'listAssets');

@@ -1,5 +1,4 @@
 import type { Handler } from '../context.ts';
-import { listReply } from '../list-reply.ts';
+import { pooledList } from '../list-reply.ts';
 
-export const listPrincipals: Handler<'listPrincipals'> = (context) =>
-  listReply(context, context.services.queries.listPrincipals);
+export const listPrincipals: Handler<'listPrincipals'> = (context) => pooledList(context, 'listPrincipals');

@@ -1,5 +1,4 @@
 import type { Handler } from '../context.ts';
-import { listReply } from '../list-reply.ts';
+import { pooledList } from '../list-reply.ts';
 
-export const listScans: Handler<'listScans'> = (context) =>
-  listReply(context, context.services.queries.listScans);
+export const listScans: Handler<'listScans'> = (context) => pooledList(context, 'listScans');

@@ -1,5 +1,4 @@
 import type { Handler } from '../context.ts';
-import { listReply } from '../list-reply.ts';
+import { pooledList } from '../list-reply.ts';
 
-export const listServices: Handler<'listServices'> = (context) =>
-  listReply(context, context.services.queries.listServices);
+export const listServices: Handler<'listServices'> = (context) => pooledList(context, 'listServices');

@@ -1,5 +1,4 @@
 import type { Handler } from '../context.ts';
-import { listReply } from '../list-reply.ts';
+import { pooledList } from '../list-reply.ts';
 
-export const listTokens: Handler<'listTokens'> = (context) =>
-  listReply(context, context.services.queries.listTokens);
+export const listTokens: Handler<'listTokens'> = (context) => pooledList(context, 'listTokens');

@@ -8,9 +8,14 @@ const loginLimits = {
   OVERLOADED: 'maxPasswordChecksInFlight',
 } as const;
 
-export const login: Handler<'login'> = async ({ services, body, remoteAddress }) => {
-  const session = services.auth.login(body, addressGroup(remoteAddress), services.revoked);
+export const login: Handler<'login'> = async ({ services, body, remoteAddress, audited }) => {
+  const ended = (jti: string) => {
+    audited?.noteEntries();
+    services.revoked(jti);
+  };
+  const session = services.auth.login(body, addressGroup(remoteAddress), ended, audited?.id);
   const tokens = await countingRefusals(services.metrics, loginLimits, session);
+  audited?.noteEntries();
   services.pokeOutbox();
   return bareJson(tokens);
 };

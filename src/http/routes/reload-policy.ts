@@ -2,8 +2,9 @@ import type { Handler } from '../context.ts';
 import { requireLog } from '../log-required.ts';
 import { resource } from '../reply.ts';
 
-export const reloadPolicy: Handler<'reloadPolicy'> = async ({ services, identity }) => {
+export const reloadPolicy: Handler<'reloadPolicy'> = async ({ services, identity, audited }) => {
   await requireLog(services);
   const { policy } = services;
-  return resource('policy', policy.id, await policy.reload(identity.principal));
+  const reloaded = await policy.reload(identity.principal, (entryId) => audited?.noteEntries([entryId]));
+  return resource('policy', policy.id, reloaded);
 };

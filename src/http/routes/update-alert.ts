@@ -1,19 +1,18 @@
 import { severities } from '../../contract/resources/common.ts';
 import type { AlertChange } from '../../store/store.ts';
 import { announce, readAlert } from '../alert-reads.ts';
-import { toBeLogged } from '../caused-entries.ts';
 import type { Handler } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
 import { requireLog } from '../log-required.ts';
 import type { Services } from '../services.ts';
 
-export const updateAlert: Handler<'updateAlert'> = async ({ services, params, headers, body, identity }) => {
-  if (mustBeLogged(body, params.alert_id, services)) {
-    toBeLogged();
-    await requireLog(services);
-  }
+export const updateAlert: Handler<'updateAlert'> = async (context) => {
+  const { services, params, headers, body, identity, audited } = context;
+  const toBeLogged = mustBeLogged(body, params.alert_id, services);
+  if (toBeLogged) await requireLog(services);
   const version = ifMatchVersion(headers['if-match']);
   const update = await services.store.changeAlert(params.alert_id, body, identity.principal, version);
+  if (toBeLogged) audited?.noteEntries();
   return announce(update, services);
 };
 

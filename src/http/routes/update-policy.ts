@@ -3,9 +3,13 @@ import { ifMatchVersion } from '../if-match.ts';
 import { requireLog } from '../log-required.ts';
 import { resource } from '../reply.ts';
 
-export const updatePolicy: Handler<'updatePolicy'> = async ({ services, headers, body, identity }) => {
+export const updatePolicy: Handler<'updatePolicy'> = async (context) => {
+  const { services, headers, body, identity, audited } = context;
   await requireLog(services);
   const { policy } = services;
   const version = ifMatchVersion(headers['if-match']);
-  return resource('policy', policy.id, await policy.replace(body.rules, identity.principal, version));
+  const replaced = await policy.replace(body.rules, identity.principal, version, (entryId) =>
+    audited?.noteEntries([entryId]),
+  );
+  return resource('policy', policy.id, replaced);
 };

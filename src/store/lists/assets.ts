@@ -6,18 +6,21 @@ import {
   riskLevels,
 } from '../../contract/resources/asset.ts';
 import { riskLevelOf } from '../../inventory/asset-risk.ts';
-import { type AssetRow, at, lines, someText, tagsOf } from '../asset-row.ts';
-import { address, members, number, oneOf, text } from './filter.ts';
+import { type AssetRow, at, lines, someText, tagsOf, unseen } from '../asset-row.ts';
+import { address, anyCase, members, number, oneOf, text } from './filter.ts';
 import type { ListSpec } from './list.ts';
 import { addressOrder, rank } from './order.ts';
 
-const tag = members<AssetRow>((row) => tagsOf(row[at.tags]));
+/** Nothing for what wasn't seen yet. */
+const seenAt = (ms: number): number | undefined => (ms === unseen ? undefined : ms);
+
+const tag = anyCase(members<AssetRow>((row) => tagsOf(row[at.tags]).map((each) => each.toLowerCase())));
 
 /** `from` and `to` bound `last_seen`. */
 export const assetList: ListSpec<AssetRow> = {
   type: 'asset',
   terms: {
-    name: text((row) => row[at.name]),
+    name: anyCase(text((row) => row[at.name].toLowerCase())),
     kind: oneOf(assetKinds, (row) => row[at.kind]),
     ip: address((row) => lines(row[at.ips])),
     mac: members((row) => lines(row[at.macs])),
@@ -27,10 +30,10 @@ export const assetList: ListSpec<AssetRow> = {
         field,
         values.map((name) => String(name).toLowerCase().replace(/\.$/, '')),
       ),
-    os: text((row) => someText(row[at.os])),
-    vendor: text((row) => someText(row[at.vendor])),
+    os: anyCase(text((row) => someText(row[at.os])?.toLowerCase())),
+    vendor: anyCase(text((row) => someText(row[at.vendor])?.toLowerCase())),
     criticality: oneOf(criticalities, (row) => row[at.criticality]),
-    owner: text((row) => someText(row[at.owner])),
+    owner: anyCase(text((row) => someText(row[at.owner])?.toLowerCase())),
     tag,
     tags: tag,
     state: oneOf(assetStates, (row) => row[at.state]),
@@ -41,8 +44,8 @@ export const assetList: ListSpec<AssetRow> = {
     service_count: number((row) => row[at.services]),
   },
   sorts: {
-    last_seen: (row) => row[at.lastSeen] || undefined,
-    first_seen: (row) => row[at.firstSeen] || undefined,
+    last_seen: (row) => seenAt(row[at.lastSeen]),
+    first_seen: (row) => seenAt(row[at.firstSeen]),
     name: (row) => row[at.name],
     ip: (row) => addressOrder(lines(row[at.ips])[0]),
     kind: (row) => rank(assetKinds, row[at.kind]),
@@ -57,7 +60,7 @@ export const assetList: ListSpec<AssetRow> = {
     open_alerts: (row) => row[at.openAlerts],
     service_count: (row) => row[at.services],
   },
-  time: (row) => row[at.lastSeen] || undefined,
+  time: (row) => seenAt(row[at.lastSeen]),
   names: (row) => [
     row[at.name],
     row[at.hostnames],

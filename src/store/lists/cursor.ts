@@ -4,7 +4,7 @@ import type { ListQuery } from '../store.ts';
 import type { Place } from './order.ts';
 
 /** Where a list goes on: after this place, at this page number. */
-export interface ListCursor extends Place {
+interface ListCursor extends Place {
   readonly page: number;
 }
 

@@ -2,7 +2,7 @@ import type { ResourceType } from '../../contract/resource-types.ts';
 import { type Severity, severities } from '../../contract/resources/common.ts';
 import { invalidField } from '../../errors.ts';
 import type { FilterTerm } from '../../events/filter.ts';
-import { addressBytes, addressRanges, compareAddress, printAddress } from '../../events/ip.ts';
+import { addressBytes, addressRanges, compareAddress, printAddress, rangesMeet } from '../../events/ip.ts';
 import type { ListFilter } from '../store.ts';
 
 export type Predicate<T> = (item: T) => boolean;
@@ -56,6 +56,15 @@ export const text =
       return value !== undefined && wanted.has(value);
     };
   };
+
+/** Values in lower case, for what is read in lower case. */
+export const anyCase =
+  <T>(term: TermCompiler<T>): TermCompiler<T> =>
+  (field, values) =>
+    term(
+      field,
+      values.map((value) => String(value).toLowerCase()),
+    );
 
 export const oneOf =
   <T>(allowed: readonly string[], read: Read<T, string>): TermCompiler<T> =>
@@ -128,9 +137,8 @@ function addressTest(field: string, wanted: string): (value: string) => boolean 
   return (value) => {
     const bytes = addressBytes(value);
     if (bytes === undefined) return false;
-    return ranges.some(
-      ({ first, last }) => compareAddress(first, 0, bytes, 0) <= 0 && compareAddress(bytes, 0, last, 0) <= 0,
-    );
+    const single = { first: bytes, last: bytes };
+    return ranges.some((range) => rangesMeet(range, single));
   };
 }
 

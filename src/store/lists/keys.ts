@@ -1,5 +1,5 @@
 import { type Key, keyPurposes, keyStates } from '../../contract/resources/key.ts';
-import { jsonPage } from '../lmdb/page.ts';
+import { jsonPage } from '../json-page.ts';
 import type { ListPage, ListQuery } from '../store.ts';
 import { oneOf, text } from './filter.ts';
 import { type ListSpec, pageOf } from './list.ts';

@@ -3,7 +3,7 @@ import { addressBytes } from '../../events/ip.ts';
 import type { SortOrder } from '../store.ts';
 
 /** What a list is sorted by: a number or a text; undefined where the item lacks the attribute. */
-export type SortValue = number | string | undefined;
+type SortValue = number | string | undefined;
 
 /** Where an item stands in a list. */
 export interface Place {

@@ -1,6 +1,6 @@
 import { type Scan, scanEngines, scanStatuses } from '../../contract/resources/scan.ts';
 import { invalidField } from '../../errors.ts';
-import { type AddressRange, addressRanges, compareAddress } from '../../events/ip.ts';
+import { type AddressRange, addressRanges, rangesMeet } from '../../events/ip.ts';
 import type { ListFilter } from '../store.ts';
 import { compileFilter, oneOf, type Predicate, type TermCompiler, text } from './filter.ts';
 import type { ListSpec } from './list.ts';
@@ -38,11 +38,7 @@ function overlapping(read: (scan: Scan) => readonly string[]): TermCompiler<Scan
       if (ranges === undefined) throw invalidField(field, 'must be an IP address or a CIDR block');
       return ranges;
     });
-    const isWanted = (range: AddressRange) => wanted.some((other) => meet(range, other));
+    const isWanted = (range: AddressRange) => wanted.some((other) => rangesMeet(range, other));
     return (scan) => read(scan).some((target) => (addressRanges(target) ?? []).some(isWanted));
   };
-}
-
-function meet(a: AddressRange, b: AddressRange): boolean {
-  return compareAddress(a.first, 0, b.last, 0) <= 0 && compareAddress(b.first, 0, a.last, 0) <= 0;
 }

@@ -1,4 +1,5 @@
 import { serviceSources, serviceStates } from '../../contract/resources/service.ts';
+import { serviceName } from '../../inventory/service-names.ts';
 import { canonicalUuid } from '../../uuid.ts';
 import { at, type ServiceRow, sourceOf, stateOf } from '../service-row.ts';
 import { address, number, oneOf, text } from './filter.ts';
@@ -17,7 +18,11 @@ export const serviceList: ListSpec<ServiceRow> = {
     ip: address((row) => row[at.ip]),
     port: number((row) => row[at.port]),
     transport: text((row) => row[at.transport]),
-    name: text((row) => row[at.name] ?? undefined),
+    name: (field, values) =>
+      text<ServiceRow>((row) => row[at.name] ?? undefined)(
+        field,
+        values.map((name) => serviceName(String(name))),
+      ),
     product: text((row) => row[at.product] ?? undefined),
     version: text((row) => row[at.version] ?? undefined),
     state: oneOf(serviceStates, stateOf),

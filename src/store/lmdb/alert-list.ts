@@ -1,11 +1,11 @@
 import type { Alert } from '../../contract/resources/alert.ts';
 import { withAssets } from '../../events/alert-assets.ts';
 import type { AssetLookup } from '../../events/asset-lookup.ts';
+import { jsonPage } from '../json-page.ts';
 import { alertList, compileAlertFilter } from '../lists/alerts.ts';
 import { boundsOnlyTime } from '../lists/filter.ts';
 import { pageFrom, pageOf, type Row } from '../lists/list.ts';
 import type { ListFilter, ListPage, ListQuery, Replay } from '../store.ts';
-import { jsonPage } from './page.ts';
 import { lastSequence, type Tables } from './tables.ts';
 import { placesByTime } from './time-pages.ts';
 

@@ -15,7 +15,7 @@ import type { AssetsPart } from './inventory/parts.ts';
 export interface BatchParts extends AlertTables {
   readonly events: LmdbEvents;
   readonly answers: RememberedAnswers;
-  readonly inventory: Pick<Inventory<AssetsPart>, 'observe' | 'sight'>;
+  readonly inventory: Pick<Inventory<AssetsPart>, 'take'>;
   readonly alertWindowMs: number;
   readonly nowMs: number;
   /** Whether the volume has nothing left but its reserve. */
@@ -39,8 +39,7 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
   if (batch.findings.some(({ severity }) => atLeast(severity, 'high'))) outbox.requireRoom();
   return () => {
     const { blocks, eventIdOf, duplicates } = appendBlocks(parts.events, batch.blocks);
-    parts.inventory.observe(blocks);
-    parts.inventory.sight(batch.sightings ?? []);
+    parts.inventory.take(blocks, batch.sightings ?? []);
     const merge = new AlertMerge(parts, parts.alertWindowMs, nowMs);
     for (const finding of [...batch.findings].sort((a, b) => a.timestamp - b.timestamp)) {
       const eventId = finding.event === undefined ? undefined : eventIdOf(finding.event);

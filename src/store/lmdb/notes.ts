@@ -2,12 +2,12 @@ import type { AlertNote } from '../../contract/resources/alert-note.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
+import { jsonPage } from '../json-page.ts';
 import { boundsOnlyTime } from '../lists/filter.ts';
 import { type Found, pageFrom, pageOf, type Row } from '../lists/list.ts';
 import { type NumberedNote, noteListOf } from '../lists/notes.ts';
 import type { Place } from '../lists/order.ts';
 import type { Actor, ListPage, ListQuery } from '../store.ts';
-import { jsonPage } from './page.ts';
 import type { AlertRow, Tables } from './tables.ts';
 
 export type StoredNote = AlertNote & { id: string };

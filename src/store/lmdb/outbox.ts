@@ -82,11 +82,11 @@ export class Outbox {
 export function planRecord(
   outbox: Outbox,
   event: CriticalEvent,
-  { id, call }: { readonly id?: string | undefined; readonly call?: string | undefined },
+  id: string | undefined,
   nowMs: number,
 ): () => void {
   if (id !== undefined && canonicalUuid(id) !== id) throw invalidField('id', 'must be a UUID in lower case');
   if (id !== undefined && outbox.has(id)) return () => {};
   outbox.requireRoom();
-  return () => outbox.add(event, nowMs, call, id);
+  return () => outbox.add(event, nowMs, undefined, id);
 }

@@ -2,19 +2,22 @@ import { principalProvisioned } from '../../contract/critical-events.ts';
 import { principalAttributes } from '../../contract/resources/principal.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { pageOf } from '../lists/list.ts';
+import { jsonPage } from '../json-page.ts';
+import { pageFrom, pageOf } from '../lists/list.ts';
 import { principalList } from '../lists/principals.ts';
 import type { Actor, ListPage, ListQuery, Principal } from '../store.ts';
 import { indexAdministrator } from './administrators.ts';
+import { isAllByTime, placesById } from './id-pages.ts';
 import type { Outbox } from './outbox.ts';
-import { jsonPage } from './page.ts';
 import { indexName, requireFreeName } from './principal-names.ts';
 import { entryCount, type Tables } from './tables.ts';
 
-/** One page, with the exact total: of what is shown of principals. */
-export function findPrincipals({ principals }: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
+/** One page, with the exact total: of what is shown of principals. With a filter, every principal is read. */
+export function listPrincipals({ principals }: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
   const rows = principals.getRange().map(({ key, value }) => ({ id: key, item: value }));
-  const { shown, ...rest } = pageOf(principalList, rows, query, cancelled);
+  const { shown, ...rest } = isAllByTime(query, 'created_at')
+    ? pageFrom(principalList, query, (after, offset) => placesById(principals, query, after, offset))
+    : pageOf(principalList, rows, query, cancelled);
   const resources = shown.map(({ id }) => ({
     id,
     type: principalList.type,
@@ -23,8 +26,8 @@ export function findPrincipals({ principals }: Tables, query: ListQuery, cancell
   return { json: jsonPage(resources), ...rest };
 }
 
-/** Newest first: their keys are UUIDv7. */
-export function listPrincipals(tables: Tables, page: number, perPage: number) {
+/** As they are stored, newest first: their keys are UUIDv7. */
+export function storedPrincipals(tables: Tables, page: number, perPage: number) {
   const total = entryCount(tables.principals);
   const offset = (page - 1) * perPage;
   const range = offset < total ? tables.principals.getRange({ reverse: true, offset, limit: perPage }) : [];

@@ -12,10 +12,10 @@ import { assetLookup, getAsset, listAssetHistory, listAssets, mergedInto } from 
 import { listServices } from './inventory/service-list.ts';
 import { listNotes } from './notes.ts';
 import { principalByName } from './principal-names.ts';
-import { findPrincipals, listPrincipals } from './principals.ts';
+import { listPrincipals, storedPrincipals } from './principals.ts';
 import { lastScan, listScans, replayScans, unfinishedScans } from './scans.ts';
 import { databaseFile, entryCount, lastSequence, openTables } from './tables.ts';
-import { findTokens } from './tokens.ts';
+import { listTokens } from './tokens.ts';
 import { readSteps, readTopology } from './topology/reads.ts';
 import { lastStep } from './topology/segments.ts';
 
@@ -52,7 +52,8 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
       at: (ip, timeMs) => assets.at(ip, timeMs),
       owners: (ip) => assets.owners(ip),
       ranges: (assetId) => assets.ranges(assetId),
-      generation: named(() => assets.generation()),
+      generation: () => assets.generation(),
+      refresh: fresh(() => assets.refresh()),
     },
     listEvents: named((query) => events.list(query)),
     getEvent: named((table, id) => events.get(table, id)) as StoreReader['getEvent'],
@@ -75,9 +76,9 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
       const token = byId(tables.tokens, jti);
       return token && { token, principal: tables.principals.get(token.principal_id) };
     }),
-    findTokens: fresh((query, nowMs) => findTokens(tables, query, nowMs, givenUp)),
-    findPrincipals: fresh((query) => findPrincipals(tables, query, givenUp)),
-    listPrincipals: fresh((page, perPage) => listPrincipals(tables, page, perPage)),
+    listTokens: fresh((query, nowMs) => listTokens(tables, query, nowMs, givenUp)),
+    listPrincipals: fresh((query) => listPrincipals(tables, query, givenUp)),
+    storedPrincipals: fresh((page, perPage) => storedPrincipals(tables, page, perPage)),
     administrators: fresh(() => entryCount(tables.administrators)),
     listAudit: fresh((query) => listAudit(tables, query, givenUp)),
     getService: fresh((id) => {

@@ -1,10 +1,10 @@
 import type { Scan } from '../../contract/resources/scan.ts';
 import { limits } from '../../limits.ts';
+import { jsonPage } from '../json-page.ts';
 import { boundsOnlyTime } from '../lists/filter.ts';
 import { pageFrom, pageOf, type Row } from '../lists/list.ts';
 import { compileScanFilter, scanList } from '../lists/scans.ts';
 import type { ListFilter, ListPage, ListQuery, Replay, ScanUpdate, StoredScan } from '../store.ts';
-import { jsonPage } from './page.ts';
 import { entryCount, lastSequence, type Tables } from './tables.ts';
 import { placesByTime } from './time-pages.ts';
 
@@ -18,10 +18,11 @@ export interface ScanRow {
 /** Those that have ended change no more, and may be forgotten. */
 const isOver = ({ status }: Scan): boolean => status !== 'queued' && status !== 'running';
 
-/** Plans a new scan, or its new state. Of those that are over, the oldest beyond `max` go. */
+/** Plans a new scan, or its new state. Of those that are over, the oldest beyond `max` go; `forgot` is told of each. */
 export function planScan(
   tables: Tables,
   { id, ...scan }: StoredScan,
+  forgot: () => void,
   max: number = limits.maxScans,
 ): () => ScanUpdate {
   return () => {
@@ -32,12 +33,12 @@ export function planScan(
     if (before === undefined) scanTimes.putSync([Date.parse(scan.requested_at), id], true);
     else scanLog.removeSync(before.seq);
     scans.putSync(id, { seq, scan });
-    if (before === undefined) forgetOldest(tables, max);
+    if (before === undefined) forgetOldest(tables, max, forgot);
     return { seq, scan: { id, ...scan } };
   };
 }
 
-function forgetOldest({ scans, scanLog, scanTimes }: Tables, max: number): void {
+function forgetOldest({ scans, scanLog, scanTimes }: Tables, max: number, forgot: () => void): void {
   let excess = entryCount(scans) - max;
   if (excess <= 0) return;
   for (const key of [...scanTimes.getKeys({ limit: excess + limits.maxQueuedScans + 1 })]) {
@@ -46,6 +47,7 @@ function forgetOldest({ scans, scanLog, scanTimes }: Tables, max: number): void 
     scans.removeSync(key[1]);
     scanLog.removeSync(row.seq);
     scanTimes.removeSync(key);
+    forgot();
     excess--;
   }
 }

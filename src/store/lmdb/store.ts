@@ -115,6 +115,7 @@ class LmdbStore implements Store {
   #inventoryTimer: NodeJS.Timeout | undefined;
   #copying: Promise<void> | undefined;
   #closing = false;
+  #forgottenScans = 0;
 
   constructor(options: StoreOptions) {
     const { dataDir, alertWindowMs, clock = Date.now, maxOutboxRows } = options;
@@ -181,16 +182,16 @@ class LmdbStore implements Store {
     return this.#changeAssets((parts) => planAssetChange(parts, id, change, by, version));
   }
 
-  removeAsset(id: string, _by: Actor, version?: number): Promise<void> {
+  removeAsset(id: string, version?: number): Promise<void> {
     return this.#changeAssets((parts) => planRemove(parts, id, version));
   }
 
-  mergeAssets(id: string, into: string, by: Actor): Promise<AssetChanged> {
-    return this.#changeAssets((parts) => planMerge(parts, id, into, by));
+  mergeAssets(id: string, into: string, by: Actor, version?: number): Promise<AssetChanged> {
+    return this.#changeAssets((parts) => planMerge(parts, id, into, by, version));
   }
 
-  splitAsset(id: string, identifiers: readonly string[], by: Actor): Promise<AssetChanged> {
-    return this.#changeAssets((parts) => planSplit(parts, id, identifiers, by));
+  splitAsset(id: string, identifiers: readonly string[], by: Actor, version?: number): Promise<AssetChanged> {
+    return this.#changeAssets((parts) => planSplit(parts, id, identifiers, by, version));
   }
 
   addNote(alertId: string, text: string, by: Actor): Promise<{ note: StoredNote; update: AlertUpdate }> {
@@ -201,8 +202,8 @@ class LmdbStore implements Store {
     return this.#outbox.oldest(limit);
   }
 
-  record(event: CriticalEvent, id?: string, call?: string): Promise<void> {
-    return this.#change(() => planRecord(this.#outbox, event, { id, call }, this.#now()));
+  record(event: CriticalEvent, id?: string): Promise<void> {
+    return this.#change(() => planRecord(this.#outbox, event, id, this.#now()));
   }
 
   settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]> {
@@ -258,7 +259,10 @@ class LmdbStore implements Store {
   }
 
   saveScan(scan: StoredScan): Promise<ScanUpdate> {
-    return this.#change(() => planScan(this.#tables, scan));
+    const forgot = () => {
+      this.#forgottenScans++;
+    };
+    return this.#change(() => planScan(this.#tables, scan, forgot));
   }
 
   recordScan(scanId: string, hosts: readonly ScannedHost[]): Promise<ScanRecorded> {
@@ -292,7 +296,12 @@ class LmdbStore implements Store {
       outbox: this.#outbox.rows,
       assets: this.#inventory.assets.count,
       services: this.#inventory.services.count,
-      limits_reached: this.#inventory.limitsReached(),
+      topology_edges: this.#topology.edges,
+      limits_reached: {
+        ...this.#inventory.limitsReached(),
+        ...this.#topology.reached,
+        ...(this.#forgottenScans > 0 ? { maxScans: this.#forgottenScans } : {}),
+      },
       bytes: statSync(this.#file).size,
     };
   }
@@ -315,6 +324,7 @@ class LmdbStore implements Store {
   #changeAssets<T>(plan: (parts: AssetParts) => () => T): Promise<T> {
     return this.#change(() => {
       this.#inventory.ready();
+      this.#inventory.assets.settleAll();
       this.#inventory.force();
       const { assets, services } = this.#inventory;
       return plan({ assets, services, openAlerts: this.#openAlerts, nowMs: this.#now() });

@@ -11,6 +11,7 @@ import type { Interval } from './intervals.ts';
 import type { AddressRow, EarlierBinding, MacRow } from './inventory/bindings.ts';
 import type { HistoryRow } from './inventory/history.ts';
 import type { FoldedTo } from './inventory/inventory.ts';
+import type { SeenAgain } from './inventory/still-there.ts';
 import type { ScanRow } from './scans.ts';
 import type { GraphState, StepEdges, StepRow } from './topology/graph-tables.ts';
 
@@ -107,6 +108,8 @@ export interface Tables {
   readonly assetAddressesOf: Database<true, [string, string]>;
   /** MAC address → whose it is, or that it is a gateway's */
   readonly assetMacs: Database<MacRow, string>;
+  /** number → hosts that were seen again, later than their rows say; in order of time */
+  readonly assetsSeen: Database<readonly SeenAgain[], number>;
   /** [asset id, number from 0] → what happened to it */
   readonly assetHistory: Database<HistoryRow, [string, number]>;
   /** asset id that is no more → the asset that it was merged into */
@@ -148,6 +151,7 @@ export const laterTables: readonly (keyof Tables)[] = [
   'assetBindings',
   'assetAddressesOf',
   'assetMacs',
+  'assetsSeen',
   'assetHistory',
   'assetMerges',
   'openAlerts',
@@ -191,6 +195,7 @@ export function openTables(root: RootDatabase): Tables {
     assetBindings: root.openDB('asset-bindings', {}),
     assetAddressesOf: root.openDB('asset-addresses-of', {}),
     assetMacs: root.openDB('asset-macs', {}),
+    assetsSeen: root.openDB('assets-seen', {}),
     assetHistory: root.openDB('asset-history', {}),
     assetMerges: root.openDB('asset-merges', {}),
     openAlerts: root.openDB('open-alerts', {}),

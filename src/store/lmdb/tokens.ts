@@ -3,11 +3,12 @@ import { tokenIssued, tokenRevoked } from '../../contract/critical-events.ts';
 import { tokenAttributes } from '../../contract/resources/token.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
-import { pageOf } from '../lists/list.ts';
+import { jsonPage } from '../json-page.ts';
+import { pageFrom, pageOf } from '../lists/list.ts';
 import { tokenListAt } from '../lists/tokens.ts';
 import type { Actor, ListPage, ListQuery, Token } from '../store.ts';
+import { isAllByTime, placesById } from './id-pages.ts';
 import type { Outbox } from './outbox.ts';
-import { jsonPage } from './page.ts';
 import type { Tables } from './tables.ts';
 import { putToken, removeToken, tokenCount, tokensOf } from './token-index.ts';
 
@@ -117,8 +118,11 @@ export function planTokenUse(tables: Tables, uses: ReadonlyMap<string, string>):
   };
 }
 
-/** One page, with the exact total, of tokens as they are at `nowMs`: of what is shown of them. */
-export function findTokens(
+/**
+ * One page, with the exact total, of tokens as they are at `nowMs`: of what is shown of them. With a filter, every
+ * token is read.
+ */
+export function listTokens(
   { tokens }: Tables,
   query: ListQuery,
   nowMs: number,
@@ -126,7 +130,9 @@ export function findTokens(
 ): ListPage {
   const list = tokenListAt(nowMs);
   const rows = tokens.getRange().map(({ key, value }) => ({ id: key, item: value }));
-  const { shown, ...rest } = pageOf(list, rows, query, cancelled);
+  const { shown, ...rest } = isAllByTime(query, 'issued_at')
+    ? pageFrom(list, query, (after, offset) => placesById(tokens, query, after, offset))
+    : pageOf(list, rows, query, cancelled);
   const resources = shown.map(({ id }) => ({
     id,
     type: list.type,

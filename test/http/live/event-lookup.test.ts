@@ -4,10 +4,10 @@ import { channels } from '../../../src/contract/channels.ts';
 import { parseStream } from '../../../src/contract/query.ts';
 import { noAssets } from '../../../src/events/asset-lookup.ts';
 import { BlockBuilder } from '../../../src/events/block-builder.ts';
+import { CachedAssets } from '../../../src/events/cached-assets.ts';
 import type { DnsRecord, NetworkRecord } from '../../../src/events/records.ts';
 import { eventChannel, LiveBlock } from '../../../src/http/live/event-channel.ts';
 import { Interests } from '../../../src/http/live/interests.ts';
-import { LiveAssets } from '../../../src/http/live/live-assets.ts';
 import { assetIds, Bindings, bindingsOf } from '../../events/bindings.ts';
 
 const few = <T>(...values: T[]) => fc.constantFrom(...values);
@@ -149,7 +149,7 @@ describe.each([
 ] as const)('subscriptions to $table events', ({ table, record, filter }) => {
   it('are found by the values of a block whenever their filter matches', () => {
     const bindings = new Bindings();
-    const assets = new LiveAssets(bindings);
+    const assets = new CachedAssets(bindings);
     const channel = eventChannel(
       table,
       () => 0,
@@ -188,7 +188,7 @@ it('filters that name no value are always asked, CIDR blocks among them', () => 
     'network',
     () => 0,
     () => Promise.reject(new Error('no replay here')),
-    new LiveAssets(noAssets),
+    noAssets,
   );
   const lookup = (query: Record<string, string[]>) =>
     channel.lookup(

@@ -15,15 +15,12 @@ import { Connections } from '../../../src/http/connections.ts';
 import type { Credentials } from '../../../src/http/endpoint.ts';
 import { eventChannel, LiveBlock, type ReplayEvents } from '../../../src/http/live/event-channel.ts';
 import { Hub } from '../../../src/http/live/hub.ts';
-import { LiveAssets } from '../../../src/http/live/live-assets.ts';
 import { createSockets, type SocketCredentials, type Sockets } from '../../../src/http/live/sockets.ts';
 import { type Server, startServer } from '../../../src/http/server.ts';
 import { type LimitName, limits } from '../../../src/limits.ts';
 import type { CommittedBlock } from '../../../src/store/store.ts';
 import { MemoryChannel } from './fakes.ts';
 
-/** Nothing here is anybody's. */
-const assets = new LiveAssets(noAssets);
 const stream = '/api/v1/events/network/stream';
 let maxSockets: number;
 const year = 365 * 24 * 3600 * 1000;
@@ -90,7 +87,7 @@ async function start(most: number): Promise<void> {
   const other = new MemoryChannel(1);
   hub = new Hub(
     {
-      'events.network': eventChannel('network', () => head, replay, assets),
+      'events.network': eventChannel('network', () => head, replay, noAssets),
       'events.dns': other,
       alerts: other,
       discovery: other,
@@ -171,7 +168,7 @@ function publish(ports: readonly number[], history = 'ShADadFf'): void {
   const block: CommittedBlock = { table: 'network', first_seq: head + 1, rows: ports.length, buffer };
   head += ports.length;
   blocks.push(block);
-  hub.publish('events.network', new LiveBlock(block, assets));
+  hub.publish('events.network', new LiveBlock(block, noAssets));
 }
 
 type Message = Record<string, unknown>;

@@ -24,8 +24,18 @@ function setUp() {
     { live: () => {}, limitReached: () => {} },
     (error) => void errors.push(error),
   );
-  const publish = (batch: Parameters<Hub['publish']>[1]) => hub.publish('topology', batch);
-  const feed = new TopologyFeed({ reader, publish, limitReached: () => {} });
+  let stepsRead = 0;
+  const feed = new TopologyFeed({
+    reader: {
+      ...reader,
+      topologySteps(since, limit) {
+        stepsRead++;
+        return reader.topologySteps(since, limit);
+      },
+    },
+    isWatched: () => hub.isWatched('topology'),
+    publish: (batch) => hub.publish('topology', batch),
+  });
   const commit = async (targets: readonly string[]) => {
     const builder = new BlockBuilder('network', start);
     for (const dst_ip of targets)
@@ -40,7 +50,7 @@ function setUp() {
     hub.subscribe(wire, 'one', 'topology', channel.compile(filter), since);
     return wire;
   };
-  return { commit, subscribe, errors };
+  return { commit, subscribe, errors, hub, reads: () => stepsRead };
 }
 
 const told = (wire: MemoryWire) =>
@@ -58,6 +68,26 @@ it('tells changes as they come, a gap where one is too large, and what was misse
   const late = subscribe({}, 0);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(told(late)).toEqual([1, 'lagged 1', 3]);
+  expect(errors).toEqual([]);
+});
+
+it('reads no change while nobody is subscribed, and misses none for those who come', async () => {
+  const { commit, subscribe, errors, hub, reads } = setUp();
+  await commit(['203.0.113.1']);
+  await commit(many);
+  await commit(['198.51.100.1']);
+  expect(reads()).toBe(0);
+  const [early, now] = [subscribe({}, 1), subscribe()];
+  await commit(['198.51.100.2']);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect([told(early), told(now)]).toEqual([['lagged 1', 3, 4], [4]]);
+  expect(reads()).toBe(1);
+  for (const wire of [early, now]) hub.remove(wire);
+  await commit(['198.51.100.3']);
+  expect(reads()).toBe(1);
+  const back = subscribe({}, 4);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(told(back)).toEqual([5]);
   expect(errors).toEqual([]);
 });
 

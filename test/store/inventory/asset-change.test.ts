@@ -4,6 +4,7 @@ import { analyst, batchOf, hour, opened, start } from '../opened.ts';
 import { assetsOf, historyOf, holder, inbound, macA, macB, see, sight } from './sightings.ts';
 
 const unknown = '01900000-0000-7000-8000-000000000000';
+const names = (of: string, count: number) => Array.from({ length: count }, (_, i) => `${of}${i}`);
 const by = { kind: 'principal', id: analyst.id, name: analyst.name };
 
 describe('an asset that a person enters', () => {
@@ -55,7 +56,7 @@ describe('an asset that a person enters', () => {
       'address_bound',
     ]);
     for (const record of history) expect(record).toMatchObject({ by, at: new Date(start).toISOString() });
-    reader.assets.generation();
+    reader.assets.refresh();
     expect(reader.assets.at('10.0.0.5', 0)).toBe(id);
   });
 
@@ -88,7 +89,7 @@ describe('an asset that a person enters', () => {
     await store.changeAsset(id, { ip_addresses: [], mac_addresses: [] }, analyst);
     const { asset } = await store.createAsset({ ip_addresses: ['10.0.0.1'], mac_addresses: [macA] }, analyst);
     expect(holder(reader, '10.0.0.1').id).toBe(asset.id);
-    reader.assets.generation();
+    reader.assets.refresh();
     expect(reader.assets.at('10.0.0.1', start - 1)).toBe(id);
     expect(reader.assets.at('10.0.0.1', start + hour)).toBe(asset.id);
   });
@@ -181,13 +182,20 @@ describe('a change', () => {
     const refused = { code: 'NOT_FOUND' };
     await expect(store.changeAsset(unknown, { name: 'b' }, analyst)).rejects.toMatchObject(refused);
     await expect(store.changeAsset('x', { name: 'b' }, analyst)).rejects.toMatchObject(refused);
-    await expect(store.removeAsset(unknown, analyst)).rejects.toMatchObject(refused);
+    await expect(store.removeAsset(unknown)).rejects.toMatchObject(refused);
     await expect(store.mergeAssets(unknown, asset.id, analyst)).rejects.toMatchObject(refused);
     await expect(store.mergeAssets(asset.id, unknown, analyst)).rejects.toMatchObject(refused);
     await expect(store.splitAsset(unknown, ['10.0.0.1'], analyst)).rejects.toMatchObject(refused);
+    const other = await store.createAsset({ name: 'other' }, analyst);
+    const changed = { code: 'VERSION_MISMATCH', details: { version: asset.version } };
+    const outdated = asset.version + 1;
+    await expect(store.mergeAssets(asset.id, other.asset.id, analyst, outdated)).rejects.toMatchObject(
+      changed,
+    );
+    await expect(store.splitAsset(asset.id, ['10.0.0.1'], analyst, outdated)).rejects.toMatchObject(changed);
     const mismatch = { code: 'VERSION_MISMATCH', details: { version: 1 } };
     await expect(store.changeAsset(asset.id, { name: 'b' }, analyst, 2)).rejects.toMatchObject(mismatch);
-    await expect(store.removeAsset(asset.id, analyst, 2)).rejects.toMatchObject(mismatch);
+    await expect(store.removeAsset(asset.id, 2)).rejects.toMatchObject(mismatch);
   });
 });
 
@@ -198,11 +206,11 @@ describe('a removal', () => {
     const seen = () => inbound([{ dst_ip: '10.0.0.1', dst_mac: macA, dst_port: 22 }]);
     await store.commit(batchOf([], { blocks: [seen()] }));
     const { id } = holder(reader, '10.0.0.1');
-    await store.removeAsset(id, analyst, 1);
+    await store.removeAsset(id, 1);
     expect(assetsOf(reader)).toEqual([]);
     expect(historyOf(reader, id)).toEqual([]);
     expect(await store.status()).toMatchObject({ assets: 0, services: 0 });
-    reader.assets.generation();
+    reader.assets.refresh();
     expect(reader.assets.at('10.0.0.1', start)).toBeUndefined();
     await store.commit(batchOf([], { blocks: [seen()] }));
     const again = holder(reader, '10.0.0.1');
@@ -215,8 +223,8 @@ describe('a removal', () => {
     const { store, reader } = open;
     await see(open, { ip: '10.0.0.1', mac: macA }, { ip: '10.0.0.1', mac: macB, at: start + hour });
     const first = assetsOf(reader).find(({ mac_addresses }) => mac_addresses.includes(macA))!;
-    await store.removeAsset(holder(reader, '10.0.0.1').id, analyst);
-    reader.assets.generation();
+    await store.removeAsset(holder(reader, '10.0.0.1').id);
+    reader.assets.refresh();
     expect(reader.assets.at('10.0.0.1', start)).toBe(first.id);
     expect(reader.assets.at('10.0.0.1', start + 2 * hour)).toBeUndefined();
     expect(reader.getAsset(first.id)!.ip_addresses).toEqual([]);
@@ -226,6 +234,7 @@ describe('a removal', () => {
 describe('a merge', () => {
   test('makes one of two: addresses over all of time, services, names and history', async () => {
     const open = opened();
+    open.clock.now = start + 2 * hour;
     const { store, reader } = open;
     const block = inbound([
       { dst_ip: '10.0.0.1', dst_mac: macA, dst_port: 22 },
@@ -255,7 +264,7 @@ describe('a merge', () => {
     expect(historyOf(reader, into.id)).toContainEqual(
       expect.objectContaining({ action: 'merged', by, other_asset_id: from.id }),
     );
-    reader.assets.generation();
+    reader.assets.refresh();
     expect(reader.assets.at('10.0.0.1', start)).toBe(into.id);
     expect(reader.mergedInto(from.id)).toBe(into.id);
     await expect(store.changeAsset(from.id, { name: 'b' }, analyst)).rejects.toMatchObject({
@@ -265,8 +274,37 @@ describe('a merge', () => {
     const { asset: last } = await store.createAsset({ name: 'last' }, analyst);
     await store.mergeAssets(into.id, last.id, analyst);
     expect(reader.mergedInto(from.id)).toBe(last.id);
+    const refused = { code: 'NOT_FOUND', details: { merged_into: last.id } };
+    await expect(store.changeAsset(from.id, { owner: 'x' }, analyst)).rejects.toMatchObject(refused);
+    await expect(store.mergeAssets(last.id, from.id, analyst)).rejects.toMatchObject(refused);
     await see(open, { ip: '10.0.0.1', mac: macA, at: start + 2 * hour });
     expect(assetsOf(reader)).toHaveLength(1);
+  });
+
+  test.each([
+    ['notes', { notes: 'n'.repeat(6000) }, { notes: 'm'.repeat(6000) }],
+    ['tags', { tags: names('a', 60) }, { tags: names('b', 60) }],
+    ['hostnames', { hostnames: names('a', 150) }, { hostnames: names('b', 150) }],
+  ])('that would lose %s which people wrote is refused before anything changes', async (field, a, b) => {
+    const { store, reader } = opened();
+    const { asset: from } = await store.createAsset({ name: 'a', ...a }, analyst);
+    const { asset: into } = await store.createAsset({ name: 'b', ...b }, analyst);
+    await expect(store.mergeAssets(from.id, into.id, analyst)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      details: { field },
+    });
+    expect([reader.getAsset(from.id), reader.getAsset(into.id)]).toEqual([
+      expect.objectContaining({ ...a, version: 1 }),
+      expect.objectContaining({ ...b, version: 1 }),
+    ]);
+  });
+
+  test('keeps notes that are as long as may be, by characters', async () => {
+    const { store } = opened();
+    const { asset: from } = await store.createAsset({ name: 'a', notes: '😀'.repeat(4999) }, analyst);
+    const { asset: into } = await store.createAsset({ name: 'b', notes: '😀'.repeat(4999) }, analyst);
+    const { asset } = await store.mergeAssets(from.id, into.id, analyst);
+    expect([...asset.notes!]).toHaveLength(10_000);
   });
 
   test('of an asset with itself is refused', async () => {
@@ -310,7 +348,7 @@ describe('a split', () => {
       [before.id, ['10.0.0.1']],
       [asset.id, ['10.0.0.2']],
     ]);
-    reader.assets.generation();
+    reader.assets.refresh();
     expect(reader.assets.at('10.0.0.2', 0)).toBe(asset.id);
   });
 

@@ -55,8 +55,37 @@ describe('what an attacker makes up is bounded, and said', () => {
       name: v4(1),
       last_seen: new Date(start + 60_000).toISOString(),
     });
-    await store.removeAsset(first.id, analyst);
+    await store.removeAsset(first.id);
     await store.createAsset({ name: 'one more' }, analyst);
+  });
+
+  test.each([
+    ['in order', 1],
+    ['backwards', -1],
+  ])('MAC addresses of one address, %s: for a day none of them is believed', async (_, step) => {
+    const open = opened();
+    const day = 86_400_000;
+    open.clock.now = start + 10 * day;
+    const macOf = (n: number) =>
+      `00:1b:63:01:${(n >> 8).toString(16).padStart(2, '0')}:${(n & 255).toString(16).padStart(2, '0')}`;
+    const frames = Array.from({ length: 2000 }, (_, n) => ({
+      dst_ip: '10.0.0.1',
+      dst_mac: macOf(n),
+      timestamp: start + day + step * n,
+    }));
+    for (let i = 0; i < frames.length; i += 100)
+      await open.store.commit(batchOf([], { blocks: [inbound(frames.slice(i, i + 100))] }));
+    expect(assetsOf(open.reader)).toHaveLength(limits.maxMachinesPerAddress);
+    expect((await reached(open)).maxMachinesPerAddress).toBe(2000 - limits.maxMachinesPerAddress);
+    const { id } = holder(open.reader, '10.0.0.1');
+    const later = (dst_ip: string, mac: string, timestamp: number) =>
+      open.store.commit(batchOf([], { blocks: [inbound([{ dst_ip, dst_mac: mac, timestamp }])] }));
+    await later('10.0.0.1', macA, start + 1.5 * day);
+    expect(holder(open.reader, '10.0.0.1').id).toBe(id);
+    await later('10.0.0.2', macB, start + 1.5 * day);
+    expect(holder(open.reader, '10.0.0.2').mac_addresses).toEqual([macB]);
+    await later('10.0.0.1', macA, start + 3 * day);
+    expect(holder(open.reader, '10.0.0.1').mac_addresses).toEqual([macA]);
   });
 
   test('IPv4 addresses of one MAC address: a router’s, and each a machine of its own', async () => {
@@ -97,11 +126,12 @@ describe('what an attacker makes up is bounded, and said', () => {
     expect(others).toEqual([]);
     expect(asset!.ip_addresses).toHaveLength(limits.maxCurrentAddresses);
     expect(asset!.last_seen).toBe(new Date(start + 9999).toISOString());
-    open.reader.assets.generation();
+    open.reader.assets.refresh();
     expect(open.reader.assets.ranges(asset!.id)).toHaveLength(limits.maxAddressesPerAsset);
     expect(await reached(open)).toEqual({
       maxCurrentAddresses: limits.maxAddressesPerAsset - limits.maxCurrentAddresses,
       maxAddressesPerAsset: 10_000 - limits.maxAddressesPerAsset,
+      maxAssetHistory: expect.any(Number),
     });
     expect(historyOf(open.reader, asset!.id).length).toBeLessThanOrEqual(1.1 * limits.maxAssetHistory);
   });
@@ -119,13 +149,13 @@ describe('what an attacker makes up is bounded, and said', () => {
     const tables = tablesOf(open);
     expect(tables.assetBindings.getKeysCount()).toBeLessThanOrEqual(limits.maxBindingsPerAddress);
     expect(tables.assetHistory.getKeysCount()).toBeLessThanOrEqual(2.2 * limits.maxAssetHistory);
-    expect(Object.keys(await reached(open))).toEqual(['maxBindingsPerAddress']);
+    expect(Object.keys(await reached(open))).toEqual(['maxBindingsPerAddress', 'maxAssetHistory']);
     // What people did stays.
     expect(historyOf(open.reader, asset.id)[0]).toMatchObject({
       action: 'created',
       by: { kind: 'principal' },
     });
-    open.reader.assets.generation();
+    open.reader.assets.refresh();
     expect(open.reader.assets.at('10.0.0.1', start + 5998)).toBe(asset.id);
     expect(open.reader.assets.at('10.0.0.1', 0)).toBeDefined();
     await open.store.close();
@@ -142,6 +172,10 @@ describe('what an attacker makes up is bounded, and said', () => {
     await sightAll(open, names);
     const asset = holder(open.reader, '10.0.0.1');
     expect(asset.hostnames).toHaveLength(limits.maxHeardNames);
+    expect(await reached(open)).toEqual({
+      maxHeardNames: 2000 - limits.maxHeardNames,
+      maxAssetHistory: expect.any(Number),
+    });
     expect(historyOf(open.reader, asset.id).length).toBeLessThanOrEqual(1.1 * limits.maxAssetHistory);
   });
 });

@@ -6,6 +6,7 @@ import { inbound, macA, see, sight } from './sightings.ts';
 async function filled() {
   const open = opened();
   const { store } = open;
+  open.clock.now = start + 5 * hour;
   await store.createAsset(
     {
       name: 'Web',
@@ -57,6 +58,11 @@ describe('lists of assets', () => {
       [term('owner', 'Ana'), ['Web']],
       [term('os', 'Debian'), ['Web']],
       [term('vendor', 'Dell'), ['Web']],
+      [term('name', 'wEB'), ['Web']],
+      [term('tags', 'PROD'), ['Web']],
+      [term('owner', 'aNA'), ['Web']],
+      [term('os', 'DEBIAN'), ['Web']],
+      [term('vendor', 'dell'), ['Web']],
       [term('risk_level', 'critical'), ['laptop']],
       [term('open_alerts', 1), ['laptop']],
       [term('service_count', 1), ['10.0.0.9']],

@@ -77,7 +77,7 @@ async function take(one: Step, store: Store, reader: StoreReader): Promise<void>
       await store.splitAsset(id, [...ip_addresses, ...mac_addresses].slice(0, 1), analyst);
       return;
     case 'remove':
-      await store.removeAsset(id, analyst);
+      await store.removeAsset(id);
       return;
     case 'give':
       await store.changeAsset(id, { ip_addresses: [...ip_addresses, ips[one.m % ips.length]!] }, analyst);
@@ -99,6 +99,7 @@ async function attempt(one: Step, store: Store, reader: StoreReader): Promise<vo
 /** Whose addresses were, by everything that can be asked. */
 function checked(reader: StoreReader): { generation: number; owners: Map<string, readonly Owner[]> } {
   const { assets } = reader;
+  assets.refresh();
   const generation = assets.generation();
   const owners = new Map(ips.map((ip) => [ip as string, assets.owners(ip)]));
   const known = new Set(idsOf(reader));

@@ -148,17 +148,18 @@ export class AssetOracle {
 
   split(machine: Machine, identifiers: readonly string[]): void {
     const macs = machine.macs.filter((mac) => identifiers.includes(mac));
-    const going = this.everHad(machine).filter(
-      (ip) => identifiers.includes(ip) || macs.includes(this.turns.get(ip)!.at(-1)!.mac ?? ''),
-    );
+    const goes = (ip: string, { owner, mac }: Turn) =>
+      owner === machine && (identifiers.includes(ip) || macs.includes(mac ?? ''));
+    const going = this.ipsOf(machine).filter((ip) => goes(ip, this.turns.get(ip)!.at(-1)!));
     const other = this.#machine(machine.source, machine.state);
-    for (const ip of going) {
-      const newest = this.turns.get(ip)!.at(-1)!;
-      if (newest.owner === machine && newest.mac !== undefined && !macs.includes(newest.mac)) {
+    for (const [ip, turns] of this.turns) {
+      const moved = turns.filter((turn) => goes(ip, turn));
+      const newest = turns.at(-1)!;
+      if (moved.includes(newest) && newest.mac !== undefined && !macs.includes(newest.mac)) {
         this.macs.set(newest.mac, { owner: machine, gateway: true, byPeople: true });
         newest.mac = undefined;
       }
-      for (const turn of this.turns.get(ip)!) if (turn.owner === machine) turn.owner = other;
+      for (const turn of moved) turn.owner = other;
     }
     const order = this.order.get(machine)!;
     this.order.set(

@@ -51,6 +51,23 @@ describe('what the network shows', () => {
     expect(open.reader.getAsset('nothing')).toBeUndefined();
   });
 
+  test('a host that was seen at the very beginning of time was seen', async () => {
+    const open = opened();
+    const { store, reader } = open;
+    const beginning = new Date(0).toISOString();
+    await see(open, { ip: '10.0.0.1', at: 0 });
+    const { id } = holder(reader, '10.0.0.1');
+    expect(reader.getAsset(id)).toMatchObject({ first_seen: beginning, last_seen: beginning });
+    await see(open, { ip: '10.0.0.1', at: start });
+    const seen = { first_seen: beginning, last_seen: new Date(start).toISOString() };
+    expect(reader.getAsset(id)).toMatchObject(seen);
+    const { asset } = await store.createAsset({ name: 'never seen' }, analyst);
+    expect(asset).not.toHaveProperty('first_seen');
+    expect(asset).not.toHaveProperty('last_seen');
+    const { asset: merged } = await store.mergeAssets(id, asset.id, analyst);
+    expect(merged).toMatchObject(seen);
+  });
+
   test('an address that moves between two MAC addresses is two assets with a history', async () => {
     const open = opened();
     open.clock.now = start + 10 * hour;
@@ -75,9 +92,9 @@ describe('what the network shows', () => {
       'address_left 10.0.0.1',
     ]);
     expect(historyOf(open.reader, first.id).at(-1)!.at).toBe(new Date(start + hour).toISOString());
-    expect(first.version).toBe(2);
+    expect(first.version).toBe(1);
     const { assets: lookup } = open.reader;
-    lookup.generation();
+    lookup.refresh();
     expect([0, start, start + hour - 1].map((time) => lookup.at('10.0.0.1', time))).toEqual([
       first.id,
       first.id,
@@ -119,7 +136,7 @@ describe('what the network shows', () => {
     expect(asset).toMatchObject({
       ip_addresses: ['10.0.0.1', '10.0.0.2'],
       mac_addresses: [macA],
-      version: 2,
+      version: 1,
     });
     await see(open, { ip: '10.0.0.1', mac: macB, at: start + 2 * hour });
     expect(holder(open.reader, '10.0.0.2')).toMatchObject({ id: asset!.id, ip_addresses: ['10.0.0.2'] });
@@ -163,8 +180,14 @@ describe('what the network shows', () => {
       { ip: '10.0.0.3', mac: macA },
     );
     expect(assetsOf(open.reader)).toHaveLength(1);
-    const external = { src_ip: '198.51.100.7', src_mac: macA, dst_ip: '10.0.0.9', timestamp: start + minute };
-    await open.store.commit(batchOf([], { blocks: [inbound([external])] }));
+    const external = { src_mac: macA, dst_ip: '10.0.0.9', timestamp: start + minute };
+    const from = (...hosts: number[]) =>
+      batchOf([], { blocks: [inbound(hosts.map((n) => ({ ...external, src_ip: `198.51.100.${n}` })))] });
+    await open.store.commit(from(7));
+    await open.store.commit(from(7, 8));
+    // So far it may be forged.
+    expect(assetsOf(open.reader)).toHaveLength(2);
+    await open.store.commit(from(9));
     const assets = assetsOf(open.reader);
     expect(assets.map(({ ip_addresses, mac_addresses }) => [...ip_addresses, ...mac_addresses])).toEqual([
       ['10.0.0.1'],
@@ -194,8 +217,9 @@ describe('what the network shows', () => {
     ]);
     await open.store.commit(batchOf([], { blocks: [block] }));
     expect(assetsOf(open.reader)).toMatchObject([{ service_count: 2 }]);
-    const external = { src_ip: '198.51.100.7', src_mac: macA, dst_ip: '10.0.0.9', dst_port: 80 };
-    await open.store.commit(batchOf([], { blocks: [inbound([external])] }));
+    const external = { src_mac: macA, dst_ip: '10.0.0.9', dst_port: 80 };
+    const three = [7, 8, 9].map((n) => ({ ...external, src_ip: `198.51.100.${n}` }));
+    await open.store.commit(batchOf([], { blocks: [inbound(three)] }));
     expect(assetsOf(open.reader)).toMatchObject([
       { service_count: 1 },
       { service_count: 1 },
@@ -208,6 +232,7 @@ describe('what the network shows', () => {
     await see(open, { ip: '10.0.0.1' });
     const { id } = holder(open.reader, '10.0.0.1');
     await open.store.changeAsset(id, { state: 'retired' }, analyst);
+    open.clock.now = start + 2 * hour;
     await see(open, { ip: '10.0.0.1', at: start + hour });
     await see(open, { ip: '10.0.0.1', at: start + 2 * hour });
     expect(open.reader.getAsset(id)).toMatchObject({
@@ -233,14 +258,13 @@ describe('what the network shows', () => {
     const asset = holder(open.reader, '10.0.0.1');
     expect(asset).toMatchObject({ name: 'laptop-7', hostnames: ['laptop-7', 'www.example'], os: 'Linux  6' });
     expect(assetsOf(open.reader)).toHaveLength(1);
-    await open.store.changeAsset(asset.id, { name: 'Ana’s', hostnames: ['ana'], os: '' }, analyst);
+    await open.store.changeAsset(asset.id, { name: 'Ana’s', hostnames: ['ana'], os: 'BeOS' }, analyst);
     await sight(open, [
       { kind: 'name', ip: '10.0.0.1', name: 'other', from: 'dhcp', at: start + hour },
       { kind: 'system', ip: '10.0.0.1', os: 'Windows', at: start + hour },
     ]);
     const after = holder(open.reader, '10.0.0.1');
-    expect(after).toMatchObject({ name: 'Ana’s', hostnames: ['ana'] });
-    expect(after.os).toBeUndefined();
+    expect(after).toMatchObject({ name: 'Ana’s', hostnames: ['ana'], os: 'BeOS' });
   });
 
   test('a device of which only the MAC address is told', async () => {

@@ -116,21 +116,22 @@ class World {
           return;
         }
         await this.#store.commit(batchOf([], { sightings }));
-        for (const { ip, mac, at } of op.hosts) oracle.seen(ip, mac, at);
+        for (const { ip, mac, at } of op.hosts.toSorted((a, b) => a.at - b.at)) oracle.seen(ip, mac, at);
         return;
       }
       case 'gateway': {
         const block = new BlockBuilder('network', 0);
-        block.add(
-          networkRecord({
-            src_ip: '198.51.100.1',
-            src_mac: op.mac,
-            dst_ip: op.ip,
-            direction: 'inbound',
-            conn_state: 'SF',
-            timestamp: op.at,
-          }),
-        );
+        for (const n of [1, 2, 3])
+          block.add(
+            networkRecord({
+              src_ip: `198.51.100.${n}`,
+              src_mac: op.mac,
+              dst_ip: op.ip,
+              direction: 'inbound',
+              conn_state: 'SF',
+              timestamp: op.at,
+            }),
+          );
         await this.#store.commit(batchOf([], { blocks: [block.finish()] }));
         oracle.gateway(op.mac);
         oracle.seen(op.ip, undefined, op.at);
@@ -167,7 +168,7 @@ class World {
       case 'remove': {
         const machine = this.#pick(op.of);
         if (machine === undefined) return;
-        await this.#store.removeAsset(this.#idOf(machine), analyst);
+        await this.#store.removeAsset(this.#idOf(machine));
         oracle.remove(machine);
         return;
       }
@@ -221,7 +222,7 @@ class World {
       expect([asset.source, asset.state]).toEqual([machine.source, machine.state]);
     }
     const { assets } = this.#reader;
-    assets.generation();
+    assets.refresh();
     for (const ip of ips)
       for (let time = start - 8; time < start + 16; time++) {
         const owner = oracle.ownerAt(ip, time);
@@ -240,7 +241,7 @@ class World {
   /** Which asset stands for which machine: by its addresses, now or ever, or by its MAC addresses. */
   #ids(): Map<Machine, string> {
     const { assets } = this.#reader;
-    assets.generation();
+    assets.refresh();
     const found = new Map<Machine, string>();
     for (const { id, attributes } of resources<Asset>(
       this.#reader.listAssets({ ...everything, sort: 'name' }),

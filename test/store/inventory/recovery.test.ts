@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Asset } from '../../../src/contract/resources/asset.ts';
 import { openDatabase } from '../../../src/lmdb.ts';
 import { openReader } from '../../../src/store/lmdb/reader.ts';
 import { openStore } from '../../../src/store/lmdb/store.ts';
 import { databaseFile } from '../../../src/store/lmdb/tables.ts';
-import { finding, hour, opened } from '../opened.ts';
+import { everything, finding, hour, opened, resources, start } from '../opened.ts';
 import { batch, block, counted, countedOfEvents, ssh } from './traffic.ts';
 
 const child = new URL('crash-child.ts', import.meta.url).pathname;
@@ -146,4 +147,37 @@ test('more rows than a commit takes along are there after the pause, and after a
   const { got, want } = await reopened(dataDir);
   expect(Object.keys(got)).toHaveLength(40_000);
   expect(got).toEqual(want);
+});
+
+test('when hosts were seen last is right over undone transactions and restarts, however many they are', async () => {
+  const { store, dataDir } = opened();
+  const last = new Map<string, number>();
+  const seen = (from: number, hosts: number, at: number) =>
+    block(
+      Array.from({ length: hosts }, (_, i) => {
+        const dst_ip = `10.1.${(from + i) >> 8}.${(from + i) & 255}`;
+        last.set(dst_ip, Math.max(last.get(dst_ip) ?? 0, at));
+        return ssh({ dst_ip, timestamp: at });
+      }),
+    );
+  // What a sensor says of a host has everything written that is known.
+  const sightings = [{ kind: 'host', ip: '10.1.0.0', at: start }] as const;
+  const commit = (...blocks: ArrayBuffer[]) => store.commit({ ...batch([], { sightings }), blocks });
+  await commit(seen(0, 5000, start));
+  await commit(seen(0, 5000, start + 3000));
+  const undone = batch([ssh()], { findings: [finding({ event: { block: 7, row: 0 } })] });
+  const both = [commit(seen(1000, 4000, start + 5000)), store.commit(undone)];
+  expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  await commit(seen(0, 3000, start + 4000));
+  await commit(seen(2000, 100, start + 2000));
+  await store.close();
+  const again = open(dataDir);
+  const reader = openReader(dataDir);
+  const assets = resources<Asset>(reader.listAssets({ ...everything, per_page: 10_000 }));
+  const got = assets.map(({ attributes: { ip_addresses, last_seen } }) => [ip_addresses[0], last_seen]);
+  expect(Object.fromEntries(got)).toEqual(
+    Object.fromEntries([...last].map(([ip, at]) => [ip, new Date(at).toISOString()])),
+  );
+  reader.close();
+  await again.close();
 });

@@ -2,9 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/lmdb.ts';
-import { type Scanned, type ServiceLimits, Services } from '../../../src/store/lmdb/inventory/services.ts';
+import {
+  rangeOf,
+  type Scanned,
+  type ServiceLimits,
+  Services,
+} from '../../../src/store/lmdb/inventory/services.ts';
 import { openTables } from '../../../src/store/lmdb/tables.ts';
 import { serviceOf } from '../../../src/store/service-row.ts';
 import { uuid7 } from '../../../src/uuid.ts';
@@ -43,6 +48,23 @@ function opened(most?: ServiceLimits) {
 }
 
 describe('a service', () => {
+  test('has one name, whichever sensor or scan says it, and the most telling', () => {
+    const { within, all } = opened();
+    const tls = { ...web, port: 443 };
+    within((services) => {
+      services.seen(asset, seen({ name: 'ssl' }));
+      services.seen(asset, seen({ port: 443, name: 'ssl' }));
+      services.scanned(asset, { ...tls, name: 'https', state: 'open', at });
+      services.seen(asset, seen({ port: 443, name: 'tls' }));
+    });
+    expect(new Map(all().map(({ port, name }) => [port, name]))).toEqual(
+      new Map([
+        [80, 'tls'],
+        [443, 'https'],
+      ]),
+    );
+  });
+
   test('adds up what traffic shows of it, across writes', () => {
     const { within, all, open } = opened();
     within((services) => {
@@ -105,13 +127,27 @@ describe('a service', () => {
     expect(state()).toEqual(['open', 1]);
   });
 
-  test('has texts of bounded length, and no transport longer than protocols have', () => {
-    const { within, all } = opened();
-    within((services) => {
+  test('has texts of bounded length, and no transport longer than protocols have: those are counted', () => {
+    const { within, all, services } = opened();
+    within(() => {
       services.seen(asset, seen({ name: 'n'.repeat(5000) }));
       services.seen(asset, seen({ transport: 't'.repeat(3000) }));
+      services.scanned(asset, { ...web, transport: 't'.repeat(17), state: 'open', at });
     });
     expect(all().map(({ name, transport }) => [name?.length, transport])).toEqual([[255, 'tcp']]);
+    expect(services.withoutTransport).toBe(2);
+  });
+
+  test('has texts that people can read', () => {
+    const { within, all } = opened();
+    within((services) => {
+      services.seen(asset, seen({ name: `${'n'.repeat(254)}😀` }));
+      services.scanned(asset, { ...web, state: 'open', product: 'ng\u202einx\u0000', version: '\u0007', at });
+    });
+    expect(all()).toMatchObject([{ name: 'n'.repeat(254), product: 'ng inx' }]);
+    expect(all()[0]).not.toHaveProperty('version');
+    within((services) => services.seen(asset, seen({ name: '\u0000' })));
+    expect(all()).toMatchObject([{ name: 'n'.repeat(254) }]);
   });
 });
 
@@ -132,6 +168,26 @@ test('beyond their number services are left out and counted; what is known goes 
   });
   expect([services.count, services.beyondAsset, services.beyondAll]).toEqual([5, 2, 1]);
 });
+
+test.each(['\uffff', '😀', '\u{10ffff}', ''])(
+  'a transport that sorts as %j does is one like others',
+  (transport) => {
+    const { within, services, tables, all } = opened({ maxServices: 9, maxServicesPerAsset: 2 });
+    within(() => {
+      services.seen(asset, seen({ transport }));
+      services.write();
+      services.forget();
+      for (let port = 1; port <= 3; port++) services.seen(asset, seen({ transport, port }));
+      services.write();
+    });
+    expect([services.count, services.beyondAsset]).toEqual([2, 2]);
+    expect([...tables.serviceKeys.getRange(rangeOf(asset))]).toHaveLength(2);
+    within(() => services.seen(other, seen()));
+    expect([...tables.serviceKeys.getRange(rangeOf(asset))]).toHaveLength(2);
+    within(() => services.removeOf(asset));
+    expect(all()).toMatchObject([{ asset_id: other }]);
+  },
+);
 
 describe('when assets change', () => {
   test('what both have becomes one, and the rest moves under its id', () => {
@@ -163,7 +219,7 @@ describe('when assets change', () => {
     within(() => {
       services.seen(asset, seen());
       services.seen(asset, seen({ ip: '10.0.0.2' }));
-      services.moveAddress('10.0.0.2', asset, other);
+      services.moveAddresses(asset, new Map([['10.0.0.2', other]]));
     });
     expect(
       all()
@@ -173,6 +229,25 @@ describe('when assets change', () => {
       ['10.0.0.1', asset],
       ['10.0.0.2', other],
     ]);
+  });
+
+  test('many addresses go to as many assets at once, and what stays is not read', () => {
+    const { within, all, services, tables } = opened();
+    const ipOf = (i: number) => `10.0.0.${i}`;
+    const others = new Map(Array.from({ length: 50 }, (_, i) => [ipOf(i), uuid7(at)]));
+    within(() => {
+      for (let i = 0; i < 100; i++) services.seen(asset, seen({ ip: ipOf(i) }));
+    });
+    const ranges = vi.spyOn(tables.serviceKeys, 'getRange');
+    const reads = vi.spyOn(tables.services, 'get');
+    within(() => services.moveAddresses(asset, others));
+    const ofAsset = JSON.stringify(rangeOf(asset).start);
+    const readings = ranges.mock.calls.filter(([range]) => JSON.stringify(range?.start) === ofAsset);
+    expect(readings).toHaveLength(1);
+    expect(reads.mock.calls.length).toBeLessThanOrEqual(50);
+    vi.restoreAllMocks();
+    const owners = new Map(all().map(({ ip, asset_id }) => [ip, asset_id]));
+    for (let i = 0; i < 100; i++) expect(owners.get(ipOf(i))).toBe(others.get(ipOf(i)) ?? asset);
   });
 
   test('those of an asset that is removed are gone with all of their rows', () => {
@@ -224,7 +299,7 @@ test('any changes leave what a map of all would, whenever they are written, and 
               services.mergeInto(one.asset, target);
               rename(one.asset, target);
             } else if (one.kind === 'move') {
-              services.moveAddress(one.place.ip, one.asset, target);
+              services.moveAddresses(one.asset, new Map([[one.place.ip, target]]));
               rename(one.asset, target, one.place.ip);
             } else {
               services.removeOf(one.asset);

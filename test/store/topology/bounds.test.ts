@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { replayTopology } from '../../../src/analytics/topology.ts';
+import type { TopologyUpdate } from '../../../src/contract/resources/topology.ts';
 import { openDatabase } from '../../../src/lmdb.ts';
 import { openReader } from '../../../src/store/lmdb/reader.ts';
 import { databaseFile, openTables } from '../../../src/store/lmdb/tables.ts';
@@ -64,6 +65,7 @@ it('past so many rows the oldest hours go: their ranges are answered by days, an
   });
   expect(connections({ from: start + 478 * hour, to: start + 479 * hour })).toBe(1);
   expect(connections({ from: start + 5 * hour, to: start + 478 * hour })).toBe(478);
+  expect(topology.reached).toEqual({ maxTopologyHourRows: expect.any(Number) });
 });
 
 it('past so many rows days go as well: what is older is answered by everything', () => {
@@ -78,6 +80,7 @@ it('past so many rows days go as well: what is older is answered by everything',
   expect(graph).not.toHaveProperty('from');
   const late = reader.topology({ ...everything, from: start + 95 * 24 * hour });
   expect(late.edges).toMatchObject([{ connections: 5 }]);
+  expect(Object.keys(topology.reached).sort()).toEqual(['maxTopologyDayRows', 'maxTopologyHourRows']);
 });
 
 it('past so many edges new ones are put together: nothing is lost, and the graph says so', () => {
@@ -95,9 +98,7 @@ it('past so many edges new ones are put together: nothing is lost, and the graph
     target: '0.0.0.0/0',
     connections: 150,
   });
-  expect(reader.topologySteps(0, 100).map(({ collapsed }) => collapsed)).toEqual(
-    Array.from({ length: 20 }, (_, i) => i >= 5),
-  );
+  expect(topology.reached).toEqual({ maxTopologyEdges: 15 });
 });
 
 it('an undone transaction leaves nothing, and the next counts once', () => {
@@ -158,6 +159,17 @@ it('a change that is more than subscribers are told is a gap in what they read',
     [[], 3, 2],
     [[4], 4, 0],
   ]);
+});
+
+it('edges of many hours are told as what they are together', () => {
+  const { reader, flow, commit } = opened({ updateRows: 3 });
+  for (let at = 0; at < 100; at++)
+    for (const dst of ['10.0.0.2', '10.0.0.3', '203.0.113.5']) flow('10.0.0.1', dst, start + at * hour);
+  commit();
+  const { messages, lost } = replayTopology(reader, { since: 0, filter: { terms: [] }, limit: 9 });
+  expect(lost).toBe(0);
+  const { attributes } = JSON.parse(messages[0]!.json) as { attributes: TopologyUpdate };
+  expect(attributes.edges.map(({ connections }) => connections)).toEqual([100, 100, 100]);
 });
 
 it('a merge that was cut short leaves the graph as it was, and nothing behind', () => {

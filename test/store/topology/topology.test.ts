@@ -8,7 +8,7 @@ import { openReader } from '../../../src/store/lmdb/reader.ts';
 import { openStore } from '../../../src/store/lmdb/store.ts';
 import type { Store, StoreReader } from '../../../src/store/store.ts';
 import { updateOf } from '../../../src/topology/update.ts';
-import { analyst, batchOf, hour, opened, start } from '../opened.ts';
+import { everything as all, analyst, batchOf, hour, opened, resources, start } from '../opened.ts';
 import { networkRecord } from '../records.ts';
 import { comparable, everything } from './plain-graph.ts';
 
@@ -134,6 +134,31 @@ describe('the graph of the store', () => {
     });
   });
 
+  it('around an asset is around the addresses that are its own now', async () => {
+    const { store, reader } = opened();
+    await commit(store, [flow('10.0.0.1', '10.0.0.2', { src_mac: '00:11:22:33:44:01', timestamp: before })]);
+    const first = reader.assets.at('10.0.0.1', start)!;
+    await commit(store, [
+      flow('10.0.0.1', '10.0.0.3', { src_mac: '00:11:22:33:44:02', timestamp: before + 2 * hour }),
+    ]);
+    reader.assets.refresh();
+    const second = reader.assets.at('10.0.0.1', start)!;
+    expect(second).not.toBe(first);
+    const around = (focus: string, query = {}) =>
+      reader.topology({ ...everything, focus, depth: 1, ...query });
+    expect(around(first)).toMatchObject({ nodes: [], edges: [] });
+    expect(around(second).edges.length).toBe(2);
+    expect(around(second.toUpperCase()).edges.length).toBe(2);
+    // Whose they were at the end of a range, as the names of its nodes.
+    expect(around(first, { from: before, to: before + hour }).nodes).toContainEqual(
+      expect.objectContaining({ id: '10.0.0.1', asset_id: first }),
+    );
+    await store.mergeAssets(first, second, analyst);
+    expect(() => around(first)).toThrow(
+      expect.objectContaining({ code: 'NOT_FOUND', details: { merged_into: second } }),
+    );
+  });
+
   it('counts a connection that is reported again once, with the bytes of its last report', async () => {
     const { store, reader } = opened();
     const report = (bytes: number) =>
@@ -189,7 +214,7 @@ describe('the graph of the store', () => {
     });
     await store.mergeAssets(asset, reader.assets.at('10.0.0.1', start)!, analyst);
     await commit(store, [flow('10.0.0.1', '10.0.0.5')]);
-    await store.removeAsset(reader.assets.at('10.0.0.1', start)!, analyst);
+    await store.removeAsset(reader.assets.at('10.0.0.1', start)!);
     const now = reader.topology(everything);
     expect(now.nodes.find(({ id }) => id === '10.0.0.2')).toMatchObject({ label: '10.0.0.2' });
     expect(comparable(caughtUp(reader, snapshot))).toEqual(comparable(now));
@@ -211,6 +236,35 @@ describe('the graph of the store', () => {
       id: '10.0.0.1',
       degree: 2001,
     });
+  });
+
+  it('a connection that is answered after its first report counts at the host from then on', async () => {
+    const { store, reader, dataDir } = opened();
+    const report = (conn_state: string, src_bytes: number) =>
+      flow('10.0.0.1', '10.0.0.2', {
+        connection_id: 'CabcdefghijklmnoR',
+        conn_state,
+        src_bytes,
+        dst_bytes: 0,
+      });
+    const edges = (from: StoreReader) =>
+      Object.fromEntries(
+        from
+          .topology(everything)
+          .edges.map(({ target, connections, bytes }) => [target, [connections, bytes]]),
+      );
+    await commit(store, [report('S0', 60)]);
+    expect(edges(reader)).toEqual({ '10.0.0.0/24': [1, 60] });
+    await store.close();
+    const again = openStore({ dataDir, alertWindowMs: hour });
+    await commit(again, [report('SF', 400)]);
+    await commit(again, [report('SF', 500)]);
+    const reading = openReader(dataDir);
+    expect(edges(reading)).toEqual({ '10.0.0.0/24': [1, 60], '10.0.0.2': [1, 440] });
+    const services = reading.listServices({ ...all, sort: 'ip' });
+    expect(resources(services)).toMatchObject([{ attributes: { connections: 1 } }]);
+    reading.close();
+    await again.close();
   });
 
   it('goes on after a restart, with a sequence that grows', async () => {
@@ -266,7 +320,7 @@ it('from any snapshot the updates lead to the newest, whatever happens, over res
           for (const snapshot of snapshots)
             snapshot.graph = reader.topology({ ...everything, group_by: snapshot.group_by });
         const assetOf = (ip: string) => {
-          reader.assets.generation();
+          reader.assets.refresh();
           return reader.assets.at(ip, Number.MAX_SAFE_INTEGER);
         };
         if ('commit' in one) await commit(store, one.commit);
@@ -275,7 +329,7 @@ it('from any snapshot the updates lead to the newest, whatever happens, over res
           if (id !== undefined) await store.changeAsset(id, { name: one.name }, analyst);
         } else if ('remove' in one) {
           const id = assetOf(one.remove);
-          if (id !== undefined) await store.removeAsset(id, analyst);
+          if (id !== undefined) await store.removeAsset(id);
         } else if ('restart' in one) {
           reader.close();
           await store.close();

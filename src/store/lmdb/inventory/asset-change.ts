@@ -5,6 +5,7 @@ import { limits } from '../../../limits.ts';
 import { canonicalUuid } from '../../../uuid.ts';
 import { assetOf } from '../../asset-row.ts';
 import type { Actor, AssetChanged } from '../../store.ts';
+import { mergedInto } from './asset-reads.ts';
 import { type AssetState, assetCodec, hostnamesOf, nameOf, type SetField } from './asset-state.ts';
 import type { Assets } from './assets.ts';
 import { type By, person } from './history.ts';
@@ -27,7 +28,7 @@ const transitions = {
 } as const satisfies Record<Asset['state'], readonly Asset['state'][]>;
 
 type Identifiers = 'ip_addresses' | 'mac_addresses';
-const single = { ip_addresses: 'IP address', mac_addresses: 'MAC address' } as const;
+const single = { ip_addresses: 'an IP address', mac_addresses: 'a MAC address' } as const;
 
 /**
  * Plans an asset that a person enters.
@@ -44,17 +45,18 @@ export function planCreate(parts: AssetParts, input: AssetInput, by: Actor): () 
     const origin = input.ip_addresses?.[0] ?? input.mac_addresses?.[0] ?? '';
     const asset = assets.create(origin, { source: 'manual', by: who }, nowMs)!;
     asset.state = input.state ?? 'managed';
+    if (asset.state === 'retired') asset.retiredAt = nowMs;
     const { name } = input;
     // What it was begun with is the name that it goes by already.
     apply(asset, { ...differences(asset, input), ...(name === undefined ? {} : { name }) });
     bindAll(parts, asset, input, who);
-    asset.version = 1;
     return shown(parts, asset);
   };
 }
 
 /**
- * Plans what a person changes in an asset. What the network also says of it is the person's from then on.
+ * Plans what a person changes in an asset. What the network also says of it is the person's from then on, until it is
+ * emptied.
  *
  * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_TRANSITION; CONFLICT for an address that another asset has now.
  */
@@ -82,18 +84,18 @@ export function planChange(
     return () => ({ ...shown(parts, asset), unchanged: true });
   return () => {
     const who = person(by);
-    const next = asset.version + 1;
     apply(asset, differs);
     if (fields.length > 0) assets.note(asset, nowMs, { action: 'edited', by: who, fields });
     if (differs.criticality !== undefined) parts.openAlerts.assetChanged(asset.id);
     if (becomes !== undefined) {
       asset.state = becomes;
+      asset.retiredAt = becomes === 'retired' ? nowMs : 0;
       asset.seenRetired = false;
       assets.note(asset, nowMs, { action: 'state_changed', by: who, state: becomes });
     }
     releaseOthers(parts, asset, change, who);
     bindAll(parts, asset, change, who);
-    asset.version = next;
+    asset.version++;
     return shown(parts, asset);
   };
 }
@@ -117,7 +119,7 @@ export function requireAsset(assets: Assets, id: string, field: string): AssetSt
   const key = canonicalUuid(id);
   const asset = key === undefined ? undefined : assets.rows.get(key);
   if (asset !== undefined) return asset;
-  const into = key === undefined ? undefined : assets.tables.assetMerges.get(key);
+  const into = mergedInto(assets.tables, id);
   throw new ServiceError('NOT_FOUND', `no asset ${id}`, {
     field,
     ...(into === undefined ? {} : { merged_into: into }),
@@ -144,7 +146,7 @@ export function freeMac(assets: Assets, mac: string): void {
   else assets.bindings.removeMac(mac);
 }
 
-function requireVersion({ id, version }: AssetState, wanted: number | undefined): void {
+export function requireVersion({ id, version }: AssetState, wanted: number | undefined): void {
   if (wanted === undefined || wanted === version) return;
   throw new ServiceError('VERSION_MISMATCH', `asset ${id} has version ${version}, not ${wanted}`, {
     version,
@@ -180,7 +182,7 @@ function requireFree(
       throw new ServiceError('CONFLICT', `${name} ${reason}`, { field: name, reason, ...details });
     };
     if (other !== undefined && other !== id)
-      refuse(`is an ${single[field]} that another asset has`, { asset_id: other });
+      refuse(`is ${single[field]} that another asset has`, { asset_id: other });
     if (other !== undefined) continue;
     if (
       field === 'mac_addresses' &&
@@ -205,18 +207,23 @@ interface Differences {
   tags?: string[];
   notes?: string;
 }
-const told: readonly string[] = ['name', 'kind', 'hostnames', 'os', 'vendor'] satisfies SetField[];
+const told: readonly SetField[] = ['name', 'kind', 'hostnames', 'os', 'vendor'];
 
 function differences(asset: AssetState, change: AssetUpdateInput): Differences {
   const { name, kind, hostnames, os, vendor, criticality, owner, tags, notes } = change;
   const text = (field: 'os' | 'vendor' | 'owner' | 'notes', value: string | undefined) =>
     value === undefined || value === (asset[field] ?? '') ? {} : { [field]: value };
+  // What the network says is not for people to empty.
+  const own = (field: 'os' | 'vendor', value: string | undefined) =>
+    value === '' && !asset.set.includes(field) ? {} : text(field, value);
+  const sameHostnames = (names: readonly string[]) =>
+    names.length === 0 ? asset.hostnames === undefined : sameList(names, hostnamesOf(asset));
   return {
     ...(name === undefined || name === nameOf(asset) ? {} : { name }),
     ...(kind === undefined || kind === asset.kind ? {} : { kind }),
-    ...(hostnames === undefined || sameList(hostnames, hostnamesOf(asset)) ? {} : { hostnames }),
-    ...text('os', os),
-    ...text('vendor', vendor),
+    ...(hostnames === undefined || sameHostnames(hostnames) ? {} : { hostnames }),
+    ...own('os', os),
+    ...own('vendor', vendor),
     ...(criticality === undefined || criticality === asset.criticality ? {} : { criticality }),
     ...text('owner', owner),
     ...(tags === undefined || sameList(tags, asset.tags) ? {} : { tags }),
@@ -229,8 +236,14 @@ function apply(asset: AssetState, differs: Differences): void {
   Object.assign(asset, rest);
   for (const [field, value] of Object.entries({ os, vendor, owner, notes }))
     if (value !== undefined) asset[field as 'os'] = value === '' ? undefined : value;
-  for (const field of Object.keys(differs))
-    if (told.includes(field) && !asset.set.includes(field as SetField)) asset.set.push(field as SetField);
+  if (differs.hostnames?.length === 0) asset.hostnames = undefined;
+  for (const field of told) {
+    const value = differs[field];
+    if (value === undefined) continue;
+    asset.set = asset.set.filter((each) => each !== field);
+    // What is emptied is left to the network again.
+    if (value.length > 0) asset.set.push(field);
+  }
 }
 
 function releaseOthers(

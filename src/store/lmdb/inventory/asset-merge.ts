@@ -1,23 +1,38 @@
+import { maxNotesLength, maxTags } from '../../../contract/resources/asset.ts';
 import { invalidField, ServiceError } from '../../../errors.ts';
+import { type Binding, beginning } from '../../../inventory/identity.ts';
 import { unitedNames } from '../../../inventory/names.ts';
 import { limits } from '../../../limits.ts';
+import { unseen } from '../../asset-row.ts';
 import type { Actor, AssetChanged } from '../../store.ts';
-import { type AssetParts, freeMac, requireAsset, requireRoom, shown } from './asset-change.ts';
+import {
+  type AssetParts,
+  freeMac,
+  requireAsset,
+  requireRoom,
+  requireVersion,
+  shown,
+} from './asset-change.ts';
 import type { AssetState } from './asset-state.ts';
 import { person } from './history.ts';
-
-/** What the contract allows of tags and notes. */
-const maxTags = 100;
-const maxNotes = 10_000;
 
 /**
  * Plans that two assets are one: all that `id` has and had becomes `into`'s, and `id` is no more.
  *
- * @throws NOT_FOUND; CONFLICT for an asset with itself, and where one would have too many addresses.
+ * @param version - that `id` must have
+ * @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT for an asset with itself, and where one would have too many addresses, or more than
+ * there may be of what people wrote: nothing of that is lost.
  */
-export function planMerge(parts: AssetParts, id: string, into: string, by: Actor): () => AssetChanged {
+export function planMerge(
+  parts: AssetParts,
+  id: string,
+  into: string,
+  by: Actor,
+  version?: number,
+): () => AssetChanged {
   const { assets, services, openAlerts, nowMs } = parts;
   const from = requireAsset(assets, id, 'asset_id');
+  requireVersion(from, version);
   const to = requireAsset(assets, into, 'into');
   if (from === to) throw conflict('into', 'is the asset itself');
   for (const field of ['ips', 'macs'] as const)
@@ -26,8 +41,8 @@ export function planMerge(parts: AssetParts, id: string, into: string, by: Actor
   const addresses = assets.bindings.addressesOf(from.id);
   if (addresses.length + assets.bindings.addressesOf(to.id).length > limits.maxAddressesPerAsset)
     throw conflict('into', `would have had more than ${limits.maxAddressesPerAsset} addresses`);
+  requireKept(from, to);
   return () => {
-    const next = to.version + 1;
     services.mergeInto(from.id, to.id);
     for (const ip of addresses) assets.bindings.reassign(ip, from.id, to.id);
     for (const mac of from.macs) {
@@ -40,42 +55,55 @@ export function planMerge(parts: AssetParts, id: string, into: string, by: Actor
     assets.history.move(from, to);
     assets.rows.remove(from.id);
     assets.tables.assetMerges.putSync(from.id, to.id);
-    assets.changed(to, nowMs, { action: 'merged', by: person(by), other_asset_id: from.id });
-    to.version = next;
+    assets.note(to, nowMs, { action: 'merged', by: person(by), other_asset_id: from.id });
+    to.version++;
     openAlerts.assetChanged(to.id);
     return shown(parts, to);
   };
 }
 
+/** @throws CONFLICT that names the field. */
+function requireKept(from: AssetState, to: AssetState): void {
+  const { hostnames = [], tags, notes = '' } = written(from, to);
+  if (hostnames.length > limits.maxCurrentAddresses)
+    throw conflict('hostnames', `would be more than ${limits.maxCurrentAddresses}`);
+  if (tags.length > maxTags) throw conflict('tags', `would be more than ${maxTags}`);
+  if (notes.length > maxNotesLength && [...notes].length > maxNotesLength)
+    throw conflict('notes', `would be longer than ${maxNotesLength} characters`);
+}
+
+/** What people wrote of both. */
+function written(from: AssetState, to: AssetState): Pick<AssetState, 'hostnames' | 'tags' | 'notes'> {
+  const notes = [to.notes, from.notes].filter((each) => each !== undefined);
+  const isNamed = to.hostnames !== undefined || from.hostnames !== undefined;
+  return {
+    hostnames: isNamed ? [...new Set([...(to.hostnames ?? []), ...(from.hostnames ?? [])])] : undefined,
+    tags: [...new Set([...to.tags, ...from.tags])],
+    notes: notes.length === 0 ? undefined : notes.join('\n\n'),
+  };
+}
+
 /** What `to` lacks of what is known of `from`. */
 function takeOver(from: AssetState, to: AssetState): void {
+  Object.assign(to, written(from, to));
   to.heard = unitedNames(to.heard, from.heard);
-  to.hostnames =
-    to.hostnames === undefined && from.hostnames === undefined
-      ? undefined
-      : [...new Set([...(to.hostnames ?? []), ...(from.hostnames ?? [])])].slice(
-          0,
-          limits.maxCurrentAddresses,
-        );
   to.name ??= from.name;
   if (to.kind === 'unknown') to.kind = from.kind;
   to.os ??= from.os;
   to.vendor ??= from.vendor;
   to.owner ??= from.owner;
   to.set = [...new Set([...to.set, ...from.set])];
-  to.tags = [...new Set([...to.tags, ...from.tags])].slice(0, maxTags);
-  const notes = [to.notes, from.notes].filter((each) => each !== undefined).join('\n\n');
-  if (notes !== '' && notes.length <= maxNotes) to.notes = notes;
-  to.first = Math.min(to.first || from.first, from.first || to.first);
+  if (to.first === unseen || (from.first !== unseen && from.first < to.first)) to.first = from.first;
   to.last = Math.max(to.last, from.last);
 }
 
 /**
- * Plans that an asset is two: a new one gets these IP and MAC addresses, with all bindings that were by them and the
- * services there. An IP address that was seen with a MAC address which stays says that this one stands for several
- * machines: it identifies none of them any more, or the network would soon undo the split.
+ * Plans that an asset is two: a new one gets these IP and MAC addresses, with all bindings that were by them, the names
+ * that were heard of them, and the services where it has the address now. An IP address that was seen with a MAC address
+ * which stays says that this one stands for several machines: it identifies none of them any more, or the network would
+ * soon undo the split.
  *
- * @throws NOT_FOUND; INVALID_REQUEST for an address that isn't the asset's; CONFLICT when none would be left, and past
+ * @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST for an address that isn't the asset's; CONFLICT when none would be left, and past
  * limits.maxAssets.
  */
 export function planSplit(
@@ -83,41 +111,46 @@ export function planSplit(
   id: string,
   identifiers: readonly string[],
   by: Actor,
+  version?: number,
 ): () => AssetChanged {
   const { assets, services, openAlerts, nowMs } = parts;
   const { bindings } = assets;
   const asset = requireAsset(assets, id, 'asset_id');
+  requireVersion(asset, version);
   requireRoom(assets);
   const addresses = bindings.addressesOf(asset.id);
   for (const [i, identifier] of identifiers.entries())
     if (!addresses.includes(identifier) && !asset.macs.includes(identifier))
       throw invalidField(`identifiers.${i}`, 'is no address of this asset');
   const macs = asset.macs.filter((mac) => identifiers.includes(mac));
-  const going = addresses.filter(
-    (ip) => identifiers.includes(ip) || macs.includes(bindings.latest(ip)?.mac ?? ''),
-  );
-  const stays = [
-    ...asset.ips.filter((ip) => !going.includes(ip)),
-    ...asset.macs.filter((mac) => !macs.includes(mac)),
-  ];
+  const going = addresses
+    .map((ip) => moveOf(parts, asset, ip, identifiers))
+    .filter(({ of }) => of.length > 0);
+  const gone = new Set([...identifiers, ...going.flatMap(({ ip, isCurrent }) => (isCurrent ? [ip] : []))]);
+  const stays = [...asset.ips, ...asset.macs].filter((identifier) => !gone.has(identifier));
   if (stays.length === 0) throw conflict('identifiers', 'are all that the asset has');
   return () => {
     const who = person(by);
-    const next = asset.version + 1;
-    const { source, state, first, last } = asset;
+    const { source, state, retiredAt, heard } = asset;
     const other = assets.create(identifiers[0]!, { source, by: who }, nowMs)!;
-    Object.assign(other, { state, first, last });
-    for (const ip of going) {
-      const mac = bindings.latest(ip)?.asset_id === asset.id ? bindings.latest(ip)?.mac : undefined;
+    Object.assign(other, { state, retiredAt, ...timesOf(parts, asset, going, macs) });
+    const owners = new Map<string, string>();
+    for (const { ip, of, isCurrent } of going) {
+      const latest = bindings.latest(ip);
+      const mac = latest?.asset_id === asset.id && latest.since === of.at(-1)?.since ? latest.mac : undefined;
+      const movesServices = isCurrent || latest?.asset_id !== asset.id;
+      bindings.reassign(ip, asset.id, other.id, ({ since }) => of.some((each) => each.since === since));
       if (mac !== undefined && !macs.includes(mac)) {
         bindings.putMac(mac, { asset_id: asset.id, gateway: true, byPeople: true });
         bindings.setMac(ip, undefined);
       }
-      bindings.reassign(ip, asset.id, other.id);
-      services.moveAddress(ip, asset.id, other.id);
+      if (movesServices) owners.set(ip, other.id);
     }
-    other.ips = asset.ips.filter((ip) => going.includes(ip));
-    asset.ips = asset.ips.filter((ip) => !going.includes(ip));
+    services.moveAddresses(asset.id, owners);
+    other.ips = asset.ips.filter((ip) => gone.has(ip));
+    asset.ips = asset.ips.filter((ip) => !gone.has(ip));
+    other.heard = heard.filter(({ of }) => of !== undefined && gone.has(of));
+    asset.heard = heard.filter((name) => !other.heard.includes(name));
     for (const mac of macs) {
       freeMac(assets, mac);
       const { gateway = false } = bindings.mac(mac) ?? {};
@@ -126,13 +159,58 @@ export function planSplit(
     other.macs = macs;
     asset.macs = asset.macs.filter((mac) => !macs.includes(mac));
     const moved = { by: who, identifiers: [...identifiers] };
-    assets.changed(asset, nowMs, { action: 'split', other_asset_id: other.id, ...moved });
-    assets.changed(other, nowMs, { action: 'split', other_asset_id: asset.id, ...moved });
-    asset.version = next;
-    other.version = 1;
+    assets.note(asset, nowMs, { action: 'split', other_asset_id: other.id, ...moved });
+    assets.note(other, nowMs, { action: 'split', other_asset_id: asset.id, ...moved });
+    asset.version++;
     openAlerts.assetChanged(asset.id);
     openAlerts.assetChanged(other.id);
     return shown(parts, other);
+  };
+}
+
+/** What of an address goes with these identifiers: all of it, or what was bound by one of the MAC addresses. */
+interface Move {
+  readonly ip: string;
+  readonly of: readonly Binding[];
+  /** The asset has it now, and will not. */
+  readonly isCurrent: boolean;
+}
+
+function moveOf({ assets }: AssetParts, asset: AssetState, ip: string, identifiers: readonly string[]): Move {
+  const all = assets.bindings.all(ip);
+  const of = all.filter(
+    ({ asset_id, mac }) =>
+      asset_id === asset.id && (identifiers.includes(ip) || (mac !== undefined && identifiers.includes(mac))),
+  );
+  return { ip, of, isCurrent: of.at(-1) === all.at(-1) && asset.ips.includes(ip) };
+}
+
+/** When the bindings that go were seen, or the MAC addresses where none goes; `unseen` for never. */
+function timesOf(
+  { assets }: AssetParts,
+  asset: AssetState,
+  going: readonly Move[],
+  macs: readonly string[],
+): Pick<AssetState, 'first' | 'last'> {
+  const { history } = assets;
+  // The first binding of an address reaches back to the beginning, whenever it was seen.
+  const seen = going.flatMap(({ ip, of }) =>
+    of
+      .filter(({ last }) => last > beginning)
+      .map(({ since, last }) => {
+        const first = since > beginning ? since : (history.firstBound(asset, ip) ?? asset.first);
+        return { first: Math.min(first, last), last };
+      }),
+  );
+  if (seen.length === 0)
+    for (const mac of macs) {
+      const at = history.firstBound(asset, mac);
+      if (at !== undefined) seen.push({ first: at, last: at });
+    }
+  if (seen.length === 0) return { first: unseen, last: unseen };
+  return {
+    first: Math.min(...seen.map(({ first }) => first)),
+    last: Math.max(...seen.map(({ last }) => last)),
   };
 }
 

@@ -3,11 +3,11 @@ import type { AddressSpan, AssetLookup, Owner } from '../../../events/asset-look
 import { ownerAt } from '../../../events/asset-lookup.ts';
 import { canonicalUuid } from '../../../uuid.ts';
 import { type AssetRow, assetOf } from '../../asset-row.ts';
+import { jsonPage } from '../../json-page.ts';
 import { assetHistoryListOf, type NumberedRecord } from '../../lists/asset-history.ts';
 import { assetList } from '../../lists/assets.ts';
 import { pageOf, type Row } from '../../lists/list.ts';
 import type { ListPage, ListQuery } from '../../store.ts';
-import { jsonPage } from '../page.ts';
 import type { Tables } from '../tables.ts';
 import { within } from './grouped-rows.ts';
 import { ownersOf } from './owners.ts';

@@ -1,6 +1,6 @@
 import type { Asset } from '../../../contract/resources/asset.ts';
 import { type HeardName, standingName } from '../../../inventory/names.ts';
-import { type AssetRow, at, lines, someText, tagsOf } from '../../asset-row.ts';
+import { type AssetRow, at, lines, someText, tagsOf, unseen } from '../../asset-row.ts';
 
 /** Attributes that the network says something of until people do. */
 export type SetField = 'name' | 'hostnames' | 'os' | 'vendor' | 'kind';
@@ -25,7 +25,7 @@ export interface AssetState {
   notes: string | undefined;
   state: Asset['state'];
   source: Asset['source'];
-  /** Epoch milliseconds; 0 for none. */
+  /** Epoch milliseconds; `unseen` for none. */
   first: number;
   last: number;
   risk: number;
@@ -39,13 +39,15 @@ export interface AssetState {
   /** Records of its history: how many there are, and the number of the next. */
   records: number;
   nextRecord: number;
+  /** When it was last retired, epoch milliseconds; 0 for never. */
+  retiredAt: number;
   /** It was seen after it was retired, and its history says so. */
   seenRetired: boolean;
 }
 
 type Inner = Pick<
   AssetState,
-  'name' | 'hostnames' | 'heard' | 'set' | 'origin' | 'records' | 'nextRecord' | 'seenRetired'
+  'name' | 'hostnames' | 'heard' | 'set' | 'origin' | 'records' | 'nextRecord' | 'retiredAt' | 'seenRetired'
 >;
 
 export const newAsset = (id: string, parts: Pick<AssetState, 'source' | 'state' | 'origin'>): AssetState => ({
@@ -62,8 +64,8 @@ export const newAsset = (id: string, parts: Pick<AssetState, 'source' | 'state' 
   owner: undefined,
   tags: [],
   notes: undefined,
-  first: 0,
-  last: 0,
+  first: unseen,
+  last: unseen,
   risk: 0,
   openAlerts: 0,
   services: 0,
@@ -71,6 +73,7 @@ export const newAsset = (id: string, parts: Pick<AssetState, 'source' | 'state' 
   set: [],
   records: 0,
   nextRecord: 0,
+  retiredAt: 0,
   seenRetired: false,
   ...parts,
 });
@@ -90,8 +93,18 @@ export const nameOf = (asset: AssetState): string =>
 /** How an asset is stored. */
 export const assetCodec = {
   pack(asset: AssetState): AssetRow {
-    const { name, hostnames, heard, set, origin, records, nextRecord, seenRetired } = asset;
-    const inner: Inner = { name, hostnames, heard, set, origin, records, nextRecord, seenRetired };
+    const { name, hostnames, heard, set, origin, records, nextRecord, retiredAt, seenRetired } = asset;
+    const inner: Inner = {
+      name,
+      hostnames,
+      heard,
+      set,
+      origin,
+      records,
+      nextRecord,
+      retiredAt,
+      seenRetired,
+    };
     return [
       nameOf(asset),
       asset.kind,

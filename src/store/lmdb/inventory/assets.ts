@@ -1,17 +1,22 @@
+import { maxLineLength } from '../../../contract/resources/asset.ts';
+import { hostName } from '../../../events/host-name.ts';
+import { Contested } from '../../../inventory/contested.ts';
 import { type Binding, decide, identifies } from '../../../inventory/identity.ts';
-import { hostName, withName } from '../../../inventory/names.ts';
+import { unitedNames, withName } from '../../../inventory/names.ts';
+import { printable } from '../../../inventory/printable.ts';
 import type { HostSeen } from '../../../inventory/seen.ts';
 import { type LimitName, limits } from '../../../limits.ts';
 import { uuid7 } from '../../../uuid.ts';
-import type { AssetRow } from '../../asset-row.ts';
+import { type AssetRow, unseen } from '../../asset-row.ts';
 import type { ScannedHost } from '../../store.ts';
 import type { Tables } from '../tables.ts';
-import { type AssetState, assetCodec, hostnamesOf, newAsset } from './asset-state.ts';
+import { type AssetState, assetCodec, newAsset } from './asset-state.ts';
 import { Bindings } from './bindings.ts';
 import { CachedRows } from './cached-rows.ts';
 import { type By, History, type HistoryRecord, network, scan } from './history.ts';
 import type { OpenAlerts } from './open-alerts.ts';
 import type { AssetsPart, HostSighting, ServicesPart } from './parts.ts';
+import { StillThere } from './still-there.ts';
 
 /** Addresses of one MAC address within this time make it a gateway's. */
 const gatewayWindowMs = 3_600_000;
@@ -37,6 +42,7 @@ export class Assets implements AssetsPart {
   readonly #services: ServicesPart;
   readonly #openAlerts: OpenAlerts;
   readonly #stillThere: StillThere;
+  readonly #contested = new Contested();
   readonly now: () => number;
   readonly #reached: Partial<Record<LimitName, number>> = {};
 
@@ -53,15 +59,8 @@ export class Assets implements AssetsPart {
   }
 
   get dirty(): number {
-    return this.rows.dirty + this.bindings.dirty + this.history.dirty + this.#openAlerts.due;
-  }
-
-  /** Hosts that were seen again and wait for their rows to be written, and those that no journal has yet. */
-  get waiting(): number {
-    return this.#stillThere.count;
-  }
-  get unwritten(): number {
-    return this.#stillThere.unwritten;
+    const settled = 2 * Math.min(this.#stillThere.count, limits.settledHostsPerWrite);
+    return this.rows.dirty + this.bindings.dirty + this.history.dirty + this.#openAlerts.due + settled;
   }
 
   get count(): number {
@@ -69,7 +68,12 @@ export class Assets implements AssetsPart {
   }
 
   get reached(): Readonly<Partial<Record<LimitName, number>>> {
-    return { ...this.#reached, ...this.bindings.reached };
+    return {
+      ...this.#reached,
+      ...this.bindings.reached,
+      maxAssetHistory: this.history.removed,
+      maxCountedAlerts: this.#openAlerts.estimated,
+    };
   }
 
   hostSeen(host: HostSeen): string | undefined {
@@ -87,9 +91,14 @@ export class Assets implements AssetsPart {
     // A clock that is ahead would keep the address from all who come after.
     const last = Math.min(host.last, this.now() + limits.maxClockLeadMs);
     const first = Math.min(host.first, last);
-    const mac = this.#identifying(seenMac);
+    const identifying = this.#identifying(seenMac);
     const inForce = bindings.at(ip, last);
     const owner = inForce && this.require(inForce.asset_id);
+    const mac =
+      identifying !== undefined && this.#isContested(ip, identifying, owner, last)
+        ? this.#leftOut('maxMachinesPerAddress')
+        : identifying;
+    if (mac !== undefined && owner?.macs.length === 0) this.#absorbDevice(owner, mac, last);
     const decision = decide(
       { first, last },
       {
@@ -103,10 +112,16 @@ export class Assets implements AssetsPart {
       case 'nobody':
         return undefined;
       case 'seen': {
+        if (decision.extends && last === host.last && this.#isStillThere(owner!, inForce!, ip, mac, first)) {
+          owner!.last = Math.max(owner!.last, last);
+          // Only what comes without a MAC address is known by its address alone.
+          bindings.stillThere(ip, last, mac === undefined ? owner!.first : Number.POSITIVE_INFINITY);
+          return owner;
+        }
         // What comes without a MAC address doesn't say that the machine with this one is still there.
         if (decision.extends && (mac !== undefined || inForce!.mac === undefined))
           bindings.extend(ip, inForce!, last);
-        const asset = owner!.id === decision.asset_id ? owner! : this.require(decision.asset_id);
+        const asset = this.require(decision.asset_id);
         if (mac !== undefined && decision.extends && inForce!.mac === undefined)
           this.#learnMac(ip, inForce!, mac);
         return this.#noteSeen(asset, host.first, host.last, from.by);
@@ -141,7 +156,6 @@ export class Assets implements AssetsPart {
             Math.max(first, since),
           );
         if (mac !== undefined) this.bindMac(asset, mac, first, from.by);
-        asset.version = 1;
         return this.#noteSeen(asset, host.first, host.last, from.by);
       }
     }
@@ -167,7 +181,9 @@ export class Assets implements AssetsPart {
       }
       case 'name': {
         const asset = this.#assetOf(sighting);
-        if (asset !== undefined) this.#addName(asset, sighting, network);
+        const of = this.#identifying(sighting.mac) ?? sighting.ip;
+        if (asset !== undefined)
+          this.#addName(asset, { ...sighting, ...(of === undefined ? {} : { of }) }, network);
         return;
       }
       case 'system': {
@@ -191,8 +207,8 @@ export class Assets implements AssetsPart {
     const seen = { ip, first: at, last: at, ...(mac === undefined ? {} : { mac }) };
     const asset = this.seen(seen, { source: 'scan', by });
     if (asset === undefined) return undefined;
-    for (const name of hostnames) this.#addName(asset, { name, from: 'dns', at }, by);
-    for (const name of certificate_names) this.#addName(asset, { name, from: 'tls', at }, by);
+    for (const name of hostnames) this.#addName(asset, { name, from: 'dns', of: ip, at }, by);
+    for (const name of certificate_names) this.#addName(asset, { name, from: 'tls', of: ip, at }, by);
     if (os !== undefined) this.#learnSystem(asset, os);
     return { asset_id: asset.id, created: this.count > before };
   }
@@ -210,12 +226,32 @@ export class Assets implements AssetsPart {
 
   write(): void {
     this.#openAlerts.settle(this);
+    this.#settle(limits.settledHostsPerWrite);
     this.history.write();
     this.rows.write();
     this.bindings.write();
+    this.#stillThere.write();
+  }
+
+  /** People are about to change something: rows say all that is known, and nothing is taken to be as it was. */
+  settleAll(): void {
+    this.bindings.stir();
+    this.#settle(Number.POSITIVE_INFINITY);
+  }
+
+  #settle(hosts: number): void {
+    for (const [ip, id, last] of this.#stillThere.take(hosts)) {
+      this.bindings.settle(ip, id, last);
+      const asset = this.rows.get(id);
+      if (asset === undefined) continue;
+      asset.last = Math.max(asset.last, last);
+      this.rows.put(id, asset);
+    }
   }
 
   forget(): void {
+    this.#contested.forget();
+    this.#stillThere.forget();
     this.rows.forget();
     this.bindings.forget();
     this.history.forget();
@@ -235,12 +271,6 @@ export class Assets implements AssetsPart {
     const asset = newAsset(uuid7(this.now()), { source, state: 'staged', origin });
     this.note(asset, at, { action: 'created', by });
     return asset;
-  }
-
-  /** A visible change: the next version, with its record. */
-  changed(asset: AssetState, atMs: number, record: HistoryRecord): void {
-    asset.version++;
-    this.note(asset, atMs, record);
   }
 
   note(asset: AssetState, atMs: number, record: HistoryRecord): void {
@@ -265,7 +295,7 @@ export class Assets implements AssetsPart {
       this.#dropAddress(this.require(before.asset_id), ip, at, by);
     bindings.bind(ip, binding, isNew);
     if (!asset.ips.includes(ip)) asset.ips.push(ip);
-    this.changed(asset, at, { action: 'address_bound', by, ip_address: ip });
+    this.note(asset, at, { action: 'address_bound', by, ip_address: ip });
     if (asset.ips.length > limits.maxCurrentAddresses) this.#releaseOldest(asset, by);
     return true;
   }
@@ -280,12 +310,18 @@ export class Assets implements AssetsPart {
     asset.macs = asset.macs.filter((each) => each !== mac);
     for (const ip of asset.ips)
       if (this.bindings.latest(ip)?.mac === mac) this.bindings.setMac(ip, undefined);
-    this.changed(asset, at, { action: 'mac_released', by, mac_address: mac, ...because(reason) });
+    this.note(asset, at, { action: 'mac_released', by, mac_address: mac, ...because(reason) });
   }
 
+  /** What it offered there is closed: whoever has the address next has services of his own. */
   #dropAddress(asset: AssetState, ip: string, at: number, by: By, reason?: string): void {
+    if (asset.services > 0) this.#services.closeAt(ip, asset.id, at);
+    this.#forgetAddress(asset, ip, at, by, reason);
+  }
+
+  #forgetAddress(asset: AssetState, ip: string, at: number, by: By, reason?: string): void {
     asset.ips = asset.ips.filter((each) => each !== ip);
-    this.changed(asset, at, { action: 'address_left', by, ip_address: ip, ...because(reason) });
+    this.note(asset, at, { action: 'address_left', by, ip_address: ip, ...because(reason) });
   }
 
   #releaseOldest(asset: AssetState, by: By): void {
@@ -311,14 +347,36 @@ export class Assets implements AssetsPart {
   }
 
   #noteSeen(asset: AssetState, first: number, last: number, by: By): AssetState {
-    if (asset.first === 0 || first < asset.first) asset.first = first;
+    if (asset.first === unseen || first < asset.first) asset.first = first;
     if (last > asset.last) asset.last = last;
-    if (asset.state === 'retired' && !asset.seenRetired) {
+    if (asset.state === 'retired' && !asset.seenRetired && last > asset.retiredAt) {
       asset.seenRetired = true;
       this.note(asset, last, { action: 'seen_again', by, state: 'retired' });
     }
     this.rows.put(asset.id, asset);
     return asset;
+  }
+
+  /** Whether an address has so many MAC addresses in turn that this one, which isn't its owner's, is none. */
+  #isContested(ip: string, mac: string, owner: AssetState | undefined, last: number): boolean {
+    const latest = this.bindings.latest(ip);
+    if (latest === undefined || owner?.macs.length === 0 || owner?.macs.includes(mac)) return false;
+    return this.#contested.claim(ip, latest.mac, mac, last);
+  }
+
+  /** The evidence says nothing but that the asset still has its address. */
+  #isStillThere(asset: AssetState, inForce: Binding, ip: string, mac: string | undefined, first: number) {
+    const latest = this.bindings.latest(ip)!;
+    const last = Math.max(asset.last, this.#stillThere.lastOf(ip, asset.id));
+    return (
+      inForce.since === latest.since &&
+      inForce.mac === mac &&
+      latest.until === undefined &&
+      asset.first !== unseen &&
+      first >= asset.first &&
+      last >= latest.last &&
+      (asset.state !== 'retired' || asset.seenRetired)
+    );
   }
 
   /** The MAC address, which is nobody's, is the asset's. False where the asset may have no more. */
@@ -330,7 +388,7 @@ export class Assets implements AssetsPart {
     const gateway = this.bindings.mac(mac)?.gateway ?? false;
     this.bindings.putMac(mac, { asset_id: asset.id, gateway, byPeople: by.kind === 'principal' });
     asset.macs.push(mac);
-    this.changed(asset, at, { action: 'mac_bound', by, mac_address: mac });
+    this.note(asset, at, { action: 'mac_bound', by, mac_address: mac });
     return true;
   }
 
@@ -357,12 +415,13 @@ export class Assets implements AssetsPart {
     const byPeople = known?.byPeople ?? false;
     bindings.putMac(mac, { asset_id: byPeople ? asset?.id : undefined, gateway: true, byPeople });
     if (asset === undefined) return;
-    const when = at ?? asset.last;
+    const when = at ?? Math.max(asset.last, ...asset.ips.map((ip) => this.#lastOf(ip)));
     const reason = 'its MAC address forwards for others';
+    const owners = new Map<string, string>();
     for (const ip of asset.ips.slice(1)) {
       const binding = bindings.latest(ip)!;
       if (binding.mac !== mac) continue;
-      this.#dropAddress(asset, ip, when, network, reason);
+      this.#forgetAddress(asset, ip, when, network, reason);
       const other = this.create(ip, { source: asset.source, by: network }, when);
       bindings.setMac(ip, undefined);
       bindings.reassign(ip, asset.id, other?.id);
@@ -370,14 +429,35 @@ export class Assets implements AssetsPart {
         this.#leftOut('maxAssets');
         continue;
       }
-      this.#services.moveAddress(ip, asset.id, other.id);
+      owners.set(ip, other.id);
       other.ips.push(ip);
       this.note(other, when, { action: 'address_bound', by: network, ip_address: ip, reason });
       this.#noteSeen(other, binding.last, binding.last, network);
+    }
+    if (owners.size > 0) {
+      this.#services.moveAddresses(asset.id, owners);
       this.onServicesMoved();
     }
     if (byPeople) return;
     this.releaseMac(asset, mac, when, network, reason);
+  }
+
+  /** A device that was only known by this MAC address, and that people did nothing with, is the machine with the address. */
+  #absorbDevice(asset: AssetState, mac: string, at: number): void {
+    const owner = this.#macOwner(mac);
+    if (owner === undefined || owner === 'nobody' || owner.asset_id === asset.id) return;
+    const device = this.require(owner.asset_id);
+    const isOnlyMac = device.macs.length === 1 && this.bindings.addressesOf(device.id).length === 0;
+    if (!isOnlyMac || device.version > 1 || device.source !== 'passive') return;
+    this.bindings.putMac(mac, { asset_id: asset.id, gateway: false, byPeople: false });
+    asset.macs.push(mac);
+    asset.heard = unitedNames(asset.heard, device.heard);
+    if (asset.first === unseen || device.first < asset.first) asset.first = device.first;
+    asset.last = Math.max(asset.last, device.last);
+    this.history.move(device, asset);
+    this.rows.remove(device.id);
+    this.tables.assetMerges.putSync(device.id, asset.id);
+    this.note(asset, at, { action: 'merged', by: network, other_asset_id: device.id });
   }
 
   /** A device whose IP address isn't told. */
@@ -394,7 +474,6 @@ export class Assets implements AssetsPart {
         return;
       }
       this.bindMac(asset, mac, at, network);
-      asset.version = 1;
       this.#noteSeen(asset, at, at, network);
     }
   }
@@ -410,15 +489,15 @@ export class Assets implements AssetsPart {
   #addName(asset: AssetState, heard: Parameters<typeof withName>[1], by: By): void {
     const name = hostName(heard.name);
     if (name === undefined) return;
-    const names = withName(asset.heard, { ...heard, name });
-    if (names === asset.heard) return;
+    const { from, of, at } = heard;
+    const names = withName(asset.heard, { name, from, at, ...(of === undefined ? {} : { of }) });
     const isNew = !asset.heard.some((each) => each.name === name);
-    const before = hostnamesOf(asset);
+    if (isNew && names.length === asset.heard.length) this.#leftOut('maxHeardNames');
+    if (names === asset.heard) return;
     asset.heard = names;
     this.rows.put(asset.id, asset);
     if (isNew && asset.hostnames === undefined)
-      this.changed(asset, heard.at, { action: 'hostname_added', by, hostname: name });
-    else if (hostnamesOf(asset).join() !== before.join()) asset.version++;
+      this.note(asset, heard.at, { action: 'hostname_added', by, hostname: name });
   }
 
   /** Something of the network was not recorded because of a limit. */
@@ -428,15 +507,11 @@ export class Assets implements AssetsPart {
 
   /** What the network says of the operating system, as long as people say nothing. */
   #learnSystem(asset: AssetState, os: string): void {
-    const text = os.slice(0, maxText).toWellFormed().replaceAll(/\p{C}/gu, ' ').trim();
-    if (text === '' || asset.os === text || asset.set.includes('os')) return;
+    const text = printable(os, maxLineLength);
+    if (text === undefined || asset.os === text || asset.set.includes('os')) return;
     asset.os = text;
-    asset.version++;
     this.rows.put(asset.id, asset);
   }
 }
-
-/** What the contract allows of such texts. */
-const maxText = 255;
 
 const because = (reason: string | undefined) => (reason === undefined ? {} : { reason });

@@ -5,6 +5,7 @@ import type { Tables } from '../tables.ts';
 import { CachedRows } from './cached-rows.ts';
 import { GroupedRows } from './grouped-rows.ts';
 import { ownersOf } from './owners.ts';
+import type { StillThere } from './still-there.ts';
 
 /** The newest binding of an address: asset id, since, last, until (0 for none), MAC ('' for none), earlier bindings. */
 export type AddressRow = readonly [string, number, number, number, string, number];
@@ -27,6 +28,8 @@ interface Head {
   mac: string | undefined;
   /** Earlier bindings of the address. */
   earlier: number;
+  /** In memory: evidence that begins no earlier says nothing new of its asset, as long as people change nothing. */
+  calm?: { readonly from: number; readonly era: number };
 }
 
 const addressCodec = {
@@ -89,13 +92,23 @@ export class Bindings {
   readonly #addressesOf: GroupedRows<string, true>;
   readonly #macs: CachedRows<string, Mac, MacRow>;
   readonly #counters: Tables['assetCounters'];
+  readonly #stillThere: StillThere;
+  #era = 0;
   #moved = false;
   #collapsed = 0;
   /** Told of every address whose owners change. */
   onMoved: (ip: string) => void = () => {};
 
-  constructor(tables: Tables) {
-    this.#heads = new CachedRows(tables.assetAddresses, limits.maxCachedAssetRows, addressCodec);
+  constructor(tables: Tables, stillThere: StillThere) {
+    this.#stillThere = stillThere;
+    this.#heads = new CachedRows(tables.assetAddresses, limits.maxCachedAddressRows, {
+      pack: addressCodec.pack,
+      unpack: (row: AddressRow, ip: string) => {
+        const head = addressCodec.unpack(row);
+        head.last = Math.max(head.last, stillThere.lastOf(ip, head.asset_id));
+        return head;
+      },
+    });
     this.#earlier = new GroupedRows(tables.assetBindings);
     this.#addressesOf = new GroupedRows(tables.assetAddressesOf);
     this.#macs = new CachedRows(tables.assetMacs, limits.maxCachedAssetRows, macCodec);
@@ -164,6 +177,41 @@ export class Bindings {
     } else this.#earlier.put(ip, binding.since, earlierRow({ ...binding, last }));
   }
 
+  /** The same of the newest binding, where nothing else is to be said of its asset: the row waits. */
+  stillThere(ip: string, last: number, assetFirst: number): void {
+    const head = this.#heads.get(ip)!;
+    head.calm = { from: assetFirst, era: this.#era };
+    this.#seenAgain(ip, head, last);
+  }
+
+  /** The asset of an address without MAC address, where this evidence says nothing new of either. */
+  sameAgain(ip: string, first: number, last: number): string | undefined {
+    const head = this.#heads.get(ip);
+    if (head?.calm === undefined || head.calm.era !== this.#era || first < head.calm.from) return undefined;
+    if (last < head.since || head.until !== undefined || head.mac !== undefined) return undefined;
+    this.#seenAgain(ip, head, last);
+    return head.asset_id;
+  }
+
+  /** People change something: what was calm may not be any more. */
+  stir(): void {
+    this.#era++;
+  }
+
+  /** What waited is to be written, where the address is still this asset's. */
+  settle(ip: string, assetId: string, last: number): void {
+    const head = this.#heads.get(ip);
+    if (head?.asset_id !== assetId) return;
+    head.last = Math.max(head.last, last);
+    this.#heads.put(ip, head);
+  }
+
+  #seenAgain(ip: string, head: Head, last: number): void {
+    if (last <= head.last) return;
+    head.last = last;
+    this.#stillThere.note(ip, head.asset_id, last);
+  }
+
   /** Another MAC address stands behind the newest binding of an address. */
   setMac(ip: string, mac: string | undefined): void {
     const head = this.#heads.get(ip)!;
@@ -193,13 +241,27 @@ export class Bindings {
     this.#touch(ip);
   }
 
-  /** Takes an address from an asset for all of time, or gives it to another. What an owner before it had doesn't grow. */
-  reassign(ip: string, from: string, to: string | undefined): void {
+  /** All of an address, in order of time. */
+  all(ip: string): readonly Binding[] {
+    const head = this.#heads.get(ip);
+    return head === undefined ? [] : this.#all(ip, head);
+  }
+
+  /**
+   * Takes an address from an asset for all of time, or for the time of some bindings, or gives it to another. What an
+   * owner before it had doesn't grow.
+   */
+  reassign(
+    ip: string,
+    from: string,
+    to: string | undefined,
+    moves: (binding: Binding) => boolean = () => true,
+  ): void {
     const head = this.#heads.get(ip);
     if (head === undefined) return;
     const kept: Binding[] = [];
     for (const binding of this.#all(ip, head)) {
-      if (binding.asset_id !== from) kept.push(binding);
+      if (binding.asset_id !== from || !moves(binding)) kept.push(binding);
       else if (to !== undefined) kept.push({ ...binding, asset_id: to });
       else {
         const before = kept.pop();
@@ -208,7 +270,7 @@ export class Bindings {
       }
     }
     this.#rewrite(ip, head, kept);
-    this.#addressesOf.remove(from, ip);
+    if (!kept.some(({ asset_id }) => asset_id === from)) this.#addressesOf.remove(from, ip);
     if (to !== undefined) this.#addressesOf.put(to, ip, true);
     this.#touch(ip);
   }

@@ -74,7 +74,9 @@ export class CachedRows<K extends Key, V, Stored> {
 
   /** Within a transaction. */
   write(): void {
-    for (const [key, value] of this.#changed) {
+    // In order of their keys, neighbours on a page are written one after the other.
+    for (const key of [...this.#changed.keys()].sort()) {
+      const value = this.#changed.get(key);
       const stored = value === undefined ? undefined : this.#pack(value);
       this.onWritten?.(this.#table.get(key), stored);
       if (stored === undefined) this.#table.removeSync(key);

@@ -2,7 +2,7 @@ import type { Database } from '../../../lmdb.ts';
 
 type Part = number | string;
 
-export interface Placed<B extends Part, V> {
+interface Placed<B extends Part, V> {
   readonly at: B;
   readonly value: V;
 }

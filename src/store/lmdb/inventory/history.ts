@@ -22,6 +22,8 @@ const slack = Math.ceil(limits.maxAssetHistory / 10);
 
 /** What happened to each asset. Records are numbered and wait in memory until `write`. */
 export class History {
+  /** Records that made room for newer ones since this was opened. */
+  removed = 0;
   #waiting: { readonly asset: AssetState; readonly n: number; readonly row: HistoryRow }[] = [];
   readonly #table: Tables['assetHistory'];
 
@@ -39,6 +41,18 @@ export class History {
   /** The asset's numbers change: its row is written with the record. */
   add(asset: AssetState, atMs: number, record: HistoryRecord): void {
     this.#wait(asset, [atMs, uuid7(this.#now()), record]);
+  }
+
+  /** When the asset was first given an IP or MAC address, of what is recorded; undefined for never. */
+  firstBound(asset: AssetState, identifier: string): number | undefined {
+    let first: number | undefined;
+    const read = ([atMs, , { ip_address, mac_address, action }]: HistoryRow) => {
+      const isBound = action === 'address_bound' || action === 'mac_bound';
+      if (isBound && (ip_address ?? mac_address) === identifier) first = Math.min(first ?? atMs, atMs);
+    };
+    for (const { value } of this.#table.getRange(within<number>(asset.id))) read(value);
+    for (const waiting of this.#waiting) if (waiting.asset === asset) read(waiting.row);
+    return first;
   }
 
   /** All records of an asset become those of another; there, they are numbered anew. Within a transaction. */
@@ -86,6 +100,7 @@ export class History {
       .toSorted((a, b) => byPeople(a) - byPeople(b) || a.key[1] - b.key[1])
       .slice(0, rows.length - limits.maxAssetHistory);
     for (const { key } of gone) this.#table.removeSync(key);
+    this.removed += gone.length;
     asset.records = rows.length - gone.length;
   }
 }

@@ -20,9 +20,9 @@ export interface FoldedTo {
 }
 
 /** Something else that is counted of the same events, row by row, and committed with the same positions. */
-export type FlowFold = FlowSink & InventoryPart;
+type FlowFold = FlowSink & InventoryPart;
 
-export interface InventoryOptions<A extends AssetsPart> {
+interface InventoryOptions<A extends AssetsPart> {
   readonly tables: Tables;
   readonly events: LmdbEvents;
   readonly isHome: IsHome;
@@ -96,23 +96,31 @@ export class Inventory<A extends AssetsPart> {
     while (this.dirty > 0 || this.#moved) transaction(() => this.write());
   }
 
-  /** Counts the blocks that a batch stored, in their order. */
-  observe(blocks: readonly CommittedBlock[]): void {
-    const position = this.#ready();
-    for (const { table, first_seq, rows, buffer } of blocks) {
-      if (position[table] >= first_seq + rows) continue;
-      if (position[table] !== first_seq)
-        throw new Error(`${table} events from ${position[table]} to ${first_seq} are not in the inventory`);
-      this.#fold(openBlock(buffer, first_seq), 0, rows);
-    }
+  /**
+   * Takes in what a batch brought: the blocks that it stored, and what isn't stored as events, which is written with this
+   * transaction. Hosts come first, those of events and of sightings in the order of their times, and names last: they are
+   * lost where their host isn't known.
+   */
+  take(blocks: readonly CommittedBlock[], sightings: readonly Sighting[]): void {
+    if (blocks.length === 0 && sightings.length === 0) return;
+    this.#ready();
+    const hosts = sightings.filter(isHost).sort((a, b) => a.at - b.at);
+    for (const block of blocks) if (block.table === 'network') this.#observe(block, hosts);
+    for (const host of hosts) this.#sight(host);
+    for (const sighting of sightings) if (sighting.kind === 'service') this.#sight(sighting);
+    for (const block of blocks) if (block.table === 'dns') this.#observe(block);
+    for (const sighting of sightings)
+      if (sighting.kind === 'name' || sighting.kind === 'system') this.#sight(sighting);
+    if (sightings.length > 0) this.force();
   }
 
-  /** Takes in what isn't stored as events: it is written with this transaction. */
-  sight(sightings: readonly Sighting[]): void {
-    if (sightings.length === 0) return;
-    this.#ready();
-    for (const sighting of sightings) this.#sight(sighting);
-    this.force();
+  /** @param hosts - by time; those up to the last host of the block are taken in with it, and from this list */
+  #observe({ table, first_seq, rows, buffer }: CommittedBlock, hosts: HostAt[] = []): void {
+    const position = this.#position!;
+    if (position[table] >= first_seq + rows) return;
+    if (position[table] !== first_seq)
+      throw new Error(`${table} events from ${position[table]} to ${first_seq} are not in the inventory`);
+    this.#fold(openBlock(buffer, first_seq), 0, rows, hosts);
   }
 
   /** Takes in what a scan found at ports of home addresses; the assets are told of the hosts before. */
@@ -182,7 +190,10 @@ export class Inventory<A extends AssetsPart> {
       ...this.assets.reached,
       maxServices: this.services.beyondAll,
       maxServicesPerAsset: this.services.beyondAsset,
+      maxTransportLength: this.services.withoutTransport,
       rememberedConnections: this.#memory.forgotten,
+      maxSpansPerAddress: this.#observations.united,
+      rememberedForwarders: this.#observations.forgottenForwarders,
     };
     return Object.fromEntries(Object.entries(reached).filter(([, times]) => times > 0));
   }
@@ -233,21 +244,24 @@ export class Inventory<A extends AssetsPart> {
   }
 
   /** Rows [first, end) of a block, the next of its table. */
-  #fold(block: EventBlock, first: number, end: number): void {
-    if (block.table === 'network') this.#foldFlows(block, first, end);
+  #fold(block: EventBlock, first: number, end: number, hosts: HostAt[] = []): void {
+    if (block.table === 'network') this.#foldFlows(block, first, end, hosts);
     else for (const name of namesInDns(block, this.#isHome, first, end)) this.#sight(name);
     this.#position![block.table] = block.firstSeq + end;
     this.#moved = true;
     if (this.dirty >= limits.maxUnwrittenInventoryRows) this.write();
   }
 
-  #foldFlows(block: EventBlock, first: number, end: number): void {
+  #foldFlows(block: EventBlock, first: number, end: number, sighted: HostAt[]): void {
     const observations = this.#observations;
     observations.add(block, this.#memory, this.#folds, first, end);
     for (const mac of observations.gateways()) this.assets.gatewaySeen(mac);
-    // An address that went from one machine to another within the pass is that of the last.
-    const hosts = [...observations.hosts()].sort((a, b) => a.last - b.last);
-    for (const host of hosts) this.assets.hostSeen(this.#believed(host));
+    let next = 0;
+    for (const host of observations.hosts()) {
+      while (next < sighted.length && sighted[next]!.at <= host.first) this.#sight(sighted[next++]!);
+      this.assets.hostSeen(this.#believed(host));
+    }
+    sighted.splice(0, next);
     for (const each of observations.services()) {
       const service = this.#believed(each);
       const assetId = this.assets.assetAt(service.ip, service.last);
@@ -278,6 +292,9 @@ export class Inventory<A extends AssetsPart> {
     if (assetId !== undefined) this.services.sight(assetId, sighting);
   }
 }
+
+type HostAt = Extract<Sighting, { kind: 'host' }>;
+const isHost = (sighting: Sighting): sighting is HostAt => sighting.kind === 'host';
 
 /** Rows between two checkpoints while catching up: a fraction of a second. */
 const catchUpRows = 65_536;

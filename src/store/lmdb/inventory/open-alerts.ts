@@ -27,6 +27,8 @@ export class OpenAlerts {
   readonly #dueAssets = new Set<string>();
   /** False while there is no alert in the index: then nothing of it follows from an address that moves. */
   #any = true;
+  /** How often the alerts of an asset were too many to be told apart, since this was opened. */
+  estimated = 0;
   readonly #tables: Tables;
 
   constructor(tables: Tables) {
@@ -134,6 +136,7 @@ export class OpenAlerts {
         if (spans.some(({ from, to }) => from <= time && time < to)) scores.set(key[2], 100 - key[1]);
       }
     }
+    if (uncounted > 0) this.estimated++;
     const gravest = [...scores.values()].sort((a, b) => b - a).slice(0, countedAlerts);
     return { count: scores.size + uncounted, scores: gravest };
   }

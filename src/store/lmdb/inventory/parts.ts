@@ -8,7 +8,7 @@ import type { LimitName } from '../../../limits.ts';
  * and `forget` drops what memory holds, because the transaction that it belongs to was undone.
  */
 export interface InventoryPart {
-  /** Rows that `write` would write. */
+  /** Rows that `write` would write; none when there is nothing left. */
   readonly dirty: number;
   write(): void;
   forget(): void;
@@ -42,8 +42,10 @@ export interface ServicesPart extends InventoryPart {
    * `serviceCountChanged` is told of both.
    */
   mergeInto(fromAsset: string, toAsset: string): void;
-  /** The same for the services at one address. */
-  moveAddress(ip: string, fromAsset: string, toAsset: string): void;
+  /** The same for the services at some addresses, each to the asset that has it now: `owners` by address. */
+  moveAddresses(fromAsset: string, owners: ReadonlyMap<string, string>): void;
+  /** The asset's services at an address, which left it at that time (epoch ms), are closed until they answer again. */
+  closeAt(ip: string, assetId: string, at: number): void;
   /** The services of an asset that is no more; `serviceCountChanged` isn't told. */
   removeOf(assetId: string): void;
 }

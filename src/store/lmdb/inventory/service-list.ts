@@ -1,9 +1,9 @@
 import { canonicalUuid } from '../../../uuid.ts';
+import { jsonPage } from '../../json-page.ts';
 import { pageOf, type Row } from '../../lists/list.ts';
 import { serviceList } from '../../lists/services.ts';
 import { type ServiceRow, serviceOf } from '../../service-row.ts';
 import type { ListPage, ListQuery } from '../../store.ts';
-import { jsonPage } from '../page.ts';
 import type { Tables } from '../tables.ts';
 import { rangeOf } from './services.ts';
 

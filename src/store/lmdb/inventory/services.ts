@@ -1,3 +1,4 @@
+import { maxLineLength } from '../../../contract/resources/asset.ts';
 import {
   addClients,
   type ClientCount,
@@ -7,7 +8,9 @@ import {
   mergeClients,
   noClients,
 } from '../../../inventory/client-count.ts';
+import { printable } from '../../../inventory/printable.ts';
 import type { ServiceSeen } from '../../../inventory/seen.ts';
+import { toldName } from '../../../inventory/service-names.ts';
 import type { Sighting } from '../../../inventory/sighting.ts';
 import { limits } from '../../../limits.ts';
 import { uuid7 } from '../../../uuid.ts';
@@ -15,7 +18,7 @@ import { at, type ServiceKey, type ServiceRow } from '../../service-row.ts';
 import { entryCount, type Tables } from '../tables.ts';
 import type { ServicesPart } from './parts.ts';
 
-export type ServiceSighting = Extract<Sighting, { kind: 'service' }>;
+type ServiceSighting = Extract<Sighting, { kind: 'service' }>;
 
 /** What a scan found at a port. Times are epoch milliseconds, texts lower case where they are names of protocols. */
 export interface Scanned {
@@ -58,9 +61,6 @@ export type ServiceLimits = Readonly<Record<'maxServices' | 'maxServicesPerAsset
 
 const passive = 0;
 const scan = 1;
-/** No protocol that has ports has a longer name; what comes is no key of a table otherwise. */
-const longestTransport = 16;
-const longestText = 255;
 
 /**
  * The services of assets. Those used last are in memory, up to limits.maxCachedServices, with those that changed since
@@ -70,6 +70,8 @@ export class Services implements ServicesPart {
   /** Evidence of services beyond limits.maxServices, and beyond limits.maxServicesPerAsset; only grow. */
   beyondAll = 0;
   beyondAsset = 0;
+  /** Evidence of services whose transport is no protocol's name; only grows. */
+  withoutTransport = 0;
   readonly #tables: Tables;
   readonly #openChanged: (assetId: string, by: number) => void;
   readonly #now: () => number;
@@ -148,8 +150,13 @@ export class Services implements ServicesPart {
     this.#perAsset.delete(fromAsset);
   }
 
-  moveAddress(ip: string, fromAsset: string, toAsset: string): void {
-    for (const service of this.#of(fromAsset)) if (service.ip === ip) this.#move(service, toAsset);
+  moveAddresses(fromAsset: string, owners: ReadonlyMap<string, string>): void {
+    for (const service of this.#of(fromAsset, owners)) this.#move(service, owners.get(service.ip)!);
+  }
+
+  closeAt(ip: string, assetId: string, at: number): void {
+    for (const service of this.#knownOf(assetId))
+      if (service.ip === ip && service.closedAt === 0) this.#close(service, Math.max(at, service.last));
   }
 
   removeOf(assetId: string): void {
@@ -158,7 +165,9 @@ export class Services implements ServicesPart {
   }
 
   write(): void {
-    for (const service of this.#dirty) this.#put(service);
+    // In order of their keys, neighbours on a page are written one after the other, and new ones fill their pages.
+    const services = [...this.#dirty].sort((a, b) => (a.id < b.id ? -1 : 1));
+    for (const service of services) this.#put(service);
     this.#dirty.clear();
     this.#trim();
   }
@@ -172,7 +181,7 @@ export class Services implements ServicesPart {
   }
 
   #find(assetId: string, place: Pick<Known, 'transport' | 'port' | 'ip'>): Known | undefined {
-    if (place.transport.length > longestTransport) return undefined;
+    if (place.transport.length > limits.maxTransportLength) return undefined;
     const { transport, port, ip } = place;
     const text = cacheKey(assetId, transport, port, ip);
     const cached = this.#cache.get(text);
@@ -224,7 +233,10 @@ export class Services implements ServicesPart {
     first: number,
     last: number,
   ): Known | undefined {
-    if (transport.length > longestTransport) return undefined;
+    if (transport.length > limits.maxTransportLength) {
+      this.withoutTransport++;
+      return undefined;
+    }
     if (this.#count >= this.#most.maxServices) {
       this.beyondAll++;
       return undefined;
@@ -271,11 +283,12 @@ export class Services implements ServicesPart {
   }
 
   #learn(service: Known, { name, product, version }: Learned): void {
-    if (name !== undefined && name !== '') service.name = name.slice(0, longestText);
-    if (product === undefined || product === '') return;
-    const changed = product !== service.product;
-    service.product = product.slice(0, longestText);
-    if (version !== undefined || changed) service.version = version?.slice(0, longestText);
+    service.name = toldName(service.name, line(name));
+    const shown = line(product);
+    if (shown === undefined) return;
+    const changed = shown !== service.product;
+    service.product = shown;
+    if (version !== undefined || changed) service.version = line(version);
   }
 
   #answered(service: Known, first: number, last: number): void {
@@ -316,14 +329,25 @@ export class Services implements ServicesPart {
     this.#dirty.add(service);
   }
 
-  /** All services of an asset, after what memory holds was written. */
-  #of(assetId: string): Known[] {
+  /** The services of an asset, all or those at some addresses, after what memory holds was written. */
+  #of(assetId: string, addresses?: ReadonlyMap<string, unknown>): Known[] {
     this.write();
-    const ids = Array.from(this.#tables.serviceKeys.getRange(rangeOf(assetId)), ({ value }) => value);
-    return ids.map((id) => {
-      const [, transport, port, ip] = this.#tables.services.get(id)!;
-      return this.#cache.get(cacheKey(assetId, transport, port, ip)) ?? this.#load(id);
-    });
+    const places = [...this.#tables.serviceKeys.getRange(rangeOf(assetId))];
+    return places
+      .filter(({ key }) => addresses === undefined || addresses.has(key[3]))
+      .map(({ key: [, transport, port, ip], value: id }) => {
+        return this.#cache.get(cacheKey(assetId, transport, port, ip)) ?? this.#load(id);
+      });
+  }
+
+  /** The same without writing: of each address that it has, and those that only memory has. */
+  *#knownOf(assetId: string): Generator<Known> {
+    const stored = Array.from(this.#tables.serviceKeys.getRange(rangeOf(assetId)));
+    for (const { key, value: id } of stored) {
+      const [, transport, port, ip] = key;
+      yield this.#cache.get(cacheKey(assetId, transport, port, ip)) ?? this.#load(id);
+    }
+    for (const service of this.#dirty) if (service.isNew && service.assetId === assetId) yield service;
   }
 
   #move(service: Known, toAsset: string): void {
@@ -399,6 +423,9 @@ export class Services implements ServicesPart {
   }
 }
 
+const line = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : printable(text, maxLineLength);
+
 /** When two become one: open if one of them is, but for a port that was found closed after it answered last. */
 function closedOf(a: Known, b: Known): number {
   const closedAt = Math.max(a.closedAt, b.closedAt);
@@ -408,10 +435,10 @@ function closedOf(a: Known, b: Known): number {
 const cacheKey = (assetId: string, transport: string, port: number, ip: string): string =>
   `${assetId} ${transport} ${port} ${ip}`;
 
-/** The keys of an asset's services. */
+/** The keys of an asset's services, whatever they are: no id lies between it and the end. */
 export const rangeOf = (assetId: string) => ({
   start: [assetId] as unknown as ServiceKey,
-  end: [assetId, '\uffff'] as unknown as ServiceKey,
+  end: [`${assetId}\0`] as unknown as ServiceKey,
 });
 
 function rowOf(service: Known): ServiceRow {

@@ -23,8 +23,6 @@ export interface StepRow {
   readonly names?: Readonly<Record<string, NodeName>>;
   /** Addresses of hosts of the graph whose name, asset or risk changed. */
   readonly renamed?: readonly string[];
-  /** New edges were put together, because there are as many as may be. */
-  readonly collapsed?: true;
 }
 
 /** The edges of a step, apart from it because they may be many: encoded segments, one where it is told. */

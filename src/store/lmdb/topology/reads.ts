@@ -1,19 +1,20 @@
 import type { Topology } from '../../../contract/resources/topology.ts';
-import { ServiceError } from '../../../errors.ts';
 import type { AssetLookup } from '../../../events/asset-lookup.ts';
+import { noAsset } from '../../../events/no-asset.ts';
 import { limits } from '../../../limits.ts';
 import { type Cover, cover, type Part } from '../../../topology/cover.ts';
 import { hourMs } from '../../../topology/edge-fold.ts';
 import { noHour } from '../../../topology/edges.ts';
 import { buildGraph, type GraphPart } from '../../../topology/graph.ts';
-import { type NodeName, named, type Step } from '../../../topology/update.ts';
-import type { TopologyQuery } from '../../store.ts';
+import { type NodeName, named } from '../../../topology/update.ts';
+import type { TopologyQuery, TopologyStep } from '../../store.ts';
+import { getAsset, mergedInto } from '../inventory/asset-reads.ts';
 import type { Tables } from '../tables.ts';
 import type { GraphState } from './graph-tables.ts';
 import { currentName, nameOfAsset } from './names.ts';
-import { graphState, lastStep, readSegment, segmentsAfter, stepSegments } from './segments.ts';
+import { graphState, lastStep, passSegment, segmentsAfter, stepSegments } from './segments.ts';
 
-/** The graph of one snapshot. NOT_FOUND for a focus that is no asset. */
+/** The graph of one snapshot. NOT_FOUND for a focus that is no asset, with `merged_into` where that is why. */
 export function readTopology(
   tables: Tables,
   lookup: AssetLookup,
@@ -22,7 +23,7 @@ export function readTopology(
 ): Topology {
   const state = graphState(tables);
   const range = cover(query.from, query.to, state.floors);
-  const focus = query.focus === undefined ? undefined : addressesOf(tables, lookup, query.focus, range);
+  const focus = query.focus === undefined ? undefined : addressesOf(tables, lookup, query.focus, range.to);
   const graph = buildGraph(partsOf(tables, state, range), {
     groupBy: query.group_by,
     ...(focus === undefined ? {} : { focus }),
@@ -51,16 +52,12 @@ export function readTopology(
  * What was added to the graph after `since`, oldest first, at most `limit` steps; `undefined` for one that is larger
  * than subscribers are told. Of those that are no longer kept nothing is said: the first has a later `seq`.
  */
-export function readSteps(
-  tables: Tables,
-  since: number,
-  limit: number,
-): { readonly seq: number; readonly step: Step | undefined; readonly collapsed: boolean }[] {
+export function readSteps(tables: Tables, since: number, limit: number): TopologyStep[] {
   return Array.from(tables.topologySteps.getRange({ start: since + 1, limit }), ({ key: seq, value }) => {
-    const { told, freshRows, freshNodes, names = {}, renamed = [], collapsed = false } = value;
-    if (!told) return { seq, step: undefined, collapsed };
+    const { told, freshRows, freshNodes, names = {}, renamed = [] } = value;
+    if (!told) return { seq, step: undefined };
     const fresh = { rows: owned(freshRows), nodes: owned(freshNodes) };
-    return { seq, step: { seq, segment: stepSegments(tables, seq)[0], fresh, names, renamed }, collapsed };
+    return { seq, step: { seq, segment: stepSegments(tables, seq)[0], fresh, names, renamed } };
   });
 }
 
@@ -68,22 +65,24 @@ function owned(bytes: Uint8Array | undefined): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes ?? []);
 }
 
-/** The segments that have something of the range, and their rows in it. */
-function partsOf(tables: Tables, { runs, taken }: GraphState, { parts }: Cover): GraphPart[] {
-  const found: GraphPart[] = [];
+/** The segments that have something of the range, and their rows in it: each is good until the next is taken. */
+const partsOf = (tables: Tables, state: GraphState, range: Cover): Iterable<GraphPart> => ({
+  [Symbol.iterator]: () => readParts(tables, state, range),
+});
+
+function* readParts(tables: Tables, { runs, taken }: GraphState, { parts }: Cover): Generator<GraphPart> {
   for (const { level, from, to } of parts)
     for (const { id, min, max } of runs[level].flat()) {
       if (max < from || min >= to) continue;
-      const segment = readSegment(tables, id);
+      const segment = passSegment(tables, id);
       const [first, end] = segment.range(from, to);
-      if (first < end) found.push({ segment, from: first, to: end });
+      if (first < end) yield { segment, from: first, to: end };
     }
   for (const segment of segmentsAfter(tables, taken))
     for (const part of parts) {
       const [first, end] = segment.range(...hoursOf(part));
-      if (first < end) found.push({ segment, from: first, to: end });
+      if (first < end) yield { segment, from: first, to: end };
     }
-  return found;
 }
 
 /** The hours that a part of a level covers. */
@@ -92,11 +91,16 @@ function hoursOf({ level, from, to }: Part): readonly [number, number] {
   return level === 'hour' ? [from, to] : [from * 24, Math.min(to * 24, noHour)];
 }
 
-function addressesOf(tables: Tables, lookup: AssetLookup, assetId: string, range: Cover): string[] {
-  if (!tables.assets.doesExist(assetId)) throw new ServiceError('NOT_FOUND', `there is no asset ${assetId}`);
-  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = range;
-  const spans = lookup.ranges(assetId).filter((span) => span.from < to && span.to > from);
-  return [...new Set(spans.map(({ ip }) => ip))];
+/** The addresses that were the asset's at the end of the range; now, where it has none. */
+function addressesOf(
+  tables: Tables,
+  lookup: AssetLookup,
+  assetId: string,
+  to: number = Number.POSITIVE_INFINITY,
+): string[] {
+  if (getAsset(tables, assetId) === undefined) throw noAsset(assetId, mergedInto(tables, assetId));
+  const spans = lookup.ranges(assetId).filter((span) => span.from < to && span.to >= to);
+  return spans.map(({ ip }) => ip);
 }
 
 /** Whose the address was at the end of the range; now, where it has none. */

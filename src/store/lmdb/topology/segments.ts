@@ -10,15 +10,15 @@ export function lastStep(tables: Tables): number {
   return 0;
 }
 
-/** A stored segment. It lies in the memory map: good while the transaction that reads it lasts. */
-export function readSegment(tables: Tables, id: number): Segment {
-  const bytes = tables.topologySegments.getBinaryFast(id) as (Buffer & { isGlobal?: boolean }) | undefined;
+/** A stored segment, where it lies: good until the next value is read, or the transaction ends. */
+export function passSegment(tables: Tables, id: number): Segment {
+  const bytes = tables.topologySegments.getBinaryFast(id);
   if (bytes === undefined) throw new Error(`segment ${id} of the topology is missing`);
-  return new Segment(bytes.isGlobal === true ? Uint8Array.prototype.slice.call(bytes) : bytes);
+  return new Segment(bytes);
 }
 
 /** The same in memory of its own, for who writes meanwhile. */
-export function copySegment(tables: Tables, id: number): Segment {
+function copySegment(tables: Tables, id: number): Segment {
   const bytes = tables.topologySegments.getBinaryFast(id);
   if (bytes === undefined) throw new Error(`segment ${id} of the topology is missing`);
   return new Segment(Uint8Array.prototype.slice.call(bytes));

@@ -1,5 +1,5 @@
 import type { FlowFact } from '../../../inventory/seen.ts';
-import { limits } from '../../../limits.ts';
+import { type LimitName, limits } from '../../../limits.ts';
 import { hostNode } from '../../../topology/blocks.ts';
 import { EdgeFold } from '../../../topology/edge-fold.ts';
 import { type Fresh, KnownGraph } from '../../../topology/known-graph.ts';
@@ -72,6 +72,7 @@ export class Topology {
   #job: Job | undefined;
   /** As in the table. */
   #state: GraphState | undefined;
+  readonly #reached: Partial<Record<LimitName, number>> = {};
 
   constructor({ tables, now, seed, transaction, most }: TopologyOptions) {
     this.#tables = tables;
@@ -87,6 +88,20 @@ export class Topology {
     };
     this.#fold = new EdgeFold(() => now() + limits.topologyHorizonMs, seed);
     this.#removeUnfinished();
+  }
+
+  /**
+   * How often a limit changed what is kept since this was opened: writes that put new edges together, and times that
+   * the oldest hours or days went.
+   */
+  get reached(): Readonly<Partial<Record<LimitName, number>>> {
+    return this.#reached;
+  }
+
+  /** Edges among hosts that were written. */
+  get edges(): number {
+    this.#known ??= this.#recall();
+    return this.#known.edges;
   }
 
   get dirty(): number {
@@ -114,16 +129,16 @@ export class Topology {
     this.#fold.clear();
     this.#renamed.clear();
     if (opened.length === 0 && renamed.length === 0) return;
-    const isTold = opened.length <= 1 && edges.count + renamed.length <= this.#most.updateRows;
+    const isTold = opened.length <= 1 && edgesAmong(opened[0]) + renamed.length <= this.#most.updateRows;
     const seq = lastStep(this.#tables) + 1;
     const row: StepRow = {
       told: isTold,
       ...(isTold ? this.#told(opened[0], fresh[0], renamed) : {}),
-      ...(collapsed ? { collapsed } : {}),
     };
     this.#tables.topologySteps.putSync(seq, row);
     if (segments.length > 0) this.#tables.topologyStepEdges.putSync(seq, segments);
     const waiting = this.#waitingNow();
+    if (collapsed) this.#reach('maxTopologyEdges');
     if (collapsed && !this.#stateNow().collapsed) this.#putState({ ...this.#stateNow(), collapsed });
     if (waiting.steps >= overdue.steps || waiting.rows >= overdue.rows) this.#take();
   }
@@ -241,7 +256,12 @@ export class Topology {
     const most = level === 'hour' ? this.#most.hourRows : this.#most.dayRows;
     const { runs, floor, gone } = withinRows(state.runs[level], state.floors[level], most);
     removeSegments(this.#tables, gone);
+    if (gone.length > 0) this.#reach(level === 'hour' ? 'maxTopologyHourRows' : 'maxTopologyDayRows');
     return { ...withRuns(state, level, runs), floors: { ...state.floors, [level]: floor } };
+  }
+
+  #reach(limit: LimitName): void {
+    this.#reached[limit] = (this.#reached[limit] ?? 0) + 1;
   }
 
   #put(encoded: readonly Uint8Array<ArrayBuffer>[]): RunSegment[] {
@@ -279,6 +299,15 @@ export class Topology {
         for (const id of unused) this.#tables.topologySegments.removeSync(id);
       });
   }
+}
+
+/** Edges of a segment, each once however many hours have it: as they are told. */
+function edgesAmong(segment: Segment | undefined): number {
+  const pairs = new Set<number>();
+  if (segment === undefined) return 0;
+  const { rows, source, target, nodeCount } = segment;
+  for (let row = 0; row < rows; row++) pairs.add(source[row]! * nodeCount + target[row]!);
+  return pairs.size;
 }
 
 /** Addresses of the hosts of a segment. */

@@ -1,0 +1,40 @@
+import { type Supervised, supervise } from '../rpc/supervise.ts';
+import { workerUrl } from '../worker-url.ts';
+import { type Scanner, scannerMethods } from './scanner.ts';
+import type { ScannerThread } from './scans.ts';
+
+/** A thread that scans, while there are scans. What dies with it is the scan, not the service. */
+export class ScannerThreads {
+  #running: Supervised<Scanner> | undefined;
+  readonly #onLost: (error: Error) => void;
+
+  constructor(onLost: (error: Error) => void) {
+    this.#onLost = onLost;
+  }
+
+  /** The thread that there is. */
+  get running(): Supervised<Scanner> | undefined {
+    return this.#running;
+  }
+
+  /** Starts one; the one before has been closed. */
+  async open(): Promise<ScannerThread> {
+    const thread = await supervise<Scanner>({
+      name: 'discovery',
+      url: workerUrl('discovery'),
+      list: scannerMethods,
+      workerData: undefined,
+      maxOldGenerationMb: 256,
+      onRestart: this.#onLost,
+      onGiveUp: this.#onLost,
+    });
+    this.#running = thread;
+    return {
+      api: thread.api,
+      close: () => {
+        this.#running = undefined;
+        return thread.close();
+      },
+    };
+  }
+}

@@ -1,0 +1,137 @@
+import { limits } from '../limits.ts';
+import type { HostSeen } from './seen.ts';
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/**
+ * When the addresses of a list of a block were seen, and with which MAC addresses, in the order of the rows: a new span
+ * begins where the MAC address is another than before, so that an address that goes to another machine and back is
+ * three spans. Rows without one say nothing of that: they have spans of their own beside these.
+ *
+ * ```
+ *   rows     A   A   -   B   B   -   -   A
+ *   spans    A───A       B───B           A
+ *                    -           -───-
+ * ```
+ *
+ * Addresses and MAC addresses are codes of the block, 0 for no MAC address. There are no more spans than rows.
+ */
+export class HostSpans {
+  /** By span, from 1. */
+  readonly ip: number[] = [0];
+  readonly mac: number[] = [0];
+  readonly first: number[] = [0];
+  readonly last: number[] = [0];
+  /** By address: the span that goes on with its MAC address, and the one that goes on without; 0 for none. */
+  #named = new Int32Array(0);
+  #unnamed = new Int32Array(0);
+
+  get length(): number {
+    return this.ip.length;
+  }
+
+  /** Before the rows of a block whose list has so many addresses. */
+  begin(addresses: number): void {
+    for (const array of [this.ip, this.mac, this.first, this.last]) array.length = 1;
+    if (this.#named.length < addresses) {
+      this.#named = new Int32Array(2 * addresses);
+      this.#unnamed = new Int32Array(2 * addresses);
+    } else {
+      this.#named.fill(0, 0, addresses);
+      this.#unnamed.fill(0, 0, addresses);
+    }
+  }
+
+  /** A row from `first` to `last` shows the address. */
+  at(ip: number, mac: number, first: number, last: number): void {
+    const span = mac === 0 ? this.#unnamed[ip]! : this.#named[ip]!;
+    if (span === 0 || this.mac[span] !== mac) {
+      if (mac === 0) this.#unnamed[ip] = this.ip.length;
+      else {
+        if (span !== 0) this.#unnamed[ip] = 0;
+        this.#named[ip] = this.ip.length;
+      }
+      this.ip.push(ip);
+      this.mac.push(mac);
+      this.first.push(first);
+      this.last.push(last);
+      return;
+    }
+    if (first < this.first[span]!) this.first[span] = first;
+    if (last > this.last[span]!) this.last[span] = last;
+  }
+}
+
+/**
+ * The spans of one address in the order in which they are to be believed, that of their beginnings, from wherever they
+ * were collected. Of one that goes on beyond the beginning of another MAC address's, only both ends are known: it is cut
+ * there. Where more than limits.maxSpansPerAddress are left, all of each MAC address are one, in the order of their ends.
+ */
+export function inOrder(spans: readonly HostSeen[]): {
+  readonly spans: readonly HostSeen[];
+  readonly united: boolean;
+} {
+  if (spans.length === 1) return { spans, united: false };
+  const byMac = Map.groupBy(spans, ({ mac }) => mac);
+  const unnamed = byMac.get(undefined) ?? [];
+  if (byMac.size - Number(unnamed.length > 0) <= 1)
+    return { spans: [...byMac.values()].map(spanOf).sort(byFirst), united: false };
+  const found = cut(spans.filter(({ mac }) => mac !== undefined));
+  if (found.length > limits.maxSpansPerAddress)
+    return { spans: [...byMac.values()].map(spanOf).sort((a, b) => a.last - b.last), united: true };
+  for (const span of unnamed) {
+    const { first, last } = span;
+    if (found.some((each) => first < each.first && each.first <= last))
+      found.push({ ...span, last: first }, { ...span, first: last });
+    else found.push(span);
+  }
+  return { spans: found.sort(byFirst), united: false };
+}
+
+/** Spans that don't overlap, of which no two neighbours have the same MAC address. */
+function cut(spans: readonly HostSeen[]): HostSeen[] {
+  const found: Mutable<HostSeen>[] = [];
+  // The ends of those that were cut.
+  const ends: HostSeen[] = [];
+  const take = (next: HostSeen) => {
+    const before = found.at(-1);
+    if (before !== undefined && before.mac === next.mac) {
+      before.last = Math.max(before.last, next.last);
+      return;
+    }
+    if (before !== undefined && before.last > next.first) {
+      ends.push({ ...before, first: before.last });
+      before.last = before.first;
+    }
+    found.push({ ...next });
+  };
+  const takeEnds = (before: number) => {
+    while (true) {
+      const end = ends.reduce<HostSeen | undefined>(
+        (a, b) => (a !== undefined && a.first <= b.first ? a : b),
+        undefined,
+      );
+      if (end === undefined || end.first >= before) return;
+      ends.splice(ends.indexOf(end), 1);
+      take(end);
+    }
+  };
+  for (const next of spans.toSorted(byFirst)) {
+    takeEnds(next.first);
+    take(next);
+  }
+  takeEnds(Number.POSITIVE_INFINITY);
+  return found;
+}
+
+const byFirst = (a: HostSeen, b: HostSeen): number => a.first - b.first || a.last - b.last;
+
+/** One span of all, which have one MAC address. */
+const spanOf = (spans: readonly HostSeen[]): HostSeen =>
+  spans.length === 1
+    ? spans[0]!
+    : {
+        ...spans[0]!,
+        first: spans.reduce((least, { first }) => Math.min(least, first), Number.POSITIVE_INFINITY),
+        last: spans.reduce((most, { last }) => Math.max(most, last), 0),
+      };

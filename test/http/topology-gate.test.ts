@@ -1,0 +1,93 @@
+import { expect, it } from 'vitest';
+import type { ErrorCode } from '../../src/errors.ts';
+import { TopologyGate, type TopologyGateParts } from '../../src/http/topology-gate.ts';
+import { type LimitName, limits } from '../../src/limits.ts';
+import type { TopologyQuery } from '../../src/store/store.ts';
+
+const query = (limit: number): TopologyQuery => ({ group_by: 'host', depth: 1, limit });
+const code = (wanted: ErrorCode) => expect.objectContaining({ code: wanted });
+
+/** A gate before a pool whose graphs are made when the test says so. */
+function opened() {
+  const begun: { readonly limit: number; readonly answer: PromiseWithResolvers<string> }[] = [];
+  const reached: LimitName[] = [];
+  const state = { seq: 1 };
+  const run = (_: string, input: TopologyQuery): Promise<string> => {
+    const answer = Promise.withResolvers<string>();
+    begun.push({ limit: input.limit, answer });
+    return answer.promise;
+  };
+  const gate = new TopologyGate({
+    queries: { run: run as TopologyGateParts['queries']['run'] },
+    head: () => state.seq,
+    limitReached: (limit) => reached.push(limit),
+  });
+  const made = async (text: string) => {
+    begun.at(-1)!.answer.resolve(text);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { gate, begun, reached, state, made };
+}
+
+it('makes one at a time, in the order in which they were asked for', async () => {
+  const { gate, begun, made } = opened();
+  const answers = [1, 2, 3].map((limit) => gate.ask(query(limit), `viewer ${limit}`));
+  for (const limit of [1, 2, 3]) {
+    expect(begun.map((one) => one.limit)).toEqual([1, 2, 3].slice(0, limit));
+    await made(`graph ${limit}`);
+  }
+  expect(await Promise.all(answers)).toEqual(['graph 1', 'graph 2', 'graph 3']);
+});
+
+it('makes one for all who ask the same, as long as it is of the newest sequence', async () => {
+  const { gate, begun, state, made } = opened();
+  const early = ['a', 'b', 'c'].map((principal) => gate.ask(query(1), principal));
+  state.seq = 2;
+  const late = ['a', 'b', 'c'].map((principal) => gate.ask(query(1), principal));
+  await made('of 1');
+  expect(await Promise.all(early)).toEqual(['of 1', 'of 1', 'of 1']);
+  await made('of 2');
+  expect(await Promise.all(late)).toEqual(['of 2', 'of 2', 'of 2']);
+  expect(begun.length).toBe(2);
+});
+
+it('refuses who waits for many already, and leaves room for others', async () => {
+  const { gate, reached } = opened();
+  const most = limits.maxWaitingTopologiesPerPrincipal;
+  for (let n = 0; n <= most; n++) void gate.ask(query(n + 1), 'greedy');
+  await expect(gate.ask(query(most + 2), 'greedy')).rejects.toEqual(code('RATE_LIMITED'));
+  expect(reached).toEqual(['maxWaitingTopologiesPerPrincipal']);
+  void gate.ask(query(most + 1), 'greedy');
+  for (let n = most; n < limits.maxWaitingTopologies; n++) void gate.ask(query(100 + n), `viewer ${n}`);
+  await expect(gate.ask(query(99), 'late')).rejects.toEqual(code('OVERLOADED'));
+  expect(reached.at(-1)).toBe('maxWaitingTopologies');
+});
+
+it('forgets what nobody waits for any more, and finishes what runs', async () => {
+  const { gate, begun, made } = opened();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const running = gate.ask(query(1), 'a', first.signal);
+  const waiting = gate.ask(query(2), 'a', second.signal);
+  const last = gate.ask(query(3), 'a');
+  first.abort();
+  second.abort();
+  await expect(running).rejects.toEqual(code('CANCELLED'));
+  await expect(waiting).rejects.toEqual(code('CANCELLED'));
+  expect(begun.length).toBe(1);
+  await made('graph 1');
+  await made('graph 3');
+  expect(await last).toBe('graph 3');
+  expect(begun.map(({ limit }) => limit)).toEqual([1, 3]);
+  await expect(gate.ask(query(4), 'a', first.signal)).rejects.toEqual(code('CANCELLED'));
+});
+
+it('goes on after one that failed', async () => {
+  const { gate, begun, made } = opened();
+  const failing = gate.ask(query(1), 'a');
+  const next = gate.ask(query(2), 'a');
+  begun[0]!.answer.reject(new Error('a bug'));
+  await expect(failing).rejects.toThrow('a bug');
+  await new Promise((resolve) => setImmediate(resolve));
+  await made('graph 2');
+  expect(await next).toBe('graph 2');
+});

@@ -1,0 +1,14 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Busiest } from '../../src/topology/busiest.ts';
+
+it('has what sorting all of them and cutting has', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.integer()), fc.nat({ max: 20 }), (numbers, max) => {
+      const descending = (a: number, b: number) => b - a;
+      const busiest = new Busiest(max, descending);
+      for (const number of numbers) busiest.offer(number);
+      expect(busiest.sorted()).toEqual([...numbers].sort(descending).slice(0, max));
+    }),
+  );
+});

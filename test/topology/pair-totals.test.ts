@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { PairTotals } from '../../src/topology/pair-totals.ts';
+
+it('adds up what goes between pairs, whichever way they point', () => {
+  const node = fc.nat({ max: 30 });
+  const flows = fc.array(fc.tuple(node, node, fc.nat(), fc.nat({ max: 9 })), { maxLength: 600 });
+  fc.assert(
+    fc.property(flows, (added) => {
+      const totals = new PairTotals();
+      const wanted = new Map<string, readonly [number, number]>();
+      for (const [source, target, bytes, connections] of added) {
+        totals.add(source, target, bytes, connections);
+        const [b, c] = wanted.get(`${source} ${target}`) ?? [0, 0];
+        wanted.set(`${source} ${target}`, [b + bytes, c + connections]);
+      }
+      expect(totals.count).toBe(wanted.size);
+      for (const [key, sums] of wanted) {
+        const [source, target] = key.split(' ').map(Number) as [number, number];
+        const pair = totals.find(source, target);
+        expect([totals.bytes[pair], totals.connections[pair]]).toEqual(sums);
+      }
+      expect(totals.find(31, 0)).toBe(-1);
+    }),
+  );
+});
+
+it('stops at what JSON can say', () => {
+  const totals = new PairTotals();
+  for (let i = 0; i < 3; i++) totals.add(0, 1, Number.MAX_SAFE_INTEGER, 1);
+  expect(totals.bytes[0]).toBe(Number.MAX_SAFE_INTEGER);
+});
+
+it('gives its memory back', () => {
+  const totals = new PairTotals();
+  for (let i = 0; i < 1000; i++) totals.add(i, 1, 1, 1);
+  totals.release();
+  expect([totals.source.length, totals.bytes.length]).toEqual([0, 0]);
+});
