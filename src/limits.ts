@@ -304,11 +304,11 @@ export const limits = {
   maxHeardNames: 16,
   /** Records in the history of one asset; of those that the network made, the oldest go first. 150 bytes each. */
   maxAssetHistory: 1000,
-  /** Rows of assets and of MAC addresses kept in memory, each: 30 MB together. */
-  maxCachedAssetRows: 32_768,
-  /** Rows of addresses kept in memory, 250 bytes each: those of 100,000 hosts that are seen in turn, since a read takes as
+  /** Rows of assets and of MAC addresses kept in memory, each: 15 MB together. */
+  maxCachedAssetRows: 16_384,
+  /** Rows of addresses kept in memory, 250 bytes each: those of many hosts that are seen in turn, since a read takes as
    * long as everything else about a host that is only seen again. */
-  maxCachedAddressRows: 131_072,
+  maxCachedAddressRows: 65_536,
   /** Open alerts of one asset that are told apart where they may be on several of its addresses; more are estimated. */
   maxCountedAlerts: 20_000,
   /** Services. Past it evidence of others is counted as not recorded: 500 bytes each, and a list that filters reads all of
@@ -329,7 +329,7 @@ export const limits = {
    * 100,000 hosts that are seen all the time within a minute. */
   settledHostsPerWrite: 2000,
   /** Changed rows that wait for the end of the pause, a kilobyte each. Past it they are written at once. */
-  maxUnwrittenInventoryRows: 50_000,
+  maxUnwrittenInventoryRows: 20_000,
   /** Connections that are remembered, so that one that is reported again counts once: 32 MB. Those of an hour, as often
    * as sensors report, in a network of 230 new connections a second; of 500 a second one in 20 is forgotten. */
   rememberedConnections: 2 ** 21,

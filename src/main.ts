@@ -313,6 +313,7 @@ async function startStore(start: Start): Promise<Supervised<Store>> {
       alertWindowMs: config['alerts.window_ms'],
       home: config['network.home'],
     },
+    maxYoungGenerationMb: 8,
     ...lossOf('store', start),
   });
   opened.onClose('store thread', () => store.close());

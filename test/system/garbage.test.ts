@@ -32,7 +32,9 @@ afterEach(async () => {
   expect([status, (body as { status: string }).status]).toEqual([200, 'ok']);
   expect((await list(service, 'listNetworkEvents', viewer, 'per_page=1')).pagination.total).toBe(good);
   expect(service.output.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
-  expect(service.peakRssAnonMiB()).toBeLessThan(600);
+  // 600 for bodies on their way, and 300 for what the store's thread keeps of the network: rows of hosts that are to be
+  // written, of those used last, connections and edges that are known, and the pages of a transaction.
+  expect(service.peakRssAnonMiB()).toBeLessThan(900);
 });
 
 let made = 0;
@@ -367,7 +369,7 @@ describe('bodies that are too much', () => {
     await Promise.all(Array.from({ length: 12 }, (_, n) => sender(n)));
     expect(taken).toBeGreaterThan(0);
     good += taken;
-  });
+  }, 180_000);
 });
 
 describe('bodies that are not what they claim', () => {

@@ -3,7 +3,7 @@
  * there, and of thousands of scanners nothing.
  */
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Service, startService, tokenFor } from '../../scripts/service.ts';
 import type { Asset } from '../../src/contract/resources/asset.ts';
 import type { Service as Offer } from '../../src/contract/resources/service.ts';
@@ -98,17 +98,23 @@ describe.skipIf(!hasSharedData).each(sets)('$name', ({ conn, dns, env, isHome, h
       one.clients.add(record['id.orig_h']);
       wanted.set(key, { ...one, first: Math.min(one.first, ts) });
     }
-    const found = (await listAll(service, 'listServices', viewer)) as (Item & { attributes: Offer })[];
     const shown = (rows: readonly (readonly [string, number, number])[]) =>
       rows.map((row) => row.join(' ')).toSorted();
     const placeOf = ({ ip, port, transport }: Offer) => keyOf(ip, transport, port);
-    expect(
-      shown(found.map(({ attributes: one }) => [placeOf(one), one.connections, Date.parse(one.first_seen)])),
-    ).toEqual(
-      shown(
-        Array.from(wanted, ([key, { uids, first }]) => [key, uids.size, Math.floor(first * 1000 + 1e-6)]),
-      ),
+    const expected = Array.from(
+      wanted,
+      ([key, { uids, first }]) => [key, uids.size, Math.floor(first * 1000 + 1e-6)] as const,
     );
+    // After much at once, the last of it is written a little later.
+    const found = await vi.waitFor(async () => {
+      const all = (await listAll(service, 'listServices', viewer)) as (Item & { attributes: Offer })[];
+      const rows = all.map(
+        ({ attributes: one }) => [placeOf(one), one.connections, Date.parse(one.first_seen)] as const,
+      );
+      expect(shown(rows)).toEqual(shown(expected));
+      return all;
+    }, 30_000);
+    assets = (await listAll(service, 'listAssets', viewer, 'sort=ip')) as typeof assets;
     for (const { attributes: one } of found) {
       const { size } = wanted.get(placeOf(one))!.clients;
       // Exactly up to 4,096, then by a sketch whose standard error is 1.6 %.

@@ -125,7 +125,8 @@ export class Topology {
     const segments = encodeSegments(edges);
     const opened = segments.map((bytes) => new Segment(bytes));
     const fresh = opened.map((segment) => known.add(segment));
-    const renamed = [...this.#renamed].filter((ip) => isKnown(known, ip));
+    const nodes = new Nodes();
+    const renamed = [...this.#renamed].filter((ip) => isKnown(known, nodes, ip));
     this.#fold.clear();
     this.#renamed.clear();
     if (opened.length === 0 && renamed.length === 0) return;
@@ -318,9 +319,8 @@ function hostsOf(segment: Segment): string[] {
   return hosts;
 }
 
-/** Whether a host is in the graph. */
-function isKnown(known: KnownGraph, ip: string): boolean {
-  const nodes = new Nodes();
+/** Whether a host is in the graph; it is added to `nodes`, which several calls share. */
+function isKnown(known: KnownGraph, nodes: Nodes, ip: string): boolean {
   const node = hostNode(nodes, ip);
   return node !== undefined && known.hasNode(nodes, node);
 }
