@@ -35,7 +35,8 @@ describe.skipIf(!hasSharedData)('NDJSON and TSV', () => {
   });
 });
 
-/** Everything but what depends on when it came and on the order of the lines, which the files differ in. */
-function comparable({ attributes: { received_at: _, ...attributes } }: Item): string {
-  return JSON.stringify(attributes);
+/** Everything but what each service counts for itself: when it came, and the asset ids, which appear a little later. */
+function comparable({ attributes }: Item): string {
+  const { received_at: _, src_asset_id: __, dst_asset_id: ___, ...event } = attributes;
+  return JSON.stringify(event);
 }

@@ -6,6 +6,8 @@ export interface Machine {
   readonly source: string;
   state: string;
   macs: string[];
+  /** People changed it: the network alone takes nothing away from it. */
+  isByPeople: boolean;
 }
 
 interface Turn {
@@ -54,7 +56,8 @@ export class AssetOracle {
       } else if (!isLate) this.#turn(ip, this.#machine(), since, at, undefined);
       return;
     }
-    const owner = known?.owner;
+    if (turn?.owner.macs.length === 0) this.#absorb(usable, turn.owner);
+    const owner = this.macs.get(usable)?.owner;
     if (owner !== undefined) {
       if (turn?.owner === owner) {
         turn.last = Math.max(turn.last, at);
@@ -143,6 +146,7 @@ export class AssetOracle {
     for (const mac of from.macs) this.macs.get(mac)!.owner = to;
     to.macs.push(...from.macs);
     this.order.set(to, [...this.order.get(to)!, ...this.order.get(from)!]);
+    to.isByPeople = true;
     this.machines = this.machines.filter((each) => each !== from);
   }
 
@@ -152,6 +156,7 @@ export class AssetOracle {
       owner === machine && (identifiers.includes(ip) || macs.includes(mac ?? ''));
     const going = this.ipsOf(machine).filter((ip) => goes(ip, this.turns.get(ip)!.at(-1)!));
     const other = this.#machine(machine.source, machine.state);
+    machine.isByPeople = other.isByPeople = true;
     for (const [ip, turns] of this.turns) {
       const moved = turns.filter((turn) => goes(ip, turn));
       const newest = turns.at(-1)!;
@@ -179,6 +184,16 @@ export class AssetOracle {
 
   /** Current addresses in the order in which they came: the first is what a gateway keeps. */
   readonly order = new Map<Machine, string[]>();
+
+  /** A device without an address of its own, that was only ever known by this MAC address, is the machine. */
+  #absorb(mac: string, machine: Machine): void {
+    const known = this.macs.get(mac);
+    const device = known?.owner;
+    if (device === undefined || device === machine || device.isByPeople || known!.byPeople) return;
+    if (device.macs.length > 1 || this.everHad(device).length > 0) return;
+    this.machines = this.machines.filter((each) => each !== device);
+    this.#give(mac, machine, false);
+  }
 
   #holder(turns: readonly Turn[]): Machine | undefined {
     const newest = turns.at(-1);
@@ -218,7 +233,7 @@ export class AssetOracle {
   }
 
   #machine(source = 'passive', state = 'staged'): Machine {
-    const machine: Machine = { source, state, macs: [] };
+    const machine: Machine = { source, state, macs: [], isByPeople: source !== 'passive' };
     this.machines.push(machine);
     this.order.set(machine, []);
     return machine;

@@ -156,6 +156,7 @@ class World {
         );
         if (await this.#refused(changed, this.#taken(op, machine))) return;
         const now = oracle.ipsOf(machine);
+        if (!isSame(op.ips, now) || !isSame(op.macs, machine.macs)) machine.isByPeople = true;
         for (const mac of machine.macs.filter((each) => !op.macs.includes(each)))
           oracle.releaseMac(machine, mac);
         for (const ip of now.filter((each) => !op.ips.includes(each))) oracle.release(ip, start);
@@ -301,6 +302,8 @@ class World {
   }
 }
 
+const isSame = (a: readonly string[], b: readonly string[]) => [...a].sort().join() === [...b].sort().join();
+
 test('assets are what a plain account of the same sightings and changes says, over restarts and undone transactions', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(op, { minLength: 1, maxLength: 25 }), async (ops) => {
@@ -314,6 +317,50 @@ test('assets are what a plain account of the same sightings and changes says, ov
         await world.close();
       }
     }),
-    { numRuns: 40 },
+    {
+      numRuns: 40,
+      examples: [
+        // A MAC address that takes an address over in the very moment in which another was first seen there.
+        [
+          [
+            {
+              op: 'seen',
+              broken: false,
+              hosts: [
+                { ip: '10.0.0.1', mac: undefined, at: start },
+                { ip: '10.0.0.12', mac: '00:1b:63:00:00:01', at: start },
+              ],
+            },
+            {
+              op: 'seen',
+              broken: false,
+              hosts: [
+                { ip: '10.0.0.1', mac: '00:1b:63:00:00:03', at: start },
+                { ip: '10.0.0.12', mac: '00:1b:63:00:00:03', at: start - 1 },
+              ],
+            },
+          ],
+        ],
+        // What people made of a MAC address alone stays, where the network would take it for a device without an address.
+        [
+          [
+            { op: 'seen', broken: false, hosts: [{ ip: '10.0.0.1', mac: '00:1b:63:00:00:01', at: start }] },
+            {
+              op: 'change',
+              of: 0,
+              ips: ['10.0.0.1'],
+              macs: ['00:1b:63:00:00:01', '00:1b:63:00:00:02'],
+            },
+            { op: 'split', of: 0, parts: [2] },
+            { op: 'seen', broken: false, hosts: [{ ip: '10.0.0.2', mac: undefined, at: start }] },
+            {
+              op: 'seen',
+              broken: false,
+              hosts: [{ ip: '10.0.0.2', mac: '00:1b:63:00:00:02', at: start + 1 }],
+            },
+          ],
+        ],
+      ],
+    },
   );
 }, 300_000);

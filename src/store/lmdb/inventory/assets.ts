@@ -448,7 +448,8 @@ export class Assets implements AssetsPart {
     if (owner === undefined || owner === 'nobody' || owner.asset_id === asset.id) return;
     const device = this.require(owner.asset_id);
     const isOnlyMac = device.macs.length === 1 && this.bindings.addressesOf(device.id).length === 0;
-    if (!isOnlyMac || device.version > 1 || device.source !== 'passive') return;
+    const isByPeople = device.version > 1 || device.source !== 'passive' || this.bindings.mac(mac)!.byPeople;
+    if (!isOnlyMac || isByPeople) return;
     this.bindings.putMac(mac, { asset_id: asset.id, gateway: false, byPeople: false });
     asset.macs.push(mac);
     asset.heard = unitedNames(asset.heard, device.heard);
