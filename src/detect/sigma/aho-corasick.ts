@@ -1,0 +1,103 @@
+/**
+ * Finds all of many literals in a text in one pass over it (Aho and Corasick, 1975). A state is the longest end of what
+ * was read that begins a literal; the table says for each state and character where that leads, so that a character costs
+ * one look-up however many literals there are:
+ *
+ *     next[state × classes + class of the character] → state
+ *     ends[state] → literals that end here;  shorter[state] → the longest other state with ends that ends here, too
+ *
+ * Characters that are in no literal are one class, which leads back to the beginning. Those beyond Latin-1 are all of one
+ * class, so that a table has no more than 258 columns: of two literals that differ in nothing else, both are found where
+ * one of them is.
+ */
+export class AhoCorasick {
+  readonly #classOfByte = new Uint16Array(256);
+  #classBeyond = 0;
+  readonly #classes: number;
+  readonly #next: Int32Array;
+  readonly #ends: readonly (readonly number[] | undefined)[];
+  readonly #shorter: Int32Array;
+
+  /** @param literals - none of them empty; they are told by their index */
+  constructor(literals: readonly string[]) {
+    this.#classes = 1 + this.#classify(literals);
+    const children: Map<number, number>[] = [new Map()];
+    const ends: (number[] | undefined)[] = [undefined];
+    literals.forEach((literal, index) => {
+      let state = 0;
+      for (let at = 0; at < literal.length; at++) {
+        const kind = this.#classOf(literal.charCodeAt(at));
+        let child = children[state]!.get(kind);
+        if (child === undefined) {
+          child = children.push(new Map()) - 1;
+          ends.push(undefined);
+          children[state]!.set(kind, child);
+        }
+        state = child;
+      }
+      const here = ends[state];
+      if (here === undefined) ends[state] = [index];
+      else here.push(index);
+    });
+    this.#ends = ends;
+    this.#next = new Int32Array(children.length * this.#classes);
+    this.#shorter = new Int32Array(children.length).fill(-1);
+    this.#connect(children);
+  }
+
+  /** Tells every place at which a literal ends, until the text ends. */
+  scan(text: string, found: (literal: number, end: number) => void): void {
+    const next = this.#next;
+    const classes = this.#classes;
+    let state = 0;
+    for (let at = 0; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      const kind = unit < 256 ? this.#classOfByte[unit]! : this.#classBeyond;
+      state = next[state * classes + kind]!;
+      for (let from = state; from >= 0; from = this.#shorter[from]!) {
+        const here = this.#ends[from];
+        if (here !== undefined) for (let i = 0; i < here.length; i++) found(here[i]!, at + 1);
+      }
+    }
+  }
+
+  #classify(literals: readonly string[]): number {
+    let classes = 0;
+    for (const literal of literals) {
+      for (let at = 0; at < literal.length; at++) {
+        const unit = literal.charCodeAt(at);
+        if (this.#classOf(unit) !== 0) continue;
+        classes++;
+        if (unit < 256) this.#classOfByte[unit] = classes;
+        else this.#classBeyond = classes;
+      }
+    }
+    return classes;
+  }
+
+  #classOf(unit: number): number {
+    return unit < 256 ? this.#classOfByte[unit]! : this.#classBeyond;
+  }
+
+  /** By breadth, so that where a state falls back to is complete before it. */
+  #connect(children: readonly ReadonlyMap<number, number>[]): void {
+    const classes = this.#classes;
+    const fallback = new Int32Array(children.length);
+    const queue: number[] = [];
+    for (const [kind, child] of children[0]!) {
+      this.#next[kind] = child;
+      queue.push(child);
+    }
+    for (const state of queue) {
+      const back = fallback[state]!;
+      this.#shorter[state] = this.#ends[back] === undefined ? this.#shorter[back]! : back;
+      for (let kind = 0; kind < classes; kind++)
+        this.#next[state * classes + kind] = this.#next[back * classes + kind]!;
+      for (const [kind, child] of children[state]!) {
+        fallback[child] = this.#next[back * classes + kind]!;
+        this.#next[state * classes + kind] = child;
+        queue.push(child);
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import type { Problem } from './document.ts';
+import { shown } from './fault.ts';
+import { isObject, type JsonObject } from './record.ts';
+import { fieldName, type Path } from './yaml-text.ts';
+
+/**
+ * Looks at parts of one document and collects what is wrong with them. Each reader takes the value and its path, and
+ * gives undefined where it is missing or wrong; what is missing is a problem only where it is asked for by `required`.
+ */
+export class Check {
+  readonly problems: Problem[] = [];
+  readonly at: (path: Path) => number;
+
+  constructor(at: (path: Path) => number) {
+    this.at = at;
+  }
+
+  problem(path: Path, reason: string): undefined {
+    this.problems.push({ line: this.at(path), field: fieldName(path), reason });
+  }
+
+  required<T>(value: T | undefined, given: unknown, path: Path): T | undefined {
+    if (given === undefined || given === null) return this.problem(path, 'is missing');
+    return value;
+  }
+
+  mapping(value: unknown, path: Path): JsonObject | undefined {
+    if (value === undefined || value === null) return undefined;
+    return isObject(value) ? value : this.problem(path, `is ${typeName(value)}, not a mapping`);
+  }
+
+  text(value: unknown, path: Path, maxLength: number, minLength = 1): string | undefined {
+    if (value === undefined || value === null) return undefined;
+    if (typeof value !== 'string') return this.problem(path, `is ${typeName(value)}, not a text`);
+    const text = value.trim();
+    if (text.length < minLength) return this.problem(path, `is shorter than ${minLength} characters`);
+    return text.length <= maxLength ? text : this.problem(path, `is longer than ${maxLength} characters`);
+  }
+
+  oneOf<const T extends string>(value: unknown, path: Path, choices: readonly T[]): T | undefined {
+    if (value === undefined || value === null) return undefined;
+    const found = choices.find((choice) => choice === value);
+    return found ?? this.problem(path, `is ${shown(value)}, not one of ${choices.join(', ')}`);
+  }
+
+  matching(value: unknown, path: Path, pattern: RegExp, wanted: string): string | undefined {
+    const text = this.text(value, path, 256);
+    if (text === undefined || pattern.test(text)) return text;
+    return this.problem(path, `is ${shown(text)}, not ${wanted}`);
+  }
+
+  /** A list of different texts; empty where there is none. */
+  texts(value: unknown, path: Path, maxLength: number, minLength = 1): readonly string[] {
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) {
+      this.problem(path, `is ${typeName(value)}, not a list`);
+      return [];
+    }
+    const found = new Set<string>();
+    value.forEach((item: unknown, index) => {
+      const text = this.required(this.text(item, [...path, index], maxLength, minLength), item, [
+        ...path,
+        index,
+      ]);
+      if (text === undefined) return;
+      if (found.has(text)) this.problem([...path, index], 'is in the list twice');
+      found.add(text);
+    });
+    return [...found];
+  }
+}
+
+export function typeName(value: unknown): string {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object'
+    ? 'a mapping'
+    : typeof value === 'string'
+      ? 'a text'
+      : `the ${typeof value} ${String(value)}`;
+}

@@ -1,0 +1,82 @@
+import type { Problem, RuleDocument, Search } from './document.ts';
+import { reasonOr, shown } from './fault.ts';
+import { resolveField } from './fields/field.ts';
+import { type Formula, fieldsOf, formulaOf, settled } from './formula.ts';
+import { compileItem, type Placeholders } from './item.ts';
+import { route } from './logsource.ts';
+import type { RecordKind } from './record.ts';
+
+/** A rule before filters and correlations are known. */
+export interface RuleFormula {
+  readonly document: RuleDocument;
+  readonly formula: Formula;
+  readonly kinds: readonly RecordKind[];
+  readonly missingFields: readonly string[];
+}
+
+/** What a rule asks, and which records can answer; or why it cannot be asked here. */
+export function compileRule(
+  document: RuleDocument,
+  placeholders: Placeholders,
+): RuleFormula | readonly Problem[] {
+  const refused = (field: string, reason: string): readonly Problem[] => [
+    { line: document.line, field, reason },
+  ];
+  if (document.status === 'unsupported')
+    return refused('status', 'says that the rule cannot be used as it is');
+  const routed = route(document.logsource);
+  if ('reason' in routed) return refused('logsource', routed.reason);
+  const problems = itemProblems(document.searches, placeholders);
+  if (problems.length > 0) return problems;
+  const formula = reasonOr(() => formulaOf(document, placeholders));
+  if ('reason' in formula) return refused('detection', formula.reason);
+  const fields = [...new Set(fieldsOf(formula))];
+  const kinds = [
+    ...routed.kinds.filter((kind) => canAnswer(kind, formula)),
+    ...routed.standIns.filter(
+      (kind) => fields.every((field) => has(kind, field)) && canAnswer(kind, formula),
+    ),
+  ];
+  const all = [...routed.kinds, ...routed.standIns];
+  if (kinds.length === 0) return refused('detection', whyNot(fields, all));
+  const missingFields = fields.filter((field) => !kinds.some((kind) => has(kind, field)));
+  return { document, formula, kinds, missingFields };
+}
+
+/** What is wrong with items, which is what is only known with the placeholders. */
+export function itemProblems(
+  searches: ReadonlyMap<string, Search>,
+  placeholders: Placeholders,
+): readonly Problem[] {
+  return [...searches].flatMap(([name, { alternatives }]) =>
+    alternatives.flat().flatMap((item): Problem[] => {
+      if (!item.modifiers.includes('expand')) return [];
+      const compiled = reasonOr(() => compileItem(item, placeholders));
+      if (!('reason' in compiled)) return [];
+      const field = [name, [item.field ?? '', ...item.modifiers].join('|')].join('.');
+      return [{ line: item.line, field: `detection.${field}`, reason: compiled.reason }];
+    }),
+  );
+}
+
+function has(kind: RecordKind, field: string): boolean {
+  return resolveField(kind, field).known;
+}
+
+/** Not where it could never match for want of fields, or would match everything for the same reason. */
+function canAnswer(kind: RecordKind, formula: Formula): boolean {
+  return settled(formula, (field) => !has(kind, field)) === undefined;
+}
+
+function whyNot(fields: readonly string[], kinds: readonly RecordKind[]): string {
+  const lacking = fields.filter((field) => !kinds.some((kind) => has(kind, field)));
+  const records = kinds.length > 3 ? 'the records of its log source' : `records of ${kinds.join(', ')}`;
+  if (lacking.length > 0)
+    return `asks for ${listed(lacking)}, which ${records} don't have, and cannot match without`;
+  return `asks for ${listed(fields)}, which no single one of ${records} has together`;
+}
+
+function listed(fields: readonly string[]): string {
+  const names = fields.slice(0, 5).map((field) => shown(field));
+  return fields.length > 5 ? `${names.join(', ')} and ${fields.length - 5} more fields` : names.join(', ');
+}

@@ -1,0 +1,114 @@
+import type { CorrelationDocument } from '../document.ts';
+import type { CorrelationLimits } from './correlation-limits.ts';
+import type { Counted, Counting, Measure } from './measure.ts';
+import { compileThreshold } from './threshold.ts';
+import { dropOldest, mergeNeighbours } from './trim.ts';
+
+/** Sum or average of the window. Whole numbers add up exactly, as long as their sum is under 2^53. */
+class Total implements Measure {
+  #sum = 0;
+  #count = 0;
+  readonly #average: boolean;
+  readonly #meets: (n: number) => boolean;
+
+  constructor(average: boolean, meets: (n: number) => boolean) {
+    this.#average = average;
+    this.#meets = meets;
+  }
+
+  add(value: Counted, weight: number): void {
+    this.#sum += value as number;
+    this.#count += weight;
+  }
+
+  remove(value: Counted, weight: number): void {
+    this.#count -= weight;
+    // What rounding left over goes with the last one.
+    this.#sum = this.#count === 0 ? 0 : this.#sum - (value as number);
+  }
+
+  read(): number {
+    return this.#average ? this.#sum / Math.max(1, this.#count) : this.#sum;
+  }
+
+  met(): boolean {
+    return this.#meets(this.read());
+  }
+}
+
+/** The value that `percentile` percent of the window's are at or below (nearest rank). */
+class Percentile implements Measure {
+  /** Ascending. Inserting moves 64 kB at the most, a few µs. */
+  readonly #sorted: number[] = [];
+  readonly #percentile: number;
+  readonly #meets: (n: number) => boolean;
+
+  constructor(percentile: number, meets: (n: number) => boolean) {
+    this.#percentile = percentile;
+    this.#meets = meets;
+  }
+
+  add(value: Counted): void {
+    this.#sorted.splice(this.#place(value as number), 0, value as number);
+  }
+
+  remove(value: Counted): void {
+    this.#sorted.splice(this.#place(value as number), 1);
+  }
+
+  read(): number {
+    const rank = Math.ceil((this.#percentile / 100) * this.#sorted.length);
+    return this.#sorted[Math.max(0, rank - 1)] ?? 0;
+  }
+
+  met(): boolean {
+    return this.#meets(this.read());
+  }
+
+  #place(value: number): number {
+    let low = 0;
+    let high = this.#sorted.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#sorted[middle]! < value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Sums and averages take in everything: when there is too much to keep one by one, neighbours in time are added up. */
+export function valueTotal(
+  { type, threshold = {}, timespanMs }: CorrelationDocument,
+  limits: CorrelationLimits,
+): Omit<Counting, 'lookback'> {
+  const meets = compileThreshold(threshold);
+  return {
+    spanMs: timespanMs,
+    keep: limits.entries / 2,
+    trim: mergeNeighbours,
+    measure: () => new Total(type === 'value_avg', meets),
+    counted: (value) => numberOf(value),
+  };
+}
+
+/** Exact while the window has fewer values than are kept; of more, the percentile of the newest. */
+export function valuePercentile(
+  { percentile = 50, threshold = {}, timespanMs }: CorrelationDocument,
+  limits: CorrelationLimits,
+): Omit<Counting, 'lookback'> {
+  const meets = compileThreshold(threshold);
+  return {
+    spanMs: timespanMs,
+    keep: limits.entries / 2,
+    trim: dropOldest,
+    measure: () => new Percentile(percentile, meets),
+    counted: (value) => numberOf(value),
+  };
+}
+
+function numberOf(value: string | null): number | undefined {
+  if (value === null || value.trim() === '') return;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}

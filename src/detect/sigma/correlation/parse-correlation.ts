@@ -1,0 +1,261 @@
+import type { CorrelationDocument, CorrelationType, Problem, Threshold } from '../document.ts';
+import { correlationTypes } from '../document.ts';
+import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
+import { parseRuleCondition } from './rule-condition.ts';
+import { canBeMet, isComparison, isLowerBound, type Range } from './threshold.ts';
+import { parseTimespan } from './timespan.ts';
+
+/** What a correlation document has besides what all documents have. */
+export type CorrelationSection = Pick<
+  CorrelationDocument,
+  | 'type'
+  | 'rules'
+  | 'groupBy'
+  | 'timespanMs'
+  | 'threshold'
+  | 'valueFields'
+  | 'percentile'
+  | 'condition'
+  | 'aliases'
+  | 'generate'
+>;
+
+type Path = readonly (string | number)[];
+
+/** What the types compare, and whether a field of theirs is counted. */
+const compared = {
+  event_count: { field: false, whole: true, least: 1, most: Infinity },
+  value_count: { field: true, whole: true, least: 1, most: Infinity },
+  temporal: { field: false, whole: true, least: 1, most: Infinity },
+  temporal_ordered: { field: false, whole: true, least: 1, most: Infinity },
+  value_sum: { field: true, whole: false, least: -Infinity, most: Infinity },
+  value_avg: { field: true, whole: false, least: -Infinity, most: Infinity },
+  value_percentile: { field: true, whole: false, least: -Infinity, most: Infinity },
+} as const satisfies Record<CorrelationType, Range & { field: boolean }>;
+
+const keys = new Set(['type', 'rules', 'group-by', 'timespan', 'condition', 'aliases', 'generate']);
+const noThreshold = { threshold: undefined, valueFields: [], percentile: undefined, condition: undefined };
+type Condition = Pick<CorrelationSection, keyof typeof noThreshold>;
+
+/**
+ * Reads the attribute `correlation` of a document (Sigma correlation rules 2.1.0).
+ *
+ * Stricter than the JSON schema where that lets meanings pass that nobody could guess: attributes that it doesn't know,
+ * bounds that exclude each other or that no count reaches (what has not arrived is not counted, so that none is 0),
+ * and units of time other than s, m, h and d. `group-by: []` is allowed and makes one group of everything.
+ *
+ * @param section - as YAML gives it
+ * @param at - line of what is at a path within the section
+ * @param generate - the attribute `generate` of the document, where the schema has it; within the section, where pySigma
+ *   reads it, it counts, too
+ */
+export function parseCorrelation(
+  section: unknown,
+  at: (path: Path) => number,
+  generate?: unknown,
+  limits: CorrelationLimits = correlationLimits,
+): CorrelationSection | readonly Problem[] {
+  const problems: Problem[] = [];
+  const refuse = (path: Path, reason: string): undefined => {
+    problems.push({ line: at(path), field: ['correlation', ...path].join('.'), reason });
+  };
+  if (!isMap(section)) {
+    refuse([], 'must be a map');
+    return problems;
+  }
+
+  for (const key of Object.keys(section)) {
+    if (!keys.has(key)) refuse([key], 'is no attribute of a correlation');
+  }
+  const type = readType(section.type, refuse);
+  const rules = readRules(section.rules, refuse, limits) ?? [];
+  const groupBy = readGroupBy(section['group-by'], refuse, limits) ?? [];
+  const timespanMs = readTimespan(section.timespan, refuse, limits) ?? 0;
+  const aliases = readAliases(section.aliases, refuse, limits);
+  const generates = readGenerate(section.generate ?? generate, refuse);
+  if (type === undefined) return problems;
+
+  const condition = readCondition(type, section.condition, refuse, limits, rules);
+  if (problems.length > 0) return problems;
+  return { type, rules, groupBy, timespanMs, ...condition, aliases, generate: generates };
+}
+
+type Refuse = (path: Path, reason: string) => undefined;
+
+function readType(type: unknown, refuse: Refuse): CorrelationType | undefined {
+  return (
+    correlationTypes.find((known) => known === type) ??
+    refuse(['type'], `must be one of ${correlationTypes.join(', ')}`)
+  );
+}
+
+function readRules(rules: unknown, refuse: Refuse, limits: CorrelationLimits): string[] | undefined {
+  if (!Array.isArray(rules) || rules.length === 0) return refuse(['rules'], 'must be a list of ids or names');
+  if (rules.length > limits.rules) return refuse(['rules'], `names ${rules.length}; ${limits.rules} at most`);
+  return readNames(['rules'], rules, 2, refuse);
+}
+
+function readGroupBy(groupBy: unknown, refuse: Refuse, limits: CorrelationLimits): string[] | undefined {
+  if (!Array.isArray(groupBy))
+    return refuse(['group-by'], 'must be a list of fields, empty for one group of all');
+  if (groupBy.length > limits.fields) {
+    return refuse(['group-by'], `names ${groupBy.length} fields; ${limits.fields} at most`);
+  }
+  return readNames(['group-by'], groupBy, 1, refuse);
+}
+
+/** Different texts of 1 to 256 characters. */
+function readNames(path: Path, items: readonly unknown[], least: number, refuse: Refuse): string[] {
+  const names = new Set<string>();
+  for (const [i, item] of items.entries()) {
+    if (typeof item !== 'string' || item.length < least || item.length > 256) {
+      refuse([...path, i], `must be a text of ${least} to 256 characters`);
+    } else if (names.has(item)) refuse([...path, i], `"${item}" is there twice`);
+    else names.add(item);
+  }
+  return [...names];
+}
+
+function readTimespan(timespan: unknown, refuse: Refuse, limits: CorrelationLimits): number | undefined {
+  const ms = typeof timespan === 'string' ? parseTimespan(timespan) : undefined;
+  if (ms === undefined || ms === 0) {
+    return refuse(['timespan'], 'must be a number above 0 and one of s, m, h, d: 30s, 90m, 24h, 7d');
+  }
+  if (ms > limits.timespanMs) {
+    return refuse(['timespan'], `is longer than ${limits.timespanMs / 86_400_000} days`);
+  }
+  return ms;
+}
+
+function readAliases(
+  aliases: unknown,
+  refuse: Refuse,
+  limits: CorrelationLimits,
+): Map<string, ReadonlyMap<string, string>> {
+  const read = new Map<string, ReadonlyMap<string, string>>();
+  if (aliases === undefined) return read;
+  if (!isMap(aliases)) {
+    refuse(['aliases'], 'must be a map of names to maps of rules to fields');
+    return read;
+  }
+  const most = 2 * limits.fields;
+  if (Object.keys(aliases).length > most) refuse(['aliases'], `has more than ${most} names`);
+  for (const [alias, fields] of Object.entries(aliases).slice(0, most)) {
+    if (!isMap(fields)) {
+      refuse(['aliases', alias], 'must be a map of rules to fields');
+      continue;
+    }
+    const wrong = Object.entries(fields).find(([, field]) => !isField(field));
+    if (wrong !== undefined) refuse(['aliases', alias, wrong[0]], 'must name a field');
+    read.set(alias, new Map(Object.entries(fields) as [string, string][]));
+  }
+  return read;
+}
+
+function readGenerate(generate: unknown, refuse: Refuse): boolean {
+  if (generate !== undefined && typeof generate !== 'boolean') refuse(['generate'], 'must be true or false');
+  return generate === true;
+}
+
+function readCondition(
+  type: CorrelationType,
+  condition: unknown,
+  refuse: Refuse,
+  limits: CorrelationLimits,
+  rules: readonly string[],
+): Condition {
+  const temporal = type === 'temporal' || type === 'temporal_ordered';
+  if (condition === undefined && temporal) return noThreshold;
+  if (typeof condition === 'string' && temporal) {
+    const parsed = parseRuleCondition(condition, rules);
+    if (typeof parsed === 'string') refuse(['condition'], parsed);
+    return { ...noThreshold, condition };
+  }
+  if (isMap(condition)) return readThreshold(type, condition, refuse, limits, rules.length);
+  refuse(
+    ['condition'],
+    temporal
+      ? 'must be a map of bounds, or an expression over the names of rules'
+      : 'must be a map of bounds: gt, gte, lt, lte, eq, neq',
+  );
+  return noThreshold;
+}
+
+function readThreshold(
+  type: CorrelationType,
+  condition: Readonly<Record<string, unknown>>,
+  refuse: Refuse,
+  limits: CorrelationLimits,
+  rules: number,
+): Condition {
+  const { field: counts, ...range } = compared[type];
+  const bounds: [string, number][] = [];
+  for (const [key, bound] of Object.entries(condition)) {
+    const path = ['condition', key];
+    if (key === 'field' || key === 'percentile') continue;
+    if (!isComparison(key)) refuse(path, 'is no bound: gt, gte, lt, lte, eq, neq');
+    else if (
+      typeof bound !== 'number' ||
+      !(range.whole ? Number.isSafeInteger(bound) : Number.isFinite(bound))
+    ) {
+      refuse(path, range.whole ? 'must be a whole number' : 'must be a number');
+    } else if (type === 'value_count' && bound > limits.distinct) {
+      refuse(path, `is more than the ${limits.distinct} different values that are told apart`);
+    } else bounds.push([key, bound]);
+  }
+  const threshold: Threshold = Object.fromEntries(bounds);
+  const valueFields = counts ? readFields(condition.field, refuse, limits) : [];
+  const percentile = readPercentile(type, condition.percentile, refuse);
+  if (!counts && condition.field !== undefined) {
+    refuse(['condition', 'field'], `is for types that look at values; ${type} does not`);
+  }
+  const reachable = { ...range, ...reachOf(type, percentile, rules) };
+  if (Object.keys(condition).every((key) => key === 'field' || key === 'percentile')) {
+    refuse(['condition'], 'has no bound: gt, gte, lt, lte, eq, neq');
+  } else if (bounds.length > 0 && !canBeMet(threshold, reachable)) {
+    refuse(['condition'], neverMet(reachable));
+  } else if (type === 'temporal_ordered' && !isLowerBound(threshold) && threshold.eq !== rules) {
+    refuse(['condition'], 'can ask an order only for how many rules it has at least: gt, gte');
+  }
+  return { threshold, valueFields, percentile, condition: undefined };
+}
+
+function neverMet({ whole, least, most }: Range): string {
+  if (most === Infinity) return `can never be met${whole ? `, as what never came is not counted` : ''}`;
+  return `can never be met by a number from ${least} to ${most}`;
+}
+
+/** What limits the number that is compared, besides its type. */
+function reachOf(type: CorrelationType, percentile: number | undefined, rules: number): Partial<Range> {
+  if (type === 'temporal' || type === 'temporal_ordered') return { most: Math.max(1, rules) };
+  if (type === 'value_percentile' && percentile === undefined) return { least: 0, most: 100 };
+  return {};
+}
+
+function readFields(field: unknown, refuse: Refuse, limits: CorrelationLimits): string[] {
+  if (isField(field)) return [field];
+  const path = ['condition', 'field'];
+  if (Array.isArray(field) && field.length > 0 && field.length <= limits.fields) {
+    return readNames(path, field, 1, refuse);
+  }
+  refuse(path, `must be the field whose values count, or a list of 1 to ${limits.fields}`);
+  return [];
+}
+
+function readPercentile(type: CorrelationType, percentile: unknown, refuse: Refuse): number | undefined {
+  if (percentile === undefined) return;
+  const path = ['condition', 'percentile'];
+  if (type !== 'value_percentile') return refuse(path, 'is for value_percentile only');
+  if (typeof percentile !== 'number' || !(percentile >= 0 && percentile <= 100)) {
+    return refuse(path, 'must be a number from 0 to 100');
+  }
+  return percentile;
+}
+
+function isField(field: unknown): field is string {
+  return typeof field === 'string' && field.length > 0 && field.length <= 256;
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

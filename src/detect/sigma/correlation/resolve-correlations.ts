@@ -1,0 +1,224 @@
+import { searchesOf } from '../condition.ts';
+import type { CorrelationDocument, Problem } from '../document.ts';
+import type { CorrelationLimits } from './correlation-limits.ts';
+import { keyOf, type Named, type References } from './references.ts';
+import { type Alternative, alternativesOf, parseRuleCondition } from './rule-condition.ts';
+
+/** A correlation and the documents that it names, in its order. */
+export interface Resolved {
+  readonly document: CorrelationDocument;
+  readonly rules: readonly Named[];
+  readonly alternatives: readonly Alternative[] | undefined;
+  /** Alias → document → field. */
+  readonly aliases: ReadonlyMap<string, ReadonlyMap<Named, string>>;
+}
+
+type Refused = Map<CorrelationDocument, readonly Problem[]>;
+
+/**
+ * Looks up what correlations name. Gives those that can run, each after those that it names, and the problems of the
+ * others: unknown and ambiguous names, circles, and whatever an inner one or a rule is refused for.
+ *
+ * @param unavailable - rules and correlations that don't run, with the reason
+ */
+export function resolveCorrelations(
+  correlations: readonly CorrelationDocument[],
+  references: References,
+  unavailable: ReadonlyMap<Named, string>,
+  limits: CorrelationLimits,
+): {
+  readonly ordered: readonly Resolved[];
+  readonly refused: ReadonlyMap<CorrelationDocument, readonly Problem[]>;
+} {
+  const ordered: Resolved[] = [];
+  const refused: Refused = new Map(repeatedKeys(correlations));
+  let waiting = correlations.filter((document) => !refused.has(document));
+  for (let level = 0; level < limits.depth && waiting.length > 0; level++) {
+    const unsettled = new Set<Named>(waiting);
+    const ready = waiting.filter(
+      (document) => !innerOf(document, references).some((one) => unsettled.has(one)),
+    );
+    for (const document of ready) {
+      const resolved = resolve(document, references, unavailable, refused, limits);
+      if ('alternatives' in resolved) ordered.push(resolved);
+      else refused.set(document, resolved);
+    }
+    const settled = new Set(ready);
+    waiting = waiting.filter((document) => !settled.has(document));
+  }
+  for (const document of waiting)
+    refused.set(document, [problemOf(document, 'rules', whyWaiting(document, references, limits))]);
+  return { ordered, refused };
+}
+
+function innerOf(document: CorrelationDocument, references: References): CorrelationDocument[] {
+  const named = document.rules.map((name) => references.find(name));
+  return named.filter(
+    (one) => typeof one !== 'string' && one.kind === 'correlation',
+  ) as CorrelationDocument[];
+}
+
+function problemOf(document: CorrelationDocument, field: string, reason: string): Problem {
+  return { line: document.line, field: `correlation.${field}`, reason };
+}
+
+/** State and inputs are told apart by the key: of several with one, the first has it. */
+function repeatedKeys(
+  correlations: readonly CorrelationDocument[],
+): [CorrelationDocument, readonly Problem[]][] {
+  const keys = new Set<string>();
+  const refused: [CorrelationDocument, readonly Problem[]][] = [];
+  for (const document of correlations) {
+    const key = keyOf(document);
+    const reason = `"${key}" is the id, name or title of another correlation`;
+    if (keys.has(key)) refused.push([document, [problemOf(document, 'rules', reason)]]);
+    keys.add(key);
+  }
+  return refused;
+}
+
+/** Why a correlation has not got its turn: it is in a circle, or behind one, or behind too many others. */
+function whyWaiting(
+  document: CorrelationDocument,
+  references: References,
+  limits: CorrelationLimits,
+): string {
+  const cameFrom = new Map<CorrelationDocument, CorrelationDocument>();
+  const queue = [document];
+  for (const one of queue) {
+    for (const inner of innerOf(one, references)) {
+      if (!cameFrom.has(inner)) {
+        cameFrom.set(inner, one);
+        queue.push(inner);
+      }
+    }
+  }
+  const circle = [document];
+  for (let at = cameFrom.get(document); at !== undefined && at !== document; at = cameFrom.get(at))
+    circle.unshift(at);
+  if (!cameFrom.has(document))
+    return `names correlations through more than ${limits.depth} levels, or in a circle`;
+  return `names itself: ${[document, ...circle].map((one) => `"${keyOf(one)}"`).join(' → ')}`;
+}
+
+function resolve(
+  document: CorrelationDocument,
+  references: References,
+  unavailable: ReadonlyMap<Named, string>,
+  refused: Refused,
+  limits: CorrelationLimits,
+): Resolved | readonly Problem[] {
+  const problems: Problem[] = [];
+  const refuse: Refuse = (field, reason) => void problems.push(problemOf(document, field, reason));
+  const rules: Named[] = [];
+  const own = unavailable.get(document);
+  if (own !== undefined) refuse('rules', own);
+  for (const name of document.rules) {
+    const named = references.find(name);
+    if (typeof named === 'string') {
+      refuse('rules', named);
+      continue;
+    }
+    const inner = named.kind === 'correlation' ? refused.get(named) : undefined;
+    const reason = unavailable.get(named) ?? inner?.[0]?.reason;
+    if (reason !== undefined) refuse('rules', `"${name}" does not run: ${reason}`);
+    else if (rules.includes(named)) refuse('rules', `"${name}" names what another name there names, too`);
+    else rules.push(named);
+  }
+  if (problems.length > 0) return problems;
+
+  const place = (name: string) => {
+    const named = references.find(name);
+    return typeof named === 'string' ? -1 : rules.indexOf(named);
+  };
+  const aliases = resolveAliases(document, rules, place, refuse);
+  const alternatives = resolveCondition(document, namesOf(rules), place, refuse, limits);
+  return problems.length > 0 ? problems : { document, rules, alternatives, aliases };
+}
+
+type Refuse = (field: string, reason: string) => void;
+
+function resolveAliases(
+  document: CorrelationDocument,
+  rules: readonly Named[],
+  place: (name: string) => number,
+  refuse: Refuse,
+): Map<string, Map<Named, string>> {
+  const aliases = new Map<string, Map<Named, string>>();
+  for (const [alias, fields] of document.aliases) {
+    const resolved = new Map<Named, string>();
+    for (const [name, field] of fields) {
+      const rule = rules[place(name)];
+      if (rule === undefined)
+        refuse(`aliases.${alias}.${name}`, `"${name}" is none of the rules of the correlation`);
+      else resolved.set(rule, field);
+    }
+    aliases.set(alias, resolved);
+  }
+  return aliases;
+}
+
+/** Temporal types without a threshold ask for all rules. */
+function resolveCondition(
+  { type, condition, threshold, rules }: CorrelationDocument,
+  known: readonly string[],
+  place: (name: string) => number,
+  refuse: Refuse,
+  limits: CorrelationLimits,
+): readonly Alternative[] | undefined {
+  if (type !== 'temporal' && type !== 'temporal_ordered') return;
+  if (condition !== undefined) return resolveExpression(condition, known, place, refuse, limits);
+  const all = rules.map((_, i) => i);
+  if (threshold === undefined) return [{ required: all, forbidden: [] }];
+  if (type === 'temporal') return;
+  const least = Math.max(1, threshold.eq ?? 0, threshold.gte ?? 0, (threshold.gt ?? 0) + 1);
+  const choices = choose(all, least, limits.alternatives);
+  if (choices === undefined) {
+    refuse(
+      'condition',
+      `${least} of ${all.length} rules are more than ${limits.alternatives} possible orders`,
+    );
+  }
+  return choices?.map((required) => ({ required, forbidden: [] }));
+}
+
+function resolveExpression(
+  condition: string,
+  known: readonly string[],
+  place: (name: string) => number,
+  refuse: Refuse,
+  limits: CorrelationLimits,
+): readonly Alternative[] | undefined {
+  const parsed = parseRuleCondition(condition, known);
+  if (typeof parsed === 'string') return void refuse('condition', parsed);
+  const strangers = [...new Set(searchesOf(parsed))].filter((name) => place(name) < 0);
+  for (const name of strangers) refuse('condition', `"${name}" is none of the rules of the correlation`);
+  if (strangers.length > 0) return;
+  const alternatives = alternativesOf(parsed, place, limits.alternatives);
+  if (alternatives === undefined)
+    refuse('condition', `comes down to more than ${limits.alternatives} alternatives`);
+  else if (alternatives.length === 0) refuse('condition', 'can never be met');
+  else if (alternatives.some(({ required }) => required.length === 0)) {
+    refuse('condition', 'is met when none of the rules has matched, which nothing tells');
+  }
+  return alternatives;
+}
+
+function namesOf(rules: readonly Named[]): string[] {
+  return rules.flatMap(({ id, name }) => [id, name]).filter((one) => one !== undefined);
+}
+
+/** All ways to take `count` of the items, in their order; undefined where they are more than `max`. */
+function choose(items: readonly number[], count: number, max: number): readonly number[][] | undefined {
+  let choices: number[][] = [[]];
+  for (const [i, item] of items.entries()) {
+    const left = items.length - i;
+    choices = choices.flatMap((chosen) => {
+      const missing = count - chosen.length;
+      const without = missing < left ? [chosen] : [];
+      return missing > 0 ? [[...chosen, item], ...without] : [chosen];
+    });
+    if (choices.length > max) return;
+  }
+  return choices;
+}

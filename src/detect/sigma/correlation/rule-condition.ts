@@ -1,0 +1,73 @@
+import { type Condition, parseCondition } from '../condition.ts';
+
+/** Rules, by their place in the correlation's list, that occurred, in its order, and rules that did not. */
+export interface Alternative {
+  readonly required: readonly number[];
+  readonly forbidden: readonly number[];
+}
+
+const notNames = new Set(['and', 'or', 'not', 'of', 'them', '1', 'all']);
+
+/**
+ * Parses a condition over rules, which is written like one over search identifiers. Names that are not known are let pass:
+ * a rule may go by its name here, and by its id in the list of rules.
+ *
+ * @param known - names and ids of the rules, for `1 of` and `all of`
+ * @returns what is wrong with the text, if it is a string
+ */
+export function parseRuleCondition(text: string, known: readonly string[]): Condition | string {
+  const words = text.match(/[^\s()]+/g) ?? [];
+  const names = words.filter((word) => !notNames.has(word.toLowerCase()) && !word.includes('*'));
+  const condition = parseCondition(text, [...new Set([...known, ...names])]);
+  return 'reason' in condition ? condition.reason : condition;
+}
+
+/** Alternatives of which one suffices; undefined where they are more than `max`. */
+export function alternativesOf(
+  condition: Condition,
+  place: (name: string) => number,
+  max: number,
+): readonly Alternative[] | undefined {
+  const walk = (node: Condition, positive: boolean): readonly Alternative[] | undefined => {
+    if (node.kind === 'not') return walk(node.of, !positive);
+    if (node.kind === 'search') {
+      const rule = [place(node.name)];
+      return [positive ? { required: rule, forbidden: [] } : { required: [], forbidden: rule }];
+    }
+    const joined = (node.kind === 'or') === positive ? anyOf : allOf;
+    let sum: readonly Alternative[] | undefined;
+    for (const part of node.of) {
+      const alternatives = walk(part, positive);
+      if (alternatives === undefined) return;
+      sum = sum === undefined ? alternatives : joined(sum, alternatives);
+      if (sum.length > max) return;
+    }
+    return sum;
+  };
+  return walk(condition, true);
+}
+
+function anyOf(some: readonly Alternative[], others: readonly Alternative[]): Alternative[] {
+  return distinct([...some, ...others]);
+}
+
+/** What contradicts itself is left out. */
+function allOf(some: readonly Alternative[], others: readonly Alternative[]): Alternative[] {
+  const pairs = some.flatMap((one) =>
+    others.map((other) => ({
+      required: merged(one.required, other.required),
+      forbidden: merged(one.forbidden, other.forbidden),
+    })),
+  );
+  return distinct(
+    pairs.filter(({ required, forbidden }) => !required.some((rule) => forbidden.includes(rule))),
+  );
+}
+
+function merged(some: readonly number[], others: readonly number[]): number[] {
+  return [...new Set([...some, ...others])].toSorted((a, b) => a - b);
+}
+
+function distinct(alternatives: readonly Alternative[]): Alternative[] {
+  return [...new Map(alternatives.map((one) => [JSON.stringify(one), one])).values()];
+}

@@ -1,0 +1,65 @@
+import type { CorrelationDocument } from '../document.ts';
+import type { Counted, Counting, Measure } from './measure.ts';
+import type { Alternative } from './rule-condition.ts';
+import { compileThreshold } from './threshold.ts';
+import { keepNewestOfEach } from './trim.ts';
+
+/** Which rules are in the window. */
+class RulesPresent implements Measure {
+  readonly #counts: number[];
+  #different = 0;
+  readonly #alternatives: readonly Alternative[] | undefined;
+  readonly #meets: (n: number) => boolean;
+
+  constructor(
+    rules: number,
+    alternatives: readonly Alternative[] | undefined,
+    meets: (n: number) => boolean,
+  ) {
+    this.#counts = Array<number>(rules).fill(0);
+    this.#alternatives = alternatives;
+    this.#meets = meets;
+  }
+
+  add(rule: Counted, weight: number): void {
+    if (this.#counts[rule as number] === 0) this.#different++;
+    this.#counts[rule as number]! += weight;
+  }
+
+  remove(rule: Counted, weight: number): void {
+    this.#counts[rule as number]! -= weight;
+    if (this.#counts[rule as number] === 0) this.#different--;
+  }
+
+  /** Different rules. */
+  read(): number {
+    return this.#different;
+  }
+
+  met(): boolean {
+    if (this.#alternatives === undefined) return this.#meets(this.#different);
+    const has = (rule: number) => this.#counts[rule]! > 0;
+    return this.#alternatives.some(({ required, forbidden }) => required.every(has) && !forbidden.some(has));
+  }
+}
+
+/** Entries that a group keeps, at least: those of a few rules that take turns. */
+export const temporalEntries = 64;
+
+/**
+ * All rules of the list, as many as the threshold asks for, or those of the condition, in any order. `not` looks back: the
+ * rule hasn't matched in the timespan that ends with the input; that it matches later doesn't take back what was found.
+ */
+export function temporal(
+  { threshold = {}, timespanMs, rules }: CorrelationDocument,
+  alternatives: readonly Alternative[] | undefined,
+): Omit<Counting, 'lookback'> {
+  const meets = compileThreshold(threshold);
+  return {
+    spanMs: timespanMs,
+    keep: Math.max(temporalEntries, rules.length),
+    trim: keepNewestOfEach,
+    measure: () => new RulesPresent(rules.length, alternatives, meets),
+    counted: (_value, rule) => rule,
+  };
+}

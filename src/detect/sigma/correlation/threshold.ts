@@ -1,0 +1,55 @@
+import type { Threshold } from '../document.ts';
+
+type Comparison = keyof Threshold;
+
+const comparisons = {
+  gt: (n, bound) => n > bound,
+  gte: (n, bound) => n >= bound,
+  lt: (n, bound) => n < bound,
+  lte: (n, bound) => n <= bound,
+  eq: (n, bound) => n === bound,
+  neq: (n, bound) => n !== bound,
+} satisfies Record<Comparison, (n: number, bound: number) => boolean>;
+
+export function isComparison(name: string): name is Comparison {
+  return Object.hasOwn(comparisons, name);
+}
+
+function boundsOf(threshold: Threshold): [Comparison, number][] {
+  return Object.entries(threshold).filter((bound): bound is [Comparison, number] => isComparison(bound[0]));
+}
+
+/** Whether a number meets all bounds. */
+export function compileThreshold(threshold: Threshold): (n: number) => boolean {
+  const tests = boundsOf(threshold).map(([name, bound]) => [comparisons[name], bound] as const);
+  return (n) => tests.every(([test, bound]) => test(n, bound));
+}
+
+/** More of what is counted never stops it from being met. */
+export function isLowerBound(threshold: Threshold): boolean {
+  return boundsOf(threshold).every(([name]) => name === 'gt' || name === 'gte');
+}
+
+/** The smallest whole number at and above which it is of no account how many there are. */
+export function decidedFrom(threshold: Threshold): number {
+  const above = { gt: 1, gte: 0, lt: 0, lte: 1, eq: 1, neq: 1 } satisfies Record<Comparison, number>;
+  return Math.max(1, ...boundsOf(threshold).map(([name, bound]) => Math.floor(bound) + above[name]));
+}
+
+/** Numbers that what is compared can be: whole ones, or all, from `least` to `most`. */
+export interface Range {
+  readonly whole: boolean;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Whether any number of the range meets the bounds. Looks at the bounds, beside them, and half-way between them. */
+export function canBeMet(threshold: Threshold, { whole, least, most }: Range): boolean {
+  const meets = compileThreshold(threshold);
+  const edges = [least, most, ...boundsOf(threshold).map(([, bound]) => bound)].filter(Number.isFinite);
+  const beside = edges.flatMap((edge) => [edge - 1, edge, edge + 1]);
+  const between = whole ? [] : edges.flatMap((one) => edges.map((other) => one / 2 + other / 2));
+  return [...beside, ...between].some(
+    (n) => n >= least && n <= most && (!whole || Number.isInteger(n)) && meets(n),
+  );
+}

@@ -1,0 +1,57 @@
+// Encodings that values of rules are searched in: text to bytes, bytes to Base64. Values are short.
+
+const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+export function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** UTF-16 without a byte order mark. */
+export function utf16(text: string, littleEndian: boolean): Uint8Array {
+  const bytes = new Uint8Array(2 * text.length);
+  const view = new DataView(bytes.buffer);
+  for (let at = 0; at < text.length; at++) view.setUint16(2 * at, text.charCodeAt(at), littleEndian);
+  return bytes;
+}
+
+/** As PowerShell and others write it: little-endian, after a byte order mark. */
+export function utf16WithMark(text: string): Uint8Array {
+  return utf16(`\uFEFF${text}`, true);
+}
+
+/** With padding (RFC 4648, section 4). */
+export function base64(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 3) {
+    const left = bytes.length - at;
+    const group = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    text += base64Digits[group >>> 18]! + base64Digits[(group >>> 12) & 63]!;
+    text += left > 1 ? base64Digits[(group >>> 6) & 63]! : '=';
+    text += left > 2 ? base64Digits[group & 63]! : '=';
+  }
+  return text;
+}
+
+/**
+ * What the bytes look like within the Base64 of something longer, by how many bytes precede them modulo 3. Digits that
+ * depend on what precedes or follows, too, are left out:
+ *
+ *     preceded by   0             1             2 bytes
+ *     digits from   0             2             3          (of 6 bits: the first that is all of ours)
+ */
+export function base64Offsets(bytes: Uint8Array): readonly string[] {
+  return [0, 1, 2].map((before) => {
+    const shifted = new Uint8Array(before + bytes.length);
+    shifted.set(bytes, before);
+    const start = Math.ceil((before * 8) / 6);
+    const end = Math.floor((shifted.length * 8) / 6);
+    return base64(shifted).slice(start, end);
+  });
+}
+
+/** Each byte as the character of its number, as tools write bytes that are no text. */
+export function latin1(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+}

@@ -1,0 +1,400 @@
+import type { Accessor } from '../record.ts';
+import * as made from './computed.ts';
+import { allOf, firstOf, nestedPath, zeekPath } from './paths.ts';
+
+/**
+ * Where kinds of records have a field: by the whole kind, else by what precedes its point. A text is a path in that
+ * family's own names; a list, whichever of them the record has.
+ */
+export type Places = Readonly<Record<string, string | readonly string[] | Accessor>>;
+
+export interface Alias {
+  /** Names that rules use for it: that of ECS first, then Sigma's, sensors' and products'. Case makes no difference. */
+  readonly names: string;
+  readonly at: Places;
+}
+
+/** What is made of the object that EVE names as the type of the record; alerts carry it along. */
+function eve(type: 'dns' | 'http', read: Accessor): Places {
+  return {
+    [`suricata.${type}`]: read,
+    'suricata.alert': read,
+    ...(type === 'http' ? { 'suricata.fileinfo': read } : {}),
+  };
+}
+
+const zeekUri = zeekPath('uri');
+const zeekUrl = made.fullUrl(zeekPath('host'), zeekUri);
+const eveUri = nestedPath('http.url');
+const eveUrl = made.fullUrl(nestedPath('http.hostname'), eveUri);
+
+const zeekQuery = zeekPath('query');
+const eveQuery = firstOf(
+  nestedPath('dns.queries.rrname'),
+  nestedPath('dns.query.rrname'),
+  nestedPath('dns.rrname'),
+);
+const firstEveQuery: Accessor = (record) => {
+  const name = eveQuery(record);
+  return Array.isArray(name) ? name[0] : name;
+};
+
+/** Something made of a DNS question's name, in every kind of record that has one. */
+const ofQuestion = (make: (read: Accessor) => Accessor): Places => ({
+  'zeek.dns': make(zeekQuery),
+  ...eve('dns', make(firstEveQuery)),
+  'candor.dns_event': make((record) => record.query),
+});
+
+const ofUri = (make: (read: Accessor) => Accessor): Places => ({
+  'zeek.http': make(zeekUri),
+  ...eve('http', make(eveUri)),
+});
+
+/**
+ * Every field that has more than one name, and where to find it. What is not here, a rule asks for by the sensor's own
+ * name. URLs stand in a record without the host, in proxies' logs with it: `c-uri` is both, and either may match. A DNS
+ * code and a connection's state, too, are name and number or two words for one thing.
+ */
+export const aliases: readonly Alias[] = [
+  // Ends
+  {
+    names: 'source.ip src_ip src sourceip source_ip client.ip c-ip id.orig_h id_orig_h srcip',
+    at: {
+      zeek: 'id.orig_h',
+      'zeek.notice': ['id.orig_h', 'src'],
+      'zeek.dhcp': 'client_addr',
+      suricata: 'src_ip',
+      'suricata.dns': made.suricataDnsEnd(true, 'src_ip', 'dest_ip'),
+      candor: 'src_ip',
+    },
+  },
+  {
+    names: 'source.port src_port sourceport source_port client.port c-port id.orig_p id_orig_p srcport',
+    at: {
+      zeek: 'id.orig_p',
+      suricata: 'src_port',
+      'suricata.dns': made.suricataDnsEnd(true, 'src_port', 'dest_port'),
+      candor: 'src_port',
+    },
+  },
+  {
+    names:
+      'destination.ip dst_ip dst dest_ip destinationip destination_ip server.ip s-ip r-ip id.resp_h id_resp_h dstip',
+    at: {
+      zeek: 'id.resp_h',
+      'zeek.notice': ['id.resp_h', 'dst'],
+      'zeek.dhcp': 'server_addr',
+      suricata: 'dest_ip',
+      'suricata.dns': made.suricataDnsEnd(false, 'src_ip', 'dest_ip'),
+      candor: 'dst_ip',
+    },
+  },
+  {
+    names:
+      'destination.port dst_port dest_port destinationport destination_port server.port s-port id.resp_p id_resp_p dstport',
+    at: {
+      zeek: 'id.resp_p',
+      'zeek.known_services': 'port_num',
+      suricata: 'dest_port',
+      'suricata.dns': made.suricataDnsEnd(false, 'src_port', 'dest_port'),
+      candor: 'dst_port',
+    },
+  },
+  {
+    names: 'source.mac src_mac orig_l2_addr',
+    at: { 'zeek.conn': 'orig_l2_addr', suricata: ['ether.src_mac', 'ether.src_macs'], candor: 'src_mac' },
+  },
+  {
+    names: 'destination.mac dst_mac resp_l2_addr',
+    at: { 'zeek.conn': 'resp_l2_addr', suricata: ['ether.dest_mac', 'ether.dest_macs'], candor: 'dst_mac' },
+  },
+  // Flows
+  {
+    names: 'source.bytes src_bytes bytes_out sent_bytes orig_ip_bytes',
+    at: {
+      'zeek.conn': 'orig_ip_bytes',
+      suricata: 'flow.bytes_toserver',
+      'candor.network_event': 'src_bytes',
+    },
+  },
+  {
+    names: 'destination.bytes dst_bytes bytes_in received_bytes resp_ip_bytes',
+    at: {
+      'zeek.conn': 'resp_ip_bytes',
+      suricata: 'flow.bytes_toclient',
+      'candor.network_event': 'dst_bytes',
+    },
+  },
+  {
+    names: 'src_payload_bytes orig_bytes',
+    at: { 'zeek.conn': 'orig_bytes', 'candor.network_event': 'src_payload_bytes' },
+  },
+  {
+    names: 'dst_payload_bytes resp_bytes',
+    at: { 'zeek.conn': 'resp_bytes', 'candor.network_event': 'dst_payload_bytes' },
+  },
+  {
+    names: 'source.packets src_packets orig_pkts',
+    at: { 'zeek.conn': 'orig_pkts', suricata: 'flow.pkts_toserver', 'candor.network_event': 'src_packets' },
+  },
+  {
+    names: 'destination.packets dst_packets resp_pkts',
+    at: { 'zeek.conn': 'resp_pkts', suricata: 'flow.pkts_toclient', 'candor.network_event': 'dst_packets' },
+  },
+  { names: 'missed_bytes', at: { 'zeek.conn': 'missed_bytes', 'candor.network_event': 'missed_bytes' } },
+  {
+    names: 'network.transport protocol proto transport',
+    at: {
+      'zeek.conn': 'proto',
+      'zeek.dns': 'proto',
+      'zeek.notice': 'proto',
+      suricata: 'proto',
+      candor: 'transport',
+    },
+  },
+  {
+    names: 'network.protocol app_protocol app_proto application service',
+    at: {
+      'zeek.conn': made.listed(zeekPath('service')),
+      suricata: 'app_proto',
+      'candor.network_event': made.listed(nestedPath('app_protocol')),
+    },
+  },
+  {
+    names: 'network.state conn_state',
+    at: { 'zeek.conn': 'conn_state', suricata: 'flow.state', 'candor.network_event': 'conn_state' },
+  },
+  {
+    names: 'network.history history',
+    at: { 'zeek.conn': 'history', suricata: 'tcp.tcp_flags', 'candor.network_event': 'history' },
+  },
+  {
+    names: 'network.community_id community_id',
+    at: { zeek: 'community_id', suricata: 'community_id', candor: 'community_id' },
+  },
+  { names: 'network.direction direction', at: { 'candor.network_event': 'direction' } },
+  {
+    names: 'network.vlan.id vlan',
+    at: { 'zeek.conn': 'vlan', suricata: 'vlan', 'candor.network_event': 'vlan' },
+  },
+  {
+    names: 'network.type',
+    at: {
+      zeek: made.ipVersion(zeekPath('id.orig_h')),
+      suricata: made.ipVersion(nestedPath('src_ip')),
+      candor: made.ipVersion(nestedPath('src_ip')),
+    },
+  },
+  {
+    names: 'event.duration duration',
+    at: {
+      'zeek.conn': 'duration',
+      suricata: 'flow.age',
+      'candor.network_event': made.scaled(1 / 1000)(nestedPath('duration_ms')),
+    },
+  },
+  {
+    names: '@timestamp timestamp event.start eventtime _time',
+    at: { zeek: 'ts', suricata: 'timestamp', candor: 'timestamp' },
+  },
+  {
+    names: 'connection_id uid flow_id event.id',
+    at: { zeek: 'uid', suricata: 'flow_id', candor: 'connection_id' },
+  },
+  {
+    names: 'observer.name sensor',
+    at: { zeek: ['_system_name', '_node_name'], suricata: 'host', candor: 'sensor' },
+  },
+  { names: 'event.action action', at: { 'suricata.alert': 'alert.action', 'suricata.flow': 'flow.action' } },
+  // DNS
+  {
+    names: 'dns.question.name query queryname dns_query dns.query dns.rrname question r-dns-query',
+    at: { 'zeek.dns': 'query', ...eve('dns', eveQuery), 'candor.dns_event': 'query' },
+  },
+  {
+    names: 'dns.question.type record_type qtype_name querytype dns.rrtype qtype',
+    at: {
+      'zeek.dns': 'qtype_name',
+      suricata: ['dns.queries.rrtype', 'dns.query.rrtype', 'dns.rrtype'],
+      'candor.dns_event': 'qtype',
+    },
+  },
+  {
+    names: 'dns.question.class qclass_name qclass',
+    at: { 'zeek.dns': 'qclass_name', 'candor.dns_event': 'qclass' },
+  },
+  {
+    names: 'dns.question.registered_domain query_etld_plus_one parent_domain registered_domain',
+    at: ofQuestion(made.registered),
+  },
+  { names: 'dns.question.subdomain subdomain', at: ofQuestion(made.subdomain) },
+  { names: 'dns.question.top_level_domain', at: ofQuestion(made.publicSuffix) },
+  { names: 'query_length question_length dns.question.length', at: ofQuestion(made.length) },
+  {
+    names: 'dns.id trans_id transaction_id',
+    at: { 'zeek.dns': 'trans_id', suricata: 'dns.id', 'candor.dns_event': 'transaction_id' },
+  },
+  {
+    names: 'dns.answers.data answer answers queryresults dns.resolved_ip dns.answer',
+    at: {
+      'zeek.dns': 'answers',
+      suricata: ['dns.answers.rdata', 'dns.answer.answers.rdata', 'dns.rdata'],
+      'candor.dns_event': 'answers.data',
+    },
+  },
+  {
+    names: 'dns.answers.ttl ttl ttls',
+    at: { 'zeek.dns': 'TTLs', suricata: ['dns.answers.ttl', 'dns.ttl'], 'candor.dns_event': 'answers.ttl' },
+  },
+  {
+    names: 'dns.answers.type',
+    at: { suricata: ['dns.answers.rrtype', 'dns.rrtype'], 'candor.dns_event': 'answers.type' },
+  },
+  { names: 'dns.answers.name', at: { suricata: ['dns.answers.rrname', 'dns.rrname'] } },
+  {
+    names: 'dns.response.code dns.response_code response_code rcode_name',
+    at: {
+      'zeek.dns': allOf(zeekPath('rcode_name'), zeekPath('rcode')),
+      suricata: 'dns.rcode',
+      'candor.dns_event': allOf(nestedPath('rcode_name'), nestedPath('rcode')),
+    },
+  },
+  { names: 'rcode', at: { 'zeek.dns': 'rcode', suricata: 'dns.rcode', 'candor.dns_event': 'rcode' } },
+  { names: 'rejected', at: { 'zeek.dns': 'rejected', 'candor.dns_event': 'rejected' } },
+  { names: 'dns.type', at: { suricata: 'dns.type', 'candor.dns_event': 'kind' } },
+  {
+    names: 'dns.header_flags dns.header.flags',
+    at: {
+      'zeek.dns': made.flags({
+        AA: zeekPath('AA'),
+        TC: zeekPath('TC'),
+        RD: zeekPath('RD'),
+        RA: zeekPath('RA'),
+      }),
+      ...eve(
+        'dns',
+        made.flags({
+          AA: nestedPath('dns.aa'),
+          TC: nestedPath('dns.tc'),
+          RD: nestedPath('dns.rd'),
+          RA: nestedPath('dns.ra'),
+        }),
+      ),
+      'candor.dns_event': made.flags({
+        AA: nestedPath('authoritative'),
+        TC: nestedPath('truncated'),
+        RD: nestedPath('recursion_desired'),
+        RA: nestedPath('recursion_available'),
+      }),
+    },
+  },
+  { names: 'AA', at: { 'zeek.dns': 'AA', suricata: 'dns.aa', 'candor.dns_event': 'authoritative' } },
+  { names: 'TC', at: { 'zeek.dns': 'TC', suricata: 'dns.tc', 'candor.dns_event': 'truncated' } },
+  { names: 'RD', at: { 'zeek.dns': 'RD', suricata: 'dns.rd', 'candor.dns_event': 'recursion_desired' } },
+  { names: 'RA', at: { 'zeek.dns': 'RA', suricata: 'dns.ra', 'candor.dns_event': 'recursion_available' } },
+  // HTTP
+  {
+    names: 'http.request.method cs-method method http_method http.method requestmethod',
+    at: { 'zeek.http': 'method', suricata: 'http.http_method' },
+  },
+  {
+    names: 'url.domain cs-host host http.host r-dns http.hostname hostname destinationhostname',
+    at: {
+      'zeek.http': made.hostOf(zeekPath('host')),
+      ...eve('http', made.hostOf(nestedPath('http.hostname'))),
+    },
+  },
+  { names: 'url.original uri', at: { 'zeek.http': 'uri', suricata: 'http.url' } },
+  { names: 'url.full', at: { 'zeek.http': zeekUrl, ...eve('http', eveUrl) } },
+  {
+    names: 'c-uri cs-uri url http.url uri_full',
+    at: { 'zeek.http': allOf(zeekUri, zeekUrl), ...eve('http', allOf(eveUri, eveUrl)) },
+  },
+  { names: 'url.path c-uri-stem cs-uri-stem uri_path', at: ofUri(made.urlPath) },
+  { names: 'url.query c-uri-query cs-uri-query uri_query', at: ofUri(made.urlQuery) },
+  { names: 'url.extension c-uri-extension cs-uri-extension', at: ofUri(made.urlExtension) },
+  {
+    names:
+      'user_agent.original c-useragent cs-user-agent cs-useragent user_agent useragent http.user_agent http_user_agent',
+    at: { 'zeek.http': 'user_agent', suricata: 'http.http_user_agent' },
+  },
+  {
+    names: 'http.request.referrer cs-referrer cs-referer referrer referer c-referer',
+    at: { 'zeek.http': 'referrer', suricata: 'http.http_refer' },
+  },
+  {
+    names: 'http.response.status_code sc-status status_code status http.status http_status',
+    at: { 'zeek.http': 'status_code', suricata: 'http.status' },
+  },
+  { names: 'http.version cs-version', at: { 'zeek.http': 'version', suricata: 'http.protocol' } },
+  { names: 'http.request.mime_type orig_mime_types', at: { 'zeek.http': 'orig_mime_types' } },
+  {
+    names: 'http.response.mime_type resp_mime_types sc-content-type content-type',
+    at: { 'zeek.http': 'resp_mime_types', suricata: 'http.http_content_type' },
+  },
+  {
+    names: 'http.request.body.bytes cs-bytes request_body_len',
+    at: { 'zeek.http': 'request_body_len', suricata: 'http.request_length' },
+  },
+  {
+    names: 'http.response.body.bytes sc-bytes response_body_len',
+    at: { 'zeek.http': 'response_body_len', suricata: 'http.length' },
+  },
+  { names: 'cs-cookie cookie', at: { suricata: 'http.cookie' } },
+  {
+    names: 'user.name cs-username username user',
+    at: {
+      'zeek.http': 'username',
+      'zeek.ntlm': 'username',
+      'zeek.ftp': 'user',
+      'zeek.radius': 'username',
+      'zeek.socks': 'user',
+    },
+  },
+  // TLS and certificates
+  {
+    names: 'tls.client.server_name server_name tls.sni sni',
+    at: { 'zeek.ssl': 'server_name', suricata: 'tls.sni' },
+  },
+  { names: 'tls.version', at: { 'zeek.ssl': 'version', suricata: 'tls.version' } },
+  { names: 'tls.cipher cipher', at: { 'zeek.ssl': 'cipher' } },
+  { names: 'tls.established established', at: { 'zeek.ssl': 'established' } },
+  { names: 'tls.resumed resumed', at: { 'zeek.ssl': 'resumed', suricata: 'tls.session_resumed' } },
+  { names: 'tls.client.ja3 ja3 tls.ja3.hash', at: { 'zeek.ssl': 'ja3', suricata: 'tls.ja3.hash' } },
+  { names: 'tls.server.ja3s ja3s tls.ja3s.hash', at: { 'zeek.ssl': 'ja3s', suricata: 'tls.ja3s.hash' } },
+  {
+    names: 'tls.server.subject subject certificate.subject',
+    at: { 'zeek.ssl': 'subject', 'zeek.x509': 'certificate.subject', suricata: 'tls.subject' },
+  },
+  {
+    names: 'tls.server.issuer issuer certificate.issuer',
+    at: { 'zeek.ssl': 'issuer', 'zeek.x509': 'certificate.issuer', suricata: 'tls.issuerdn' },
+  },
+  {
+    names: 'x509.serial_number tls.server.x509.serial_number certificate.serial',
+    at: { 'zeek.x509': 'certificate.serial', suricata: 'tls.serial' },
+  },
+  // Files
+  {
+    names: 'file.name filename',
+    at: {
+      'zeek.files': 'filename',
+      'zeek.smb_files': 'name',
+      suricata: ['fileinfo.filename', 'smb.filename'],
+    },
+  },
+  { names: 'file.mime_type mime_type', at: { 'zeek.files': 'mime_type', suricata: 'fileinfo.magic' } },
+  {
+    names: 'file.size size',
+    at: { 'zeek.files': 'total_bytes', 'zeek.smb_files': 'size', suricata: 'fileinfo.size' },
+  },
+  { names: 'file.hash.md5 md5', at: { 'zeek.files': 'md5', suricata: 'fileinfo.md5' } },
+  { names: 'file.hash.sha1 sha1', at: { 'zeek.files': 'sha1', suricata: 'fileinfo.sha1' } },
+  { names: 'file.hash.sha256 sha256', at: { 'zeek.files': 'sha256', suricata: 'fileinfo.sha256' } },
+  // What sensors found themselves
+  { names: 'rule.name signature', at: { suricata: 'alert.signature' } },
+  { names: 'rule.id signature_id sid', at: { suricata: 'alert.signature_id' } },
+  { names: 'rule.category category', at: { suricata: 'alert.category' } },
+  { names: 'event.severity', at: { suricata: 'alert.severity', candor: 'severity' } },
+];

@@ -1,0 +1,50 @@
+import { itemProblems, type RuleFormula } from './compile-rule.ts';
+import type { FilterDocument, Problem } from './document.ts';
+import { reasonOr } from './fault.ts';
+import { type Formula, filterFormula } from './formula.ts';
+import type { Placeholders } from './item.ts';
+import { includesLogsource } from './logsource.ts';
+
+/** A filter, and the rules that it takes something away from. */
+export interface AppliedFilter {
+  readonly document: FilterDocument;
+  readonly formula: Formula;
+  readonly rules: ReadonlySet<RuleFormula>;
+}
+
+/**
+ * Finds the rules of a filter: those that it names by id or name, or all, as far as they are for the log source that the
+ * filter is for. One that is for none of the rules that there are has a problem.
+ */
+export function applyFilter(
+  document: FilterDocument,
+  rules: readonly RuleFormula[],
+  placeholders: Placeholders,
+): AppliedFilter | readonly Problem[] {
+  const refused = (field: string, reason: string): readonly Problem[] => [
+    { line: document.line, field, reason },
+  ];
+  const problems = itemProblems(document.searches, placeholders);
+  if (problems.length > 0) return problems;
+  const formula = reasonOr(() => filterFormula(document, placeholders));
+  if ('reason' in formula) return refused('filter', formula.reason);
+  const wanted = document.rules === undefined ? undefined : new Set(document.rules);
+  const named = rules.filter(
+    ({ document: { id, name } }) =>
+      wanted === undefined ||
+      (id !== undefined && wanted.has(id)) ||
+      (name !== undefined && wanted.has(name)),
+  );
+  if (named.length === 0) return refused('filter.rules', 'names no rule that is there');
+  const chosen = named.filter((rule) => includesLogsource(document.logsource, rule.document.logsource));
+  if (chosen.length === 0) return refused('logsource', 'is that of none of its rules');
+  return { document, formula, rules: new Set(chosen) };
+}
+
+/** What is left of a rule. */
+export function filtered(rule: RuleFormula, filters: readonly AppliedFilter[]): Formula {
+  const its = filters.filter(({ rules }) => rules.has(rule));
+  if (its.length === 0) return rule.formula;
+  const taken = its.map(({ formula }): Formula => ({ kind: 'not', of: formula }));
+  return { kind: 'and', of: [rule.formula, ...taken] };
+}

@@ -1,0 +1,115 @@
+import { type Condition, parseCondition } from './condition.ts';
+import type { FilterDocument, RuleDocument, Search } from './document.ts';
+import { refuse } from './fault.ts';
+import { type CompiledItem, compileItem, type Placeholders } from './item.ts';
+
+/** What a rule asks, apart from any kind of record: its condition with the items of its searches. */
+export type Formula =
+  | { readonly kind: 'item'; readonly item: CompiledItem }
+  | { readonly kind: 'not'; readonly of: Formula }
+  | { readonly kind: 'and' | 'or'; readonly of: readonly Formula[] };
+
+/**
+ * @throws SigmaFault where a modifier cannot be applied or a placeholder is not known
+ */
+export function formulaOf(
+  { searches, conditions }: Pick<RuleDocument, 'searches' | 'conditions'>,
+  placeholders: Placeholders,
+): Formula {
+  const compiled = new Map([...searches].map(([name, search]) => [name, ofSearch(search, placeholders)]));
+  const names = [...searches.keys()];
+  return either(
+    conditions.map((text) => {
+      const condition = parseCondition(text, names);
+      return 'kind' in condition ? ofCondition(condition, compiled) : refuse(condition.reason);
+    }),
+  );
+}
+
+/**
+ * What a filter takes away. The specification's examples have `condition: selection` for what is to be taken away, and
+ * pySigma's have `not selection` for what is to be left: nobody who filters means the opposite of either, so that a
+ * condition that is negated as a whole means what it negates.
+ */
+export function filterFormula(filter: FilterDocument, placeholders: Placeholders): Formula {
+  const formula = formulaOf(filter, placeholders);
+  return formula.kind === 'not' ? formula.of : formula;
+}
+
+function ofSearch({ alternatives }: Search, placeholders: Placeholders): Formula {
+  return either(
+    alternatives.map((items) => {
+      const of = items.map((item): Formula => ({ kind: 'item', item: compileItem(item, placeholders) }));
+      return of.length === 1 ? of[0]! : { kind: 'and', of };
+    }),
+  );
+}
+
+function ofCondition(condition: Condition, searches: ReadonlyMap<string, Formula>): Formula {
+  switch (condition.kind) {
+    case 'search':
+      return searches.get(condition.name)!;
+    case 'not':
+      return { kind: 'not', of: ofCondition(condition.of, searches) };
+    default:
+      return { kind: condition.kind, of: condition.of.map((part) => ofCondition(part, searches)) };
+  }
+}
+
+function either(of: readonly Formula[]): Formula {
+  return of.length === 1 ? of[0]! : { kind: 'or', of };
+}
+
+/** Every field that a formula asks for, those it refers to included. */
+export function fieldsOf(formula: Formula): readonly string[] {
+  switch (formula.kind) {
+    case 'item': {
+      const { field, values } = formula.item;
+      const others = values.flat().flatMap((test) => (test.kind === 'field' ? [test.name] : []));
+      return field === undefined ? others : [field, ...others];
+    }
+    case 'not':
+      return fieldsOf(formula.of);
+    default:
+      return formula.of.flatMap(fieldsOf);
+  }
+}
+
+/**
+ * What a formula comes to in records that lack some fields: true or false where the others don't matter, else undefined.
+ */
+export function settled(formula: Formula, lacks: (field: string) => boolean): boolean | undefined {
+  switch (formula.kind) {
+    case 'item':
+      return settledItem(formula.item, lacks);
+    case 'not': {
+      const of = settled(formula.of, lacks);
+      return of === undefined ? undefined : !of;
+    }
+    default: {
+      const deciding = formula.kind === 'or';
+      const results = formula.of.map((part) => settled(part, lacks));
+      if (results.includes(deciding)) return deciding;
+      return results.includes(undefined) ? undefined : !deciding;
+    }
+  }
+}
+
+function settledItem(
+  { field, negated, all, values }: CompiledItem,
+  lacks: (field: string) => boolean,
+): boolean | undefined {
+  if (field === undefined) return undefined;
+  const results = values.map((tests) => {
+    const ways = tests.map((test) => {
+      if (test.kind === 'field' && lacks(test.name)) return false;
+      if (!lacks(field)) return undefined;
+      return test.kind === 'null' || (test.kind === 'exists' && !test.wanted);
+    });
+    return ways.includes(true) ? true : ways.includes(undefined) ? undefined : false;
+  });
+  if (negated) return lacks(field) ? false : undefined;
+  const deciding = !all;
+  if (results.includes(deciding)) return deciding;
+  return results.includes(undefined) ? undefined : !deciding;
+}

@@ -1,0 +1,109 @@
+import { limits } from '../../limits.ts';
+import { Check, typeName } from './check.ts';
+import { parseCorrelation } from './correlation/parse-correlation.ts';
+import { readDetection } from './detection.ts';
+import type {
+  CorrelationDocument,
+  FilterDocument,
+  Head,
+  Problem,
+  RuleDocument,
+  SigmaDocument,
+} from './document.ts';
+import { readHead, readLogsource } from './head.ts';
+import { isObject, type JsonObject } from './record.ts';
+import { readYaml, type YamlDocument } from './yaml-text.ts';
+
+/** What a text holds. A broken document has problems, and doesn't stop those beside it. */
+export interface ParsedText {
+  readonly documents: readonly SigmaDocument[];
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The rules, correlations and filters of a text of YAML (Sigma 2.1.0). Any text is taken: what is wrong with it is among
+ * the problems, of which there are at most `limits.maxSigmaProblems`.
+ */
+export function parseSigma(text: string): ParsedText {
+  const documents: SigmaDocument[] = [];
+  const problems: Problem[] = [];
+  const read = readYaml(text);
+  if (read.length === 0) problems.push({ line: 1, field: '', reason: 'holds no document' });
+  for (const document of read) {
+    const result = document.problems.length > 0 ? document.problems : readDocument(document);
+    if (Array.isArray(result)) problems.push(...result);
+    else documents.push(result as SigmaDocument);
+  }
+  return { documents, problems: problems.slice(0, limits.maxSigmaProblems) };
+}
+
+function readDocument(yaml: YamlDocument): SigmaDocument | readonly Problem[] {
+  const { content } = yaml;
+  const check = new Check(yaml.at);
+  if (!isObject(content)) {
+    check.problem([], `is ${typeName(content)}, not a mapping`);
+    return check.problems;
+  }
+  if (content.action !== undefined) check.problem(['action'], sigmaOneAction);
+  const kind = kindOf(content);
+  if (kind === undefined)
+    check.problem([], 'has neither detection, correlation nor filter, or more than one of them');
+  const head = readHead(content, yaml.line, check);
+  const document = kind === undefined ? undefined : readers[kind](content, head, check);
+  return check.problems.length > 0 || document === undefined ? check.problems : document;
+}
+
+const sigmaOneAction =
+  'is of Sigma 1: there, documents of one file shared what the first said; write it in each of them';
+
+const kinds = ['detection', 'correlation', 'filter'] as const;
+type Kind = (typeof kinds)[number];
+
+function kindOf(content: JsonObject): Kind | undefined {
+  const [kind, ...more] = kinds.filter((one) => content[one] !== undefined);
+  return more.length === 0 ? kind : undefined;
+}
+
+/** Each tells all that is wrong, even where the head is. */
+const readers: Readonly<
+  Record<Kind, (content: JsonObject, head: Head | undefined, check: Check) => SigmaDocument | undefined>
+> = { detection: readRule, correlation: readCorrelation, filter: readFilter };
+
+function readRule(content: JsonObject, head: Head | undefined, check: Check): RuleDocument | undefined {
+  const logsource = readLogsource(content.logsource, check);
+  const section = check.required(check.mapping(content.detection, ['detection']), content.detection, [
+    'detection',
+  ]);
+  const detection = section === undefined ? undefined : readDetection(section, ['detection'], [], check);
+  if (head === undefined || logsource === undefined || detection === undefined) return undefined;
+  return { ...head, kind: 'rule', logsource, ...detection };
+}
+
+function readFilter(content: JsonObject, head: Head | undefined, check: Check): FilterDocument | undefined {
+  const logsource = readLogsource(content.logsource, check);
+  const section = check.required(check.mapping(content.filter, ['filter']), content.filter, ['filter']);
+  if (section === undefined) return undefined;
+  const path = ['filter', 'rules'];
+  // `any` is of the specification's next version, and what is written already.
+  const any = section.rules === 'any';
+  const rules = any ? undefined : check.texts(check.required(section.rules, section.rules, path), path, 256);
+  if (rules?.length === 0 && Array.isArray(section.rules)) check.problem(path, 'names no rule');
+  const detection = readDetection(section, ['filter'], ['rules'], check);
+  if (head === undefined || logsource === undefined || detection === undefined) return undefined;
+  return { ...head, kind: 'filter', logsource, rules, ...detection };
+}
+
+function readCorrelation(
+  content: JsonObject,
+  head: Head | undefined,
+  check: Check,
+): CorrelationDocument | undefined {
+  const at = (path: readonly (string | number)[]) => check.at(['correlation', ...path]);
+  const section = parseCorrelation(content.correlation, at, content.generate);
+  if (Array.isArray(section)) {
+    check.problems.push(...(section as readonly Problem[]));
+    return undefined;
+  }
+  if (head === undefined) return undefined;
+  return { ...head, kind: 'correlation', ...(section as Exclude<typeof section, readonly Problem[]>) };
+}

@@ -1,0 +1,92 @@
+import { fold } from '../fold.ts';
+
+/** Disjoint ranges of UTF-16 units in order, first and last of each after each other. */
+export type CharSet = readonly number[];
+
+export const lastUnit = 0xffff;
+
+export const digits: CharSet = [48, 57];
+export const wordUnits: CharSet = [48, 57, 65, 90, 95, 95, 97, 122];
+/** As PCRE's `\s`: tab to carriage return, and space. */
+export const spaces: CharSet = [9, 13, 32, 32];
+export const newline: CharSet = [10, 10];
+
+export function charSet(ranges: readonly (readonly [number, number])[]): CharSet {
+  const sorted = ranges.toSorted(([a], [b]) => a - b);
+  const set: number[] = [];
+  for (const [first, last] of sorted) {
+    const end = set.at(-1);
+    if (end !== undefined && first <= end + 1) set[set.length - 1] = Math.max(end, last);
+    else set.push(first, last);
+  }
+  return set;
+}
+
+export function union(...sets: readonly CharSet[]): CharSet {
+  return charSet(sets.flatMap(rangesOf));
+}
+
+export function negate(set: CharSet): CharSet {
+  const rest: number[] = [];
+  let next = 0;
+  for (const [first, last] of rangesOf(set)) {
+    if (first > next) rest.push(next, first - 1);
+    next = last + 1;
+  }
+  if (next <= lastUnit) rest.push(next, lastUnit);
+  return rest;
+}
+
+export function has(set: CharSet, unit: number): boolean {
+  for (let at = 0; at < set.length; at += 2) if (unit >= set[at]! && unit <= set[at + 1]!) return true;
+  return false;
+}
+
+export function rangesOf(set: CharSet): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (let at = 0; at < set.length; at += 2) ranges.push([set[at]!, set[at + 1]!]);
+  return ranges;
+}
+
+/** With every unit that is the same but for its case. */
+export function withoutCase(set: CharSet): CharSet {
+  const more: [number, number][] = [];
+  for (const group of caseGroups())
+    if (group.some((unit) => has(set, unit)))
+      more.push(...group.map((unit): [number, number] => [unit, unit]));
+  return charSet([...rangesOf(set), ...more]);
+}
+
+/** The one character that all of the set become when case is folded, or undefined. */
+export function foldedUnit(set: CharSet): string | undefined {
+  let folded: string | undefined;
+  let size = 0;
+  for (const [first, last] of rangesOf(set)) {
+    size += last - first + 1;
+    if (size > 8) return undefined;
+    for (let unit = first; unit <= last; unit++) {
+      const one = fold(String.fromCharCode(unit));
+      if (one.length !== 1 || (folded !== undefined && one !== folded)) return undefined;
+      folded = one;
+    }
+  }
+  return folded;
+}
+
+let groups: readonly (readonly number[])[] | undefined;
+
+/** Units that fold to the same: found once, in 10 ms, when the first rule asks for it. */
+function caseGroups(): readonly (readonly number[])[] {
+  if (groups !== undefined) return groups;
+  const byFold = new Map<string, number[]>();
+  for (let unit = 0; unit <= lastUnit; unit++) {
+    const char = String.fromCharCode(unit);
+    const folded = fold(char);
+    if (folded.length !== 1) continue;
+    const group = byFold.get(folded);
+    if (group === undefined) byFold.set(folded, [unit]);
+    else group.push(unit);
+  }
+  groups = [...byFold.values()].filter(({ length }) => length > 1);
+  return groups;
+}

@@ -1,0 +1,79 @@
+import { foldedUnit } from './char-set.ts';
+import type { Regex } from './parse-regex.ts';
+
+/**
+ * Texts of which at least one is in whatever the expression matches, all of them with case folded; undefined where nothing
+ * of the kind is sure. The longest are chosen, so that an index tells most texts apart from those that may match.
+ */
+export function requiredLiterals(tree: Regex): readonly string[] | undefined {
+  const found = inside(tree);
+  const best = better(found.of, found.exact === undefined ? undefined : [found.exact]);
+  return best?.some((text) => text === '') ? undefined : best;
+}
+
+/** `exact` is all that the part can match, but for case. */
+interface Found {
+  readonly exact: string | undefined;
+  readonly of: readonly string[] | undefined;
+}
+
+const maxChoices = 64;
+
+function inside(tree: Regex): Found {
+  switch (tree.kind) {
+    case 'unit':
+      return { exact: foldedUnit(tree.set), of: undefined };
+    case 'assert':
+      return { exact: '', of: undefined };
+    case 'sequence':
+      return sequence(tree.of);
+    case 'choice':
+      return { exact: undefined, of: choice(tree.of) };
+    case 'repeat': {
+      if (tree.min === 0) return { exact: undefined, of: undefined };
+      const { exact, of } = inside(tree.of);
+      if (exact === undefined) return { exact, of };
+      const text = exact.repeat(tree.min);
+      return tree.min === tree.max ? { exact: text, of: undefined } : { exact: undefined, of: [text] };
+    }
+  }
+}
+
+function sequence(parts: readonly Regex[]): Found {
+  let run = '';
+  let all = true;
+  let best: readonly string[] | undefined;
+  for (const part of parts) {
+    const { exact, of } = inside(part);
+    if (exact !== undefined) {
+      run += exact;
+      continue;
+    }
+    all = false;
+    best = better(best, better(of, [run]));
+    run = '';
+  }
+  return all ? { exact: run, of: undefined } : { exact: undefined, of: better(best, [run]) };
+}
+
+function choice(parts: readonly Regex[]): readonly string[] | undefined {
+  const all: string[] = [];
+  for (const part of parts) {
+    const found = requiredLiterals(part);
+    if (found === undefined || all.length + found.length > maxChoices) return undefined;
+    all.push(...found);
+  }
+  return all;
+}
+
+/** The set whose shortest text is longer. */
+function better(
+  a: readonly string[] | undefined,
+  b: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return shortest(b) > shortest(a) ? b : a;
+}
+
+function shortest(texts: readonly string[] | undefined): number {
+  return texts === undefined ? 0 : Math.min(...texts.map(({ length }) => length));
+}

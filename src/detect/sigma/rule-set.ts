@@ -1,0 +1,207 @@
+import { compileRule, type RuleFormula } from './compile-rule.ts';
+import type { CompiledRule } from './compiled-rule.ts';
+import { linkCorrelations } from './correlation/link-correlations.ts';
+import type { LinkedCorrelation, LinkedCorrelations } from './correlation/linked.ts';
+import { keyOf, type Named } from './correlation/references.ts';
+import type {
+  CorrelationDocument,
+  FilterDocument,
+  Problem,
+  RuleDocument,
+  SigmaDocument,
+} from './document.ts';
+import { shown } from './fault.ts';
+import { resolveField } from './fields/field.ts';
+import { type AppliedFilter, applyFilter, filtered } from './filters.ts';
+import type { Placeholders } from './item.ts';
+import { type Asked, KindMatcher } from './kind-matcher.ts';
+import type { Accessor, JsonObject, RecordKind } from './record.ts';
+
+/** A document that is left out, and why. */
+export interface RefusedDocument {
+  readonly document: SigmaDocument;
+  readonly problems: readonly Problem[];
+}
+
+/** Rules as one thread asks them; it keeps state while it matches, and is not for two threads. */
+export interface RuleSet {
+  /** In the order of their documents. */
+  readonly rules: readonly CompiledRule[];
+  readonly refused: readonly RefusedDocument[];
+  /** Each after those that it names. */
+  readonly correlations: readonly LinkedCorrelation[];
+  /** Kinds of record that any rule looks at: others need not come. */
+  readonly kinds: ReadonlySet<RecordKind>;
+  /** Calls back for each rule that matches, in order of rules. The callback MUST NOT match another record. */
+  match(kind: RecordKind, record: JsonObject, found: (rule: CompiledRule) => void): void;
+  /** How records of a kind are asked for a field by any of its names, as feeds of correlations do. */
+  reader(kind: RecordKind, field: string): Accessor;
+}
+
+export interface CompileOptions {
+  /** What `%name%` stands for where a rule says `expand`. */
+  readonly placeholders?: Placeholders;
+  /** False tries every rule of every record: it finds the same, and is what tests hold the index against. */
+  readonly indexed?: boolean;
+}
+
+/**
+ * Compiles documents together: rules, what filters take away from them, and the correlations that name them. A document
+ * that cannot be used here is refused with its reasons and doesn't stop others, except correlations that name it.
+ */
+export function compileRules(
+  documents: readonly SigmaDocument[],
+  { placeholders = new Map(), indexed = true }: CompileOptions = {},
+): RuleSet {
+  const refused = new Map<SigmaDocument, readonly Problem[]>();
+  const formulas = compileEach(documents, refused, placeholders);
+  const filters = applyEach(documents, formulas, refused, placeholders);
+  const linked = link(documents, formulas, refused);
+  const asked = formulas.map(
+    (rule): Asked<CompiledRule> => ({
+      formula: filtered(rule, filters),
+      rule: compiledRule(rule, filters, linked),
+    }),
+  );
+  const matchers = matchersOf(asked, indexed);
+  const readers = new Map<string, Accessor>();
+  return {
+    rules: asked.map(({ rule }) => rule),
+    refused: documents.flatMap((document) => {
+      const problems = refused.get(document);
+      return problems === undefined ? [] : [{ document, problems }];
+    }),
+    correlations: linked.correlations,
+    kinds: new Set(matchers.keys()),
+    match: (kind, record, found) => matchers.get(kind)?.match(record, found),
+    reader: (kind, field) => {
+      const key = `${kind} ${field}`;
+      const known = readers.get(key);
+      if (known !== undefined) return known;
+      const { read } = resolveField(kind, field);
+      if (readers.size < maxReaders) readers.set(key, read);
+      return read;
+    },
+  };
+}
+
+/** Of 50 fields of 200 kinds of record. */
+const maxReaders = 10_000;
+
+type Refused = Map<SigmaDocument, readonly Problem[]>;
+
+function compileEach(
+  documents: readonly SigmaDocument[],
+  refused: Refused,
+  placeholders: Placeholders,
+): RuleFormula[] {
+  const keys = new Set<string>();
+  return documents.flatMap((document) => {
+    if (document.kind !== 'rule') return [];
+    const key = keyOf(document);
+    const compiled = keys.has(key)
+      ? [{ line: document.line, field: 'id', reason: `is ${shown(key)}, as that of a rule before it` }]
+      : compileRule(document, placeholders);
+    keys.add(key);
+    if ('formula' in compiled) return [compiled];
+    refused.set(document, compiled);
+    return [];
+  });
+}
+
+function applyEach(
+  documents: readonly SigmaDocument[],
+  rules: readonly RuleFormula[],
+  refused: Refused,
+  placeholders: Placeholders,
+): AppliedFilter[] {
+  return documents.flatMap((document) => {
+    if (document.kind !== 'filter') return [];
+    const applied = applyFilter(document satisfies FilterDocument, rules, placeholders);
+    if ('formula' in applied) return [applied];
+    refused.set(document, applied);
+    return [];
+  });
+}
+
+/**
+ * Links correlations twice: what a correlation groups by and counts is only known when it is linked, and where it asks a
+ * rule for a field that none of its records has, it must go, and with it those that name it.
+ */
+function link(
+  documents: readonly SigmaDocument[],
+  formulas: readonly RuleFormula[],
+  refused: Refused,
+): LinkedCorrelations {
+  const rules = documents.filter((document): document is RuleDocument => document.kind === 'rule');
+  const correlations = documents.filter(
+    (document): document is CorrelationDocument => document.kind === 'correlation',
+  );
+  const unavailable = new Map<Named, string>();
+  for (const rule of rules) {
+    const [problem] = refused.get(rule) ?? [];
+    if (problem !== undefined) unavailable.set(rule, problem.reason);
+  }
+  const first = linkCorrelations(rules, correlations, unavailable);
+  const unanswered = unansweredFeeds(first, formulas);
+  const linked =
+    unanswered.size === 0
+      ? first
+      : linkCorrelations(rules, correlations, new Map([...unavailable, ...unanswered]));
+  for (const { document, problems } of linked.refused) refused.set(document, problems);
+  return linked;
+}
+
+function unansweredFeeds(linked: LinkedCorrelations, formulas: readonly RuleFormula[]): Map<Named, string> {
+  const byKey = new Map(linked.correlations.map(({ key, document }) => [key, document]));
+  const unanswered = new Map<Named, string>();
+  for (const { document, kinds } of formulas) {
+    for (const { correlation, group, value } of linked.feeds.get(document) ?? []) {
+      const lacking = [...group, ...value].find(
+        (field) => !kinds.some((kind) => resolveField(kind, field).known),
+      );
+      const asking = byKey.get(correlation);
+      if (lacking === undefined || asking === undefined) continue;
+      unanswered.set(
+        asking,
+        `asks for ${shown(lacking)}, which no record of the rule ${shown(document.title)} has`,
+      );
+    }
+  }
+  return unanswered;
+}
+
+function compiledRule(
+  rule: RuleFormula,
+  filters: readonly AppliedFilter[],
+  { silent, feeds }: LinkedCorrelations,
+): CompiledRule {
+  const { document, kinds, missingFields } = rule;
+  return {
+    id: keyOf(document),
+    title: document.title,
+    level: document.level ?? 'medium',
+    logsource: document.logsource,
+    document,
+    kinds,
+    missingFields,
+    filters: filters.filter(({ rules }) => rules.has(rule)).map((filter) => filter.document.title),
+    silent: silent.has(document),
+    feeds: feeds.get(document) ?? [],
+  };
+}
+
+function matchersOf(
+  asked: readonly Asked<CompiledRule>[],
+  indexed: boolean,
+): Map<RecordKind, KindMatcher<CompiledRule>> {
+  const byKind = new Map<RecordKind, Asked<CompiledRule>[]>();
+  for (const one of asked) {
+    for (const kind of one.rule.kinds) {
+      const its = byKind.get(kind);
+      if (its === undefined) byKind.set(kind, [one]);
+      else its.push(one);
+    }
+  }
+  return new Map([...byKind].map(([kind, its]) => [kind, new KindMatcher(kind, its, indexed)]));
+}

@@ -1,0 +1,180 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseAllDocuments,
+} from 'yaml';
+import { limits } from '../../limits.ts';
+import type { Problem } from './document.ts';
+import { shown } from './fault.ts';
+
+/** A place in a document: the keys and indexes that lead there. */
+export type Path = readonly (string | number)[];
+
+/** One document of a text, as plain data. */
+export interface YamlDocument {
+  /** Mappings are objects without a prototype, so that `__proto__` and `constructor` are keys like others. */
+  readonly content: unknown;
+  /** Where it begins, from 1. */
+  readonly line: number;
+  /** The line of what is there, or of the nearest thing above it that is. */
+  readonly at: (path: Path) => number;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The documents of a text of YAML 1.2 (core schema: no dates, no `yes`), separated by `---`. A document that is broken
+ * has problems and spares the others. Aliases are followed as long as what they repeat stays within limits, so that a
+ * few that multiply each other cannot fill the memory. The only file that knows the package.
+ */
+export function readYaml(text: string): readonly YamlDocument[] {
+  if (text.length > limits.maxSigmaTextLength) {
+    const reason = `is longer than ${limits.maxSigmaTextLength} characters`;
+    return [{ content: undefined, line: 1, at: () => 1, problems: [{ line: 1, field: '', reason }] }];
+  }
+  const lines = new LineCounter();
+  // The package's own search for keys that are there twice takes 10 s for a map of 15,000.
+  const parsed = parseAllDocuments(text, {
+    lineCounter: lines,
+    uniqueKeys: false,
+    prettyErrors: false,
+    schema: 'core',
+    version: '1.2',
+  });
+  const documents = Array.isArray(parsed) ? parsed : [];
+  const read = documents.slice(0, limits.maxSigmaDocuments).map((document) => readDocument(document, lines));
+  const next = documents[limits.maxSigmaDocuments];
+  if (next === undefined)
+    return read.filter(({ content, problems }) => content !== null || problems.length > 0);
+  const line = lines.linePos(next.range[0]).line;
+  const reason = `follows ${limits.maxSigmaDocuments} documents of the same text`;
+  return [...read, { content: undefined, line, at: () => line, problems: [{ line, field: '', reason }] }];
+}
+
+function readDocument(document: Document.Parsed, lines: LineCounter): YamlDocument {
+  const lineOf = (offset: number) => Math.max(1, lines.linePos(offset).line);
+  const line = lineOf(document.contents?.range?.[0] ?? document.range[0]);
+  const errors = [...document.errors, ...document.warnings];
+  if (errors.length > 0) {
+    const [first] = errors;
+    const reason = syntax.get(first!.code) ?? 'is not YAML';
+    const problem = { line: lineOf(first!.pos[0]), field: '', reason };
+    return { content: undefined, line, at: () => line, problems: [problem] };
+  }
+  const reader = new Reader(document, lineOf);
+  const content = reader.read(document.contents, [], 0);
+  return {
+    content,
+    line,
+    at: (path) => lineOf(offsetOf(document, path) ?? document.range[0]),
+    problems: reader.problems,
+  };
+}
+
+/** What the package's codes mean, for those that people meet. */
+const syntax: ReadonlyMap<string, string> = new Map([
+  ['BAD_INDENT', 'is indented otherwise than what it belongs to'],
+  ['TAB_AS_INDENT', 'is indented by a tab'],
+  ['MULTILINE_IMPLICIT_KEY', 'is a key over several lines'],
+  ['MISSING_CHAR', 'lacks a character: a colon, a quotation mark or a bracket'],
+  ['BLOCK_AS_IMPLICIT_KEY', 'has a mapping where a key was expected'],
+  ['BAD_DQ_ESCAPE', 'has an escape that YAML does not know in double quotes'],
+  ['BAD_ALIAS', 'has an alias that cannot be'],
+  ['TAG_RESOLVE_FAILED', 'has a tag that says of what type a value is'],
+  ['UNEXPECTED_TOKEN', 'has something where nothing was expected'],
+  ['RESOURCE_EXHAUSTION', 'nests too deep'],
+]);
+
+/** Turns nodes into plain data, within limits. */
+class Reader {
+  readonly problems: Problem[] = [];
+  readonly #document: Document.Parsed;
+  readonly #lineOf: (offset: number) => number;
+  #nodes = 0;
+
+  constructor(document: Document.Parsed, lineOf: (offset: number) => number) {
+    this.#document = document;
+    this.#lineOf = lineOf;
+  }
+
+  read(node: Node | null | undefined, path: Path, depth: number): unknown {
+    if (node === null || node === undefined) return null;
+    if (this.#full) return undefined;
+    if (++this.#nodes > limits.maxSigmaNodes)
+      return this.#problem(
+        node,
+        path,
+        `holds more than ${limits.maxSigmaNodes} values, or repeats them by aliases`,
+      );
+    if (depth > limits.maxSigmaNesting)
+      return this.#problem(node, path, `nests deeper than ${limits.maxSigmaNesting}`);
+    if (isAlias(node)) {
+      const target = node.resolve(this.#document);
+      if (target === undefined)
+        return this.#problem(node, path, `has the alias ${shown(node.source)} of nothing`);
+      return this.read(target, path, depth + 1);
+    }
+    if (isScalar(node)) return this.#scalar(node.value, node, path);
+    if (isSeq(node)) return node.items.map((item, at) => this.read(item as Node, [...path, at], depth + 1));
+    if (!isMap(node)) return this.#problem(node, path, 'is neither a value, a list nor a mapping');
+    const mapping: Record<string, unknown> = Object.create(null);
+    for (const { key, value } of node.items) {
+      if (this.#full) break;
+      const name = isScalar(key) ? this.#scalar(key.value, node, path) : undefined;
+      if (name === undefined || name === null)
+        this.#problem((key as Node | null) ?? node, path, 'has a key that is no text');
+      else if (Object.hasOwn(mapping, String(name)))
+        this.#problem(key as Node, [...path, String(name)], 'is there twice');
+      else mapping[String(name)] = this.read(value as Node, [...path, String(name)], depth + 1);
+    }
+    return mapping;
+  }
+
+  /** Numbers past 2^53 come as BigInt or lose digits: neither is what the rule says. */
+  #scalar(value: unknown, node: Node, path: Path): string | number | boolean | null | undefined {
+    if (typeof value === 'string') return value.toWellFormed();
+    if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+    if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
+    return this.#problem(node, path, 'is a value that is neither text, number, true, false nor null');
+  }
+
+  get #full(): boolean {
+    return this.#nodes > limits.maxSigmaNodes || this.problems.length >= limits.maxSigmaProblems;
+  }
+
+  #problem(node: Node, path: Path, reason: string): undefined {
+    this.problems.push({ line: this.#lineOf(node.range?.[0] ?? 0), field: fieldName(path), reason });
+  }
+}
+
+/** `detection.selection.query|contains`, `tags[2]`. */
+export function fieldName(path: Path): string {
+  return path.reduce<string>((name, part) => {
+    if (typeof part === 'number') return `${name}[${part}]`;
+    const short = part.length > 120 ? `${part.slice(0, 120)}…`.toWellFormed() : part;
+    return name === '' ? short : `${name}.${short}`;
+  }, '');
+}
+
+/** Of keys, the key's own place: what people look for when a line is named. */
+function offsetOf(document: Document.Parsed, path: Path): number | undefined {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range?.[0];
+  for (const part of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isSeq(node) && typeof part === 'number') {
+      node = node.items[part];
+      offset = (node as Node | undefined)?.range?.[0] ?? offset;
+    } else if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
+      if (pair === undefined) return offset;
+      offset = (pair.key as Node).range?.[0] ?? offset;
+      node = pair.value;
+    } else return offset;
+  }
+  return offset;
+}

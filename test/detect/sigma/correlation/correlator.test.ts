@@ -1,0 +1,397 @@
+import { Packr } from 'msgpackr';
+import { describe, expect, it } from 'vitest';
+import type { CorrelationInput } from '../../../../src/detect/sigma/correlation/correlation-input.ts';
+import { correlationLimits } from '../../../../src/detect/sigma/correlation/correlation-limits.ts';
+import { Correlator } from '../../../../src/detect/sigma/correlation/correlator.ts';
+import type { Fired } from '../../../../src/detect/sigma/correlation/fired.ts';
+import { correlation, correlator, input, linked, now } from './given.ts';
+
+const count = (gte: number, more = {}) =>
+  correlation('many', { type: 'event_count', rules: ['aa'], condition: { gte }, ...more });
+const at = (...seconds: number[]) => seconds.map((one) => input('many', 'aa', one));
+const later = now + 1e9;
+const times = (fired: readonly Fired[]) => fired.map(({ how, timestamp }) => [how, (timestamp - now) / 1000]);
+
+describe('what fired tells', () => {
+  it('who, when, how many, which rules and events, and whom it is about', () => {
+    const document = correlation('failed', {
+      type: 'value_count',
+      rules: ['ssh', 'rdp'],
+      'group-by': ['src_ip', 'dst_ip'],
+      condition: { field: 'user', gte: 3 },
+    });
+    const real = correlator([document]);
+    const group = ['10.0.0.1', null];
+    const some = ['root', 'root', 'admin', 'guest'].map((value, i) =>
+      input('failed', i === 0 ? 'rdp' : 'ssh', i, {
+        group,
+        value,
+        event: `e${i}`,
+        ends: { src_ip: '10.0.0.1', i },
+      }),
+    );
+    expect(real.take(some, later)).toEqual([
+      {
+        correlation: 'failed',
+        how: 'begins',
+        group: [
+          { field: 'src_ip', value: '10.0.0.1' },
+          { field: 'dst_ip', value: null },
+        ],
+        timestamp: now + 3000,
+        firstTimestamp: now,
+        count: 4,
+        value: 3,
+        events: ['e0', 'e1', 'e2', 'e3'],
+        ends: { src_ip: '10.0.0.1', i: 3 },
+        rules: ['ssh', 'rdp'],
+      },
+    ]);
+  });
+
+  it('a bounded sample of events that leaves none of the rules out', () => {
+    const document = correlation('pair', { type: 'temporal', rules: ['aa', 'bb'] });
+    const real = correlator([document]);
+    const flood = Array.from({ length: 500 }, (_, i) => input('pair', 'bb', i / 100, { event: `b${i}` }));
+    expect(real.take(flood, later)).toEqual([]);
+    const [fired] = real.take([input('pair', 'aa', 5, { event: 'a' })], later);
+    expect(fired!.events).toHaveLength(correlationLimits.samples);
+    expect(fired!.events.at(-1)).toBe('a');
+  });
+});
+
+describe('windows', () => {
+  it('slide, and have both of their ends', () => {
+    expect(times(correlator([count(3)]).take(at(8, 9, 18), later))).toEqual([['begins', 18]]);
+    expect(times(correlator([count(3)]).take(at(8, 9, 18.001), later))).toEqual([]);
+  });
+
+  it('may end before the newest input, when something comes late', () => {
+    const real = correlator([count(3)]);
+    expect(times(real.take(at(0, 1, 15), later))).toEqual([]);
+    expect(times(real.take(at(6), later))).toEqual([['begins', 6]]);
+  });
+
+  it('that end before the newest input are looked at, while few inputs are newer than the late one', () => {
+    const fired = (lookback: number) => {
+      const real = correlator([count(4)], { lookback });
+      real.take(at(0, 1, 2, 14, 15), later);
+      return times(real.take(at(6), later));
+    };
+    expect([fired(2), fired(1)]).toEqual([[['begins', 6]], []]);
+  });
+
+  it('take in what comes late by a timespan, and count what comes later still', () => {
+    const real = correlator([count(2)]);
+    expect(times(real.take(at(20), later))).toEqual([]);
+    expect(times(real.take(at(9.999), later))).toEqual([]);
+    expect(real.counters.late).toBe(1);
+    expect(times(real.take(at(10), later))).toEqual([['begins', 20]]);
+  });
+
+  it('of one group are not behind for what others have', () => {
+    const real = correlator([count(2)]);
+    const of = (group: string, ...seconds: number[]) =>
+      at(...seconds).map((one) => ({ ...one, group: [group] }));
+    real.take(of('ahead', 15), later);
+    expect(times(real.take(of('behind', 1, 2), later))).toEqual([['begins', 2]]);
+  });
+
+  it('take inputs ahead of the clock as of now', () => {
+    const real = correlator([count(2)]);
+    const lead = correlationLimits.leadMs / 1000;
+    expect(times(real.take(at(lead + 1), now))).toEqual([]);
+    expect(times(real.take(at(1, Number.NaN), now))).toEqual([['begins', 0]]);
+    expect(real.counters.ahead).toBe(2);
+  });
+});
+
+describe('what goes on', () => {
+  it('is told when it has doubled, and as new when a timespan has passed', () => {
+    const real = correlator([count(5)]);
+    const everySecond = at(...Array.from({ length: 1000 }, (_, i) => i / 10));
+    const fired = real.take(everySecond, later);
+    expect(times(fired).slice(0, 6)).toEqual([
+      ['begins', 0.4],
+      ['grows', 0.9],
+      ['grows', 1.9],
+      ['grows', 3.9],
+      ['grows', 7.9],
+      ['begins', 10.5],
+    ]);
+    expect(fired.slice(0, 5).map((one) => one.count)).toEqual([5, 10, 20, 40, 80]);
+    expect(fired.slice(0, 5).every((one) => one.firstTimestamp === now)).toBe(true);
+    expect(fired.length).toBeLessThan(60);
+  });
+
+  it('fires 1 + log2(n) times at the most for n inputs in a timespan', () => {
+    const real = correlator([count(1)]);
+    const fired = real.take(at(...Array.from({ length: 65_536 }, (_, i) => i / 10_000)), later);
+    expect(fired.length).toBe(17);
+    expect(fired.at(-1)!.count).toBe(65_536);
+  });
+});
+
+describe('groups', () => {
+  it('are told apart by all values, of which some may be missing', () => {
+    const real = correlator([count(2, { 'group-by': ['host', 'user'] })]);
+    const groups = [
+      ['h', 'u'],
+      ['h', null],
+      ['h', ''],
+      ['h', 'null'],
+      [null, 'h'],
+      ['h","u', ''],
+      ['h', '","u'],
+    ];
+    const once = groups.map((group, i) => ({ ...at(i / 10)[0]!, group }));
+    expect(real.take(once, later)).toEqual([]);
+    const twice = real.take(once, later);
+    expect(twice.map(({ group }) => group.map(({ value }) => value))).toEqual(groups);
+  });
+
+  it('are none where all values are missing', () => {
+    const real = correlator([count(1, { 'group-by': ['host', 'user'] })]);
+    expect(real.take([{ ...at(1)[0]!, group: [null, null] }], later)).toEqual([]);
+    expect(real.counters.ungrouped).toBe(1);
+  });
+
+  it('are one where no field is named', () => {
+    const real = correlator([count(2, { 'group-by': [] })]);
+    const some = at(1, 2).map((one) => ({ ...one, group: [] }));
+    expect(real.take(some, later).map(({ group }) => group)).toEqual([[]]);
+  });
+
+  it('may have any value, however evil', () => {
+    const long = 'x'.repeat(1_000_000);
+    const values = ['__proto__', 'constructor', 'toString', '', '\u0000', '\ud800', long, `${long}y`];
+    const real = correlator([count(2)]);
+    const once = values.map((value, i) => ({ ...at(i / 10)[0]!, group: [value], carried: [] }));
+    expect(real.take(once, later)).toEqual([]);
+    const fired = real.take(once, later);
+    expect(fired.map(({ group }) => group[0]!.value).slice(0, 6)).toEqual(values.slice(0, 6));
+    expect(fired).toHaveLength(values.length);
+    expect(fired.every(({ group }) => group[0]!.value!.length <= correlationLimits.valueLength)).toBe(true);
+    expect(JSON.stringify(real.state()).length).toBeLessThan(10_000);
+  });
+});
+
+describe('values', () => {
+  it('that are missing or no numbers are counted as that', () => {
+    const document = correlation('sum', {
+      type: 'value_sum',
+      rules: ['aa'],
+      condition: { field: 'bytes', gt: 10 },
+    });
+    const real = correlator([document]);
+    const of = (value: string | null, i: number) => input('sum', 'aa', i, { value });
+    const fired = real.take([null, '', 'many', 'NaN', 'Infinity', '0x5', '6.5'].map(of), later);
+    expect(fired.map(({ value, count }) => [value, count])).toEqual([[11.5, 2]]);
+    expect(real.counters.valueless).toBe(5);
+  });
+
+  it("that are rare among the group's fire value_percentile without a percentile", () => {
+    const document = correlation('rare', {
+      type: 'value_percentile',
+      rules: ['aa'],
+      timespan: '24h',
+      condition: { field: 'image', lte: 1 },
+    });
+    const real = correlator([document]);
+    const usual = Array.from({ length: 99 }, (_, i) => input('rare', 'aa', i, { value: `usual${i % 3}` }));
+    expect(real.take(usual, later)).toEqual([]);
+    expect(real.take([input('rare', 'aa', 100, { value: 'odd' })], later)).toMatchObject([
+      { value: 1, count: 100 },
+    ]);
+  });
+
+  it('add up to the same when there are too many to keep one by one', () => {
+    const section = { rules: ['aa'], timespan: '1h' };
+    const documents = [
+      correlation('sum', { ...section, type: 'value_sum', condition: { field: 'x', gte: 99_999 } }),
+      correlation('average', { ...section, type: 'value_avg', condition: { field: 'x', gt: 9.9 } }),
+      correlation('exactly', { ...section, type: 'event_count', condition: { eq: 99_999 } }),
+    ];
+    const real = correlator(documents);
+    const some = documents.map(({ title }) =>
+      real.take(
+        Array.from({ length: 99_999 }, (_, i) => input(title, 'aa', i / 100, { value: '1' })),
+        later,
+      ),
+    );
+    expect(some.map((fired) => fired.map(({ value }) => value))).toEqual([[99_999], [], [99_999]]);
+    expect(
+      real.state().correlations.every(({ groups }) => groups[0]!.times.length <= correlationLimits.entries),
+    ).toBe(true);
+  });
+
+  it('that are repeated push none of the others out', () => {
+    const document = correlation('ports', {
+      type: 'value_count',
+      rules: ['aa'],
+      timespan: '1h',
+      condition: { field: 'port', gte: 20 },
+    });
+    const real = correlator([document]);
+    const ports = Array.from({ length: 20 }, (_, i) => i * 10_000);
+    const some = Array.from({ length: 200_000 }, (_, i) =>
+      input('ports', 'aa', i / 100, { value: String(ports.includes(i) ? i : 443) }),
+    );
+    expect(real.take(some, later)).toMatchObject([{ timestamp: now + 1.8e6, count: 180_001, value: 20 }]);
+  });
+});
+
+describe('temporal correlations', () => {
+  const pair = (type: string, more = {}) => correlation('pair', { type, rules: ['aa', 'bb'], ...more });
+  const of = (...some: [string, number][]) => some.map(([rule, seconds]) => input('pair', rule, seconds));
+
+  it('want all rules within the timespan, and temporal_ordered in their order', () => {
+    expect(times(correlator([pair('temporal')]).take(of(['bb', 1], ['aa', 2]), later))).toEqual([
+      ['begins', 2],
+    ]);
+    expect(times(correlator([pair('temporal')]).take(of(['bb', 1], ['aa', 12]), later))).toEqual([]);
+    expect(times(correlator([pair('temporal_ordered')]).take(of(['bb', 1], ['aa', 2]), later))).toEqual([]);
+    expect(times(correlator([pair('temporal_ordered')]).take(of(['aa', 1], ['bb', 2]), later))).toEqual([
+      ['begins', 2],
+    ]);
+  });
+
+  it('see no order in what is at the same time', () => {
+    expect(times(correlator([pair('temporal_ordered')]).take(of(['aa', 1], ['bb', 1]), later))).toEqual([]);
+  });
+
+  it('look back for what must not be there', () => {
+    const document = pair('temporal', { condition: 'aa and not bb' });
+    expect(times(correlator([document]).take(of(['bb', 1], ['aa', 2]), later))).toEqual([]);
+    expect(times(correlator([document]).take(of(['aa', 2], ['bb', 3]), later))).toEqual([['begins', 2]]);
+    expect(times(correlator([document]).take(of(['bb', 1], ['aa', 11.5]), later))).toEqual([
+      ['begins', 11.5],
+    ]);
+  });
+
+  it.each(['temporal', 'temporal_ordered'])('%s: a flood of one rule hides no other', (type) => {
+    const real = correlator([pair(type)]);
+    const flood = Array.from({ length: 5000 }, (_, i): [string, number] => ['aa', 1 + i / 1000]);
+    const fired = times(real.take(of(['bb', 0.5], ...flood, ['bb', 7]), later));
+    expect(fired.filter(([how]) => how === 'begins')).toEqual([['begins', type === 'temporal' ? 1 : 7]]);
+  });
+
+  it('chain: many failures, then a success of the same user, as in the specification', () => {
+    const documents = [
+      correlation('broken_in', {
+        type: 'temporal_ordered',
+        rules: ['failing', 'success'],
+        'group-by': ['user'],
+      }),
+      correlation('failing', {
+        type: 'event_count',
+        rules: ['failure'],
+        'group-by': ['computer'],
+        condition: { gte: 10 },
+      }),
+    ];
+    const real = correlator(documents);
+    const failure = (seconds: number): CorrelationInput =>
+      input('failing', 'failure', seconds, { group: ['pc'], carried: ['mallory'], event: `f${seconds}` });
+    const success = (seconds: number) =>
+      input('broken_in', 'success', seconds, { group: ['mallory'], event: 's' });
+    const tries = Array.from({ length: 30 }, (_, i) => failure(i));
+    expect(real.take([...tries.slice(0, 9), success(8.5)], later)).toEqual([]);
+    // The failures go on for longer than the timespan: what counts is that they are many when it succeeds.
+    const fired = real.take([...tries.slice(9), success(29.5)], later);
+    expect(fired).toMatchObject([
+      { correlation: 'broken_in', how: 'begins', timestamp: now + 29_500, rules: ['failing', 'success'] },
+    ]);
+    expect(fired[0]!.group).toEqual([{ field: 'user', value: 'mallory' }]);
+    expect(fired[0]!.events.at(-1)).toBe('s');
+  });
+
+  it('count of counts: each beginning is one', () => {
+    const documents = [
+      correlation('hosts', {
+        type: 'value_count',
+        rules: ['many'],
+        'group-by': [],
+        condition: { field: 'host', gte: 3 },
+      }),
+      count(2, { generate: true }),
+    ];
+    const real = correlator(documents);
+    const of = (group: string, ...seconds: number[]) =>
+      at(...seconds).map((one) => ({ ...one, group: [group] }));
+    expect(real.take([...of('a', 0, 1, 2, 3), ...of('b', 1, 2, 3, 4), ...of('c', 5)], later)).toEqual([]);
+    expect(real.take(of('c', 6), later)).toMatchObject([{ correlation: 'hosts', value: 3, count: 3 }]);
+  });
+});
+
+describe('room', () => {
+  it('is left for the groups touched last, and forgotten ones are counted', () => {
+    const real = correlator([count(2)], { groups: 100 });
+    const of = (i: number, seconds: number) => ({ ...at(seconds)[0]!, group: [`g${i}`] });
+    const flood = Array.from({ length: 1000 }, (_, i) => of(i, 1));
+    real.take(flood, later);
+    expect([real.size, real.counters.forgotten]).toEqual([100, 900]);
+    expect(real.take([of(999, 2), of(0, 2)], later)).toMatchObject([{ group: [{ value: 'g999' }] }]);
+  });
+
+  it('is given back by groups of which nothing counts any more', () => {
+    const real = correlator([count(2)]);
+    real.take(
+      Array.from({ length: 1000 }, (_, i) => ({ ...at(1)[0]!, group: [`g${i}`] })),
+      later,
+    );
+    real.take(at(21.001), later);
+    expect([real.size, real.counters.forgotten]).toEqual([1, 0]);
+  });
+
+  it('is bounded over all correlations, and taken from the one with most of it', () => {
+    const documents = [
+      count(50),
+      correlation('few', { type: 'event_count', rules: ['aa'], condition: { gte: 2 } }),
+    ];
+    const real = correlator(documents, { units: 5000 });
+    real.take([input('few', 'aa', 0)], later);
+    real.take(
+      Array.from({ length: 5000 }, (_, i) => ({ ...at(1 + i / 1000)[0]!, group: [`g${i % 500}`] })),
+      later,
+    );
+    expect(real.counters.forgotten).toBeGreaterThan(300);
+    expect(real.size).toBeLessThan(5000 / 32);
+    expect(real.take([input('few', 'aa', 1)], later)).toHaveLength(1);
+  });
+});
+
+describe('state', () => {
+  it('goes through msgpack', () => {
+    const real = correlator([count(3)]);
+    real.take(at(1, 2), later);
+    const packr = new Packr();
+    const restarted = correlator([count(3)]);
+    restarted.restore(packr.unpack(packr.pack(real.state())));
+    expect(times(restarted.take(at(3), later))).toEqual([['begins', 3]]);
+  });
+
+  it('keeps what belongs to correlations that did not change', () => {
+    const other = (gte: number) =>
+      correlation('other', { type: 'event_count', rules: ['bb'], condition: { gte } });
+    const real = correlator([count(3), other(3)]);
+    real.take([...at(1, 2), input('other', 'bb', 1), input('other', 'bb', 2)], later);
+    const changed = correlator([count(3, { generate: true }), other(2)]);
+    expect(changed.restore(real.state())).toEqual({ kept: 1, dropped: 1 });
+    const fired = changed.take([...at(3), input('other', 'bb', 3)], later);
+    expect(fired.map((one) => one.correlation)).toEqual(['many']);
+  });
+
+  it('of another layout is dropped', () => {
+    const real = correlator([count(3)]);
+    real.take(at(1, 2), later);
+    expect(correlator([count(3)]).restore({ ...real.state(), version: 0 })).toEqual({ kept: 0, dropped: 1 });
+  });
+});
+
+it('inputs for what is not known are counted', () => {
+  const real = new Correlator(linked(count(2)).correlations);
+  const strange = [input('gone', 'aa', 1), input('many', 'bb', 1), { ...at(1)[0]!, group: ['a', 'b'] }];
+  expect(real.take(strange, later)).toEqual([]);
+  expect(real.counters.unknown).toBe(3);
+});

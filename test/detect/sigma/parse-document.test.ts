@@ -1,0 +1,264 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseSigma } from '../../../src/detect/sigma/parse-document.ts';
+import { limits } from '../../../src/limits.ts';
+
+const sound = `title: A rule
+id: 545a5da6-f103-4919-a519-e9aec1026ee4
+status: test
+level: high
+date: 2017-05-09
+tags:
+  - attack.t1211
+logsource:
+  category: dns
+detection:
+  selection:
+    query|endswith: '.example'
+  condition: selection
+`;
+
+const problemsOf = (text: string) =>
+  parseSigma(text).problems.map(({ line, field, reason }) => `${line} ${field}: ${reason}`);
+const changed = (from: string, to: string) => {
+  expect(sound).toContain(from);
+  return sound.replace(from, to);
+};
+
+it('gives a rule as it is written, and the lines of its items', () => {
+  const { documents, problems } = parseSigma(sound);
+  expect(problems).toEqual([]);
+  expect(documents).toEqual([
+    {
+      kind: 'rule',
+      line: 1,
+      title: 'A rule',
+      id: '545a5da6-f103-4919-a519-e9aec1026ee4',
+      status: 'test',
+      level: 'high',
+      tags: ['attack.t1211'],
+      references: [],
+      falsepositives: [],
+      logsource: { category: 'dns' },
+      searches: new Map([
+        [
+          'selection',
+          { alternatives: [[{ field: 'query', modifiers: ['endswith'], values: ['.example'], line: 12 }]] },
+        ],
+      ]),
+      conditions: ['selection'],
+    },
+  ]);
+});
+
+describe('names the line and the field of what is wrong', () => {
+  it.each([
+    ['title: A rule\n', '', /^1 title: is missing/],
+    ['title: A rule', `title: ${'x'.repeat(257)}`, /^1 title: is longer than 256/],
+    ['title: A rule', 'title: [a]', /^1 title: is a list/],
+    ['545a5da6-', '545a5da6', /^2 id: .*not a UUID/],
+    ['status: test', 'status: good', /^3 status: is 'good', not one of stable/],
+    ['level: high', 'level: urgent', /^4 level:/],
+    ['2017-05-09', '2017/05/09', /^5 date:.*YYYY-MM-DD/],
+    ['2017-05-09', '2017-02-30', /^5 date: is a day that is in no calendar/],
+    ['attack.t1211', 'Attack.T1211', /^7 tags\[0\]: is not of the form/],
+    ['  - attack.t1211', '  - a.b\n  - a.b', /^8 tags\[1\]: is in the list twice/],
+    ['logsource:\n  category: dns\n', '', /^1 logsource: is missing/],
+    ['logsource:\n  category: dns', 'logsource: dns', /^8 logsource: is a text, not a mapping/],
+    ['category: dns', 'category: 5', /^9 logsource.category: is the number 5, not a text/],
+    ['  condition: selection\n', '', /^10 detection.condition: is missing/],
+    [
+      'condition: selection',
+      'condition: selektion',
+      /^13 detection.condition: names 'selektion', which is no search identifier \(at character 1\)/,
+    ],
+    ['condition: selection', 'condition: [selection, "1 of x*"]', /^13 detection.condition\[1\]: has 'x\*'/],
+    ['condition: selection', 'condition: selection | count() > 5', /^13 .*correlation rule/],
+    [
+      '  condition: selection',
+      '  timeframe: 5m\n  condition: selection',
+      /^13 detection.timeframe: .*correlation rule/,
+    ],
+    [
+      '  condition: selection',
+      '  more:\n    a: b\n  condition: selection',
+      /^13 detection.more: is a search that no condition names/,
+    ],
+    [
+      `query|endswith: '.example'`,
+      'query|ends: x',
+      /^12 detection.selection.query\|ends: has the modifier 'ends', which is none/,
+    ],
+    [`query|endswith: '.example'`, 'query: []', /^12 .*is an empty list/],
+    [`query|endswith: '.example'`, 'query: [a, [b]]', /^12 .*query\[1\]: is a list/],
+    [`query|endswith: '.example'`, 'query: {a: b}', /^12 .*is a mapping, not a text/],
+    [
+      `query|endswith: '.example'`,
+      `query: ${'x'.repeat(limits.maxSigmaValueLength + 1)}`,
+      /longer than 4096/,
+    ],
+    [
+      `selection:\n    query|endswith: '.example'`,
+      'selection: {}',
+      /^11 detection.selection: is an empty mapping/,
+    ],
+    [
+      `selection:\n    query|endswith: '.example'`,
+      'selection: []',
+      /^11 detection.selection: is an empty list/,
+    ],
+    [
+      `selection:\n    query|endswith: '.example'`,
+      'selection: word',
+      /^11 detection.selection: is a text, not a mapping/,
+    ],
+    [`selection:\n    query|endswith: '.example'`, 'selection:', /^11 detection.selection: is empty/],
+    [
+      `selection:\n    query|endswith: '.example'`,
+      'selection: [a, null]',
+      /^11 detection.selection\[1\]: is empty/,
+    ],
+    ['title: A rule', 'title: A rule\ntitle: B', /^2 title: is there twice/],
+    ['title: A rule', 'action: global\ntitle: A rule', /^1 action: is of Sigma 1/],
+    [
+      'title: A rule',
+      'title: A rule\nfilter: {}',
+      /^1 : has neither detection, correlation nor filter, or more/,
+    ],
+    ['title: A rule', 'title: "A rule', /is not YAML|lacks a character|key over several/],
+    [
+      'title: A rule',
+      'related:\n  - {id: x, type: y}\ntitle: A rule',
+      /^2 related\[0\].id: is 'x', not a UUID/,
+    ],
+    ['title: A rule', 'title: !!binary aGk=', /^1 title: is a value that is neither/],
+    ['title: A rule', 'title: *nothing', /^1 /],
+  ])('%j instead: %j', (from, to, expected) => {
+    const problems = problemsOf(changed(from, to));
+    expect(problems[0]).toMatch(expected);
+  });
+});
+
+it('a broken document spares those beside it', () => {
+  const { documents, problems } = parseSigma(
+    `${sound}---\ntitle: [\n---\n${sound}---\n---\ntitle: no more\n`,
+  );
+  expect(documents.map(({ line }) => line)).toEqual([1, 17]);
+  expect(problems.map(({ line }) => line)).toEqual([16, 32, 32].slice(0, problems.length));
+});
+
+it('a text without a document is a problem', () => {
+  for (const text of ['', '\n', '# nothing\n', '---\n'])
+    expect(problemsOf(text)).toEqual(['1 : holds no document']);
+  expect(problemsOf('just text')).toEqual(['1 : is a text, not a mapping']);
+});
+
+describe('filters', () => {
+  const filter = `title: F
+logsource: {category: dns}
+filter:
+  rules: [some_rule]
+  selection: {query: x}
+  condition: selection
+`;
+  it('name rules, or any', () => {
+    expect(parseSigma(filter).documents).toMatchObject([{ kind: 'filter', rules: ['some_rule'] }]);
+    const [any] = parseSigma(filter.replace('[some_rule]', 'any')).documents;
+    expect(any).toMatchObject({ kind: 'filter', rules: undefined });
+  });
+  it.each([
+    ['  rules: [some_rule]\n', '', /^3 filter.rules: is missing/],
+    ['[some_rule]', '[]', /^4 filter.rules: names no rule/],
+    ['[some_rule]', 'some_rule', /^4 filter.rules: is a text, not a list/],
+    ['  selection: {query: x}\n', '', /^3 filter: has no search identifier/],
+  ])('%j instead: %j', (from, to, expected) => {
+    expect(problemsOf(filter.replace(from, to))[0]).toMatch(expected);
+  });
+});
+
+describe('texts that want too much', () => {
+  it('aliases that multiply each other', () => {
+    const levels = Array.from(
+      { length: 9 },
+      (_, at) =>
+        `a${at}: &a${at} [${Array(9)
+          .fill(at === 0 ? 'x' : `*a${at - 1}`)
+          .join(', ')}]`,
+    );
+    expect(problemsOf(levels.join('\n'))[0]).toMatch(/more than 20000 values/);
+  });
+  it('an alias of itself', () => {
+    expect(problemsOf('a: &a [*a]')[0]).toMatch(/nests deeper|alias/);
+  });
+  it('nesting', () => {
+    expect(problemsOf(`a: ${'['.repeat(100)}${']'.repeat(100)}`)[0]).toMatch(/nests deeper than 16/);
+    expect(problemsOf('['.repeat(20_000)).length).toBe(1);
+  });
+  it('length', () => {
+    expect(problemsOf('x'.repeat(limits.maxSigmaTextLength + 1))).toEqual([
+      '1 : is longer than 131072 characters',
+    ]);
+  });
+  it('many keys, values and documents', () => {
+    const keys = Array.from({ length: 10_500 }, (_, at) => `${at}: [1]`).join('\n');
+    expect(problemsOf(`title: x\n${keys}`)[0]).toMatch(/more than 20000 values|neither detection/);
+    const documents = '---\na: b\n'.repeat(limits.maxSigmaDocuments + 1);
+    expect(parseSigma(documents).problems.length).toBe(limits.maxSigmaProblems);
+  });
+});
+
+it.each([
+  ['of the document', 'generate: true', true],
+  ['of the section', '  generate: true', true],
+  ['missing', '', false],
+])('generate %s', (_, line, generate) => {
+  const text = `title: many\ncorrelation:\n  type: event_count\n  rules: [one]\n  group-by: [src_ip]\n  timespan: 1m\n  condition: {gte: 2}\n${line}\n`;
+  expect(parseSigma(text)).toMatchObject({ problems: [], documents: [{ generate }] });
+});
+
+it('takes any text: documents or problems', () => {
+  const lines = sound.split('\n');
+  const piece = fc.oneof(
+    fc.constantFrom(...lines),
+    fc.constantFrom(
+      '---',
+      'condition: not',
+      '  - x',
+      '&a',
+      '*a',
+      'correlation:',
+      'filter:',
+      '  rules: any',
+      '? x',
+      '!!map',
+      '|',
+      '>',
+      '\t',
+      "'",
+      '"',
+      '{',
+      ']',
+      '  __proto__: x',
+      '    constructor|re: (a',
+    ),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.array(piece).map((parts) => parts.join('\n')),
+        fc.json(),
+      ),
+      (text) => {
+        const { documents, problems } = parseSigma(text);
+        expect(documents.length + problems.length).toBeGreaterThan(0);
+        for (const { line, reason } of problems) {
+          expect(line).toBeGreaterThanOrEqual(1);
+          expect(reason).not.toBe('');
+        }
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { compiled, matches, type Rule, reasonsOf } from './rules.ts';
+
+const dns = { category: 'dns' };
+const tunnel: Rule = {
+  title: 'Tunnel',
+  name: 'tunnel',
+  level: 'high',
+  logsource: dns,
+  detection: { s: { query: '*.evil.example' }, condition: 's' },
+};
+const txt: Rule = {
+  title: 'Text',
+  id: '545a5da6-f103-4919-a519-e9aec1026ee4',
+  logsource: dns,
+  detection: { s: { record_type: 'TXT' }, condition: 's' },
+};
+const filter = (rules: unknown, condition = 's', more: Rule = {}): Rule => ({
+  title: 'Ours',
+  logsource: dns,
+  filter: { rules, s: { src_ip: '10.0.0.53' }, condition },
+  ...more,
+});
+
+const record = { query: 'x.evil.example', qtype_name: 'TXT' };
+
+it('tells rules in their order, with what is known of them', () => {
+  const set = compiled([txt, tunnel]);
+  expect(matches(set, 'zeek.dns', record)).toEqual(['Text', 'Tunnel']);
+  expect(set.rules.map(({ id, level }) => [id, level])).toEqual([
+    ['545a5da6-f103-4919-a519-e9aec1026ee4', 'medium'],
+    ['tunnel', 'high'],
+  ]);
+  expect([...set.kinds]).toEqual(['zeek.dns', 'suricata.dns', 'candor.dns_event']);
+  expect(matches(set, 'zeek.conn', record)).toEqual([]);
+  expect(matches(set, 'constructor', record)).toEqual([]);
+});
+
+describe('filters', () => {
+  it.each([
+    ['named rules', filter(['tunnel']), ['Text']],
+    ['rules by id', filter(['545a5da6-f103-4919-a519-e9aec1026ee4']), ['Tunnel']],
+    ['any', filter('any'), []],
+    ["as pySigma's are written", filter('any', 'not s'), []],
+  ])('take away from %s', (_, one, left) => {
+    const set = compiled([txt, tunnel, one]);
+    expect(set.refused).toEqual([]);
+    expect(matches(set, 'zeek.dns', { ...record, 'id.orig_h': '10.0.0.53' })).toEqual(left);
+    expect(matches(set, 'zeek.dns', { ...record, 'id.orig_h': '10.0.0.54' })).toEqual(['Text', 'Tunnel']);
+  });
+
+  it('are told with the rules', () => {
+    expect(compiled([tunnel, filter(['tunnel'])]).rules[0]!.filters).toEqual(['Ours']);
+  });
+
+  it.each([
+    ['of no rule', filter(['other']), /names no rule that is there/],
+    [
+      'of another log source',
+      filter('any', 's', { logsource: { category: 'proxy' } }),
+      /that of none of its rules/,
+    ],
+  ])('%s are refused', (_, one, reason) => {
+    const set = compiled([tunnel, one]);
+    expect(set.refused.map(({ problems }) => problems[0]!.reason)).toEqual([expect.stringMatching(reason)]);
+    expect(set.rules.length).toBe(1);
+  });
+});
+
+describe('a rule is refused', () => {
+  const rule = (logsource: unknown, search: unknown, condition = 's'): Rule => ({
+    title: 'R',
+    logsource,
+    detection: { s: search, condition },
+  });
+  it.each([
+    [
+      'that asks for a field that none of its records has',
+      rule(dns, { Image: 'x' }),
+      /asks for 'Image', which records of zeek.dns/,
+    ],
+    ['that cannot match without one', rule(dns, { query: 'x', Image: 'y' }), /'Image'/],
+    ['that would match all for want of one', rule(dns, { Image: 'y' }, 'not s'), /'Image'/],
+    [
+      'of a host whose exception no sensor sees',
+      {
+        title: 'W',
+        logsource: { product: 'windows', category: 'dns_query' },
+        detection: { s: { QueryName: 'x' }, f: { Image: 'y' }, condition: 's and not f' },
+      },
+      /'Image'/,
+    ],
+    ['that says so itself', { ...tunnel, status: 'unsupported' }, /cannot be used as it is/],
+    ['of no sensor', rule({ product: 'windows', category: 'process_creation' }, { a: 'b' }), /'windows'/],
+  ])('%s', (_, one, reason) => {
+    expect(reasonsOf(one)).toEqual([expect.stringMatching(reason)]);
+  });
+
+  it('that has the id of another', () => {
+    const set = compiled([txt, { ...tunnel, id: txt.id }]);
+    expect(set.rules.map(({ title }) => title)).toEqual(['Text']);
+    expect(set.refused[0]!.problems).toMatchObject([
+      { field: 'id', reason: expect.stringMatching(/rule before it/) },
+    ]);
+  });
+});
+
+it('a field that is missing in an exception only is told, and the rule is asked', () => {
+  const rule = {
+    title: 'R',
+    logsource: dns,
+    detection: { s: { query: 'x' }, f: { Image: 'y' }, condition: 's and not f' },
+  };
+  const set = compiled([rule]);
+  expect(set.rules[0]!.missingFields).toEqual(['Image']);
+  expect(matches(set, 'zeek.dns', { query: 'X' })).toEqual(['R']);
+});
+
+it('rules of hosts are asked of what sensors see, where that has all they ask for', () => {
+  const set = compiled([
+    {
+      title: 'W',
+      logsource: { product: 'windows', category: 'dns_query' },
+      detection: { s: { 'QueryName|endswith': '.evil.example' }, condition: 's' },
+    },
+  ]);
+  expect(matches(set, 'suricata.dns', { dns: { rrname: 'a.evil.example' } })).toEqual(['W']);
+});
+
+describe('correlations', () => {
+  const count = (more: Rule): Rule => ({
+    title: 'Many',
+    correlation: {
+      type: 'event_count',
+      rules: ['tunnel'],
+      'group-by': ['src_ip'],
+      timespan: '1m',
+      condition: { gte: 10 },
+      ...more,
+    },
+  });
+
+  it('are fed by their rules, which raise nothing themselves unless they are to', () => {
+    const set = compiled([tunnel, txt, count({})]);
+    expect(set.refused).toEqual([]);
+    expect(set.correlations.map(({ key }) => key)).toEqual(['Many']);
+    expect(set.rules.map(({ silent, feeds }) => [silent, feeds.length])).toEqual([
+      [true, 1],
+      [false, 0],
+    ]);
+    expect(compiled([tunnel, count({ generate: true })]).rules[0]!.silent).toBe(false);
+    expect(set.reader('zeek.dns', set.rules[0]!.feeds[0]!.group[0]!)({ id: { orig_h: '10.0.0.1' } })).toBe(
+      '10.0.0.1',
+    );
+  });
+
+  it('of refused rules, or by fields that no record has, are refused', () => {
+    const broken = { ...tunnel, logsource: { product: 'cisco' } };
+    expect(compiled([broken, count({})]).refused.length).toBe(2);
+    const set = compiled([tunnel, count({ 'group-by': ['Computer'] })]);
+    expect(set.refused.map(({ problems }) => problems[0]!.reason)).toEqual([
+      expect.stringMatching(/'Computer', which no record/),
+    ]);
+    expect(set.rules[0]!.silent).toBe(false);
+  });
+});

@@ -1,0 +1,48 @@
+import type { SigmaDocument } from '../../../src/detect/sigma/document.ts';
+import { parseSigma } from '../../../src/detect/sigma/parse-document.ts';
+import type { JsonObject } from '../../../src/detect/sigma/record.ts';
+import { type CompileOptions, compileRules, type RuleSet } from '../../../src/detect/sigma/rule-set.ts';
+
+/** Rules are written as objects: JSON is YAML. */
+export type Rule = Readonly<Record<string, unknown>>;
+
+export function ruleOf(detection: unknown, more: Rule = {}): Rule {
+  return { title: 'Test', logsource: { product: 'zeek', service: 'test' }, detection, ...more };
+}
+
+/** @throws where there is a problem, with all of them */
+export function parsed(...rules: readonly Rule[]): readonly SigmaDocument[] {
+  const { documents, problems } = parseSigma(rules.map((rule) => JSON.stringify(rule)).join('\n---\n'));
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  return documents;
+}
+
+export function compiled(rules: readonly Rule[], options?: CompileOptions): RuleSet {
+  return compileRules(parsed(...rules), options);
+}
+
+/** Titles of the rules that match. */
+export function matches(set: RuleSet, kind: string, record: JsonObject): string[] {
+  const found: string[] = [];
+  set.match(kind, record, ({ title }) => found.push(title));
+  return found;
+}
+
+/** Whether one search matches a record, with and without the index, which must agree. */
+export function holds(search: unknown, record: JsonObject, options?: CompileOptions): boolean {
+  const rules = [ruleOf({ selection: search, condition: 'selection' })];
+  const [indexed, every] = [true, false].map((with_) => {
+    const set = compiled(rules, { ...options, indexed: with_ });
+    if (set.refused.length > 0) throw new Error(JSON.stringify(set.refused[0]!.problems));
+    return matches(set, 'zeek.test', record).length === 1;
+  });
+  if (indexed !== every) throw new Error(`with the index ${indexed}, without ${every}`);
+  return indexed!;
+}
+
+/** Why a rule is refused, by the parser or the compiler. */
+export function reasonsOf(rule: Rule, options?: CompileOptions): string[] {
+  const { documents, problems } = parseSigma(JSON.stringify(rule));
+  const refused = compileRules(documents, options).refused.flatMap((one) => one.problems);
+  return [...problems, ...refused].map(({ reason }) => reason);
+}
