@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { tlsSettings } from './config/part-settings.ts';
 import type { Requirement } from './config/stored-settings.ts';
 import { readTlsFiles } from './http/tls-files.ts';
-import { loadPolicy } from './witness/policy-file.ts';
+import { loadPolicy, PolicyFileError } from './witness/policy-file.ts';
 
 /** What the next start would stumble over, were it stored without a look. */
 export const requirements: readonly Requirement[] = [
@@ -23,7 +23,13 @@ export const requirements: readonly Requirement[] = [
   {
     setting: 'witness.policy',
     check({ 'witness.policy': path }) {
-      if (path !== undefined) loadPolicy(path);
+      try {
+        if (path !== undefined) loadPolicy(path);
+      } catch (error) {
+        // Whoever names the file here need not be one who may read it: the log of a start that fails says more.
+        if (!(error instanceof PolicyFileError)) throw error;
+        throw new Error(error.place);
+      }
     },
   },
 ];

@@ -1,4 +1,4 @@
-import { type Role, roles } from '../contract/resources/principal.ts';
+import { type Role, roles } from '../contract/vocabulary.ts';
 import { ServiceError } from '../errors.ts';
 import type { Actor } from '../store/store.ts';
 

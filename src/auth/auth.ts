@@ -17,6 +17,8 @@ export interface AuthParts {
   readonly tokenKeys: TokenKeys;
   readonly sources: Sources;
   readonly lives?: Lives;
+  /** As `LoginThrottle` takes it. */
+  readonly loginFailuresPerAddress?: number;
   readonly limitReached?: (limit: LimitName) => void;
 }
 
@@ -27,13 +29,14 @@ export function createAuth({
   tokenKeys,
   sources,
   lives = usualLives,
+  loginFailuresPerAddress,
   limitReached = () => undefined,
 }: AuthParts) {
   const tokens = accessTokens(tokenKeys, {
     ...{ issuer: 'candor', audience: 'candor' },
     ttlMs: lives.accessTokenMs,
   });
-  const throttle = new LoginThrottle();
+  const throttle = new LoginThrottle(loginFailuresPerAddress);
   const uses = new TokenUses(writer, limitReached);
   return {
     ...createSignIn({ reader, writer, tokens, throttle, sources, lives }),

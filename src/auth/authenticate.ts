@@ -1,4 +1,4 @@
-import type { Role } from '../contract/resources/principal.ts';
+import type { Role } from '../contract/vocabulary.ts';
 import { ServiceError } from '../errors.ts';
 import type { Token } from '../store/store.ts';
 import { effectiveRoles } from './access.ts';

@@ -46,7 +46,8 @@ const known = new WeakMap<ClientCertificate, readonly string[]>();
 
 /**
  * What a certificate calls its holder: the subject alternative names of the kinds dNSName, uniformResourceIdentifier and
- * rfc822Name; the common names of the subject only where it has none of these (RFC 6125, section 6.4.4). Each is taken
+ * rfc822Name; the common names of the subject only where it has no alternative names of any kind, addresses included
+ * (RFC 6125, section 6.4.4, is as wide; RFC 9525 knows no common names any more). Each is taken
  * whole and letter by letter; DNS names also in lower case (RFC 4343), so that `Sensor-1.Example` is `sensor-1.example`
  * too. A wildcard is nobody's name. Addresses and other kinds name no principal.
  *
@@ -55,8 +56,9 @@ const known = new WeakMap<ClientCertificate, readonly string[]>();
 export function namesOf(certificate: ClientCertificate): readonly string[] {
   const before = known.get(certificate);
   if (before !== undefined) return before;
-  const alternative = alternativeNames(certificate.x509.subjectAltName);
-  const names = alternative.length > 0 ? alternative : commonNames(certificate.x509);
+  const { subjectAltName } = certificate.x509;
+  const names =
+    subjectAltName === undefined ? commonNames(certificate.x509) : alternativeNames(subjectAltName);
   if (names.length > maxNames) throw refused(`has more than ${maxNames} names`);
   known.set(certificate, names);
   return names;
@@ -74,9 +76,8 @@ const kinds: Readonly<Record<string, (value: string) => readonly string[]>> = {
  */
 const altName = /([A-Za-z0-9 ]+):((?:[^",]|"(?:[^"\\]|\\.)*")*)(?:, |$)/y;
 
-function alternativeNames(text: string | undefined): string[] {
+function alternativeNames(text: string): string[] {
   const names: string[] = [];
-  if (text === undefined) return names;
   altName.lastIndex = 0;
   for (let end = 0; end < text.length; end = altName.lastIndex) {
     const [, kind = '', value = ''] = altName.exec(text) ?? [];

@@ -19,7 +19,8 @@ export interface Attempted {
  * together for the rest of their minute.
  *
  * An account may fail more often than an address: else one stranger could keep its owner out for ever. Many strangers
- * together could still, so that addresses from which the account signed in before are not held to its count.
+ * together could still, and one in the same office, or behind the same proxy, everybody there. So an account at an
+ * address from which it signed in before has a count of its own, and is held to neither of the others.
  */
 export class LoginThrottle {
   /** Owned here: start of each slot's minute, and the failures since. */
@@ -28,6 +29,12 @@ export class LoginThrottle {
   /** When each account last signed in from each address, since the start of the process. */
   readonly #signedIn = new Float64Array(slotCount).fill(Number.NEGATIVE_INFINITY);
   readonly #slots = new KeyedSlots();
+  readonly #mostOfAddress: number;
+
+  /** @param mostOfAddress - failures from one address within a minute; 0 for as many as there are */
+  constructor(mostOfAddress: number = limits.maxLoginFailuresPerMinute) {
+    this.#mostOfAddress = mostOfAddress;
+  }
 
   /**
    * Counts an attempt as failed until the function that it returns takes it back, so that attempts at once can't outrun the
@@ -45,8 +52,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Whether a password given for a name from an address is right, as `isRight` finds. Wrong ones count for both; what
-   * could not be checked doesn't.
+   * Whether a password given for a name from an address is right, as `isRight` finds. Wrong ones count for both, or for
+   * the two together where they are known; what could not be checked doesn't.
    *
    * @throws RATE_LIMITED, without asking.
    */
@@ -57,11 +64,10 @@ export class LoginThrottle {
     isRight: () => Promise<boolean>,
   ): Promise<boolean> {
     const group = addressGroup(address);
-    const own = this.#slots.of(`${group} of ${name}`);
-    const byAddress = { subject: `address ${group}`, most: limits.maxLoginFailuresPerMinute };
-    const byName = { subject: `name ${name}`, most: limits.maxAccountLoginFailuresPerMinute };
+    const pair = `${group} of ${name}`;
+    const own = this.#slots.of(pair);
     const isKnown = nowMs - this.#signedIn[own]! < knownForMs;
-    const takeBack = this.begin(isKnown ? [byAddress] : [byAddress, byName], nowMs);
+    const takeBack = this.begin(isKnown ? ownCount(pair) : this.#countsOf(group, name), nowMs);
     try {
       const right = await isRight();
       if (right) {
@@ -73,6 +79,12 @@ export class LoginThrottle {
       takeBack();
       throw error;
     }
+  }
+
+  #countsOf(group: string, name: string): Attempted[] {
+    const byName = { subject: `name ${name}`, most: limits.maxAccountLoginFailuresPerMinute };
+    if (this.#mostOfAddress === 0) return [byName];
+    return [{ subject: `address ${group}`, most: this.#mostOfAddress }, byName];
   }
 
   #requireRoom(slot: number, most: number, nowMs: number): void {
@@ -87,3 +99,7 @@ export class LoginThrottle {
     });
   }
 }
+
+const ownCount = (pair: string): Attempted[] => [
+  { subject: `known ${pair}`, most: limits.maxLoginFailuresPerMinute },
+];

@@ -1,4 +1,4 @@
-import type { Role } from '../contract/resources/principal.ts';
+import type { Role } from '../contract/vocabulary.ts';
 import { invalidField } from '../errors.ts';
 import type { Principal, Token } from '../store/store.ts';
 import { type Caller, holds, requireHeld } from './access.ts';

@@ -2,7 +2,7 @@ import { alikeForm } from '../contract/alike-names.ts';
 import { invalidField } from '../errors.ts';
 
 /** What stands in the log and in the audit log for nobody in particular. */
-const reserved: ReadonlySet<string> = new Set(['system', 'anonymous']);
+const reserved: ReadonlySet<string> = new Set(['system', 'anonymous', 'several'].map(alikeForm));
 
 /**
  * Scripts in modern use (Unicode Standard Annex #31, table 5). The letters of a name are of one of them, so that no
@@ -28,6 +28,12 @@ function isOfOneScript(name: string): boolean {
 }
 
 /**
+ * What is drawn as nothing, though Unicode calls it visible (a Braille pattern without dots, a musical note without a
+ * head, the Khitan filler), and what is put in the place of something that is not there.
+ */
+const blank = /[\u2800\u{1d159}\u{16fe4}\ufffc\ufffd]/u;
+
+/**
  * What a name may not be, with what the caller is told. Names stand in the log, in the audit log and on screens: two
  * that look alike, or one that hides a part of itself, would speak for somebody else. That nobody has a name that
  * looks like this one, the store sees to.
@@ -38,6 +44,10 @@ const faults: readonly { readonly found: (name: string) => boolean; readonly rea
   {
     found: (name) => /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u.test(name),
     reason: 'must have no control or invisible characters',
+  },
+  {
+    found: (name) => blank.test(name),
+    reason: 'must have no characters that show nothing or stand for others',
   },
   { found: (name) => name.normalize('NFC') !== name, reason: 'must be in Unicode normalization form C' },
   { found: (name) => !isOfOneScript(name), reason: 'must have letters of one script only' },

@@ -1,5 +1,5 @@
 import type { PrincipalInput, PrincipalUpdateInput } from '../contract/resources/principal.ts';
-import { invalidField } from '../errors.ts';
+import { invalidField, ServiceError } from '../errors.ts';
 import type { Principal, PrincipalChanged } from '../store/store.ts';
 import { type Caller, requireHeld } from './access.ts';
 import type { IdentityWriter, Sources } from './identities.ts';
@@ -17,7 +17,10 @@ export interface Provision {
   /**
    * Changes what is given. A password is an administrator's reset: all sessions of the principal end.
    *
-   * @throws as `createPrincipal` does, and as `Store.changePrincipal`.
+   * @param principal - as it is now
+   * @param version - what the caller saw, where it says so
+   * @throws as `createPrincipal` does, and as `Store.changePrincipal`; CONFLICT where somebody else changes the principal
+   * meanwhile.
    */
   changePrincipal(
     principal: Principal,
@@ -57,13 +60,22 @@ export function createProvision({
       // A name from before these rules does as long as it stays.
       if (change.name !== undefined && change.name !== principal.name) requireName(change.name);
       requireHeld(by, [...principal.roles, ...(change.roles ?? [])]);
+      // Always by version: what the caller may do was judged by the roles that the principal has in this one.
+      const { version: seen = 1 } = principal;
+      if (version !== undefined && version !== seen)
+        throw new ServiceError(
+          'VERSION_MISMATCH',
+          `principal ${principal.id} has version ${seen}, not ${version}`,
+          { version: seen },
+        );
       const hashed = await hashOf(password, { name: change.name ?? principal.name, kind: principal.kind });
-      return writer.changePrincipal(
-        principal.id,
-        { ...change, ...hashed },
-        by,
-        version === undefined ? {} : { version },
-      );
+      try {
+        return await writer.changePrincipal(principal.id, { ...change, ...hashed }, by, { version: seen });
+      } catch (error) {
+        if (version !== undefined || !(error instanceof ServiceError && error.code === 'VERSION_MISMATCH'))
+          throw error;
+        throw new ServiceError('CONFLICT', `${principal.name} was changed by somebody else meanwhile`);
+      }
     },
   };
 }

@@ -1,6 +1,8 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { type Document, LineCounter, parseDocument, visit } from 'yaml';
 import { limits } from '../limits.ts';
+import { readFile, UnreadableFile } from '../read-file.ts';
+import { repeatedKey } from '../unique-keys.ts';
 import { ConfigError, show } from './config-error.ts';
 import type { Given, GivenSettings } from './given.ts';
 import { isSettingName, type SettingName, settingNames } from './settings.ts';
@@ -92,34 +94,25 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
 }
 
 function readBytes(file: ConfigFile): Pick<ConfigText, 'identity' | 'mode'> & { bytes: Uint8Array } {
-  let descriptor: number;
   try {
-    // A pipe without a writer would be waited for.
-    descriptor = openSync(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { bytes, stat } = readFile(file.path, limits.maxConfigFileBytes);
+    return { bytes, identity: identityOf(stat), mode: Number(stat.mode & 0o777n) };
   } catch (error) {
-    if (!file.named && codeOf(error) === 'ENOENT')
+    if (!(error instanceof UnreadableFile)) throw error;
+    if (!file.named && error.code === 'ENOENT')
       return { bytes: new Uint8Array(), identity: undefined, mode: 0 };
-    throw unusable(file, 'one that cannot be opened', `a readable YAML or JSON file: ${codeOf(error)}`);
-  }
-  try {
-    const stat = fstatSync(descriptor, { bigint: true });
-    if (!stat.isFile()) throw unusable(file, 'something else', 'a regular file');
-    const bytes = new Uint8Array(limits.maxConfigFileBytes + 1);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < bytes.length; length += read)
-      read = readSync(descriptor, bytes, length, bytes.length - length, length);
-    if (length === bytes.length)
-      throw unusable(file, 'a larger file', `at most ${limits.maxConfigFileBytes} bytes`);
-    return {
-      bytes: bytes.subarray(0, length),
-      identity: identityOf(stat),
-      mode: Number(stat.mode & 0o777n),
-    };
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    throw unusable(file, 'one that cannot be read', `a readable YAML or JSON file: ${codeOf(error)}`);
-  } finally {
-    closeSync(descriptor);
+    switch (error.problem) {
+      case 'no_file':
+        throw unusable(file, 'something else', 'a regular file');
+      case 'too_large':
+        throw unusable(file, 'a larger file', `at most ${limits.maxConfigFileBytes} bytes`);
+      case 'unreadable':
+        throw unusable(
+          file,
+          'one that cannot be read',
+          `a readable YAML or JSON file: ${error.code ?? 'unreadable'}`,
+        );
+    }
   }
 }
 
@@ -147,7 +140,7 @@ function parseYaml(file: ConfigFile, text: string): { document: Document; conten
   try {
     document = parseDocument(text, {
       version: '1.2',
-      uniqueKeys: true,
+      uniqueKeys: false,
       stringKeys: true,
       merge: false,
       prettyErrors: false,
@@ -156,6 +149,8 @@ function parseYaml(file: ConfigFile, text: string): { document: Document; conten
     });
     const [problem] = [...document.errors, ...document.warnings];
     if (problem !== undefined) throw broken(problem.code, problem.pos[0]);
+    const repeated = repeatedKey(document);
+    if (repeated !== undefined) throw broken('duplicate_key', repeated);
     if ((document.directives?.yaml.version ?? '1.2') !== '1.2') throw broken('another version of yaml', 0);
     visit(document, {
       Alias(_, { range }) {
@@ -181,8 +176,4 @@ function unusable({ path, named }: ConfigFile, came: string, wanted: string): Co
   return named
     ? new ConfigError('CANDOR_CONFIG', `came ${from} and ${came}, wanted ${wanted}`)
     : new ConfigError('settings file', `came ${came} from ${from}, wanted ${wanted}`);
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unreadable';
 }

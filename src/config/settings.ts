@@ -154,6 +154,12 @@ export const settings = {
     limits.maxRequestsPerSPerPrincipal,
     'requests a second with the credentials of one principal, from wherever; 0 for no such limit',
   ),
+  'limits.login_failures_per_min_per_address': setting(
+    integer(0, 65_535),
+    limits.maxLoginFailuresPerMinute,
+    'wrong passwords a minute from one address or one IPv6 /64, for accounts that never signed in from there; 0 for no ' +
+      'such limit, as behind a proxy',
+  ),
   'metrics.require_auth': setting(
     bool,
     false,

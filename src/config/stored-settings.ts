@@ -20,10 +20,11 @@ export interface StoredSettings {
    * Stores values by setting, all or none; null, or the default, takes one out of the file. Calls take turns, and each
    * reads the file anew: none undoes what another, or an editor, wrote before it. Resolves when the file is flushed.
    *
+   * @param stored - called when the file was written, which it isn't where it holds these values already
    * @throws INVALID_REQUEST with `settings.<name>`; CONFLICT where the file cannot be used or written as it is;
    *   UNAVAILABLE where the disk is full or fails. Then nothing is stored.
    */
-  change(values: Readonly<Record<string, unknown>>): Promise<ConfigResource>;
+  change(values: Readonly<Record<string, unknown>>, stored?: () => void): Promise<ConfigResource>;
 }
 
 /** Something outside the settings that a start with them needs: a file that one of them names. */
@@ -66,11 +67,11 @@ export function openStoredSettings(
 
   return {
     read,
-    async change(values) {
+    async change(values, stored) {
       const changes = readChanges(values, environment);
       const mine = turn.then(() => store(parts, changes));
       turn = mine.catch(() => undefined);
-      await mine;
+      if (await mine) stored?.();
       return read();
     },
   };
@@ -85,14 +86,15 @@ interface Parts {
   readonly requirements: readonly Requirement[];
 }
 
-async function store(parts: Parts, changes: Changes): Promise<void> {
+/** Whether anything was to be written. */
+async function store(parts: Parts, changes: Changes): Promise<boolean> {
   const { file } = parts;
   for (let tries = 0; tries < maxTries; tries++) {
     const before = usable(file);
     const text = editConfig(file, before, changes);
-    if (text === before.text) return;
+    if (text === before.text) return false;
     checkEdited(parts, before, text, changes);
-    if (await writeConfigFile(file, before, text)) return;
+    if (await writeConfigFile(file, before, text)) return true;
   }
   throw new ServiceError('CONFLICT', `${file.path} is being changed by somebody else; nothing was stored`);
 }

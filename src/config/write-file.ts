@@ -1,28 +1,8 @@
 import { realpathSync, statSync } from 'node:fs';
 import { replaceFile } from '../durable-file.ts';
-import { type ErrorCode, ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors.ts';
+import { writeRefusal } from '../write-errors.ts';
 import { type ConfigFile, type ConfigText, identityOf } from './config-file.ts';
-
-/** What the operating system says of a file that cannot be replaced; anything else is a bug. */
-const writeErrors: Readonly<Record<string, ErrorCode>> = {
-  EROFS: 'CONFLICT',
-  EACCES: 'CONFLICT',
-  EPERM: 'CONFLICT',
-  // A file that is mounted by itself cannot be replaced.
-  EBUSY: 'CONFLICT',
-  EXDEV: 'CONFLICT',
-  EISDIR: 'CONFLICT',
-  ENOENT: 'CONFLICT',
-  ENOTDIR: 'CONFLICT',
-  ENAMETOOLONG: 'CONFLICT',
-  ELOOP: 'CONFLICT',
-  ENOSPC: 'UNAVAILABLE',
-  EDQUOT: 'UNAVAILABLE',
-  EFBIG: 'UNAVAILABLE',
-  EIO: 'UNAVAILABLE',
-  EMFILE: 'UNAVAILABLE',
-  ENFILE: 'UNAVAILABLE',
-};
 
 /** The file in the data folder may come to hold secrets. One that CANDOR_CONFIG names keeps the mode that it has. */
 const privateMode = 0o600;
@@ -47,9 +27,9 @@ export async function writeConfigFile(file: ConfigFile, before: ConfigText, text
     return true;
   } catch (error) {
     if (error instanceof ChangedMeanwhile) return false;
-    const { code = '' } = error as NodeJS.ErrnoException;
-    const answer = writeErrors[code];
-    if (answer === undefined) throw error;
-    throw new ServiceError(answer, `nothing was stored: ${file.path} cannot be written (${code})`);
+    const refusal = writeRefusal(error);
+    if (refusal === undefined) throw error;
+    const { code, reason } = refusal;
+    throw new ServiceError(code, `nothing was stored: ${file.path} cannot be written (${reason})`);
   }
 }

@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { readFile, UnreadableFile } from '../read-file.ts';
 
 /** Paths of PEM files. */
 export interface TlsFiles {
@@ -32,7 +33,7 @@ export class TlsFileError extends Error {
   }
 }
 
-/** A thousand certificates; also keeps a path to a device or a log from being read whole. */
+/** A thousand certificates. */
 const maxFileBytes = 2 * 2 ** 20;
 
 /**
@@ -83,12 +84,10 @@ export function stateOf({ cert, key, clientCa }: TlsFiles): string {
 
 function read(path: string): string {
   try {
-    const { size } = statSync(path);
-    if (size > maxFileBytes) throw new TlsFileError(path, `it has ${size} bytes, more than ${maxFileBytes}`);
-    return readFileSync(path, 'utf8');
+    return new TextDecoder().decode(readFile(path, maxFileBytes).bytes);
   } catch (error) {
-    if (error instanceof TlsFileError) throw error;
-    throw new TlsFileError(path, `it cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+    if (!(error instanceof UnreadableFile)) throw error;
+    throw new TlsFileError(path, error.message);
   }
 }
 

@@ -56,6 +56,12 @@ export class PolicyError extends Error {
     this.fault = fault;
     this.line = line;
   }
+
+  /** Line and kind, without anything that the file holds: `line 3: unknown line`. */
+  get place(): string {
+    const kind = this.fault.replaceAll('_', ' ');
+    return this.line === 0 ? kind : `line ${this.line}: ${kind}`;
+  }
 }
 
 /** The policy, or a `PolicyError` for the first line that makes none. */

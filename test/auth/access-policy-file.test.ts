@@ -1,10 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { defaultRules } from '../../src/auth/policy/default-rules.ts';
 import { prepareRulesFile, readRulesFile } from '../../src/auth/policy/rules-file.ts';
+import type { ServiceError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { newFolder, removeFolder } from './policy-parts.ts';
 
@@ -18,6 +28,14 @@ const written = (content: string | Uint8Array): string => {
   writeFileSync(path, content);
   return path;
 };
+const refusalOf = (work: () => unknown): ServiceError => {
+  try {
+    work();
+  } catch (error) {
+    return error as ServiceError;
+  }
+  throw new Error('it was taken');
+};
 const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
 test.each([
@@ -26,12 +44,12 @@ test.each([
   ['indented JSON', JSON.stringify({ rules }, null, 8)],
   ['YAML', stringify({ rules })],
   ['YAML with comments', `# who may do what\n# ${'-'.repeat(60)}\n${stringify({ rules })}`],
-])('rules are read from %s', async (_, content) => {
-  expect(await readRulesFile(written(content))).toEqual(rules);
+])('rules are read from %s', (_, content) => {
+  expect(readRulesFile(written(content))).toEqual(rules);
 });
 
-test('there may be no file', async () => {
-  expect(await readRulesFile(join(folder, 'none'))).toBeUndefined();
+test('there may be no file', () => {
+  expect(readRulesFile(join(folder, 'none'))).toBeUndefined();
 });
 
 describe('what cannot be a policy is CONFLICT, and says why', () => {
@@ -56,6 +74,13 @@ describe('what cannot be a policy is CONFLICT, and says why', () => {
     ],
     ['an operation twice', twice, 'has a rule already', `rules.${rules.length}.operation`],
     ['a key twice', 'rules: []\nrules: []', 'unique'],
+    [
+      'a key twice further in',
+      'rules: [{operation: login, access: public, operation: x, roles: []}]',
+      'unique',
+    ],
+    ['a key twice, as a number and as a text', 'rules: []\n1: a\n"1": b', 'unique'],
+    ['a key that is a list', 'rules: []\n? [a]\n: b', 'keys must be strings'],
     ['a key twice in JSON', '{"rules":[],"rules":[]}', 'unique'],
     ['a prototype', '{"__proto__":{"rules":[]},"rules":[]}', '__proto__'],
     ['an alias', 'a: &a []\nrules: *a', 'aliases'],
@@ -75,17 +100,17 @@ describe('what cannot be a policy is CONFLICT, and says why', () => {
     ['too many rules', `rules: [${'{},'.repeat(501)}]`, 'at most 500'],
     ['commas', `[${','.repeat(60_000)}`, 'Unexpected'],
     ['no UTF-8', new Uint8Array([0x72, 0xff, 0xfe]), 'not UTF-8'],
-  ])('%s', async (_, content, reason, field) => {
-    const refused = await readRulesFile(written(content)).catch((error: unknown) => error);
+  ])('%s', (_, content, reason, field) => {
+    const refused = refusalOf(() => readRulesFile(written(content)));
     expect(refused).toMatchObject({ code: 'CONFLICT', message: expect.stringContaining(reason) });
     if (field !== undefined) expect(refused).toMatchObject({ details: { field } });
   });
 
-  test('a folder, a pipe, a device', async () => {
+  test('a folder, a pipe, a device', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     for (const path of [folder, pipe, '/dev/zero'])
-      await expect(readRulesFile(path)).rejects.toMatchObject({
+      expect(refusalOf(() => readRulesFile(path))).toMatchObject({
         code: 'CONFLICT',
         details: { reason: 'it is no file' },
       });
@@ -99,10 +124,34 @@ test('a file is replaced in its own form, with its rights, behind its link', asy
   mkdirSync(join(folder, 'etc'));
   const link = join(folder, 'etc', 'policy.yaml');
   symlinkSync(target, link);
-  const replace = await prepareRulesFile(link, rules);
+  const { replace } = await prepareRulesFile(link, rules);
   expect(readFileSync(target, 'utf8')).toBe('rules: []\n');
   await replace();
   expect(readFileSync(target, 'utf8')).toMatch(/^rules:\n {2}- operation: login\n/);
   expect(statSync(target).mode & 0o777).toBe(0o640);
-  expect(await readRulesFile(link)).toEqual(rules);
+  expect(readRulesFile(link)).toEqual(rules);
+});
+
+test.each<[string, (path: string) => void, string, string]>([
+  ['a folder in its place', (path) => mkdirSync(path), 'CONFLICT', 'it is no file'],
+  ['a pipe in its place', (path) => execFileSync('mkfifo', [path]), 'CONFLICT', 'it is no file'],
+  ['a disk that is full', (path) => symlinkSync('/dev/full', `${path}.next.new`), 'UNAVAILABLE', 'ENOSPC'],
+  ['a folder that is not there', (path) => removeFolder(dirname(path)), 'CONFLICT', 'ENOENT'],
+])(
+  '%s is told before anything is changed, and nothing is left behind',
+  async (name, trouble, code, reason) => {
+    const own = join(folder, name);
+    mkdirSync(own);
+    const path = join(own, 'policy.json');
+    trouble(path);
+    const before = existsSync(own) ? readdirSync(own).filter((one) => one === 'policy.json') : [];
+    await expect(prepareRulesFile(path, rules)).rejects.toMatchObject({ code, details: { reason } });
+    expect(existsSync(own) ? readdirSync(own) : []).toEqual(before);
+  },
+);
+
+test('rules that come to nothing leave nothing behind', async () => {
+  const path = join(folder, 'discarded.json');
+  await (await prepareRulesFile(path, rules)).discard();
+  expect(readdirSync(folder).filter((name) => name.startsWith('discarded'))).toEqual([]);
 });

@@ -49,6 +49,21 @@ function hs256(secret: string | Buffer): string {
 }
 
 describe('an access token', () => {
+  test('has one spelling: bits that mean nothing are as they are issued, and there is no padding', async () => {
+    const token = await tokens.issue(claims, now);
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const signature = (text: string) => Buffer.from(text.split('.')[2]!, 'base64url').toString('hex');
+    const others = [...alphabet]
+      .flatMap((last) => ['', '=', '=='].map((padding) => token.slice(0, -1) + last + padding))
+      .filter((spelling) => spelling !== token && signature(spelling) === signature(token));
+    expect(others).toHaveLength(3 * 16 - 1);
+    // Its own place among those that were verified is no help to the others.
+    await tokens.verify(token, now);
+    for (const spelling of [...others, token.replace('_', '/').replace('-', '+')])
+      if (spelling !== token)
+        await expect(tokens.verify(spelling, now)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
   test('is taken back with what it was issued for, until it expires', async () => {
     const token = await tokens.issue(claims, now);
     expect(await tokens.verify(token, now)).toEqual({ ...claims, expiresAt: now + accessTokenTtlMs });

@@ -73,3 +73,32 @@ test('many strangers are stopped by the account; from where it signed in before,
   expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
   expect(await throttle.check('other', '203.0.113.9', now, right)).toBe(true);
 });
+
+test('a stranger in the same office keeps nobody out who signed in from there before', async () => {
+  const throttle = new LoginThrottle();
+  expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
+  for (let i = 0; i < most; i++)
+    expect(await throttle.check(`made up ${i}`, '192.0.2.1', now, wrong)).toBe(false);
+  await expect(throttle.check('newcomer', '192.0.2.1', now, right)).rejects.toEqual(rateLimited);
+  expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
+});
+
+test('an account is guessed no faster from where it signed in before, and others there are not concerned', async () => {
+  const throttle = new LoginThrottle();
+  expect(await throttle.check('admin', '192.0.2.1', now, right)).toBe(true);
+  for (let i = 0; i < most; i++) expect(await throttle.check('admin', '192.0.2.1', now, wrong)).toBe(false);
+  await expect(throttle.check('admin', '192.0.2.1', now, right)).rejects.toEqual(rateLimited);
+  expect(await throttle.check('other', '192.0.2.1', now, right)).toBe(true);
+  expect(await throttle.check('admin', '192.0.2.1', now + 60_000, right)).toBe(true);
+});
+
+test('the count of an address may be another, or none: behind a proxy all are one', async () => {
+  const strict = new LoginThrottle(1);
+  expect(await strict.check('a', '192.0.2.1', now, wrong)).toBe(false);
+  await expect(strict.check('b', '192.0.2.1', now, right)).rejects.toEqual(rateLimited);
+  const behindProxy = new LoginThrottle(0);
+  for (let i = 0; i < limits.maxAccountLoginFailuresPerMinute; i++)
+    expect(await behindProxy.check('a', '192.0.2.1', now, wrong)).toBe(false);
+  await expect(behindProxy.check('a', '192.0.2.1', now, right)).rejects.toEqual(rateLimited);
+  expect(await behindProxy.check('b', '192.0.2.1', now, right)).toBe(true);
+});

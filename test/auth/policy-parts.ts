@@ -18,6 +18,8 @@ export interface PolicyOptions {
   readonly file?: string;
   readonly record?: Store['record'];
   readonly onStep?: (step: PolicyStep) => void;
+  readonly isUsed?: boolean;
+  readonly retryMs?: number;
   readonly settings?: { readonly metricsNeedRole?: boolean; readonly publicEntries?: boolean };
 }
 
@@ -64,6 +66,8 @@ export async function openPolicy(dataDir: string, options: PolicyOptions = {}): 
       changes++;
     },
     warn: (_message, error) => warnings.push(error),
+    isUsed: options.isUsed ?? false,
+    ...(options.retryMs === undefined ? {} : { retryMs: options.retryMs }),
     ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   }).catch(async (error: unknown) => {
     reader.close();

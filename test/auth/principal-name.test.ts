@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { nameAsStored, requireName } from '../../src/auth/principal-name.ts';
+import { alikeForm } from '../../src/contract/alike-names.ts';
 
 describe('a name', () => {
   test.for([
@@ -43,6 +44,17 @@ describe('a name', () => {
     'a\u3164',
     'a\u115fb',
     'a\ufe0f',
+    'admin\u2800',
+    '\u2800',
+    'a\ufffd',
+    'a\ufffcb',
+    'a\u{1d159}',
+    'several',
+    'SEVERAL',
+    'ꜱeveral',
+    'sуѕтем',
+    'ѕуѕтем',
+    'ᴀnonymous',
   ])('may not be %j, and the field is named', (name) => {
     expect(() => requireName(name)).toThrow(
       expect.objectContaining({
@@ -55,4 +67,41 @@ describe('a name', () => {
   test('is looked up as it is stored, however it is typed', () => {
     expect(nameAsStored('zoe\u0308')).toBe('zo\u00eb');
   });
+});
+
+describe('names that nobody can tell apart', () => {
+  test.for([
+    ['admın', 'admin'],
+    ['ɑdmin', 'admin'],
+    ['ᴀdmin', 'admin'],
+    ['аԁміп', 'аԁміп'],
+    ['сосо', 'coco'],
+    ['ϲοϲο', 'coco'],
+    ['ВОВ', 'bob'],
+    ['οο', 'oo'],
+    ['İda', 'ida'],
+    ['sensor\u20101', 'sensor-1'],
+    ['sensor\u20131', 'sensor-1'],
+    ['sensor\u22121', 'sensor-1'],
+    ['sensor\u02d71', 'sensor-1'],
+    ['O\u2019Brien', "o'brien"],
+    ['Ann  Lee', 'ann lee'],
+    ['𝐚𝐝𝐦𝐢𝐧', 'admin'],
+    ['ſam', 'sam'],
+  ] as const)('%s looks like %s', ([name, other]) => expect(alikeForm(name)).toBe(alikeForm(other)));
+
+  test.for([
+    ['admin', 'admın2'],
+    ['sensor-1', 'sensor1'],
+    ['Иван', 'Ирина'],
+    ['Νίκος', 'Νίνα'],
+    ['名無し', '名無'],
+  ] as const)('%s does not look like %s', ([name, other]) =>
+    expect(alikeForm(name)).not.toBe(alikeForm(other)),
+  );
+
+  test.for(['Zoë Müller', 'Иван Петров', 'Αθηνά 2', 'ﬁne', 'ϲοϲο', 'Ⅻ', 'İ'])(
+    'the form of %s is its own form',
+    (name) => expect(alikeForm(alikeForm(name))).toBe(alikeForm(name)),
+  );
 });

@@ -101,7 +101,7 @@ describe('refusals name the setting, what came and what is wanted', () => {
     [
       'CANDOR_CONFIG',
       '/nonexistent.yaml',
-      'CANDOR_CONFIG: came "/nonexistent.yaml" and one that cannot be opened, wanted a readable YAML',
+      'CANDOR_CONFIG: came "/nonexistent.yaml" and one that cannot be read, wanted a readable YAML',
     ],
     ['CANDOR_LIMITS_MAX_BODY_BYTES', String(limits.maxBodyBytes + 1), 'limits.max_body_bytes: came '],
   ])('%s=%s', (variable, value, line) => {

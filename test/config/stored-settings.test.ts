@@ -207,3 +207,14 @@ test('changes at the same time all count', async () => {
     'keys.overlap_ms': 1,
   });
 });
+
+test('whoever changes settings is told whether the file was written', async () => {
+  const path = join(folder, 'told.yaml');
+  writeFileSync(path, 'port: 9000\n');
+  const env = { CANDOR_DATA_DIR: folder, CANDOR_CONFIG: path };
+  const stored = openStoredSettings(env, loadSettings(env));
+  const written: unknown[] = [];
+  for (const values of [{}, { port: 9000 }, { port: 9001 }, { port: 9001, 'log.level': null }])
+    await stored.change(values, () => written.push(values));
+  expect(written).toEqual([{ port: 9001 }]);
+});

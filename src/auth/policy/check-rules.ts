@@ -1,6 +1,6 @@
 import type { AccessRule } from '../../contract/resources/policy.ts';
-import { type Role, roles } from '../../contract/resources/principal.ts';
 import { type OperationId, operationIds, type Route, routeOf } from '../../contract/routes.ts';
+import { type Role, roles } from '../../contract/vocabulary.ts';
 import { invalidField } from '../../errors.ts';
 
 const known: ReadonlyMap<string, number> = new Map(operationIds.map((operation, n) => [operation, n]));

@@ -1,6 +1,6 @@
 import type { AccessRule } from '../../contract/resources/policy.ts';
-import type { Role } from '../../contract/resources/principal.ts';
 import { type OperationId, operationIds, routeOf } from '../../contract/routes.ts';
+import type { Role } from '../../contract/vocabulary.ts';
 import { inOrder } from './check-rules.ts';
 
 /** Settings that shape the default, and nothing later: from then on the policy is what it says. */

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { CriticalEvent } from '../../contract/critical-events.ts';
 import type { AccessRule, Policy } from '../../contract/resources/policy.ts';
 import { flushFolder, replaceFile } from '../../durable-file.ts';
+import { ServiceError } from '../../errors.ts';
+import { writeRefusal } from '../../write-errors.ts';
 
 /** The policy in effect, as the log knows it. Only the service writes it. */
 export interface KeptPolicy extends Policy {
@@ -20,6 +22,8 @@ export interface PendingChange {
   readonly policy: KeptPolicy;
   /** Whether the file that people edit is to be written too. */
   readonly writes_file: boolean;
+  /** The rules are those of that file. */
+  readonly takes_file?: boolean;
 }
 
 const inEffect = (dataDir: string) => join(dataDir, 'policy.in-effect.json');
@@ -50,11 +54,21 @@ export function readPending(dataDir: string): Promise<PendingChange | undefined>
   );
 }
 
+/** @throws CONFLICT where it cannot be written as things are; UNAVAILABLE where the disk is full or fails */
 export async function writePending(dataDir: string, change: PendingChange): Promise<void> {
-  await replaceFile(pending(dataDir), `${JSON.stringify(change)}\n`, mode);
+  try {
+    await replaceFile(pending(dataDir), `${JSON.stringify(change)}\n`, mode);
+  } catch (error) {
+    const refusal = writeRefusal(error);
+    if (refusal === undefined) throw error;
+    const { code, reason } = refusal;
+    throw new ServiceError(code, `the access policy cannot be written (${reason})`, { reason });
+  }
 }
 
+/** What a write that failed left behind, too. */
 export async function removePending(dataDir: string): Promise<void> {
+  await rm(`${pending(dataDir)}.new`, { force: true });
   await rm(pending(dataDir), { force: true });
   await flushFolder(dataDir);
 }

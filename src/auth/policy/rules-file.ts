@@ -1,12 +1,14 @@
-import { constants } from 'node:fs';
-import { open, realpath, rename, stat } from 'node:fs/promises';
+import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { parse, stringify, YAMLError } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { type AccessRule, PolicyInput } from '../../contract/resources/policy.ts';
 import { validate } from '../../contract/validate.ts';
 import { flushFolder, replaceFile } from '../../durable-file.ts';
-import { ServiceError } from '../../errors.ts';
+import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import { readFile, UnreadableFile } from '../../read-file.ts';
+import { repeatedKey } from '../../unique-keys.ts';
+import { writeRefusal } from '../../write-errors.ts';
 import { checkRules } from './check-rules.ts';
 
 /**
@@ -16,11 +18,11 @@ import { checkRules } from './check-rules.ts';
  * @param ignored - operations whose rules are passed over
  * @throws CONFLICT that says what is wrong with the file, whatever was put in its place
  */
-export async function readRulesFile(
+export function readRulesFile(
   path: string,
   ignored: ReadonlySet<string> = new Set(),
-): Promise<AccessRule[] | undefined> {
-  const text = await readText(path);
+): AccessRule[] | undefined {
+  const text = readText(path);
   if (text === undefined) return undefined;
   try {
     const { rules } = validate(PolicyInput, parseText(text), 'file');
@@ -31,25 +33,41 @@ export async function readRulesFile(
   }
 }
 
+/** New rules on disk beside the file that they are for. Either is done with them. */
+export interface PreparedRules {
+  /** Puts them in the place of the file. */
+  replace(): Promise<void>;
+  discard(): Promise<void>;
+}
+
 /**
- * Prepares new rules for the file and flushes them beside it: what can fail for want of room or rights fails here.
+ * Prepares new rules for the file and flushes them beside it: what can fail for want of room or rights, or because
+ * something else lies there, fails here, and leaves nothing behind.
  *
- * @returns puts them in the place of the file
+ * @throws CONFLICT where the file cannot be replaced as things are; UNAVAILABLE where the disk is full or fails
  */
-export async function prepareRulesFile(
-  path: string,
-  rules: readonly AccessRule[],
-): Promise<() => Promise<void>> {
+export async function prepareRulesFile(path: string, rules: readonly AccessRule[]): Promise<PreparedRules> {
   // A link is followed: what it names is replaced, and the link stays.
   const target = await realpath(path).catch(() => path);
-  const mode = await stat(target).then(
-    (found) => found.mode & 0o777,
-    () => 0o600,
-  );
-  await replaceFile(`${target}.next`, textOf(target, rules), { mode });
-  return async () => {
-    await rename(`${target}.next`, target);
-    await flushFolder(dirname(target));
+  const found = await stat(target).catch(() => undefined);
+  if (found?.isFile() === false) throw unwritable('CONFLICT', 'it is no file');
+  const next = `${target}.next`;
+  const discard = () => rm(next, { force: true });
+  try {
+    await replaceFile(next, textOf(target, rules), {
+      mode: found === undefined ? 0o600 : found.mode & 0o777,
+    });
+  } catch (error) {
+    await Promise.allSettled([discard(), rm(`${next}.new`, { force: true })]);
+    const refusal = writeRefusal(error);
+    throw refusal === undefined ? error : unwritable(refusal.code, refusal.reason);
+  }
+  return {
+    async replace() {
+      await rename(next, target);
+      await flushFolder(dirname(target));
+    },
+    discard,
   };
 }
 
@@ -59,29 +77,15 @@ function textOf(path: string, rules: readonly AccessRule[]): string {
   return `{"rules":[\n${rules.map((rule) => JSON.stringify(rule)).join(',\n')}\n]}\n`;
 }
 
-/** Nothing is waited for (a pipe) and nothing without an end is read (a device). */
-async function readText(path: string): Promise<string | undefined> {
+function readText(path: string): string | undefined {
   let bytes: Uint8Array;
   try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      if (!(await file.stat()).isFile()) throw unusable('it is no file');
-      const buffer = new Uint8Array(limits.maxAccessPolicyBytes + 1);
-      let length = 0;
-      for (let read = -1; read !== 0 && length < buffer.length; length += read)
-        read = (await file.read(buffer, length, buffer.length - length)).bytesRead;
-      bytes = buffer.subarray(0, length);
-    } finally {
-      await file.close();
-    }
+    ({ bytes } = readFile(path, limits.maxAccessPolicyBytes));
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT') return undefined;
-    if (error instanceof ServiceError || code === undefined) throw error;
-    throw unusable(`it cannot be read (${code})`);
+    if (!(error instanceof UnreadableFile)) throw error;
+    if (error.code === 'ENOENT') return undefined;
+    throw unusable(error.message);
   }
-  if (bytes.length > limits.maxAccessPolicyBytes)
-    throw unusable(`it has more than ${limits.maxAccessPolicyBytes} bytes`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -93,9 +97,13 @@ async function readText(path: string): Promise<string | undefined> {
 function parseText(text: string): unknown {
   if (isDeep(text)) throw unusable('it is nested too deeply');
   try {
-    return parse(text, { maxAliasCount: 0, uniqueKeys: true, prettyErrors: false, logLevel: 'error' });
+    const options = { uniqueKeys: false, stringKeys: true, prettyErrors: false, logLevel: 'error' } as const;
+    const document = parseDocument(text, options);
+    const [problem] = document.errors;
+    if (problem !== undefined) throw unusable(problem.message.split('\n', 1)[0]!.slice(0, 200));
+    if (repeatedKey(document) !== undefined) throw unusable('its keys must be unique');
+    return document.toJS({ maxAliasCount: 0 });
   } catch (error) {
-    if (error instanceof YAMLError) throw unusable(error.message.split('\n', 1)[0]!.slice(0, 200));
     // The parser's own word for an alias that it may not follow, and for nesting that its stack has no room for.
     if (error instanceof ReferenceError || error instanceof RangeError)
       throw unusable('it has aliases, or is nested too deeply');
@@ -123,6 +131,10 @@ function isDeep(text: string): boolean {
 
 /** Rules have three levels; ids and roles have no dashes. */
 const maxDepth = 64;
+
+function unwritable(code: ErrorCode, reason: string): ServiceError {
+  return new ServiceError(code, `the file of the access policy cannot be written (${reason})`, { reason });
+}
 
 function unusable(reason: string, field?: unknown): ServiceError {
   return new ServiceError('CONFLICT', `the file of the access policy cannot be used: ${reason}`, {
