@@ -13,6 +13,7 @@ const benchmarks = {
   queries: () => import('./queries.ts'),
   inventory: () => import('./inventory.ts'),
   topology: () => import('./topology.ts'),
+  dashboard: () => import('./dashboard.ts'),
   startup: () => import('./startup.ts'),
   live: () => import('./live.ts'),
   ledger: () => import('./ledger.ts'),
@@ -21,6 +22,7 @@ const benchmarks = {
   'large-log': () => import('./large-log.ts'),
   rpc: () => import('./rpc.ts'),
   auth: () => import('./auth.ts'),
+  sigma: () => import('./sigma.ts'),
 } satisfies Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>;
 
 type Name = keyof typeof benchmarks;

@@ -1,3 +1,4 @@
+import type { RiskScore } from '../contract/resources/risk-score.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { Table } from '../events/records.ts';
 import type {
@@ -9,7 +10,11 @@ import type {
   StoreReader,
   TopologyQuery,
 } from '../store/store.ts';
+import { type DashboardQuery, dashboard } from './dashboard.ts';
+import { riskScore } from './risk-score.ts';
 import { replayTopology, type TopologyReplay } from './topology.ts';
+import { trends } from './trends.ts';
+import type { WindowQuery } from './window.ts';
 
 /** What subscribers missed, as JSON texts. */
 export interface ReplayPart {
@@ -47,6 +52,10 @@ export function queries(reader: StoreReader) {
       asMessages(reader.replayScans(query.since, query.filter, query.limit), 'scan'),
     /** The resource's attributes, as JSON. */
     topology: (query: TopologyQuery): string => JSON.stringify(reader.topology(query)),
+    /** The same. */
+    dashboard: (query: DashboardQuery): string => JSON.stringify(dashboard(reader, query)),
+    trends: (query: WindowQuery): string => JSON.stringify(trends(reader, query)),
+    riskScore: (query: { now: number }): RiskScore => riskScore(reader, query),
     replayTopology: (query: TopologyReplay): ReplayPart => replayTopology(reader, query),
     replayAlerts: (query: { since: number; filter: ListFilter; limit: number }): ReplayPart =>
       asMessages(reader.replayAlerts(query.since, query.filter, query.limit), 'alert'),

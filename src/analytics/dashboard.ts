@@ -1,0 +1,100 @@
+import type { Dashboard } from '../contract/resources/dashboard.ts';
+import { alertStatuses, severities } from '../contract/vocabulary.ts';
+import { standardError } from '../inventory/client-count.ts';
+import { widthMs } from '../rollups/levels.ts';
+import type { Distinct, Rollup, Top } from '../rollups/rollup.ts';
+import type { TopEntry } from '../rollups/top-list.ts';
+import { type AlertTally, metrics } from '../rollups/view.ts';
+import type { StoreReader } from '../store/store.ts';
+import { points, rollupQuery, shown, type WindowQuery } from './window.ts';
+
+/** Rows shown of each list. */
+const shownRows = 10;
+
+/** A window, and what the store doesn't know. */
+export interface DashboardQuery extends WindowQuery, Pick<Dashboard, 'ledger_size' | 'ingest'> {}
+
+/** The figures of a window: the same work however many events there are. */
+export function dashboard(reader: Pick<StoreReader, 'rollups'>, query: DashboardQuery): Dashboard {
+  const asked = rollupQuery(query, false);
+  const { unit, from, previousFrom, now } = asked;
+  const { current, previous, currentAlerts, previousAlerts, series, received } = reader.rollups(asked);
+  const totals = totalsOf(current, currentAlerts);
+  const seconds = (now - from) / 1000;
+  return {
+    window: query.window,
+    from: new Date(from).toISOString(),
+    to: new Date(now).toISOString(),
+    bucket_s: widthMs[unit] / 1000,
+    totals,
+    rates: {
+      network_events: totals.network_events / seconds,
+      dns_events: totals.dns_events / seconds,
+      alerts: (totals.alerts / seconds) * 3600,
+    },
+    previous: {
+      from: new Date(previousFrom).toISOString(),
+      to: new Date(from).toISOString(),
+      totals: totalsOf(previous, previousAlerts),
+    },
+    distinct: {
+      sources: different(current, 'sources'),
+      destinations: different(current, 'destinations'),
+      domains: different(current, 'domains'),
+    },
+    alerts_by_severity: Object.fromEntries(
+      severities.map((severity) => [severity, currentAlerts.ofSeverity(severity)]),
+    ),
+    alerts_by_status: Object.fromEntries(
+      alertStatuses.map((status) => [status, currentAlerts.ofStatus(status)]),
+    ),
+    top_talkers: top(current, 'talkers', 'events'),
+    top_destinations: top(current, 'destinations', 'events'),
+    top_services: top(current, 'services', 'events'),
+    top_domains: top(current, 'domains', 'events').map(({ key, events, error }) => ({ key, events, error })),
+    top_talkers_by_bytes: top(current, 'talkers', 'bytes'),
+    top_destinations_by_bytes: top(current, 'destinations', 'bytes'),
+    top_services_by_bytes: top(current, 'services', 'bytes'),
+    rejected_connections: totals.rejected_connections,
+    new_assets: totals.new_assets,
+    new_services: totals.new_services,
+    series: metrics.map((metric) => ({ metric, points: points(series[metric], from, unit) })),
+    ledger_size: query.ledger_size,
+    ingest: {
+      // Nothing came since the start: what is stored came before.
+      ...(received === undefined ? {} : { last_received_at: new Date(received).toISOString() }),
+      ...query.ingest,
+    },
+  };
+}
+
+const totalsOf = (rollup: Rollup, alerts: AlertTally): Dashboard['totals'] => ({
+  network_events: shown(rollup.count('network_events')),
+  dns_events: shown(rollup.count('dns_events')),
+  alerts: alerts.total,
+  bytes: shown(rollup.count('bytes')),
+  rejected_connections: shown(rollup.count('rejected_connections')),
+  nxdomain: shown(rollup.count('nxdomain')),
+  new_assets: shown(rollup.count('new_assets')),
+  new_services: shown(rollup.count('new_services')),
+});
+
+const different = (rollup: Rollup, of: Distinct) => ({
+  count: rollup.different(of),
+  error: rollup.isExact(of) ? 0 : standardError,
+});
+
+/** Those that have most of a measure, in order; of as many the one whose name comes first. */
+function top(rollup: Rollup, of: Top, measure: 'events' | 'bytes') {
+  const rows = [...rollup.top[of].entries].filter(([, entry]) => entry[measure] > 0);
+  rows.sort(([a, x], [b, y]) => y[measure] - x[measure] || (a < b ? -1 : 1));
+  return rows.slice(0, shownRows).map(([key, entry]) => row(key, entry));
+}
+
+const row = (key: string, { events, eventsError, bytes, bytesError }: TopEntry) => ({
+  key,
+  events: shown(events),
+  error: shown(eventsError),
+  bytes: shown(bytes),
+  bytes_error: shown(bytesError),
+});

@@ -1,0 +1,27 @@
+import { type Cell, cellFineness } from '../../../rollups/event-fold.ts';
+import { decodeRollup, encodeRollup } from '../../../rollups/rollup-bytes.ts';
+
+/** Cells one after the other: f64 start, u8 1 for a minute, u32 length, the rollup. */
+export function encodeCells(cells: Iterable<Cell>): Buffer {
+  const parts: Buffer[] = [];
+  for (const { level, start, rollup } of cells) {
+    const bytes = encodeRollup(rollup);
+    const head = Buffer.allocUnsafe(13);
+    head.writeDoubleLE(start, 0);
+    head.writeUInt8(level === 'minute' ? 1 : 0, 8);
+    head.writeUInt32LE(bytes.length, 9);
+    parts.push(head, bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+/** @param withTops - as in `decodeRollup` */
+export function* decodeCells(bytes: Buffer, withTops = true): Generator<Cell> {
+  for (let at = 0; at < bytes.length; ) {
+    const start = bytes.readDoubleLE(at);
+    const level = bytes.readUInt8(at + 8) === 1 ? 'minute' : 'hour';
+    const end = at + 13 + bytes.readUInt32LE(at + 9);
+    yield { level, start, rollup: decodeRollup(bytes.subarray(at + 13, end), cellFineness, withTops) };
+    at = end;
+  }
+}

@@ -1,0 +1,124 @@
+import type { Cell } from '../../../rollups/event-fold.ts';
+import { cover, type Level, type Part, startOf, widthMs } from '../../../rollups/levels.ts';
+import { counters, distincts, type Fineness, Rollup } from '../../../rollups/rollup.ts';
+import { decodeRollup } from '../../../rollups/rollup-bytes.ts';
+import {
+  AlertTally,
+  type Metric,
+  metrics,
+  type RollupQuery,
+  type RollupView,
+} from '../../../rollups/view.ts';
+import type { Tables } from '../tables.ts';
+import { decodeAlerts } from './alert-counts.ts';
+import { decodeCells } from './deltas.ts';
+import { type BucketKey, fineness, keyOf, keysOf } from './rollup-tables.ts';
+
+/** Of a window: more than its buckets keep, so that little is lost when they are put together. */
+const windowFineness: Fineness = { hashes: 4096, entries: 512 };
+
+/** All that a window shows, of one snapshot: at most some sixty buckets and the deltas, however many events there are. */
+export function readRollups(tables: Tables, query: RollupQuery): RollupView {
+  const deltas = [...tables.rollupDeltas.getRange()].flatMap(({ value }) => [...decodeCells(value)]);
+  const current = cover(query.from);
+  const previous = cover(query.previousFrom, query.from);
+  const received = tables.rollupState.get('rollups')?.received ?? 0;
+  return {
+    current: readParts(tables, current, deltas, true),
+    previous: readParts(tables, previous, deltas, false),
+    currentAlerts: readAlerts(tables, current),
+    previousAlerts: readAlerts(tables, previous),
+    series: readSeries(tables, query, deltas),
+    begins: beginning(tables, deltas),
+    received: received === 0 ? undefined : received,
+  };
+}
+
+function readParts(
+  tables: Tables,
+  parts: readonly Part[],
+  deltas: readonly Cell[],
+  withTops: boolean,
+): Rollup {
+  const sum = new Rollup(windowFineness);
+  for (const { level, from, to } of parts) {
+    for (const { value } of tables.rollupSketches.getRange(keysOf(level, from, to)))
+      sum.merge(decodeRollup(value, fineness[level], withTops));
+    for (const { start, rollup } of deltas) if (start >= from && start < to) sum.merge(rollup);
+  }
+  return sum;
+}
+
+function readAlerts(tables: Tables, parts: readonly Part[]): AlertTally {
+  const sum = new AlertTally();
+  for (const { level, from, to } of parts)
+    for (const { value } of tables.rollupAlerts.getRange(keysOf(level, from, to)))
+      sum.merge(decodeAlerts(value));
+  return sum;
+}
+
+function readSeries(
+  tables: Tables,
+  { unit, seriesFrom, now }: RollupQuery,
+  deltas: readonly Cell[],
+): Record<Metric, Float64Array> {
+  const buckets = 1 + (startOf(unit, Math.max(now, seriesFrom)) - seriesFrom) / widthMs[unit];
+  const series = Object.fromEntries(metrics.map((metric) => [metric, new Float64Array(buckets)])) as Record<
+    Metric,
+    Float64Array
+  >;
+  /** A bucket that begins later than now, as another clock has it, is that of now. */
+  const placeOf = (start: number) => Math.min(buckets - 1, (start - seriesFrom) / widthMs[unit]);
+  const all = keysOf(unit, seriesFrom, Number.POSITIVE_INFINITY);
+  for (const { key, value } of tables.rollupCounts.getRange(all)) {
+    const place = placeOf(key[1]);
+    for (const [i, counter] of counters.entries()) series[counter][place]! += value.readDoubleLE(8 * i);
+    for (const [i, of] of distincts.entries())
+      series[of][place] = Math.max(series[of][place]!, value.readDoubleLE(8 * (counters.length + i)));
+  }
+  for (const [start, rollup] of touched(tables, unit, seriesFrom, deltas)) {
+    const place = placeOf(start);
+    for (const of of distincts) series[of][place] = Math.max(series[of][place]!, rollup.different(of));
+  }
+  for (const { start, rollup } of deltas) {
+    const bucket = startOf(unit, start);
+    if (bucket < seriesFrom) continue;
+    for (const counter of counters) series[counter][placeOf(bucket)]! += rollup.count(counter);
+  }
+  for (const { key, value } of tables.rollupAlerts.getRange(all))
+    series.alerts[placeOf(key[1])]! += decodeAlerts(value).total;
+  return series;
+}
+
+/** The buckets of a level to which deltas add something, as they are then: only what is different in them. */
+function touched(tables: Tables, unit: Level, from: number, deltas: readonly Cell[]): Map<number, Rollup> {
+  const buckets = new Map<number, Rollup>();
+  for (const { start, rollup } of deltas) {
+    const bucket = startOf(unit, start);
+    if (bucket < from) continue;
+    let sum = buckets.get(bucket);
+    if (sum === undefined) {
+      const stored = tables.rollupSketches.get(keyOf(unit, bucket));
+      sum = stored === undefined ? new Rollup(fineness[unit]) : decodeRollup(stored, fineness[unit], false);
+      buckets.set(bucket, sum);
+    }
+    sum.mergeDistinct(rollup);
+  }
+  return buckets;
+}
+
+/** Start of the first hour that has anything. */
+function beginning(tables: Tables, deltas: readonly Cell[]): number | undefined {
+  const first = (keys: Iterable<BucketKey>): number => {
+    for (const [, start] of keys) return start;
+    return Number.POSITIVE_INFINITY;
+  };
+  const hours = { ...keysOf('hour', 0, Number.POSITIVE_INFINITY), limit: 1 };
+  const starts = deltas.map(({ start }) => startOf('hour', start));
+  const begins = Math.min(
+    first(tables.rollupCounts.getKeys(hours)),
+    first(tables.rollupAlerts.getKeys(hours)),
+    ...starts,
+  );
+  return begins === Number.POSITIVE_INFINITY ? undefined : begins;
+}

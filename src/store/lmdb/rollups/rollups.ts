@@ -1,0 +1,234 @@
+import type { EventBlock } from '../../../events/block.ts';
+import { tables as eventTables } from '../../../events/columns.ts';
+import { ConnectionMemory } from '../../../inventory/connection-memory.ts';
+import { Observations } from '../../../inventory/observations.ts';
+import type { FlowFact, FlowSink } from '../../../inventory/seen.ts';
+import { limits } from '../../../limits.ts';
+import { type Cell, EventFold } from '../../../rollups/event-fold.ts';
+import { KeyedHash } from '../../../rollups/keyed-hash.ts';
+import { type Level, levels, startOf } from '../../../rollups/levels.ts';
+import type { Counter } from '../../../rollups/rollup.ts';
+import { Rollup } from '../../../rollups/rollup.ts';
+import { decodeRollup, encodeRollup } from '../../../rollups/rollup-bytes.ts';
+import { type AssetRow, at as inAsset } from '../../asset-row.ts';
+import { at as inService } from '../../service-row.ts';
+import type { LmdbEvents } from '../events.ts';
+import type { InventoryPart } from '../inventory/parts.ts';
+import { lastSequence, type Tables } from '../tables.ts';
+import { AlertCounts } from './alert-counts.ts';
+import { decodeCells, encodeCells } from './deltas.ts';
+import { encodeCounts, fineness, floorOf, keyOf, type RollupState, removeOld } from './rollup-tables.ts';
+
+export interface RollupsOptions {
+  readonly tables: Tables;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** 64 random bits that nobody outside knows. */
+  readonly newKey: () => readonly [number, number];
+  /** Runs in one transaction, flushed. */
+  readonly transaction: (write: () => void) => void;
+}
+
+/** Entries of lists that weigh as much as a row of the inventory, when it is judged whether to write. */
+const entriesPerRow = 16;
+/** Events that are counted in one transaction while rollups are built of what is stored. */
+const buildRows = 65_536;
+/** Old buckets that go at a time. */
+const removedAtOnce = 256;
+
+/**
+ * What the dashboard and trends show, counted as events are stored, in the thread that writes siem.mdb: a part of the
+ * inventory, which folds the events and commits its position with what they came to. `write` stores what came since the
+ * last one as a delta; now and then deltas are added to the buckets, in the transaction of the commit that is one too
+ * many.
+ */
+export class Rollups implements FlowSink, InventoryPart {
+  readonly #tables: Tables;
+  readonly #now: () => number;
+  readonly #transaction: (write: () => void) => void;
+  readonly #fold: EventFold;
+  /** Deltas in the table; undefined when that isn't known. */
+  #waiting: { rows: number; bytes: number } | undefined;
+  /** As in the table. */
+  #state: RollupState;
+
+  constructor({ tables, now, newKey, transaction }: RollupsOptions) {
+    this.#tables = tables;
+    this.#now = now;
+    this.#transaction = transaction;
+    const known = tables.rollupState.get('rollups');
+    this.#state = known ?? { key: newKey(), built: false, received: 0 };
+    if (known === undefined) transaction(() => tables.rollupState.putSync('rollups', this.#state));
+    this.#fold = new EventFold(new KeyedHash(this.#state.key), now);
+  }
+
+  get dirty(): number {
+    return this.#fold.isEmpty ? 0 : 1 + Math.floor(this.#fold.size / entriesPerRow);
+  }
+
+  begin(block: EventBlock, from: number): void {
+    this.#fold.begin(block, from);
+  }
+
+  flow(fact: Readonly<FlowFact>): void {
+    this.#fold.flow(fact);
+  }
+
+  end(): void {
+    this.#fold.end();
+  }
+
+  dns(block: EventBlock, from: number, to: number): void {
+    this.#fold.dns(block, from, to);
+  }
+
+  /** An asset is being written. */
+  assetWritten(before: AssetRow | undefined, after: AssetRow | undefined): void {
+    this.#moved('new_assets', before?.[inAsset.firstSeen], after?.[inAsset.firstSeen]);
+  }
+
+  /** A service has another time at which it was first seen (epoch milliseconds); undefined where there is no service. */
+  serviceFirstSeen(before: number | undefined, after: number | undefined): void {
+    this.#moved('new_services', before, after);
+  }
+
+  write(): void {
+    if (this.#fold.isEmpty) return;
+    const bytes = encodeCells(this.#fold.cells);
+    this.#waiting ??= this.#countWaiting();
+    const rows = this.#waiting.rows + 1;
+    const all = this.#waiting.bytes + bytes.length;
+    const key = lastSequence(this.#tables.rollupDeltas) + 1;
+    if (rows <= limits.maxRollupDeltas && all <= limits.maxRollupDeltaBytes) {
+      this.#tables.rollupDeltas.putSync(key, bytes);
+      this.#waiting = { rows, bytes: all };
+    } else this.#addToBuckets();
+    const { received } = this.#fold;
+    if (received > this.#state.received) this.#putState({ ...this.#state, received });
+    this.#fold.clear();
+  }
+
+  /** The transaction was undone: what memory holds may never have been. */
+  forget(): void {
+    this.#fold.clear();
+    this.#waiting = undefined;
+    this.#state = this.#tables.rollupState.get('rollups') ?? this.#state;
+  }
+
+  /**
+   * Counts what is in the inventory and in no rollup, of a file from before there were any. Once: cut short, it begins
+   * anew at the next start. 3 µs an event.
+   */
+  complete(events: LmdbEvents): void {
+    if (this.#state.built) return;
+    this.#transaction(() => {
+      for (const table of ['rollupCounts', 'rollupSketches', 'rollupDeltas'] as const)
+        this.#tables[table].clearSync();
+      this.#waiting = undefined;
+      new AlertCounts(this.#tables).countAll(this.#now());
+      for (const { value } of this.#tables.assets.getRange()) this.assetWritten(undefined, value);
+      for (const { value } of this.#tables.services.getRange())
+        this.serviceFirstSeen(undefined, value[inService.firstSeen]);
+      this.write();
+    });
+    const memory = new ConnectionMemory();
+    for (const table of eventTables) {
+      const end = this.#tables.inventoryState.get(table)?.next_seq ?? 1;
+      for (let next = 1; next < end; )
+        this.#transaction(() => {
+          next = this.#count(events, memory, table, next, end);
+          this.write();
+        });
+    }
+    this.#transaction(() => this.#putState({ ...this.#state, built: true }));
+  }
+
+  /** Counts some of the events in [from, to), and says how far it came. */
+  #count(
+    events: LmdbEvents,
+    memory: ConnectionMemory,
+    table: (typeof eventTables)[number],
+    from: number,
+    to: number,
+  ): number {
+    const observations = new Observations();
+    let rows = 0;
+    for (const { block, first, end } of events.rows(table, from, to)) {
+      if (table === 'network') observations.add(block, memory, [this], first, end);
+      else this.dns(block, first, end);
+      observations.clear();
+      rows += end - first;
+      if (rows >= buildRows) return block.firstSeq + end;
+    }
+    return to;
+  }
+
+  #moved(counter: Counter, before: number | undefined, after: number | undefined): void {
+    if (before === after) return;
+    if (before !== undefined) this.#fold.count(counter, before, -1);
+    if (after !== undefined) this.#fold.count(counter, after, 1);
+  }
+
+  #countWaiting(): { rows: number; bytes: number } {
+    let rows = 0;
+    let bytes = 0;
+    for (const { value } of this.#tables.rollupDeltas.getRange()) {
+      rows++;
+      bytes += value.length;
+    }
+    return { rows, bytes };
+  }
+
+  /** Adds all deltas, and what memory has, to the buckets of their levels. */
+  #addToBuckets(): void {
+    const { rollupDeltas } = this.#tables;
+    const cells = new Map<string, Cell>();
+    const add = (cell: Cell) => {
+      const key = `${cell.level} ${cell.start}`;
+      const known = cells.get(key);
+      if (known === undefined) cells.set(key, cell);
+      else known.rollup.merge(cell.rollup);
+    };
+    for (const cell of this.#fold.cells) add(cell);
+    for (const { key, value } of [...rollupDeltas.getRange()]) {
+      for (const cell of decodeCells(value)) add(cell);
+      rollupDeltas.removeSync(key);
+    }
+    this.#waiting = { rows: 0, bytes: 0 };
+    const now = this.#now();
+    for (const level of levels) {
+      for (const [start, parts] of byBucket(cells.values(), level))
+        if (start >= floorOf(level, now)) this.#addToBucket(level, start, parts);
+      removeOld(this.#tables.rollupCounts, level, now, removedAtOnce);
+      removeOld(this.#tables.rollupSketches, level, now, removedAtOnce);
+    }
+  }
+
+  #addToBucket(level: Level, start: number, cells: readonly Cell[]): void {
+    const { rollupCounts, rollupSketches } = this.#tables;
+    const key = keyOf(level, start);
+    const stored = rollupSketches.get(key);
+    const rollup = stored === undefined ? new Rollup(fineness[level]) : decodeRollup(stored, fineness[level]);
+    for (const cell of cells) rollup.merge(cell.rollup);
+    rollupSketches.putSync(key, encodeRollup(rollup));
+    rollupCounts.putSync(key, encodeCounts(rollup));
+  }
+
+  #putState(state: RollupState): void {
+    this.#state = state;
+    this.#tables.rollupState.putSync('rollups', state);
+  }
+}
+
+/** The cells of each bucket of a level, by its start. An hour is of no minute. */
+function byBucket(cells: Iterable<Cell>, level: Level): Map<number, Cell[]> {
+  const buckets = new Map<number, Cell[]>();
+  for (const cell of cells) {
+    if (level === 'minute' && cell.level === 'hour') continue;
+    const start = startOf(level, cell.start);
+    const known = buckets.get(start);
+    if (known === undefined) buckets.set(start, [cell]);
+    else known.push(cell);
+  }
+  return buckets;
+}
