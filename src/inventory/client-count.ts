@@ -8,20 +8,32 @@ export type ClientCount = Uint32Array | Uint8Array;
 
 export const noClients: ClientCount = new Uint32Array(0);
 export const maxExact = 4096;
+/** Standard error of what is estimated, as a part of it. */
+export const standardError = 1.04 / Math.sqrt(4096);
 
 const precision = 12;
 const registers = 2 ** precision;
 
-/** The union with more hashes, ascending and without repetition. Gives the same object when they were all there. */
-export function addClients(count: ClientCount, hashes: Uint32Array): ClientCount {
+/** None, which is estimated from the first on. */
+export const noneEstimated = (): ClientCount => new Uint8Array(registers);
+
+/**
+ * The union with more hashes, ascending and without repetition. Gives the same object when they were all there.
+ *
+ * @param exact - hashes that are kept before it is estimated, where room counts for more
+ */
+export function addClients(count: ClientCount, hashes: Uint32Array, exact: number = maxExact): ClientCount {
   if (count instanceof Uint8Array) return raised(count, hashes);
   const merged = union(count, hashes);
-  return merged.length <= maxExact ? merged : raised(new Uint8Array(registers), merged);
+  return merged.length <= exact ? merged : raised(new Uint8Array(registers), merged);
 }
 
 /** The union of two counts. */
-export function mergeClients(a: ClientCount, b: ClientCount): ClientCount {
-  if (b instanceof Uint32Array) return addClients(a, b);
+export const mergeClients = (a: ClientCount, b: ClientCount): ClientCount => mergeUpTo(maxExact, a, b);
+
+/** The same with fewer hashes, or more, that are kept before it is estimated. */
+export function mergeUpTo(exact: number, a: ClientCount, b: ClientCount): ClientCount {
+  if (b instanceof Uint32Array) return addClients(a, b, exact);
   if (a instanceof Uint32Array) return raised(b, a);
   return a.map((register, i) => Math.max(register, b[i]!));
 }

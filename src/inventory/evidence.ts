@@ -1,4 +1,4 @@
-import { connectionStates } from '../contract/resources/network-event.ts';
+import { connectionStates } from '../contract/vocabulary.ts';
 
 /**
  * What is evidence that a responder answered. Scans leave events of addresses that don't exist and of ports that

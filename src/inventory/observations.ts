@@ -1,4 +1,4 @@
-import { directions } from '../contract/resources/network-event.ts';
+import { directions } from '../contract/vocabulary.ts';
 import type { EventBlock } from '../events/block.ts';
 import type { AddressList, TextList } from '../events/column-readers.ts';
 import { addressHash, isHostAddress, isRoutedAddress } from './addresses.ts';
@@ -70,6 +70,7 @@ export class Observations {
     this.#sources.begin(srcs.length);
     this.#targets.begin(dsts.length);
     this.#clients.clear();
+    for (const sink of sinks) sink.begin?.(block, from);
 
     const { direction: directionOf, timestamp, duration_ms, dst_port } = numbers;
     const { src_ip, src_mac, dst_ip, dst_mac, transport: transportOf, app_protocol } = codes;
@@ -138,6 +139,7 @@ export class Observations {
       }
     }
 
+    for (const sink of sinks) sink.end?.();
     this.#keepHosts(this.#sources, srcs, block.texts('src_mac').list);
     this.#keepHosts(this.#targets, dsts, block.texts('dst_mac').list);
     this.#keepServices(dsts, srcHashes, transportList, appList);

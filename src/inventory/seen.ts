@@ -1,3 +1,4 @@
+import type { EventBlock } from '../events/block.ts';
 import type { AddressList } from '../events/column-readers.ts';
 
 /** A host of the home networks that was seen to answer, as one address with at most one link-layer address. */
@@ -57,5 +58,9 @@ export interface FlowFact {
 
 /** Takes part in the pass over new events. */
 export interface FlowSink {
+  /** Rows of this block follow, from this one on, each as one fact. */
+  begin?(block: EventBlock, from: number): void;
   flow(fact: Readonly<FlowFact>): void;
+  /** That was the last of them. */
+  end?(): void;
 }

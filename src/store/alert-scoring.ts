@@ -1,5 +1,5 @@
 import type { Alert } from '../contract/resources/alert.ts';
-import type { Severity } from '../contract/resources/common.ts';
+import type { AlertStatus, Severity } from '../contract/vocabulary.ts';
 
 type Priority = NonNullable<Alert['priority']>;
 
@@ -27,6 +27,32 @@ const defaultPriority = {
 export function riskScore(severity: Severity, confidence: number | undefined): number {
   return Math.round(baseRisk[severity] * (0.5 + 0.5 * (confidence ?? 1)));
 }
+
+/** Whether work on it is still to be done, and whether it weighs: risk accrues before suppression. */
+const byStatus = {
+  new: { open: true, weighs: true },
+  in_progress: { open: true, weighs: true },
+  suppressed: { open: false, weighs: true },
+  resolved: { open: false, weighs: false },
+  archived: { open: false, weighs: false },
+} as const satisfies Record<AlertStatus, { open: boolean; weighs: boolean }>;
+
+/** Verdicts after which it is still thought that something is wrong. */
+const stillWrong = {
+  true_positive: true,
+  suspicious: true,
+  false_positive: false,
+  benign: false,
+  duplicate: false,
+  test: false,
+  insufficient_data: false,
+} as const satisfies Record<NonNullable<Alert['verdict']>, boolean>;
+
+export const isOpen = ({ status }: Pick<Alert, 'status'>): boolean => byStatus[status].open;
+
+/** Whether an alert counts for the risk of its assets. */
+export const weighs = ({ status, verdict, risk_score = 0 }: Alert): boolean =>
+  risk_score > 0 && byStatus[status].weighs && (verdict === undefined || stillWrong[verdict]);
 
 /** The priority of an alert that nobody has prioritised. */
 export function priorityOf(severity: Severity): Priority {

@@ -3,20 +3,21 @@ import type { Alert } from '../contract/resources/alert.ts';
 import type { AlertNote } from '../contract/resources/alert-note.ts';
 import type { Asset, AssetInput, AssetUpdateInput } from '../contract/resources/asset.ts';
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
-import type { Severity } from '../contract/resources/common.ts';
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
-import type { Role } from '../contract/resources/principal.ts';
 import type { Scan } from '../contract/resources/scan.ts';
 import type { Service } from '../contract/resources/service.ts';
 import type { Topology } from '../contract/resources/topology.ts';
+import type { Role, Severity } from '../contract/vocabulary.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
 import type { EventFilter, FilterTerm } from '../events/filter.ts';
 import type { Finding } from '../events/finding.ts';
 import type { Table } from '../events/records.ts';
+import type { Weight } from '../inventory/asset-risk.ts';
 import type { Sighting } from '../inventory/sighting.ts';
 import type { LimitName } from '../limits.ts';
+import type { RollupQuery, RollupView } from '../rollups/view.ts';
 import type { Step } from '../topology/update.ts';
 
 /** What one ingest request adds. The block buffers are moved: the caller's are detached. */
@@ -388,6 +389,26 @@ export interface TopologyStep {
   readonly step: Step | undefined;
 }
 
+/** An alert that weighs. Their order, by `rank`, doesn't change with time. */
+export interface RiskyAlert extends Weight, Pick<Alert, 'title' | 'severity' | 'last_seen'> {
+  readonly id: string;
+}
+
+/** An asset at risk and the alerts that make its score, gravest first. */
+export interface RiskyAsset extends Pick<Asset, 'name' | 'criticality'> {
+  readonly id: string;
+  readonly alerts: readonly RiskyAlert[];
+}
+
+export interface RiskView {
+  /** At most limits.maxShownRisks. */
+  readonly assets: readonly RiskyAsset[];
+  /** Assets whose risk score is above 0. */
+  readonly total: number;
+  /** The gravest of those at whose addresses no asset was when they were last seen. */
+  readonly unassigned: readonly RiskyAlert[];
+}
+
 /** What subscribers missed: events with `seq` in [since + 1, …), oldest first. */
 export interface Replay<T> {
   readonly events: readonly { readonly seq: number; readonly id: string; readonly data: T }[];
@@ -446,6 +467,8 @@ export interface StoreReader {
   ): { readonly principals: readonly Principal[]; readonly total: number };
   /** Active users with a password and the role admin. */
   administrators(): number;
+  /** The first `limit` of them, as they are stored. */
+  storedAdministrators(limit: number): readonly Principal[];
   /** Sorted by `time` only. A filter reads the whole range of time: 1 to 2 µs a record. */
   listAudit(query: ListQuery): ListPage;
   listScans(query: ListQuery): ListPage;
@@ -457,6 +480,10 @@ export interface StoreReader {
   unfinishedScans(): readonly StoredScan[];
   /** NOT_FOUND for a focus that is no asset. */
   topology(query: TopologyQuery): Topology;
+  /** The assets at risk, the riskiest as they were last stored, and what is of no asset, with the alerts that weigh. */
+  risks(): RiskView;
+  /** What is counted of a window of time and the one before it: milliseconds, however many events there are. */
+  rollups(query: RollupQuery): RollupView;
   /**
    * Changes of the graph past a sequence, oldest first, at most `limit`. Where the first has a later one than the next,
    * those between are no longer kept.

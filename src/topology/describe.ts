@@ -1,5 +1,5 @@
 import type { Topology } from '../contract/resources/topology.ts';
-import { maxPorts, maxProtocols } from '../contract/resources/topology.ts';
+import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
 import type { Edges } from './edges.ts';
 import { type Blocks, isGroup, printBlock } from './nodes.ts';
 

@@ -1,4 +1,4 @@
-import { maxPorts, maxProtocols } from '../contract/resources/topology.ts';
+import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
 import { finish } from '../inventory/addresses.ts';
 import { copied, Nodes } from './nodes.ts';
 

@@ -1,4 +1,4 @@
-import { maxPorts, maxProtocols } from '../contract/resources/topology.ts';
+import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
 import { limits } from '../limits.ts';
 import { collapsed, everything } from './blocks.ts';
 import { Edges } from './edges.ts';

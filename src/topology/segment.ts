@@ -1,4 +1,4 @@
-import { maxPorts, maxProtocols } from '../contract/resources/topology.ts';
+import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
 import type { Edges } from './edges.ts';
 import { type Blocks, sortedNodes } from './nodes.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { connectionStates } from '../../src/contract/resources/network-event.ts';
+import { connectionStates } from '../../src/contract/vocabulary.ts';
 import { bothSent, type Counters, handshakeDone, tcpEstablished } from '../../src/inventory/evidence.ts';
 
 type State = (typeof connectionStates)[number];

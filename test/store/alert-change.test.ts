@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Alert, alertStatuses, alertTransitions } from '../../src/contract/resources/alert.ts';
+import { Alert } from '../../src/contract/resources/alert.ts';
 import { AlertNote } from '../../src/contract/resources/alert-note.ts';
 import { validate } from '../../src/contract/validate.ts';
+import { alertStatuses, alertTransitions } from '../../src/contract/vocabulary.ts';
 import { analyst, batchOf, everything, finding, hour, newest, opened, resources } from './opened.ts';
 
 type Status = (typeof alertStatuses)[number];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
-import { severities } from '../../src/contract/resources/common.ts';
+import { severities } from '../../src/contract/vocabulary.ts';
 import type { FilterTerm } from '../../src/events/filter.ts';
 import type { ListQuery } from '../../src/store/store.ts';
 import { analyst, batchOf, everything, finding, opened, type Resource, resources, start } from './opened.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { auditOutcomes } from '../../src/contract/resources/audit-record.ts';
+import { auditOutcomes } from '../../src/contract/vocabulary.ts';
 import { limits } from '../../src/limits.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import type { ListQuery, StoredAuditRecord } from '../../src/store/store.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connRecords, mulberry32 } from '../../bench/conn-records.ts';
-import { severities } from '../../src/contract/resources/common.ts';
+import { severities } from '../../src/contract/vocabulary.ts';
 import { parseEventId } from '../../src/events/event-id.ts';
 import type { EventFilter } from '../../src/events/filter.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../../src/events/records.ts';

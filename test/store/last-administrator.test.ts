@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { roles } from '../../src/contract/resources/principal.ts';
+import { roles } from '../../src/contract/vocabulary.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { Principal, StoreReader } from '../../src/store/store.ts';

@@ -111,6 +111,28 @@ test('names of an older file that look alike stay, and keep others off', async (
   await inspectStore(dataDir, ignore);
 });
 
+test('an older file learns what names look like by the table of today', async () => {
+  const { dataDir } = await changedFile((root) => {
+    const names = root.openDB<string, string>({ name: 'principal-names' });
+    const principals = root.openDB<Principal, string>({ name: 'principals' });
+    names.clearSync();
+    for (const { value } of principals.getRange()) {
+      const name = value.name === 'third' ? 'sensor\u20131' : value.name;
+      principals.putSync(value.id, { ...value, name });
+      // Both keys are there, one of them of a form that was.
+      names.putSync(keyHash(name), value.id);
+      names.putSync(keyHash(name.normalize('NFKC').toLowerCase(), 'looks'), value.id);
+    }
+  });
+  const store = openStore({ dataDir, alertWindowMs: 1, clock: () => start });
+  await expect(store.createPrincipal(principal('sensor-1'), system)).rejects.toMatchObject({
+    code: 'CONFLICT',
+    details: { field: 'name', reason: 'looks like one that is taken' },
+  });
+  await store.close();
+  await inspectStore(dataDir, ignore);
+});
+
 test('any other table that is missing makes a copy bad', async () => {
   const { dataDir } = await changedFile((root) => void root.openDB({ name: 'tokens' }).dropSync());
   await expect(inspectStore(dataDir, ignore)).rejects.toThrow(/table tokens cannot be read/);

@@ -8,9 +8,10 @@ import { Fault } from '../../src/client/fault.ts';
 import { readKeySet } from '../../src/client/key-set.ts';
 import { verifyEntry } from '../../src/client/verify.ts';
 import { detectionReloaded, tokenRevoked } from '../../src/contract/critical-events.ts';
-import { entryKindNames, entryKinds, LongEntryData } from '../../src/contract/resources/log-entry-kinds.ts';
+import { entryData, LongEntryData } from '../../src/contract/resources/log-entry-data.ts';
 import { LogEntry } from '../../src/contract/resources/transparency.ts';
 import { validate } from '../../src/contract/validate.ts';
+import { entryKinds } from '../../src/contract/vocabulary.ts';
 import type { UnsignedEntry } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
@@ -55,7 +56,7 @@ async function pumped() {
   return { ...open, drained, logged, size };
 }
 
-test.each(entryKindNames)('%s is logged once, whatever its texts', async (kind) => {
+test.each(entryKinds)('%s is logged once, whatever its texts', async (kind) => {
   const { store, clock, drained, logged, size } = await pumped();
   const texts = ['an ordinary text', ...Object.values(hostileTexts)];
   const events = texts.map((text) => ({ id: uuid7(clock.now), event: examples[kind](text) }));
@@ -71,7 +72,7 @@ test.each(entryKindNames)('%s is logged once, whatever its texts', async (kind) 
   for (const { id, event } of events) {
     const entry = await logged(id);
     expect(entry).toMatchObject({ ...event, id, occurred_at: new Date(start).toISOString() });
-    validate(entryKinds[kind].data, entry.data);
+    validate(entryData[kind], entry.data);
   }
 });
 
@@ -105,7 +106,7 @@ test('what the store itself logs is of the same schemas', async () => {
   ]);
   await drained();
   expect(await size()).toBe(7);
-  for (const { id, kind } of rows) validate(entryKinds[kind].data, (await logged(id)).data);
+  for (const { id, kind } of rows) validate(entryData[kind], (await logged(id)).data);
 });
 
 test('a diff too long for an entry is named by its hash, and what it tells in short is kept', async () => {

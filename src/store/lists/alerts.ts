@@ -1,11 +1,5 @@
-import {
-  type Alert,
-  alertStatuses,
-  priorities,
-  ruleSources,
-  verdicts,
-} from '../../contract/resources/alert.ts';
-import { severities } from '../../contract/resources/common.ts';
+import type { Alert } from '../../contract/resources/alert.ts';
+import { alertStatuses, priorities, ruleSources, severities, verdicts } from '../../contract/vocabulary.ts';
 import type { ListFilter } from '../store.ts';
 import { address, compileFilter, members, number, oneOf, type Predicate, text } from './filter.ts';
 import type { ListSpec } from './list.ts';

@@ -1,4 +1,5 @@
-import { type AssetHistory, assetActions } from '../../contract/resources/asset-history.ts';
+import type { AssetHistory } from '../../contract/resources/asset-history.ts';
+import { assetActions } from '../../contract/vocabulary.ts';
 import { oneOf } from './filter.ts';
 import type { ListSpec } from './list.ts';
 

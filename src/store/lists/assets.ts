@@ -4,7 +4,7 @@ import {
   assetStates,
   criticalities,
   riskLevels,
-} from '../../contract/resources/asset.ts';
+} from '../../contract/vocabulary.ts';
 import { riskLevelOf } from '../../inventory/asset-risk.ts';
 import { type AssetRow, at, lines, someText, tagsOf, unseen } from '../asset-row.ts';
 import { address, anyCase, members, number, oneOf, text } from './filter.ts';

@@ -1,4 +1,5 @@
-import { type AuditRecord, auditOutcomes } from '../../contract/resources/audit-record.ts';
+import type { AuditRecord } from '../../contract/resources/audit-record.ts';
+import { auditOutcomes } from '../../contract/vocabulary.ts';
 import { errorCodes } from '../../errors.ts';
 import { address, members, oneOf, type TermCompiler, text } from './filter.ts';
 import type { ListSpec } from './list.ts';

@@ -1,4 +1,4 @@
-import { backupStates } from '../../contract/resources/backup.ts';
+import { backupStates } from '../../contract/vocabulary.ts';
 import { oneOf } from './filter.ts';
 import type { ListSpec } from './list.ts';
 

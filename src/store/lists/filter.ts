@@ -1,5 +1,5 @@
 import type { ResourceType } from '../../contract/resource-types.ts';
-import { type Severity, severities } from '../../contract/resources/common.ts';
+import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { invalidField } from '../../errors.ts';
 import type { FilterTerm } from '../../events/filter.ts';
 import { addressBytes, addressRanges, compareAddress, printAddress, rangesMeet } from '../../events/ip.ts';

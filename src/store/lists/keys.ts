@@ -1,4 +1,5 @@
-import { type Key, keyPurposes, keyStates } from '../../contract/resources/key.ts';
+import type { Key } from '../../contract/resources/key.ts';
+import { keyPurposes, keyStates } from '../../contract/vocabulary.ts';
 import { jsonPage } from '../json-page.ts';
 import type { ListPage, ListQuery } from '../store.ts';
 import { oneOf, text } from './filter.ts';

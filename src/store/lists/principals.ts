@@ -1,4 +1,4 @@
-import { principalKinds, principalStatuses, roles } from '../../contract/resources/principal.ts';
+import { principalKinds, principalStatuses, roles } from '../../contract/vocabulary.ts';
 import type { Principal } from '../store.ts';
 import { oneOf, someOf, text } from './filter.ts';
 import type { ListSpec } from './list.ts';

@@ -1,4 +1,5 @@
-import { type Scan, scanEngines, scanStatuses } from '../../contract/resources/scan.ts';
+import type { Scan } from '../../contract/resources/scan.ts';
+import { scanEngines, scanStatuses } from '../../contract/vocabulary.ts';
 import { invalidField } from '../../errors.ts';
 import { type AddressRange, addressRanges, rangesMeet } from '../../events/ip.ts';
 import type { ListFilter } from '../store.ts';

@@ -1,4 +1,4 @@
-import { serviceSources, serviceStates } from '../../contract/resources/service.ts';
+import { serviceSources, serviceStates } from '../../contract/vocabulary.ts';
 import { serviceName } from '../../inventory/service-names.ts';
 import { canonicalUuid } from '../../uuid.ts';
 import { at, type ServiceRow, sourceOf, stateOf } from '../service-row.ts';

@@ -1,5 +1,4 @@
-import { roles } from '../../contract/resources/principal.ts';
-import { tokenKinds, tokenStatuses } from '../../contract/resources/token.ts';
+import { roles, tokenKinds, tokenStatuses } from '../../contract/vocabulary.ts';
 import type { Token } from '../store.ts';
 import { oneOf, someOf, text } from './filter.ts';
 import type { ListSpec } from './list.ts';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { verdictOverridden } from '../../contract/critical-events.ts';
-import { type Alert, alertTransitions, mayBecome } from '../../contract/resources/alert.ts';
+import type { Alert } from '../../contract/resources/alert.ts';
+import { alertTransitions, mayBecome } from '../../contract/vocabulary.ts';
 import { ServiceError } from '../../errors.ts';
 import { priorityOf, riskScore } from '../alert-scoring.ts';
 import type { Actor, AlertChange, AlertChanged, AlertUpdate, NotedPlace, Settlement } from '../store.ts';

@@ -1,5 +1,5 @@
 import type { Alert } from '../../contract/resources/alert.ts';
-import { severities } from '../../contract/resources/common.ts';
+import { severities } from '../../contract/vocabulary.ts';
 import type { Finding } from '../../events/finding.ts';
 import { addressBytes, printAddress } from '../../events/ip.ts';
 import { limits } from '../../limits.ts';

@@ -1,11 +1,12 @@
 import { alertRaised } from '../../contract/critical-events.ts';
 import type { Alert } from '../../contract/resources/alert.ts';
-import { type Severity, severities } from '../../contract/resources/common.ts';
+import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { ServiceError } from '../../errors.ts';
 import { canonicalUuid } from '../../uuid.ts';
 import type { Actor, AlertUpdate } from '../store.ts';
 import type { OpenAlerts } from './inventory/open-alerts.ts';
 import type { Outbox } from './outbox.ts';
+import { AlertCounts } from './rollups/alert-counts.ts';
 import { type AlertRow, entryCount, lastSequence, type Tables } from './tables.ts';
 
 export const atLeast = (severity: Severity, bound: Severity): boolean =>
@@ -25,11 +26,13 @@ export class Alerts {
   readonly #tables: Tables;
   readonly #outbox: Outbox;
   readonly #openAlerts: OpenAlerts;
+  readonly #counts: AlertCounts;
 
   constructor(tables: Tables, outbox: Outbox, openAlerts: OpenAlerts) {
     this.#tables = tables;
     this.#outbox = outbox;
     this.#openAlerts = openAlerts;
+    this.#counts = new AlertCounts(tables);
     this.reload();
   }
 
@@ -76,6 +79,7 @@ export class Alerts {
     }
     alerts.putSync(row.id, row);
     this.#openAlerts.saved(before, row);
+    this.#counts.saved(before, row, nowMs);
     if (raises) this.#outbox.add(alertRaised(row.id, alert, by.id), nowMs, by.call);
     return { seq, alert: { id: row.id, ...alert } };
   }

@@ -1,4 +1,5 @@
-import { type AuditRecord, maxEntryIds } from '../../contract/resources/audit-record.ts';
+import type { AuditRecord } from '../../contract/resources/audit-record.ts';
+import { maxEntryIds } from '../../contract/vocabulary.ts';
 import { auditList, type ListedRecord } from '../lists/audit-records.ts';
 import { boundsOnlyTime } from '../lists/filter.ts';
 import { pageFrom, pageOf, type Row } from '../lists/list.ts';

@@ -2,7 +2,7 @@ import { alikeForm } from '../../contract/alike-names.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Principal } from '../store.ts';
 import { keyHash } from './key-hash.ts';
-import { entryCount, type Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** Each name leads to its principal twice: as it is written, which signs in, and as it looks, which keeps others off. */
 const written = (name: string): string => keyHash(name);
@@ -37,9 +37,15 @@ export function indexName({ principalNames }: Tables, { id, name }: Principal, b
   principalNames.putSync(looks(name), id);
 }
 
-/** The looks of names in a file that has none yet. Within a transaction. */
+/** What names look like is told by a table that grows: with each one the index is made anew, at the next start. */
+const looksVersion = '2';
+/** No name's hash, and so nobody's. */
+const versionKey = 'version of looks';
+
+/** The looks of names in a file that has none yet, or others. Within a transaction. */
 export function completeNames({ principals, principalNames }: Tables): void {
-  if (entryCount(principalNames) >= 2 * entryCount(principals)) return;
+  if (principalNames.get(versionKey) === looksVersion) return;
   for (const { value } of principals.getRange())
     if (!principalNames.doesExist(looks(value.name))) principalNames.putSync(looks(value.name), value.id);
+  principalNames.putSync(versionKey, looksVersion);
 }

@@ -1,5 +1,5 @@
 import { principalProvisioned } from '../../contract/critical-events.ts';
-import { principalAttributes } from '../../contract/resources/principal.ts';
+import { principalAttributes } from '../../contract/shown-attributes.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { jsonPage } from '../json-page.ts';
@@ -32,6 +32,12 @@ export function storedPrincipals(tables: Tables, page: number, perPage: number) 
   const offset = (page - 1) * perPage;
   const range = offset < total ? tables.principals.getRange({ reverse: true, offset, limit: perPage }) : [];
   return { principals: Array.from(range, ({ value }) => value), total };
+}
+
+/** Of the index, oldest first. */
+export function storedAdministrators({ administrators, principals }: Tables, limit: number): Principal[] {
+  const ids = Array.from(administrators.getKeys({ limit }));
+  return ids.map((id) => principals.get(id)).filter((principal) => principal !== undefined);
 }
 
 /**

@@ -9,10 +9,12 @@ import { listAlerts, replayAlerts } from './alert-list.ts';
 import { listAudit } from './audit.ts';
 import { LmdbEvents } from './events.ts';
 import { assetLookup, getAsset, listAssetHistory, listAssets, mergedInto } from './inventory/asset-reads.ts';
+import { readRisks } from './inventory/risk-reads.ts';
 import { listServices } from './inventory/service-list.ts';
 import { listNotes } from './notes.ts';
 import { principalByName } from './principal-names.ts';
-import { listPrincipals, storedPrincipals } from './principals.ts';
+import { listPrincipals, storedAdministrators, storedPrincipals } from './principals.ts';
+import { readRollups } from './rollups/reads.ts';
 import { lastScan, listScans, replayScans, unfinishedScans } from './scans.ts';
 import { databaseFile, entryCount, lastSequence, openTables } from './tables.ts';
 import { listTokens } from './tokens.ts';
@@ -80,6 +82,7 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     listPrincipals: fresh((query) => listPrincipals(tables, query, givenUp)),
     storedPrincipals: fresh((page, perPage) => storedPrincipals(tables, page, perPage)),
     administrators: fresh(() => entryCount(tables.administrators)),
+    storedAdministrators: fresh((limit) => storedAdministrators(tables, limit)),
     listAudit: fresh((query) => listAudit(tables, query, givenUp)),
     getService: fresh((id) => {
       const row = byId(tables.services, id);
@@ -92,6 +95,8 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     lastScan: fresh(() => lastScan(tables)),
     unfinishedScans: fresh(() => unfinishedScans(tables)),
     topology: named((query) => readTopology(tables, assets, query, Date.now())),
+    risks: named(() => readRisks(tables, assets)),
+    rollups: fresh((query) => readRollups(tables, query)),
     topologySteps: fresh((since, limit) => readSteps(tables, since, limit)),
     head: fresh((channel) => {
       switch (channel) {

@@ -54,6 +54,7 @@ import { Outbox, planRecord } from './outbox.ts';
 import { type ChangeTerms, planPrincipalChange } from './principal-change.ts';
 import { completeNames } from './principal-names.ts';
 import { planPrincipal } from './principals.ts';
+import { Rollups } from './rollups/rollups.ts';
 import { planScan } from './scans.ts';
 import { databaseFile, openTables, type Tables } from './tables.ts';
 import { completeTokenIndex } from './token-index.ts';
@@ -105,6 +106,7 @@ class LmdbStore implements Store {
   readonly #alerts: Alerts;
   readonly #answers: RememberedAnswers;
   readonly #topology: Topology;
+  readonly #rollups: Rollups;
   readonly #inventory: Inventory<Assets>;
   readonly #queue: GroupCommit;
   readonly #alertWindowMs: number;
@@ -113,6 +115,7 @@ class LmdbStore implements Store {
   readonly #freeBytes: () => number;
   #mergeTimer: NodeJS.Timeout | undefined;
   #inventoryTimer: NodeJS.Timeout | undefined;
+  #fallTimer: NodeJS.Timeout | undefined;
   #copying: Promise<void> | undefined;
   #closing = false;
   #forgottenScans = 0;
@@ -131,7 +134,7 @@ class LmdbStore implements Store {
     });
     this.#events = new LmdbEvents(this.#root);
     this.#outbox = new Outbox(this.#tables, maxOutboxRows);
-    this.#openAlerts = new OpenAlerts(this.#tables);
+    this.#openAlerts = new OpenAlerts(this.#tables, clock);
     this.#alerts = new Alerts(this.#tables, this.#outbox, this.#openAlerts);
     this.#answers = new RememberedAnswers(this.#tables);
     this.#alertWindowMs = alertWindowMs;
@@ -142,15 +145,25 @@ class LmdbStore implements Store {
       seed: randomInt(2 ** 32),
       transaction: (write) => this.#root.transactionSync(write),
     });
+    this.#rollups = new Rollups({
+      tables: this.#tables,
+      now: clock,
+      newKey: () => [randomInt(2 ** 32), randomInt(2 ** 32)],
+      transaction: (write) => this.#root.transactionSync(write),
+    });
     this.#inventory = new Inventory({
       tables: this.#tables,
       events: this.#events,
       isHome: compileHome(options.home ?? []),
       assets: (services) => new Assets(this.#tables, services, this.#openAlerts, clock),
-      folds: [this.#topology],
+      folds: [this.#topology, this.#rollups],
       now: clock,
     });
-    this.#inventory.assets.rows.onWritten = (before, after) => this.#topology.assetWritten(before, after);
+    this.#inventory.assets.rows.onWritten = (before, after) => {
+      this.#topology.assetWritten(before, after);
+      this.#rollups.assetWritten(before, after);
+    };
+    this.#inventory.services.onFirstSeen = (before, after) => this.#rollups.serviceFirstSeen(before, after);
     this.#inventory.assets.onServicesMoved = () => this.#inventory.force();
     this.#root.transactionSync(() => this.#openAlerts.complete());
     this.#catchUp();
@@ -159,10 +172,13 @@ class LmdbStore implements Store {
       diskFull: () => this.#diskFull(),
       onIdle: () => this.#mergeIn(mergeWhileBusyMs),
       beforeFlush: () => {
-        if (!this.#inventory.checkpoint()) this.#writeInventoryIn(limits.inventoryPauseMs);
+        const againMs = this.#inventory.checkpoint();
+        if (againMs !== undefined) this.#goOnIn(againMs);
+        this.#awaitFall();
       },
     });
     this.#mergeIn(mergeWhileIdleMs);
+    this.#awaitFall();
   }
 
   commit(batch: IngestBatch): Promise<Committed> {
@@ -265,7 +281,8 @@ class LmdbStore implements Store {
     return this.#change(() => planScan(this.#tables, scan, forgot));
   }
 
-  recordScan(scanId: string, hosts: readonly ScannedHost[]): Promise<ScanRecorded> {
+  async recordScan(scanId: string, hosts: readonly ScannedHost[]): Promise<ScanRecorded> {
+    await this.#counted();
     const rows = hosts.reduce((sum, { services }) => sum + 1 + services.length, 0);
     return this.#queue.submit(
       rows * scannedRowBytes,
@@ -308,10 +325,11 @@ class LmdbStore implements Store {
 
   async close(): Promise<void> {
     this.#closing = true;
-    if (this.#inventory.dirty > 0) this.#writeInventory();
+    if (this.#inventory.dirty > 0) this.#inventoryStep(() => this.#inventory.force());
     await this.#queue.close();
     clearTimeout(this.#mergeTimer);
     clearTimeout(this.#inventoryTimer);
+    clearTimeout(this.#fallTimer);
     await this.#copying?.catch(() => undefined);
     await this.#root.close();
   }
@@ -321,7 +339,8 @@ class LmdbStore implements Store {
   }
 
   /** A change of assets is planned on what all events say, and everything in memory is written with it. */
-  #changeAssets<T>(plan: (parts: AssetParts) => () => T): Promise<T> {
+  async #changeAssets<T>(plan: (parts: AssetParts) => () => T): Promise<T> {
+    await this.#counted();
     return this.#change(() => {
       this.#inventory.ready();
       this.#inventory.assets.settleAll();
@@ -356,6 +375,7 @@ class LmdbStore implements Store {
   /** Counts the events that the inventory lacks. On a full disk it is done with the next batch that finds room. */
   #catchUp(): void {
     try {
+      this.#rollups.complete(this.#events);
       this.#inventory.catchUp((step) => this.#root.transactionSync(step));
     } catch (error) {
       if (!outOfSpace(error, () => this.#diskFull())) throw error;
@@ -363,20 +383,43 @@ class LmdbStore implements Store {
     }
   }
 
-  /** So much of the inventory changed that it waits to be written, unless something else is committed then. */
-  #writeInventoryIn(delayMs: number): void {
+  /** Not all of the inventory was counted or written: a transaction that does more of it, unless another comes before. */
+  #goOnIn(delayMs: number): void {
     this.#inventoryTimer ??= setTimeout(() => {
       this.#inventoryTimer = undefined;
-      if (this.#inventory.dirty > 0) this.#writeInventory();
+      this.#inventoryStep(() => {});
     }, delayMs).unref();
   }
 
-  #writeInventory(): void {
-    const written = this.#queue.submit(smallChangeBytes, () => () => this.#inventory.force());
+  /** Waits for the first risk score that falls as time passes, while there is one; some that fell are one transaction. */
+  #awaitFall(): void {
+    if (this.#fallTimer !== undefined || this.#closing) return;
+    const next = this.#openAlerts.nextFall;
+    if (next === undefined) return;
+    const delayMs = Math.min(Math.max(next - this.#now(), limits.riskPauseMs), limits.riskLookMs);
+    this.#fallTimer = setTimeout(() => {
+      this.#fallTimer = undefined;
+      const due = this.#openAlerts.nextFall;
+      if (due !== undefined && due <= this.#now()) this.#inventoryStep(() => this.#openAlerts.fall());
+      else this.#awaitFall();
+    }, delayMs).unref();
+  }
+
+  #inventoryStep(step: () => void): void {
+    const done = this.#queue.submit(smallChangeBytes, () => step);
     // Undone for want of room, it is counted anew from the events with the next batch that finds some.
-    written.catch((error: unknown) => {
+    done.catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
     });
+  }
+
+  /** Resolves when what is stored now is counted, others being committed meanwhile. */
+  async #counted(): Promise<void> {
+    for (let left = this.#inventory.uncounted; left > 0 && this.#inventory.behind; ) {
+      const before = this.#inventory.uncounted;
+      await this.#queue.submit(smallChangeBytes, () => () => {});
+      left -= Math.max(1, before - this.#inventory.uncounted);
+    }
   }
 
   #diskFull(): boolean {
@@ -395,7 +438,9 @@ class LmdbStore implements Store {
   #merge(): void {
     if (this.#queue.pending > 0 || this.#diskFull()) return;
     try {
-      if (this.#events.mergeSmall() || this.#topology.mergeSome()) this.#mergeIn(mergeWhileIdleMs);
+      const isBusy = this.#inventory.behind;
+      if (this.#events.mergeSmall() || this.#topology.mergeSome())
+        this.#mergeIn(isBusy ? mergeWhileBusyMs : mergeWhileIdleMs);
     } catch (error) {
       if (!outOfSpace(error, () => this.#diskFull())) throw error;
       this.#reload();

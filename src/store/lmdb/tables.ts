@@ -1,17 +1,21 @@
 import type { Alert } from '../../contract/resources/alert.ts';
 import type { AlertNote } from '../../contract/resources/alert-note.ts';
-import type { Severity } from '../../contract/resources/common.ts';
 import type { IngestAnswer } from '../../contract/resources/ingest.ts';
+import type { Severity } from '../../contract/vocabulary.ts';
 import type { Table } from '../../events/records.ts';
 import type { Database, RootDatabase } from '../../lmdb.ts';
 import type { AssetRow } from '../asset-row.ts';
 import type { ServiceKey, ServiceRow } from '../service-row.ts';
 import type { OutboxRow, Principal, Token } from '../store.ts';
 import type { Interval } from './intervals.ts';
+import type { AlertEntry, AlertKey } from './inventory/alert-entries.ts';
 import type { AddressRow, EarlierBinding, MacRow } from './inventory/bindings.ts';
 import type { HistoryRow } from './inventory/history.ts';
 import type { FoldedTo } from './inventory/inventory.ts';
+import type { AssetRisk } from './inventory/open-alerts.ts';
 import type { SeenAgain } from './inventory/still-there.ts';
+import type { ToldRow } from './inventory/told.ts';
+import type { BucketKey, RollupState } from './rollups/rollup-tables.ts';
 import type { ScanRow } from './scans.ts';
 import type { GraphState, StepEdges, StepRow } from './topology/graph-tables.ts';
 
@@ -114,9 +118,15 @@ export interface Tables {
   readonly assetHistory: Database<HistoryRow, [string, number]>;
   /** asset id that is no more → the asset that it was merged into */
   readonly assetMerges: Database<string, string>;
-  /** [address, 100 − risk score, alert id] → last_seen in epoch ms, of alerts that are new or in progress */
-  readonly openAlerts: Database<number, [string, number, string]>;
-  /** `generation` of the bindings; `alerts`: the change of alerts up to which assets know theirs */
+  /** Alerts that are open or weigh, by the addresses of their ends, gravest first */
+  readonly openAlerts: Database<AlertEntry, AlertKey>;
+  /** asset id → its risk score, and when that falls */
+  readonly assetRisks: Database<AssetRisk, string>;
+  /** [100 − risk score, asset id] → nothing; of those at risk */
+  readonly riskRanks: Database<true, [number, string]>;
+  /** [epoch ms from which its risk score is lower, asset id] → nothing */
+  readonly riskFalls: Database<true, [number, string]>;
+  /** `generation` of the bindings; `risks`: the change of alerts up to which assets know theirs */
   readonly assetCounters: Database<number, AssetCounter>;
   /** service id → row */
   readonly services: Database<ServiceRow, string>;
@@ -126,6 +136,8 @@ export interface Tables {
   readonly serviceClients: Database<Buffer, string>;
   /** table of events → how far the inventory has read it */
   readonly inventoryState: Database<FoldedTo, Table>;
+  /** number → what sensors told in a batch whose events the inventory has not read yet */
+  readonly inventoryTold: Database<ToldRow, number>;
   /** sequence of the channel `topology` → what was added to the graph */
   readonly topologySteps: Database<StepRow, number>;
   /** the same sequence → its edges */
@@ -133,9 +145,18 @@ export interface Tables {
   /** number → encoded edges */
   readonly topologySegments: Database<Buffer, number>;
   readonly topologyState: Database<GraphState, 'graph'>;
+  /** bucket → its counters, and numbers of different ones */
+  readonly rollupCounts: Database<Buffer, BucketKey>;
+  /** bucket → all that is counted of it */
+  readonly rollupSketches: Database<Buffer, BucketKey>;
+  /** sequence → what is to be added to the buckets */
+  readonly rollupDeltas: Database<Buffer, number>;
+  /** bucket → alerts that were created in it, by severity and status */
+  readonly rollupAlerts: Database<Buffer, BucketKey>;
+  readonly rollupState: Database<RollupState, 'rollups'>;
 }
 
-export type AssetCounter = 'generation' | 'alerts';
+export type AssetCounter = 'generation' | 'risks';
 
 /** Tables that files from earlier versions lack. Opening for writing creates and completes them. */
 export const laterTables: readonly (keyof Tables)[] = [
@@ -155,15 +176,24 @@ export const laterTables: readonly (keyof Tables)[] = [
   'assetHistory',
   'assetMerges',
   'openAlerts',
+  'assetRisks',
+  'riskRanks',
+  'riskFalls',
   'assetCounters',
   'services',
   'serviceKeys',
   'serviceClients',
   'inventoryState',
+  'inventoryTold',
   'topologySteps',
   'topologyStepEdges',
   'topologySegments',
   'topologyState',
+  'rollupCounts',
+  'rollupSketches',
+  'rollupDeltas',
+  'rollupAlerts',
+  'rollupState',
 ];
 
 export function openTables(root: RootDatabase): Tables {
@@ -199,15 +229,24 @@ export function openTables(root: RootDatabase): Tables {
     assetHistory: root.openDB('asset-history', {}),
     assetMerges: root.openDB('asset-merges', {}),
     openAlerts: root.openDB('open-alerts', {}),
+    assetRisks: root.openDB('asset-risks', {}),
+    riskRanks: root.openDB('risk-ranks', {}),
+    riskFalls: root.openDB('risk-falls', {}),
     assetCounters: root.openDB('asset-counters', {}),
     services: root.openDB('services', {}),
     serviceKeys: root.openDB('service-keys', {}),
     serviceClients: root.openDB({ name: 'service-clients', encoding: 'binary' }),
     inventoryState: root.openDB('inventory-state', {}),
+    inventoryTold: root.openDB('inventory-told', {}),
     topologySteps: root.openDB('topology-steps', {}),
     topologyStepEdges: root.openDB('topology-step-edges', {}),
     topologySegments: root.openDB({ name: 'topology-segments', encoding: 'binary' }),
     topologyState: root.openDB('topology-state', {}),
+    rollupCounts: root.openDB({ name: 'rollup-counts', encoding: 'binary' }),
+    rollupSketches: root.openDB({ name: 'rollup-sketches', encoding: 'binary' }),
+    rollupDeltas: root.openDB({ name: 'rollup-deltas', encoding: 'binary' }),
+    rollupAlerts: root.openDB({ name: 'rollup-alerts', encoding: 'binary' }),
+    rollupState: root.openDB('rollup-state', {}),
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { tokenIssued, tokenRevoked } from '../../contract/critical-events.ts';
-import { tokenAttributes } from '../../contract/resources/token.ts';
+import { tokenAttributes } from '../../contract/shown-attributes.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { jsonPage } from '../json-page.ts';

@@ -11,9 +11,11 @@ import { assetsOf, historyOf, holder, inbound, macA, macB, sight } from './sight
 const v4 = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 const v6 = (n: number) => `2001:db8::${(n >> 16).toString(16)}:${(n & 0xffff).toString(16)}`;
 
-/** Commits these sightings, some hundreds at a time. */
+/** Commits these sightings, some hundreds at a time, and waits until the inventory has them all. */
 async function sightAll(open: Opened, sightings: readonly Sighting[]): Promise<void> {
   for (let i = 0; i < sightings.length; i += 500) await sight(open, sightings.slice(i, i + 500));
+  const { inventoryTold } = tablesOf(open);
+  await expect.poll(() => inventoryTold.getKeysCount(), { timeout: 60_000 }).toBe(0);
 }
 
 /** What the file holds, whoever reads it. */
@@ -39,6 +41,8 @@ describe('what an attacker makes up is bounded, and said', () => {
       }));
       await store.commit(batchOf([], { blocks: [inbound(hosts)] }));
     }
+    const told = async () => (await reached(open)).maxAssets;
+    await expect.poll(told, { timeout: 240_000, interval: 250 }).toBe(blocks * perBlock - limits.maxAssets);
     expect(await store.status()).toMatchObject({ assets: limits.maxAssets });
     expect(await reached(open)).toMatchObject({ maxAssets: blocks * perBlock - limits.maxAssets });
     await expect(store.createAsset({ name: 'one more' }, analyst)).rejects.toMatchObject({

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { riskScore } from '../../../src/analytics/risk-score.ts';
 import { openDatabase, type RootDatabase } from '../../../src/lmdb.ts';
 import { at } from '../../../src/store/asset-row.ts';
 import { openReader } from '../../../src/store/lmdb/reader.ts';
@@ -30,8 +31,11 @@ describe('open alerts of an asset', () => {
     expect(asset()).toMatchObject({ open_alerts: 1, risk_score: 73 });
     await store.changeAlert(critical!, { status: 'in_progress' }, analyst);
     expect(asset()).toMatchObject({ open_alerts: 2 });
-    await store.changeAlert(critical!, { status: 'suppressed' }, analyst);
     await store.changeAlert(medium!, { status: 'resolved' }, analyst);
+    expect(asset()).toMatchObject({ open_alerts: 1, risk_score: 99 });
+    await store.changeAlert(critical!, { status: 'suppressed' }, analyst);
+    expect(asset()).toMatchObject({ open_alerts: 0, risk_score: 99 });
+    await store.changeAlert(critical!, { status: 'archived' }, analyst);
     expect(asset()).toMatchObject({ open_alerts: 0, risk_score: 0 });
   });
 
@@ -41,8 +45,8 @@ describe('open alerts of an asset', () => {
     await open.store.commit(batchOf([on('10.0.0.1', { severity: 'medium' })]));
     const { id } = holder(open.reader, '10.0.0.1');
     const { asset } = await open.store.changeAsset(id, { criticality: 'critical' }, analyst);
-    expect(asset).toMatchObject({ risk_score: 64, risk_level: 'moderate' });
-    expect(open.reader.getAsset(id)).toMatchObject({ risk_score: 64 });
+    expect(asset).toMatchObject({ risk_score: 68, risk_level: 'moderate' });
+    expect(open.reader.getAsset(id)).toMatchObject({ risk_score: 68 });
   });
 
   test('are those of the time in which the address was its own, and go with it', async () => {
@@ -79,10 +83,11 @@ describe('open alerts of an asset', () => {
   /** What is done to the file of a store that is closed: as an older version, or a crash, would have left it. */
   const left: Record<string, (root: RootDatabase) => void> = {
     'a file from before there was an index of them': (root) => {
-      for (const name of ['open-alerts', 'asset-counters']) root.openDB({ name }).dropSync();
+      for (const name of ['open-alerts', 'asset-risks', 'risk-ranks', 'risk-falls', 'asset-counters'])
+        root.openDB({ name }).dropSync();
     },
     'a file in which assets had not learnt of them yet': (root) =>
-      root.openDB<number, string>({ name: 'asset-counters' }).putSync('alerts', 0),
+      root.openDB<number, string>({ name: 'asset-counters' }).putSync('risks', 0),
   };
 
   test.each(Object.entries(left))('are found in %s', async (_, leave) => {
@@ -101,9 +106,10 @@ describe('open alerts of an asset', () => {
       assets.putSync(key, value.with(at.risk, 0).with(at.openAlerts, 0));
     await root.close();
     for (let time = 0; time < 2; time++) {
-      const store = openStore({ dataDir: open.dataDir, alertWindowMs: hour });
+      const store = openStore({ dataDir: open.dataDir, alertWindowMs: hour, clock: () => start });
       const reader = openReader(open.dataDir);
       expect(holder(reader, '10.0.0.1')).toMatchObject({ open_alerts: 2, risk_level: 'critical' });
+      expect(riskScore(reader, { now: start }).entities).toMatchObject([{ score: 100 }]);
       reader.close();
       await store.close();
     }

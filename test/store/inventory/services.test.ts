@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDatabase } from '../../../src/lmdb.ts';
-import {
-  rangeOf,
-  type Scanned,
-  type ServiceLimits,
-  Services,
-} from '../../../src/store/lmdb/inventory/services.ts';
+import { rangeOf } from '../../../src/store/lmdb/inventory/known-service.ts';
+import { type Scanned, type ServiceLimits, Services } from '../../../src/store/lmdb/inventory/services.ts';
 import { openTables } from '../../../src/store/lmdb/tables.ts';
 import { serviceOf } from '../../../src/store/service-row.ts';
 import { uuid7 } from '../../../src/uuid.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { severities } from '../../../src/contract/resources/common.ts';
+import { severities } from '../../../src/contract/vocabulary.ts';
 import { address, members, number, oneOf, text, time } from '../../../src/store/lists/filter.ts';
 import { type ListSpec, type PlacesPage, pageOf } from '../../../src/store/lists/list.ts';
 import { addressOrder, rank, timeOrder } from '../../../src/store/lists/order.ts';

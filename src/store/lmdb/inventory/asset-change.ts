@@ -102,7 +102,7 @@ export function planChange(
 
 /** Plans the end of an asset, its services and its history. @throws NOT_FOUND; VERSION_MISMATCH. */
 export function planRemove(parts: AssetParts, id: string, version: number | undefined): () => void {
-  const { assets, services } = parts;
+  const { assets, services, openAlerts } = parts;
   const asset = requireAsset(assets, id, 'asset_id');
   requireVersion(asset, version);
   return () => {
@@ -111,6 +111,7 @@ export function planRemove(parts: AssetParts, id: string, version: number | unde
     for (const mac of asset.macs) freeMac(assets, mac);
     assets.history.removeOf(asset);
     assets.rows.remove(asset.id);
+    openAlerts.assetChanged(asset.id);
   };
 }
 
@@ -255,20 +256,20 @@ function releaseOthers(
   const { ip_addresses = asset.ips, mac_addresses = asset.macs } = change;
   for (const mac of asset.macs.filter((each) => !mac_addresses.includes(each))) {
     freeMac(assets, mac);
-    assets.releaseMac(asset, mac, nowMs, by);
+    assets.addresses.releaseMac(asset, mac, nowMs, by);
   }
   for (const ip of asset.ips.filter((each) => !ip_addresses.includes(each)))
-    assets.releaseAddress(asset, ip, nowMs, by);
+    assets.addresses.releaseAddress(asset, ip, nowMs, by);
 }
 
 function bindAll({ assets, nowMs }: AssetParts, asset: AssetState, change: AssetUpdateInput, by: By): void {
   for (const mac of change.mac_addresses ?? [])
-    if (!asset.macs.includes(mac)) assets.bindMac(asset, mac, nowMs, by);
+    if (!asset.macs.includes(mac)) assets.addresses.bindMac(asset, mac, nowMs, by);
   for (const ip of change.ip_addresses ?? []) {
     if (asset.ips.includes(ip)) continue;
     const latest: Binding | undefined = assets.bindings.latest(ip);
     const since = latest === undefined ? beginning : endOf(latest);
-    assets.bindAddress(asset, ip, { asset_id: asset.id, since, last: since }, by, nowMs);
+    assets.addresses.bindAddress(asset, ip, { asset_id: asset.id, since, last: since }, by, nowMs);
   }
   // Lists are shown in the order that people gave them.
   if (change.ip_addresses !== undefined) asset.ips = inOrder(asset.ips, change.ip_addresses);

@@ -1,4 +1,4 @@
-import { maxNotesLength, maxTags } from '../../../contract/resources/asset.ts';
+import { maxNotesLength, maxTags } from '../../../contract/vocabulary.ts';
 import { invalidField, ServiceError } from '../../../errors.ts';
 import { type Binding, beginning } from '../../../inventory/identity.ts';
 import { unitedNames } from '../../../inventory/names.ts';
@@ -57,6 +57,7 @@ export function planMerge(
     assets.tables.assetMerges.putSync(from.id, to.id);
     assets.note(to, nowMs, { action: 'merged', by: person(by), other_asset_id: from.id });
     to.version++;
+    openAlerts.assetChanged(from.id);
     openAlerts.assetChanged(to.id);
     return shown(parts, to);
   };

@@ -1,18 +1,27 @@
 import type { Database, Key } from '../../../lmdb.ts';
 import { entryCount } from '../tables.ts';
 
+/** What is known of one key. */
+interface Known<V> {
+  /** Undefined where there is no row. */
+  value: V | undefined;
+  /** The table has a row. */
+  isStored: boolean;
+  /** Memory and table differ. */
+  isChanged: boolean;
+}
+
 /**
  * Rows of a table, read once and written when asked to: what changed stays in memory until `write`, and of the others
- * those that were used of late. The rows that `get` gives may be changed in place, followed by `put`.
+ * those that were used of late, with the keys that were asked for and have no row. The rows that `get` gives may be
+ * changed in place, followed by `put`. Each takes one look into a map: with 60,000 rows these are most of its work.
  */
 export class CachedRows<K extends Key, V, Stored> {
-  /** Changed since they were last written; undefined for removed ones. */
-  readonly #changed = new Map<K, V | undefined>();
-  /** The same as in the table. Once the younger are as many as may be, the older ones go. */
-  #young = new Map<K, V>();
-  #old = new Map<K, V>();
-  /** Known not to be there: a new row is asked for several times before it is made. */
-  readonly #absent = new Set<K>();
+  /** Once the younger are as many as may be, the older ones go, but for those that changed. */
+  #young = new Map<K, Known<V>>();
+  #old = new Map<K, Known<V>>();
+  /** Keys of those that changed since they were last written. */
+  #changed: K[] = [];
   /** By how many rows memory differs from the table. */
   #added = 0;
   #stored: number;
@@ -36,7 +45,7 @@ export class CachedRows<K extends Key, V, Stored> {
   }
 
   get dirty(): number {
-    return this.#changed.size;
+    return this.#changed.length;
   }
 
   get count(): number {
@@ -44,66 +53,80 @@ export class CachedRows<K extends Key, V, Stored> {
   }
 
   get(key: K): V | undefined {
-    const recent = this.#changed.get(key) ?? this.#young.get(key);
-    if (recent !== undefined) return recent;
-    if (this.#absent.has(key) || this.#changed.has(key)) return undefined;
-    const old = this.#old.get(key);
-    if (old !== undefined) return this.#keep(key, old);
-    const stored = this.#table.get(key);
-    if (stored !== undefined) return this.#keep(key, this.#unpack(stored, key));
-    if (this.#absent.size >= this.#capacity) this.#absent.clear();
-    this.#absent.add(key);
-    return undefined;
+    return this.#of(key).value;
   }
 
   put(key: K, value: V): void {
-    if (this.#changed.get(key) === undefined && this.get(key) === undefined) this.#added++;
-    this.#changed.set(key, value);
-    this.#absent.delete(key);
-    this.#young.delete(key);
-    this.#old.delete(key);
+    const known = this.#of(key);
+    if (known.value === undefined) this.#added++;
+    known.value = value;
+    this.#change(key, known);
   }
 
   remove(key: K): void {
-    if (this.get(key) === undefined) return;
+    const known = this.#of(key);
+    if (known.value === undefined) return;
     this.#added--;
-    this.#changed.set(key, undefined);
-    this.#young.delete(key);
-    this.#old.delete(key);
+    known.value = undefined;
+    this.#change(key, known);
   }
 
   /** Within a transaction. */
   write(): void {
     // In order of their keys, neighbours on a page are written one after the other.
-    for (const key of [...this.#changed.keys()].sort()) {
-      const value = this.#changed.get(key);
+    for (const key of this.#changed.sort()) {
+      const known = this.#of(key);
+      const { value, isStored } = known;
       const stored = value === undefined ? undefined : this.#pack(value);
-      this.onWritten?.(this.#table.get(key), stored);
-      if (stored === undefined) this.#table.removeSync(key);
-      else this.#table.putSync(key, stored);
-      if (value !== undefined) this.#keep(key, value);
+      this.onWritten?.(isStored ? this.#table.get(key) : undefined, stored);
+      if (stored !== undefined) this.#table.putSync(key, stored);
+      else if (isStored) this.#table.removeSync(key);
+      known.isStored = stored !== undefined;
+      known.isChanged = false;
     }
-    this.#changed.clear();
+    this.#changed = [];
     this.#stored += this.#added;
     this.#added = 0;
   }
 
   forget(): void {
-    this.#changed.clear();
     this.#young.clear();
     this.#old.clear();
-    this.#absent.clear();
+    this.#changed = [];
     this.#added = 0;
     this.#stored = this.#countStored();
   }
 
-  #keep(key: K, value: V): V {
-    if (this.#young.size >= this.#capacity / 2) {
-      this.#old = this.#young;
-      this.#young = new Map();
+  #of(key: K): Known<V> {
+    const young = this.#young.get(key);
+    if (young !== undefined) return young;
+    const old = this.#old.get(key);
+    if (old !== undefined) return this.#keep(key, old);
+    const stored = this.#table.get(key);
+    const value = stored === undefined ? undefined : this.#unpack(stored, key);
+    return this.#keep(key, { value, isStored: stored !== undefined, isChanged: false });
+  }
+
+  #change(key: K, known: Known<V>): void {
+    if (known.isChanged) return;
+    known.isChanged = true;
+    this.#changed.push(key);
+  }
+
+  #keep(key: K, known: Known<V>): Known<V> {
+    if (this.#young.size >= this.#capacity / 2) this.#age();
+    this.#young.set(key, known);
+    return known;
+  }
+
+  #age(): void {
+    const gone = this.#old;
+    this.#old = this.#young;
+    this.#young = new Map();
+    for (const key of this.#changed) {
+      const known = gone.get(key);
+      if (known?.isChanged && !this.#old.has(key)) this.#old.set(key, known);
     }
-    this.#young.set(key, value);
-    return value;
   }
 
   #countStored(): number {

@@ -2,25 +2,21 @@ import { type EventBlock, openBlock } from '../../../events/block.ts';
 import { tables as eventTables } from '../../../events/columns.ts';
 import type { IsHome } from '../../../events/home-networks.ts';
 import type { Table } from '../../../events/records.ts';
-import { ConnectionMemory } from '../../../inventory/connection-memory.ts';
-import { namesInDns } from '../../../inventory/dns-names.ts';
-import { Observations } from '../../../inventory/observations.ts';
-import type { FlowSink } from '../../../inventory/seen.ts';
 import type { Sighting } from '../../../inventory/sighting.ts';
 import { type LimitName, limits } from '../../../limits.ts';
 import type { CommittedBlock } from '../../store.ts';
 import type { LmdbEvents } from '../events.ts';
 import type { Tables } from '../tables.ts';
+import { Pace } from './pace.ts';
 import type { AssetsPart, InventoryPart } from './parts.ts';
+import { type FlowFold, SeenEvents } from './seen-events.ts';
 import { type Scanned, Services } from './services.ts';
+import { type HostAt, type Sequences, type Told, ToldLater } from './told.ts';
 
 /** How far the events of a table are in the inventory: the first sequence that isn't. */
 export interface FoldedTo {
   readonly next_seq: number;
 }
-
-/** Something else that is counted of the same events, row by row, and committed with the same positions. */
-type FlowFold = FlowSink & InventoryPart;
 
 interface InventoryOptions<A extends AssetsPart> {
   readonly tables: Tables;
@@ -40,13 +36,17 @@ interface InventoryOptions<A extends AssetsPart> {
  * committed together with what was counted up to it:
  *
  * ```
- *   events    … 41 42 43 44 45 46 47 48      committed with each batch
- *   position        ^                        committed with the rows of the inventory
- *   memory             43 44 45 46 47 48     rows that changed since, not written yet
+ *   events    … 41 42 43 44 45 46 47 48 49 50     committed with each batch
+ *   position        ^                             committed with the rows of the inventory
+ *   memory             43 44 45 46                rows that changed since, not written yet
+ *   to count                       47 48 49 50    what the transactions of their batches had no time for
  * ```
  *
  * A crash or an undone transaction takes away what memory holds, and the events from the position on are counted anew:
  * nothing is counted twice or lost. The same way builds the inventory of a file that has none.
+ *
+ * A batch of few events is counted in its own transaction. Of 60,000 hosts that nobody knew, which take seconds, each
+ * transaction counts for limits.inventoryCountMs and writes for limits.inventoryWriteMs, so that no other waits longer.
  *
  * All but `catchUp` is called inside of write transactions, `checkpoint` at the end of each.
  */
@@ -55,11 +55,8 @@ export class Inventory<A extends AssetsPart> {
   readonly assets: A;
   readonly #tables: Tables;
   readonly #events: LmdbEvents;
-  readonly #isHome: IsHome;
   readonly #folds: readonly FlowFold[];
-  readonly #now: () => number;
-  readonly #memory: ConnectionMemory;
-  readonly #observations = new Observations();
+  readonly #seen: SeenEvents;
   /** Undefined when memory has nothing yet, or nothing any more. */
   #position: Record<Table, number> | undefined;
   #moved = false;
@@ -67,17 +64,28 @@ export class Inventory<A extends AssetsPart> {
   #writtenAt = Number.NEGATIVE_INFINITY;
   /** What the last write took, without the flush. */
   #writingMs = 0;
+  readonly #told: ToldLater;
+  readonly #pace = new Pace();
+  /** When this transaction has counted for long enough, by performance.now(); undefined before it counts. */
+  #countUntil: number | undefined;
+  /** Events that this transaction has counted. */
+  #countedRows = 0;
+  /** The newest block that came, opened. */
+  #opened: { readonly buffer: ArrayBuffer; readonly block: EventBlock } | undefined;
+  /** Transactions that had to count more than their share. */
+  #hurried = 0;
 
   constructor(options: InventoryOptions<A>) {
     const { tables, events, isHome, assets, folds = [], now } = options;
     this.#tables = tables;
     this.#events = events;
-    this.#isHome = isHome;
     this.#folds = folds;
-    this.#now = now;
-    this.#memory = new ConnectionMemory(options.rememberedConnections ?? limits.rememberedConnections);
     this.services = new Services(tables, (id, by) => this.assets.serviceCountChanged(id, by), now);
     this.assets = assets(this.services);
+    const { services } = this;
+    const { rememberedConnections = limits.rememberedConnections } = options;
+    this.#seen = new SeenEvents({ assets: this.assets, services, folds, isHome, now, rememberedConnections });
+    this.#told = new ToldLater(tables);
   }
 
   /**
@@ -86,41 +94,33 @@ export class Inventory<A extends AssetsPart> {
    * @param transaction - runs in one transaction, flushed
    */
   catchUp(transaction: (step: () => void) => void): void {
-    let more = true;
-    while (more) {
+    let isCounted = false;
+    while (!isCounted || this.dirty > 0)
       transaction(() => {
-        more = this.#foldSome(catchUpRows);
-        this.checkpoint();
+        this.#position ??= this.#recall();
+        this.#countUntil = performance.now() + catchUpMs;
+        isCounted = this.#countSome([]);
+        this.#endCounting();
+        if (this.dirty > 0 || this.#moved) this.write();
       });
-    }
-    while (this.dirty > 0 || this.#moved) transaction(() => this.write());
   }
 
   /**
-   * Takes in what a batch brought: the blocks that it stored, and what isn't stored as events, which is written with this
-   * transaction. Hosts come first, those of events and of sightings in the order of their times, and names last: they are
-   * lost where their host isn't known.
+   * Takes in what a batch brought, now or later: the blocks that it stored, and what isn't stored as events, which is
+   * written with this transaction. Hosts come first, those of events and of sightings in the order of their times, and
+   * names last: they are lost where their host isn't known.
    */
   take(blocks: readonly CommittedBlock[], sightings: readonly Sighting[]): void {
     if (blocks.length === 0 && sightings.length === 0) return;
-    this.#ready();
-    const hosts = sightings.filter(isHost).sort((a, b) => a.at - b.at);
-    for (const block of blocks) if (block.table === 'network') this.#observe(block, hosts);
-    for (const host of hosts) this.#sight(host);
-    for (const sighting of sightings) if (sighting.kind === 'service') this.#sight(sighting);
-    for (const block of blocks) if (block.table === 'dns') this.#observe(block);
-    for (const sighting of sightings)
-      if (sighting.kind === 'name' || sighting.kind === 'system') this.#sight(sighting);
-    if (sightings.length > 0) this.force();
-  }
-
-  /** @param hosts - by time; those up to the last host of the block are taken in with it, and from this list */
-  #observe({ table, first_seq, rows, buffer }: CommittedBlock, hosts: HostAt[] = []): void {
-    const position = this.#position!;
-    if (position[table] >= first_seq + rows) return;
-    if (position[table] !== first_seq)
-      throw new Error(`${table} events from ${position[table]} to ${first_seq} are not in the inventory`);
-    this.#fold(openBlock(buffer, first_seq), 0, rows, hosts);
+    this.#position ??= this.#recall();
+    if (sightings.length > 0)
+      this.#told.add({
+        network: this.#sequences('network', blocks),
+        dns: this.#sequences('dns', blocks),
+        sightings,
+      });
+    this.#countSome(blocks);
+    this.#opened = undefined;
   }
 
   /** Takes in what a scan found at ports of home addresses; the assets are told of the hosts before. */
@@ -133,7 +133,10 @@ export class Inventory<A extends AssetsPart> {
     this.force();
   }
 
-  /** Brings memory up to all that is stored: before people's changes are planned, which go by what is known. */
+  /**
+   * Brings memory up to all that is stored: before people's changes are planned, which go by what is known. Who can
+   * waits until not much is `behind`.
+   */
   ready(): void {
     this.#ready();
   }
@@ -148,38 +151,62 @@ export class Inventory<A extends AssetsPart> {
     return this.#parts().reduce((sum, part) => sum + part.dirty, 0);
   }
 
+  /** Whether stored events wait to be counted. */
+  get behind(): boolean {
+    return this.uncounted > 0 || this.#told.count > 0;
+  }
+
+  /** Stored events that wait to be counted. Of those that an undone transaction left to count anew nothing is said. */
+  get uncounted(): number {
+    const position = this.#position;
+    if (position === undefined) return 0;
+    return eventTables.reduce((sum, table) => sum + this.#events.next(table) - position[table], 0);
+  }
+
   /**
-   * Writes what changed, with the position, unless that is so much that it waits for more: at most a fifth of the time
-   * goes into writing, until memory is full. True when all is written.
+   * Counts what there is time for, and writes what changed, with the position, unless that is so much that it waits for
+   * more: at most a fifth of the time goes into writing, until memory is full.
+   *
+   * @returns milliseconds after which the next is due; undefined when all is counted and written
    */
-  checkpoint(): boolean {
+  checkpoint(): number | undefined {
+    const isCounted = this.#position === undefined || this.#countSome([]);
+    if (!isCounted) this.#hurry();
+    this.#endCounting();
     const { dirty } = this;
-    if (dirty === 0 && !this.#moved && !this.#forced) return true;
-    const due =
-      this.#forced ||
-      dirty <= limits.inventoryRowsPerCommit ||
-      performance.now() - this.#writtenAt >= Math.max(limits.inventoryPauseMs, 4 * this.#writingMs);
-    if (due) this.write();
-    return this.dirty === 0;
+    const dueMs =
+      this.#writtenAt + Math.max(limits.inventoryPauseMs, 4 * this.#writingMs) - performance.now();
+    const isLittle = isCounted && dirty <= limits.inventoryRowsPerCommit;
+    const isChanged = dirty > 0 || this.#moved || this.#forced || this.#told.isUnkept;
+    if (isChanged && (this.#forced || isLittle || dueMs <= 0 || this.#isFull())) this.write();
+    this.#told.keep();
+    if (!isCounted) return 0;
+    return this.dirty > 0 ? Math.max(1, dueMs) : undefined;
   }
 
   write(): void {
     const began = performance.now();
+    const { dirty } = this;
     for (const part of this.#parts()) part.write();
     if (this.#position !== undefined)
       for (const table of eventTables)
         this.#tables.inventoryState.putSync(table, { next_seq: this.#position[table] });
+    this.#told.written();
     this.#moved = false;
     this.#forced = false;
     this.#writtenAt = performance.now();
     this.#writingMs = this.#writtenAt - began;
+    this.#pace.wrote(dirty, this.#writingMs);
   }
 
   /** The transaction was undone: what memory holds may never have been. */
   forget(): void {
     for (const part of this.#parts()) part.forget();
-    this.#observations.clear();
+    this.#seen.forget();
+    this.#told.forget();
     this.#position = undefined;
+    this.#endCounting();
+    this.#opened = undefined;
     this.#moved = false;
     this.#forced = false;
   }
@@ -191,9 +218,10 @@ export class Inventory<A extends AssetsPart> {
       maxServices: this.services.beyondAll,
       maxServicesPerAsset: this.services.beyondAsset,
       maxTransportLength: this.services.withoutTransport,
-      rememberedConnections: this.#memory.forgotten,
-      maxSpansPerAddress: this.#observations.united,
-      rememberedForwarders: this.#observations.forgottenForwarders,
+      rememberedConnections: this.#seen.forgotten.connections,
+      maxSpansPerAddress: this.#seen.forgotten.spans,
+      rememberedForwarders: this.#seen.forgotten.forwarders,
+      maxUncountedEvents: this.#hurried,
     };
     return Object.fromEntries(Object.entries(reached).filter(([, times]) => times > 0));
   }
@@ -202,99 +230,131 @@ export class Inventory<A extends AssetsPart> {
     return [this.assets, this.services, ...this.#folds];
   }
 
-  /** The position, after memory was brought up to all that is stored. */
-  #ready(): Record<Table, number> {
-    if (this.#position === undefined) {
-      try {
-        while (this.#foldSome(catchUpRows));
-      } catch (error) {
-        // Half of it must not stay, where only the call that asked is refused.
-        this.forget();
-        throw error;
-      }
+  /** Memory is brought up to all that is stored, however long it takes. */
+  #ready(): void {
+    this.#position ??= this.#recall();
+    try {
+      while (!this.#countSome([])) this.#again();
+    } catch (error) {
+      // Half of it must not stay, where only the call that asked is refused.
+      this.forget();
+      throw error;
     }
-    return this.#position!;
   }
 
-  /** Counts at most so many rows that are stored and not counted; true when there may be more. */
-  #foldSome(limit: number): boolean {
-    this.#position ??= this.#recall();
-    let rows = 0;
-    for (const table of eventTables) {
-      for (const { block, first, end } of this.#events.rows(table, this.#position[table])) {
-        this.#fold(block, first, end);
-        rows += end - first;
-        if (rows >= limit) return true;
-      }
-      // Where the newest events are no longer stored, there is nothing to count.
-      this.#position[table] = Math.max(this.#position[table], this.#events.next(table));
+  /** Events came more quickly than they are counted for so long that who brings more waits. */
+  #hurry(): void {
+    if (this.uncounted <= limits.maxUncountedEvents) return;
+    this.#hurried++;
+    while (this.uncounted > limits.maxUncountedEvents) {
+      this.#again();
+      this.#countSome([]);
     }
-    return false;
+  }
+
+  /** There is time again, and room in memory. */
+  #again(): void {
+    if (this.#isFull()) this.write();
+    this.#endCounting();
+  }
+
+  #endCounting(): void {
+    this.#countUntil = undefined;
+    this.#countedRows = 0;
+  }
+
+  /** As much as one transaction can write. */
+  #isFull(): boolean {
+    return this.dirty >= this.#pace.writableRows;
+  }
+
+  /**
+   * Counts what is stored and not counted, in its order, as long as this transaction has time. What batches told beside
+   * their events comes with these.
+   *
+   * @param blocks - some of those that are stored, in memory
+   * @returns true when nothing is left
+   */
+  #countSome(blocks: readonly CommittedBlock[]): boolean {
+    this.#countUntil ??= performance.now() + limits.inventoryCountMs;
+    for (let told = this.#told.first; told !== undefined; told = this.#told.first) {
+      if (!this.#countTold(told, blocks)) return false;
+      this.#told.shift();
+    }
+    const all = Number.POSITIVE_INFINITY;
+    return this.#countTo('network', all, blocks) && this.#countTo('dns', all, blocks);
+  }
+
+  #countTold({ network, dns, hosts, services, names }: Told, blocks: readonly CommittedBlock[]): boolean {
+    if (!this.#countTo('network', network[0], blocks) || !this.#countTo('dns', dns[0], blocks)) return false;
+    if (!this.#countTo('network', network[1], blocks, hosts)) return false;
+    for (const host of hosts.splice(0)) this.#seen.sight(host);
+    for (const service of services.splice(0)) this.#seen.sight(service);
+    if (!this.#countTo('dns', dns[1], blocks)) return false;
+    for (const name of names.splice(0)) this.#seen.sight(name);
+    this.#moved = true;
+    return true;
+  }
+
+  /** @param hosts - by time; those up to the last host of the events are taken in with them, and from this list */
+  #countTo(table: Table, to: number, blocks: readonly CommittedBlock[], hosts: HostAt[] = []): boolean {
+    const position = this.#position!;
+    while (position[table] < to) {
+      const next = this.#next(table, to, blocks);
+      if (next === undefined) {
+        // Where the newest events are no longer stored, there is nothing to count.
+        position[table] = Math.max(position[table], Math.min(to, this.#events.next(table)));
+        return true;
+      }
+      const began = performance.now();
+      const leftMs = this.#countUntil! - began;
+      // What changes little is always counted with its own transaction.
+      const isMuch = this.dirty > limits.inventoryRowsPerCommit || this.#countedRows > limits.maxBlockRows;
+      if ((leftMs <= 0 && isMuch) || this.#isFull()) return false;
+      const { block, first, end } = next;
+      const rows = this.#pace.rows(block, first, end, leftMs);
+      this.#fold(block, first, first + rows, hosts);
+      this.#countedRows += rows;
+      this.#pace.counted(block, rows, performance.now() - began);
+    }
+    return true;
+  }
+
+  /** The next rows [first, end) of one block that are to be counted, from memory or as they are stored. */
+  #next(table: Table, to: number, blocks: readonly CommittedBlock[]) {
+    const from = this.#position![table];
+    for (const { table: its, first_seq, rows, buffer } of blocks) {
+      if (its !== table || from < first_seq || from >= first_seq + rows) continue;
+      if (this.#opened?.buffer !== buffer) this.#opened = { buffer, block: openBlock(buffer, first_seq) };
+      return { block: this.#opened.block, first: from - first_seq, end: Math.min(rows, to - first_seq) };
+    }
+    if (from >= this.#events.next(table)) return undefined;
+    for (const next of this.#events.rows(table, from, to)) return next;
+    return undefined;
+  }
+
+  /** The sequences of a batch's events of one table. */
+  #sequences(table: Table, blocks: readonly CommittedBlock[]): Sequences {
+    const first = blocks.find((block) => block.table === table)?.first_seq;
+    const next = this.#events.next(table);
+    return [first ?? next, next];
   }
 
   /** The committed position, with the connections that were reported before it. */
   #recall(): Record<Table, number> {
     const positionOf = (table: Table) => this.#tables.inventoryState.get(table)?.next_seq ?? 1;
     const position = { network: positionOf('network'), dns: positionOf('dns') };
-    this.#memory.clear();
-    const oldest = Math.max(1, position.network - this.#memory.slots);
-    for (const { block, first, end } of this.#events.rows('network', oldest, position.network))
-      this.#observations.recall(block, this.#memory, first, end);
+    this.#seen.recall(this.#events, position.network);
     return position;
   }
 
   /** Rows [first, end) of a block, the next of its table. */
   #fold(block: EventBlock, first: number, end: number, hosts: HostAt[] = []): void {
-    if (block.table === 'network') this.#foldFlows(block, first, end, hosts);
-    else for (const name of namesInDns(block, this.#isHome, first, end)) this.#sight(name);
+    this.#seen.fold(block, first, end, hosts);
     this.#position![block.table] = block.firstSeq + end;
     this.#moved = true;
-    if (this.dirty >= limits.maxUnwrittenInventoryRows) this.write();
-  }
-
-  #foldFlows(block: EventBlock, first: number, end: number, sighted: HostAt[]): void {
-    const observations = this.#observations;
-    observations.add(block, this.#memory, this.#folds, first, end);
-    for (const mac of observations.gateways()) this.assets.gatewaySeen(mac);
-    let next = 0;
-    for (const host of observations.hosts()) {
-      while (next < sighted.length && sighted[next]!.at <= host.first) this.#sight(sighted[next++]!);
-      this.assets.hostSeen(this.#believed(host));
-    }
-    sighted.splice(0, next);
-    for (const each of observations.services()) {
-      const service = this.#believed(each);
-      const assetId = this.assets.assetAt(service.ip, service.last);
-      if (assetId !== undefined) this.services.seen(assetId, service);
-    }
-    observations.clear();
-  }
-
-  /** With times no later than now: a clock that is ahead, or a duration without reason, would stay in front for good. */
-  #believed<T extends { readonly first: number; readonly last: number }>(seen: T): T {
-    const latest = this.#latest();
-    if (seen.last <= latest) return seen;
-    return { ...seen, first: Math.min(seen.first, latest), last: latest };
-  }
-
-  #latest(): number {
-    return this.#now() + limits.maxClockLeadMs;
-  }
-
-  #sight(told: Sighting): void {
-    const sighting = { ...told, at: Math.min(told.at, this.#latest()) };
-    if (sighting.kind !== 'service') {
-      this.assets.sight(sighting);
-      return;
-    }
-    const { ip, at } = sighting;
-    const assetId = this.assets.assetAt(ip, at) ?? this.assets.hostSeen({ ip, first: at, last: at });
-    if (assetId !== undefined) this.services.sight(assetId, sighting);
   }
 }
 
-type HostAt = Extract<Sighting, { kind: 'host' }>;
-const isHost = (sighting: Sighting): sighting is HostAt => sighting.kind === 'host';
-
-/** Rows between two checkpoints while catching up: a fraction of a second. */
-const catchUpRows = 65_536;
+/** What one transaction of `catchUp` counts for. */
+const catchUpMs = 250;

@@ -1,149 +1,217 @@
-import type { Alert } from '../../../contract/resources/alert.ts';
-import { assetRisk, countedAlerts } from '../../../inventory/asset-risk.ts';
+import type { AddressSpan } from '../../../events/asset-lookup.ts';
+import { combine, evidenceAt, fallsAt, probabilityOf, scoreOf } from '../../../inventory/asset-risk.ts';
 import { limits } from '../../../limits.ts';
 import { type AlertRow, entryCount, lastSequence, type Tables } from '../tables.ts';
+import {
+  type AlertEntry,
+  addressesOf,
+  alertsOf,
+  as,
+  entriesAt,
+  type IndexedAlert,
+  indexed,
+  nowhere,
+} from './alert-entries.ts';
 import type { Assets } from './assets.ts';
-import { within } from './grouped-rows.ts';
+import type { Bindings } from './bindings.ts';
 
-type Key = [string, number, string];
-
-const isOpen = ({ status }: Alert): boolean => status === 'new' || status === 'in_progress';
-
-const addresses = ({ src_ip, dst_ip }: Alert): string[] => [
-  ...new Set([src_ip, dst_ip].filter((ip) => ip !== undefined)),
-];
-
-const keysOf = (id: string, alert: Alert): Key[] =>
-  isOpen(alert) ? addresses(alert).map((ip) => [ip, 100 - (alert.risk_score ?? 0), id]) : [];
+/** The risk score of an asset, and from when on (epoch milliseconds) it is lower. Above 0: the others have none. */
+export type AssetRisk = readonly [score: number, fallsAt: number];
 
 /**
- * The alerts that are new or in progress, by the addresses of their ends; and what they mean for the assets that have
- * these addresses. The index changes with the alerts, in their transaction. Assets are told when they are written: up
- * to which change of alerts they know theirs is committed with them, and what came after is told again.
+ * The alerts that are open or weigh, by the addresses of their ends; and what they mean for the assets that have these
+ * addresses. The index changes with the alerts, in their transaction. Assets are told when they are written: up to
+ * which change of alerts they know theirs is committed with them, and what came after is told again.
+ *
+ * As alerts grow old, risk scores fall, each at a time that is known when it is computed. So nothing is to be done
+ * until the first of these times, and then for the assets only whose time has come:
+ *
+ * ```
+ *   riskFalls    10:02 asset 7   10:02 asset 9   14:40 asset 3     `fall`, at 10:02: 7 and 9 are counted anew,
+ *   riskRanks    99 asset 3      68 asset 7      47 asset 9        which gives them scores that fall later
+ * ```
  */
 export class OpenAlerts {
   /** Addresses and assets whose alerts are to be counted anew. */
   readonly #dueAddresses = new Set<string>();
   readonly #dueAssets = new Set<string>();
+  /** Alerts that may be of no asset, by their ids. */
+  readonly #dueAlerts = new Map<string, IndexedAlert>();
+  /** Addresses that other assets have than before. */
+  readonly #movedAddresses = new Set<string>();
   /** False while there is no alert in the index: then nothing of it follows from an address that moves. */
   #any = true;
   /** How often the alerts of an asset were too many to be told apart, since this was opened. */
   estimated = 0;
   readonly #tables: Tables;
+  readonly #now: () => number;
 
-  constructor(tables: Tables) {
+  /** @param now - epoch milliseconds */
+  constructor(tables: Tables, now: () => number) {
     this.#tables = tables;
+    this.#now = now;
   }
 
   get due(): number {
-    return this.#dueAddresses.size + this.#dueAssets.size;
+    return this.#dueAddresses.size + this.#dueAssets.size + this.#dueAlerts.size + this.#movedAddresses.size;
   }
 
   /** An alert was stored. Within its transaction. */
   saved(before: AlertRow | undefined, { id, alert }: AlertRow): void {
     const { openAlerts } = this.#tables;
-    const time = Date.parse(alert.last_seen);
-    const old = before === undefined ? [] : keysOf(id, before.alert);
-    const keys = keysOf(id, alert);
-    if (old.length === 0 && keys.length === 0) return;
-    const same = old[0]?.[1] === keys[0]?.[1] && before?.alert.last_seen === alert.last_seen;
-    if (same) return;
-    for (const key of old) openAlerts.removeSync(key);
-    for (const key of keys) openAlerts.putSync(key, time);
-    this.#any ||= keys.length > 0;
-    for (const ip of addresses(alert)) this.#dueAddresses.add(ip);
+    const old = before === undefined ? undefined : indexed(id, before.alert);
+    const next = indexed(id, alert);
+    if (old?.as === next?.as && old?.order === next?.order && old?.time === next?.time) return;
+    if (old !== undefined)
+      for (const place of [...old.ips, nowhere]) openAlerts.removeSync([place, old.as, old.order, id]);
+    if (next !== undefined) this.#put(next);
+    if (next === undefined) this.#dueAlerts.delete(id);
+    else this.#dueAlerts.set(id, next);
+    for (const ip of addressesOf(alert)) this.#dueAddresses.add(ip);
   }
 
   /** Other assets have an address than before. */
   addressMoved(ip: string): void {
-    if (this.#any) this.#dueAddresses.add(ip);
+    if (this.#any) this.#movedAddresses.add(ip);
   }
 
-  /** What alerts mean for an asset has changed, whatever the alerts. */
+  /** What alerts mean for an asset has changed, whatever the alerts; or there is no such asset any more. */
   assetChanged(id: string): void {
     this.#dueAssets.add(id);
   }
 
+  /** The time at which the first of all risk scores falls, in epoch milliseconds; undefined where nothing is at risk. */
+  get nextFall(): number | undefined {
+    for (const [time] of this.#tables.riskFalls.getKeys({ limit: 1 })) return time;
+    return undefined;
+  }
+
+  /** Takes in hand some of the assets whose scores fall by now. Within a transaction, before rows are written. */
+  fall(): void {
+    const end = [this.#now() + 1] as unknown as [number, string];
+    for (const [, id] of this.#tables.riskFalls.getKeys({ end, limit: limits.riskFallsPerStep }))
+      this.#dueAssets.add(id);
+  }
+
   /** Assets learn of their alerts. Within a transaction, before their rows are written. */
   settle(assets: Assets): void {
+    for (const ip of this.#movedAddresses) this.#moved(ip, assets.bindings);
     for (const ip of this.#dueAddresses)
       for (const { asset_id } of assets.bindings.owners(ip)) this.#dueAssets.add(asset_id);
+    for (const alert of this.#dueAlerts.values()) this.#place(alert, assets.bindings);
     for (const id of this.#dueAssets) this.#count(assets, id);
-    this.#dueAddresses.clear();
-    this.#dueAssets.clear();
+    this.#clear();
     const { assetCounters, alertLog } = this.#tables;
     const seq = lastSequence(alertLog);
-    if (assetCounters.get('alerts') !== seq) assetCounters.putSync('alerts', seq);
+    if (assetCounters.get('risks') !== seq) assetCounters.putSync('risks', seq);
   }
 
   /** Drops what memory holds, and finds anew which alerts assets have not learnt of. */
   forget(): void {
     const { alertLog, alerts, assetCounters } = this.#tables;
-    this.#dueAddresses.clear();
-    this.#dueAssets.clear();
+    this.#clear();
     this.#any = entryCount(this.#tables.openAlerts) > 0;
-    const start = assetCounters.get('alerts') ?? 0;
-    for (const { value: id } of alertLog.getRange({ start, exclusiveStart: true }))
-      for (const ip of addresses(alerts.get(id)!.alert)) this.#dueAddresses.add(ip);
+    const start = assetCounters.get('risks') ?? 0;
+    for (const { value: id } of alertLog.getRange({ start, exclusiveStart: true })) {
+      const { alert } = alerts.get(id)!;
+      const entry = indexed(id, alert);
+      if (entry !== undefined) this.#dueAlerts.set(id, entry);
+      for (const ip of addressesOf(alert)) this.#dueAddresses.add(ip);
+    }
   }
 
-  /** Makes the index where there is none: a file from before there was one. Within a transaction. */
+  /** Makes the index where there is none: a file from before there was one like it. Within a transaction. */
   complete(): void {
-    const { assetCounters, openAlerts, alerts } = this.#tables;
-    if (assetCounters.get('alerts') === undefined) {
-      openAlerts.clearSync();
-      for (const { value: row } of alerts.getRange())
-        for (const key of keysOf(row.id, row.alert)) openAlerts.putSync(key, Date.parse(row.alert.last_seen));
-      assetCounters.putSync('alerts', 0);
+    const { assetCounters, openAlerts, alerts, assetRisks, riskRanks, riskFalls } = this.#tables;
+    if (assetCounters.get('risks') === undefined) {
+      for (const table of [openAlerts, assetRisks, riskRanks, riskFalls]) table.clearSync();
+      for (const { value: row } of alerts.getRange()) {
+        const entry = indexed(row.id, row.alert);
+        if (entry !== undefined) this.#put(entry);
+      }
+      assetCounters.putSync('risks', 0);
     }
     this.forget();
   }
 
+  #clear(): void {
+    this.#dueAddresses.clear();
+    this.#dueAssets.clear();
+    this.#dueAlerts.clear();
+    this.#movedAddresses.clear();
+  }
+
+  #put({ id, as: counts, order, time, score, ips }: IndexedAlert): void {
+    for (const [i, ip] of ips.entries())
+      this.#tables.openAlerts.putSync([ip, counts, order, id], [time, ips[1 - i] ?? '', score]);
+    this.#any = true;
+  }
+
+  /** Alerts of an address are of an asset now that were of none before, or the other way round. Most have no alerts. */
+  #moved(ip: string, bindings: Bindings): void {
+    const range = { ...entriesAt(ip), limit: limits.maxCountedAlerts };
+    const entries = Array.from(this.#tables.openAlerts.getRange(range));
+    if (entries.length > 0) this.#dueAddresses.add(ip);
+    for (const { key, value } of entries) {
+      const [, counts, order, id] = key;
+      const [time, other, score] = value;
+      this.#place({ id, as: counts, order, time, score, ips: other === '' ? [ip] : [ip, other] }, bindings);
+    }
+  }
+
+  /** An alert that weighs is nowhere as long as no asset had one of its addresses then. */
+  #place({ id, as: counts, order, time, score, ips }: IndexedAlert, bindings: Bindings): void {
+    if (counts === as.dismissed) return;
+    const { openAlerts } = this.#tables;
+    const entry: AlertEntry = [time, '', score];
+    if (ips.some((ip) => bindings.at(ip, time) !== undefined))
+      openAlerts.removeSync([nowhere, counts, order, id]);
+    else openAlerts.putSync([nowhere, counts, order, id], entry);
+  }
+
   #count(assets: Assets, id: string): void {
     const asset = assets.rows.get(id);
-    if (asset === undefined) return;
-    const { count, scores } = this.#alertsOf(assets, id);
-    const risk = assetRisk(scores, asset.criticality);
-    if (asset.openAlerts === count && asset.risk === risk) return;
-    asset.openAlerts = count;
+    if (asset === undefined) {
+      this.#rank(id, 0, undefined);
+      return;
+    }
+    const { open, gravest, estimated } = alertsOf(this.#tables.openAlerts, spansOf(assets.bindings, id));
+    if (estimated) this.estimated++;
+    const now = this.#now();
+    const { evidence } = combine(gravest.map((alert) => evidenceAt(alert, now)));
+    const risk = scoreOf(probabilityOf(evidence, asset.criticality));
+    if (asset.risk > 0 || risk > 0) this.#rank(id, risk, fallsAt(evidence, asset.criticality, now));
+    if (asset.openAlerts === open && asset.risk === risk) return;
+    asset.openAlerts = open;
     asset.risk = risk;
     assets.rows.put(id, asset);
   }
 
-  /** How many alerts an asset has, and the risk scores of the gravest. */
-  #alertsOf(assets: Assets, id: string): { count: number; scores: number[] } {
-    const { openAlerts } = this.#tables;
-    const ips = assets.bindings.addressesOf(id);
-    const [only] = ips;
-    if (only === undefined) return { count: 0, scores: [] };
-    if (ips.length === 1 && always(assets.bindings.owners(only))) {
-      const keys = openAlerts.getKeys({ ...range(only), limit: countedAlerts });
-      const scores = Array.from(keys, ([, complement]) => 100 - complement);
-      if (scores.length < countedAlerts) return { count: scores.length, scores };
-      return { count: openAlerts.getKeysCount(range(only)), scores };
+  /** Where an asset stands among those at risk, and when that is to be looked at again. */
+  #rank(id: string, score: number, falls: number | undefined): void {
+    const { assetRisks, riskRanks, riskFalls } = this.#tables;
+    const known = assetRisks.get(id);
+    if (known?.[0] === score && known[1] === falls) return;
+    if (known !== undefined) {
+      riskRanks.removeSync([100 - known[0], id]);
+      riskFalls.removeSync([known[1], id]);
     }
-    const scores = new Map<string, number>();
-    let uncounted = 0;
-    for (const ip of ips) {
-      const spans = assets.bindings.owners(ip).filter(({ asset_id }) => asset_id === id);
-      let read = 0;
-      for (const { key, value: time } of openAlerts.getRange(range(ip))) {
-        if (scores.size >= limits.maxCountedAlerts) {
-          uncounted += openAlerts.getKeysCount(range(ip)) - read;
-          break;
-        }
-        read++;
-        if (spans.some(({ from, to }) => from <= time && time < to)) scores.set(key[2], 100 - key[1]);
-      }
+    if (falls === undefined) {
+      if (known !== undefined) assetRisks.removeSync(id);
+      return;
     }
-    if (uncounted > 0) this.estimated++;
-    const gravest = [...scores.values()].sort((a, b) => b - a).slice(0, countedAlerts);
-    return { count: scores.size + uncounted, scores: gravest };
+    assetRisks.putSync(id, [score, falls]);
+    riskRanks.putSync([100 - score, id], true);
+    riskFalls.putSync([falls, id], true);
   }
 }
 
-const always = (owners: readonly { readonly from: number; readonly to: number }[]): boolean =>
-  owners.length === 1 && owners[0]!.to === Number.POSITIVE_INFINITY;
-
-/** The keys of an address, in order of risk. */
-const range = (ip: string) => within<number>(ip) as unknown as { start: Key; end: Key };
+/** The addresses that an asset has or had, and when. */
+function spansOf(bindings: Bindings, id: string): AddressSpan[] {
+  return bindings.addressesOf(id).flatMap((ip) =>
+    bindings
+      .owners(ip)
+      .filter(({ asset_id }) => asset_id === id)
+      .map(({ from, to }) => ({ ip, from, to })),
+  );
+}

@@ -2,7 +2,8 @@ import type { ScannedHost, ScanRecorded } from '../../store.ts';
 import type { Tables } from '../tables.ts';
 import type { Assets } from './assets.ts';
 import type { Inventory } from './inventory.ts';
-import { rangeOf, type Scanned } from './services.ts';
+import { rangeOf } from './known-service.ts';
+import type { Scanned } from './services.ts';
 
 /**
  * Takes what a scan saw into the inventory, within a write transaction: hosts first, so that services have an asset.

@@ -5,7 +5,7 @@ import { serviceList } from '../../lists/services.ts';
 import { type ServiceRow, serviceOf } from '../../service-row.ts';
 import type { ListPage, ListQuery } from '../../store.ts';
 import type { Tables } from '../tables.ts';
-import { rangeOf } from './services.ts';
+import { rangeOf } from './known-service.ts';
 
 /**
  * One page of services. Those of named assets are read by their keys, all others one by one.

@@ -44,8 +44,10 @@ interface Most {
 }
 
 /** Steps that wait to be taken into the runs: in the background, and at once when they would slow readers down. */
-const due = { steps: 16, rows: 4096 } as const;
+const due = { steps: 16, rows: 16_384 } as const;
 const overdue = { steps: 256, rows: 262_144 } as const;
+/** Rows of steps that one transaction takes into the runs: some 50 ms. */
+const takenAtOnce = 16_384;
 
 /** A merge under way: the runs that it reads stay as they are until it is done. */
 interface Job extends Neighbours {
@@ -206,13 +208,23 @@ export class Topology {
     return this.#waiting;
   }
 
-  /** Takes all steps into the runs of each level, and drops those that nobody needs any more. */
+  /** Takes the oldest steps into the runs of each level, and drops those that nobody needs any more. */
   #take(): void {
     const tables = this.#tables;
     const state = this.#stateNow();
     const last = lastStep(tables);
-    const segments = [...segmentsAfter(tables, state.taken)];
-    let next: GraphState = { ...state, taken: last };
+    const waiting = this.#waitingNow();
+    const segments: Segment[] = [];
+    let rows = 0;
+    let taken = last;
+    for (const { key, value } of tables.topologyStepEdges.getRange({ start: state.taken + 1 })) {
+      for (const bytes of value) segments.push(new Segment(bytes));
+      rows = segments.reduce((sum, segment) => sum + segment.rows, 0);
+      if (rows < takenAtOnce || key === last) continue;
+      taken = key;
+      break;
+    }
+    let next: GraphState = { ...state, taken };
     this.#putState(next);
     for (const level of levels) {
       const edges = rollUp(segments, level, this.#seed);
@@ -222,13 +234,14 @@ export class Topology {
       next = withRuns(next, level, [...next.runs[level], run]);
       this.#putState(this.#job?.level === level ? next : this.#trimmed(next, level));
     }
-    for (const { key, value } of tables.topologySteps.getRange({ start: state.taken + 1 }))
+    for (const { key, value } of tables.topologySteps.getRange({ start: state.taken + 1, end: taken + 1 }))
       if (!value.told) tables.topologyStepEdges.removeSync(key);
-    for (const key of tables.topologySteps.getKeys({ end: last - this.#most.steps + 1 })) {
+    const kept = Math.min(last - this.#most.steps, taken) + 1;
+    for (const key of tables.topologySteps.getKeys({ end: kept })) {
       tables.topologySteps.removeSync(key);
       tables.topologyStepEdges.removeSync(key);
     }
-    this.#waiting = { steps: 0, rows: 0 };
+    this.#waiting = { steps: last - taken, rows: waiting.rows - rows };
   }
 
   #begin(): Job | undefined {

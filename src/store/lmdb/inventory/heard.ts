@@ -1,0 +1,35 @@
+import { maxLineLength } from '../../../contract/vocabulary.ts';
+import { hostName } from '../../../events/host-name.ts';
+import { withName } from '../../../inventory/names.ts';
+import { printable } from '../../../inventory/printable.ts';
+import type { AssetState } from './asset-state.ts';
+import type { By } from './history.ts';
+import type { KnownAssets } from './known-assets.ts';
+
+/** A name that the network told of an asset. */
+export function addName(
+  known: KnownAssets,
+  asset: AssetState,
+  heard: Parameters<typeof withName>[1],
+  by: By,
+): void {
+  const name = hostName(heard.name);
+  if (name === undefined) return;
+  const { from, of, at } = heard;
+  const names = withName(asset.heard, { name, from, at, ...(of === undefined ? {} : { of }) });
+  const isNew = !asset.heard.some((each) => each.name === name);
+  if (isNew && names.length === asset.heard.length) known.leftOut('maxHeardNames');
+  if (names === asset.heard) return;
+  asset.heard = names;
+  known.rows.put(asset.id, asset);
+  if (isNew && asset.hostnames === undefined)
+    known.note(asset, heard.at, { action: 'hostname_added', by, hostname: name });
+}
+
+/** What the network says of the operating system, as long as people say nothing. */
+export function learnSystem(known: KnownAssets, asset: AssetState, os: string): void {
+  const text = printable(os, maxLineLength);
+  if (text === undefined || asset.os === text || asset.set.includes('os')) return;
+  asset.os = text;
+  known.rows.put(asset.id, asset);
+}

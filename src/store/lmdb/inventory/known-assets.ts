@@ -1,0 +1,87 @@
+import { type LimitName, limits } from '../../../limits.ts';
+import { uuid7 } from '../../../uuid.ts';
+import { type AssetRow, unseen } from '../../asset-row.ts';
+import type { Tables } from '../tables.ts';
+import { type AssetState, assetCodec, newAsset } from './asset-state.ts';
+import { Bindings } from './bindings.ts';
+import { CachedRows } from './cached-rows.ts';
+import { type By, History, type HistoryRecord, network } from './history.ts';
+import type { ServicesPart } from './parts.ts';
+import { StillThere } from './still-there.ts';
+
+/** What was seen, and who says so. */
+export interface Source {
+  readonly source: AssetState['source'];
+  readonly by: By;
+}
+export const passive: Source = { source: 'passive', by: network };
+
+/** The assets in the memory of the thread that writes, their addresses and what happened to them. */
+export class KnownAssets {
+  readonly rows: CachedRows<string, AssetState, AssetRow>;
+  readonly bindings: Bindings;
+  readonly history: History;
+  readonly stillThere: StillThere;
+  readonly tables: Tables;
+  readonly services: ServicesPart;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly #reached: Partial<Record<LimitName, number>> = {};
+
+  constructor(tables: Tables, services: ServicesPart, now: () => number) {
+    this.tables = tables;
+    this.services = services;
+    this.now = now;
+    this.rows = new CachedRows(tables.assets, limits.maxCachedAssetRows, assetCodec);
+    this.stillThere = new StillThere(tables);
+    this.bindings = new Bindings(tables, this.stillThere);
+    this.history = new History(tables, now);
+  }
+
+  get count(): number {
+    return this.rows.count;
+  }
+
+  /** How often something was left out because of a limit since this was opened. */
+  get reached(): Readonly<Partial<Record<LimitName, number>>> {
+    return { ...this.#reached, ...this.bindings.reached, maxAssetHistory: this.history.removed };
+  }
+
+  /** An asset that bindings name. */
+  require(id: string): AssetState {
+    const asset = this.rows.get(id);
+    if (asset === undefined) throw new Error(`an address is of asset ${id}, which is none`);
+    return asset;
+  }
+
+  /** A new asset, staged, of nothing yet; undefined where there may be no more. */
+  create(origin: string, { source, by }: Source, at: number): AssetState | undefined {
+    if (this.count >= limits.maxAssets) return undefined;
+    const asset = newAsset(uuid7(this.now()), { source, state: 'staged', origin });
+    this.services.isNew(asset.id);
+    this.note(asset, at, { action: 'created', by });
+    return asset;
+  }
+
+  note(asset: AssetState, atMs: number, record: HistoryRecord): void {
+    this.history.add(asset, atMs, record);
+    this.rows.put(asset.id, asset);
+  }
+
+  /** The asset was seen in this time. */
+  noteSeen(asset: AssetState, first: number, last: number, by: By): AssetState {
+    if (asset.first === unseen || first < asset.first) asset.first = first;
+    if (last > asset.last) asset.last = last;
+    if (asset.state === 'retired' && !asset.seenRetired && last > asset.retiredAt) {
+      asset.seenRetired = true;
+      this.note(asset, last, { action: 'seen_again', by, state: 'retired' });
+    }
+    this.rows.put(asset.id, asset);
+    return asset;
+  }
+
+  /** Something of the network was not recorded because of a limit. */
+  leftOut(limit: LimitName): undefined {
+    this.#reached[limit] = (this.#reached[limit] ?? 0) + 1;
+  }
+}

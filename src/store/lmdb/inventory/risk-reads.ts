@@ -1,0 +1,27 @@
+import type { AssetLookup } from '../../../events/asset-lookup.ts';
+import { limits } from '../../../limits.ts';
+import { at } from '../../asset-row.ts';
+import type { RiskView, RiskyAlert } from '../../store.ts';
+import { entryCount, type Tables } from '../tables.ts';
+import { gravestNowhere, gravestOf, type WeighingAlert } from './alert-entries.ts';
+
+/** Those at risk by their ranks: however many assets there are, only what is shown is read. */
+export function readRisks(tables: Tables, lookup: Pick<AssetLookup, 'ranges'>): RiskView {
+  const { riskRanks, assets, openAlerts, alerts } = tables;
+  const shown = (weighing: readonly WeighingAlert[]): RiskyAlert[] =>
+    weighing.map(({ id, score, rank }) => {
+      const { title, severity, last_seen } = alerts.get(id)!.alert;
+      return { id, score, rank, title, severity, last_seen };
+    });
+  const risky = Array.from(riskRanks.getKeys({ limit: limits.maxShownRisks }), ([, id]) => {
+    const row = assets.get(id);
+    if (row === undefined) return undefined;
+    const weighing = gravestOf(openAlerts, lookup.ranges(id)).found;
+    return { id, name: row[at.name], criticality: row[at.criticality], alerts: shown(weighing) };
+  });
+  return {
+    assets: risky.filter((asset) => asset !== undefined),
+    total: entryCount(riskRanks),
+    unassigned: shown(gravestNowhere(openAlerts)),
+  };
+}

@@ -1,0 +1,122 @@
+import type { EventBlock } from '../../../events/block.ts';
+import type { IsHome } from '../../../events/home-networks.ts';
+import { ConnectionMemory } from '../../../inventory/connection-memory.ts';
+import { namesInDns } from '../../../inventory/dns-names.ts';
+import { Observations } from '../../../inventory/observations.ts';
+import type { FlowSink } from '../../../inventory/seen.ts';
+import type { Sighting } from '../../../inventory/sighting.ts';
+import { limits } from '../../../limits.ts';
+import type { LmdbEvents } from '../events.ts';
+import type { AssetsPart, InventoryPart } from './parts.ts';
+import type { Services } from './services.ts';
+import type { HostAt } from './told.ts';
+
+/** Something else that is counted of the same events, row by row, and committed with the same positions. */
+export interface FlowFold extends FlowSink, InventoryPart {
+  /** Rows [from, to) of a block of DNS events. */
+  dns?(block: EventBlock, from: number, to: number): void;
+}
+
+interface SeenOptions {
+  readonly assets: AssetsPart;
+  readonly services: Services;
+  readonly folds: readonly FlowFold[];
+  readonly isHome: IsHome;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly rememberedConnections: number;
+}
+
+/** What events and sensors show, told to the assets, the services and whatever else is counted of the same events. */
+export class SeenEvents {
+  readonly #assets: AssetsPart;
+  readonly #services: Services;
+  readonly #folds: readonly FlowFold[];
+  readonly #isHome: IsHome;
+  readonly #now: () => number;
+  readonly #memory: ConnectionMemory;
+  readonly #observations = new Observations();
+
+  constructor(options: SeenOptions) {
+    this.#assets = options.assets;
+    this.#services = options.services;
+    this.#folds = options.folds;
+    this.#isHome = options.isHome;
+    this.#now = options.now;
+    this.#memory = new ConnectionMemory(options.rememberedConnections);
+  }
+
+  /** What was forgotten, or taken together, because of a limit. Only grow. */
+  get forgotten(): { readonly connections: number; readonly spans: number; readonly forwarders: number } {
+    const { united, forgottenForwarders } = this.#observations;
+    return { connections: this.#memory.forgotten, spans: united, forwarders: forgottenForwarders };
+  }
+
+  /**
+   * Rows [first, end) of a block, the next of its table.
+   *
+   * @param hosts - by time; those up to the last host of the rows are taken in with them, and from this list
+   */
+  fold(block: EventBlock, first: number, end: number, hosts: HostAt[]): void {
+    if (block.table === 'network') this.#foldFlows(block, first, end, hosts);
+    else this.#foldDns(block, first, end);
+  }
+
+  /** Remembers anew the connections that were reported before this sequence of network events. */
+  recall(events: LmdbEvents, before: number): void {
+    this.#memory.clear();
+    const oldest = Math.max(1, before - this.#memory.slots);
+    for (const { block, first, end } of events.rows('network', oldest, before))
+      this.#observations.recall(block, this.#memory, first, end);
+  }
+
+  forget(): void {
+    this.#observations.clear();
+  }
+
+  #foldDns(block: EventBlock, first: number, end: number): void {
+    for (const fold of this.#folds) fold.dns?.(block, first, end);
+    for (const name of namesInDns(block, this.#isHome, first, end)) this.sight(name);
+  }
+
+  #foldFlows(block: EventBlock, first: number, end: number, sighted: HostAt[]): void {
+    const observations = this.#observations;
+    observations.add(block, this.#memory, this.#folds, first, end);
+    for (const mac of observations.gateways()) this.#assets.gatewaySeen(mac);
+    let next = 0;
+    for (const host of observations.hosts()) {
+      while (next < sighted.length && sighted[next]!.at <= host.first) this.sight(sighted[next++]!);
+      this.#assets.hostSeen(this.#believed(host));
+    }
+    sighted.splice(0, next);
+    for (const each of observations.services()) {
+      const service = this.#believed(each);
+      const assetId = this.#assets.assetAt(service.ip, service.last);
+      if (assetId !== undefined) this.#services.seen(assetId, service);
+    }
+    observations.clear();
+  }
+
+  /** With times no later than now: a clock that is ahead, or a duration without reason, would stay in front for good. */
+  #believed<T extends { readonly first: number; readonly last: number }>(seen: T): T {
+    const latest = this.#latest();
+    if (seen.last <= latest) return seen;
+    return { ...seen, first: Math.min(seen.first, latest), last: latest };
+  }
+
+  #latest(): number {
+    return this.#now() + limits.maxClockLeadMs;
+  }
+
+  /** Something that a sensor said. */
+  sight(told: Sighting): void {
+    const sighting = { ...told, at: Math.min(told.at, this.#latest()) };
+    if (sighting.kind !== 'service') {
+      this.#assets.sight(sighting);
+      return;
+    }
+    const { ip, at } = sighting;
+    const assetId = this.#assets.assetAt(ip, at) ?? this.#assets.hostSeen({ ip, first: at, last: at });
+    if (assetId !== undefined) this.#services.sight(assetId, sighting);
+  }
+}

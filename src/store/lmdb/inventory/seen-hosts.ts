@@ -1,0 +1,178 @@
+import { Contested } from '../../../inventory/contested.ts';
+import { type Binding, decide } from '../../../inventory/identity.ts';
+import { unitedNames } from '../../../inventory/names.ts';
+import type { HostSeen } from '../../../inventory/seen.ts';
+import { limits } from '../../../limits.ts';
+import { unseen } from '../../asset-row.ts';
+import type { AssetAddresses } from './asset-addresses.ts';
+import type { AssetState } from './asset-state.ts';
+import type { Gateways } from './gateways.ts';
+import { network } from './history.ts';
+import { type KnownAssets, passive, type Source } from './known-assets.ts';
+
+/** Which asset was seen, by `src/inventory/identity.ts`, and what that changes of whose the address is. */
+export class SeenHosts {
+  readonly #known: KnownAssets;
+  readonly #addresses: AssetAddresses;
+  readonly #gateways: Gateways;
+  readonly #contested = new Contested();
+
+  constructor(known: KnownAssets, addresses: AssetAddresses, gateways: Gateways) {
+    this.#known = known;
+    this.#addresses = addresses;
+    this.#gateways = gateways;
+  }
+
+  /** Evidence of a host, which often says nothing but that it is still there. */
+  hostSeen(host: HostSeen): string | undefined {
+    const { ip, first, last, mac } = host;
+    const isPast = last <= this.#known.now() + limits.maxClockLeadMs;
+    const same =
+      isPast && this.#addresses.identifying(mac) === undefined
+        ? this.#known.bindings.sameAgain(ip, first, last)
+        : undefined;
+    return same ?? this.seen(host, passive)?.id;
+  }
+
+  /** The asset that was seen, with what this changes of whose the address is. */
+  seen(host: HostSeen, from: Source): AssetState | undefined {
+    const { bindings } = this.#known;
+    const { ip, mac: seenMac } = host;
+    // A clock that is ahead would keep the address from all who come after.
+    const last = Math.min(host.last, this.#known.now() + limits.maxClockLeadMs);
+    const first = Math.min(host.first, last);
+    const identifying = this.#addresses.identifying(seenMac);
+    const inForce = bindings.at(ip, last);
+    const owner = inForce && this.#known.require(inForce.asset_id);
+    const mac =
+      identifying !== undefined && this.#isContested(ip, identifying, owner, last)
+        ? this.#known.leftOut('maxMachinesPerAddress')
+        : identifying;
+    if (mac !== undefined && owner?.macs.length === 0) this.#absorbDevice(owner, mac, last);
+    const decision = decide(
+      { first, last },
+      {
+        latest: bindings.latest(ip),
+        inForce,
+        mac: mac === undefined ? undefined : this.#addresses.macOwner(mac),
+        ownerHasNoMac: owner?.macs.length === 0,
+      },
+    );
+    switch (decision.kind) {
+      case 'nobody':
+        return undefined;
+      case 'seen': {
+        if (decision.extends && last === host.last && this.#isStillThere(owner!, inForce!, ip, mac, first)) {
+          owner!.last = Math.max(owner!.last, last);
+          // Only what comes without a MAC address is known by its address alone.
+          bindings.stillThere(ip, last, mac === undefined ? owner!.first : Number.POSITIVE_INFINITY);
+          return owner;
+        }
+        // What comes without a MAC address doesn't say that the machine with this one is still there.
+        if (decision.extends && (mac !== undefined || inForce!.mac === undefined))
+          bindings.extend(ip, inForce!, last);
+        const asset = this.#known.require(decision.asset_id);
+        if (mac !== undefined && decision.extends && inForce!.mac === undefined)
+          this.#addresses.learnMac(ip, inForce!, mac);
+        return this.#known.noteSeen(asset, host.first, host.last, from.by);
+      }
+      case 'adopt': {
+        bindings.extend(ip, inForce!, last);
+        const asset = this.#known.require(decision.asset_id);
+        if (this.#addresses.bindMac(asset, mac!, first, from.by))
+          this.#addresses.learnMac(ip, inForce!, mac!);
+        return this.#known.noteSeen(asset, host.first, host.last, from.by);
+      }
+      case 'bind': {
+        const asset = this.#known.require(decision.asset_id);
+        const binding = { asset_id: asset.id, since: decision.since, last, mac };
+        this.#addresses.bindAddress(asset, ip, binding, from.by, Math.max(first, decision.since));
+        this.#known.noteSeen(asset, host.first, host.last, from.by);
+        if (mac === undefined || !this.#gateways.isCrowded(asset, mac, ip, last)) return asset;
+        this.#gateways.become(mac, last);
+        return this.seen({ ip, first: host.first, last: host.last }, from);
+      }
+      case 'create': {
+        const { since } = decision;
+        if (since !== undefined && bindings.latest(ip) === undefined && !bindings.hasRoom)
+          return this.#known.leftOut('maxAssetAddresses');
+        const asset = this.#known.create(ip, from, first);
+        if (asset === undefined) return this.#known.leftOut('maxAssets');
+        if (since !== undefined)
+          this.#addresses.bindAddress(
+            asset,
+            ip,
+            { asset_id: asset.id, since, last, mac },
+            from.by,
+            Math.max(first, since),
+          );
+        if (mac !== undefined) this.#addresses.bindMac(asset, mac, first, from.by);
+        return this.#known.noteSeen(asset, host.first, host.last, from.by);
+      }
+    }
+  }
+
+  /** A device whose IP address isn't told. */
+  macSeen(seen: string, at: number): void {
+    const mac = this.#addresses.identifying(seen);
+    if (mac === undefined) return;
+    const owner = this.#addresses.macOwner(mac);
+    if (owner !== undefined && owner !== 'nobody')
+      this.#known.noteSeen(this.#known.require(owner.asset_id), at, at, network);
+    else {
+      const asset = this.#known.create(mac, passive, at);
+      if (asset === undefined) {
+        this.#known.leftOut('maxAssets');
+        return;
+      }
+      this.#addresses.bindMac(asset, mac, at, network);
+      this.#known.noteSeen(asset, at, at, network);
+    }
+  }
+
+  forget(): void {
+    this.#contested.forget();
+  }
+
+  /** Whether an address has so many MAC addresses in turn that this one, which isn't its owner's, is none. */
+  #isContested(ip: string, mac: string, owner: AssetState | undefined, last: number): boolean {
+    const latest = this.#known.bindings.latest(ip);
+    if (latest === undefined || owner?.macs.length === 0 || owner?.macs.includes(mac)) return false;
+    return this.#contested.claim(ip, latest.mac, mac, last);
+  }
+
+  /** The evidence says nothing but that the asset still has its address. */
+  #isStillThere(asset: AssetState, inForce: Binding, ip: string, mac: string | undefined, first: number) {
+    const latest = this.#known.bindings.latest(ip)!;
+    const last = Math.max(asset.last, this.#known.stillThere.lastOf(ip, asset.id));
+    return (
+      inForce.since === latest.since &&
+      inForce.mac === mac &&
+      latest.until === undefined &&
+      asset.first !== unseen &&
+      first >= asset.first &&
+      last >= latest.last &&
+      (asset.state !== 'retired' || asset.seenRetired)
+    );
+  }
+
+  /** A device that was only known by this MAC address, and that people did nothing with, is the machine with the address. */
+  #absorbDevice(asset: AssetState, mac: string, at: number): void {
+    const owner = this.#addresses.macOwner(mac);
+    if (owner === undefined || owner === 'nobody' || owner.asset_id === asset.id) return;
+    const device = this.#known.require(owner.asset_id);
+    const isOnlyMac = device.macs.length === 1 && this.#known.bindings.addressesOf(device.id).length === 0;
+    const isByPeople =
+      device.version > 1 || device.source !== 'passive' || this.#known.bindings.mac(mac)!.byPeople;
+    if (!isOnlyMac || isByPeople) return;
+    this.#known.bindings.putMac(mac, { asset_id: asset.id, gateway: false, byPeople: false });
+    asset.macs.push(mac);
+    asset.heard = unitedNames(asset.heard, device.heard);
+    if (asset.first === unseen || device.first < asset.first) asset.first = device.first;
+    asset.last = Math.max(asset.last, device.last);
+    this.#known.history.move(device, asset);
+    this.#known.rows.remove(device.id);
+    this.#known.tables.assetMerges.putSync(device.id, asset.id);
+    this.#known.note(asset, at, { action: 'merged', by: network, other_asset_id: device.id });
+  }
+}

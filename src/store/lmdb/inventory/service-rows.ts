@@ -1,0 +1,191 @@
+import {
+  type ClientCount,
+  clientsIn,
+  decodeClients,
+  encodeClients,
+  noClients,
+} from '../../../inventory/client-count.ts';
+import { limits } from '../../../limits.ts';
+import { entryCount, type Tables } from '../tables.ts';
+import { type KnownService, rangeOf, type ServicePlace, serviceCodec } from './known-service.ts';
+
+/**
+ * The rows of services. Those used last are in memory, up to limits.maxCachedServices, with those that changed since
+ * `write`. Each is found by its asset and its place, and has a row of clients beside its own, which is read when it is
+ * needed.
+ */
+export class ServiceRows {
+  readonly #tables: Tables;
+  /** By key, the one used last at the end. */
+  readonly #cache = new Map<string, KnownService>();
+  readonly #dirty = new Set<KnownService>();
+  #cachedClientBytes = 0;
+  #count: number;
+  /** Services of an asset, counted when they are first needed. */
+  readonly #perAsset = new Map<string, number>();
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+    this.#count = entryCount(tables.serviceKeys);
+  }
+
+  /** Services now, those in memory included. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get dirty(): number {
+    return this.#dirty.size;
+  }
+
+  /** This asset has none yet: counting them takes 10 µs. */
+  isNew(assetId: string): void {
+    this.#perAsset.set(assetId, 0);
+  }
+
+  countOf(assetId: string): number {
+    let count = this.#perAsset.get(assetId);
+    if (count === undefined) {
+      count = this.#tables.serviceKeys.getKeysCount(rangeOf(assetId));
+      this.#perAsset.set(assetId, count);
+    }
+    return count;
+  }
+
+  find(assetId: string, { transport, port, ip }: ServicePlace): KnownService | undefined {
+    if (transport.length > limits.maxTransportLength) return undefined;
+    const text = cacheKey(assetId, transport, port, ip);
+    const cached = this.#cache.get(text);
+    if (cached !== undefined) {
+      this.#cache.delete(text);
+      this.#cache.set(text, cached);
+      return cached;
+    }
+    const id = this.#tables.serviceKeys.get([assetId, transport, port, ip]);
+    return id === undefined ? undefined : this.#load(id);
+  }
+
+  /** A service that isn't in the table, with what is known of it. */
+  add(service: KnownService): void {
+    const { assetId, transport, port, ip } = service;
+    const ofAsset = this.countOf(assetId);
+    this.#cache.set(cacheKey(assetId, transport, port, ip), service);
+    this.#dirty.add(service);
+    this.#cachedClientBytes += service.clientSet?.byteLength ?? 0;
+    this.#count++;
+    this.#perAsset.set(assetId, ofAsset + 1);
+  }
+
+  /** It was changed in place. */
+  changed(service: KnownService): void {
+    this.#dirty.add(service);
+  }
+
+  clientsOf(service: KnownService): ClientCount {
+    if (service.clientSet === undefined) {
+      const stored = this.#tables.serviceClients.get(service.id);
+      service.clientSet = stored === undefined ? noClients : decodeClients(stored);
+      this.#cachedClientBytes += service.clientSet.byteLength;
+    }
+    return service.clientSet;
+  }
+
+  setClients(service: KnownService, clients: ClientCount): void {
+    if (clients === service.clientSet) return;
+    this.#cachedClientBytes += clients.byteLength - (service.clientSet?.byteLength ?? 0);
+    service.clientSet = clients;
+    service.clients = clientsIn(clients);
+    service.clientsChanged = true;
+    this.#dirty.add(service);
+  }
+
+  /** The services of an asset, all or those at some addresses, after what memory holds was written. */
+  of(assetId: string, addresses?: ReadonlyMap<string, unknown>): KnownService[] {
+    this.write();
+    const places = [...this.#tables.serviceKeys.getRange(rangeOf(assetId))];
+    return places
+      .filter(({ key }) => addresses === undefined || addresses.has(key[3]))
+      .map(({ key: [, transport, port, ip], value: id }) => {
+        return this.#cache.get(cacheKey(assetId, transport, port, ip)) ?? this.#load(id);
+      });
+  }
+
+  /** The same without writing: of each address that it has, and those that only memory has. */
+  *knownOf(assetId: string): Generator<KnownService> {
+    const stored = Array.from(this.#tables.serviceKeys.getRange(rangeOf(assetId)));
+    for (const { key, value: id } of stored) {
+      const [, transport, port, ip] = key;
+      yield this.#cache.get(cacheKey(assetId, transport, port, ip)) ?? this.#load(id);
+    }
+    for (const service of this.#dirty) if (service.isNew && service.assetId === assetId) yield service;
+  }
+
+  /** Within a transaction. */
+  remove(service: KnownService): void {
+    const { id, assetId, transport, port, ip } = service;
+    this.#tables.services.removeSync(id);
+    this.#tables.serviceKeys.removeSync([assetId, transport, port, ip]);
+    this.#tables.serviceClients.removeSync(id);
+    this.#cache.delete(cacheKey(assetId, transport, port, ip));
+    this.#dirty.delete(service);
+    this.#cachedClientBytes -= service.clientSet?.byteLength ?? 0;
+    this.#count--;
+    const ofAsset = this.#perAsset.get(assetId);
+    if (ofAsset !== undefined) this.#perAsset.set(assetId, ofAsset - 1);
+  }
+
+  /** The asset is no more, nor are its services. */
+  forgetAsset(assetId: string): void {
+    this.#perAsset.delete(assetId);
+  }
+
+  /** Within a transaction. */
+  write(): void {
+    // In order of their keys, neighbours on a page are written one after the other, and new ones fill their pages.
+    const services = [...this.#dirty].sort((a, b) => (a.id < b.id ? -1 : 1));
+    for (const service of services) this.#put(service);
+    this.#dirty.clear();
+    this.#trim();
+  }
+
+  forget(): void {
+    this.#cache.clear();
+    this.#dirty.clear();
+    this.#perAsset.clear();
+    this.#cachedClientBytes = 0;
+    this.#count = entryCount(this.#tables.serviceKeys);
+  }
+
+  #load(id: string): KnownService {
+    const row = this.#tables.services.get(id);
+    if (row === undefined) throw new Error(`service ${id} is missing`);
+    const service = serviceCodec.unpack(row, id);
+    this.#cache.set(cacheKey(service.assetId, service.transport, service.port, service.ip), service);
+    return service;
+  }
+
+  #put(service: KnownService): void {
+    const { id, assetId, transport, port, ip, clientSet } = service;
+    this.#tables.services.putSync(id, serviceCodec.pack(service));
+    if (service.isNew) this.#tables.serviceKeys.putSync([assetId, transport, port, ip], id);
+    if (service.clientsChanged && clientSet !== undefined)
+      this.#tables.serviceClients.putSync(id, encodeClients(clientSet));
+    service.isNew = false;
+    service.clientsChanged = false;
+  }
+
+  /** Nothing is dirty. The services used longest ago leave memory. */
+  #trim(): void {
+    if (this.#perAsset.size > limits.maxCachedServices) this.#perAsset.clear();
+    let excess = this.#cache.size - limits.maxCachedServices;
+    for (const [key, service] of this.#cache) {
+      if (excess <= 0 && this.#cachedClientBytes <= limits.maxCachedClientBytes) break;
+      this.#cache.delete(key);
+      this.#cachedClientBytes -= service.clientSet?.byteLength ?? 0;
+      excess--;
+    }
+  }
+}
+
+const cacheKey = (assetId: string, transport: string, port: number, ip: string): string =>
+  `${assetId} ${transport} ${port} ${ip}`;

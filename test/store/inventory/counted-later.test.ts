@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Asset } from '../../../src/contract/resources/asset.ts';
+import type { Service } from '../../../src/contract/resources/service.ts';
+import type { Sighting } from '../../../src/inventory/sighting.ts';
+import { limits } from '../../../src/limits.ts';
+import { openReader } from '../../../src/store/lmdb/reader.ts';
+import { openStore } from '../../../src/store/lmdb/store.ts';
+import { analyst, everything, hour, opened, resources, start } from '../opened.ts';
+import { batch, block, counted, countedOfEvents, ssh } from './traffic.ts';
+
+const address = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+
+/** A body of connections to so many hosts, each another: far more than one transaction counts. */
+function bodyOf(hosts: number, sightings: readonly Sighting[] = []) {
+  const blocks: ArrayBuffer[] = [];
+  for (let from = 0; from < hosts; from += limits.maxBlockRows) {
+    const rows = Math.min(limits.maxBlockRows, hosts - from);
+    blocks.push(block(Array.from({ length: rows }, (_, i) => ssh({ dst_ip: address(from + i) }))));
+  }
+  return { ...batch([]), blocks, sightings };
+}
+
+const many = 16_000;
+
+test('a body of hosts that nobody knew is acknowledged first and counted little by little, each event once', async () => {
+  const { store, reader } = opened();
+  await store.commit(bodyOf(many));
+  const first = await store.status();
+  expect(first.events.network).toBe(many);
+  expect(first.assets).toBeLessThan(many);
+  // Others are committed in between.
+  for (let i = 0; i < 5; i++) await store.commit(batch([ssh({ dst_ip: '10.200.0.1', dst_port: i + 1 })]));
+  expect((await store.status()).assets).toBeLessThan(many);
+  await expect
+    .poll(() => reader.listServices({ terms: [], sort: 'ip', order: 'asc', page: 1, per_page: 1 }).total, {
+      timeout: 60_000,
+    })
+    .toBe(many + 5);
+  expect(counted(reader)).toEqual(countedOfEvents(reader));
+  expect(await store.status()).toMatchObject({ assets: many + 1, services: many + 5 });
+}, 120_000);
+
+test('what sensors told beside events that wait is taken in after them, over a restart too', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-counted-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const open = () => openStore({ dataDir, alertWindowMs: hour, clock: () => start });
+  const last = address(many - 1);
+  const mac = '00:1b:63:01:02:03';
+  const store = open();
+  await store.commit(
+    bodyOf(many, [
+      { kind: 'host', ip: last, mac, at: start + 1 },
+      { kind: 'name', ip: last, name: 'last.example', from: 'dhcp', at: start + 1 },
+    ]),
+  );
+  await store.commit(
+    batch([], {
+      blocks: [],
+      sightings: [
+        { kind: 'service', ip: last, port: 22, transport: 'tcp', product: 'OpenSSH', at: start + 2 },
+      ],
+    }),
+  );
+  expect((await store.status()).assets).toBeLessThan(many);
+  await store.close();
+  const again = open();
+  const reader = openReader(dataDir);
+  const query = { ...everything, sort: 'ip' };
+  const found = resources<Asset>(reader.listAssets({ ...query, terms: [{ field: 'ip', values: [last] }] }));
+  expect(found).toMatchObject([
+    { attributes: { hostnames: ['last.example'], mac_addresses: [mac], service_count: 1 } },
+  ]);
+  const terms = [{ field: 'asset_id', values: [found[0]!.id] }];
+  expect(resources<Service>(reader.listServices({ ...query, terms }))).toMatchObject([
+    { attributes: { product: 'OpenSSH', connections: 1 } },
+  ]);
+  expect(await again.status()).toMatchObject({ assets: many, services: many });
+  reader.close();
+  await again.close();
+}, 120_000);
+
+test('what people change is planned on all events that were stored before', async () => {
+  const { store } = opened();
+  await store.commit(bodyOf(many));
+  const taken = store.createAsset({ name: 'mine', ip_addresses: [address(many - 1)] }, analyst);
+  await expect(taken).rejects.toMatchObject({ code: 'CONFLICT' });
+  expect((await store.status()).assets).toBe(many);
+}, 120_000);
