@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { type Client, createClient } from '../client/client.ts';
+import type { Client } from '../client/client.ts';
 import type { Backup } from '../contract/resources/backup.ts';
 import { errorCodes, ServiceError } from '../errors.ts';
 import {
@@ -10,9 +10,9 @@ import {
   dataFolderConfig,
   exitCodeOfFolder,
 } from './data-folder-options.ts';
-import { type ExitCode, exitCodeOfStatus, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodeOfStatus, exitCodes } from './exit-codes.ts';
 import { credentials, jsonOption, serviceUrl, tokenOption } from './options.ts';
-import { CommandError, type Output, output } from './output.ts';
+import { type Output, output } from './output.ts';
 
 interface Options extends DataFolderOptions {
   readonly token?: string;
@@ -49,6 +49,8 @@ interface Made {
 }
 
 async function online(url: string, options: Options): Promise<Made> {
+  // With the whole interface behind it: no other command has the client.
+  const { createClient } = await import('../client/client.ts');
   const client = createClient({ baseUrl: url, ...credentials(options) });
   try {
     const begun = (await client.call('createBackup')).data;

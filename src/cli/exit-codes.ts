@@ -32,6 +32,17 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
+/** A failure of the command itself, which ends it with this message. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
 export function exitCodeOf(fault: Fault): ExitCode {
   return exitCodes[fault.kind];
 }

@@ -5,9 +5,9 @@ import { type ArchiveHeader, writeArchiveHeader, writeArchiveLine } from '../cli
 import { beginArchive, exportEntries } from '../client/archive-export.ts';
 import { Fault } from '../client/fault.ts';
 import { EmptyLog, httpLog, type LogSource } from '../client/log-source.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { credentials, jsonOption, serviceUrl, tokenOption, wholeNumber } from './options.ts';
-import { CommandError, type Output, output, printable } from './output.ts';
+import { type Output, output, printable } from './output.ts';
 import { progressOption, reporter } from './progress.ts';
 
 interface Options {

@@ -9,9 +9,9 @@ import {
   dataFolderConfig,
   exitCodeOfFolder,
 } from './data-folder-options.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { jsonOption } from './options.ts';
-import { CommandError, type Field, output } from './output.ts';
+import { type Field, output } from './output.ts';
 import { progressOption, reporter } from './progress.ts';
 
 interface Options extends DataFolderOptions {

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { CommandError } from './output.ts';
+import { CommandError } from './exit-codes.ts';
 
 /** The lines of a UTF-8 file without their newlines, read as they are wanted. A longer one than allowed ends it. */
 export async function* linesOf(path: string, maxLength: number): AsyncGenerator<string, void> {

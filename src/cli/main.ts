@@ -1,19 +1,30 @@
 import { Command } from 'commander';
 import { productVersion } from '../version.ts';
-import { auditCommand } from './audit.ts';
-import { backupCommand } from './backup.ts';
-import { exitCodes, exitCodesHelp } from './exit-codes.ts';
-import { exportCommand } from './export.ts';
-import { fsckCommand } from './fsck.ts';
-import { CommandError } from './output.ts';
-import { rebuildCommand } from './rebuild.ts';
-import { restoreCommand } from './restore.ts';
-import { startCommand } from './start.ts';
-import { sthCommand } from './sth.ts';
-import { verifyCommand } from './verify.ts';
-import { witnessCommand } from './witness.ts';
+import { CommandError, type ExitCode, exitCodes, exitCodesHelp } from './exit-codes.ts';
 
-const done = (code: number) => {
+type MakeCommand = (done: (code: ExitCode) => void) => Command;
+
+/** Every command by its name, in the order of `--help`. Each loads code that the others don't need. */
+const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
+  start: async () => (await import('./start.ts')).startCommand,
+  backup: async () => (await import('./backup.ts')).backupCommand,
+  restore: async () => (await import('./restore.ts')).restoreCommand,
+  fsck: async () => (await import('./fsck.ts')).fsckCommand,
+  rebuild: async () => (await import('./rebuild.ts')).rebuildCommand,
+  audit: async () => (await import('./audit.ts')).auditCommand,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  export: async () => (await import('./export.ts')).exportCommand,
+  sth: async () => (await import('./sth.ts')).sthCommand,
+  witness: async () => (await import('./witness.ts')).witnessCommand,
+};
+
+/** The commands that have to be there to understand the command line: all, unless it begins with the name of one. */
+function needed(first: string | undefined): readonly string[] {
+  if (first === '--version' || first === '-V') return [];
+  return first !== undefined && Object.hasOwn(commands, first) ? [first] : Object.keys(commands);
+}
+
+const done = (code: ExitCode) => {
   process.exitCode = code;
 };
 
@@ -25,19 +36,9 @@ const program = new Command('candor')
     // Commander ends with 1 where the command line is wrong; help and version are no errors.
     process.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);
   });
-for (const command of [
-  startCommand(done),
-  backupCommand(done),
-  restoreCommand(done),
-  fsckCommand(done),
-  rebuildCommand(done),
-  auditCommand(done),
-  verifyCommand(done),
-  exportCommand(done),
-  sthCommand(done),
-  witnessCommand(done),
-]) {
-  program.addCommand(command.copyInheritedSettings(program));
+for (const name of needed(process.argv[2])) {
+  const make = await commands[name]!();
+  program.addCommand(make(done).copyInheritedSettings(program));
 }
 
 try {

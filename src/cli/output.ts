@@ -2,7 +2,7 @@ import { Fault } from '../client/fault.ts';
 import { fingerprint, type LogKey } from '../client/key-set.ts';
 import type { SignedHead } from '../client/tree-head.ts';
 import { bytesToHex } from '../tlog/hex.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodeOf } from './exit-codes.ts';
 
 /** A member of `--json` output. Bigints are written as JSON integers, in all their digits. */
 export type Field =
@@ -13,17 +13,6 @@ export type Field =
   | undefined
   | readonly Field[]
   | { readonly [name: string]: Field };
-
-/** A failure of the command itself, which ends it with this message. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
-  readonly exitCode: ExitCode;
-
-  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
 
 export interface Output {
   /** The result: lines for people, or the fields as one JSON object on one line. */

@@ -2,8 +2,8 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Pin, parsePin, writePin } from '../client/pin.ts';
-import { exitCodes } from './exit-codes.ts';
-import { CommandError, orThrow } from './output.ts';
+import { CommandError, exitCodes } from './exit-codes.ts';
+import { orThrow } from './output.ts';
 
 /** One file a log, under the user's state folder (XDG Base Directory Specification). */
 export function defaultPinFile(url: string): string {

@@ -7,9 +7,9 @@ import {
   dataFolderConfig,
   exitCodeOfFolder,
 } from './data-folder-options.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { jsonOption } from './options.ts';
-import { CommandError, output } from './output.ts';
+import { output } from './output.ts';
 
 interface Options extends DataFolderOptions {
   readonly replace?: true;

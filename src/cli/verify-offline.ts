@@ -11,19 +11,11 @@ import { judge } from '../client/verdict.ts';
 import { parseBundle, type VerifiedEntry, verifyBundle } from '../client/verify.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes } from '../tlog/tree.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { linesOf } from './lines.ts';
 import { nativeVerifier } from './native-ed25519.ts';
 import { type CheckpointFlags, checkpointPolicy } from './options.ts';
-import {
-  CommandError,
-  type Field,
-  headFields,
-  headLines,
-  type Output,
-  orThrow,
-  shownTime,
-} from './output.ts';
+import { type Field, headFields, headLines, type Output, orThrow, shownTime } from './output.ts';
 import { reporter } from './progress.ts';
 
 export interface OfflineOptions extends CheckpointFlags {

@@ -16,7 +16,7 @@ import { httpLog, type LogSource } from '../client/log-source.ts';
 import { changedKey, type Pin, parsePin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
 import { writeBundle } from '../client/verify.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import {
   checkpointOptions,
   checkpointPolicy,
@@ -26,7 +26,7 @@ import {
   tokenOption,
   wholeNumber,
 } from './options.ts';
-import { CommandError, type Output, orThrow, output } from './output.ts';
+import { type Output, orThrow, output } from './output.ts';
 import { progressOption } from './progress.ts';
 import { type OfflineOptions, reportEntry, verifyFile } from './verify-offline.ts';
 

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { formatVerifierKey, type VerifierKey } from '../tlog/note.ts';
 import { exitCodeOfFolder } from './data-folder-options.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { CommandError } from './output.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 
 interface Options {
   readonly state: string;

@@ -1,12 +1,18 @@
 import { errorCodes } from '../errors.ts';
 import { listParameters, many, network, word } from './parameters.ts';
-import { auditOutcomes } from './resources/audit-record.ts';
-import { backupStates } from './resources/backup.ts';
 import { oneOf } from './resources/common.ts';
 import { uuid } from './resources/fields.ts';
-import { keyPurposes, keyStates } from './resources/key.ts';
-import { principalKinds, principalStatuses, role } from './resources/principal.ts';
-import { tokenKinds, tokenStatuses } from './resources/token.ts';
+import { role } from './resources/principal.ts';
+import {
+  auditOutcomes,
+  backupStates,
+  keyPurposes,
+  keyStates,
+  principalKinds,
+  principalStatuses,
+  tokenKinds,
+  tokenStatuses,
+} from './vocabulary.ts';
 
 /** Query parameters of what only administrators list. */
 

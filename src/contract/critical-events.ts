@@ -3,15 +3,15 @@
  * an id and a time, to the ledger). Whatever somebody wrote into a text, the event can be logged.
  */
 import type { Alert } from './resources/alert.ts';
+import type { EntryData } from './resources/log-entry-data.ts';
+import type { SignedTreeHead } from './resources/transparency.ts';
 import {
-  type EntryData,
   type EntryKind,
-  entryKinds,
+  entrySubjects,
   maxEntryEventIds,
   maxEntryItems,
   maxEntryText,
-} from './resources/log-entry-kinds.ts';
-import type { SignedTreeHead } from './resources/transparency.ts';
+} from './vocabulary.ts';
 
 /** What is to be logged. `actor` is the id of a principal, or `system`. */
 export interface CriticalEvent {
@@ -162,7 +162,7 @@ function counted<D extends { readonly [K in 'added' | 'removed' | 'changed']: re
   return { ...diff, ...counts };
 }
 
-/** A head as entries name it (see loggedHead in log-entry-kinds.ts). */
+/** A head as entries name it (see loggedHead in log-entry-data.ts). */
 function logged(head: SignedTreeHead | undefined) {
   if (head === undefined) return undefined;
   const { tree_size, root_hash, timestamp_ns, signature, signer_key_id } = head;
@@ -178,7 +178,7 @@ function eventOf<K extends EntryKind>(
   return {
     kind,
     actor: named(actor),
-    subject: { type: entryKinds[kind].subject, id: named(subjectId) },
+    subject: { type: entrySubjects[kind], id: named(subjectId) },
     data: bounded(data) as CriticalEvent['data'],
   };
 }

@@ -62,6 +62,7 @@ const tags = [
   ['assets', 'What is on the network.'],
   ['services', 'What it offers.'],
   ['topology', 'Who talks to whom.'],
+  ['analytics', 'Figures, and how they change.'],
   ['discovery', 'Scans of the network.'],
   ['identities', 'Tokens.'],
   ['system', 'The service itself.'],

@@ -1,16 +1,32 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { alertStatuses, priorities, ruleSources, verdicts } from './resources/alert.ts';
-import { assetKinds, assetSources, assetStates, criticalities, riskLevels } from './resources/asset.ts';
-import { assetActions } from './resources/asset-history.ts';
-import { oneOf, severities } from './resources/common.ts';
-import { dnsKinds } from './resources/dns-event.ts';
+import { oneOf } from './resources/common.ts';
 import { between, count, flag, ordinal, real, text, uuid } from './resources/fields.ts';
-import { entryKindNames } from './resources/log-entry-kinds.ts';
-import { connectionStates, directions, eventSources } from './resources/network-event.ts';
-import { scanEngines, scanStatuses } from './resources/scan.ts';
-import { serviceSources, serviceStates } from './resources/service.ts';
-import { groupings } from './resources/topology.ts';
+import {
+  alertStatuses,
+  assetActions,
+  assetKinds,
+  assetSources,
+  assetStates,
+  connectionStates,
+  criticalities,
+  defaultWindow,
+  directions,
+  dnsKinds,
+  entryKinds,
+  eventSources,
+  groupings,
+  priorities,
+  riskLevels,
+  ruleSources,
+  scanEngines,
+  scanStatuses,
+  serviceSources,
+  serviceStates,
+  severities,
+  verdicts,
+  windows,
+} from './vocabulary.ts';
 
 /**
  * Query parameters, as schemas that `parseQuery` reads. An array is a filter: it may be repeated, and one value of
@@ -336,6 +352,14 @@ export const topologyStreamQuery = Type.Object(
   },
   { additionalProperties: false },
 );
+export const windowQuery = Type.Object(
+  {
+    window: Type.Optional(
+      oneOf(windows, { description: `Length of time looked at, up to now; default ${defaultWindow}.` }),
+    ),
+  },
+  { additionalProperties: false },
+);
 /** Scans have no severity. */
 export const scanSubscription = Type.Object({ ...search, ...scanFilters }, { additionalProperties: false });
 
@@ -366,7 +390,7 @@ export const entriesQuery = Type.Object(
   {
     from: Type.Optional(count('First leaf index, which may be the size of the log.')),
     to: Type.Optional(count('The leaf index after the last.')),
-    kind: many(oneOf(entryKindNames, { description: 'Entries of this kind.' })),
+    kind: many(oneOf(entryKinds, { description: 'Entries of this kind.' })),
     ...pageParameters,
   },
   { additionalProperties: false },

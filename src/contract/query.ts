@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { canonicalMac, type Format, formats, parseTime } from './formats.ts';
-import type { Severity } from './resources/common.ts';
+import type { Severity } from './vocabulary.ts';
 
 /** Parameters of a query string as they came, decoded: name → values in order. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>;

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 import { alertsRoutes } from './routes/alerts.ts';
+import { analyticsRoutes } from './routes/analytics.ts';
 import { assetsRoutes } from './routes/assets.ts';
 import { authRoutes } from './routes/auth.ts';
 import { discoveryRoutes } from './routes/discovery.ts';
@@ -28,6 +29,7 @@ export const routes = {
   ...discoveryRoutes,
   ...identitiesRoutes,
   ...topologyRoutes,
+  ...analyticsRoutes,
   ...systemRoutes,
   ...transparencyRoutes,
 } as const satisfies Record<string, Route>;

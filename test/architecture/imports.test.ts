@@ -1,8 +1,7 @@
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-
-const root = new URL('../..', import.meta.url).pathname;
+import { files, type Import, importsOf, root, target } from './read-imports.ts';
 
 interface Layer {
   readonly may: readonly string[];
@@ -15,7 +14,9 @@ interface Layer {
  */
 const layers: Record<string, Layer> = {
   contract: { may: ['errors', 'limits', 'uuid'] },
-  config: { may: ['contract', 'errors', 'limits', 'durable-file'] },
+  config: {
+    may: ['contract', 'errors', 'limits', 'durable-file', 'read-file', 'unique-keys', 'write-errors'],
+  },
   tlog: { may: [] },
   events: { may: ['contract', 'errors', 'limits', 'uuid'] },
   rpc: { may: ['errors', 'limits'] },
@@ -36,15 +37,41 @@ const layers: Record<string, Layer> = {
     ],
   },
   witness: {
-    may: ['tlog', 'contract', 'errors', 'limits', 'sha256', 'ed25519', 'durable-file', 'data-folder'],
+    may: [
+      'tlog',
+      'contract',
+      'errors',
+      'limits',
+      'sha256',
+      'ed25519',
+      'durable-file',
+      'data-folder',
+      'read-file',
+    ],
     types: ['ledger'],
   },
   ingest: { may: ['events', 'contract', 'errors', 'limits'], types: ['inventory'] },
-  detect: { may: ['events', 'contract'] },
+  detect: { may: ['events', 'contract', 'limits'] },
   inventory: { may: ['events', 'contract', 'errors', 'limits'] },
   topology: { may: ['inventory', 'events', 'contract', 'errors', 'limits'] },
-  store: { may: ['events', 'inventory', 'topology', 'contract', 'rpc', 'errors', 'limits', 'lmdb', 'uuid'] },
-  analytics: { may: ['contract', 'events', 'store', 'topology', 'errors', 'limits'] },
+  rollups: { may: ['inventory', 'events', 'contract', 'errors', 'limits'] },
+  store: {
+    may: [
+      'events',
+      'inventory',
+      'topology',
+      'rollups',
+      'contract',
+      'rpc',
+      'errors',
+      'limits',
+      'lmdb',
+      'uuid',
+    ],
+  },
+  analytics: {
+    may: ['contract', 'events', 'inventory', 'store', 'topology', 'rollups', 'errors', 'limits'],
+  },
   backup: {
     may: [
       'store',
@@ -62,9 +89,20 @@ const layers: Record<string, Layer> = {
   discovery: { may: ['contract', 'events', 'rpc', 'errors', 'limits', 'worker-url'], types: ['store'] },
   'data-folder': { may: ['private-files'] },
   requirements: { may: ['config', 'http', 'witness'] },
+  'write-errors': { may: ['errors'] },
   announce: { may: ['ledger', 'version'], types: ['config'] },
   auth: {
-    may: ['contract', 'errors', 'limits', 'durable-file', 'keyed-slots', 'address-group'],
+    may: [
+      'contract',
+      'errors',
+      'limits',
+      'durable-file',
+      'read-file',
+      'unique-keys',
+      'write-errors',
+      'keyed-slots',
+      'address-group',
+    ],
     types: ['store', 'ledger'],
   },
   http: {
@@ -78,6 +116,7 @@ const layers: Record<string, Layer> = {
       'uuid',
       'keyed-slots',
       'address-group',
+      'read-file',
     ],
     types: ['store', 'ledger', 'auth', 'ingest', 'rpc', 'analytics', 'config', 'backup', 'discovery'],
   },
@@ -92,32 +131,8 @@ const vendors = {
   lmdb: 'src/lmdb.ts',
 } as const;
 
-interface Import {
-  readonly file: string;
-  readonly from: string;
-  readonly typesOnly: boolean;
-}
-
-const statement =
-  /^\s*(?:import|export)\s+(?:(type)\s+)?(?:([^'";]*?)\s+from\s+)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm;
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-  return [...text.matchAll(statement)].map(([, type, names = '', from, dynamic]) => ({
-    file,
-    from: (from ?? dynamic)!,
-    typesOnly: type !== undefined || /^\{(\s*type\s[^,}]+,?)+\s*\}$/.test(names.trim()),
-  }));
-}
-
-const files = globSync(['src/**/*.{ts,tsx}', 'workers/**/*.ts'], { cwd: root }).toSorted();
 const imports = files.flatMap(importsOf);
 const shown = ({ file, from }: Import) => `${file} imports ${from}`;
-
-/** The file under the project's root that a relative import names; undefined for packages. */
-function target({ file, from }: Import): string | undefined {
-  return from.startsWith('.') ? normalize(join(dirname(file), from)) : undefined;
-}
 
 /** `src/http/live/hub.ts` is of layer `http`, `src/limits.ts` of layer `limits`. */
 function layerOf(file: string): string | undefined {

@@ -7,6 +7,7 @@ import { loadPin, savePin } from '../../src/cli/pin-file.ts';
 import { CachingProxy } from '../client/caching-proxy.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { candor, Running } from './candor.ts';
+import { pinned } from './pinned.ts';
 
 let log: ServedLog;
 let folder: string;
@@ -54,15 +55,15 @@ describe('candor audit', { timeout: 60_000 }, () => {
     await log.append(1);
     const copy = await log.snapshot();
     await log.append(1);
-    await audit();
-    const pinned = readFileSync(state, 'utf8');
+    await pinned(log, state);
+    const before = readFileSync(state, 'utf8');
     await log.restore(copy);
     log.now += 1000;
     await log.append(1);
     const first = await audit();
     expect(first).toMatchObject({ code: exitCodes.misbehaviour, json: { code: 'FORK' } });
     const second = await audit();
-    expect(readFileSync(state, 'utf8')).toBe(pinned);
+    expect(readFileSync(state, 'utf8')).toBe(before);
     expect(second.json.evidence).not.toBe(first.json.evidence);
     const evidence = JSON.parse(readFileSync(String(first.json.evidence), 'utf8')) as Record<string, unknown>;
     expect(evidence).toMatchObject({ code: 'FORK', pinned_head: { tree_size: 2 }, head: { tree_size: 2 } });
@@ -97,7 +98,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
 
   test('a pin that another audit moved meanwhile is not moved back', async () => {
     await log.append(1);
-    await audit();
+    await pinned(log, state);
     const old = await loadPin(state);
     await log.append(1);
     await audit();
@@ -109,7 +110,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
 
   test('a pin that can not be read is never replaced', async () => {
     await log.append(1);
-    await audit();
+    await pinned(log, state);
     writeFileSync(state, '{');
     expect(await audit()).toMatchObject({ code: exitCodes.refused });
     expect(readFileSync(state, 'utf8')).toBe('{');
@@ -122,11 +123,11 @@ describe('candor audit', { timeout: 60_000 }, () => {
     ['the keys', /"keys":\[.*\]/, '"keys":[]'],
   ] as const)('a pin whose file was altered (%s) accuses nobody', async ([, found, by]) => {
     await log.append(2);
-    await audit();
-    const pinned = readFileSync(state, 'utf8');
-    const digit = /"root_hash":"(.)/.exec(pinned)?.[1] === '0' ? '11' : '00';
-    const altered = pinned.replace(found, by.replace('zz', digit));
-    expect(altered).not.toBe(pinned);
+    await pinned(log, state);
+    const before = readFileSync(state, 'utf8');
+    const digit = /"root_hash":"(.)/.exec(before)?.[1] === '0' ? '11' : '00';
+    const altered = before.replace(found, by.replace('zz', digit));
+    expect(altered).not.toBe(before);
     writeFileSync(state, altered);
     const ended = await audit();
     expect(ended.code).toBe(exitCodes.refused);
@@ -255,7 +256,7 @@ describe('candor audit and revoked keys', { timeout: 60_000 }, () => {
     await log.append(2);
     const first = await keyOf('transparency-sth');
     const oldHead = await (await fetch(`${log.url}/api/transparency/sth`)).text();
-    await audit();
+    await pinned(log, state);
     await log.ledger.revokeKey(first, 'stolen', 'system');
     const after = await audit('--entries');
     expect(after.json, after.stderr).toMatchObject({ status: 'extended', from_size: 2 });

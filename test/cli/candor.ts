@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 const launcher = fileURLToPath(new URL('../../scripts/candor.js', import.meta.url));
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 export interface Ended {
   readonly code: number;
@@ -12,7 +13,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a command of the product as a person would, to its end. */
+/** Runs a command of the product in a process of its own, as the launcher would, to its end. */
 export function candor(...args: readonly string[]): Promise<Ended> {
   return candorIn({}, ...args);
 }
@@ -21,7 +22,8 @@ export function candor(...args: readonly string[]): Promise<Ended> {
 export function candorIn(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
     const options = { env: { ...process.env, ...env }, timeout: 60_000, maxBuffer: 64 * 2 ** 20 };
-    execFile(process.execPath, [launcher, ...args], options, (error, stdout, stderr) => {
+    const command = ['--disable-warning=ExperimentalWarning', main, ...args];
+    execFile(process.execPath, command, options, (error, stdout, stderr) => {
       const last = stdout.trimEnd().split('\n').at(-1) ?? '';
       const json =
         last.startsWith('{') && last.endsWith('}') ? (JSON.parse(last) as Record<string, unknown>) : {};

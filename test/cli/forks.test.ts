@@ -1,6 +1,6 @@
 /**
  * Logs that were forked, edited, rolled back, by somebody who has their files and their keys. Each is the real ledger
- * behind HTTP, audited by the command as a process; then the server goes away, and the evidence has to stand alone.
+ * behind HTTP, pinned, and audited by the command as a process; then the server goes away, and the evidence has to stand alone.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import type { FaultCode } from '../../src/client/fault.ts';
 import { type Entry, editEntry, rewrite, signOtherRoot, swapHashes } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { candor } from './candor.ts';
+import { pinned } from './pinned.ts';
 
 let log: ServedLog;
 let folder: string;
@@ -187,8 +188,8 @@ describe('a fork is caught, and the evidence convicts without the server', { tim
     const copy = await log.snapshot();
     if (size > kept) await log.append(size - kept);
     await between?.();
-    expect((await audit()).code).toBe(exitCodes.ok);
-    const pinned = readFileSync(state, 'utf8');
+    await pinned(log, state);
+    const before = readFileSync(state, 'utf8');
     await fork(copy);
 
     const caught = await audit();
@@ -199,7 +200,7 @@ describe('a fork is caught, and the evidence convicts without the server', { tim
       convicts,
     });
     expect(caught.code).toBe(exitCodes.misbehaviour);
-    expect(readFileSync(state, 'utf8')).toBe(pinned);
+    expect(readFileSync(state, 'utf8')).toBe(before);
 
     await log.close();
     const judged = await candor('verify', String(caught.json.evidence), '--json');
@@ -244,14 +245,14 @@ const edits: readonly Edit[] = [
 describe('what was changed under an intact tree is named', { timeout: 120_000 }, () => {
   test.each(edits)('$code: $what', async ({ edit, code, says }) => {
     await log.append(560);
-    expect((await audit()).code).toBe(exitCodes.ok);
-    const pinned = readFileSync(state, 'utf8');
+    await pinned(log, state);
+    const before = readFileSync(state, 'utf8');
     await log.tamper(edit);
     const caught = await audit('--entries');
     expect(caught.json, caught.stderr).toMatchObject({ kind: 'refused', code });
     expect(caught.json.message).toContain(says);
     expect(caught.code).toBe(exitCodes.refused);
-    expect(readFileSync(state, 'utf8')).toBe(pinned);
+    expect(readFileSync(state, 'utf8')).toBe(before);
   });
 
   test('what was checked before is checked again with --all-entries', async () => {

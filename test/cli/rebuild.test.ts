@@ -1,12 +1,13 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { login, type Service, startService } from '../../scripts/service.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { Health } from '../../src/contract/resources/health.ts';
-import { writeTreeHead } from '../../src/contract/resources/transparency.ts';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { takeDataFolder } from '../../src/data-folder.ts';
 import { toJson } from '../../src/ledger/heads.ts';
+import { startParts } from '../backup/parts.ts';
 import { fileOf, flipIn, headRow, type KnownLog, logOf, scribble, tamper } from '../ledger/damaged-log.ts';
 import { entry, folder, open } from '../ledger/fixture.ts';
 import { candor, candorIn } from './candor.ts';
@@ -126,9 +127,9 @@ test('keeps its hands off a folder in use', { timeout }, async () => {
 describe('a service whose log was half written', { timeout: 120_000 }, () => {
   test('ingests and serves on, ends where --strict was asked for, and starts again after a rebuild', async () => {
     const dataDir = folder();
-    const before = await startService({ dataDir });
-    for (let i = 0; i < 3; i++) await tokenFor(before, 'viewer');
-    await before.stop();
+    const before = await startParts(dataDir);
+    for (let i = 0; i < 4; i++) await before.ledger.append([entry(i)]);
+    await before.close();
     await tamper({ dataDir }, 'entries', (rows) => {
       const [last] = rows.getKeys({ reverse: true, limit: 1 });
       rows.removeSync(last!);

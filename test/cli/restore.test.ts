@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { openParts } from '../backup/fixture.ts';
+import { entries } from '../ledger/fixture-entry.ts';
 import { candor, candorIn } from './candor.ts';
 
 let folder: string;
@@ -90,7 +92,9 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
   });
 
   test('of a stopped service, by its folder; refused while one runs, with the advice to use its address', async () => {
-    service = await startService({ dataDir });
+    const anchor = join(folder, 'anchor.json');
+    const env = { CANDOR_DATA_DIR: dataDir, CANDOR_LEDGER_ANCHOR_PATH: anchor };
+    service = await startService({ dataDir, env });
     await tokenFor(service, 'viewer');
     const refused = await candor('backup', '--data-dir', dataDir);
     expect(refused).toMatchObject({
@@ -98,33 +102,20 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
       stderr: expect.stringContaining('candor backup <url>'),
     });
     await service.stop();
-    const made = await candor('backup', '--data-dir', dataDir, '--json');
+    const made = await candorIn(env, 'backup', '--data-dir', dataDir, '--json');
     expect(made).toMatchObject({
       code: exitCodes.ok,
       json: { status: 'completed', path: expect.any(String) },
     });
-    const target = join(folder, 'other');
     const { path } = made.json as { path: string };
-    expect(await candor('restore', path, '--data-dir', target, '--json')).toMatchObject({
-      code: exitCodes.ok,
-    });
-    service = await startService({ dataDir: target });
-    expect(await login(service)).toBeTruthy();
-    await service.stop();
-  });
 
-  test('a drill in another folder leaves the configured anchor alone: it is that of the configured folder', async () => {
-    const anchor = join(folder, 'anchor.json');
-    const env = { CANDOR_DATA_DIR: dataDir, CANDOR_LEDGER_ANCHOR_PATH: anchor };
-    service = await startService({ dataDir, env });
-    await tokenFor(service, 'viewer');
-    await service.stop();
-    const { path } = (await candorIn(env, 'backup', '--data-dir', dataDir, '--json')).json as {
-      path: string;
-    };
+    // A drill in another folder leaves the configured anchor alone: it is that of the configured folder.
     const before = readFileSync(anchor, 'utf8');
     const drill = join(folder, 'drill');
-    expect((await candorIn(env, 'restore', path, '--data-dir', drill)).code).toBe(exitCodes.ok);
+    expect(await candorIn(env, 'restore', path, '--data-dir', drill, '--json')).toMatchObject({
+      code: exitCodes.ok,
+      json: { status: 'restored' },
+    });
     expect((await candorIn(env, 'restore', path, '--data-dir', drill, '--replace')).code).toBe(exitCodes.ok);
     expect((await candorIn(env, 'backup', '--data-dir', drill)).code).toBe(exitCodes.ok);
     expect((await candorIn(env, 'rebuild', '--data-dir', drill)).code).toBe(exitCodes.ok);
@@ -137,11 +128,15 @@ describe('candor backup and candor restore', { timeout: 120_000 }, () => {
     service = await startService({ dataDir, env });
     expect(await (await fetch(`${service.url}/health`)).json()).toMatchObject({ ledger: 'ok' });
     await service.stop();
+    service = await startService({ dataDir: drill });
+    expect(await login(service)).toBeTruthy();
+    await service.stop();
   });
 
   test('a damaged backup is refused with its own code, and the file is named', async () => {
-    service = await startService({ dataDir });
-    await service.stop();
+    const parts = await openParts(dataDir);
+    await parts.ledger.append(entries(0, 2));
+    await parts.close();
     const { path } = (await candor('backup', '--data-dir', dataDir, '--json')).json as { path: string };
     const copy = join(folder, 'copy');
     cpSync(path, copy, { recursive: true });

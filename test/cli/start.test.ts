@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { login, type Service, startService } from '../../scripts/service.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { startParts } from '../backup/parts.ts';
+import { entries } from '../ledger/fixture-entry.ts';
 
 const launcher = fileURLToPath(new URL('../../scripts/candor.js', import.meta.url));
 
@@ -29,15 +31,15 @@ describe('a service whose log is degraded', { timeout: 60_000 }, () => {
   let admin: string;
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'candor-degraded-'));
-    const before = await startService({ dataDir });
-    await tokenFor(before, 'viewer');
-    await before.stop();
+    const before = await startParts(dataDir);
+    await before.ledger.append(entries(0, 2));
+    await before.close();
     writeFileSync(join(dataDir, 'anchor.json'), '');
     service = await startService({ dataDir });
     admin = await login(service);
   }, 60_000);
   afterAll(async () => {
-    await service.stop();
+    await service.kill().catch(() => undefined);
     rmSync(dataDir, { recursive: true, force: true });
   });
 
@@ -90,7 +92,6 @@ describe('a service whose log is degraded', { timeout: 60_000 }, () => {
     expect(ended.code).toBe(exitCodes.degraded);
     expect(ended.stdout).toContain('DEGRADED: corrupt');
     expect(ended.stderr).toContain('is not readable');
-    service = await startService({ dataDir });
   });
 });
 

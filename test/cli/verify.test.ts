@@ -13,6 +13,7 @@ import { leafHash, nodeHash } from '../../src/tlog/tree.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { keyPair } from '../witness/test-log.ts';
 import { candor } from './candor.ts';
+import { pinned } from './pinned.ts';
 
 let log: ServedLog;
 let folder: string;
@@ -26,8 +27,6 @@ afterEach(async () => {
   await log.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-const audit = (...more: string[]) => candor('audit', log.url, '--state', state, '--json', ...more);
 
 describe('candor verify and sth', { timeout: 60_000 }, () => {
   test('online by position, id and held bytes; then offline from what was kept', async () => {
@@ -46,7 +45,7 @@ describe('candor verify and sth', { timeout: 60_000 }, () => {
       event,
       JSON.stringify(JSON.parse(Buffer.from(canonical, 'base64').toString()), undefined, 2),
     );
-    await audit();
+    await pinned(log, state);
     const held = ['verify', '--url', log.url, '--event', event, '--pin', state, '--json'];
     expect(await candor(...held)).toMatchObject({
       code: exitCodes.ok,
@@ -65,8 +64,8 @@ describe('candor verify and sth', { timeout: 60_000 }, () => {
       code: exitCodes.refused,
       json: { code: 'UNKNOWN_KEY' },
     });
-    const pinned = await candor('verify', bundle, '--pin', state, '--json');
-    expect(pinned.json, pinned.stderr).toMatchObject({ keys: 'pin', consistent_with: 4 });
+    const byPin = await candor('verify', bundle, '--pin', state, '--json');
+    expect(byPin.json, byPin.stderr).toMatchObject({ keys: 'pin', consistent_with: 4 });
     expect((await candor('verify', bundle, '--url', log.url)).code).toBe(exitCodes.usage);
     expect((await candor('verify', join(folder, 'none.json'))).code).toBe(exitCodes.failed);
   });
@@ -87,7 +86,7 @@ describe('candor verify and sth', { timeout: 60_000 }, () => {
 describe('candor verify of what somebody else signed', { timeout: 60_000 }, () => {
   test('--pin: keys that came up since do not count, however well the forged tree extends the pinned one', async () => {
     await log.append(3);
-    await audit();
+    await pinned(log, state);
     await forgeEntry(log);
     const asked = ['verify', '--url', log.url, '--leaf-index', '3', '--json'];
     expect(await candor(...asked)).toMatchObject({ code: exitCodes.ok });
@@ -99,7 +98,7 @@ describe('candor verify of what somebody else signed', { timeout: 60_000 }, () =
 
   test('--pin of another log accuses nobody', async () => {
     await log.append(1);
-    await audit();
+    await pinned(log, state);
     const other = await ServedLog.start();
     onTestFinished(() => other.close());
     await other.append(1);
@@ -206,7 +205,7 @@ async function forgeEntry(of: ServedLog): Promise<void> {
 describe('candor verify of a checkpoint', { timeout: 60_000 }, () => {
   test('by a key that was told elsewhere, by a key set, or by the keys of a pin', async () => {
     await log.append(3);
-    await audit();
+    await pinned(log, state);
     const note = join(folder, 'checkpoint');
     const text = await (await fetch(`${log.url}/checkpoint`)).text();
     writeFileSync(note, text);

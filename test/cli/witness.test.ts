@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { login, type Service, startScript, startService, tokenFor } from '../../scripts/service.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { openLedger } from '../../src/ledger/open.ts';
 import { sha256 } from '../../src/sha256.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { noteSignatureBy, parseNote, parseVerifierKey, signatureTypes } from '../../src/tlog/note.ts';
@@ -179,10 +180,9 @@ describe('a service and its witnesses, each a process', { timeout: 120_000 }, ()
     const env = { CANDOR_LEDGER_ORIGIN: 'log.example/served', CANDOR_WITNESS_INTERVAL_MS: '100' };
     const dataDir = join(path, 'data');
     // The log's key is made by its first start.
-    const first = await startService({ dataDir, env });
-    const admin = await login(first);
-    const vkey = String((await statusOf(first, admin)).ledger.checkpoint_vkey);
-    await first.stop();
+    const ledger = await openLedger({ dataDir, origin: env.CANDOR_LEDGER_ORIGIN });
+    const { checkpoint_vkey: vkey } = await ledger.status();
+    await ledger.close();
 
     const states = [0, 1].map((n) => join(path, `witness-${n}`));
     const start = (n: number, ...args: string[]) =>
@@ -255,7 +255,7 @@ describe('a service and its witnesses, each a process', { timeout: 120_000 }, ()
 });
 
 interface StatusAnswer {
-  readonly ledger: { readonly size: number; readonly checkpoint_vkey?: string };
+  readonly ledger: { readonly size: number };
   readonly outbox: { readonly rows: number };
   readonly witnesses?: { readonly published_size?: number; readonly witnesses: readonly { size?: number }[] };
 }

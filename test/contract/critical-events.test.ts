@@ -1,23 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { detectionReloaded, entryOf, keyRotated, tokenIssued } from '../../src/contract/critical-events.ts';
-import {
-  entryKindNames,
-  entryKinds,
-  maxEntryItems,
-  maxEntryText,
-} from '../../src/contract/resources/log-entry-kinds.ts';
+import { entryData } from '../../src/contract/resources/log-entry-data.ts';
 import { LogEntry } from '../../src/contract/resources/transparency.ts';
 import { validate } from '../../src/contract/validate.ts';
+import { entryKinds, entrySubjects, maxEntryItems, maxEntryText } from '../../src/contract/vocabulary.ts';
 import { detectionRules, examples, hostileTexts, uuid } from './every-kind.ts';
 
 const texts = { 'an ordinary text': 'ana', ...hostileTexts };
 
-describe.each(entryKindNames)('%s', (kind) => {
+describe.each(entryKinds)('%s', (kind) => {
   it.each(Object.entries(texts))('is made as its schema says of %s', (_, text) => {
     const event = examples[kind](text);
     expect(event.kind).toBe(kind);
-    expect(event.subject.type).toBe(entryKinds[kind].subject);
-    expect(validate(entryKinds[kind].data, event.data)).toBe(event.data);
+    expect(event.subject.type).toBe(entrySubjects[kind]);
+    expect(validate(entryData[kind], event.data)).toBe(event.data);
     for (const name of [event.actor, event.subject.id]) {
       expect(name.length).toBeGreaterThan(0);
       expect(name.length).toBeLessThanOrEqual(maxEntryText);
@@ -75,5 +71,5 @@ it('a diff too long for its lists still tells how many rules it has', () => {
   const { data } = detectionReloaded(detectionRules('r', maxEntryItems + 1), 'system');
   expect(data).toMatchObject({ added_count: maxEntryItems + 1, removed_count: 1, changed_count: 1 });
   expect(data.added).toHaveLength(maxEntryItems);
-  expect(validate(entryKinds['detection.reloaded'].data, data)).toBe(data);
+  expect(validate(entryData['detection.reloaded'], data)).toBe(data);
 });

@@ -1,8 +1,8 @@
 /** An event of every kind, as its causers make them. */
 import * as events from '../../src/contract/critical-events.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
-import type { EntryKind } from '../../src/contract/resources/log-entry-kinds.ts';
 import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
+import type { EntryKind } from '../../src/contract/vocabulary.ts';
 
 export const uuid = (n: number) => `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
 const hex = (digit: string, bytes: number) => digit.repeat(2 * bytes);

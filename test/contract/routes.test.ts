@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { resourceTypes } from '../../src/contract/resource-types.ts';
-import { alertTransitions, mayBecome } from '../../src/contract/resources/alert.ts';
-import { roles } from '../../src/contract/resources/principal.ts';
-import { writeTreeHead } from '../../src/contract/resources/transparency.ts';
 import { errorsOf, operationIds, type Route, routeOf } from '../../src/contract/routes.ts';
 import { assertResponse, validate } from '../../src/contract/validate.ts';
+import { alertTransitions, mayBecome, roles } from '../../src/contract/vocabulary.ts';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { type ErrorCode, errorCodes } from '../../src/errors.ts';
 
 const all: [string, Route][] = operationIds.map((operation) => [operation, routeOf(operation)]);

@@ -1,3 +1,4 @@
+import { alertStatuses, priorities, ruleSources, verdicts } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import {
   address,
@@ -15,36 +16,6 @@ import {
   timestamp,
   uuid,
 } from './fields.ts';
-
-export const alertStatuses = ['new', 'in_progress', 'resolved', 'suppressed', 'archived'] as const;
-export const verdicts = [
-  'true_positive',
-  'false_positive',
-  'benign',
-  'suspicious',
-  'duplicate',
-  'test',
-  'insufficient_data',
-] as const;
-export const priorities = ['low', 'medium', 'high', 'critical'] as const;
-export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel', 'manual'] as const;
-
-export type AlertStatus = (typeof alertStatuses)[number];
-
-/** Where a status may go. Staying where it is, is always allowed and changes nothing. */
-export const alertTransitions = {
-  new: ['in_progress', 'resolved', 'suppressed'],
-  in_progress: ['new', 'resolved', 'suppressed'],
-  resolved: ['in_progress', 'archived'],
-  suppressed: ['in_progress', 'archived'],
-  archived: [],
-} as const satisfies Record<AlertStatus, readonly AlertStatus[]>;
-
-/** True where `PUT` may move an alert from one status to the other. */
-export function mayBecome(from: AlertStatus, to: AlertStatus): boolean {
-  const allowed: readonly AlertStatus[] = alertTransitions[from];
-  return from === to || allowed.includes(to);
-}
 
 const verdict = (description: string) => oneOf(verdicts, { description });
 const tags = list(text('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', { maxItems: 100 });

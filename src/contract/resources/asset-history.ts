@@ -1,20 +1,7 @@
-import { assetStates } from './asset.ts';
+import { assetActions, assetStates } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { address, list, optional, part, shape, text, timestamp, uuid } from './fields.ts';
 
-export const assetActions = [
-  'created',
-  'address_bound',
-  'address_left',
-  'mac_bound',
-  'mac_released',
-  'hostname_added',
-  'state_changed',
-  'edited',
-  'merged',
-  'split',
-  'seen_again',
-] as const;
 export const actorKinds = ['principal', 'scan', 'network'] as const;
 
 /** One thing that happened to an asset. */

@@ -1,4 +1,14 @@
 import { limits } from '../../limits.ts';
+import {
+  assetKinds,
+  assetSources,
+  assetStates,
+  criticalities,
+  maxLineLength,
+  maxNotesLength,
+  maxTags,
+  riskLevels,
+} from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import {
   address,
@@ -18,26 +28,7 @@ import {
   uuid,
 } from './fields.ts';
 
-export const assetKinds = [
-  'server',
-  'workstation',
-  'network',
-  'iot',
-  'printer',
-  'mobile',
-  'unknown',
-] as const;
-export const criticalities = ['low', 'medium', 'high', 'critical'] as const;
-export const assetStates = ['staged', 'managed', 'retired'] as const;
-export const assetSources = ['passive', 'scan', 'manual'] as const;
-export const riskLevels = ['low', 'moderate', 'high', 'critical'] as const;
-
 export const riskLevel = oneOf(riskLevels, { description: 'The score in words.' });
-
-/** Length of a line of text, and of the notes; how many tags. */
-export const maxLineLength = 255;
-export const maxNotesLength = 10_000;
-export const maxTags = 100;
 
 const most = { maxItems: limits.maxCurrentAddresses };
 const words = { maxLength: maxLineLength };

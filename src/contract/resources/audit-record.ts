@@ -1,11 +1,6 @@
-import { limits } from '../../limits.ts';
+import { auditOutcomes, maxEntryIds } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { address, list, optional, ordinal, part, shape, text, timestamp, uuid } from './fields.ts';
-
-export const auditOutcomes = ['success', 'refused', 'failed'] as const;
-
-/** As many entries as one call causes: a status, roles, and a revocation of each session that ends with a password. */
-export const maxEntryIds = limits.maxTokensPerPrincipal + 2;
 
 /**
  * Who did or read what. An entry of the transparency log, whose form has no room for a request id, is named by the

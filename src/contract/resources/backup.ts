@@ -1,8 +1,7 @@
+import { backupStates } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { count, hex32, optional, part, shape, text, timestamp } from './fields.ts';
 import { SignedTreeHead } from './transparency.ts';
-
-export const backupStates = ['running', 'completed', 'failed'] as const;
 
 export const Backup = shape('Backup', {
   state: oneOf(backupStates, {

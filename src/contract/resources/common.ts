@@ -1,9 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
-/** Ascending: the index of a severity is its rank. */
-export const severities = ['informational', 'low', 'medium', 'high', 'critical'] as const;
-export type Severity = (typeof severities)[number];
-
 /** One of a list of strings: an `enum` in JSON Schema and OpenAPI, a union in TypeScript. */
 export const oneOf = <const T extends readonly string[]>(values: T, options: { description?: string } = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: [...values], ...options });

@@ -1,3 +1,4 @@
+import { dnsKinds, eventSources } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import {
   address,
@@ -14,9 +15,6 @@ import {
   timestamp,
   uuid,
 } from './fields.ts';
-import { eventSources } from './network-event.ts';
-
-export const dnsKinds = ['query', 'response', 'transaction'] as const;
 
 export const DnsAnswer = part(
   {
@@ -35,7 +33,9 @@ const told = {
   src_port: optional(between(0, 65535, 'Port of the client.')),
   dst_ip: address('The resolver.'),
   dst_port: optional(between(0, 65535, 'Port of the resolver.')),
-  transport: text('Transport protocol in lower case: udp, tcp …', { minLength: 1 }),
+  transport: text('Transport protocol in lower case, up to 16 of a–z, 0–9 and + . / _ -: udp, tcp …', {
+    minLength: 1,
+  }),
   kind: oneOf(dnsKinds, { description: 'A query, a response, or both in one record.' }),
   transaction_id: optional(between(0, 65535, 'DNS message id.')),
   query: optional(text('Name asked for.')),

@@ -1,5 +1,6 @@
 import { type TObject, type TProperties, Type } from 'typebox';
-import { oneOf, severities } from './common.ts';
+import { severities } from '../vocabulary.ts';
+import { oneOf } from './common.ts';
 
 /**
  * The kinds of field that resources are made of. Each takes the description that OpenAPI shows, with the unit where

@@ -1,14 +1,6 @@
+import { keyPurposes, keyStates, rotatedPurposes } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { count, hex32, optional, shape, text, timestamp, uuid } from './fields.ts';
-
-export const keyPurposes = [
-  'transparency-sth',
-  'event-signing',
-  'access-token',
-  'checkpoint',
-  'witness',
-] as const;
-export const keyStates = ['pending', 'active', 'retired', 'revoked'] as const;
 
 export const Key = shape('Key', {
   kid: uuid('Names the key; equal to the resource id.'),
@@ -25,9 +17,6 @@ export const Key = shape('Key', {
   ),
 });
 export type Key = Static<typeof Key>;
-
-/** Purposes whose keys change on demand. That of `checkpoint` is stable, and only replaced when it is revoked. */
-export const rotatedPurposes = ['transparency-sth', 'event-signing', 'access-token'] as const;
 
 export const KeyRotationInput = shape('KeyRotationInput', {
   purpose: oneOf(rotatedPurposes, { description: 'What the new key is to sign.' }),

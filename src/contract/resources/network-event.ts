@@ -1,17 +1,6 @@
+import { connectionStates, directions, eventSources } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { address, between, count, optional, real, severity, shape, text, timestamp, uuid } from './fields.ts';
-
-export const connectionStates = [
-  'attempt',
-  'open',
-  'closed',
-  'reset',
-  'failed',
-  'refused',
-  'traffic',
-] as const;
-export const directions = ['inbound', 'outbound', 'internal', 'external'] as const;
-export const eventSources = ['zeek', 'suricata', 'ecs', 'native'] as const;
 
 /** What a sender of our own shape may say; the rest is found out by the service. */
 const told = {
@@ -23,7 +12,9 @@ const told = {
   dst_ip: address('Responder.'),
   dst_port: optional(between(0, 65535, 'Port of the responder; for ICMP the code.')),
   dst_mac: optional(text('Link-layer address of the responder, lowercase with colons.')),
-  transport: text('Transport protocol in lower case: tcp, udp, icmp …', { minLength: 1 }),
+  transport: text('Transport protocol in lower case, up to 16 of a–z, 0–9 and + . / _ -: tcp, udp, icmp …', {
+    minLength: 1,
+  }),
   app_protocol: optional(text('Application protocol that the sensor recognised, in lower case.')),
   src_bytes: optional(count('IP bytes sent by the originator.')),
   dst_bytes: optional(count('IP bytes sent by the responder.')),

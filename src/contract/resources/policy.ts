@@ -1,6 +1,7 @@
+import { roles } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { list, optional, ordinal, part, shape, text, timestamp } from './fields.ts';
-import { role, roles } from './principal.ts';
+import { role } from './principal.ts';
 
 export const AccessRule = part(
   {

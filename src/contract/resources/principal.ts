@@ -1,11 +1,6 @@
+import { principalKinds, principalStatuses, roles } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { list, optional, ordinal, shape, text, timestamp } from './fields.ts';
-
-export const roles = ['viewer', 'analyst', 'admin', 'sensor', 'auditor'] as const;
-export type Role = (typeof roles)[number];
-
-export const principalKinds = ['user', 'sensor', 'auditor_client'] as const;
-export const principalStatuses = ['active', 'suspended'] as const;
 
 export const role = oneOf(roles, {
   description: 'viewer reads; analyst also works on alerts; sensor ingests only.',
@@ -21,22 +16,6 @@ export const Principal = shape('Principal', {
   version: optional(ordinal('Grows with every change; for If-Match.')),
 });
 export type Principal = Static<typeof Principal>;
-
-/** What is shown of a principal as it is stored: not the hash of its password. */
-export function principalAttributes(
-  stored: Readonly<Omit<Principal, 'roles'>> & { readonly roles: readonly Role[] },
-): Principal {
-  const { name, kind, roles, status, created_at, last_login_at, version = 1 } = stored;
-  return {
-    name,
-    kind,
-    roles: [...roles],
-    status,
-    created_at,
-    ...(last_login_at === undefined ? {} : { last_login_at }),
-    version,
-  };
-}
 
 /** Long enough that guessing is hopeless at the rate that the throttle leaves (NIST SP 800-63B, section 3.1.1.2). */
 export const password = (description: string) => text(description, { minLength: 8, maxLength: 1024 });

@@ -1,4 +1,5 @@
-import { oneOf, type Static, severities } from './common.ts';
+import { severities } from '../vocabulary.ts';
+import { oneOf, type Static } from './common.ts';
 import { anyObject, count, flag, list, optional, shape, text } from './fields.ts';
 
 /** A detection rule, in the words of Sigma. */

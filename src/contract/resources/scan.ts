@@ -1,9 +1,7 @@
 import { limits } from '../../limits.ts';
+import { scanEngines, scanStatuses } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { between, count, list, optional, part, shape, text, timestamp } from './fields.ts';
-
-export const scanStatuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
-export const scanEngines = ['connect', 'nmap'] as const;
 
 const target = text('An address or a CIDR block.', { minLength: 1, maxLength: 100 });
 const engine = oneOf(scanEngines, {

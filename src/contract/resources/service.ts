@@ -1,8 +1,6 @@
+import { serviceSources, serviceStates } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { address, between, count, optional, shape, text, timestamp, uuid } from './fields.ts';
-
-export const serviceStates = ['open', 'closed'] as const;
-export const serviceSources = ['passive', 'scan'] as const;
 
 export const Service = shape('Service', {
   asset_id: uuid('The asset that offers it.'),

@@ -1,10 +1,7 @@
+import { roles, tokenKinds } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { list, optional, shape, text, timestamp, uuid } from './fields.ts';
-import { type Role, role } from './principal.ts';
-
-export const tokenKinds = ['session', 'long_lived'] as const;
-/** As of now; a token that was revoked is not looked at further. */
-export const tokenStatuses = ['active', 'expired', 'revoked'] as const;
+import { role } from './principal.ts';
 
 const attributes = {
   jti: uuid('Identifier of the token; all of it that is ever logged.'),
@@ -21,24 +18,6 @@ const attributes = {
 export const Token = shape('Token', attributes);
 export type Token = Static<typeof Token>;
 
-/** What is shown of a token as it is stored: not the hash of its secret. */
-export function tokenAttributes(
-  stored: Readonly<Omit<Token, 'scopes'>> & { readonly roles: readonly Role[] },
-): Token {
-  const { jti, principal_id, kind, name, roles, issued_at, expires_at, revoked_at, last_used_at } = stored;
-  return {
-    jti,
-    principal_id,
-    kind,
-    ...(name === undefined ? {} : { name }),
-    scopes: [...roles],
-    issued_at,
-    ...(expires_at === undefined ? {} : { expires_at }),
-    ...(revoked_at === undefined ? {} : { revoked_at }),
-    ...(last_used_at === undefined ? {} : { last_used_at }),
-  };
-}
-
 /** The one answer that shows the secret. */
 export const IssuedToken = shape('IssuedToken', {
   ...attributes,
@@ -50,7 +29,8 @@ export const TokenInput = shape('TokenInput', {
   name: text('What it is for.', { minLength: 1, maxLength: 200 }),
   scopes: list(role, 'The roles that it carries: some of those of its principal.', {
     minItems: 1,
-    maxItems: 5,
+    maxItems: roles.length,
+    uniqueItems: true,
   }),
   principal_id: optional(uuid('Whose it is; default: the caller.')),
   expires_at: optional(timestamp('When it ends by itself; default: never.')),

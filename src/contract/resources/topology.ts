@@ -1,3 +1,4 @@
+import { maxPorts, maxProtocols } from '../vocabulary.ts';
 import { riskLevel } from './asset.ts';
 import { oneOf, type Static } from './common.ts';
 import {
@@ -14,12 +15,6 @@ import {
   timestamp,
   uuid,
 } from './fields.ts';
-
-export const groupings = ['host', 'subnet'] as const;
-
-/** What is kept of an edge's ports and protocols: the lowest, the first in order. So it is the same however added up. */
-export const maxPorts = 16;
-export const maxProtocols = 8;
 
 const names = {
   id: text('Names the node: an address, or a network as a CIDR block.'),

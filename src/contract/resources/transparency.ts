@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { entryKinds, keyPurposes, keyStates } from '../vocabulary.ts';
 import { oneOf } from './common.ts';
 import {
   anyObject,
@@ -14,7 +15,7 @@ import {
   timestamp,
   uuid,
 } from './fields.ts';
-import { entryKindNames, entryKinds, LongEntryData } from './log-entry-kinds.ts';
+import { entryData, LongEntryData } from './log-entry-data.ts';
 
 /**
  * A signed tree head in the specification's shape. `timestamp_ns` is a multiple of 1024 below 2^63, so a double
@@ -33,13 +34,6 @@ export const SignedTreeHead = shape('SignedTreeHead', {
 });
 export type SignedTreeHead = Static<typeof SignedTreeHead>;
 
-/** The head as JSON text, its integers in exact digits for readers that have 64-bit integers. */
-export function writeTreeHead(head: SignedTreeHead): string {
-  const { tree_size, root_hash, timestamp_ns, signature, signer_key_id } = head;
-  const texts = JSON.stringify({ signature, signer_key_id });
-  return `{"tree_size":${tree_size},"root_hash":"${root_hash}","timestamp_ns":${BigInt(timestamp_ns)},${texts.slice(1)}`;
-}
-
 export const InclusionProof = shape('InclusionProof', {
   tree_size: ordinal('Size n of the tree for which the proof is made.'),
   leaf_index: count('Position m of the leaf.'),
@@ -55,12 +49,12 @@ export const ConsistencyProof = shape('ConsistencyProof', {
 });
 export type ConsistencyProof = Static<typeof ConsistencyProof>;
 
-/** What the data is, for each kind of `entryKinds`; entries of other kinds may hold anything. */
+/** What the data is, for each kind of `entryData`; entries of other kinds may hold anything. */
 const dataByKind = [
-  ...entryKindNames.map((kind) =>
-    Type.Object({ kind: oneOf([kind]), data: Type.Union([entryKinds[kind].data, LongEntryData]) }),
+  ...entryKinds.map((kind) =>
+    Type.Object({ kind: oneOf([kind]), data: Type.Union([entryData[kind], LongEntryData]) }),
   ),
-  { type: 'object', properties: { kind: { type: 'string', not: { enum: [...entryKindNames] } } } },
+  { type: 'object', properties: { kind: { type: 'string', not: { enum: [...entryKinds] } } } },
 ];
 
 export const LogEntry = Type.Object(
@@ -68,7 +62,7 @@ export const LogEntry = Type.Object(
     id: uuid('Id of the entry; appending is idempotent by it.'),
     kind: Type.String({
       pattern: '^[a-z_]+(\\.[a-z_]+)+$',
-      description: `What happened: ${entryKindNames.join(', ')}; a newer log may have more.`,
+      description: `What happened: ${entryKinds.join(', ')}; a newer log may have more.`,
     }),
     occurred_at: timestamp('When it happened.'),
     actor: text('Who caused it: the id of a principal, or system.'),
@@ -103,10 +97,10 @@ export const JsonWebKey = shape('JsonWebKey', {
   kid: uuid('Names the key.'),
   use: oneOf(['sig']),
   alg: oneOf(['EdDSA']),
-  svc_purpose: oneOf(['transparency-sth', 'event-signing', 'access-token', 'checkpoint', 'witness'], {
+  svc_purpose: oneOf(keyPurposes, {
     description: 'The one thing that it signs.',
   }),
-  svc_state: oneOf(['pending', 'active', 'retired', 'revoked']),
+  svc_state: oneOf(keyStates),
   svc_from_size: optional(
     count('Heads of trees from this size on are signed by it, or entries from this index on.'),
   ),

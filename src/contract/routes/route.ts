@@ -2,7 +2,7 @@ import { type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../errors.ts';
 import type { ChannelName } from '../channels.ts';
 import { text } from '../resources/fields.ts';
-import type { Role } from '../resources/principal.ts';
+import type { Role } from '../vocabulary.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -43,6 +43,7 @@ export interface Route {
     | 'assets'
     | 'services'
     | 'topology'
+    | 'analytics'
     | 'discovery'
     | 'identities'
     | 'system'

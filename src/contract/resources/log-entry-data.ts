@@ -1,0 +1,173 @@
+import type { TObject } from 'typebox';
+import {
+  type EntryKind,
+  keyPurposes,
+  maxEntryEventIds,
+  maxEntryItems,
+  maxEntryText,
+  principalKinds,
+  principalStatuses,
+  ruleSources,
+  verdicts,
+} from '../vocabulary.ts';
+import { oneOf, type Static } from './common.ts';
+import {
+  anyObject,
+  between,
+  count,
+  flag,
+  hex32,
+  hex64,
+  list,
+  optional,
+  ordinal,
+  part,
+  severity,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './fields.ts';
+import { role } from './principal.ts';
+
+/** A text that somebody else wrote: cut and made well-formed by `eventOf` (critical-events.ts). */
+const free = (description: string) => text(description, { maxLength: maxEntryText });
+const purpose = oneOf(keyPurposes, { description: 'What the key signs.' });
+const principalStatus = (description: string) => oneOf(principalStatuses, { description });
+const items = <T extends TObject>(item: T, description: string) =>
+  list(item, description, { maxItems: maxEntryItems });
+
+/** A head named within an entry. JCS prints a number as a double's shortest digits: so the time is a text here. */
+const loggedHead = (description: string) =>
+  part(
+    {
+      tree_size: ordinal('Leaves covered.'),
+      root_hash: hex32('Merkle root over the leaves.'),
+      timestamp_ns: text('Unix time in nanoseconds, in decimal digits.', { maxLength: 19 }),
+      signature: hex64('Ed25519, as of the tree head.'),
+      signer_key_id: uuid('Key that signed it.'),
+    },
+    description,
+  );
+
+const accessRule = part(
+  {
+    operation: free('Operation id.'),
+    access: oneOf(['public', 'roles'], { description: 'Whether credentials are needed.' }),
+    roles: list(role, 'Who may, where credentials are needed.'),
+  },
+  'Who may do one operation.',
+);
+
+const detectionRule = part(
+  {
+    id: free('Its identifier.'),
+    title: free('What it detects.'),
+    level: severity('Severity of its findings.'),
+    enabled: flag('Whether it is applied.'),
+    source_sha256: hex32('SHA-256 of the rule as written, in UTF-8.'),
+  },
+  'A detection rule.',
+);
+
+/** What a change of a set of rules did. The counts also tell what a list that was cut left out. */
+const diff = <T extends TObject>(title: string, rule: T) =>
+  shape(title, {
+    version: ordinal('Version that came to be.'),
+    added_count: count('Rules added.'),
+    removed_count: count('Rules removed.'),
+    changed_count: count('Rules changed.'),
+    added: items(rule, 'Rules added.'),
+    removed: items(rule, 'Rules removed.'),
+    changed: items(part({ before: rule, after: rule }, 'A change of a rule.'), 'Rules changed.'),
+  });
+
+const TokenData = shape('TokenEntryData', {});
+
+/** What is recorded, for each kind of entry. */
+export const entryData = {
+  'alert.raised': shape('AlertRaisedData', {
+    rule: part(
+      {
+        source: oneOf(ruleSources, { description: 'Where the rule comes from.' }),
+        id: free('Its identifier.'),
+        name: free('Its name.'),
+      },
+      'The rule that raised it.',
+    ),
+    title: free('What happened, in a line.'),
+    severity: severity('High or above, as it was when the alert was logged.'),
+    category: optional(free('Category of the rule.')),
+    src_ip: optional(free('Source of the activity.')),
+    src_port: optional(between(0, 65535, 'Its port.')),
+    dst_ip: optional(free('Target of the activity.')),
+    dst_port: optional(between(0, 65535, 'Its port.')),
+    transport: optional(free('Transport protocol.')),
+    domain: optional(free('Name concerned.')),
+    count: ordinal('Occurrences so far.'),
+    first_seen: timestamp('First occurrence.'),
+    last_seen: timestamp('Last occurrence.'),
+    event_ids: list(uuid('An event.'), 'Some events that show it.', { maxItems: maxEntryEventIds }),
+    dedup_key: free('What its occurrences share.'),
+  }),
+  'principal.provisioned': shape('PrincipalProvisionedData', {
+    name: free('Its name.'),
+    kind: oneOf(principalKinds, { description: 'What it is.' }),
+    roles: list(role, 'What it may do.'),
+  }),
+  'principal.status_changed': shape('PrincipalStatusChangedData', {
+    from: principalStatus('Before.'),
+    to: principalStatus('From now on.'),
+  }),
+  'principal.role_changed': shape('PrincipalRoleChangedData', {
+    from: list(role, 'Before.'),
+    to: list(role, 'From now on.'),
+  }),
+  // Of a token only its identifier is public, and that is the subject.
+  'token.issued': TokenData,
+  'token.revoked': TokenData,
+  'policy.reloaded': diff('PolicyReloadedData', accessRule),
+  'policy.rule_edited': diff('PolicyRuleEditedData', accessRule),
+  'detection.reloaded': diff('DetectionReloadedData', detectionRule),
+  'key.rotated': shape('KeyRotatedData', {
+    purpose,
+    old_kid: uuid('Key that goes.'),
+    new_kid: uuid('Key that takes over.'),
+    new_fingerprint: hex32('SHA-256 of the raw public key that takes over.'),
+  }),
+  'key.revoked': shape('KeyRevokedData', {
+    purpose,
+    reason: free('Why.'),
+    replaced_by: optional(uuid('Key that took its place.')),
+  }),
+  'key.retired': shape('KeyRetiredData', {
+    purpose,
+    to_size: optional(count('Tree size up to which it signed.')),
+  }),
+  'backup.created': shape('BackupCreatedData', {
+    size: count('In bytes.'),
+    files: count('Files in it.'),
+    manifest_sha256: hex32('SHA-256 of its manifest, which names every file with its hash.'),
+    sth: optional(loggedHead('Head with which its log ends; absent for an empty log.')),
+  }),
+  'backup.restored': shape('BackupRestoredData', {
+    backup_id: free('The backup.'),
+    sth: optional(loggedHead('Head with which the restored log ended; absent for an empty log.')),
+    replaced: optional(loggedHead('Head of the log that was replaced, where it could be read.')),
+  }),
+  'verdict.overridden': shape('VerdictOverriddenData', {
+    verdict: oneOf(verdicts, { description: 'What the operator found.' }),
+    reason: free('Why.'),
+    ai_verdict: optional(oneOf(verdicts, { description: 'What the model had found.' })),
+    model: optional(free('Which model.')),
+  }),
+} as const satisfies Record<EntryKind, TObject>;
+
+export type EntryData<K extends EntryKind> = Static<(typeof entryData)[K]>;
+
+/** What stands for data that is too long for one entry. */
+export const LongEntryData = shape('LongEntryData', {
+  data_bytes: ordinal('Length of the JCS form of the data.'),
+  data_sha256: hex32('SHA-256 of the JCS form of the data.'),
+  summary: anyObject('Its short members.'),
+});
