@@ -14,7 +14,7 @@ import { Fault } from '../src/client/fault.ts';
 import { httpLog, type LogSource } from '../src/client/log-source.ts';
 import { parseTreeHead } from '../src/client/tree-head.ts';
 import type { Alert } from '../src/contract/resources/alert.ts';
-import type { Role } from '../src/contract/resources/principal.ts';
+import type { Role } from '../src/contract/vocabulary.ts';
 import { type AlertFeed, watchAlerts } from './demo/alerts.ts';
 import { type FeedCounts, feed, live, steadily } from './demo/feed.ts';
 import { proveAlert } from './demo/prove.ts';

@@ -126,7 +126,8 @@ export const limits = {
   socketAuthTimeoutMs: 5000,
   /** Request target and headers. */
   maxHeaderBytes: 16 * 2 ** 10,
-  /** Failed logins from one address within a minute. */
+  /** Failed logins from one address within a minute, and of one account from an address that is known as its own: ten
+   * slips of a hand, and 14,400 guesses a day. */
   maxLoginFailuresPerMinute: 10,
   /** Failed logins of one account, from all addresses that aren't known to be its own: ten strangers at full speed. */
   maxAccountLoginFailuresPerMinute: 100,
@@ -222,11 +223,12 @@ export const limits = {
   /** A policy of witnesses (C2SP tlog-policy wants 32 lines of each kind): a line is 100 to 300 bytes. */
   maxPolicyBytes: 256 * 2 ** 10,
   maxPolicyLines: 256,
-  /** A file of the access policy: a rule for each operation makes 10 kB. YAML of the worst kind takes time in the square
-   * of its length, which is a second at this one. */
+  /** A file of the access policy: a rule for each operation makes 10 kB. YAML of the worst kind, each character an error,
+   * takes a second. */
   maxAccessPolicyBytes: 64 * 2 ** 10,
-  /** Changes of the access policy that wait for the one under way, each for a few flushes. */
-  maxQueuedPolicyChanges: 32,
+  /** Changes of the access policy, and of the roles and status of users, that wait for the one under way, each for a few
+   * flushes. */
+  maxQueuedPolicyChanges: 100,
   /** What a witness may answer: a signature line is 170 bytes, and ten keys of 5 kB each would be a lot. */
   maxWitnessAnswerBytes: 64 * 2 ** 10,
   /** How far the clock of a witness may be from ours, either way; clocks that nobody sets are seconds off a day. */
@@ -311,6 +313,14 @@ export const limits = {
   maxCachedAddressRows: 65_536,
   /** Open alerts of one asset that are told apart where they may be on several of its addresses; more are estimated. */
   maxCountedAlerts: 20_000,
+  /** Assets whose risk is brought up to date at a time, as their alerts grow old: 50 ms … */
+  riskFallsPerStep: 500,
+  /** … and the pause before the next. So 100,000 that were scanned at the same moment take a minute. */
+  riskPauseMs: 250,
+  /** How often it is looked at least whether one is due, while there are any: clocks are set, and machines sleep. */
+  riskLookMs: 60_000,
+  /** Assets at risk that are shown, the riskiest, with up to 32 alerts each: 600 kB at most, read in 50 ms. */
+  maxShownRisks: 100,
   /** Services. Past it evidence of others is counted as not recorded: 500 bytes each, and a list that filters reads all of
    * them in seconds. */
   maxServices: 2_000_000,
@@ -323,8 +333,15 @@ export const limits = {
   /** Rows of the inventory that one transaction takes along however often there is one: 5 ms. With more that changed,
    * they are written after a pause. */
   inventoryRowsPerCommit: 2000,
-  /** The pause: what lists show is no older, and rows that change again in it are written once. */
-  inventoryPauseMs: 1000,
+  /** The pause: rows that change again in it are written once. Four times what the last write took, where that is more. */
+  inventoryPauseMs: 500,
+  /** What one transaction spends on counting events, and on writing what that changed: who commits others waits for both,
+   * and for the flush. What is left is counted in the next ones. */
+  inventoryCountMs: 50,
+  inventoryWriteMs: 75,
+  /** Stored events that wait to be counted. With more, each transaction counts until they are fewer, so that what brings
+   * them waits: 5 to 10 s of a flood of hosts that nobody knew. */
+  maxUncountedEvents: 262_144,
   /** Hosts that were only seen again, whose rows are written at a time where more wait: 20 ms. So lists know of each of
    * 100,000 hosts that are seen all the time within a minute. */
   settledHostsPerWrite: 2000,
@@ -366,8 +383,77 @@ export const limits = {
   maxTopologyUpdateRows: 1000,
   /** Updates of the graph kept for subscribers that come back: minutes of steady traffic. */
   maxTopologyUpdates: 512,
-  /** The file of settings: every list at its thousand items of usual length. YAML takes 0.1 s of the front to parse it. */
+  /** A text of Sigma documents: a rule has 2 kB, one with long lists 30. What is not YAML takes 1.3 s to refuse at the
+   * worst, and twice that on a busy machine. */
+  maxSigmaTextLength: 128 * 2 ** 10,
+  /** Documents in one text. */
+  maxSigmaDocuments: 1000,
+  /** Values and names of one document, those that aliases repeat counted each time: the longest public rule has 900. */
+  maxSigmaNodes: 20_000,
+  /** Nesting of one document, and of the parentheses of a condition: rules reach 5, and 3. */
+  maxSigmaNesting: 16,
+  /** Problems that are told of one text; the rest would be of the same kind. */
+  maxSigmaProblems: 100,
+  /** Words and parentheses of one condition, and parts of what `1 of x*` stands for: the longest has 80. */
+  maxSigmaConditionParts: 10_000,
+  /** Characters of one value of a rule, its wildcards included: the longest public one has 400. */
+  maxSigmaValueLength: 4096,
+  /** Values that one value becomes by placeholders and encodings: a list of servers, and 625 ways to write 4 dashes. */
+  maxSigmaExpandedValues: 10_000,
+  /** States of a regular expression: each character, class and repetition is one. Time per character of text is at the
+   * worst this many steps. */
+  maxRegexStates: 512,
+  /** States of its automaton that are kept, found as texts need them: 1 kB each. With more it begins anew. */
+  maxRegexAutomatonStates: 256,
+  /** Characters of a text that regular expressions, and wildcards with `?`, look at: longer than URIs that servers take. */
+  maxRegexTextLength: 32 * 2 ** 10,
+  /** Values of one record that keyword searches look at: the widest record has 200. */
+  maxKeywordValues: 2000,
+  /** Rules that one correlation names: more than a person oversees. */
+  maxCorrelationRules: 64,
+  /** Fields that make the groups of a correlation, or the value that it counts. */
+  maxCorrelationFields: 16,
+  /** The longest timespan of a correlation. State lasts twice as long, where there is room. */
+  maxCorrelationTimespanMs: 90 * 24 * 3600 * 1000,
+  /** Levels of correlations of correlations. */
+  maxCorrelationDepth: 8,
+  /** Alternatives that a condition over rules may come down to: all are looked at for each input. */
+  maxCorrelationAlternatives: 64,
+  /** Different values that a correlation may ask to count: a group keeps up to four times as many, 1 MB. */
+  maxCorrelationDistinct: 10_000,
+  /** Groups of one correlation, 500 bytes each and more by what they keep. Those touched longest ago are forgotten. */
+  maxCorrelationGroups: 50_000,
+  /** Inputs that one group of a correlation keeps one by one, 16 bytes each. Of more, sums and counts stay exact, while
+   * percentiles and shares are of the newest half. */
+  maxCorrelationEntries: 8192,
+  /** Newer inputs of its group that a late one may have to be looked at in every window that it is in, 10 µs; with more
+   * than that, in the newest window only. */
+  maxCorrelationLookback: 256,
+  /** What all groups of all correlations keep, in units of 16 bytes: 64 MB. */
+  maxCorrelationUnits: 4 * 2 ** 20,
+  /** References to events that a group of a correlation keeps: half of what an alert shows. */
+  maxCorrelationSamples: 10,
+  /** Characters of a value that makes a group or is counted: the longest name has 253. */
+  maxCorrelationValueLength: 256,
+  /** The file of settings: every list at its thousand items of usual length. YAML takes 0.1 s of the front to parse it,
+   * and two of the worst kind. */
   maxConfigFileBytes: 128 * 2 ** 10,
+  /** How long minutes are kept of what the dashboard shows: an hour, the hour before it, and one that begins. */
+  rollupMinutesMs: 3 * 3600 * 1000,
+  /** … and hours and days: thirty days and the thirty before, and the days that these begin in. 20 kB each, those of a
+   * busy network: 30 MB. */
+  rollupHoursMs: 62 * 24 * 3600 * 1000,
+  /** Addresses, services and domains of a minute or an hour that are kept as those met most, and as many again as those
+   * with most bytes: what is counted of one is wrong by a 64th of all at the worst. */
+  maxRollupEntries: 64,
+  /** … of a day: there are few, and a month is made of them. */
+  maxRollupDayEntries: 128,
+  /** Hashes that are kept of a bucket before the number of different ones is estimated: as many as fit the estimate. */
+  maxRollupHashes: 1024,
+  /** Commits whose counts wait to be added to the buckets of all levels, which takes some milliseconds … */
+  maxRollupDeltas: 32,
+  /** … and bytes of theirs: readers add them up each time. */
+  maxRollupDeltaBytes: 256 * 2 ** 10,
 } as const;
 
 export type LimitName = keyof typeof limits;

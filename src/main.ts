@@ -129,7 +129,7 @@ async function open(start: Start): Promise<void> {
   const counters = createCounters(ledgerCounters);
   const ledger = await startLedger(start, counters.buffer);
   const found = await statusOf(ledger.api, start);
-  const warnings = [...found.warnings, ...eventsLost(dataDir, found.size), ...openToOthers(dataDir)];
+  const warnings = [...found.warnings, ...lostFiles(dataDir, found.size), ...openToOthers(dataDir)];
   for (const warning of warnings) log.warn({ warning }, 'start-up noticed something');
   const store = await startStore(start);
   const reader = openReader(dataDir);
@@ -167,6 +167,7 @@ async function open(start: Start): Promise<void> {
     reader,
     writer: store.api,
     sources,
+    isUsed: found.size > 0,
     onChange: () => {
       pump.poke();
       sockets.policyChanged();
@@ -291,15 +292,22 @@ async function statusOf(ledger: Ledger, { strict, log }: Start): Promise<LedgerS
 }
 
 /**
- * The log remembers that there were events and identities, and the store is about to begin with none: with another
- * password for the administrator, and without what waited to be logged.
+ * The log remembers that there was more. Without siem.mdb, the store is about to begin with no events and no identities:
+ * with another password for the administrator, and without what waited to be logged.
  */
-function eventsLost(dataDir: string, logSize: number): string[] {
-  if (logSize === 0 || existsSync(join(dataDir, 'siem.mdb'))) return [];
-  return [
-    'siem.mdb was missing, though the log has entries: events, alerts, principals and what was yet to be logged are lost, ' +
-      'and a new, empty one was begun. To have them back, stop the service and run `candor restore --replace <backup>`.',
-  ];
+function lostFiles(dataDir: string, logSize: number): string[] {
+  const lost = {
+    'siem.mdb':
+      'events, alerts, principals and what was yet to be logged are lost, and a new, empty one was begun',
+    'policy.in-effect.json': 'who may do what was lost, and is what policy.file says, or else the default',
+  };
+  return Object.entries(lost)
+    .filter(([name]) => logSize > 0 && !existsSync(join(dataDir, name)))
+    .map(
+      ([name, consequence]) =>
+        `${name} was missing, though the log has entries: ${consequence}. To have it back, stop the service and run ` +
+        '`candor restore --replace <backup>`.',
+    );
 }
 
 async function startStore(start: Start): Promise<Supervised<Store>> {
@@ -387,6 +395,7 @@ async function openAuth(
     sources,
     limitReached: metrics.limitReached,
     lives: { accessTokenMs: config['auth.access_token_ms'], sessionMs: config['auth.session_ms'] },
+    loginFailuresPerAddress: config['limits.login_failures_per_min_per_address'],
   });
   await ensureAdministrator({ reader, writer: store, sources }, config.admin_password, showPassword);
   const takeTokenKeys = async () => auth.useTokenKeys(await ledger.accessTokenKeys());

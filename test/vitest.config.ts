@@ -1,13 +1,36 @@
+import { relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { env } from './compiled-sources.ts';
+
+const root = new URL('..', import.meta.url).pathname;
+
+/** Folders of tests that start processes and wait for them, in the order in which they are begun. */
+const slow = ['system', 'scripts', 'cli', 'backup', 'config', 'auth', 'store', 'ledger', 'http'];
+
+/** The slow ones first: the last of all then doesn't run alone while the other worker has nothing to do. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const folder = slow.indexOf(relative(root, moduleId).split('/')[1] ?? '');
+      return folder < 0 ? slow.length : folder;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
+  root,
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/compiled-sources.ts',
+    // A thread less for each service to start; tests with several senders at once set it to two.
+    env: { ...env, CANDOR_THREADS_INGEST: '1' },
     // Real processes, worker threads and databases: separate processes keep native add-ons apart.
     pool: 'forks',
     // Two at a time is what the smallest supported machine can run without starving a server under test.
     maxWorkers: 2,
+    sequence: { sequencer: SlowFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

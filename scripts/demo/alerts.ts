@@ -1,6 +1,6 @@
 import type { Client, Stream } from '../../src/client/client.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
-import { type Severity, severities } from '../../src/contract/resources/common.ts';
+import { type Severity, severities } from '../../src/contract/vocabulary.ts';
 import { severityText } from './terminal.ts';
 
 /** Alerts as they come over the WebSocket, the latest state of each. */

@@ -1,4 +1,4 @@
-import type { Severity } from '../../src/contract/resources/common.ts';
+import type { Severity } from '../../src/contract/vocabulary.ts';
 
 const colour = process.stdout.isTTY && process.env.NO_COLOR === undefined;
 const paint = (code: number) => (text: string) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);

@@ -11,8 +11,9 @@ import {
   timestamp,
   uuid,
 } from '../contract/resources/fields.ts';
-import { SignedTreeHead, writeTreeHead } from '../contract/resources/transparency.ts';
+import { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { validate } from '../contract/validate.ts';
+import { writeTreeHead } from '../contract/write-tree-head.ts';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';

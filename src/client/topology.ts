@@ -1,9 +1,5 @@
-import {
-  maxPorts,
-  maxProtocols,
-  type Topology,
-  type TopologyUpdate,
-} from '../contract/resources/topology.ts';
+import type { Topology, TopologyUpdate } from '../contract/resources/topology.ts';
+import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
 
 type Node = Topology['nodes'][number];
 type Edge = Topology['edges'][number];

@@ -1,4 +1,4 @@
-import type { Severity } from '../contract/resources/common.ts';
+import type { Severity } from '../contract/vocabulary.ts';
 import type { Finding } from '../events/finding.ts';
 import type { SuricataAlert, SuricataMetadata } from '../events/sensor-alert.ts';
 

@@ -1,4 +1,4 @@
-import type { Severity } from '../contract/resources/common.ts';
+import type { Severity } from '../contract/vocabulary.ts';
 
 interface NoticeKind {
   readonly severity: Severity;

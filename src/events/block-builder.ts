@@ -1,6 +1,4 @@
-import { severities } from '../contract/resources/common.ts';
-import { dnsKinds } from '../contract/resources/dns-event.ts';
-import { connectionStates, directions, eventSources } from '../contract/resources/network-event.ts';
+import { connectionStates, directions, dnsKinds, eventSources, severities } from '../contract/vocabulary.ts';
 import { invalidField } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { isUuid } from '../uuid.ts';

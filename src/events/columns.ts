@@ -1,6 +1,4 @@
-import { severities } from '../contract/resources/common.ts';
-import { dnsKinds } from '../contract/resources/dns-event.ts';
-import { connectionStates, directions, eventSources } from '../contract/resources/network-event.ts';
+import { connectionStates, directions, dnsKinds, eventSources, severities } from '../contract/vocabulary.ts';
 import type { DnsRecord, NetworkRecord, Table } from './records.ts';
 
 export type RecordOf<T extends Table> = T extends 'network' ? NetworkRecord : DnsRecord;

@@ -1,4 +1,4 @@
-import type { Severity } from '../contract/resources/common.ts';
+import type { Severity } from '../contract/vocabulary.ts';
 
 /**
  * Which events are wanted: every part must hold (AND), one value of a term suffices (OR). Plain data that crosses

@@ -1,4 +1,4 @@
-import type { Severity } from '../contract/resources/common.ts';
+import type { Severity } from '../contract/vocabulary.ts';
 
 export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel', 'manual'] as const;
 export type RuleSource = (typeof ruleSources)[number];

@@ -1,4 +1,4 @@
-import type { Severity } from '../contract/resources/common.ts';
+import type { Severity } from '../contract/vocabulary.ts';
 
 /**
  * One event on its way into a block: flat, normalised, `undefined` where unknown. Every producer builds it with all

@@ -1,4 +1,4 @@
-import { type Severity, severities } from '../contract/resources/common.ts';
+import { type Severity, severities } from '../contract/vocabulary.ts';
 import { invalidField } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { type AssetLookup, noAssets } from './asset-lookup.ts';

@@ -1,5 +1,5 @@
 import type { Caller } from '../auth/access.ts';
-import type { Role } from '../contract/resources/principal.ts';
+import type { Role } from '../contract/vocabulary.ts';
 import { ServiceError } from '../errors.ts';
 import type { Identity } from './endpoint.ts';
 

@@ -33,7 +33,7 @@ export class AuditedCall {
   /** No other call has it, whatever request ids clients give. */
   readonly id = uuid7(Date.now());
   readonly operation: string;
-  readonly as: AuditedAs;
+  #as: AuditedAs;
   readonly #params: ReadonlyMap<string, string>;
   readonly #requestId: string;
   readonly #sourceAddress: string;
@@ -51,7 +51,7 @@ export class AuditedCall {
     sourceAddress: string,
   ) {
     this.operation = operation;
-    this.as = as;
+    this.#as = as;
     this.#params = params;
     this.#requestId = requestId;
     this.#sourceAddress = sourceAddress;
@@ -71,6 +71,15 @@ export class AuditedCall {
   noteEntries(entryIds: readonly string[] = []): void {
     this.#countedAlone = true;
     this.#entryIds.push(...entryIds);
+  }
+
+  get as(): AuditedAs {
+    return this.#as;
+  }
+
+  /** It has changed nothing, and nobody will look for its record: it is counted as what people do for themselves is. */
+  noteNoChange(): void {
+    if (this.#as === 'administration') this.#as = 'account';
   }
 
   /** Not counted among others, however many there are. */

@@ -1,5 +1,5 @@
 import type { Backup } from '../contract/resources/backup.ts';
-import { writeTreeHead } from '../contract/resources/transparency.ts';
+import { writeTreeHead } from '../contract/write-tree-head.ts';
 
 /** The attributes as JSON, the integers of the head in exact digits. */
 export function backupText({ sth, ...attributes }: Backup): string {

@@ -1,5 +1,5 @@
 import type { ClientCertificate } from '../auth/client-certificate.ts';
-import type { Role } from '../contract/resources/principal.ts';
+import type { Role } from '../contract/vocabulary.ts';
 import type { ServiceError } from '../errors.ts';
 import type { LimitName } from '../limits.ts';
 import type { Actor } from '../store/store.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Dashboard } from '../contract/resources/dashboard.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { LedgerCounter } from '../ledger/methods.ts';
@@ -18,6 +19,7 @@ export class Metrics implements Observer {
   readonly #limits = new Map<LimitName, number>();
   /** The same as the store's thread told it last. */
   readonly #inStore = new Map<LimitName, number>();
+  readonly #records: Dashboard['ingest'] = { accepted: 0, rejected: 0, ignored: 0 };
   readonly #rates: { requests: MinuteRate; events: MinuteRate; bytes: MinuteRate };
 
   readonly #requests = this.#counter('candor_http_requests_total', 'Requests answered.', [
@@ -145,7 +147,15 @@ export class Metrics implements Observer {
     }
   };
 
+  /** What became of records since the start, and when the last of them came. */
+  records(): Dashboard['ingest'] {
+    return { ...this.#records };
+  }
+
   ingested(answer: IngestAnswer, bytes: number): void {
+    for (const outcome of ['accepted', 'rejected', 'ignored'] as const)
+      this.#records[outcome] += answer[outcome];
+    this.#records.last_received_at = new Date().toISOString();
     for (const outcome of ['accepted', 'rejected', 'ignored', 'duplicates'] as const) {
       if (answer[outcome] > 0) this.#events.inc({ outcome }, answer[outcome]);
     }

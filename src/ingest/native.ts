@@ -1,6 +1,4 @@
-import { severities } from '../contract/resources/common.ts';
-import { dnsKinds } from '../contract/resources/dns-event.ts';
-import { connectionStates } from '../contract/resources/network-event.ts';
+import { connectionStates, dnsKinds, severities } from '../contract/vocabulary.ts';
 import { maxTime } from '../events/columns.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
 import { direction } from './addresses.ts';

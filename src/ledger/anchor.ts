@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { writeTreeHead } from '../contract/resources/transparency.ts';
+import { writeTreeHead } from '../contract/write-tree-head.ts';
 import { replaceFile } from '../durable-file.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { writeTreeHead } from '../contract/resources/transparency.ts';
+import { writeTreeHead } from '../contract/write-tree-head.ts';
 import { appendToFile } from '../durable-file.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHealth } from './ledger.ts';

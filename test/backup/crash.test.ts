@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RestoreStep } from '../../src/backup/restore.ts';
 import { takeDataFolder } from '../../src/data-folder.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 import { newest } from '../store/opened.ts';
 import { backUp, newFolder, openParts, restore } from './fixture.ts';
+import { startParts } from './parts.ts';
 
 const steps = {
   staged: 'untouched',
@@ -20,10 +22,26 @@ const steps = {
   unmarked: 'done',
 } as const satisfies Record<RestoreStep, 'untouched' | 'half' | 'done'>;
 
+/** A folder with a backup at ten entries, and forty more since. */
+let original: { readonly dataDir: string; readonly path: string };
+beforeAll(async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-backup-'));
+  const parts = await startParts(dataDir);
+  await parts.ledger.append(entries(0, 10));
+  const settings = join(dataDir, 'config.json');
+  writeFileSync(settings, '{}');
+  const { attributes } = await backUp(parts);
+  rmSync(settings);
+  await parts.ledger.append(entries(10, 50));
+  await parts.close();
+  original = { dataDir, path: attributes.path! };
+});
+afterAll(() => rmSync(original.dataDir, { recursive: true, force: true }));
+
 test.each(Object.entries(steps))(
   'a restore that is killed after "%s" leaves the folder %s',
   async (step, left) => {
-    const { dataDir, path, size } = await backedUp();
+    const { dataDir, path, size } = backedUp();
     await runUntilKilled(['restore', dataDir, path, step]);
     await goesOn(dataDir, path, size, left);
     expect(existsSync(join(dataDir, 'config.json'))).toBe(true);
@@ -32,13 +50,10 @@ test.each(Object.entries(steps))(
 );
 
 test('a restore that is killed at any moment: the old content is in place, or the command completes it', async () => {
-  const { dataDir: original, path: first, size } = await backedUp();
   const seen = new Set<string>();
   // A restore takes about a second from the start of its process.
-  for (let delayMs = 200; delayMs < 1400; delayMs += 75 + Math.random() * 50) {
-    const dataDir = newFolder();
-    cpSync(original, dataDir, { recursive: true });
-    const path = first.replace(original, dataDir);
+  for (let delayMs = 100; delayMs < 1300; delayMs += 75 + Math.random() * 50) {
+    const { dataDir, path, size } = backedUp();
     await runUntilKilled(['restore', dataDir, path], delayMs);
     seen.add(await goesOn(dataDir, path, size));
   }
@@ -79,17 +94,11 @@ test('backups that are killed at any moment: what has its name is whole and gets
   expect(made.size).toBeGreaterThan(0);
 }, 180_000);
 
-async function backedUp() {
+/** A copy of the folder with a backup. */
+function backedUp() {
   const dataDir = newFolder();
-  const parts = await openParts(dataDir);
-  await parts.ledger.append(entries(0, 10));
-  const settings = join(dataDir, 'config.json');
-  writeFileSync(settings, '{}');
-  const { attributes } = await backUp(parts);
-  rmSync(settings);
-  await parts.ledger.append(entries(10, 50));
-  await parts.close();
-  return { dataDir, path: attributes.path!, size: 51 };
+  cpSync(original.dataDir, dataDir, { recursive: true });
+  return { dataDir, path: original.path.replace(original.dataDir, dataDir), size: 51 };
 }
 
 /** The folder is in one of the three states, and gets from each of them to a log that goes on. */

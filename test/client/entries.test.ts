@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditEntries, bundles, type CheckedRange, type EntriesOptions } from '../../src/client/entries.ts';
 import { Fault, type FaultCode } from '../../src/client/fault.ts';
 import { fetchHead } from '../../src/client/latest.ts';
@@ -128,12 +128,22 @@ const lies: readonly (readonly [FaultCode, string, string, Lie['tell'], RegExp])
 ];
 
 describe('a lie about the entries or the tiles has a code of its own and a place', () => {
+  let grown: ServedLog;
+  let before: CheckedRange['tree'];
+  beforeAll(async () => {
+    grown = await ServedLog.start();
+    await grown.append(260);
+    const result = await check(undefined, httpLog(grown.url));
+    if (result instanceof Fault) throw new Error(`${result.code}: ${result.message}`);
+    before = result.tree;
+    await grown.append(40);
+    expect(await check({ start: before }, httpLog(grown.url))).toMatchObject({ tree: { size: 300 } });
+  });
+  afterAll(() => grown.close());
+
   test.each(lies)('%s: %s', async (code, _what, path, tell, says) => {
-    await log.append(260);
-    const { tree: start } = await checked();
-    await log.append(40);
-    log.lies = [{ path, tell }];
-    const result = await check({ start });
+    grown.lies = [{ path, tell }];
+    const result = await check({ start: before }, httpLog(grown.url));
     expect(result).toMatchObject({ code });
     expect((result as Fault).message).toMatch(says);
   });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type AuditResult, audit, type Pin } from '../../src/client/auditor.ts';
 import { Fault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
-import { writeTreeHead } from '../../src/contract/resources/transparency.ts';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { encodeHead, headToJson } from '../../src/tlog/head.ts';
 import { ServedLog } from './served-log.ts';
 

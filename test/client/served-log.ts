@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeTreeHead } from '../../src/contract/resources/transparency.ts';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { errorCodes, ServiceError } from '../../src/errors.ts';
 import { entryOf, writeLeaf } from '../../src/http/log-entries.ts';
 import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { severities } from '../../src/contract/resources/common.ts';
+import { severities } from '../../src/contract/vocabulary.ts';
 import { findSuricataAlert } from '../../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
 import { noticeKinds } from '../../src/detect/zeek-notice-kinds.ts';

@@ -114,13 +114,13 @@ describe('a scan', () => {
   });
 
   test('waits for the one before it', async () => {
-    const server = await listen(tarpit());
+    const [slow, quick] = [await listen(tarpit()), await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'))];
     const { scans, updates, over } = queue();
-    const ids = [(await scans.start(at(server), 'a')).id, (await scans.start(at(server), 'b')).id];
+    const ids = [(await scans.start(at(slow), 'a')).id, (await scans.start(at(quick), 'b')).id];
     await over(ids[1]!);
     const states = updates.map(({ scan }) => `${ids.indexOf(scan.id)} ${scan.status}`);
     expect(states.indexOf('1 running')).toBeGreaterThan(states.indexOf('0 completed'));
-    expect(server.accepted).toBe(2);
+    expect([slow.accepted, quick.accepted]).toEqual([1, 1]);
   });
 });
 
@@ -170,7 +170,7 @@ describe('cancelled', () => {
   });
 
   test('while it runs, and the next one runs', async () => {
-    const server = await listen(tarpit());
+    const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const { scans, over } = queue();
     const running = await scans.start(endless, 'a');
     const next = await scans.start(at(server), 'b');
@@ -257,7 +257,7 @@ describe('a restart', () => {
 
 describe('what goes wrong', () => {
   test('a scanner that dies fails its scan; the next one gets another', async () => {
-    const server = await listen(tarpit());
+    const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     let opens = 0;
     const { scans, over } = queue({
       async openScanner() {
@@ -276,7 +276,7 @@ describe('what goes wrong', () => {
   });
 
   test('results that cannot be stored are tried again, and then the scan failed', async () => {
-    const server = await listen(tarpit());
+    const server = await listen(greeter('SSH-2.0-OpenSSH_9.6\r\n'));
     const parts = opened();
     let tries = 0;
     const store = (working: number) => ({

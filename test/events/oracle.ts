@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { severities } from '../../src/contract/resources/common.ts';
-import { dnsKinds } from '../../src/contract/resources/dns-event.ts';
-import { connectionStates, directions, eventSources } from '../../src/contract/resources/network-event.ts';
+import {
+  connectionStates,
+  directions,
+  dnsKinds,
+  eventSources,
+  severities,
+} from '../../src/contract/vocabulary.ts';
 import type { EventFilter, FilterTerm } from '../../src/events/filter.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../../src/events/records.ts';
 import { registeredDomain } from '../../src/events/registered-domain.ts';

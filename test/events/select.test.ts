@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { connRecords } from '../../bench/conn-records.ts';
-import { severities } from '../../src/contract/resources/common.ts';
+import { severities } from '../../src/contract/vocabulary.ts';
 import { openBlock } from '../../src/events/block.ts';
 import { BlockBuilder } from '../../src/events/block-builder.ts';
 import { tables } from '../../src/events/columns.ts';

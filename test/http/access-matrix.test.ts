@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { type AccessTokens, accessTokens, type TokenKeys } from '../../src/auth/access-token.ts';
+import { newSecret, secretHash, writeSecret } from '../../src/auth/secrets.ts';
 import type { AccessRule } from '../../src/contract/resources/policy.ts';
-import { type Role, roles } from '../../src/contract/resources/principal.ts';
 import { type OperationId, operationIds, routeOf } from '../../src/contract/routes.ts';
+import { type Role, roles } from '../../src/contract/vocabulary.ts';
 import { endpoints } from '../../src/http/routes/index.ts';
 import type { Token } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
@@ -23,7 +24,14 @@ const kinds = [
   'wrong key',
   'alg none',
   'suspended',
+  'long-lived valid',
+  'long-lived made up',
+  'long-lived expired',
+  'long-lived revoked',
+  'long-lived suspended',
 ] as const;
+/** Those that show who it is. */
+const good: ReadonlySet<Kind> = new Set<Kind>(['valid', 'long-lived valid']);
 type Kind = (typeof kinds)[number];
 type Holder = Role | 'no role';
 const holders: readonly Holder[] = [...roles, 'no role'];
@@ -55,6 +63,13 @@ beforeAll(async () => {
     const revoked = await addSession(holder);
     await service.store.revokeToken(revoked.jti, system);
     set('revoked', await issue(right, revoked));
+    const longLived = await addLongLived(session.sub, holder);
+    set('long-lived valid', longLived.token);
+    set('long-lived made up', madeUp(longLived.token));
+    set('long-lived expired', (await addLongLived(session.sub, holder, Date.now() - hour)).token);
+    set('long-lived revoked', (await addLongLived(session.sub, holder, 'revoked')).token);
+    const { sub } = await addSession(holder, 'suspended');
+    set('long-lived suspended', (await addLongLived(sub, holder)).token);
   }
   // A log without entries has no head to show.
   service.pump.poke();
@@ -86,6 +101,24 @@ async function addSession(holder: Holder, status: 'active' | 'suspended' = 'acti
   return { sub, jti, roles: given };
 }
 
+/** As a machine has it: the record that is stored, and the text that is shown once. */
+async function addLongLived(principal_id: string, holder: Holder, end?: number | 'revoked') {
+  const [jti, secret] = [uuid7(Date.now()), newSecret()];
+  const record: Token = {
+    ...{ jti, principal_id, kind: 'long_lived', name: 'of a machine' },
+    roles: holder === 'no role' ? [] : [holder],
+    secret_hash: secretHash(secret),
+    issued_at: new Date().toISOString(),
+    ...(typeof end === 'number' ? { expires_at: new Date(end).toISOString() } : {}),
+  };
+  await service.store.addToken(record, system);
+  if (end === 'revoked') await service.store.revokeToken(jti, system);
+  return { token: writeSecret('long_lived', { jti, secret }) };
+}
+
+/** The same record, another secret. */
+const madeUp = (token: string): string => token.slice(0, -newSecret().length) + newSecret();
+
 /** Another private key under the name of ours. */
 function otherKeys({ current }: TokenKeys): TokenKeys {
   const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
@@ -106,7 +139,7 @@ const cases = holders.flatMap((holder) => kinds.map((kind) => ({ holder, kind })
 function wanted(rules: readonly AccessRule[], operation: OperationId, holder: Holder, kind: Kind): Outcome {
   const rule = rules.find((one) => one.operation === operation);
   if (rule?.access === 'public') return 'open';
-  if (kind !== 'valid') return 401;
+  if (!good.has(kind)) return 401;
   return rule?.roles.some((role) => role === holder) ? 'open' : 403;
 }
 

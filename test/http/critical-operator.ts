@@ -4,9 +4,9 @@ import { fetchHead, proveEntry } from '../../src/client/auditor.ts';
 import { Fault } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import type { AuditRecord } from '../../src/contract/resources/audit-record.ts';
-import type { EntryKind } from '../../src/contract/resources/log-entry-kinds.ts';
 import type { AccessRule } from '../../src/contract/resources/policy.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
+import type { EntryKind } from '../../src/contract/vocabulary.ts';
 import { type Answer, call, type Item, type Page, type Request, send } from '../system/call.ts';
 
 export interface Entry {

@@ -150,7 +150,11 @@ describe('a principal', () => {
 
   test('is changed by who knows its version', async () => {
     const id = await user('versioned');
-    expect((await update(id, { roles: ['analyst'] }, { 'if-match': '"7"' })).status).toBe(412);
+    const stale = await update(id, { roles: ['analyst'] }, { 'if-match': '"7"' });
+    expect(stale).toMatchObject({
+      status: 412,
+      body: { error: { code: 'VERSION_MISMATCH', details: { version: 1 } } },
+    });
     const changed = await update(id, { roles: ['analyst'] }, { 'if-match': '"1"' });
     expect(shown(changed).attributes).toMatchObject({ roles: ['analyst'], version: 2 });
     expect((await update(id, { roles: [] }, { 'if-match': '"1"' })).status).toBe(412);
@@ -195,6 +199,11 @@ const issue = (principal_id: string, scopes: string[]) =>
     token: admin,
     json: { name: 't', scopes, principal_id },
   });
+
+test('a token has each of its roles once', async () => {
+  const { id } = shown(await service.call('whoAmI', 'GET /auth/me', { token: admin }));
+  expect(await issue(id, ['sensor', 'sensor'])).toMatchObject(invalid('scopes.1'));
+});
 
 describe('a password', () => {
   test('is changed by its owner: the session that asks goes on, others end and are logged', async () => {

@@ -46,7 +46,10 @@ describe('over HTTP', () => {
     const { id, attributes } = (await read()).data;
     const rules = withRules(attributes.rules, onlyAuditors);
     const stale = await put(rules, { 'if-match': '"7"' });
-    expect([stale.status, (stale.body as Failure).error.code]).toEqual([412, 'VERSION_MISMATCH']);
+    expect([stale.status, (stale.body as Failure).error]).toEqual([
+      412,
+      expect.objectContaining({ code: 'VERSION_MISMATCH', details: { version: attributes.version } }),
+    ]);
     expect((await service.call('listAlerts', 'GET /api/v1/alerts', { token })).status).toBe(200);
     const changed = await put(rules, { 'if-match': `"${attributes.version}"` });
     expect([changed.status, changed.headers.get('etag')]).toEqual([200, '"2"']);

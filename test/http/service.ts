@@ -252,6 +252,7 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     sockets,
     auth,
     store,
+    reader,
     ledger,
     pump,
     published,

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessTokens } from '../../src/auth/access-token.ts';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { issueLongLived } from '../../src/auth/long-lived.ts';
-import type { Role } from '../../src/contract/resources/principal.ts';
+import type { Role } from '../../src/contract/vocabulary.ts';
 import { bareJson } from '../../src/http/reply.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';

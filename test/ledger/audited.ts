@@ -1,7 +1,7 @@
 /** What an auditor sees of a ledger in this process, and what it has logged about keys. */
 import { Fault } from '../../src/client/fault.ts';
 import { EmptyLog, type LogSource, NotFound } from '../../src/client/log-source.ts';
-import { writeTreeHead } from '../../src/contract/resources/transparency.ts';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { ServiceError } from '../../src/errors.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 

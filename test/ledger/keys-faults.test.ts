@@ -1,8 +1,9 @@
 /** The fault table of changes of keys: what the next start makes of a change that ended at each step. */
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audit, type Pin } from '../../src/client/auditor.ts';
 import type { LedgerStep } from '../../src/ledger/hooks.ts';
 import type { LedgerKeyPurpose } from '../../src/ledger/ledger.ts';
@@ -180,20 +181,29 @@ const kills: [change: string, step: LedgerStep, told: string[]][] = [
   ['revoke', 'head-signed', ['key.revoked']],
   ['revoke', 'keys-changed', ['key.revoked']],
 ];
+/** A log of five entries with encrypted keys, and what an auditor has seen of it: deriving the key is what takes long. */
+let encrypted: { readonly dataDir: string; readonly pin: Pin };
+beforeAll(async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-encrypted-'));
+  const ledger = await openLedger({ dataDir, keyPassphrase: 'correct horse' });
+  await ledger.append(entries(0, 5));
+  const pinned = await audit(sourceOf(ledger), undefined, { now: Date.now() });
+  if (pinned.status !== 'pinned') throw new Error('the auditor has no pin');
+  await ledger.close();
+  encrypted = { dataDir, pin: pinned.pin };
+});
+afterAll(() => rmSync(encrypted.dataDir, { recursive: true, force: true }));
+
 test.each(kills)(
   'killed during %s at %s, with encrypted keys: %j is logged once',
   async (change, step, told) => {
     const dataDir = folder();
-    const before = await openLedger({ dataDir, keyPassphrase: 'correct horse' });
-    await before.append(entries(0, 5));
-    const pinned = await audit(sourceOf(before), undefined, { now: Date.now() });
-    if (pinned.status !== 'pinned') throw new Error('the auditor has no pin');
-    await before.close();
+    cpSync(encrypted.dataDir, dataDir, { recursive: true });
     await killAt(dataDir, change, step);
     const after = await open(dataDir, { keyPassphrase: 'correct horse' });
     expect(await kinds(after)).toEqual(told);
     expect((await states(after, 'transparency-sth')).at(-1)).toBe('active');
-    expect(await audit(sourceOf(after), pinned.pin, { now: Date.now() })).toHaveProperty('pin');
+    expect(await audit(sourceOf(after), encrypted.pin, { now: Date.now() })).toHaveProperty('pin');
     await reverify(after);
   },
 );

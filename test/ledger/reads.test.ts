@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyEd25519 } from '../../src/client/ed25519.ts';
 import { Fault } from '../../src/client/fault.ts';
 import { parseBundle, verifyBundle } from '../../src/client/verify.ts';
-import { writeTreeHead } from '../../src/contract/resources/transparency.ts';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
 import { limits } from '../../src/limits.ts';
 import { openDatabase } from '../../src/lmdb.ts';

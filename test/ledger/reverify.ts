@@ -7,7 +7,8 @@ import { Fault } from '../../src/client/fault.ts';
 import { parseKeySet } from '../../src/client/key-set.ts';
 import { parseTreeHead, type SignedHead } from '../../src/client/tree-head.ts';
 import { verifyConsistency, verifyEntry, verifyHead, verifyInclusion } from '../../src/client/verify.ts';
-import { type SignedTreeHead, writeTreeHead } from '../../src/contract/resources/transparency.ts';
+import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import type { Appended, Ledger } from '../../src/ledger/ledger.ts';
 import { Oracle } from '../tlog/oracle.ts';
 

@@ -24,9 +24,11 @@ const skipped = process.env.CANDOR_SKIP_PACKAGE_TEST === '1';
 describe.skipIf(skipped)('the installed package', { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'candor-package-'));
   const candor = join(folder, 'node_modules', '.bin', 'candor');
-  // Without what npm tells the scripts that it runs, and without this project's runtime on the path.
+  // Without what npm tells the scripts that it runs, what the other tests set, and this project's runtime on the path.
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.toLowerCase().startsWith('npm_')),
+    Object.entries(process.env).filter(
+      ([name]) => !/^npm_/i.test(name) && name !== 'NODE_OPTIONS' && name !== 'CANDOR_THREADS_INGEST',
+    ),
   );
   env.PATH = (env.PATH ?? '')
     .split(':')

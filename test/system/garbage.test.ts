@@ -19,7 +19,7 @@ let viewer: string;
 let good = 0;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ env: { CANDOR_THREADS_INGEST: '2' } });
   sensor = await tokenFor(service, 'sensor');
   viewer = await tokenFor(service, 'viewer');
 });

@@ -131,19 +131,24 @@ function direction(src: string, dst: string): string {
   return to ? 'inbound' : 'external';
 }
 
-const networks = new Map<string, BlockList>();
+/** What was found of each address; a hundred thousand events have a few thousand. */
+const networks = new Map<string, { readonly list: BlockList; readonly found: Map<string, boolean> }>();
 
 /** Whether the address is this one, or in this CIDR block of its own family. */
 function inNetwork(address: string, network: string): boolean {
-  let list = networks.get(network);
+  let known = networks.get(network);
+  const inList = known?.found.get(address);
+  if (inList !== undefined) return inList;
   const [base = '', prefix] = network.split('/');
   const family = (text: string) => (isIP(text) === 6 ? 'ipv6' : 'ipv4');
-  if (list === undefined) {
-    list = new BlockList();
-    list.addSubnet(base, Number(prefix ?? (isIP(base) === 6 ? 128 : 32)), family(base));
-    networks.set(network, list);
+  if (known === undefined) {
+    known = { list: new BlockList(), found: new Map() };
+    known.list.addSubnet(base, Number(prefix ?? (isIP(base) === 6 ? 128 : 32)), family(base));
+    networks.set(network, known);
   }
-  return family(address) === family(base) && list.check(address, family(address));
+  const found = family(address) === family(base) && known.list.check(address, family(address));
+  known.found.set(address, found);
+  return found;
 }
 
 /** ICMP messages that answer each other, by IP protocol: type → type. */

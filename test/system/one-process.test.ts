@@ -10,6 +10,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { adminPassword, login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { call, list, listAll, ndjson, send } from './call.ts';
 
+/** Each test starts the service several times. */
+const timeout = 120_000;
+
 const folders: string[] = [];
 const running: Service[] = [];
 afterEach(async () => {
@@ -59,58 +62,56 @@ function runToEnd(
 }
 
 describe('a second process', () => {
-  test('on the same data folder is refused with one clear line, the first unharmed', async () => {
+  test('on the same data folder or port is refused with one clear line, the first unharmed', {
+    timeout,
+  }, async () => {
     const dataDir = newFolder();
     const first = await started(dataDir);
     const sensor = await tokenFor(first, 'sensor');
     await send(first, sensor, conns(0, 100));
-    const second = await runToEnd({ CANDOR_DATA_DIR: dataDir });
-    expect(second.code).toBe(1);
-    expect(second.err.trim().split('\n')).toEqual([
+    const onFolder = await runToEnd({ CANDOR_DATA_DIR: dataDir });
+    expect(onFolder.code).toBe(1);
+    expect(onFolder.err.trim().split('\n')).toEqual([
       expect.stringContaining(`data folder ${dataDir} is in use`),
     ]);
-    expect(second.out).not.toContain('"listening"');
+    expect(onFolder.out).not.toContain('"listening"');
     await send(first, sensor, conns(100, 100));
-    const admin = await login(first);
-    expect((await list(first, 'listNetworkEvents', admin, 'per_page=1')).pagination.total).toBe(200);
-    expect(await first.stop()).toBe(0);
-    const again = await started(dataDir);
-    expect((await list(again, 'listNetworkEvents', await login(again), 'per_page=1')).pagination.total).toBe(
-      200,
-    );
-    expect(await again.stop()).toBe(0);
-  });
 
-  test('on the same port is refused with one clear line, and leaves a folder that starts', async () => {
-    const first = await started(newFolder());
     const { port } = new URL(first.url);
     const other = newFolder();
-    const second = await runToEnd({ CANDOR_DATA_DIR: other, CANDOR_PORT: port });
-    expect(second.code).toBe(1);
-    expect(second.err.trim().split('\n')).toEqual([
+    const onPort = await runToEnd({ CANDOR_DATA_DIR: other, CANDOR_PORT: port });
+    expect(onPort.code).toBe(1);
+    expect(onPort.err.trim().split('\n')).toEqual([
       expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}`),
     ]);
     for (let n = 0; n < 20; n++) expect((await call(first, 'getHealth')).status).toBe(200);
+    const total = async (service: Service) =>
+      (await list(service, 'listNetworkEvents', await login(service), 'per_page=1')).pagination.total;
+    expect(await total(first)).toBe(200);
+
+    // What was refused a port has left a folder that starts.
     const third = await started(other);
     expect((await call(third, 'getHealth')).status).toBe(200);
     expect(await third.stop()).toBe(0);
     expect(await first.stop()).toBe(0);
-  });
 
-  test('may follow at once when the first was killed', async () => {
-    const dataDir = newFolder();
-    const first = await started(dataDir);
-    await first.kill();
-    const second = await started(dataDir);
-    expect((await call(second, 'getHealth')).status).toBe(200);
-    expect(await second.stop()).toBe(0);
+    const again = await started(dataDir);
+    expect(await total(again)).toBe(200);
+    // May be followed at once when it was killed.
+    await again.kill();
+    const last = await started(dataDir);
+    expect((await call(last, 'getHealth')).status).toBe(200);
+    expect(await last.stop()).toBe(0);
   });
 });
 
 describe('SIGTERM', () => {
-  test('requests under way are answered, new ones are not taken, and the exit code is 0', async () => {
+  test('requests under way are answered, new ones are not taken, what was acknowledged is stored, exit code 0', {
+    timeout,
+  }, async () => {
     const dataDir = newFolder();
-    const service = await started(dataDir);
+    const env = { CANDOR_THREADS_INGEST: '2' };
+    const service = await started(dataDir, env);
     const sensor = await tokenFor(service, 'sensor');
     // Half a body is there when the signal comes; the rest follows.
     const slow = slowSend(service, sensor, conns(0, 500));
@@ -127,30 +128,25 @@ describe('SIGTERM', () => {
     const taken = (await Promise.allSettled(others)).filter(({ status }) => status === 'fulfilled').length;
     expect(await stopped).toBe(0);
     expect(service.output.at(-1)).toContain('"stopped"');
-    const again = await started(dataDir);
+    const again = await started(dataDir, env);
     const { pagination } = await list(again, 'listNetworkEvents', await login(again), 'per_page=1');
     expect(pagination.total).toBe(500 + 1000 * taken);
     expect(taken).toBe(6);
-    expect(await again.stop()).toBe(0);
-  });
 
-  test('what was acknowledged from memory is stored before the end', async () => {
-    const dataDir = newFolder();
-    const service = await started(dataDir);
-    const sensor = await tokenFor(service, 'sensor');
+    // What is acknowledged from memory is stored before the end.
     const sent = await Promise.all(
       Array.from({ length: 8 }, (_, n) =>
-        send(service, sensor, conns(3000 * n, 3000), { query: 'ack=memory' }),
+        send(again, sensor, conns(10_000 + 3000 * n, 3000), { query: 'ack=memory' }),
       ),
     );
-    const stopped = service.stop();
+    const ended = again.stop();
     expect(sent.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(24_000);
-    expect(await stopped).toBe(0);
-    const again = await started(dataDir);
-    expect((await list(again, 'listNetworkEvents', await login(again), 'per_page=1')).pagination.total).toBe(
-      24_000,
+    expect(await ended).toBe(0);
+    const last = await started(dataDir);
+    expect((await list(last, 'listNetworkEvents', await login(last), 'per_page=1')).pagination.total).toBe(
+      pagination.total + 24_000,
     );
-    expect(await again.stop()).toBe(0);
+    expect(await last.stop()).toBe(0);
   });
 });
 

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { adminPassword, login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { connLines } from '../../scripts/traffic/index.ts';
-import type { Role } from '../../src/contract/resources/principal.ts';
 import type { Topology } from '../../src/contract/resources/topology.ts';
 import { errorsOf, type OperationId, operationIds, routeOf } from '../../src/contract/routes.ts';
 import { assertServerMessage } from '../../src/contract/validate.ts';
+import type { Role } from '../../src/contract/vocabulary.ts';
 import { errorCodes } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import {
@@ -83,7 +83,9 @@ interface One {
 
 beforeAll(async () => {
   // With an overlap longer than any period, successors are published from the start: there is one to give up.
-  service = await startService({ env: { CANDOR_KEYS_OVERLAP_MS: String(30 * 24 * 3600 * 1000) } });
+  service = await startService({
+    env: { CANDOR_KEYS_OVERLAP_MS: String(30 * 24 * 3600 * 1000), CANDOR_THREADS_INGEST: '2' },
+  });
   admin = await login(service);
   for (const role of ['sensor', 'viewer', 'analyst', 'auditor'] as const)
     tokens[role] = await tokenFor(service, role);

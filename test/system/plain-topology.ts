@@ -26,6 +26,9 @@ export interface PlainGraph {
   readonly edges: Map<string, PlainEdge>;
 }
 
+/** Each file is counted in several ways. */
+const parsed = new WeakMap<readonly string[], readonly Line[]>();
+
 const hour = 3_600_000;
 const established = new Set(['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR']);
 
@@ -38,8 +41,10 @@ export function plainGraph(
 ): PlainGraph {
   const graph: PlainGraph = { nodes: new Map(), edges: new Map() };
   const reported = new Map<string, number>();
-  for (const line of lines) {
-    const r = JSON.parse(line) as Line;
+  const ports = new Map<PlainEdge, Set<number>>();
+  const records = parsed.get(lines) ?? lines.map((line) => JSON.parse(line) as Line);
+  parsed.set(lines, records);
+  for (const r of records) {
     const start = Math.floor(Math.round((r.ts as number) * 1e6) / 1e3);
     const [src, dst] = [r['id.orig_h'] as string, r['id.resp_h'] as string];
     const number = (name: string) => (r[name] as number | undefined) ?? 0;
@@ -82,6 +87,7 @@ export function plainGraph(
         last_seen: end,
       };
       graph.edges.set(id, edge);
+      ports.set(edge, new Set());
       for (const each of new Set([source, target])) each.degree++;
     }
     const added = Math.max(0, total - (before ?? 0));
@@ -90,12 +96,12 @@ export function plainGraph(
     for (const each of new Set([source, target])) each.bytes += added;
     if (begin < edge.first_seen) edge.first_seen = begin;
     if (end > edge.last_seen) edge.last_seen = end;
-    if (r.proto !== 'icmp') edge.ports = [...new Set([...edge.ports, r['id.resp_p'] as number])];
+    if (r.proto !== 'icmp') ports.get(edge)!.add(r['id.resp_p'] as number);
     if (typeof r.service === 'string')
       edge.protocols = [...new Set([...edge.protocols, r.service.toLowerCase()])];
   }
   for (const edge of graph.edges.values()) {
-    edge.ports = edge.ports.sort((a, b) => a - b).slice(0, 16);
+    edge.ports = [...ports.get(edge)!].sort((a, b) => a - b).slice(0, 16);
     edge.protocols = edge.protocols.sort().slice(0, 8);
   }
   return graph;

@@ -127,12 +127,12 @@ describe.skipIf(!hasSharedData)('real events', () => {
 
     /** Held against the file: the exact total, and the newest page. */
     async function expectAgreement(query: URLSearchParams): Promise<number> {
-      const names = [...new Set(query.keys())];
+      const asked = [...new Set(query.keys())].map((name) => [name, query.getAll(name)] as const);
       const found: number[] = [];
       for (const [n, event] of wanted.entries()) {
-        const agrees = (name: string) =>
-          query.getAll(name).some((value) => matches(table.name, event, name, value));
-        if (names.every(agrees)) found.push(n);
+        const agrees = ([name, values]: (typeof asked)[number]) =>
+          values.some((value) => matches(table.name, event, name, value));
+        if (asked.every(agrees)) found.push(n);
       }
       const newest = found.slice(-50).reverse();
       const { data, pagination } = await list(service, table.list, viewer, query);

@@ -55,8 +55,8 @@ export async function traced(script: string, args: readonly string[], tracing: T
     ...(tracing.paths ?? []).flatMap((path) => ['-P', path === 'output' ? out : path]),
     ...(tracing.inject === undefined ? [] : ['-e', `inject=${tracing.inject}`]),
   ];
-  // One thread for files: then their calls have one order, and one count.
-  const env = { ...process.env, UV_THREADPOOL_SIZE: '1' };
+  // One thread for files: then their calls have one order, and one count; and none of them are for compiled code.
+  const env = { ...process.env, UV_THREADPOOL_SIZE: '1', NODE_DISABLE_COMPILE_CACHE: '1' };
   const child = spawn('strace', [...options, '--', process.execPath, script, ...args], {
     env,
     stdio: ['ignore', output, 'pipe'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { writeTreeHead } from '../../src/contract/resources/transparency.ts';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import {
   decodeHead,
   encodeHead,

@@ -1,4 +1,4 @@
-import { principalAttributes } from '../../contract/resources/principal.ts';
+import { principalAttributes } from '../../contract/shown-attributes.ts';
 import { callerOf } from '../access.ts';
 import type { Handler } from '../context.ts';
 import { requireLog } from '../log-required.ts';

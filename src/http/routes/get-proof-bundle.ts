@@ -1,5 +1,5 @@
 import { onlyLeaf } from '../../contract/query.ts';
-import { writeTreeHead } from '../../contract/resources/transparency.ts';
+import { writeTreeHead } from '../../contract/write-tree-head.ts';
 import type { Handler } from '../context.ts';
 import { bufferOf, readable } from '../log-entries.ts';
 import { jsonText } from '../reply.ts';

@@ -1,4 +1,4 @@
-import { tokenAttributes } from '../../contract/resources/token.ts';
+import { tokenAttributes } from '../../contract/shown-attributes.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Handler } from '../context.ts';
 import { resource } from '../reply.ts';

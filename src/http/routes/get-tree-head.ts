@@ -1,4 +1,4 @@
-import { writeTreeHead } from '../../contract/resources/transparency.ts';
+import { writeTreeHead } from '../../contract/write-tree-head.ts';
 import type { Handler } from '../context.ts';
 import { jsonText } from '../reply.ts';
 

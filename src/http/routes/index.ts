@@ -17,6 +17,7 @@ import { getBackup } from './get-backup.ts';
 import { getCheckpoint } from './get-checkpoint.ts';
 import { getConfig } from './get-config.ts';
 import { getConsistencyProof } from './get-consistency-proof.ts';
+import { getDashboard } from './get-dashboard.ts';
 import { getDnsEvent } from './get-dns-event.ts';
 import { getEntryBundle } from './get-entry-bundle.ts';
 import { getHealth } from './get-health.ts';
@@ -29,6 +30,7 @@ import { getOpenApi } from './get-open-api.ts';
 import { getPolicy } from './get-policy.ts';
 import { getPrincipal } from './get-principal.ts';
 import { getProofBundle } from './get-proof-bundle.ts';
+import { getRiskScore } from './get-risk-score.ts';
 import { getScan } from './get-scan.ts';
 import { getScanStatus } from './get-scan-status.ts';
 import { getService } from './get-service.ts';
@@ -37,6 +39,7 @@ import { getTile } from './get-tile.ts';
 import { getToken } from './get-token.ts';
 import { getTopology } from './get-topology.ts';
 import { getTreeHead } from './get-tree-head.ts';
+import { getTrends } from './get-trends.ts';
 import { ingest } from './ingest.ts';
 import { ingestDnsEvents } from './ingest-dns-events.ts';
 import { ingestNetworkEvents } from './ingest-network-events.ts';
@@ -136,6 +139,9 @@ export const handlers = {
   getHealth,
   getMetrics,
   getTopology,
+  getDashboard,
+  getTrends,
+  getRiskScore,
   getTreeHead,
   getInclusionProof,
   getConsistencyProof,

@@ -1,4 +1,4 @@
-import { tokenAttributes } from '../../contract/resources/token.ts';
+import { tokenAttributes } from '../../contract/shown-attributes.ts';
 import { invalidField } from '../../errors.ts';
 import { callerOf } from '../access.ts';
 import type { Handler } from '../context.ts';

@@ -1,4 +1,4 @@
-import { writeTreeHead } from '../../contract/resources/transparency.ts';
+import { writeTreeHead } from '../../contract/write-tree-head.ts';
 import { limits } from '../../limits.ts';
 import type { Handler } from '../context.ts';
 import { page } from '../reply.ts';

@@ -1,4 +1,4 @@
-import { severities } from '../../contract/resources/common.ts';
+import { severities } from '../../contract/vocabulary.ts';
 import type { AlertChange } from '../../store/store.ts';
 import { announce, readAlert } from '../alert-reads.ts';
 import type { Handler } from '../context.ts';

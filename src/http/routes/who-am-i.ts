@@ -1,4 +1,4 @@
-import { principalAttributes } from '../../contract/resources/principal.ts';
+import { principalAttributes } from '../../contract/shown-attributes.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Handler } from '../context.ts';
 import { resource } from '../reply.ts';

@@ -1,5 +1,5 @@
 import { entryOf, keyRetired, keyRevoked, keyRotated } from '../../contract/critical-events.ts';
-import { rotatedPurposes } from '../../contract/resources/key.ts';
+import { rotatedPurposes } from '../../contract/vocabulary.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { uuid7 } from '../../uuid.ts';
 import { type Clock, milliseconds } from '../heads.ts';

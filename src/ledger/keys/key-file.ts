@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { type Key as KeyRecord, keyPurposes, keyStates } from '../../contract/resources/key.ts';
+import type { Key as KeyRecord } from '../../contract/resources/key.ts';
 import type { JsonWebKey } from '../../contract/resources/transparency.ts';
+import { keyPurposes, keyStates } from '../../contract/vocabulary.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
 import type { LedgerKeyPurpose, UnsignedEntry } from '../ledger.ts';
 
