@@ -435,6 +435,30 @@ export const limits = {
   maxCorrelationSamples: 10,
   /** Characters of a value that makes a group or is counted: the longest name has 253. */
   maxCorrelationValueLength: 256,
+  /** Findings of rules, and what matches tell correlations, of one body: one for each line, and many of its rules. */
+  maxBodyFindings: 100_000,
+  maxBodyFacts: 100_000,
+  /** Inputs more than a timespan older than the newest of their group: they count no more. A number of timespans. */
+  maxCorrelationDelay: 1,
+  /** Inputs of correlations after which their state is written: taking them again at a start takes 0.1 s … */
+  factsPerState: 20_000,
+  /** … and with a large state later, so that writing it costs no more than the inputs do: 1 s. */
+  maxWaitingFacts: 250_000,
+  /** Rules that are kept, shipped ones included: more than twice the public corpus. */
+  maxRules: 10_000,
+  /** What all their texts have, each of them 3 kB: they are held in the front's memory. */
+  maxRulesBytes: 64 * 2 ** 20,
+  /** Files and folders that the operator's folder of rules may hold, and how deep they may lie in one another. */
+  maxRuleFiles: 20_000,
+  maxRuleFolderDepth: 16,
+  /** One file of rules: a thousand documents of usual length. */
+  maxRuleFileBytes: 2 * 2 ** 20,
+  /** Changes of the rules that wait for their turn. */
+  maxQueuedRuleChanges: 64,
+  /** Stored events that a rule is tried on: a few seconds of one thread. */
+  maxRuleTestEvents: 500_000,
+  /** Matches of such a test that are shown, the newest. */
+  maxRuleTestMatches: 100,
   /** The file of settings: every list at its thousand items of usual length. YAML takes 0.1 s of the front to parse it,
    * and two of the worst kind. */
   maxConfigFileBytes: 128 * 2 ** 10,

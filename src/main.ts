@@ -7,6 +7,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Logger, pino } from 'pino';
 import type { BackupTasks } from '../workers/backup.ts';
 import type { IngestTasks } from '../workers/ingest.ts';
@@ -48,6 +49,8 @@ import { requirements } from './requirements.ts';
 import { createCounters } from './rpc/counters.ts';
 import { createPool, type Pool } from './rpc/pool.ts';
 import { type Supervised, supervise } from './rpc/supervise.ts';
+import { DetectionRules, type RulesParts } from './rules/detection-rules.ts';
+import type { RuleTasks } from './rules/tasks.ts';
 import { compileAlertFilter } from './store/lists/alerts.ts';
 import { listKeys } from './store/lists/keys.ts';
 import { compileScanFilter } from './store/lists/scans.ts';
@@ -186,6 +189,14 @@ async function open(start: Start): Promise<void> {
     logError,
   });
   const pump = openPump(start, store.api, ledger.api, live);
+  const rules = await openRules(start, {
+    reader,
+    writer: store.api,
+    tasks: analytics,
+    isUsed: found.size > 0,
+    onChange: () => pump.poke(),
+  });
+  reloads.add(() => reloadRules(rules, log));
   const backups = openBackups(start, store.api, ledger.api);
   if (found.health.state === 'ok') void backups.recover();
   const cosigner = await openCosigner(start, ledger.api, found);
@@ -210,7 +221,8 @@ async function open(start: Start): Promise<void> {
     auth,
     backups,
     scans,
-    ingest: (input) => ingest.run('ingest', input),
+    rules,
+    ingest: (input) => ingest.run('ingest', { ...input, rules: rules.inEffect }),
     queries: analytics,
     topology: new TopologyGate({ queries: analytics, head: () => reader.head('topology'), limitReached }),
     listKeys: async (query) => listKeys(await ledger.api.keyRecords(), query),
@@ -352,8 +364,8 @@ function startIngest({ config, log, opened }: Start): Pool<IngestTasks> {
   return ingest;
 }
 
-function startAnalytics({ config, log, opened }: Start): Pool<Queries> {
-  const analytics = createPool<Queries>({
+function startAnalytics({ config, log, opened }: Start): Pool<Queries & RuleTasks> {
+  const analytics = createPool<Queries & RuleTasks>({
     name: 'analytics',
     url: workerUrl('analytics'),
     threads: config['threads.analytics'],
@@ -420,6 +432,32 @@ function reloadPolicy(policy: AccessPolicy, log: Logger): void {
   policy.reload({ id: 'system', name: 'system' }).then(
     ({ version }) => log.info({ version }, 'the access policy was reloaded'),
     (err: unknown) => log.warn({ err }, 'the access policy stays as it was'),
+  );
+}
+
+/** The detection rules: those that come with the program, those of the operator's folder and those that people made. */
+async function openRules(
+  { config, log, opened }: Start,
+  parts: Pick<RulesParts, 'reader' | 'writer' | 'tasks' | 'isUsed' | 'onChange'>,
+): Promise<DetectionRules> {
+  const rules = await DetectionRules.open({
+    ...parts,
+    folders: [
+      { origin: 'shipped', path: fileURLToPath(new URL('detect/rules', import.meta.url)) },
+      { origin: 'folder', path: config['detection.rules_dir'] ?? join(config.data_dir, 'rules') },
+    ],
+    sources,
+    warn: (message, details) => log.warn(details, message),
+  });
+  opened.onClose('detection rules', () => rules.close());
+  return rules;
+}
+
+/** SIGHUP reads the folders of detection rules anew. */
+function reloadRules(rules: DetectionRules, log: Logger): void {
+  rules.reload({ id: 'system', name: 'system' }).then(
+    ({ broken: _, unchanged: __, ...reloaded }) => log.info(reloaded, 'the detection rules were reloaded'),
+    (err: unknown) => log.warn({ err }, 'the detection rules stay as they were'),
   );
 }
 

@@ -1,6 +1,9 @@
 import { workerData } from 'node:worker_threads';
 import { queries } from '../src/analytics/queries.ts';
 import { exposeTasks, taskCancelled } from '../src/rpc/pool.ts';
+import { ruleTasks } from '../src/rules/tasks.ts';
 import { openReader } from '../src/store/lmdb/reader.ts';
 
-export default exposeTasks(queries(openReader((workerData as { dataDir: string }).dataDir, taskCancelled)));
+const reader = openReader((workerData as { dataDir: string }).dataDir, taskCancelled);
+
+export default exposeTasks({ ...queries(reader), ...ruleTasks(reader) });

@@ -88,6 +88,16 @@ export const settings = {
     hour,
     'occurrences of one alert closer together than this are one alert, as with Zeek notices',
   ),
+  'detection.rules_dir': {
+    ...setting(
+      optional(path()),
+      undefined,
+      'folder of detection rules (Sigma), read with all folders in it at each start and reload; rules in the data folder ' +
+        'where absent',
+    ),
+    readOnly:
+      'the service shows what the files in it hold; set it in the environment or the file of settings',
+  },
   'discovery.allowed_networks': setting(
     list(cidr),
     ['127.0.0.0/8', '::1/128'],

@@ -64,6 +64,7 @@ const tags = [
   ['topology', 'Who talks to whom.'],
   ['analytics', 'Figures, and how they change.'],
   ['discovery', 'Scans of the network.'],
+  ['rules', 'What is looked for in records: Sigma.'],
   ['identities', 'Tokens.'],
   ['system', 'The service itself.'],
   ['transparency', 'The tamper-evident log of critical events (RFC 6962).'],

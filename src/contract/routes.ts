@@ -8,6 +8,7 @@ import { eventsRoutes } from './routes/events.ts';
 import { identitiesRoutes } from './routes/identities.ts';
 import { ingestRoutes } from './routes/ingest.ts';
 import type { Route } from './routes/route.ts';
+import { rulesRoutes } from './routes/rules.ts';
 import { servicesRoutes } from './routes/services.ts';
 import { systemRoutes } from './routes/system.ts';
 import { topologyRoutes } from './routes/topology.ts';
@@ -30,6 +31,7 @@ export const routes = {
   ...identitiesRoutes,
   ...topologyRoutes,
   ...analyticsRoutes,
+  ...rulesRoutes,
   ...systemRoutes,
   ...transparencyRoutes,
 } as const satisfies Record<string, Route>;

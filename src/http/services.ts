@@ -14,6 +14,7 @@ import type { Scans } from '../discovery/scans.ts';
 import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pool } from '../rpc/pool.ts';
+import type { DetectionRules } from '../rules/detection-rules.ts';
 import type {
   AlertUpdate,
   Committed,
@@ -58,7 +59,11 @@ export interface Services {
   readonly auth: Auth;
   readonly backups: Backups;
   readonly scans: Pick<Scans, 'start' | 'cancel' | 'current' | 'counts'>;
-  /** The task of the ingest pool: the body is moved. OVERLOADED when its queue is full. */
+  readonly rules: Pick<
+    DetectionRules,
+    'list' | 'get' | 'create' | 'update' | 'remove' | 'reload' | 'validate' | 'test' | 'count'
+  >;
+  /** The task of the ingest pool, with the rules that are in effect: the body is moved. OVERLOADED when its queue is full. */
   ingest(input: IngestInput): Promise<ParsedBody>;
   /** The analytics pool. OVERLOADED when its queue is full; CANCELLED when the signal is aborted. */
   readonly queries: Pick<Pool<Queries>, 'run'>;

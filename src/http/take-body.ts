@@ -32,7 +32,7 @@ export async function takeBody(context: Taken, options: Options): Promise<Reply>
     const parsing = services.ingest(inputOf(context, options, key !== undefined));
     const parsed = await countingRefusals(services.metrics, parsingLimits, parsing);
     for (const limit of parsed.reached) services.metrics.limitReached(limit);
-    const committed = commit(services, batchOf(parsed, key), received);
+    const committed = commit(services, parsed, batchOf(parsed, key), received);
     if (options.ack !== 'memory') return data(await committed.finally(release));
     committed.finally(release).catch((error: unknown) => {
       services.metrics.failedLate();
@@ -51,10 +51,13 @@ export async function takeBody(context: Taken, options: Options): Promise<Reply>
 const parsingLimits = { OVERLOADED: 'maxQueuedBodies', PAYLOAD_TOO_LARGE: 'maxInflatedBytes' } as const;
 const committingLimits = { OVERLOADED: 'maxRpcInFlightBytes' } as const;
 
-async function commit(services: Services, batch: IngestBatch, received: number) {
+async function commit(services: Services, { hits }: ParsedBody, batch: IngestBatch, received: number) {
   const committing = services.store.commit(batch);
   const committed = await countingRefusals(services.metrics, committingLimits, committing);
-  if (!committed.replayed) services.metrics.ingested(committed.answer, received);
+  if (!committed.replayed) {
+    services.metrics.ingested(committed.answer, received);
+    services.rules.count(hits, committed.fired);
+  }
   afterCommit(services, () => {
     if (!committed.replayed) services.publish(committed);
     if (committed.outbox > 0) services.pokeOutbox();
@@ -77,7 +80,10 @@ function inputOf({ services, body }: Taken, options: Options, digest: boolean): 
   };
 }
 
-function batchOf({ digest, reached: _, ...batch }: ParsedBody, key: string | undefined): IngestBatch {
+function batchOf(
+  { digest, reached: _reached, hits: _hits, ...batch }: ParsedBody,
+  key: string | undefined,
+): IngestBatch {
   return key === undefined || digest === undefined ? batch : { ...batch, idempotency: { key, digest } };
 }
 

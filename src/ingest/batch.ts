@@ -1,11 +1,13 @@
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import { BlockBuilder } from '../events/block-builder.ts';
 import type { RecordOf } from '../events/columns.ts';
+import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { Finding } from '../events/finding.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
 import type { Sighting } from '../inventory/sighting.ts';
 import { type LimitName, limits } from '../limits.ts';
 import { type Rejection, reject } from './rejection.ts';
+import { RuleMatches } from './rule-matches.ts';
 import { Sightings, type Told } from './sightings.ts';
 
 /** The records of one body. Plain data. */
@@ -16,6 +18,10 @@ export interface ParsedBatch {
   readonly findings: Finding[];
   /** What records that are no events tell of hosts, each thing once; at most `limits.maxBodySightings`. */
   readonly sightings: Sighting[];
+  /** What matches of rules tell correlations; `event` points into `blocks`. */
+  readonly facts: CorrelationFact[];
+  /** How often each rule matched. */
+  readonly hits: readonly (readonly [rule: string, times: number])[];
   readonly answer: IngestAnswer;
   /** Limits for which something was left out. */
   readonly reached: readonly LimitName[];
@@ -31,6 +37,8 @@ export class Batch {
   readonly #blocks: (ArrayBuffer | undefined)[] = [];
   readonly #findings: Finding[] = [];
   readonly #sightings = new Sightings();
+  /** What rules find in the record that is read. */
+  readonly matches = new RuleMatches(this.#findings);
   readonly #errors: IngestAnswer['errors'] = [];
   #accepted = 0;
   #rejected = 0;
@@ -42,12 +50,12 @@ export class Batch {
   }
 
   addNetwork(record: NetworkRecord): void {
-    this.#network.add(record);
+    this.#at(this.#network, this.#network.add(record));
     this.#accepted++;
   }
 
   addDns(record: DnsRecord): void {
-    this.#dns.add(record);
+    this.#at(this.#dns, this.#dns.add(record));
     this.#accepted++;
   }
 
@@ -55,8 +63,8 @@ export class Batch {
   addFinding(finding: Finding, record: NetworkRecord | undefined): void {
     if (record === undefined) this.#findings.push(finding);
     else {
-      const row = this.#network.add(record);
-      this.#findings.push({ ...finding, event: { block: this.#network.slot, row } });
+      const event = this.#at(this.#network, this.#network.add(record));
+      this.#findings.push({ ...finding, event });
     }
     this.#accepted++;
   }
@@ -71,6 +79,11 @@ export class Batch {
   /** What a record that counts otherwise tells of a host as well; passed over where there are too many different ones. */
   alsoSight(told: Told, at: number): void {
     this.#sightings.add(told, at);
+  }
+
+  /** Another record is read. */
+  begin(): void {
+    this.matches.event = undefined;
   }
 
   ignore(): void {
@@ -90,7 +103,9 @@ export class Batch {
       blocks: this.#blocks.filter((block) => block !== undefined),
       findings: this.#findings,
       sightings: this.#sightings.list(),
-      reached: this.#sightings.overflowed ? ['maxBodySightings'] : [],
+      facts: this.matches.facts,
+      hits: this.matches.hits(),
+      reached: this.#reached(),
       answer: {
         accepted: this.#accepted,
         rejected: this.#rejected,
@@ -99,6 +114,22 @@ export class Batch {
         errors: this.#errors,
       },
     };
+  }
+
+  #reached(): LimitName[] {
+    const { findings, facts } = this.matches.overflowed;
+    return [
+      ...(this.#sightings.overflowed ? (['maxBodySightings'] as const) : []),
+      ...(findings ? (['maxBodyFindings'] as const) : []),
+      ...(facts ? (['maxBodyFacts'] as const) : []),
+    ];
+  }
+
+  /** The record that is read has become this row. */
+  #at({ slot }: { readonly slot: number }, row: number): { readonly block: number; readonly row: number } {
+    const event = { block: slot, row };
+    this.matches.event = event;
+    return event;
   }
 }
 

@@ -26,20 +26,24 @@ import { requiredTransport } from './transport.ts';
 /**
  * One event in our own shape: what the contract calls NetworkEventInput and DnsEventInput. A field that is not
  * among theirs is refused, because a misspelt one would otherwise be lost without a word. `table` is given where the
- * endpoint says what comes, and `type` may then be left out. False, and nothing done, where the record is no event
- * of ours.
+ * endpoint says what comes, and `type` may then be left out. The kind of record; undefined, and nothing done, where it is no
+ * event of ours.
  */
-export function readNative(record: JsonObject, table: Table | undefined, reading: Reading): boolean {
+export function readNative(
+  record: JsonObject,
+  table: Table | undefined,
+  reading: Reading,
+): string | undefined {
   const type = record.type ?? (table === undefined ? undefined : types[table]);
   if (type !== 'network_event' && type !== 'dns_event') {
-    if (table === undefined) return false;
+    if (table === undefined) return undefined;
     return reject('type', `is ${named(type)}, not ${types[table]}`);
   }
   if (table !== undefined && type !== types[table])
     return reject('type', `is ${named(type)}, not ${types[table]}`);
   if (type === 'network_event') reading.batch.addNetwork(nativeNetwork(record, reading));
   else reading.batch.addDns(nativeDns(record, reading));
-  return true;
+  return `candor.${type}`;
 }
 
 const types = { network: 'network_event', dns: 'dns_event' } as const satisfies Record<Table, string>;

@@ -3,7 +3,7 @@ import { homeNetworks } from '../events/home-networks.ts';
 import type { Table } from '../events/records.ts';
 import { Addresses } from './addresses.ts';
 import { Batch, type ParsedBatch } from './batch.ts';
-import type { Detectors } from './detectors.ts';
+import type { Detectors, RulesInEffect } from './detectors.ts';
 import { type Encoding, inflate } from './inflate.ts';
 import { RecordReader, type SourceFormat } from './record-reader.ts';
 import { eachLine, eachValue, textStart } from './split.ts';
@@ -26,6 +26,8 @@ export interface IngestInput {
   readonly home: readonly string[];
   /** Whether a digest of the request is wanted. */
   readonly digest: boolean;
+  /** Rules to ask about each record; none where absent. */
+  readonly rules?: RulesInEffect;
 }
 
 export interface ParsedBody extends ParsedBatch {
@@ -58,7 +60,8 @@ function ownsBuffer(bytes: Buffer): boolean {
 function parseBytes(bytes: Buffer, input: IngestInput, detectors: Detectors): ParsedBody {
   const batch = new Batch(input.receivedAt);
   const addresses = new Addresses(homeNetworks(input.home));
-  const reader = new RecordReader(bytes, input, { addresses, sensor: input.sensor, detectors, batch });
+  const { sensor, receivedAt } = input;
+  const reader = new RecordReader(bytes, input, { addresses, sensor, detectors, batch, receivedAt });
   const each = input.mediaType === 'json' && startsAsJson(bytes) ? eachValue : eachLine;
   each(bytes, (start, end, line) => reader.read(start, end, line));
   const parsed = batch.finish();

@@ -9,4 +9,6 @@ export interface Reading {
   readonly sensor: string | undefined;
   readonly detectors: Detectors;
   readonly batch: Batch;
+  /** Epoch milliseconds. */
+  readonly receivedAt: number;
 }

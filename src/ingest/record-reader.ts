@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import { ServiceError } from '../errors.ts';
 import type { Table } from '../events/records.ts';
 import { limits } from '../limits.ts';
-import { isObject, type JsonObject } from './fields.ts';
+import { isObject, isoTime, type JsonObject, zeekTime } from './fields.ts';
 import { flowId } from './flow-id.ts';
 import { readNative } from './native.ts';
 import type { Reading } from './reading.ts';
@@ -51,6 +51,7 @@ export class RecordReader {
         max_records: limits.maxBodyRecords,
       });
     }
+    this.#reading.batch.begin();
     try {
       this.#record(start, end);
     } catch (error) {
@@ -71,7 +72,8 @@ export class RecordReader {
   #row(line: string, header: boolean): void {
     if (header) return this.#tsv.header(line);
     const record = this.#tsv.row(line);
-    if (!readZeek(record, this.#reading, this.#tsv.path)) reject('line', 'is of no known log');
+    const kind = readZeek(record, this.#reading, this.#tsv.path) ?? reject('line', 'is of no known log');
+    this.#ask(kind, record);
   }
 
   #json(start: number, end: number): void {
@@ -83,10 +85,17 @@ export class RecordReader {
       reject('line', `nests deeper than ${limits.maxNesting}`);
     }
     const record = parseObject(line);
-    if (!this.#recognised(record, line)) reject('line', unknown[this.#source ?? 'any']);
+    this.#ask(this.#recognised(record, line) ?? reject('line', unknown[this.#source ?? 'any']), record);
   }
 
-  #recognised(record: JsonObject, line: string): boolean {
+  /** What was taken or ignored, rules are asked about. */
+  #ask(kind: string, record: JsonObject): void {
+    const { detectors, batch, receivedAt } = this.#reading;
+    detectors.rules?.ask(kind, record, () => timeOf(kind, record) ?? receivedAt, batch.matches);
+  }
+
+  /** The kind of record that it is, taken or ignored; undefined, and nothing done, where it is none. */
+  #recognised(record: JsonObject, line: string): string | undefined {
     const reading = this.#reading;
     switch (this.#source) {
       case 'native':
@@ -97,11 +106,23 @@ export class RecordReader {
         return readZeek(record, reading);
       default:
         return (
-          (record.type !== undefined && readNative(record, undefined, reading)) ||
-          (record.event_type !== undefined && readSuricata(record, flowId(record, line), reading)) ||
+          (record.type === undefined ? undefined : readNative(record, undefined, reading)) ??
+          (record.event_type === undefined
+            ? undefined
+            : readSuricata(record, flowId(record, line), reading)) ??
           readZeek(record, reading)
         );
     }
+  }
+}
+
+/** When a record says that it happened. Of one that is ignored nobody has looked at that: undefined where it says nothing. */
+function timeOf(kind: string, record: JsonObject): number | undefined {
+  try {
+    return kind.startsWith('zeek.') ? zeekTime(record.ts, 'ts') : isoTime(record.timestamp, 'timestamp');
+  } catch (error) {
+    if (error instanceof Rejection) return undefined;
+    throw error;
   }
 }
 

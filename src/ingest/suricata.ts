@@ -7,10 +7,14 @@ import { suricataDhcp, suricataTls } from './suricata-hosts.ts';
 
 /**
  * One EVE record (OISF/suricata etc/schema.json): every one has `event_type` and `timestamp`. `flowId` is its
- * flow_id as written. False, and nothing done, where the record is none of Suricata's.
+ * flow_id as written. The kind of record; undefined, and nothing done, where it is none of Suricata's.
  */
-export function readSuricata(record: JsonObject, flowId: string | undefined, reading: Reading): boolean {
-  if (typeof record.event_type !== 'string' || record.timestamp === undefined) return false;
+export function readSuricata(
+  record: JsonObject,
+  flowId: string | undefined,
+  reading: Reading,
+): string | undefined {
+  if (typeof record.event_type !== 'string' || record.timestamp === undefined) return undefined;
   switch (record.event_type) {
     case 'flow':
       reading.batch.addNetwork(suricataFlow(record, flowId, reading));
@@ -30,5 +34,5 @@ export function readSuricata(record: JsonObject, flowId: string | undefined, rea
     default:
       reading.batch.ignore();
   }
-  return true;
+  return `suricata.${record.event_type}`;
 }

@@ -13,6 +13,7 @@ import {
   zeekTls,
 } from './zeek-hosts.ts';
 import { zeekNotice } from './zeek-notice.ts';
+import { unnamedLog } from './zeek-unnamed.ts';
 
 type Reader = (record: JsonObject, ids: ZeekIds, reading: Reading) => void;
 
@@ -41,57 +42,70 @@ const readers: ReadonlyMap<string, Reader> = new Map([
 ]);
 
 /**
- * One record of Zeek in JSON, whatever the dialect. `path` is the log's name where a TSV header gave it. False, and
- * nothing done, where the record is none of Zeek's.
+ * One record of Zeek in JSON, whatever the dialect. `path` is the log's name where a TSV header gave it. The kind of
+ * record; undefined, and nothing done, where it is none of Zeek's.
  */
-export function readZeek(record: JsonObject, reading: Reading, path?: string): boolean {
+export function readZeek(record: JsonObject, reading: Reading, path?: string): string | undefined {
   const stream = path ?? record._path ?? record['@stream'];
   const ids = zeekIds(record);
   if (typeof stream !== 'string') return readUnnamed(record, ids, reading);
   const reader = readers.get(stream);
   if (reader === undefined) reading.batch.ignore();
   else reader(record, ids, reading);
-  return true;
+  return `zeek.${stream}`;
 }
 
 /** Zeek's own JSON does not name the log: it is told by fields that only this log has. */
-function readUnnamed(record: JsonObject, ids: ZeekIds, reading: Reading): boolean {
-  if (record.ts === undefined) return false;
+function readUnnamed(record: JsonObject, ids: ZeekIds, reading: Reading): string | undefined {
+  if (record.ts === undefined) return undefined;
   if (ids.orig_h !== undefined || ids.resp_h !== undefined) {
-    if (record.conn_state !== undefined || record.orig_ip_bytes !== undefined) conn(record, ids, reading);
-    else if (record.trans_id !== undefined || record.qtype_name !== undefined) dns(record, ids, reading);
-    else if (record.note !== undefined) zeekNotice(record, ids, reading);
-    else if (record.rejected !== undefined && record.AA !== undefined) dns(record, ids, reading);
-    else if (record.established !== undefined && record.resumed !== undefined) zeekTls(record, ids, reading);
-    else reading.batch.ignore();
-    return true;
+    const log = ofConnections.find(({ is }) => is(record));
+    if (log === undefined) reading.batch.ignore();
+    else log.read(record, ids, reading);
+    return `zeek.${log?.name ?? unnamedLog(record)}`;
   }
   if (record.note !== undefined && (record.msg !== undefined || record.actions !== undefined)) {
     zeekNotice(record, ids, reading);
-    return true;
+    return 'zeek.notice';
   }
   const log = ofHosts.find(({ has }) => has.every((name) => record[name] !== undefined));
   if (log !== undefined) {
     log.read(record, reading);
-    return true;
+    return `zeek.${log.name}`;
   }
   const known =
     signs.some((names) => names.every((name) => record[name] !== undefined)) ||
     (typeof record.host === 'string' && isAddress(record.host));
-  if (!known) return false;
+  if (!known) return undefined;
   // A line of known_hosts has nothing but the host and when it was seen.
-  if (Object.keys(record).length === 2 && record.host !== undefined) zeekKnownHost(record, reading);
-  else reading.batch.ignore();
-  return true;
+  if (Object.keys(record).length === 2 && record.host !== undefined) {
+    zeekKnownHost(record, reading);
+    return 'zeek.known_hosts';
+  }
+  reading.batch.ignore();
+  return `zeek.${unnamedLog(record)}`;
 }
+
+/** Logs about connections that something is taken from. */
+const ofConnections: readonly {
+  readonly name: string;
+  readonly is: (record: JsonObject) => boolean;
+  readonly read: Reader;
+}[] = [
+  { name: 'conn', is: (r) => r.conn_state !== undefined || r.orig_ip_bytes !== undefined, read: conn },
+  { name: 'dns', is: (r) => r.trans_id !== undefined || r.qtype_name !== undefined, read: dns },
+  { name: 'notice', is: (r) => r.note !== undefined, read: zeekNotice },
+  { name: 'dns', is: (r) => r.rejected !== undefined && r.AA !== undefined, read: dns },
+  { name: 'ssl', is: (r) => r.established !== undefined && r.resumed !== undefined, read: zeekTls },
+];
 
 /** Fields that only this log has, beside `ts`. */
 const ofHosts = [
-  { has: ['host', 'port_num', 'port_proto'], read: zeekKnownService },
-  { has: ['host', 'software_type'], read: zeekSoftware },
-  { has: ['mac', 'dhcp_host_name'], read: zeekKnownDevice },
-  { has: ['mac', 'assigned_addr'], read: zeekDhcp },
-  { has: ['mac', 'msg_types'], read: zeekDhcp },
+  { name: 'known_services', has: ['host', 'port_num', 'port_proto'], read: zeekKnownService },
+  { name: 'software', has: ['host', 'software_type'], read: zeekSoftware },
+  { name: 'known_devices', has: ['mac', 'dhcp_host_name'], read: zeekKnownDevice },
+  { name: 'dhcp', has: ['mac', 'assigned_addr'], read: zeekDhcp },
+  { name: 'dhcp', has: ['mac', 'msg_types'], read: zeekDhcp },
 ] as const;
 
 /** A record with `ts` and all of one of these sets comes from a log of Zeek's that is not about one connection. */

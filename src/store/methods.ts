@@ -25,6 +25,7 @@ export const storeMethods = methods<Store>()([
   'saveScan',
   'recordScan',
   'addAudit',
+  'changeRules',
   'copyTo',
   'status',
   'close',

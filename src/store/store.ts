@@ -11,6 +11,8 @@ import type { Service } from '../contract/resources/service.ts';
 import type { Topology } from '../contract/resources/topology.ts';
 import type { Role, Severity } from '../contract/vocabulary.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
+import type { EventBlock } from '../events/block.ts';
+import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { EventFilter, FilterTerm } from '../events/filter.ts';
 import type { Finding } from '../events/finding.ts';
 import type { Table } from '../events/records.ts';
@@ -19,12 +21,15 @@ import type { Sighting } from '../inventory/sighting.ts';
 import type { LimitName } from '../limits.ts';
 import type { RollupQuery, RollupView } from '../rollups/view.ts';
 import type { Step } from '../topology/update.ts';
+import type { RulesChange, StoredRules } from './rule-row.ts';
 
 /** What one ingest request adds. The block buffers are moved: the caller's are detached. */
 export interface IngestBatch {
   /** Encoded by `BlockBuilder.finish`; at most `limits.maxBlockRows` rows each. */
   readonly blocks: readonly ArrayBuffer[];
   readonly findings: readonly Finding[];
+  /** What matches of rules tell correlations. */
+  readonly facts?: readonly CorrelationFact[];
   /** What records that are no events tell of hosts. */
   readonly sightings?: readonly Sighting[];
   /** What the caller will be answered, before duplicates are known. */
@@ -99,6 +104,8 @@ export interface Committed {
   readonly replayed: boolean;
   readonly blocks: readonly CommittedBlock[];
   readonly alerts: readonly AlertUpdate[];
+  /** Correlations that found something, each as often as it did. */
+  readonly fired?: readonly string[];
   /** Rows that wait in the outbox. */
   readonly outbox: number;
 }
@@ -315,6 +322,12 @@ export interface Store {
   /** Adds to the audit log what is new to it, by id and time; the oldest beyond `limits.maxAuditRecords` go. */
   addAudit(records: readonly StoredAuditRecord[]): Promise<void>;
   /**
+   * Changes detection rules, with a `detection.reloaded` outbox row where one is given. Correlations that stay the same
+   * keep what they remember. VERSION_MISMATCH where it isn't the change after what is kept; UNAVAILABLE when the outbox
+   * is full.
+   */
+  changeRules(change: RulesChange, by: Actor): Promise<void>;
+  /**
    * Copies siem.mdb, as of one moment, into an existing folder; flushed. Commits go on meanwhile. One copy at a time:
    * CONFLICT. UNAVAILABLE while closing.
    */
@@ -484,6 +497,14 @@ export interface StoreReader {
   risks(): RiskView;
   /** What is counted of a window of time and the one before it: milliseconds, however many events there are. */
   rollups(query: RollupQuery): RollupView;
+  /** Of the detection rules; 0 before there are any. */
+  rulesVersion(): number;
+  storedRules(): StoredRules;
+  /**
+   * Blocks with events of a span of time (half-open, epoch milliseconds), the last one first. A block is good until the
+   * next; all are of one snapshot where nothing else is read meanwhile.
+   */
+  blocks(table: Table, from: number, to: number): Iterable<EventBlock>;
   /**
    * Changes of the graph past a sequence, oldest first, at most `limit`. Where the first has a later one than the next,
    * those between are no longer kept.

@@ -57,6 +57,7 @@ const layers: Record<string, Layer> = {
   rollups: { may: ['inventory', 'events', 'contract', 'errors', 'limits'] },
   store: {
     may: [
+      'detect',
       'events',
       'inventory',
       'topology',
@@ -85,6 +86,9 @@ const layers: Record<string, Layer> = {
       'durable-file',
       'data-folder',
     ],
+  },
+  rules: {
+    may: ['detect', 'events', 'contract', 'store', 'rpc', 'errors', 'limits', 'uuid', 'read-file'],
   },
   discovery: { may: ['contract', 'events', 'rpc', 'errors', 'limits', 'worker-url'], types: ['store'] },
   'data-folder': { may: ['private-files'] },
@@ -118,7 +122,18 @@ const layers: Record<string, Layer> = {
       'address-group',
       'read-file',
     ],
-    types: ['store', 'ledger', 'auth', 'ingest', 'rpc', 'analytics', 'config', 'backup', 'discovery'],
+    types: [
+      'store',
+      'ledger',
+      'auth',
+      'ingest',
+      'rpc',
+      'analytics',
+      'config',
+      'backup',
+      'discovery',
+      'rules',
+    ],
   },
   client: { may: ['contract', 'tlog', 'errors', 'limits'] },
   console: { may: ['client', 'contract'] },

@@ -7,11 +7,13 @@ import { files, importsOf, target } from './read-imports.ts';
 
 /** Packages that a worker may reach by static imports that run. */
 const mayLoad: Readonly<Record<string, readonly string[]>> = {
-  'workers/analytics.ts': ['lmdb', 'piscina', 'tldts'],
+  // It parses rules, which are YAML; correlations hash what is long.
+  'workers/analytics.ts': ['@noble/hashes', 'lmdb', 'piscina', 'tldts', 'yaml'],
   'workers/discovery.ts': [],
-  'workers/ingest.ts': ['piscina'],
+  // Rules ask for registered domains.
+  'workers/ingest.ts': ['@noble/hashes', 'piscina', 'tldts'],
   'workers/ledger.ts': ['canonicalize', 'jose', 'lmdb'],
-  'workers/store.ts': ['lmdb', 'tldts'],
+  'workers/store.ts': ['@noble/hashes', 'lmdb', 'tldts'],
 };
 /** Workers of one task, such as a check, after which they end: they may validate what they read. */
 const passing = ['workers/backup.ts', 'workers/fsck.ts'];

@@ -89,6 +89,8 @@ describe('the table of routes', () => {
       'splitAsset',
       'startScan',
       'cancelScan',
+      'validateRule',
+      'testRule',
       ...entryReads,
     ]);
     // A bundle holds entries of all kinds, so that there is no public part of it.

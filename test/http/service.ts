@@ -13,6 +13,7 @@ import { openStoredSettings } from '../../src/config/stored-settings.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
 import { assertResponse } from '../../src/contract/validate.ts';
 import { takeDataFolder } from '../../src/data-folder.ts';
+import { RecordRules } from '../../src/detect/record-rules.ts';
 import { findSuricataAlert } from '../../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
 import { findNmap } from '../../src/discovery/find-nmap.ts';
@@ -32,6 +33,8 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
 import { createCounters } from '../../src/rpc/counters.ts';
 import { supervise } from '../../src/rpc/supervise.ts';
+import { DetectionRules } from '../../src/rules/detection-rules.ts';
+import { ruleTasks } from '../../src/rules/tasks.ts';
 import { compileAlertFilter } from '../../src/store/lists/alerts.ts';
 import { listKeys } from '../../src/store/lists/keys.ts';
 import { compileScanFilter } from '../../src/store/lists/scans.ts';
@@ -125,6 +128,18 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     logError,
   });
   const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
+  const tasks = ruleTasks(reader);
+  const rules = await DetectionRules.open({
+    folders: [{ origin: 'folder', path: join(dataDir, 'rules') }],
+    reader,
+    writer: store,
+    tasks: { run: async (task, input) => structuredClone((tasks[task] as (input: unknown) => never)(input)) },
+    sources,
+    isUsed: false,
+    onChange: () => pump.poke(),
+    warn: (message, details) => log.warn(details, message),
+  });
+  const recordRules = new RecordRules();
   const backups = new BackupFolder({
     dir: join(dataDir, 'backups'),
     dataDir,
@@ -169,7 +184,8 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     auth,
     backups,
     scans,
-    ingest: async (input) => parseBody(input, detectors),
+    rules,
+    ingest: async (input) => parseBody(input, { ...detectors, rules: recordRules.at(rules.inEffect) }),
     queries: pool,
     topology: new TopologyGate({
       queries: pool,

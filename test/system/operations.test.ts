@@ -234,6 +234,33 @@ describe('success', () => {
     expect((await ok<One>('getScan', { params: [id.toUpperCase()] })).data).toEqual(data[0]);
   });
 
+  test('detection rules are made, tried, changed and removed', async () => {
+    const source = [
+      'title: Port 4444',
+      'logsource: {category: firewall}',
+      'detection: {selection: {dst_port: 4444}, condition: selection}',
+      'level: low',
+    ].join('\n');
+    expect(await ok('validateRule', { token: tokens.analyst, json: { source } })).toMatchObject({
+      data: { valid: true, documents: 1, problems: [] },
+    });
+    expect(await ok('testRule', { token: tokens.analyst, json: { source } })).toMatchObject({
+      data: { answerable: true },
+    });
+    const made = await ok<One>('createRule', { json: { source } });
+    const { data } = await ok<Page>('listRules', { token: tokens.viewer, query: 'origin=api&q=4444' });
+    expect(data).toEqual([made.data]);
+    const params = [made.data.id];
+    const headers = { 'if-match': '"1"' };
+    const changed = await ok<One>('updateRule', { params, headers, json: { enabled: false } });
+    expect(changed.data.attributes).toMatchObject({ enabled: false, version: 2, title: 'Port 4444' });
+    expect(failure(await call('deleteRule', { token: admin, params, headers }))[1]).toBe('VERSION_MISMATCH');
+    expect((await ok<One>('getRule', { params })).data).toEqual(changed.data);
+    expect(await ok('reloadRules')).toMatchObject({ data: { added: 0, removed: 0, broken: [] } });
+    await ok('deleteRule', { params });
+    expect(failure(await call('getRule', { token: admin, params }))[1]).toBe('NOT_FOUND');
+  });
+
   test('sessions and tokens', async () => {
     const session = await ok<{ access_token: string; refresh_token: string }>('login', {
       json: { username: 'admin', password: adminPassword },

@@ -45,6 +45,7 @@ export interface Route {
     | 'topology'
     | 'analytics'
     | 'discovery'
+    | 'rules'
     | 'identities'
     | 'system'
     | 'transparency';

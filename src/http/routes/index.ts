@@ -10,7 +10,9 @@ import { changePassword } from './change-password.ts';
 import { createAsset } from './create-asset.ts';
 import { createBackup } from './create-backup.ts';
 import { createPrincipal } from './create-principal.ts';
+import { createRule } from './create-rule.ts';
 import { deleteAsset } from './delete-asset.ts';
+import { deleteRule } from './delete-rule.ts';
 import { getAlert } from './get-alert.ts';
 import { getAsset } from './get-asset.ts';
 import { getBackup } from './get-backup.ts';
@@ -31,6 +33,7 @@ import { getPolicy } from './get-policy.ts';
 import { getPrincipal } from './get-principal.ts';
 import { getProofBundle } from './get-proof-bundle.ts';
 import { getRiskScore } from './get-risk-score.ts';
+import { getRule } from './get-rule.ts';
 import { getScan } from './get-scan.ts';
 import { getScanStatus } from './get-scan-status.ts';
 import { getService } from './get-service.ts';
@@ -56,6 +59,7 @@ import { listEntries } from './list-entries.ts';
 import { listKeys } from './list-keys.ts';
 import { listNetworkEvents } from './list-network-events.ts';
 import { listPrincipals } from './list-principals.ts';
+import { listRules } from './list-rules.ts';
 import { listScans } from './list-scans.ts';
 import { listServices } from './list-services.ts';
 import { listTokens } from './list-tokens.ts';
@@ -65,17 +69,21 @@ import { logout } from './logout.ts';
 import { mergeAsset } from './merge-asset.ts';
 import { refresh } from './refresh.ts';
 import { reloadPolicy } from './reload-policy.ts';
+import { reloadRules } from './reload-rules.ts';
 import { retireKey } from './retire-key.ts';
 import { revokeKey } from './revoke-key.ts';
 import { revokeToken } from './revoke-token.ts';
 import { rotateKey } from './rotate-key.ts';
 import { splitAsset } from './split-asset.ts';
 import { startScan } from './start-scan.ts';
+import { testRule } from './test-rule.ts';
 import { updateAlert } from './update-alert.ts';
 import { updateAsset } from './update-asset.ts';
 import { updateConfig } from './update-config.ts';
 import { updatePolicy } from './update-policy.ts';
 import { updatePrincipal } from './update-principal.ts';
+import { updateRule } from './update-rule.ts';
+import { validateRule } from './validate-rule.ts';
 import { whoAmI } from './who-am-i.ts';
 
 /** Every operation of the contract that is answered over HTTP, and what answers it. */
@@ -132,6 +140,14 @@ export const handlers = {
   listBackups,
   createBackup,
   getBackup,
+  listRules,
+  createRule,
+  reloadRules,
+  validateRule,
+  testRule,
+  getRule,
+  updateRule,
+  deleteRule,
   getConfig,
   updateConfig,
   getStatus,

@@ -54,19 +54,23 @@ export class AlertMerge {
     this.#nowMs = nowMs;
   }
 
-  /** Findings of one batch come in order of their time. */
-  add(finding: Finding, eventId: string | undefined): void {
+  /**
+   * Findings of one batch come in order of their time.
+   *
+   * @param events - ids of those that show it
+   */
+  add(finding: Finding, events: readonly string[]): void {
     const source = canonicalAddress(finding.src_ip);
     const destination = canonicalAddress(finding.dst_ip);
     const key = keyHash('alert', finding.rule_source, finding.rule_id, source ?? '', destination ?? '');
     const joined = this.#openAlert(key, finding.timestamp);
-    if (joined !== undefined) this.#count(key, joined, finding, eventId);
+    if (joined !== undefined) this.#count(key, joined, finding, events);
     else if (this.#admits(finding)) {
       const { title, description, src_port, dst_port, transport, domain } = finding;
       const ends = { src_ip: source, src_port, dst_ip: destination, dst_port, transport, domain };
       const draft = this.#begin(key, finding, { title, ...present({ description, ...ends }) });
-      this.#count(key, draft, finding, eventId);
-    } else this.#countFlood(finding, eventId);
+      this.#count(key, draft, finding, events);
+    } else this.#countFlood(finding, events);
   }
 
   /** Writes what was touched; one change for each alert, in the order in which they were first touched. */
@@ -88,7 +92,7 @@ export class AlertMerge {
     return undefined;
   }
 
-  #countFlood(finding: Finding, eventId: string | undefined): void {
+  #countFlood(finding: Finding, events: readonly string[]): void {
     const key = keyHash('flood', finding.rule_source, finding.rule_id);
     const draft =
       this.#openAlert(key, finding.timestamp) ??
@@ -96,7 +100,7 @@ export class AlertMerge {
         title: `Flood of alerts: ${finding.title}`,
         description: `This rule raised more than ${limits.maxAlertsPerRuleWindow} alerts within ${this.#windowMs / 60_000} minutes. What it found beyond them, between whatever addresses, is counted here.`,
       });
-    this.#count(key, draft, finding, eventId);
+    this.#count(key, draft, finding, events);
   }
 
   #admits(finding: Finding): boolean {
@@ -155,13 +159,15 @@ export class AlertMerge {
     return draft;
   }
 
-  #count(key: string, draft: Draft, finding: Finding, eventId: string | undefined): void {
+  #count(key: string, draft: Draft, finding: Finding, events: readonly string[]): void {
     const { alert } = draft;
     const at = new Date(finding.timestamp).toISOString();
     alert.count++;
     if (at < alert.first_seen) alert.first_seen = at;
     if (at > alert.last_seen) alert.last_seen = at;
-    if (eventId !== undefined) {
+    for (const eventId of events) {
+      // What goes on is told again with events that were told before.
+      if (events.length > 1 && alert.event_ids.includes(eventId)) continue;
       if (alert.event_ids.length >= limits.maxAlertEventIds) alert.event_ids.splice(firstEvents, 1);
       alert.event_ids.push(eventId);
     }

@@ -1,4 +1,5 @@
 import type { IngestAnswer } from '../../contract/resources/ingest.ts';
+import { correlationFinding } from '../../detect/sigma-finding.ts';
 import { type EventBlock, openBlock } from '../../events/block.ts';
 import type { Finding } from '../../events/finding.ts';
 import { rowId } from '../../events/resource.ts';
@@ -11,11 +12,13 @@ import { diskIsFull } from './group-commit.ts';
 import type { RememberedAnswers } from './idempotency.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import type { AssetsPart } from './inventory/parts.ts';
+import type { Correlations } from './rules/correlations.ts';
 
 export interface BatchParts extends AlertTables {
   readonly events: LmdbEvents;
   readonly answers: RememberedAnswers;
   readonly inventory: Pick<Inventory<AssetsPart>, 'take'>;
+  readonly correlations: Pick<Correlations, 'mayRaiseHigh' | 'take'>;
   readonly alertWindowMs: number;
   readonly nowMs: number;
   /** Whether the volume has nothing left but its reserve. */
@@ -36,21 +39,42 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
   if (first !== undefined)
     return () => ({ answer: first, replayed: true, blocks: [], alerts: [], outbox: outbox.rows });
   if (parts.diskFull) throw diskIsFull();
-  if (batch.findings.some(({ severity }) => atLeast(severity, 'high'))) outbox.requireRoom();
+  const { findings, facts = [] } = batch;
+  if (
+    findings.some(({ severity }) => atLeast(severity, 'high')) ||
+    (!outbox.hasRoom && parts.correlations.mayRaiseHigh(facts))
+  )
+    outbox.requireRoom();
   return () => {
     const { blocks, eventIdOf, duplicates } = appendBlocks(parts.events, batch.blocks);
     parts.inventory.take(blocks, batch.sightings ?? []);
     const merge = new AlertMerge(parts, parts.alertWindowMs, nowMs);
-    for (const finding of [...batch.findings].sort((a, b) => a.timestamp - b.timestamp)) {
-      const eventId = finding.event === undefined ? undefined : eventIdOf(finding.event);
-      // An event that came before under the same id was counted then.
-      if (finding.event === undefined || eventId !== undefined) merge.add(finding, eventId);
-    }
+    const found = findings.flatMap((finding) => withEvents(finding, eventIdOf));
+    const inputs = facts.flatMap((fact) => withEvents(fact, eventIdOf));
+    const correlated = parts.correlations.take(
+      inputs.map(({ about, events }) => ({ ...about, event: events[0] })),
+      nowMs,
+    );
+    for (const { linked, fired } of correlated)
+      found.push({ about: correlationFinding(linked, fired), events: fired.events });
+    for (const { about, events } of found.sort((a, b) => a.about.timestamp - b.about.timestamp))
+      merge.add(about, events);
     const alerts = merge.finish();
     const answer = withDuplicates(batch.answer, duplicates);
     if (idempotency !== undefined) answers.remember(idempotency, answer, nowMs);
-    return { answer, replayed: false, blocks, alerts, outbox: outbox.rows };
+    const fired = correlated.map(({ linked }) => linked.key);
+    return { answer, replayed: false, blocks, alerts, fired, outbox: outbox.rows };
   };
+}
+
+/** With the id of its event where it has one; without anything where that came before under the same id: it was counted then. */
+function withEvents<T extends Pick<Finding, 'event'>>(
+  about: T,
+  eventIdOf: Stored['eventIdOf'],
+): { about: T; events: readonly string[] }[] {
+  if (about.event === undefined) return [{ about, events: [] }];
+  const id = eventIdOf(about.event);
+  return id === undefined ? [] : [{ about, events: [id] }];
 }
 
 /** Where the rows of a batch's blocks went. */

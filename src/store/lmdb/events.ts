@@ -195,6 +195,14 @@ export class LmdbEvents {
     }
   }
 
+  /** The blocks of which some row may be of [from, to), epoch milliseconds, newest block first. */
+  *within(table: Table, from: number, to: number): Generator<EventBlock> {
+    const { directory } = this.#snapshot(table);
+    for (let i = directory.count - 1; i >= 0; i--)
+      if (directory.maxTime[i]! >= from && directory.minTime[i]! < to)
+        yield this.#store.open(table, directory.firstSeq[i]!, directory.rows[i]!);
+  }
+
   /** The sequence that the next row of a table gets, and how many rows there are, within a transaction too. */
   next(table: Table): number {
     return this.#store.state(table).next_seq;

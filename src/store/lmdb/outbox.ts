@@ -45,6 +45,10 @@ export class Outbox {
     );
   }
 
+  get hasRoom(): boolean {
+    return this.#rows < this.#maxRows;
+  }
+
   has(id: string): boolean {
     return this.#tables.outboxIds.doesExist(id);
   }

@@ -15,6 +15,7 @@ import { listNotes } from './notes.ts';
 import { principalByName } from './principal-names.ts';
 import { listPrincipals, storedAdministrators, storedPrincipals } from './principals.ts';
 import { readRollups } from './rollups/reads.ts';
+import { rulesVersion, storedRules } from './rules/rules.ts';
 import { lastScan, listScans, replayScans, unfinishedScans } from './scans.ts';
 import { databaseFile, entryCount, lastSequence, openTables } from './tables.ts';
 import { listTokens } from './tokens.ts';
@@ -97,6 +98,9 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     topology: named((query) => readTopology(tables, assets, query, Date.now())),
     risks: named(() => readRisks(tables, assets)),
     rollups: fresh((query) => readRollups(tables, query)),
+    rulesVersion: fresh(() => rulesVersion(tables)),
+    blocks: fresh((table, from, to) => events.within(table, from, to)),
+    storedRules: fresh(() => storedRules(tables)),
     topologySteps: fresh((since, limit) => readSteps(tables, since, limit)),
     head: fresh((channel) => {
       switch (channel) {

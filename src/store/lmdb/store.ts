@@ -7,6 +7,7 @@ import { ServiceError } from '../../errors.ts';
 import { compileHome } from '../../events/home-networks.ts';
 import { limits } from '../../limits.ts';
 import { copyDatabase, DatabaseFileError, openDatabase, type RootDatabase } from '../../lmdb.ts';
+import type { RulesChange } from '../rule-row.ts';
 import type {
   Actor,
   AlertChange,
@@ -55,6 +56,8 @@ import { type ChangeTerms, planPrincipalChange } from './principal-change.ts';
 import { completeNames } from './principal-names.ts';
 import { planPrincipal } from './principals.ts';
 import { Rollups } from './rollups/rollups.ts';
+import { Correlations } from './rules/correlations.ts';
+import { planRules } from './rules/rules.ts';
 import { planScan } from './scans.ts';
 import { databaseFile, openTables, type Tables } from './tables.ts';
 import { completeTokenIndex } from './token-index.ts';
@@ -107,6 +110,7 @@ class LmdbStore implements Store {
   readonly #answers: RememberedAnswers;
   readonly #topology: Topology;
   readonly #rollups: Rollups;
+  readonly #correlations: Correlations;
   readonly #inventory: Inventory<Assets>;
   readonly #queue: GroupCommit;
   readonly #alertWindowMs: number;
@@ -133,6 +137,7 @@ class LmdbStore implements Store {
       completeNames(this.#tables);
     });
     this.#events = new LmdbEvents(this.#root);
+    this.#correlations = new Correlations(this.#tables);
     this.#outbox = new Outbox(this.#tables, maxOutboxRows);
     this.#openAlerts = new OpenAlerts(this.#tables, clock);
     this.#alerts = new Alerts(this.#tables, this.#outbox, this.#openAlerts);
@@ -183,7 +188,8 @@ class LmdbStore implements Store {
 
   commit(batch: IngestBatch): Promise<Committed> {
     const bytes = batch.blocks.reduce((sum, block) => sum + block.byteLength, smallChangeBytes);
-    return this.#queue.submit(bytes + batch.findings.length * 256, () => planBatch(this.#parts(), batch));
+    const found = batch.findings.length + (batch.facts?.length ?? 0);
+    return this.#queue.submit(bytes + found * 256, () => planBatch(this.#parts(), batch));
   }
 
   changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertChanged> {
@@ -296,6 +302,18 @@ class LmdbStore implements Store {
     );
   }
 
+  changeRules(change: RulesChange, by: Actor): Promise<void> {
+    const bytes = change.put.reduce((sum, { source }) => sum + source.length, smallChangeBytes);
+    return this.#queue.submit(bytes + change.correlations.byteLength, () =>
+      planRules(
+        { tables: this.#tables, outbox: this.#outbox, rules: this.#correlations },
+        change,
+        by,
+        this.#now(),
+      ),
+    );
+  }
+
   async copyTo(folder: string): Promise<void> {
     if (this.#closing) throw new ServiceError('UNAVAILABLE', 'the store is closing');
     if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'siem.mdb is being copied already');
@@ -317,6 +335,7 @@ class LmdbStore implements Store {
       limits_reached: {
         ...this.#inventory.limitsReached(),
         ...this.#topology.reached,
+        ...this.#correlations.limitsReached(),
         ...(this.#forgottenScans > 0 ? { maxScans: this.#forgottenScans } : {}),
       },
       bytes: statSync(this.#file).size,
@@ -326,6 +345,7 @@ class LmdbStore implements Store {
   async close(): Promise<void> {
     this.#closing = true;
     if (this.#inventory.dirty > 0) this.#inventoryStep(() => this.#inventory.force());
+    this.#inventoryStep(() => this.#correlations.write());
     await this.#queue.close();
     clearTimeout(this.#mergeTimer);
     clearTimeout(this.#inventoryTimer);
@@ -358,6 +378,7 @@ class LmdbStore implements Store {
       events: this.#events,
       answers: this.#answers,
       inventory: this.#inventory,
+      correlations: this.#correlations,
       alertWindowMs: this.#alertWindowMs,
       nowMs: this.#now(),
       diskFull: this.#diskFull(),
@@ -370,6 +391,7 @@ class LmdbStore implements Store {
     this.#outbox.reload();
     this.#alerts.reload();
     this.#inventory.forget();
+    this.#correlations.forget();
   }
 
   /** Counts the events that the inventory lacks. On a full disk it is done with the next batch that finds room. */

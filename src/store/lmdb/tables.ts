@@ -5,6 +5,7 @@ import type { Severity } from '../../contract/vocabulary.ts';
 import type { Table } from '../../events/records.ts';
 import type { Database, RootDatabase } from '../../lmdb.ts';
 import type { AssetRow } from '../asset-row.ts';
+import type { RuleRow } from '../rule-row.ts';
 import type { ServiceKey, ServiceRow } from '../service-row.ts';
 import type { OutboxRow, Principal, Token } from '../store.ts';
 import type { Interval } from './intervals.ts';
@@ -16,6 +17,7 @@ import type { AssetRisk } from './inventory/open-alerts.ts';
 import type { SeenAgain } from './inventory/still-there.ts';
 import type { ToldRow } from './inventory/told.ts';
 import type { BucketKey, RollupState } from './rollups/rollup-tables.ts';
+import type { TakenInputs } from './rules/correlations.ts';
 import type { ScanRow } from './scans.ts';
 import type { GraphState, StepEdges, StepRow } from './topology/graph-tables.ts';
 
@@ -154,6 +156,12 @@ export interface Tables {
   /** bucket → alerts that were created in it, by severity and status */
   readonly rollupAlerts: Database<Buffer, BucketKey>;
   readonly rollupState: Database<RollupState, 'rollups'>;
+  /** rule id → rule */
+  readonly rules: Database<RuleRow, string>;
+  /** Of all rules: their version, the correlations among them, and what these remember up to a row of inputs */
+  readonly rulesState: Database<Buffer, 'version' | 'correlations' | 'state'>;
+  /** sequence → inputs of correlations that are not in what they remember yet */
+  readonly correlationInputs: Database<TakenInputs, number>;
 }
 
 export type AssetCounter = 'generation' | 'risks';
@@ -194,6 +202,9 @@ export const laterTables: readonly (keyof Tables)[] = [
   'rollupDeltas',
   'rollupAlerts',
   'rollupState',
+  'rules',
+  'rulesState',
+  'correlationInputs',
 ];
 
 export function openTables(root: RootDatabase): Tables {
@@ -247,6 +258,9 @@ export function openTables(root: RootDatabase): Tables {
     rollupDeltas: root.openDB({ name: 'rollup-deltas', encoding: 'binary' }),
     rollupAlerts: root.openDB({ name: 'rollup-alerts', encoding: 'binary' }),
     rollupState: root.openDB('rollup-state', {}),
+    rules: root.openDB('rules', {}),
+    rulesState: root.openDB({ name: 'rules-state', encoding: 'binary' }),
+    correlationInputs: root.openDB('correlation-inputs', {}),
   };
 }
 

@@ -1,0 +1,40 @@
+import type { CorrelationFact } from '../events/correlation-fact.ts';
+import type { Finding } from '../events/finding.ts';
+import { limits } from '../limits.ts';
+import type { Found } from './detectors.ts';
+
+/** What rules found in the records of one body. Bounded by `limits.maxBodyFindings` and `limits.maxBodyFacts`. */
+export class RuleMatches implements Found {
+  /** Of the record that is read. */
+  event: Finding['event'];
+  readonly facts: CorrelationFact[] = [];
+  readonly #findings: Finding[];
+  readonly #hits = new Map<string, number>();
+  #kept = 0;
+  /** Something was left out. */
+  readonly overflowed = { findings: false, facts: false };
+
+  /** @param findings - to which those of rules are added */
+  constructor(findings: Finding[]) {
+    this.#findings = findings;
+  }
+
+  hit(rule: string): void {
+    this.#hits.set(rule, (this.#hits.get(rule) ?? 0) + 1);
+  }
+
+  find(finding: Finding): void {
+    if (this.#kept++ < limits.maxBodyFindings) this.#findings.push(finding);
+    else this.overflowed.findings = true;
+  }
+
+  tell(fact: CorrelationFact): void {
+    if (this.facts.length < limits.maxBodyFacts) this.facts.push(fact);
+    else this.overflowed.facts = true;
+  }
+
+  /** How often each rule matched. */
+  hits(): [rule: string, times: number][] {
+    return [...this.#hits];
+  }
+}

@@ -1,0 +1,523 @@
+import { detectionReloaded } from '../contract/critical-events.ts';
+import type {
+  Rule,
+  RuleInput,
+  RulesReloaded,
+  RuleTestInput,
+  RuleTestResult,
+  RuleUpdateInput,
+  RuleValidation,
+} from '../contract/resources/rule.ts';
+import { packDocuments } from '../detect/packed-rules.ts';
+import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
+import { invalidField, ServiceError } from '../errors.ts';
+import { maxTime } from '../events/columns.ts';
+import { limits } from '../limits.ts';
+import type { Pool } from '../rpc/pool.ts';
+import { listRules } from '../store/lists/rules.ts';
+import type { RuleOrigin, RuleRow } from '../store/rule-row.ts';
+import type { Actor, ListPage, ListQuery, Store, StoreReader } from '../store/store.ts';
+import { canonicalUuid } from '../uuid.ts';
+import {
+  differenceOf,
+  findingKey,
+  headOf,
+  inOrder,
+  type Rows,
+  rowsOfFolder,
+  ruleOf,
+  sha256,
+  told,
+} from './rule-set.ts';
+import { splitDocuments } from './split-documents.ts';
+import type { Compiled, ParsedRule, RuleTasks } from './tasks.ts';
+
+const system: Actor = { id: 'system', name: 'system' };
+
+export interface RulesParts {
+  /** Folders that rules are read from; of one that isn't there, what was read before stays. */
+  readonly folders: readonly { readonly origin: Exclude<RuleOrigin, 'api'>; readonly path: string }[];
+  readonly reader: Pick<StoreReader, 'storedRules' | 'rulesVersion'>;
+  readonly writer: Pick<Store, 'changeRules'>;
+  readonly tasks: Pick<Pool<RuleTasks>, 'run'>;
+  readonly sources: { now(): number; newId(): string };
+  /** Whether the log has entries: only what the initialisation brings is none. */
+  readonly isUsed: boolean;
+  /** Other rules are in effect, and the entry of that waits in the outbox. */
+  onChange(): void;
+  /** Something of the rules cannot be used, which an operator should know. */
+  warn(message: string, details: object): void;
+}
+
+/** Rules as ingest tasks name them. */
+export interface RulesInEffect {
+  readonly version: number;
+  readonly documents: SharedArrayBuffer;
+}
+
+/** What is in effect, with what is known of each rule. */
+interface InEffect extends RulesInEffect {
+  readonly rows: Rows;
+  /** By the SHA-256 of their texts. */
+  readonly parsed: ReadonlyMap<string, ParsedRule>;
+  readonly errors: ReadonlyMap<string, readonly string[]>;
+  readonly missing: ReadonlyMap<string, readonly string[]>;
+  readonly correlations: Uint8Array;
+}
+
+/** Rules that are ready to take effect. */
+type Prepared = Omit<InEffect, 'version'> & { readonly problems: ReadonlyMap<string, readonly Problem[]> };
+
+/**
+ * Owner of the detection rules: those of folders and those made over the interface are kept in siem.mdb alike, with
+ * whether they are enabled. A change, one at a time:
+ *
+ * ```
+ *   read and parse what is new ─► compile all ─► rows, correlations, entry: one transaction ─► in effect
+ *        (analytics pool)        (analytics pool)              (store)
+ * ```
+ *
+ * What fails before the transaction changes nothing; a crash after it finds the rules there at the next start.
+ */
+export class DetectionRules {
+  readonly #parts: RulesParts;
+  #now: InEffect;
+  /** Findings by rule, since it was loaded. */
+  readonly #hits = new Map<string, number>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  private constructor(parts: RulesParts) {
+    this.#parts = parts;
+    this.#now = {
+      version: 0,
+      documents: packDocuments([]),
+      rows: new Map(),
+      parsed: new Map(),
+      errors: new Map(),
+      missing: new Map(),
+      correlations: new Uint8Array(0),
+    };
+  }
+
+  /** Takes what is kept, and then what the folders hold now. */
+  static async open(parts: RulesParts): Promise<DetectionRules> {
+    const rules = new DetectionRules(parts);
+    await rules.#takeKept();
+    try {
+      await rules.reload(system);
+    } catch (error) {
+      // What lies in the folders, or a disk that is full, can't keep the service from starting.
+      if (!(error instanceof ServiceError)) throw error;
+      parts.warn('the detection rules stay as they were', { err: error });
+    }
+    return rules;
+  }
+
+  get inEffect(): RulesInEffect {
+    const { version, documents } = this.#now;
+    return { version, documents };
+  }
+
+  /** Counts what a body's records matched, and what correlations found. */
+  count(hits: readonly (readonly [rule: string, times: number])[], fired: readonly string[] = []): void {
+    const add = (rule: string, times: number) => this.#hits.set(rule, (this.#hits.get(rule) ?? 0) + times);
+    for (const [rule, times] of hits) add(rule, times);
+    for (const correlation of fired) add(correlation, 1);
+  }
+
+  list(query: ListQuery): ListPage {
+    return listRules(
+      new Map(Array.from(this.#now.rows.values(), (row) => [row.id, this.#shown(row)])),
+      query,
+    );
+  }
+
+  /** @throws NOT_FOUND */
+  get(id: string): { readonly id: string; readonly rule: Rule } {
+    const row = this.#row(id);
+    return { id: row.id, rule: this.#shown(row) };
+  }
+
+  /** @throws INVALID_REQUEST that names line and field; CONFLICT for an id that is taken, and where there are too many */
+  create({ source, enabled = true }: RuleInput, by: Actor): Promise<{ id: string; rule: Rule }> {
+    return this.#inTurn(async () => {
+      const parsed = await this.#parseNew(source);
+      const { document } = parsed;
+      const id = canonicalUuid(document.id ?? '') ?? this.#parts.sources.newId();
+      if (this.#now.rows.has(id))
+        throw new ServiceError('CONFLICT', `there is a rule ${id} already`, { rule_id: id });
+      const row: RuleRow = {
+        id,
+        origin: 'api',
+        line: 1,
+        source,
+        sha256: sha256(source),
+        ...headOf(parsed, id),
+        enabled,
+        version: 1,
+        changed_at: this.#time(),
+      };
+      await this.#put(row, by);
+      return this.get(id);
+    });
+  }
+
+  /** @throws NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST; CONFLICT for the text of one that is not of the interface */
+  update(
+    id: string,
+    { source, enabled }: RuleUpdateInput,
+    by: Actor,
+    version?: number,
+  ): Promise<{ id: string; rule: Rule; unchanged: boolean }> {
+    return this.#inTurn(async () => {
+      const before = this.#row(id, version);
+      const text = source ?? before.source;
+      const after = { ...before, source: text, sha256: sha256(text), enabled: enabled ?? before.enabled };
+      if (after.sha256 === before.sha256 && after.enabled === before.enabled)
+        return { ...this.get(before.id), unchanged: true };
+      if (after.sha256 === before.sha256) {
+        await this.#put(this.#changed(after), by);
+        return { ...this.get(before.id), unchanged: false };
+      }
+      if (before.origin !== 'api')
+        throw new ServiceError(
+          'CONFLICT',
+          `rule ${before.id} is ${before.file}: change that file and reload`,
+          {
+            field: 'source',
+            reason: 'is of a file',
+          },
+        );
+      const parsed = await this.#parseNew(text);
+      const own = canonicalUuid(parsed.document.id ?? '');
+      if (own !== undefined && own !== before.id)
+        throw invalidField('source', `has the id ${own}, and this rule is ${before.id}`);
+      await this.#put(this.#changed({ ...after, ...headOf(parsed, before.id) }), by);
+      return { ...this.get(before.id), unchanged: false };
+    });
+  }
+
+  /** @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT for one that is not of the interface */
+  remove(id: string, by: Actor, version?: number): Promise<void> {
+    return this.#inTurn(async () => {
+      const row = this.#row(id, version);
+      if (row.origin !== 'api')
+        throw new ServiceError('CONFLICT', `rule ${row.id} is ${row.file}: it can be disabled, not removed`);
+      const rows = new Map(this.#now.rows);
+      rows.delete(row.id);
+      await this.#apply(await this.#prepare(rows), by);
+    });
+  }
+
+  /** Reads the folders anew. */
+  reload(by: Actor): Promise<RulesReloaded & { readonly unchanged: boolean }> {
+    return this.#inTurn(async () => {
+      const { rows, problems } = await this.#readFolders();
+      const prepared = await this.#prepare(rows);
+      const { added, removed, changed } = differenceOf(this.#now.rows, rows);
+      await this.#apply(prepared, by);
+      const broken = [...problems, ...[...this.#now.errors.values()].flat()];
+      if (broken.length > 0)
+        this.#parts.warn('some detection rules cannot be applied', {
+          broken: broken.length,
+          first: broken.slice(0, 20),
+        });
+      return {
+        version: this.#now.version,
+        added: added.length,
+        removed: removed.length,
+        changed: changed.length,
+        broken: broken.slice(0, limits.maxSigmaProblems),
+        unchanged: added.length + removed.length + changed.length === 0,
+      };
+    });
+  }
+
+  /** What is wrong with documents, where they came to those in effect. */
+  async validate(source: string): Promise<RuleValidation> {
+    const texts = splitDocuments(source);
+    if (texts.length === 0) throw invalidField('source', 'holds no document');
+    const parsed = await this.#parts.tasks.run(
+      'parseRules',
+      texts.map(({ text }) => text),
+    );
+    const at = (line: number, problems: readonly Problem[]) =>
+      problems.map((problem) => ({ ...problem, line: problem.line + line - 1 }));
+    const problems = parsed.flatMap((one, n) => at(texts[n]!.line, one.problems));
+    const documents = parsed.flatMap(({ document }) => (document === undefined ? [] : [document]));
+    const keys = new Set(documents.map(findingKey));
+    const others = this.#documents().filter((one) => {
+      const key = findingKey(one);
+      return key === undefined || !keys.has(key);
+    });
+    const compiled = await this.#compile([...others, ...documents]);
+    const lines = parsed.flatMap(({ document }, n) => (document === undefined ? [] : [texts[n]!.line]));
+    for (const [place, refused] of compiled.refused)
+      if (place >= others.length) problems.push(...at(lines[place - others.length]!, refused));
+    return {
+      valid: problems.length === 0,
+      documents: documents.length,
+      problems: problems.slice(0, limits.maxSigmaProblems),
+    };
+  }
+
+  /** @throws INVALID_REQUEST that names line and field; CANCELLED */
+  async test({ source, from, to }: RuleTestInput, signal?: AbortSignal): Promise<RuleTestResult> {
+    const now = this.#parts.sources.now();
+    const query = {
+      source,
+      documents: this.#now.documents,
+      from: from === undefined ? 0 : Date.parse(from),
+      to: to === undefined ? maxTime : Date.parse(to),
+      now,
+    };
+    if (query.from >= query.to) throw invalidField('from', 'must be before to');
+    const result = await this.#parts.tasks.run('testRules', query, signal === undefined ? {} : { signal });
+    if (!('lookedAt' in result)) throw broken(result.problems);
+    return {
+      looked_at: result.lookedAt,
+      cut_short: result.cutShort,
+      answerable: result.answerable,
+      matched: result.matched,
+      matches: result.matches.map((match) => {
+        const { rule_id, title, severity, src_ip, src_port, dst_ip, dst_port, domain, description } = match;
+        return {
+          ...{ rule_id, title, severity },
+          timestamp: new Date(match.timestamp).toISOString(),
+          event_ids: [...match.event_ids],
+          ...(src_ip === undefined ? {} : { src_ip }),
+          ...(src_port === undefined ? {} : { src_port }),
+          ...(dst_ip === undefined ? {} : { dst_ip }),
+          ...(dst_port === undefined ? {} : { dst_port }),
+          ...(domain === undefined ? {} : { domain }),
+          ...(description === undefined ? {} : { description }),
+        };
+      }),
+    };
+  }
+
+  /** Waits for the change under way. */
+  async close(): Promise<void> {
+    await this.#turn;
+  }
+
+  /** Of two changes, one is made after the other. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= limits.maxQueuedRuleChanges)
+      return Promise.reject(new ServiceError('OVERLOADED', 'too many changes of the detection rules wait'));
+    this.#waiting++;
+    const turn = this.#turn.then(async () => {
+      this.#waiting--;
+      // What a lost store thread left unanswered may have been made all the same.
+      if (this.#parts.reader.rulesVersion() !== this.#now.version) await this.#takeKept();
+      return work();
+    });
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #takeKept(): Promise<void> {
+    const { version, rules, correlations } = this.#parts.reader.storedRules();
+    const prepared = await this.#prepare(new Map(rules.map((row) => [row.id, row])));
+    this.#now = { ...prepared, version, correlations: correlations ?? new Uint8Array(0) };
+  }
+
+  async #readFolders(): Promise<{ rows: Rows; problems: string[] }> {
+    const { folders, tasks } = this.#parts;
+    const before = this.#now.rows;
+    const problems: string[] = [];
+    const rows = new Map<string, RuleRow>();
+    for (const row of before.values()) if (row.origin === 'api') rows.set(row.id, row);
+    for (const { origin, path } of folders) {
+      const content = await tasks.run('readRuleFolder', path);
+      if (content === undefined) {
+        const kept = [...before.values()].filter((row) => row.origin === origin);
+        if (kept.length > 0) problems.push(`${path} is missing: its rules stay as they were read last`);
+        for (const row of kept) rows.set(row.id, row);
+        continue;
+      }
+      problems.push(...content.problems);
+      const room = limits.maxRules - rows.size;
+      if (content.documents.length > room)
+        problems.push(
+          `${path} holds more rules than the ${room} that there is room for: the rest is left out`,
+        );
+      const documents = content.documents.slice(0, Math.max(0, room));
+      const parsed = await this.#parse(documents.map(({ text }) => text));
+      const ofText = (text: string) => parsed.get(sha256(text))!;
+      const taken = new Set(rows.keys());
+      for (const row of rowsOfFolder(origin, documents, ofText, before, taken, this.#time()))
+        rows.set(row.id, row);
+    }
+    return { rows, problems };
+  }
+
+  /** By the SHA-256 of the texts; those in effect are not parsed again. */
+  async #parse(texts: readonly string[]): Promise<Map<string, ParsedRule>> {
+    const found = new Map<string, ParsedRule>();
+    const missing = new Map<string, string>();
+    for (const text of texts) {
+      const hash = sha256(text);
+      const known = this.#now.parsed.get(hash);
+      if (known === undefined) missing.set(hash, text);
+      else found.set(hash, known);
+    }
+    if (missing.size === 0) return found;
+    const parsed = await this.#parts.tasks.run('parseRules', [...missing.values()]);
+    [...missing.keys()].forEach((hash, n) => void found.set(hash, parsed[n]!));
+    return found;
+  }
+
+  /** One document of a text that somebody gave. */
+  async #parseNew(source: string): Promise<ParsedRule & { readonly document: SigmaDocument }> {
+    const count = splitDocuments(source).length;
+    if (count !== 1)
+      throw invalidField(
+        'source',
+        count === 0 ? 'holds no document' : `holds ${count} documents: send each by itself`,
+      );
+    const parsed = (await this.#parse([source])).get(sha256(source))!;
+    const { document } = parsed;
+    if (document === undefined) throw broken(parsed.problems);
+    return { ...parsed, document };
+  }
+
+  /** Parses what is new of these rules, and compiles those that are enabled. */
+  async #prepare(rows: Rows): Promise<Prepared> {
+    const parsed = await this.#parse(Array.from(rows.values(), ({ source }) => source));
+    const ordered = inOrder(rows.values());
+    const applied = ordered.flatMap((row) => {
+      const document = row.enabled ? parsed.get(row.sha256)?.document : undefined;
+      return document === undefined ? [] : [{ row, document }];
+    });
+    const documents = packDocuments(applied.map(({ document }) => document));
+    const compiled = await this.#parts.tasks.run('compileRules', documents);
+    const problems = new Map<string, readonly Problem[]>();
+    for (const row of ordered) {
+      const its = parsed.get(row.sha256)?.problems ?? [];
+      if (its.length > 0) problems.set(row.id, its);
+    }
+    for (const [at, its] of compiled.refused) {
+      const { row, document } = applied[at]!;
+      // Those of what was compiled are in the lines of its text, too.
+      problems.set(row.id, its.length > 0 ? its : [{ line: document.line, field: '', reason: 'is refused' }]);
+    }
+    const errors = new Map(
+      Array.from(problems, ([id, its]) => [id, its.map((problem) => told(rows.get(id)!, problem))]),
+    );
+    const missing = new Map(compiled.missing.map(([at, fields]) => [applied[at]!.row.id, fields]));
+    return { rows, parsed, documents, errors, missing, problems, correlations: compiled.correlations };
+  }
+
+  async #put(row: RuleRow, by: Actor): Promise<void> {
+    const rows = new Map(this.#now.rows).set(row.id, row);
+    const bytes = [...rows.values()].reduce((sum, { source }) => sum + source.length, 0);
+    if (rows.size > limits.maxRules || bytes > limits.maxRulesBytes)
+      throw new ServiceError('CONFLICT', `there are as many rules as may be (${limits.maxRules})`);
+    const prepared = await this.#prepare(rows);
+    const problems = prepared.problems.get(row.id);
+    // What is broken can be disabled, and a rule that stood behind another one keeps its place.
+    if (row.enabled && problems !== undefined && problems.length > 0) throw broken(problems);
+    await this.#apply(prepared, by);
+  }
+
+  async #apply(prepared: Prepared, by: Actor): Promise<void> {
+    const { writer, isUsed, onChange } = this.#parts;
+    const before = this.#now;
+    const diff = differenceOf(before.rows, prepared.rows);
+    const isChanged = diff.added.length + diff.removed.length + diff.changed.length > 0;
+    const moved = [...prepared.rows.values()].filter((row) => {
+      const was = before.rows.get(row.id);
+      return (
+        was === undefined || was.version !== row.version || was.line !== row.line || was.file !== row.file
+      );
+    });
+    const isSame = Buffer.from(before.correlations).equals(prepared.correlations);
+    if (!isChanged && isSame && moved.length === 0) {
+      this.#now = { ...prepared, version: before.version };
+      return;
+    }
+    const version = before.version + 1;
+    const initial = before.version === 0 && !isUsed;
+    const correlations = prepared.correlations.slice();
+    await writer.changeRules(
+      {
+        version,
+        put: moved,
+        remove: diff.removed.map(({ id }) => id),
+        correlations,
+        ...(isChanged && !initial ? { event: detectionReloaded({ version, ...diff }, by.id) } : {}),
+      },
+      by,
+    );
+    this.#now = { ...prepared, version };
+    this.#forgetHits();
+    onChange();
+  }
+
+  /** Of rules that are gone, or say something else. */
+  #forgetHits(): void {
+    const keys = new Set(this.#documents().map(findingKey));
+    for (const rule of this.#hits.keys()) if (!keys.has(rule)) this.#hits.delete(rule);
+  }
+
+  /** Those in effect. */
+  #documents(): SigmaDocument[] {
+    return inOrder(this.#now.rows.values()).flatMap(({ enabled, sha256 }) => {
+      const document = enabled ? this.#now.parsed.get(sha256)?.document : undefined;
+      return document === undefined ? [] : [document];
+    });
+  }
+
+  #compile(documents: readonly SigmaDocument[]): Promise<Compiled> {
+    return this.#parts.tasks.run('compileRules', packDocuments(documents));
+  }
+
+  #shown(row: RuleRow): Rule {
+    const { parsed, errors, missing } = this.#now;
+    const its = parsed.get(row.sha256) ?? { problems: [] };
+    const key = findingKey(its.document);
+    return ruleOf(row, its, {
+      hits: (key === undefined ? undefined : this.#hits.get(key)) ?? 0,
+      errors: errors.get(row.id) ?? [],
+      missing: missing.get(row.id) ?? [],
+    });
+  }
+
+  #row(id: string, version?: number): RuleRow {
+    const row = this.#now.rows.get(id.toLowerCase());
+    if (row === undefined) throw new ServiceError('NOT_FOUND', `there is no rule ${id}`);
+    if (version !== undefined && version !== row.version)
+      throw new ServiceError(
+        'VERSION_MISMATCH',
+        `rule ${row.id} has version ${row.version}, not ${version}`,
+        {
+          version: row.version,
+        },
+      );
+    return row;
+  }
+
+  #changed(row: RuleRow): RuleRow {
+    return { ...row, version: row.version + 1, changed_at: this.#time() };
+  }
+
+  #time(): string {
+    return new Date(this.#parts.sources.now()).toISOString();
+  }
+}
+
+/** The first of what is wrong with a text, and how much there is. */
+function broken(problems: readonly Problem[]): ServiceError {
+  const [first = { line: 1, field: '', reason: 'cannot be used' }] = problems;
+  const { line, field, reason } = first;
+  const where = `line ${line}: ${field === '' ? '' : `${field} `}${reason}`;
+  return new ServiceError('INVALID_REQUEST', `source, ${where}`, {
+    field: 'source',
+    reason: where,
+    line,
+    ...(field === '' ? {} : { rule_field: field }),
+    problems: problems.length,
+  });
+}

@@ -1,0 +1,92 @@
+import { type Dirent, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { limits } from '../limits.ts';
+import { readFile, UnreadableFile } from '../read-file.ts';
+import { type DocumentText, splitDocuments } from './split-documents.ts';
+
+/** One document of a file. */
+export interface FileDocument extends DocumentText {
+  /** Path in the folder, with slashes. */
+  readonly file: string;
+}
+
+export interface FolderContent {
+  /** In order of their files' names. */
+  readonly documents: readonly FileDocument[];
+  /** What could not be read, or was too much. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * The documents in the `.yml` and `.yaml` files of a folder and those in it. Regular files only: no link is followed and
+ * no pipe waited for. Undefined where there is no such folder.
+ */
+export function readRuleFolder(folder: string): FolderContent | undefined {
+  const content = { documents: [] as FileDocument[], problems: [] as string[], files: 0, bytes: 0 };
+  const entries = list(folder);
+  if (entries === 'missing') return undefined;
+  if (typeof entries === 'string') return { documents: [], problems: [`${folder} ${entries}`] };
+  readEntries(folder, '', entries, 0, content);
+  return { documents: content.documents, problems: content.problems };
+}
+
+interface Reading {
+  readonly documents: FileDocument[];
+  readonly problems: string[];
+  files: number;
+  bytes: number;
+}
+
+function readEntries(
+  root: string,
+  path: string,
+  entries: readonly Dirent[],
+  depth: number,
+  into: Reading,
+): void {
+  for (const entry of entries) {
+    const its = path === '' ? entry.name : `${path}/${entry.name}`;
+    if (entry.name.startsWith('.')) continue;
+    if (++into.files > limits.maxRuleFiles) {
+      if (into.files === limits.maxRuleFiles + 1)
+        into.problems.push(
+          `${its} and what follows is left out: there are more than ${limits.maxRuleFiles} files`,
+        );
+      return;
+    }
+    if (entry.isDirectory()) {
+      const inner = depth < limits.maxRuleFolderDepth ? list(join(root, its)) : 'lies too deep';
+      if (typeof inner === 'string') into.problems.push(`${its} ${inner}`);
+      else readEntries(root, its, inner, depth + 1, into);
+    } else if (/\.ya?ml$/i.test(entry.name)) readRules(root, its, entry, into);
+  }
+}
+
+function readRules(root: string, file: string, entry: Dirent, into: Reading): void {
+  if (!entry.isFile()) {
+    into.problems.push(`${file} is no regular file`);
+    return;
+  }
+  try {
+    const { bytes } = readFile(join(root, file), limits.maxRuleFileBytes);
+    into.bytes += bytes.length;
+    if (into.bytes > limits.maxRulesBytes) {
+      into.problems.push(`${file} is left out: all files have more than ${limits.maxRulesBytes} bytes`);
+      return;
+    }
+    const text = new TextDecoder().decode(bytes);
+    for (const document of splitDocuments(text)) into.documents.push({ file, ...document });
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    into.problems.push(`${file} is left out: ${error.message}`);
+  }
+}
+
+function list(folder: string): Dirent[] | string {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? 'missing' : `cannot be read (${code ?? String(error)})`;
+  }
+}

@@ -1,0 +1,176 @@
+import { unpackDocuments } from '../detect/packed-rules.ts';
+import { RecordRules, type RuleSink } from '../detect/record-rules.ts';
+import type { CorrelationInput } from '../detect/sigma/correlation/correlation-input.ts';
+import { Correlator } from '../detect/sigma/correlation/correlator.ts';
+import { keyOf, type Named } from '../detect/sigma/correlation/references.ts';
+import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
+import { parseSigma } from '../detect/sigma/parse-document.ts';
+import { compileRules, type RuleSet } from '../detect/sigma/rule-set.ts';
+import { correlationFinding } from '../detect/sigma-finding.ts';
+import type { EventBlock } from '../events/block.ts';
+import { tables } from '../events/columns.ts';
+import type { Finding } from '../events/finding.ts';
+import { readEvent, resourceTypes, rowId } from '../events/resource.ts';
+import { limits } from '../limits.ts';
+import type { StoreReader } from '../store/store.ts';
+
+/** What a rule is tried on. */
+export interface TestQuery {
+  /** Documents of one text. */
+  readonly source: string;
+  /** Those in effect, of which correlations may name some. By `packDocuments`. */
+  readonly documents: SharedArrayBuffer;
+  /** Half-open, epoch milliseconds. */
+  readonly from: number;
+  readonly to: number;
+  readonly now: number;
+}
+
+/** What would have been found. */
+export interface TestMatch extends Omit<Finding, 'event'> {
+  /** Of stored events that show it. */
+  readonly event_ids: readonly string[];
+}
+
+export type RuleTest =
+  /** The text cannot be tried. */
+  | { readonly problems: readonly Problem[] }
+  | {
+      readonly problems: readonly [];
+      /** Stored events of that time that were looked at, the newest. */
+      readonly lookedAt: number;
+      /** There are more of that time that were not. */
+      readonly cutShort: boolean;
+      readonly matched: number;
+      /** The newest, at most `limits.maxRuleTestMatches`. */
+      readonly matches: readonly TestMatch[];
+      /** Whether anything that is stored can answer it: logs other than of connections and DNS are not. */
+      readonly answerable: boolean;
+    };
+
+/**
+ * Tries rules on stored events as sensors' records would be in our own shape: 10 µs an event. Filters in effect take
+ * nothing away.
+ *
+ * @throws CANCELLED between two blocks
+ */
+export function testRules(reader: Pick<StoreReader, 'blocks'>, query: TestQuery): RuleTest {
+  const parsed = parseSigma(query.source);
+  if (parsed.problems.length > 0) return { problems: parsed.problems };
+  const others = namedBy(parsed.documents, unpackDocuments(query.documents));
+  const set = compileRules([...others, ...parsed.documents]);
+  const tried = new Set(parsed.documents);
+  const refused = set.refused.filter(({ document }) => tried.has(document));
+  if (refused.length > 0) return { problems: refused.flatMap(({ problems }) => problems) };
+  const trial = new Trial(set, new Set(parsed.documents.flatMap(keysOf)));
+  for (const table of tables) {
+    const kind = `candor.${resourceTypes[table]}`;
+    if (set.kinds.has(kind)) trial.look(reader.blocks(table, query.from, query.to), kind, query);
+  }
+  const answerable = tables.some((table) => set.kinds.has(`candor.${resourceTypes[table]}`));
+  return { problems: [], answerable, ...trial.finish(query.now) };
+}
+
+const keysOf = (document: SigmaDocument): string[] => (document.kind === 'filter' ? [] : [keyOf(document)]);
+
+/** The documents that these name, and those that they name in turn. */
+function namedBy(
+  documents: readonly SigmaDocument[],
+  known: readonly SigmaDocument[],
+): readonly SigmaDocument[] {
+  const own = new Set(documents.flatMap(keysOf));
+  const found = new Set<SigmaDocument>();
+  for (let asking: readonly SigmaDocument[] = documents; asking.length > 0; ) {
+    const names = new Set(asking.flatMap((one) => (one.kind === 'correlation' ? one.rules : [])));
+    asking = known.filter(
+      (one): one is Named =>
+        one.kind !== 'filter' &&
+        !found.has(one) &&
+        !own.has(keyOf(one)) &&
+        [one.id, one.name].some((name) => name !== undefined && names.has(name)),
+    );
+    for (const one of asking) found.add(one);
+  }
+  return [...found];
+}
+
+/** One try: what rules find in events is gathered here, bounded. */
+class Trial implements RuleSink {
+  readonly event = undefined;
+  readonly #set: RuleSet;
+  readonly #rules: RecordRules;
+  /** Keys of the rules that are tried; others only feed correlations. */
+  readonly #tried: ReadonlySet<string>;
+  #inputs: CorrelationInput[] = [];
+  #matches: TestMatch[] = [];
+  #matched = 0;
+  #lookedAt = 0;
+  #cutShort = false;
+  /** Of the event that is looked at. */
+  #id = '';
+
+  constructor(set: RuleSet, tried: ReadonlySet<string>) {
+    this.#set = set;
+    this.#rules = new RecordRules(set);
+    this.#tried = tried;
+  }
+
+  look(blocks: Iterable<EventBlock>, kind: string, { from, to }: TestQuery): void {
+    let looked = 0;
+    for (const block of blocks) {
+      if (looked + block.rows > limits.maxRuleTestEvents) {
+        this.#cutShort = true;
+        return;
+      }
+      const times = block.numbers('timestamp');
+      for (let row = 0; row < block.rows; row++) {
+        const time = times.at(row);
+        if (time < from || time >= to) continue;
+        looked++;
+        this.#lookedAt++;
+        this.#id = rowId(block, row);
+        const { attributes } = readEvent(block, row);
+        this.#rules.ask(kind, attributes, () => time, this);
+      }
+    }
+  }
+
+  hit(): void {}
+
+  find({ event: _, ...finding }: Finding): void {
+    if (this.#tried.has(finding.rule_id)) this.#keep({ ...finding, event_ids: [this.#id] });
+  }
+
+  tell({ event: _, ...input }: Parameters<RuleSink['tell']>[0]): void {
+    if (this.#inputs.length < limits.maxRuleTestEvents) this.#inputs.push({ ...input, event: this.#id });
+    else this.#cutShort = true;
+  }
+
+  finish(now: number) {
+    const correlator = new Correlator(this.#set.correlations);
+    const byKey = new Map(this.#set.correlations.map((one) => [one.key, one]));
+    for (const fired of correlator.take(this.#inputs, now)) {
+      const linked = byKey.get(fired.correlation);
+      if (linked === undefined || !this.#tried.has(linked.key)) continue;
+      const { event: _, ...finding } = correlationFinding(linked, fired);
+      this.#keep({ ...finding, event_ids: fired.events });
+    }
+    this.#matches = this.#newest();
+    return {
+      lookedAt: this.#lookedAt,
+      cutShort: this.#cutShort,
+      matched: this.#matched,
+      matches: this.#matches,
+    };
+  }
+
+  #keep(match: TestMatch): void {
+    this.#matched++;
+    this.#matches.push(match);
+    if (this.#matches.length >= 2 * limits.maxRuleTestMatches) this.#matches = this.#newest();
+  }
+
+  #newest(): TestMatch[] {
+    return this.#matches.sort((a, b) => b.timestamp - a.timestamp).slice(0, limits.maxRuleTestMatches);
+  }
+}

@@ -1,0 +1,56 @@
+import { packCorrelations, unpackDocuments } from '../detect/packed-rules.ts';
+import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
+import { parseSigma } from '../detect/sigma/parse-document.ts';
+import { compileRules } from '../detect/sigma/rule-set.ts';
+import type { StoreReader } from '../store/store.ts';
+import { type FolderContent, readRuleFolder } from './rule-folder.ts';
+import { type RuleTest, type TestQuery, testRules } from './rule-test.ts';
+
+/** What a text of one document holds, or why it can't be used. */
+export interface ParsedRule {
+  readonly document?: SigmaDocument;
+  /** Lines count from 1 in this text. */
+  readonly problems: readonly Problem[];
+}
+
+/** What became of documents that were compiled together, by their places. */
+export interface Compiled {
+  readonly refused: readonly (readonly [at: number, problems: readonly Problem[]])[];
+  /** Fields that a rule asks for and none of its records has: parts of it that never hold. */
+  readonly missing: readonly (readonly [at: number, fields: readonly string[]])[];
+  /** By `packCorrelations`. */
+  readonly correlations: Uint8Array;
+}
+
+/** What is done of rules in the analytics pool, since it takes longer than the front may be busy. */
+export function ruleTasks(reader: Pick<StoreReader, 'blocks'>) {
+  return {
+    readRuleFolder: (folder: string): FolderContent | undefined => readRuleFolder(folder),
+    parseRules: (texts: readonly string[]): ParsedRule[] => texts.map(parseOne),
+    compileRules: (documents: SharedArrayBuffer): Compiled => compileAll(unpackDocuments(documents)),
+    testRules: (query: TestQuery): RuleTest => testRules(reader, query),
+  };
+}
+
+export type RuleTasks = ReturnType<typeof ruleTasks>;
+
+function parseOne(text: string): ParsedRule {
+  const { documents, problems } = parseSigma(text);
+  const [document, ...others] = documents;
+  if (others.length > 0)
+    return { problems: [{ line: others[0]!.line, field: '', reason: 'begins another document' }] };
+  if (document === undefined || problems.length > 0) return { problems };
+  return { document, problems };
+}
+
+function compileAll(documents: readonly SigmaDocument[]): Compiled {
+  const places = new Map<SigmaDocument, number>(documents.map((document, at) => [document, at]));
+  const { rules, refused, correlations } = compileRules(documents);
+  return {
+    refused: refused.map(({ document, problems }) => [places.get(document)!, problems] as const),
+    missing: rules
+      .filter(({ missingFields }) => missingFields.length > 0)
+      .map(({ document, missingFields }) => [places.get(document)!, missingFields] as const),
+    correlations: packCorrelations(correlations),
+  };
+}

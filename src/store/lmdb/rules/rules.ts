@@ -1,0 +1,48 @@
+import { ServiceError } from '../../../errors.ts';
+import type { RulesChange, StoredRules } from '../../rule-row.ts';
+import type { Actor } from '../../store.ts';
+import type { Outbox } from '../outbox.ts';
+import type { Tables } from '../tables.ts';
+import type { Correlations } from './correlations.ts';
+
+type RuleTables = Pick<Tables, 'rules' | 'rulesState'>;
+
+/** The version of the rules that are kept; 0 where there are none yet. */
+export function rulesVersion({ rulesState }: RuleTables): number {
+  const bytes = rulesState.get('version');
+  return bytes === undefined ? 0 : bytes.readUIntBE(0, 6);
+}
+
+export function storedRules(tables: RuleTables): StoredRules {
+  const rules = Array.from(tables.rules.getRange(), ({ value }) => value);
+  return { version: rulesVersion(tables), rules, correlations: tables.rulesState.get('correlations') };
+}
+
+/**
+ * Plans one change of the rules: rows, correlations and the entry of the log commit together.
+ *
+ * @throws VERSION_MISMATCH where somebody else changed them before; UNAVAILABLE when the outbox has no room.
+ */
+export function planRules(
+  parts: { readonly tables: Tables; readonly outbox: Outbox; readonly rules: Correlations },
+  { version, put, remove, correlations, event }: RulesChange,
+  by: Actor,
+  nowMs: number,
+): () => void {
+  const { tables, outbox } = parts;
+  const kept = rulesVersion(tables);
+  if (version !== kept + 1)
+    throw new ServiceError('VERSION_MISMATCH', `the rules have version ${kept}, not ${version - 1}`, {
+      version: kept,
+    });
+  if (event !== undefined) outbox.requireRoom();
+  return () => {
+    for (const id of remove) tables.rules.removeSync(id);
+    for (const row of put) tables.rules.putSync(row.id, row);
+    const bytes = Buffer.alloc(6);
+    bytes.writeUIntBE(version, 0, 6);
+    tables.rulesState.putSync('version', bytes);
+    parts.rules.use(correlations);
+    if (event !== undefined) outbox.add(event, nowMs, by.call);
+  };
+}
