@@ -339,8 +339,8 @@ export const limits = {
    * and for the flush. What is left is counted in the next ones. */
   inventoryCountMs: 50,
   inventoryWriteMs: 75,
-  /** Stored events that wait to be counted. With more, each transaction counts until they are fewer, so that what brings
-   * them waits: 5 to 10 s of a flood of hosts that nobody knew. */
+  /** Stored events, and what sensors told beside them, that wait to be counted. With more, each transaction counts for up
+   * to 1.5 s, so that what brings them waits: 5 to 10 s of a flood of hosts that nobody knew. */
   maxUncountedEvents: 262_144,
   /** Hosts that were only seen again, whose rows are written at a time where more wait: 20 ms. So lists know of each of
    * 100,000 hosts that are seen all the time within a minute. */

@@ -98,6 +98,22 @@ test('a bug while writing undoes the group, and the neighbours are applied witho
   expect(forgotten()).toBe(1);
 });
 
+test('a bug while planning does the same: it may have left something half done', async () => {
+  const list = new List();
+  const { queue, forgotten } = queueOn(list);
+  const results = await Promise.allSettled([
+    queue.submit(1, list.put('a')),
+    queue.submit(1, () => {
+      list.written.push('half');
+      throw new TypeError('bug');
+    }),
+    queue.submit(1, list.put('b')),
+  ]);
+  expect(results[1]).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) });
+  expect(list.kept).toEqual(['a', 'b']);
+  expect(forgotten()).toBe(1);
+});
+
 test.for([
   ['the map is full', lmdbError(-30792), false],
   ['no space', lmdbError(28), false],

@@ -7,8 +7,9 @@ export interface Transactor {
 }
 
 /**
- * One call in two steps. The outer function reads and may refuse (throw); it MUST NOT write. The function it returns
- * writes and gives the result; it MUST NOT refuse. So a refused call leaves its neighbours' transaction untouched.
+ * One call in two steps. The outer function reads and may refuse (throw a ServiceError); it MUST NOT write. The function
+ * it returns writes and gives the result; it MUST NOT refuse. So a refused call leaves its neighbours' transaction
+ * untouched.
  */
 export type Plan<T> = () => () => T;
 
@@ -144,7 +145,7 @@ export class GroupCommit {
     for (const outcome of outcomes) outcome.settle();
   }
 
-  /** The transaction is undone. `broken` is the call whose writing threw; undefined when the commit itself did. */
+  /** The transaction is undone. `broken` is the call that threw what is no refusal; undefined when the commit itself did. */
   #failed(group: readonly Waiting[], broken: Waiting | undefined, error: unknown): void {
     if (outOfSpace(error, this.#diskFull)) {
       // One large call among small ones may be what doesn't fit.
@@ -167,6 +168,8 @@ function apply(call: Waiting): Outcome {
   try {
     write = call.plan();
   } catch (error) {
+    // Only a refusal is known to leave nothing half done, here or in memory.
+    if (!(error instanceof ServiceError)) throw error;
     return { call, settle: () => call.reject(error) };
   }
   const result = write();

@@ -47,7 +47,7 @@ import {
 } from './inventory/asset-change.ts';
 import { planMerge, planSplit } from './inventory/asset-merge.ts';
 import { Assets } from './inventory/assets.ts';
-import { Inventory } from './inventory/inventory.ts';
+import { Inventory, type Place } from './inventory/inventory.ts';
 import { OpenAlerts } from './inventory/open-alerts.ts';
 import { recordScan } from './inventory/scan-results.ts';
 import type { StoredNote } from './notes.ts';
@@ -93,6 +93,8 @@ const scannedRowBytes = 2048;
  */
 const mergeWhileBusyMs = 200;
 const mergeWhileIdleMs = 10;
+/** After a transaction was undone, what memory had counted is counted anew, unless another transaction comes before. */
+const afterUndoneMs = 5000;
 
 /** Opens siem.mdb for writing, and creates it. The caller holds the data folder: there is one writer. */
 export function openStore(options: StoreOptions): Store {
@@ -119,6 +121,8 @@ class LmdbStore implements Store {
   readonly #freeBytes: () => number;
   #mergeTimer: NodeJS.Timeout | undefined;
   #inventoryTimer: NodeJS.Timeout | undefined;
+  /** By performance.now(). */
+  #inventoryDueAt = 0;
   #fallTimer: NodeJS.Timeout | undefined;
   #copying: Promise<void> | undefined;
   #closing = false;
@@ -169,7 +173,7 @@ class LmdbStore implements Store {
       this.#rollups.assetWritten(before, after);
     };
     this.#inventory.services.onFirstSeen = (before, after) => this.#rollups.serviceFirstSeen(before, after);
-    this.#inventory.assets.onServicesMoved = () => this.#inventory.force();
+    this.#inventory.assets.onPartWritten = () => this.#inventory.force();
     this.#root.transactionSync(() => this.#openAlerts.complete());
     this.#catchUp();
     this.#queue = new GroupCommit(this.#root, {
@@ -288,11 +292,11 @@ class LmdbStore implements Store {
   }
 
   async recordScan(scanId: string, hosts: readonly ScannedHost[]): Promise<ScanRecorded> {
-    await this.#counted();
+    const place = await this.#counted();
     const rows = hosts.reduce((sum, { services }) => sum + 1 + services.length, 0);
     return this.#queue.submit(
       rows * scannedRowBytes,
-      () => () => recordScan(this.#inventory, this.#tables, scanId, hosts),
+      () => () => recordScan(this.#inventory, this.#tables, scanId, hosts, place),
     );
   }
 
@@ -358,11 +362,11 @@ class LmdbStore implements Store {
     return this.#queue.submit(smallChangeBytes, plan);
   }
 
-  /** A change of assets is planned on what all events say, and everything in memory is written with it. */
+  /** A change of assets is planned on what all events before it say, and everything in memory is written with it. */
   async #changeAssets<T>(plan: (parts: AssetParts) => () => T): Promise<T> {
-    await this.#counted();
+    const place = await this.#counted();
     return this.#change(() => {
-      this.#inventory.ready();
+      this.#inventory.readyTo(place);
       this.#inventory.assets.settleAll();
       this.#inventory.force();
       const { assets, services } = this.#inventory;
@@ -392,9 +396,10 @@ class LmdbStore implements Store {
     this.#alerts.reload();
     this.#inventory.forget();
     this.#correlations.forget();
+    if (!this.#closing) this.#goOnIn(afterUndoneMs);
   }
 
-  /** Counts the events that the inventory lacks. On a full disk it is done with the next batch that finds room. */
+  /** Counts the events that the inventory lacks. On a full disk it is done once something finds room. */
   #catchUp(): void {
     try {
       this.#rollups.complete(this.#events);
@@ -402,14 +407,19 @@ class LmdbStore implements Store {
     } catch (error) {
       if (!outOfSpace(error, () => this.#diskFull())) throw error;
       this.#inventory.forget();
+      this.#goOnIn(afterUndoneMs);
     }
   }
 
   /** Not all of the inventory was counted or written: a transaction that does more of it, unless another comes before. */
   #goOnIn(delayMs: number): void {
-    this.#inventoryTimer ??= setTimeout(() => {
+    const at = performance.now() + delayMs;
+    if (this.#inventoryTimer !== undefined && this.#inventoryDueAt <= at) return;
+    clearTimeout(this.#inventoryTimer);
+    this.#inventoryDueAt = at;
+    this.#inventoryTimer = setTimeout(() => {
       this.#inventoryTimer = undefined;
-      this.#inventoryStep(() => {});
+      this.#inventoryStep(() => this.#inventory.resume());
     }, delayMs).unref();
   }
 
@@ -429,19 +439,18 @@ class LmdbStore implements Store {
 
   #inventoryStep(step: () => void): void {
     const done = this.#queue.submit(smallChangeBytes, () => step);
-    // Undone for want of room, it is counted anew from the events with the next batch that finds some.
+    // Undone for want of room, it is counted anew from the events once something finds some.
     done.catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
     });
   }
 
   /** Resolves when what is stored now is counted, others being committed meanwhile. */
-  async #counted(): Promise<void> {
-    for (let left = this.#inventory.uncounted; left > 0 && this.#inventory.behind; ) {
-      const before = this.#inventory.uncounted;
-      await this.#queue.submit(smallChangeBytes, () => () => {});
-      left -= Math.max(1, before - this.#inventory.uncounted);
-    }
+  async #counted(): Promise<Place> {
+    const place = this.#inventory.stored;
+    while (!this.#inventory.hasReached(place))
+      await this.#queue.submit(smallChangeBytes, () => () => this.#inventory.resume());
+    return place;
   }
 
   #diskFull(): boolean {

@@ -89,3 +89,74 @@ test('what people change is planned on all events that were stored before', asyn
   await expect(taken).rejects.toMatchObject({ code: 'CONFLICT' });
   expect((await store.status()).assets).toBe(many);
 }, 120_000);
+
+test('what people change does not wait for what is stored after it', async () => {
+  const { store } = opened();
+  await store.commit(bodyOf(many));
+  let isChanged = false;
+  const change = store.createAsset({ name: 'mine', ip_addresses: ['10.250.0.1'] }, analyst).finally(() => {
+    isChanged = true;
+  });
+  // More comes all the time than is counted.
+  const body = 3000;
+  let commits = 0;
+  while (!isChanged && commits < 200) {
+    const from = many + commits++ * body;
+    await store.commit(batch(Array.from({ length: body }, (_, i) => ssh({ dst_ip: address(from + i) }))));
+  }
+  expect(isChanged).toBe(true);
+  expect((await change).asset.name).toBe('mine');
+}, 120_000);
+
+test('counting goes on after a transaction was undone, without another batch', async () => {
+  const { store, reader } = opened();
+  const sightings: Sighting[] = [
+    { kind: 'service', ip: address(many - 1), port: 22, transport: 'tcp', product: 'OpenSSH', at: start },
+  ];
+  const broken = { ...batch([]), blocks: [new ArrayBuffer(8)] };
+  const results = await Promise.allSettled([
+    store.commit(bodyOf(many, sightings)),
+    store.commit(broken),
+    store.commit(batch([ssh({ dst_ip: address(0), dst_port: 23 })])),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  await expect(store.commit(broken)).rejects.not.toHaveProperty('code');
+  await expect
+    .poll(() => reader.listServices({ terms: [], sort: 'ip', order: 'asc', page: 1, per_page: 1 }).total, {
+      timeout: 60_000,
+    })
+    .toBe(many + 1);
+  expect(counted(reader)).toEqual(countedOfEvents(reader));
+  const told = { ...everything, sort: 'ip', terms: [{ field: 'ip', values: [address(many - 1)] }] };
+  expect(resources<Service>(reader.listServices(told))).toMatchObject([
+    { attributes: { product: 'OpenSSH', connections: 1 } },
+  ]);
+}, 120_000);
+
+test('what sensors told of very many hosts is taken in little by little, too', async () => {
+  const { store } = opened();
+  const sightings = Array.from({ length: many }, (_, n): Sighting => {
+    return { kind: 'host', ip: address(n), at: start };
+  });
+  await store.commit({ ...batch([]), blocks: [], sightings });
+  expect((await store.status()).assets).toBeLessThan(many);
+  await expect.poll(async () => (await store.status()).assets, { timeout: 60_000 }).toBe(many);
+}, 120_000);
+
+test('a device that turns out to be a known host is gone at once, however much waits to be written', async () => {
+  const { store, reader } = opened();
+  const mac = '00:1b:63:01:02:03';
+  const ip = '10.240.0.1';
+  const ofMac = { ...everything, sort: 'ip', terms: [{ field: 'mac', values: [mac] }] };
+  await store.commit({ ...batch([ssh({ dst_ip: ip })]), sightings: [{ kind: 'host', mac, at: start }] });
+  expect(resources<Asset>(reader.listAssets(ofMac))).toMatchObject([{ attributes: { ip_addresses: [] } }]);
+  const others = Array.from({ length: many }, (_, n): Sighting => {
+    return { kind: 'host', ip: address(n), at: start + 2 };
+  });
+  await store.commit({
+    ...batch([]),
+    blocks: [],
+    sightings: [{ kind: 'host', ip, mac, at: start + 1 }, ...others],
+  });
+  expect(resources<Asset>(reader.listAssets(ofMac))).toMatchObject([{ attributes: { ip_addresses: [ip] } }]);
+}, 120_000);

@@ -43,9 +43,10 @@ export class Assets implements AssetsPart {
     this.bindings.onMoved = (ip) => openAlerts.addressMoved(ip);
   }
 
-  /** Told when services were moved, which writes them: the rest is to be written in this transaction, too. */
-  set onServicesMoved(moved: () => void) {
-    this.#gateways.onServicesMoved = moved;
+  /** Told when some of it was written while it was counted: the rest is to be written in this transaction, too. */
+  set onPartWritten(written: () => void) {
+    this.#gateways.onServicesMoved = written;
+    this.#seen.onHistoryMoved = written;
   }
 
   get dirty(): number {

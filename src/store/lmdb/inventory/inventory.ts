@@ -18,6 +18,12 @@ export interface FoldedTo {
   readonly next_seq: number;
 }
 
+/** A place in the order in which events, and what sensors told beside them, are counted. */
+export interface Place extends Readonly<Record<Table, number>> {
+  /** The newest of what was told before it, see `ToldLater`. */
+  readonly told: number;
+}
+
 interface InventoryOptions<A extends AssetsPart> {
   readonly tables: Tables;
   readonly events: LmdbEvents;
@@ -48,7 +54,7 @@ interface InventoryOptions<A extends AssetsPart> {
  * A batch of few events is counted in its own transaction. Of 60,000 hosts that nobody knew, which take seconds, each
  * transaction counts for limits.inventoryCountMs and writes for limits.inventoryWriteMs, so that no other waits longer.
  *
- * All but `catchUp` is called inside of write transactions, `checkpoint` at the end of each.
+ * What changes it is called inside of write transactions, but for `catchUp`; `checkpoint` at the end of each.
  */
 export class Inventory<A extends AssetsPart> {
   readonly services: Services;
@@ -65,6 +71,8 @@ export class Inventory<A extends AssetsPart> {
   /** What the last write took, without the flush. */
   #writingMs = 0;
   readonly #told: ToldLater;
+  /** Both tables are counted up to here before either goes on: neither waits for ever while the other grows. */
+  #round: Readonly<Record<Table, number>> | undefined;
   readonly #pace = new Pace();
   /** When this transaction has counted for long enough, by performance.now(); undefined before it counts. */
   #countUntil: number | undefined;
@@ -123,9 +131,8 @@ export class Inventory<A extends AssetsPart> {
     this.#opened = undefined;
   }
 
-  /** Takes in what a scan found at ports of home addresses; the assets are told of the hosts before. */
+  /** Takes in what a scan found at ports of home addresses; the assets are told of the hosts before, after `readyTo`. */
   scanned(found: readonly Scanned[]): void {
-    this.#ready();
     for (const one of found) {
       const assetId = this.assets.assetAt(one.ip, one.at);
       if (assetId !== undefined) this.services.scanned(assetId, one);
@@ -133,12 +140,32 @@ export class Inventory<A extends AssetsPart> {
     this.force();
   }
 
+  /** All that is stored now. */
+  get stored(): Place {
+    return { ...this.#newest(), told: this.#told.newest };
+  }
+
+  /** Whether all up to a place is counted. */
+  hasReached(place: Place): boolean {
+    const counted = (table: Table) => this.#position?.[table] ?? this.#written(table);
+    return eventTables.every((table) => counted(table) >= place[table]) && !this.#told.waitsFor(place.told);
+  }
+
   /**
-   * Brings memory up to all that is stored: before people's changes are planned, which go by what is known. Who can
-   * waits until not much is `behind`.
+   * Brings memory up to a place, however long it takes: before people's changes are planned, which go by what is known.
+   * Who asks waits until it `hasReached` the place, so that nothing is left to do but after an undone transaction.
    */
-  ready(): void {
-    this.#ready();
+  readyTo(place: Place): void {
+    this.#position ??= this.#recall();
+    while (!this.hasReached(place)) if (!this.#countSome([])) this.#again();
+  }
+
+  /**
+   * Goes on with what is stored and not counted, after `forget`. Not every transaction does: on a disk that has no room
+   * for the inventory, it would be undone for it.
+   */
+  resume(): void {
+    if (this.#position === undefined && this.#lacks()) this.#position = this.#recall();
   }
 
   /** Everything is written at the end of this transaction: something changed that isn't in the events. */
@@ -170,18 +197,16 @@ export class Inventory<A extends AssetsPart> {
    * @returns milliseconds after which the next is due; undefined when all is counted and written
    */
   checkpoint(): number | undefined {
-    const isCounted = this.#position === undefined || this.#countSome([]);
-    if (!isCounted) this.#hurry();
+    let isCounted = this.#position === undefined || this.#countSome([]);
+    if (!isCounted) isCounted = this.#hurry();
     this.#endCounting();
     const { dirty } = this;
-    const dueMs =
-      this.#writtenAt + Math.max(limits.inventoryPauseMs, 4 * this.#writingMs) - performance.now();
     const isLittle = isCounted && dirty <= limits.inventoryRowsPerCommit;
     const isChanged = dirty > 0 || this.#moved || this.#forced || this.#told.isUnkept;
-    if (isChanged && (this.#forced || isLittle || dueMs <= 0 || this.#isFull())) this.write();
+    if (isChanged && (this.#forced || isLittle || this.#dueMs() <= 0 || this.#isFull())) this.write();
     this.#told.keep();
     if (!isCounted) return 0;
-    return this.dirty > 0 ? Math.max(1, dueMs) : undefined;
+    return this.dirty > 0 ? Math.max(1, this.#dueMs()) : undefined;
   }
 
   write(): void {
@@ -205,6 +230,7 @@ export class Inventory<A extends AssetsPart> {
     this.#seen.forget();
     this.#told.forget();
     this.#position = undefined;
+    this.#round = undefined;
     this.#endCounting();
     this.#opened = undefined;
     this.#moved = false;
@@ -230,26 +256,42 @@ export class Inventory<A extends AssetsPart> {
     return [this.assets, this.services, ...this.#folds];
   }
 
-  /** Memory is brought up to all that is stored, however long it takes. */
-  #ready(): void {
-    this.#position ??= this.#recall();
-    try {
-      while (!this.#countSome([])) this.#again();
-    } catch (error) {
-      // Half of it must not stay, where only the call that asked is refused.
-      this.forget();
-      throw error;
-    }
+  /** The first sequence of each table that no event has. */
+  #newest(): Record<Table, number> {
+    return { network: this.#events.next('network'), dns: this.#events.next('dns') };
   }
 
-  /** Events came more quickly than they are counted for so long that who brings more waits. */
-  #hurry(): void {
-    if (this.uncounted <= limits.maxUncountedEvents) return;
+  /** Whether something that is stored is not in the inventory as it is written. */
+  #lacks(): boolean {
+    if (this.#told.count > 0) return true;
+    return eventTables.some((table) => this.#written(table) < this.#events.next(table));
+  }
+
+  #written(table: Table): number {
+    return this.#tables.inventoryState.get(table)?.next_seq ?? 1;
+  }
+
+  /** When the next write is due, where there is little to write. */
+  #dueMs(): number {
+    return this.#writtenAt + Math.max(limits.inventoryPauseMs, 4 * this.#writingMs) - performance.now();
+  }
+
+  /**
+   * Events came more quickly than they are counted for so long that who brings more waits.
+   *
+   * @returns true when nothing is left
+   */
+  #hurry(): boolean {
+    const isMuch = () => this.uncounted + this.#told.sightings > limits.maxUncountedEvents;
+    if (!isMuch()) return false;
     this.#hurried++;
-    while (this.uncounted > limits.maxUncountedEvents) {
+    const until = performance.now() + hurryMs;
+    let isCounted = false;
+    while (!isCounted && isMuch() && performance.now() < until) {
       this.#again();
-      this.#countSome([]);
+      isCounted = this.#countSome([]);
     }
+    return isCounted;
   }
 
   /** There is time again, and room in memory. */
@@ -281,19 +323,40 @@ export class Inventory<A extends AssetsPart> {
       if (!this.#countTold(told, blocks)) return false;
       this.#told.shift();
     }
-    const all = Number.POSITIVE_INFINITY;
-    return this.#countTo('network', all, blocks) && this.#countTo('dns', all, blocks);
+    do {
+      // Names come last: a round has both tables as they are at one time.
+      this.#round ??= this.#newest();
+      const { network, dns } = this.#round;
+      if (!this.#countTo('network', network, blocks) || !this.#countTo('dns', dns, blocks)) return false;
+      this.#round = undefined;
+    } while (this.uncounted > 0);
+    return true;
   }
 
   #countTold({ network, dns, hosts, services, names }: Told, blocks: readonly CommittedBlock[]): boolean {
     if (!this.#countTo('network', network[0], blocks) || !this.#countTo('dns', dns[0], blocks)) return false;
     if (!this.#countTo('network', network[1], blocks, hosts)) return false;
-    for (const host of hosts.splice(0)) this.#seen.sight(host);
-    for (const service of services.splice(0)) this.#seen.sight(service);
-    if (!this.#countTo('dns', dns[1], blocks)) return false;
-    for (const name of names.splice(0)) this.#seen.sight(name);
+    if (!this.#sight(hosts) || !this.#sight(services)) return false;
+    return this.#countTo('dns', dns[1], blocks) && this.#sight(names);
+  }
+
+  /** @param sightings - those that were taken in are removed from it */
+  #sight(sightings: Sighting[]): boolean {
+    let taken = 0;
+    while (taken < sightings.length) {
+      if (taken % sightingsPerLook === 0 && this.#isOver(this.#countUntil! - performance.now())) break;
+      this.#seen.sight(sightings[taken++]!);
+      this.#countedRows++;
+    }
+    sightings.splice(0, taken);
     this.#moved = true;
-    return true;
+    return sightings.length === 0;
+  }
+
+  /** Whether this transaction counts no more. What changes little is always counted with its own transaction. */
+  #isOver(leftMs: number): boolean {
+    const isMuch = this.dirty > limits.inventoryRowsPerCommit || this.#countedRows > limits.maxBlockRows;
+    return (leftMs <= 0 && isMuch) || this.#isFull();
   }
 
   /** @param hosts - by time; those up to the last host of the events are taken in with them, and from this list */
@@ -308,9 +371,7 @@ export class Inventory<A extends AssetsPart> {
       }
       const began = performance.now();
       const leftMs = this.#countUntil! - began;
-      // What changes little is always counted with its own transaction.
-      const isMuch = this.dirty > limits.inventoryRowsPerCommit || this.#countedRows > limits.maxBlockRows;
-      if ((leftMs <= 0 && isMuch) || this.#isFull()) return false;
+      if (this.#isOver(leftMs)) return false;
       const { block, first, end } = next;
       const rows = this.#pace.rows(block, first, end, leftMs);
       this.#fold(block, first, first + rows, hosts);
@@ -342,8 +403,7 @@ export class Inventory<A extends AssetsPart> {
 
   /** The committed position, with the connections that were reported before it. */
   #recall(): Record<Table, number> {
-    const positionOf = (table: Table) => this.#tables.inventoryState.get(table)?.next_seq ?? 1;
-    const position = { network: positionOf('network'), dns: positionOf('dns') };
+    const position = { network: this.#written('network'), dns: this.#written('dns') };
     this.#seen.recall(this.#events, position.network);
     return position;
   }
@@ -358,3 +418,9 @@ export class Inventory<A extends AssetsPart> {
 
 /** What one transaction of `catchUp` counts for. */
 const catchUpMs = 250;
+
+/** What one transaction counts for at most, where too much waits. */
+const hurryMs = 1500;
+
+/** Sightings between two looks at the time. */
+const sightingsPerLook = 64;

@@ -3,6 +3,8 @@ import { limits } from '../../../limits.ts';
 
 /** Fewer rows are not worth a pass of their own, nor a write of their own. */
 const fewest = 1024;
+/** What is dirty without being much, and what a write leaves of hosts that were seen again. */
+const fewestWritable = limits.inventoryRowsPerCommit + 2 * limits.settledHostsPerWrite + 1;
 /** Before anything was measured, and for no less: what comes next may be other than what came before. */
 const usuallyMs = { perValue: 0.025, perWrittenRow: 0.005 } as const;
 
@@ -30,7 +32,7 @@ export class Pace {
   /** Rows that can be written in the time that a transaction has for it. */
   get writableRows(): number {
     const rows = Math.floor(limits.inventoryWriteMs / this.#perWrittenRow);
-    return Math.max(limits.inventoryRowsPerCommit + 1, Math.min(rows, limits.maxUnwrittenInventoryRows));
+    return Math.max(fewestWritable, Math.min(rows, limits.maxUnwrittenInventoryRows));
   }
 
   wrote(rows: number, tookMs: number): void {

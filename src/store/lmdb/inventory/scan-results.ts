@@ -1,22 +1,25 @@
 import type { ScannedHost, ScanRecorded } from '../../store.ts';
 import type { Tables } from '../tables.ts';
 import type { Assets } from './assets.ts';
-import type { Inventory } from './inventory.ts';
+import type { Inventory, Place } from './inventory.ts';
 import { rangeOf } from './known-service.ts';
 import type { Scanned } from './services.ts';
 
 /**
  * Takes what a scan saw into the inventory, within a write transaction: hosts first, so that services have an asset.
  * Hosts and services beyond the limits of the inventory are left out; it counts them.
+ *
+ * @param place - what was stored up to here is counted before
  */
 export function recordScan(
   inventory: Inventory<Assets>,
   tables: Tables,
   scanId: string,
   hosts: readonly ScannedHost[],
+  place: Place,
 ): ScanRecorded {
   const { assets, services } = inventory;
-  inventory.ready();
+  inventory.readyTo(place);
   // Which ports of an asset are known is read from the table.
   services.write();
   const created = new Set<string>();

@@ -12,6 +12,8 @@ import { type KnownAssets, passive, type Source } from './known-assets.ts';
 
 /** Which asset was seen, by `src/inventory/identity.ts`, and what that changes of whose the address is. */
 export class SeenHosts {
+  /** Told when history was moved, which writes it: the rest is to be written in this transaction, too. */
+  onHistoryMoved: () => void = () => {};
   readonly #known: KnownAssets;
   readonly #addresses: AssetAddresses;
   readonly #gateways: Gateways;
@@ -174,5 +176,6 @@ export class SeenHosts {
     this.#known.rows.remove(device.id);
     this.#known.tables.assetMerges.putSync(device.id, asset.id);
     this.#known.note(asset, at, { action: 'merged', by: network, other_asset_id: device.id });
+    this.onHistoryMoved();
   }
 }

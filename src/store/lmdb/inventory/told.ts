@@ -49,6 +49,24 @@ export class ToldLater {
     return this.#waiting.length;
   }
 
+  /** The key of the newest batch that was kept: they grow. Less than any of them when there was none. */
+  get newest(): number {
+    return this.#next - 1;
+  }
+
+  /** Whether a batch waits that has this key or is older. */
+  waitsFor(key: number): boolean {
+    const first = this.#waiting[0];
+    return first?.key !== undefined && first.key <= key;
+  }
+
+  /** Sightings that wait, and at least one for each batch. */
+  get sightings(): number {
+    return this.#waiting.reduce((sum, { told: { hosts, services, names } }) => {
+      return sum + Math.max(1, hosts.length + services.length + names.length);
+    }, 0);
+  }
+
   get first(): Told | undefined {
     return this.#waiting[0]?.told;
   }
@@ -91,7 +109,7 @@ export class ToldLater {
     this.#waiting = Array.from(this.#table.getRange(), ({ key, value: row }) => {
       return { row, told: opened(row), key };
     });
-    this.#next = (this.#waiting.at(-1)?.key ?? -1) + 1;
+    this.#next = Math.max(this.#next, (this.#waiting.at(-1)?.key ?? -1) + 1);
   }
 }
 
