@@ -39,9 +39,12 @@ describe.skipIf(!existsSync(samples))('the samples of the specification', () => 
   };
   const read = (file: string) => readFileSync(join(samples, file), 'utf8');
 
-  it.each(readdirSync(samples))('%s is read as it says', (file) => {
-    const document = parse(read(file));
-    const name = file.replace('.yml', '');
+  it('are all there', () => {
+    expect(readdirSync(samples).sort()).toEqual(Object.keys(expected).map((name) => `${name}.yml`));
+  });
+
+  it.each(Object.keys(expected))('%s is read as it says', (name) => {
+    const document = parse(read(`${name}.yml`));
     const type = name.replace('_ecs', '');
     expect(parsed(document.correlation)).toMatchObject({ type, generate: false, ...expected[name] });
   });
