@@ -51,11 +51,18 @@ export function rangesOf(set: CharSet): [number, number][] {
 /** With every unit that is the same but for its case. */
 export function withoutCase(set: CharSet): CharSet {
   const more: [number, number][] = [];
-  for (const group of caseGroups())
-    if (group.some((unit) => has(set, unit)))
-      more.push(...group.map((unit): [number, number] => [unit, unit]));
+  const { groupOf, all } = caseGroups();
+  const size = rangesOf(set).reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  const add = (group: readonly number[]) => more.push(...group.map((unit): [number, number] => [unit, unit]));
+  if (size <= fewUnits)
+    for (const [first, last] of rangesOf(set))
+      for (let unit = first; unit <= last; unit++) add(groupOf.get(unit) ?? []);
+  else for (const group of all) if (group.some((unit) => has(set, unit))) add(group);
   return charSet([...rangesOf(set), ...more]);
 }
+
+/** Of so many each is looked up; of more, all groups are gone through. */
+const fewUnits = 64;
 
 /** The one character that all of the set become when case is folded, or undefined. */
 export function foldedUnit(set: CharSet): string | undefined {
@@ -73,10 +80,15 @@ export function foldedUnit(set: CharSet): string | undefined {
   return folded;
 }
 
-let groups: readonly (readonly number[])[] | undefined;
+interface CaseGroups {
+  readonly all: readonly (readonly number[])[];
+  readonly groupOf: ReadonlyMap<number, readonly number[]>;
+}
+
+let groups: CaseGroups | undefined;
 
 /** Units that fold to the same: found once, in 10 ms, when the first rule asks for it. */
-function caseGroups(): readonly (readonly number[])[] {
+function caseGroups(): CaseGroups {
   if (groups !== undefined) return groups;
   const byFold = new Map<string, number[]>();
   for (let unit = 0; unit <= lastUnit; unit++) {
@@ -87,6 +99,7 @@ function caseGroups(): readonly (readonly number[])[] {
     if (group === undefined) byFold.set(folded, [unit]);
     else group.push(unit);
   }
-  groups = [...byFold.values()].filter(({ length }) => length > 1);
+  const all = [...byFold.values()].filter(({ length }) => length > 1);
+  groups = { all, groupOf: new Map(all.flatMap((group) => group.map((unit) => [unit, group]))) };
   return groups;
 }
