@@ -38,7 +38,7 @@ export function openDatabase(
     path,
     noSubdir: true,
     mapSize,
-    maxDbs: options.maxDbs ?? 64,
+    maxDbs: options.maxDbs ?? 96,
     readOnly: options.readOnly ?? false,
     overlappingSync: false,
     cache: false,

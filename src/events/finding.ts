@@ -3,6 +3,10 @@ import type { Severity } from '../contract/vocabulary.ts';
 export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel', 'manual'] as const;
 export type RuleSource = (typeof ruleSources)[number];
 
+/** Figures and names, each under what it is called. */
+export type Evidence = Readonly<Record<string, EvidenceValue>>;
+export type EvidenceValue = number | string | boolean | readonly (number | string)[];
+
 /**
  * What a detector saw in one event: the raw material of alerts. Findings of one rule, source and destination
  * address that recur become one alert. Plain data: it crosses threads by structured clone.
@@ -28,6 +32,8 @@ export interface Finding {
   readonly domain?: string;
   readonly tags?: readonly string[];
   readonly mitre?: { readonly tactics: readonly string[]; readonly techniques: readonly string[] };
+  /** What the detector saw, by name: the figures that it judged by. */
+  readonly evidence?: Evidence;
   /** The event that shows it: the n-th block of the batch and its row; absent when no event was stored. */
   readonly event?: { readonly block: number; readonly row: number };
 }

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { alertStatuses, priorities, ruleSources, verdicts } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import {
@@ -19,6 +20,16 @@ import {
 
 const verdict = (description: string) => oneOf(verdicts, { description });
 const tags = list(text('A tag.', { minLength: 1, maxLength: 100 }), 'Free labels.', { maxItems: 100 });
+
+type Figure = number | string;
+const evidence = Type.Unsafe<Readonly<Record<string, Figure | boolean | readonly Figure[]>>>({
+  type: 'object',
+  additionalProperties: {
+    type: ['number', 'string', 'boolean', 'array'],
+    items: { type: ['number', 'string'] },
+  },
+  description: 'What the detector saw, by name, as of the latest occurrence.',
+});
 
 export const Alert = shape('Alert', {
   title: text('What happened, in a line.'),
@@ -50,6 +61,7 @@ export const Alert = shape('Alert', {
       'Classification by MITRE ATT&CK.',
     ),
   ),
+  evidence: optional(evidence),
   count: ordinal('Occurrences so far.'),
   first_seen: timestamp('First occurrence, in event time.'),
   last_seen: timestamp('Last occurrence, in event time.'),

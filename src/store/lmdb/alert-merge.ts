@@ -173,6 +173,7 @@ export class AlertMerge {
     }
     if (finding.confidence !== undefined && finding.confidence > (alert.confidence ?? -1))
       alert.confidence = finding.confidence;
+    if (finding.evidence !== undefined && at >= alert.last_seen) alert.evidence = finding.evidence;
     const graver = rank(finding.severity) > rank(draft.found);
     if (graver) draft.found = finding.severity;
     const raises = graver && rank(finding.severity) > rank(alert.severity);
