@@ -53,7 +53,13 @@ export async function run(seconds = 15): Promise<BenchRow[]> {
 }
 
 /** Posts the bodies round and round, `concurrency` at a time, and counts what was acknowledged. */
-async function load(url: string, token: string, bodies: readonly Buffer[], gzip: boolean, seconds: number) {
+export async function load(
+  url: string,
+  token: string,
+  bodies: readonly Buffer[],
+  gzip: boolean,
+  seconds: number,
+) {
   const start = performance.now();
   let accepted = 0;
   let next = 0;

@@ -48,3 +48,51 @@ type Search = Readonly<Record<string, unknown>>;
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789-';
 const zones = ['com', 'net', 'org', 'info', 'top', 'xyz', 'ru', 'duckdns.org', 'ddns.net', 'io'];
+
+/** Seeded DNS lines as Zeek writes them: few hosts of many domains, some answers each. */
+export function dnsLines(count: number): string[] {
+  const random = mulberry32(7);
+  const below = (n: number) => Math.floor(random() * n);
+  return Array.from({ length: count }, (_, at) =>
+    JSON.stringify({
+      ts: 1_767_225_600 + at / 100,
+      uid: `C${at.toString(36)}`,
+      'id.orig_h': `10.0.${below(4)}.${below(250)}`,
+      'id.orig_p': 1024 + below(60_000),
+      'id.resp_h': '10.0.0.1',
+      'id.resp_p': 53,
+      proto: 'udp',
+      trans_id: below(65_536),
+      query: `${hosts[below(hosts.length)]}.${below(3000).toString(36)}-cdn.Example${below(900)}.${['com', 'net', 'org'][below(3)]}`,
+      qclass_name: 'C_INTERNET',
+      qtype: 1,
+      qtype_name: below(20) === 0 ? 'TXT' : 'A',
+      rcode: 0,
+      rcode_name: 'NOERROR',
+      AA: false,
+      TC: false,
+      RD: true,
+      RA: true,
+      Z: 0,
+      answers: Array.from(
+        { length: 1 + below(3) },
+        () => `${93 + below(60)}.${below(256)}.${below(256)}.${below(256)}`,
+      ),
+      TTLs: [60, 60, 60],
+      rejected: false,
+    }),
+  );
+}
+
+const hosts = [
+  'www',
+  'api',
+  'mail',
+  'static',
+  'img',
+  'login',
+  'cdn-7',
+  'telemetry',
+  'update',
+  'edge-star-mini',
+];

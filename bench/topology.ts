@@ -110,6 +110,7 @@ async function manyEdges(edges: number): Promise<BenchRow[]> {
     transport: 'tcp',
     app: 'ssl',
     connections: 1,
+    isFirst: true,
     bytes: 1000,
     first: Date.UTC(2026, 0, 1),
     last: 0,

@@ -55,8 +55,47 @@ export const limits = {
   maxIdempotencyKeyBytes: 255,
   /** Events kept as the sample of one alert. */
   maxAlertEventIds: 20,
-  /** New alerts of one rule within one deduplication window; past it they become one alert that says so. */
-  maxAlertsPerRuleWindow: 1000,
+  /** New alerts of one rule within one deduplication window; past it they become one alert that says so. More of one
+   * rule in an hour than anyone looks at one by one. */
+  maxAlertsPerRuleWindow: 50,
+  /** … of those that are grave and concern a home network: so many within five minutes. An outbreak shows each host, and
+   * what is quicker than that is no work for a person. */
+  maxGraveAlertsPerBurst: 50,
+  /** … of one home host with others: past it the others become one alert about this host. */
+  maxAlertsPerHostWindow: 20,
+  /** … of home hosts whose asset is of high or critical criticality, however many others of the rule there are. */
+  maxCriticalHostsPerRuleWindow: 100,
+  /** Addresses that such an alert names, of each end. */
+  maxFoldedNames: 20,
+  /** Hashes of addresses that it keeps of each end before it estimates how many there were: 1 kB. Then it is 4 kB. */
+  maxFoldedHashes: 256,
+  /** Silences, ended ones that nobody removed included. A person oversees fewer; after each change of one, all are made
+   * ready anew for findings. */
+  maxSilences: 1000,
+  /** Values of one attribute of a silence: 100 kB of all. */
+  maxSilenceValues: 100,
+  /** How far ahead a silence may end: what is forgotten comes back within a quarter. */
+  maxSilenceMs: 90 * 24 * 3600 * 1000,
+  /** Records in the history of one alert; of those that no person made, the oldest go first. 150 bytes each. */
+  maxAlertHistory: 500,
+  /** Alerts that one change may name: more than a list page shows … */
+  maxBulkIds: 1000,
+  /** … and that a filter may match: an analyst's worst day. At about a millisecond each, they take ten seconds. */
+  maxBulkAlerts: 10_000,
+  /** Alerts that such a change has under way in the store: one transaction of 10 to 50 ms, for which ingest waits. */
+  bulkAlertsAtOnce: 50,
+  /** Such changes in work, of all callers: each keeps one transaction waiting. */
+  maxBulkChanges: 4,
+  /** Exports in work. Each holds a connection and one page. */
+  maxExports: 8,
+  /** Bytes of one page of an export, give or take a line … */
+  exportPageBytes: 256 * 2 ** 10,
+  /** … and alerts looked at for it: a thread of the pool is held for 0.2 s at most, and the client hears of it. */
+  exportPageAlerts: 20_000,
+  /** How often a page of an export is tried again, a second apart, while the threads are overloaded or being replaced. */
+  maxExportRetries: 5,
+  /** Groups of alerts that are told apart: one query takes 20 MB for as many. */
+  maxAlertGroups: 50_000,
   /** Notes on one alert: more is a machine talking to itself. */
   maxNotesPerAlert: 10_000,
   /** Canonical bytes of a log entry: C2SP entry bundles hold 65,535. */
@@ -176,6 +215,30 @@ export const limits = {
   /** Those in work at once, apart from the bodies of callers who are known: the largest, of every such request that may
    * be in work, so that one address, which has half of these at most, cannot use it up. */
   maxPublicJsonInFlightBytes: 16 * 2 ** 20,
+  /** A list of known-bad addresses and domains with all that it names, as it is sent and inflated: 500,000 names in plain
+   * lines have 10 MB; of STIX, 600 bytes each, there are 50,000. A thread of the pool that reads it takes ten times that. */
+  maxIntelBodyBytes: 32 * 2 ** 20,
+  /** Those received or in work at once: two of the largest. */
+  maxIntelInFlightBytes: 64 * 2 ** 20,
+  /** Lists of known-bad addresses and domains. Each address and name that a block of events has is looked up in all of
+   * them: 0.2 µs a list. */
+  maxIntelLists: 100,
+  /** Indicators of one list: the longest public ones have 300,000 … */
+  maxIntelIndicatorsPerList: 500_000,
+  /** … and of all lists, which are in memory: 51 MB of names of 28 characters, 25 MB of IPv4 addresses. */
+  maxIntelIndicators: 1_000_000,
+  /** Rejected indicators of a list that are told, the first. */
+  maxIntelRejected: 100,
+  /** Characters of them that are shown, and of what a list calls an indicator. */
+  maxIntelTextLength: 200,
+  /** Different names or kinds that one list gives its indicators, kept to be shown; of others it is not said. */
+  maxIntelLabels: 4096,
+  /** Different moments at which indicators of one list end that are kept apart; more are put together by the hour, the
+   * day, the month. */
+  maxIntelEnds: 4096,
+  /** IPv4 blocks wider than this name half the Internet, and IPv6 ones more than any registry gives to one. */
+  minIntelPrefixIpv4: 8,
+  minIntelPrefixIpv6: 16,
   /** Requests not answered yet. Each costs about 2 kB besides its body; more would only wait for each other. */
   maxRequestsInFlight: 4096,
   /** Those of one principal: a quarter, so that three others find room beside one that floods. */
@@ -462,6 +525,29 @@ export const limits = {
   /** The file of settings: every list at its thousand items of usual length. YAML takes 0.1 s of the front to parse it,
    * and two of the worst kind. */
   maxConfigFileBytes: 128 * 2 ** 10,
+  /** Keys (hosts, pairs, names) that a behaviour detector keeps at most; each has a bound of its own below it. */
+  maxDetectorKeys: 200_000,
+  /** Events older than the window of the host or pair that they are of: behaviour detectors count them no more. A number
+   * of windows. */
+  maxBehaviourDelay: 1,
+  /** Events after which what a behaviour detector remembers is written: telling them again at a start takes 0.5 s … */
+  eventsPerDetectorState: 250_000,
+  /** … and with much to remember later, so that writing takes little of the time. */
+  maxUnkeptDetectorEvents: 1_000_000,
+  /** Rules and addresses whose verdicts triage remembers: what analysts judge in many years, 100 bytes each. Past it the
+   * sixteenth goes that was judged longest ago, which takes 0.1 s. */
+  maxTriageTallies: 50_000,
+  /** Alerts that wait to be put to the triage endpoint, the newest of each: what it answers in some minutes. Past it they
+   * keep the verdict of the local model. */
+  maxTriageQueue: 256,
+  /** Alerts of which it is remembered that they were to be put to it: of others that change, it is asked again. */
+  maxTriageSeen: 4096,
+  /** Questions to the triage endpoint under way. */
+  maxTriageInFlight: 4,
+  /** An answer of the triage endpoint, with what it tells about itself: a verdict and six reasons have 2 kB. */
+  maxTriageAnswerBytes: 64 * 2 ** 10,
+  /** The pause after a failure of the triage endpoint doubles up to this. */
+  maxTriagePauseMs: 5 * 60_000,
   /** How long minutes are kept of what the dashboard shows: an hour, the hour before it, and one that begins. */
   rollupMinutesMs: 3 * 3600 * 1000,
   /** … and hours and days: thirty days and the thirty before, and the days that these begin in. 20 kB each, those of a

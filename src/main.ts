@@ -5,6 +5,7 @@
  * a new folder from one that lost its log; then the store, the pools, the front. Stop, in reverse: the front answers
  * what it accepted, the outbox is drained, the databases are closed.
  */
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,6 +29,7 @@ import { takeDataFolder } from './data-folder.ts';
 import { findNmap } from './discovery/find-nmap.ts';
 import { ScannerThreads } from './discovery/scanner-thread.ts';
 import { Scans } from './discovery/scans.ts';
+import { compileHome } from './events/home-networks.ts';
 import { AuditLog } from './http/audit-log.ts';
 import { Connections } from './http/connections.ts';
 import { LiveFeeds } from './http/live/feeds.ts';
@@ -39,6 +41,7 @@ import { endpoints } from './http/routes/index.ts';
 import { startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import { TopologyGate } from './http/topology-gate.ts';
+import { Turns } from './http/turns.ts';
 import type { Ledger, LedgerStatus } from './ledger/ledger.ts';
 import { ledgerCounters, ledgerMethods } from './ledger/methods.ts';
 import { OutboxPump } from './ledger/outbox-pump.ts';
@@ -50,6 +53,8 @@ import { createCounters } from './rpc/counters.ts';
 import { createPool, type Pool } from './rpc/pool.ts';
 import { type Supervised, supervise } from './rpc/supervise.ts';
 import { DetectionRules, type RulesParts } from './rules/detection-rules.ts';
+import { IntelLists } from './rules/intel/intel-lists.ts';
+import type { IntelTasks } from './rules/intel/tasks.ts';
 import type { RuleTasks } from './rules/tasks.ts';
 import { compileAlertFilter } from './store/lists/alerts.ts';
 import { listKeys } from './store/lists/keys.ts';
@@ -57,6 +62,7 @@ import { compileScanFilter } from './store/lists/scans.ts';
 import { openReader } from './store/lmdb/reader.ts';
 import { storeMethods } from './store/methods.ts';
 import type { AlertUpdate, Store, StoreReader } from './store/store.ts';
+import { SecondOpinion } from './triage-endpoint/second-opinion.ts';
 import { uuid7 } from './uuid.ts';
 import { productVersion } from './version.ts';
 import { Cosigner } from './witness/cosigner.ts';
@@ -161,8 +167,17 @@ async function open(start: Start): Promise<void> {
     observer: metrics,
     logError,
   });
-  const live = new LiveFeeds(hub, reader);
-  opened.every('topology', topologyEveryMs, () => live.topology());
+  const opinions = openSecondOpinion(start, {
+    store: store.api,
+    reader,
+    metrics,
+    publish: (update) => live.alerts([update]),
+  });
+  const live = new LiveFeeds(hub, reader, (updates) => opinions?.saw(updates));
+  opened.every('changes by the store itself', ownChangesEveryMs, () => {
+    live.topology();
+    if (live.raised()) pump.poke();
+  });
   const accessPolicy = await openAccessPolicy({
     dataDir,
     file: config['policy.file'],
@@ -197,6 +212,14 @@ async function open(start: Start): Promise<void> {
     onChange: () => pump.poke(),
   });
   reloads.add(() => reloadRules(rules, log));
+  const intel = new IntelLists({
+    reader,
+    writer: store.api,
+    tasks: analytics,
+    home: config['network.home'],
+    now: Date.now,
+    onChange: () => pump.poke(),
+  });
   const backups = openBackups(start, store.api, ledger.api);
   if (found.health.state === 'ok') void backups.recover();
   const cosigner = await openCosigner(start, ledger.api, found);
@@ -222,8 +245,11 @@ async function open(start: Start): Promise<void> {
     backups,
     scans,
     rules,
+    intel,
     ingest: (input) => ingest.run('ingest', { ...input, rules: rules.inEffect }),
     queries: analytics,
+    exports: new Turns('maxExports', limitReached),
+    bulkChanges: new Turns('maxBulkChanges', limitReached),
     topology: new TopologyGate({ queries: analytics, head: () => reader.head('topology'), limitReached }),
     listKeys: async (query) => listKeys(await ledger.api.keyRecords(), query),
     publish: (committed) => live.batch(committed),
@@ -332,6 +358,7 @@ async function startStore(start: Start): Promise<Supervised<Store>> {
       dataDir: config.data_dir,
       alertWindowMs: config['alerts.window_ms'],
       home: config['network.home'],
+      detectorsOff: config['detection.detectors_off'],
     },
     maxYoungGenerationMb: 8,
     ...lossOf('store', start),
@@ -364,8 +391,8 @@ function startIngest({ config, log, opened }: Start): Pool<IngestTasks> {
   return ingest;
 }
 
-function startAnalytics({ config, log, opened }: Start): Pool<Queries & RuleTasks> {
-  const analytics = createPool<Queries & RuleTasks>({
+function startAnalytics({ config, log, opened }: Start): Pool<Queries & RuleTasks & IntelTasks> {
+  const analytics = createPool<Queries & RuleTasks & IntelTasks>({
     name: 'analytics',
     url: workerUrl('analytics'),
     threads: config['threads.analytics'],
@@ -424,8 +451,8 @@ async function openAuth(
   return { auth, takeTokenKeys };
 }
 
-/** How often changes of the graph are looked for that came after a commit or without one. */
-const topologyEveryMs = 1000;
+/** How often changes of the graph and of alerts are looked for that came after a commit or without one. */
+const ownChangesEveryMs = 1000;
 
 /** SIGHUP reads the file of the access policy anew. One that cannot be used is told of and changes nothing. */
 function reloadPolicy(policy: AccessPolicy, log: Logger): void {
@@ -532,6 +559,38 @@ async function openCosigner(
   });
   opened.onClose('cosigning', () => cosigner.close());
   return cosigner;
+}
+
+/** Whoever is asked for a second verdict on alerts; undefined where nobody is configured. */
+function openSecondOpinion(
+  { config, log, opened }: Start,
+  parts: {
+    readonly store: Store;
+    readonly reader: StoreReader;
+    readonly metrics: Metrics;
+    readonly publish: (update: AlertUpdate) => void;
+  },
+): SecondOpinion | undefined {
+  const { store, reader, metrics, publish } = parts;
+  const { 'triage.endpoint': url, 'triage.model': model } = config;
+  if (url === undefined || model === undefined) return undefined;
+  const opinions = new SecondOpinion({
+    endpoint: { url, model, apiKey: config['triage.api_key'], timeoutMs: config['triage.timeout_ms'] },
+    minSeverity: config['triage.min_severity'],
+    maxPerMinute: config['triage.max_per_minute'],
+    redact: config['triage.redact'],
+    isHome: compileHome(config['network.home']),
+    store,
+    reader,
+    publish,
+    onOutcome: metrics.asked,
+    limitReached: metrics.limitReached,
+    onTrouble: (message, details) => log.warn(details, message),
+    now: Date.now,
+    newMark: randomUUID,
+  });
+  opened.onClose('second opinions', () => opinions.close());
+  return opinions;
 }
 
 /** The queue of scans, with what an earlier process left undone. */

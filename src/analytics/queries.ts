@@ -1,3 +1,4 @@
+import type { AlertGroups } from '../contract/resources/alert-groups.ts';
 import type { RiskScore } from '../contract/resources/risk-score.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { Table } from '../events/records.ts';
@@ -10,7 +11,10 @@ import type {
   StoreReader,
   TopologyQuery,
 } from '../store/store.ts';
+import { type ExportPage, type ExportQuery, exportAlerts } from './alert-export.ts';
+import { type GroupQuery, groupAlerts } from './alert-groups.ts';
 import { type DashboardQuery, dashboard } from './dashboard.ts';
+import { type MatchedAlerts, matchAlerts } from './match-alerts.ts';
 import { riskScore } from './risk-score.ts';
 import { replayTopology, type TopologyReplay } from './topology.ts';
 import { trends } from './trends.ts';
@@ -33,12 +37,18 @@ export function queries(reader: StoreReader) {
   return {
     listEvents: (query: EventListQuery): ListPage => reader.listEvents(query),
     listAlerts: (query: ListQuery): ListPage => reader.listAlerts(query),
+    matchAlerts: (query: { filter: ListFilter; limit: number }): MatchedAlerts => matchAlerts(reader, query),
+    exportAlerts: (query: ExportQuery): ExportPage => exportAlerts(reader, query),
+    groupAlerts: (query: GroupQuery): AlertGroups => groupAlerts(reader, query),
+    listAlertHistory: ({ alertId, query }: { alertId: string; query: ListQuery }): ListPage =>
+      reader.listAlertHistory(alertId, query),
     listAssets: (query: ListQuery): ListPage => reader.listAssets(query),
     listAssetHistory: ({ assetId, query }: { assetId: string; query: ListQuery }): ListPage =>
       reader.listAssetHistory(assetId, query),
     listServices: (query: ListQuery): ListPage => reader.listServices(query),
     listNotes: ({ alertId, query }: { alertId: string; query: ListQuery }): ListPage =>
       reader.listNotes(alertId, query),
+    listSilences: (query: ListQuery): ListPage => reader.listSilences(query, Date.now()),
     listPrincipals: (query: ListQuery): ListPage => reader.listPrincipals(query),
     listTokens: (query: ListQuery): ListPage => reader.listTokens(query, Date.now()),
     listAudit: (query: ListQuery): ListPage => reader.listAudit(query),

@@ -154,6 +154,36 @@ export const origin: Reader<string> = textLike(
   (raw) => raw === '*' || (raw.length <= 300 && URL.canParse(raw) && new URL(raw).origin === raw),
 );
 
+/**
+ * Base URL of a service that is asked: https, or http to this machine. No user, query or fragment: where it goes is all
+ * that it says. A final slash is taken away.
+ */
+export const serviceUrl: Reader<string> = {
+  schema: { type: 'string', maxLength: 2000, pattern: '^https?://[^?#@]+$' },
+  read(raw) {
+    const url = typeof raw === 'string' && raw.length <= 2000 && URL.canParse(raw) ? new URL(raw) : undefined;
+    const isLocal =
+      url !== undefined &&
+      (url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(\.\d+){3}$/.test(url.hostname));
+    if (
+      url === undefined ||
+      !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) ||
+      /[?#@\s]/.test(raw as string)
+    ) {
+      throw new Unwanted('an https URL, or an http URL of this machine, without user, query and fragment');
+    }
+    return url.href.replace(/\/+$/, '');
+  },
+  fromText: asText,
+};
+
+/** What may stand in a header (RFC 9110, section 5.5) without spaces. */
+export const bearer: Reader<string> = textLike(
+  { minLength: 1, maxLength: 4096, pattern: '^[\\x21-\\x7e]+$' },
+  'at most 4096 printable ASCII characters without spaces',
+  (raw) => raw.length <= 4096 && /^[\x21-\x7e]+$/.test(raw),
+);
+
 /** Only well-formed Unicode passes: anything else would be another text once it was written to a file. */
 function textLike(
   schema: Readonly<Record<string, unknown>>,

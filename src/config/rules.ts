@@ -9,6 +9,15 @@ interface Rule {
 
 export const rules: readonly Rule[] = [
   {
+    broken({ 'triage.endpoint': endpoint, 'triage.model': model }) {
+      if (endpoint === undefined || model !== undefined) return undefined;
+      return {
+        setting: 'triage.model',
+        problem: 'came nothing, wanted a name: the endpoint has to be told which model',
+      };
+    },
+  },
+  {
     broken({ 'tls.cert': cert, 'tls.key': key }) {
       if ((cert === undefined) === (key === undefined)) return undefined;
       return {

@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
+import { detectorIds, severities } from '../contract/vocabulary.ts';
 import { limits } from '../limits.ts';
 import {
+  bearer,
   bool,
   cidr,
   host,
@@ -13,6 +15,7 @@ import {
   path,
   program,
   type Reader,
+  serviceUrl,
   text,
 } from './readers.ts';
 
@@ -88,6 +91,11 @@ export const settings = {
     hour,
     'occurrences of one alert closer together than this are one alert, as with Zeek notices',
   ),
+  'detection.detectors_off': setting(
+    list(oneOf(detectorIds)),
+    [],
+    'behaviour detectors that are not to run: what they find is of no use here',
+  ),
   'detection.rules_dir': {
     ...setting(
       optional(path()),
@@ -98,6 +106,48 @@ export const settings = {
     readOnly:
       'the service shows what the files in it hold; set it in the environment or the file of settings',
   },
+  'triage.endpoint': {
+    ...setting(
+      optional(serviceUrl),
+      undefined,
+      'base URL of an OpenAI-compatible service that is asked for a second verdict on alerts, such as ' +
+        'https://llm.example.org/v1; nobody where absent',
+    ),
+    readOnly: 'alerts are sent to it; set it in the environment or the file of settings',
+  },
+  'triage.model': setting(
+    optional(text(1, 200)),
+    undefined,
+    'name of the model that the endpoint is asked for',
+  ),
+  'triage.api_key': {
+    ...setting(optional(bearer), undefined, 'key that the endpoint wants; none where absent'),
+    secret: true,
+  },
+  'triage.redact': {
+    ...setting(
+      bool,
+      true,
+      'whether addresses of our own networks, host names, domains and people are replaced before alerts are sent to ' +
+        'the endpoint; what runs on this machine may see them',
+    ),
+    readOnly: 'it decides what leaves this machine; set it in the environment or the file of settings',
+  },
+  'triage.min_severity': setting(
+    oneOf(severities),
+    'high',
+    'alerts below it are not put to the endpoint: it takes seconds and money for each',
+  ),
+  'triage.timeout_ms': setting(
+    integer(100, 10 * 60 * second),
+    30 * second,
+    'how long the endpoint may take for one answer; large models take 10 s',
+  ),
+  'triage.max_per_minute': setting(
+    integer(1, 6000),
+    20,
+    'questions to the endpoint a minute; the others keep the verdict of the local model',
+  ),
   'discovery.allowed_networks': setting(
     list(cidr),
     ['127.0.0.0/8', '::1/128'],

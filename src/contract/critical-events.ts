@@ -89,6 +89,11 @@ export function detectionReloaded(diff: Diff<'detection.reloaded'>, actor: strin
   return eventOf('detection.reloaded', 'detection', counted(diff), actor);
 }
 
+/** The same of lists of known-bad addresses and domains, which stand as rules there. */
+export function intelReloaded(diff: Diff<'detection.reloaded'>, actor: string): CriticalEvent {
+  return eventOf('detection.reloaded', 'intel', counted(diff), actor);
+}
+
 export function keyRotated(data: Given<EntryData<'key.rotated'>>, actor: string): CriticalEvent {
   return eventOf('key.rotated', data.new_kid, data, actor);
 }

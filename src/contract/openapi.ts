@@ -65,6 +65,7 @@ const tags = [
   ['analytics', 'Figures, and how they change.'],
   ['discovery', 'Scans of the network.'],
   ['rules', 'What is looked for in records: Sigma.'],
+  ['intel', 'Known-bad addresses and domains.'],
   ['identities', 'Tokens.'],
   ['system', 'The service itself.'],
   ['transparency', 'The tamper-evident log of critical events (RFC 6962).'],

@@ -71,16 +71,21 @@ export const listParameters = <const S extends readonly [string, ...string[]], F
           description: 'Attribute to sort by; with - descending.',
         }),
       ),
-      from: Type.Optional(time(`${ranges}, from here on: ISO 8601 or epoch milliseconds.`)),
-      to: Type.Optional(time(`${ranges}, before this: ISO 8601 or epoch milliseconds.`)),
-      ...search,
-      ...filters,
+      ...filterParameters(filters, ranges),
     },
     { additionalProperties: false },
   );
 
+/** The part of these that tells which items are meant. */
+export const filterParameters = <F extends TProperties>(filters: F, ranges = 'Time range') => ({
+  from: Type.Optional(time(`${ranges}, from here on: ISO 8601 or epoch milliseconds.`)),
+  to: Type.Optional(time(`${ranges}, before this: ISO 8601 or epoch milliseconds.`)),
+  ...search,
+  ...filters,
+});
+
 /** What lists take beside these of resources that have a severity. */
-const bySeverity = {
+export const bySeverity = {
   min_severity: Type.Optional(oneOf(severities, { description: 'This severity or above.' })),
   severity: many(oneOf(severities, { description: 'This severity.' })),
 };
@@ -167,6 +172,7 @@ export const alertFilters = {
   title: many(word('Title, whole.')),
   status: many(oneOf(alertStatuses, { description: 'Where the work on it stands.' })),
   verdict: many(oneOf(verdicts, { description: 'What an analyst found.' })),
+  ai_verdict: many(oneOf(verdicts, { description: 'What a model found, whoever overrode it.' })),
   priority: many(oneOf(priorities, { description: 'How soon it is to be worked on.' })),
   category: many(word('Category of the rule.')),
   rule_id: many(word('Identifier of the rule.')),
@@ -180,6 +186,8 @@ export const alertFilters = {
   count: many(ordinal('Occurrences.')),
   dedup_key: many(word('What its occurrences share.')),
   previous_alert_id: many(uuid('The alert of which it is the recurrence.')),
+  silence_id: many(uuid('The silence by which it is suppressed.')),
+  folded_into: many(uuid('The alert that stands for it.')),
   assignee: many(word('Who works on it.')),
   tag: many(word('One of its tags.')),
   tags: many(word('One of its tags.')),

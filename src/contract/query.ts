@@ -218,27 +218,42 @@ function filterOf(
   };
 }
 
+/** Which items are wanted, of parameters that were read by a schema with those of a list among others. */
+export const listFilterOf = (values: Readonly<Record<string, unknown>>): ParsedFilter =>
+  filterOf(values, values.min_severity as Severity | undefined);
+
 /**
  * Filters of a subscription, which come as JSON, read by the schema of the channel's stream: a value or an array of
  * values a name. Errors name `filters.<name>`.
  */
-export function parseFilters(schema: TObject, filters: Readonly<Record<string, unknown>>): ParsedFilter {
+export const parseFilters = (schema: TObject, filters: Readonly<Record<string, unknown>>): ParsedFilter =>
+  fromJson('filters', filters, (raw) => {
+    if (raw.has('since')) throw invalidField('since', 'is not a known parameter');
+    return parseStream(schema, raw).filter;
+  });
+
+/** The same of a list, read by the schema of its query. Errors name `filter.<name>`. */
+export const parseListFilter = (schema: TObject, filter: Readonly<Record<string, unknown>>): ParsedFilter =>
+  fromJson('filter', filter, (raw) => listFilterOf(parseQuery(schema, raw) as Record<string, unknown>));
+
+function fromJson<T>(
+  whole: string,
+  filters: Readonly<Record<string, unknown>>,
+  read: (raw: RawQuery) => T,
+): T {
   const raw = new Map<string, string[]>();
   for (const [name, value] of Object.entries(filters)) {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     const isText = (one: unknown) => ['string', 'number', 'boolean'].includes(typeof one);
-    if (name === 'since' || values.length === 0 || !values.every(isText))
-      throw invalidField(
-        `filters.${shorten(name)}`,
-        name === 'since' ? 'is not a known parameter' : 'must be a value or an array of values',
-      );
+    if (values.length === 0 || !values.every(isText))
+      throw invalidField(`${whole}.${shorten(name)}`, 'must be a value or an array of values');
     raw.set(name, values.map(String));
   }
   try {
-    return parseStream(schema, raw).filter;
+    return read(raw);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.details === undefined) throw error;
-    throw invalidField(`filters.${String(error.details.field)}`, String(error.details.reason));
+    throw invalidField(`${whole}.${String(error.details.field)}`, String(error.details.reason));
   }
 }
 

@@ -1,4 +1,5 @@
 import { Alert } from './resources/alert.ts';
+import { AlertHistory } from './resources/alert-history.ts';
 import { AlertNote } from './resources/alert-note.ts';
 import { Asset } from './resources/asset.ts';
 import { AssetHistory } from './resources/asset-history.ts';
@@ -8,6 +9,7 @@ import type { TSchema } from './resources/common.ts';
 import { Config } from './resources/config.ts';
 import { Dashboard } from './resources/dashboard.ts';
 import { DnsEvent } from './resources/dns-event.ts';
+import { IntelList } from './resources/intel-list.ts';
 import { Key } from './resources/key.ts';
 import { NetworkEvent } from './resources/network-event.ts';
 import { Policy } from './resources/policy.ts';
@@ -21,6 +23,7 @@ import { Status } from './resources/status.ts';
 import { Token } from './resources/token.ts';
 import { Topology, TopologyUpdate } from './resources/topology.ts';
 import { Trends } from './resources/trends.ts';
+import { TriageModel } from './resources/triage-model.ts';
 
 /** Every `data.type` that an envelope may carry, with the schema of its attributes. */
 export const resourceTypes = {
@@ -29,6 +32,7 @@ export const resourceTypes = {
   network_event: NetworkEvent,
   dns_event: DnsEvent,
   alert: Alert,
+  alert_history: AlertHistory,
   alert_note: AlertNote,
   service: Service,
   topology: Topology,
@@ -38,12 +42,14 @@ export const resourceTypes = {
   dashboard: Dashboard,
   risk_score: RiskScore,
   trends: Trends,
+  triage_model: TriageModel,
   principal: Principal,
   token: Token,
   key: Key,
   policy: Policy,
   rule: Rule,
   silence: Silence,
+  intel_list: IntelList,
   backup: Backup,
   audit_record: AuditRecord,
   status: Status,

@@ -7,9 +7,11 @@ import { discoveryRoutes } from './routes/discovery.ts';
 import { eventsRoutes } from './routes/events.ts';
 import { identitiesRoutes } from './routes/identities.ts';
 import { ingestRoutes } from './routes/ingest.ts';
+import { intelRoutes } from './routes/intel.ts';
 import type { Route } from './routes/route.ts';
 import { rulesRoutes } from './routes/rules.ts';
 import { servicesRoutes } from './routes/services.ts';
+import { silencesRoutes } from './routes/silences.ts';
 import { systemRoutes } from './routes/system.ts';
 import { topologyRoutes } from './routes/topology.ts';
 import { transparencyRoutes } from './routes/transparency.ts';
@@ -32,6 +34,8 @@ export const routes = {
   ...topologyRoutes,
   ...analyticsRoutes,
   ...rulesRoutes,
+  ...intelRoutes,
+  ...silencesRoutes,
   ...systemRoutes,
   ...transparencyRoutes,
 } as const satisfies Record<string, Route>;

@@ -10,6 +10,8 @@ import { errorsOf, type OperationId, type Route, routeOf } from './routes.ts';
 /** `ownProperties`: a field is what the value itself has, whatever a prototype was made to say. */
 const ajv = new Ajv2020({
   strict: true,
+  // What a detector saw may be of several types.
+  allowUnionTypes: true,
   ownProperties: true,
   formats: Object.fromEntries(Object.entries(formats).map(([name, { test }]) => [name, test])),
 });

@@ -21,6 +21,7 @@ export const connectionStates = [
   'refused',
   'traffic',
 ] as const;
+export type ConnectionState = (typeof connectionStates)[number];
 export const directions = ['inbound', 'outbound', 'internal', 'external'] as const;
 export const dnsKinds = ['query', 'response', 'transaction'] as const;
 
@@ -55,6 +56,64 @@ export const verdicts = [
 ] as const;
 export const priorities = ['low', 'medium', 'high', 'critical'] as const;
 export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel', 'manual'] as const;
+/** How lists of known-bad addresses and domains are written, and what they name. */
+export const intelFormats = ['lines', 'stix'] as const;
+export const indicatorKinds = ['address', 'domain'] as const;
+
+/** What can happen to an alert. */
+export const alertActions = [
+  'raised',
+  'recurred',
+  'status_changed',
+  'verdict_set',
+  'assigned',
+  'severity_changed',
+  'priority_changed',
+  'tags_changed',
+  'noted',
+  'overridden',
+  'silenced',
+  'unsilenced',
+  'folded',
+  'unfolded',
+  'triaged',
+] as const;
+/** What alerts may be grouped by. */
+export const alertGroupings = [
+  'rule_id',
+  'rule_source',
+  'category',
+  'severity',
+  'src_ip',
+  'dst_ip',
+  'asset_id',
+  'status',
+] as const;
+export type AlertGrouping = (typeof alertGroupings)[number];
+export const alertExports = ['ndjson', 'ocsf'] as const;
+export type AlertExport = (typeof alertExports)[number];
+
+export const silenceStates = ['active', 'expired'] as const;
+
+// Detection
+
+/** What recognises behaviour in events, each under the id that its alerts name as `behaviour.<id>`. */
+export const detectorIds = [
+  'port-scan',
+  'network-scan',
+  'internet-background',
+  'brute-force',
+  'beaconing',
+  'long-connection',
+  'exfiltration',
+  'dns-tunnel',
+  'generated-names',
+  'nxdomain-storm',
+  'rare-destination',
+  'new-service',
+  'lateral-movement',
+] as const;
+export type DetectorId = (typeof detectorIds)[number];
 
 // Assets and the services that they offer
 

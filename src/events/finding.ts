@@ -32,6 +32,10 @@ export interface Finding {
   readonly domain?: string;
   readonly tags?: readonly string[];
   readonly mitre?: { readonly tactics: readonly string[]; readonly techniques: readonly string[] };
+  /** What it is about beside its addresses: findings about different things are different alerts. */
+  readonly about?: string;
+  /** How long it goes on to be the same alert after it was found last, where that is longer than is set: milliseconds. */
+  readonly lasts_ms?: number;
   /** What the detector saw, by name: the figures that it judged by. */
   readonly evidence?: Evidence;
   /** The event that shows it: the n-th block of the batch and its row; absent when no event was stored. */

@@ -14,5 +14,13 @@ export function isPublicName(name: string): boolean {
   return parse(name, options).isIcann === true;
 }
 
+/**
+ * Whether what is below the name belongs to many: a public suffix, be it a registry's (`co.uk`) or of a company that lets
+ * others have names (`github.io`). Any single label is one.
+ */
+export function isPublicSuffix(name: string): boolean {
+  return getDomain(name, { ...options, allowPrivateDomains: true }) === null;
+}
+
 /** Names of DNS have underscores and other characters that host names in URLs don't. */
 const options = { extractHostname: false, validateHostname: false } as const;

@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox';
 import { decodeQuery, type ParsedList, parseList, parseParams, parseQuery } from '../contract/query.ts';
-import { type OperationId, type Route, type Routes, routeOf } from '../contract/routes.ts';
+import { type OperationId, type RequestBody, type Route, type Routes, routeOf } from '../contract/routes.ts';
 import { validateBody } from '../contract/validate.ts';
 import { invalidField, type ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -8,7 +8,7 @@ import { type AuditedCall, auditedAs } from './audited-call.ts';
 import type { ArrivedBody, BodyTerms } from './bodies.ts';
 import type { Budget, BudgetOfEach } from './budget.ts';
 import type { Call, Endpoint, Identity } from './endpoint.ts';
-import { readJson } from './json-body.ts';
+import { inflated, readJson } from './json-body.ts';
 import { countingRefusals } from './reached.ts';
 import type { Reply } from './reply.ts';
 import type { Services } from './services.ts';
@@ -30,9 +30,11 @@ type QueryOf<R> = R extends { query: infer S extends TObject }
   : Nothing;
 type InputOf<R> = R extends { body: { kind: 'ingest' } }
   ? { readonly bytes: ArrivedBody; readonly mediaType: string; readonly coding: Call['coding'] }
-  : R extends { body: { kind: 'json'; schema: infer S extends TObject } }
-    ? Static<S>
-    : undefined;
+  : R extends { body: { kind: 'json'; large: true } }
+    ? ArrayBuffer
+    : R extends { body: { kind: 'json'; schema: infer S extends TObject } }
+      ? Static<S>
+      : undefined;
 
 /** A request that has passed its credentials and its schemas: what a handler gets. */
 export interface Context<Op extends HttpOperation> {
@@ -41,7 +43,7 @@ export interface Context<Op extends HttpOperation> {
   readonly query: QueryOf<Routes[Op]>;
   /** Request headers that the operation declares. */
   readonly headers: Read<Routes[Op], 'headers'>;
-  /** A validated value, or the bytes of an ingest body, which the handler releases. */
+  /** A validated value; the inflated bytes of a large body, its own; the bytes of an ingest body, which the handler releases. */
   readonly body: InputOf<Routes[Op]>;
   readonly identity: Routes[Op] extends { partlyPublic: true }
     ? Identity | undefined
@@ -67,6 +69,8 @@ export interface BodyBudgets {
   readonly jsonOfPrincipal: BudgetOfEach;
   /** JSON of operations that are always public: of callers whom nobody knows. */
   readonly publicJson: Budget;
+  /** JSON of operations that take large bodies. */
+  readonly largeJson: Budget;
   readonly ingest: Budget;
   /** Of these, those of one principal. */
   readonly ingestOfPrincipal: BudgetOfEach;
@@ -172,8 +176,11 @@ async function inputOf(route: Route, call: Call, services: Services): Promise<un
     return { bytes: call.body, mediaType, coding: call.coding };
   }
   const { maxBytes, tooLong } = jsonSize(route, services);
+  const reached = { PAYLOAD_TOO_LARGE: tooLong };
+  if (route.body.large === true)
+    return countingRefusals(services.metrics, reached, inflated(call.body.bytes, call.coding, maxBytes));
   const read = readJson(call.body.bytes, call.coding, maxBytes);
-  return validateBody(route, await countingRefusals(services.metrics, { PAYLOAD_TOO_LARGE: tooLong }, read));
+  return validateBody(route, await countingRefusals(services.metrics, reached, read));
 }
 
 /** What a JSON body may have, as it is sent and inflated. Without an identity, as much as such an operation needs. */
@@ -181,6 +188,8 @@ function jsonSize(
   route: Route,
   { config }: Pick<Services, 'config'>,
 ): Pick<BodyTerms, 'maxBytes' | 'tooLong'> {
+  if (route.body?.kind === 'json' && route.body.large === true)
+    return { maxBytes: limits.maxIntelBodyBytes, tooLong: 'maxIntelBodyBytes' };
   const maxBytes = config['limits.max_json_body_bytes'];
   if (!route.alwaysPublic || maxBytes <= limits.maxPublicJsonBodyBytes)
     return { maxBytes, tooLong: 'maxJsonBodyBytes' };
@@ -190,14 +199,8 @@ function jsonSize(
 function bodyOf(route: Route, { config }: Services, budgets: BodyBudgets): Endpoint['body'] {
   if (route.body === undefined) return undefined;
   if (route.body.kind === 'json') {
-    const held: Omit<BodyTerms, 'maxBytes' | 'tooLong'> = route.alwaysPublic
-      ? { budget: budgets.publicJson, overloaded: 'maxPublicJsonInFlightBytes' }
-      : {
-          budget: budgets.json,
-          ofPrincipal: { budget: budgets.jsonOfPrincipal, overloaded: 'maxJsonInFlightBytesPerPrincipal' },
-          overloaded: 'maxJsonInFlightBytes',
-        };
-    return { mediaTypes: ['application/json'], terms: { ...jsonSize(route, { config }), ...held } };
+    const terms = { ...jsonSize(route, { config }), ...jsonBudget(route, route.body, budgets) };
+    return { mediaTypes: ['application/json'], terms };
   }
   const terms: BodyTerms = {
     maxBytes: config['limits.max_body_bytes'],
@@ -207,4 +210,19 @@ function bodyOf(route: Route, { config }: Services, budgets: BodyBudgets): Endpo
     overloaded: 'maxIngestInFlightBytes',
   };
   return { mediaTypes: route.body.mediaTypes, terms };
+}
+
+/** What holds the bytes of JSON bodies. */
+function jsonBudget(
+  { alwaysPublic }: Route,
+  { large }: Extract<RequestBody, { kind: 'json' }>,
+  budgets: BodyBudgets,
+): Omit<BodyTerms, 'maxBytes' | 'tooLong'> {
+  if (alwaysPublic) return { budget: budgets.publicJson, overloaded: 'maxPublicJsonInFlightBytes' };
+  if (large) return { budget: budgets.largeJson, overloaded: 'maxIntelInFlightBytes' };
+  return {
+    budget: budgets.json,
+    ofPrincipal: { budget: budgets.jsonOfPrincipal, overloaded: 'maxJsonInFlightBytesPerPrincipal' },
+    overloaded: 'maxJsonInFlightBytes',
+  };
 }

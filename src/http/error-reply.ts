@@ -26,14 +26,20 @@ const inside: Partial<Record<ErrorCode, string>> = {
   CANCELLED: 'the request was given up',
 };
 
+/** What is told outside of an error: its own code and message, or what stands for them. */
+export function shownError(error: ServiceError): Pick<ServiceError, 'code' | 'message' | 'details'> {
+  const hidden = inside[error.code];
+  if (hidden === undefined) return error;
+  return { code: 'UNAVAILABLE', message: hidden, details: undefined };
+}
+
 /**
  * An error in the specification's envelope. `details.retry_after_s`, where present, becomes `Retry-After`.
  *
  * @param tokenShown - whether the request came with a bearer token that the operation reads
  */
 export function renderError(error: ServiceError, now: number, tokenShown: boolean): Rendered {
-  const hidden = inside[error.code];
-  const code = hidden === undefined ? error.code : 'UNAVAILABLE';
+  const { code, message, details } = shownError(error);
   const { status, retry } = errorCodes[code];
   const headers: Header[] = [jsonHeader];
   if (retry) {
@@ -45,7 +51,6 @@ export function renderError(error: ServiceError, now: number, tokenShown: boolea
   }
   if (status === 401) headers.push(['WWW-Authenticate', challenge(tokenShown)]);
   if (error instanceof NotAllowed) headers.push(['Allow', error.allow]);
-  const { message, details } = hidden === undefined ? error : { message: hidden, details: undefined };
   const timestamp = new Date(now).toISOString();
   return { status, headers, body: JSON.stringify({ error: { code, message, details }, timestamp }) };
 }

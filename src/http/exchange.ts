@@ -11,9 +11,10 @@ import type { Arrival, Front } from './front.ts';
 import { contentCoding } from './json-body.ts';
 import type { Match } from './match.ts';
 import { limitByReason } from './reached.ts';
-import { type Header, noContent, type Rendered, type Reply, render } from './reply.ts';
+import { type Chunks, type Header, noContent, type Rendered, type Reply, render } from './reply.ts';
 import { copyHead, framing, mediaType, type RequestHead, requestId } from './request.ts';
 import { type Sending, send } from './send.ts';
+import { sendStream } from './send-stream.ts';
 import { refuseCredentials } from './url-credentials.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
@@ -47,6 +48,8 @@ export class Exchange {
   #body: IncomingBody | undefined;
   #abort: AbortController | undefined;
   #sending: Sending | undefined;
+  /** Of an answer that is made while it is sent: closed whatever becomes of it. */
+  #chunks: Chunks | undefined;
   #gone = false;
 
   constructor(front: Front, res: HttpResponse, req: HttpRequest, arrival: Arrival) {
@@ -174,12 +177,18 @@ export class Exchange {
   async #succeed(reply: Reply): Promise<void> {
     const audited = this.#audited;
     this.#audited = undefined;
+    if (reply.kind === 'stream') this.#takeChunks(reply.chunks);
     try {
       if (audited !== undefined) await this.#front.audit?.succeeded(audited, reply);
     } catch (error) {
       return this.#fail(error, false);
     }
     await this.#settle(() => render(reply, Date.now(), performance.now() - this.#started), false);
+  }
+
+  #takeChunks(chunks: Chunks): void {
+    this.#chunks = chunks;
+    if (this.#gone) chunks.close();
   }
 
   /** `unframed`: where the next request begins cannot be known, so the connection ends with the answer. */
@@ -240,12 +249,23 @@ export class Exchange {
         gone = connections.gone;
       },
     };
-    this.#sending = send(this.#res, rendered, general, options, () => {
+    const onDone = () => {
       this.#end();
       // Where the client or we want it to end, it may have been closed in the very call that wrote the last byte.
       if (connection === undefined || connections.gone !== gone) connections.lost(this.#remoteAddress);
       else connections.rest(this.#remoteAddress, connection);
-    });
+    };
+    const { body } = rendered;
+    if (typeof body !== 'object' || body instanceof Uint8Array) {
+      this.#sending = send(this.#res, { ...rendered, body }, general, options, onDone);
+      return;
+    }
+    const onBroken = (err: unknown) =>
+      this.#front.log.error(
+        { request_id: this.#id, operation: this.#operation, err },
+        'an answer could not be made to its end',
+      );
+    this.#sending = sendStream(this.#res, { ...rendered, body }, general, { ...options, onBroken }, onDone);
   }
 
   /** The connection is lost. The response may not be touched any more. */
@@ -261,6 +281,7 @@ export class Exchange {
     if (this.#gone) return;
     this.#gone = true;
     this.#body?.abort();
+    this.#chunks?.close();
     this.#caller.end();
     this.#front.inFlight--;
     this.#front.onEnd();

@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
+import { parseJson } from '../contract/json-text.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 
 type Inflate = (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>;
@@ -49,6 +50,17 @@ export async function readJson(
   return parseJson(coding === undefined ? plain : await inflate(plain, coding, maxBytes));
 }
 
+/** The bytes of a body, inflated, in a buffer of their own. Errors: as `readJson`, but for what is no JSON. */
+export async function inflated(
+  bytes: ArrayBuffer,
+  coding: ContentCoding | undefined,
+  maxBytes: number,
+): Promise<ArrayBuffer> {
+  if (coding === undefined) return bytes;
+  const { buffer, byteOffset, byteLength } = await inflate(new Uint8Array(bytes), coding, maxBytes);
+  return (buffer as ArrayBuffer).slice(byteOffset, byteOffset + byteLength);
+}
+
 async function inflate(bytes: Uint8Array, coding: ContentCoding, maxBytes: number): Promise<Uint8Array> {
   try {
     return await inflaters[coding](bytes, { maxOutputLength: maxBytes });
@@ -60,27 +72,4 @@ async function inflate(bytes: Uint8Array, coding: ContentCoding, maxBytes: numbe
     }
     throw invalidField('body', `is not valid ${coding}`);
   }
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-const surrogateEscape = /\\u[dD][89a-fA-F]/;
-
-function parseJson(bytes: Uint8Array): unknown {
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    throw invalidField('body', 'is not UTF-8');
-  }
-  if (text.trim() === '') throw invalidField('body', 'must be JSON, but is empty');
-  try {
-    // Only an escape can put a lone surrogate into valid UTF-8; the reviver costs several times the parse.
-    return surrogateEscape.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);
-  } catch {
-    throw invalidField('body', 'is not valid JSON');
-  }
-}
-
-function wellFormed(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
 }

@@ -45,6 +45,11 @@ export class Metrics implements Observer {
     'Live messages by what became of them.',
     ['outcome'],
   );
+  readonly #opinions = this.#counter(
+    'candor_triage_endpoint_total',
+    'Alerts that were to be put to the triage endpoint, by what became of it.',
+    ['outcome'],
+  );
   readonly #limitsReached = this.#counter('candor_limit_reached_total', 'Refusals by a limit.', ['limit']);
 
   readonly #build = this.#gauge('candor_build_info', 'Always 1; the label tells the version.', ['version']);
@@ -168,6 +173,11 @@ export class Metrics implements Observer {
   /** Live messages handed to sockets, and those skipped for readers that fell behind. */
   readonly live = (outcome: 'sent' | 'dropped', n: number): void => {
     if (n > 0) this.#liveMessages.inc({ outcome }, n);
+  };
+
+  /** What became of an alert that was to be put to the triage endpoint. Outcomes come from a table of the program. */
+  readonly asked = (outcome: string): void => {
+    this.#opinions.inc({ outcome });
   };
 
   failedLate(): void {

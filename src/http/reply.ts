@@ -25,7 +25,22 @@ export type Reply =
       /** Others than the content type; a `Cache-Control` stands for the general `no-store`. */
       readonly headers?: readonly Header[];
     }
+  /** Without an envelope, of a length that nobody knows yet. */
+  | {
+      readonly kind: 'stream';
+      readonly mediaType: string;
+      readonly chunks: Chunks;
+      readonly headers: readonly Header[];
+    }
   | { readonly kind: 'empty'; readonly status: 204; readonly headers?: readonly Header[] };
+
+/** A body that is made while it is sent, a part at a time: whoever has it closes it, sent or not. */
+export interface Chunks {
+  /** The next part, which may be empty; undefined behind the last. Not called again before it has come. */
+  next(): Promise<Uint8Array | undefined>;
+  /** No more is wanted: what it holds is given back. Harmless when repeated. */
+  close(): void;
+}
 
 export type Header = readonly [name: string, value: string];
 
@@ -74,7 +89,7 @@ export const noContent = { kind: 'empty', status: 204 } as const satisfies Reply
 export interface Rendered {
   readonly status: number;
   readonly headers: readonly Header[];
-  readonly body: string | Uint8Array | undefined;
+  readonly body: string | Uint8Array | Chunks | undefined;
 }
 
 const json = 'application/json';
@@ -108,6 +123,12 @@ export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
         status: reply.status,
         headers: [['Content-Type', reply.mediaType], ...(reply.headers ?? [])],
         body: reply.body,
+      };
+    case 'stream':
+      return {
+        status: 200,
+        headers: [['Content-Type', reply.mediaType], ...reply.headers],
+        body: reply.chunks,
       };
     case 'empty':
       return { status: reply.status, headers: reply.headers ?? [], body: undefined };

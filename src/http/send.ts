@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type LimitName, limits } from '../limits.ts';
 import { type Budget, Share } from './budget.ts';
-import type { Header, Rendered } from './reply.ts';
+import type { Chunks, Header, Rendered } from './reply.ts';
 import type { HttpResponse } from './uws.ts';
 
 export interface SendOptions {
@@ -14,6 +14,11 @@ export interface SendOptions {
   readonly limitReached: (limit: LimitName) => void;
   /** Called before each write: the connection may be closed within any of them. */
   readonly beforeWrite?: () => void;
+}
+
+/** An answer whose body is there. */
+export interface Whole extends Omit<Rendered, 'body'> {
+  readonly body: Exclude<Rendered['body'], Chunks>;
 }
 
 /** An answer on its way out. */
@@ -31,7 +36,7 @@ export interface Sending {
  */
 export function send(
   res: HttpResponse,
-  { status, headers, body }: Rendered,
+  { status, headers, body }: Whole,
   general: readonly Header[],
   options: SendOptions,
   onDone: () => void,

@@ -15,6 +15,7 @@ import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pool } from '../rpc/pool.ts';
 import type { DetectionRules } from '../rules/detection-rules.ts';
+import type { IntelLists } from '../rules/intel/intel-lists.ts';
 import type {
   AlertUpdate,
   Committed,
@@ -27,6 +28,7 @@ import type {
 } from '../store/store.ts';
 import type { Metrics } from './metrics.ts';
 import type { TopologyGate } from './topology-gate.ts';
+import type { Turns } from './turns.ts';
 
 /** What the operations need of the rest of the service. The composition root puts it together. */
 export interface Services {
@@ -48,9 +50,11 @@ export interface Services {
     | 'mergedInto'
     | 'getService'
     | 'getScan'
+    | 'getSilence'
     | 'principal'
     | 'token'
     | 'administrators'
+    | 'triageModel'
   >;
   readonly policy: AccessPolicy;
   readonly ledger: Ledger;
@@ -63,10 +67,15 @@ export interface Services {
     DetectionRules,
     'list' | 'get' | 'create' | 'update' | 'remove' | 'reload' | 'validate' | 'test' | 'count'
   >;
+  readonly intel: Pick<IntelLists, 'list' | 'get' | 'indicators' | 'create' | 'update' | 'remove'>;
   /** The task of the ingest pool, with the rules that are in effect: the body is moved. OVERLOADED when its queue is full. */
   ingest(input: IngestInput): Promise<ParsedBody>;
   /** The analytics pool. OVERLOADED when its queue is full; CANCELLED when the signal is aborted. */
   readonly queries: Pick<Pool<Queries>, 'run'>;
+  /** Exports of alerts that are under way. */
+  readonly exports: Pick<Turns, 'take'>;
+  /** Changes of many alerts that are under way. */
+  readonly bulkChanges: Pick<Turns, 'take'>;
   /** The graph of flows, before which others may have to be made. */
   readonly topology: Pick<TopologyGate, 'ask'>;
   /** Of the ledger's keys; there are few. */

@@ -132,6 +132,7 @@ export class Observations {
         fact.app = app_protocol[row] === 0 ? undefined : appList.text(app_protocol[row]! - 1);
         const isHostsFirst = isFirstAnswered && dstHome && isHostAddress(dsts, dst);
         fact.connections = isFirst || isHostsFirst ? 1 : 0;
+        fact.isFirst = isFirst;
         fact.bytes = newBytes;
         fact.first = first;
         fact.last = last;
@@ -279,6 +280,7 @@ function emptyFact(): FlowFact {
     transport: '',
     app: undefined,
     connections: 1,
+    isFirst: true,
     bytes: 0.5,
     first: 0.5,
     last: 0.5,

@@ -49,6 +49,8 @@ export interface FlowFact {
    * connection was answered: those before it were of an attempt, which stays counted at the host's network.
    */
   connections: number;
+  /** Whether this is the first report of its connection. */
+  isFirst: boolean;
   /** IP bytes both ways beyond those of an earlier report of the same connection. */
   bytes: number;
   /** Start and end, epoch milliseconds. */

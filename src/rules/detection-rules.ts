@@ -279,6 +279,7 @@ export class DetectionRules {
       looked_at: result.lookedAt,
       cut_short: result.cutShort,
       answerable: result.answerable,
+      not_stored: [...result.notStored],
       matched: result.matched,
       matches: result.matches.map((match) => {
         const { rule_id, title, severity, src_ip, src_port, dst_ip, dst_port, domain, description } = match;

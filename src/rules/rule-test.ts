@@ -5,6 +5,7 @@ import { Correlator } from '../detect/sigma/correlation/correlator.ts';
 import { keyOf, type Named } from '../detect/sigma/correlation/references.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
 import { parseSigma } from '../detect/sigma/parse-document.ts';
+import type { RecordKind } from '../detect/sigma/record.ts';
 import { compileRules, type RuleSet } from '../detect/sigma/rule-set.ts';
 import { correlationFinding } from '../detect/sigma-finding.ts';
 import type { EventBlock } from '../events/block.ts';
@@ -18,7 +19,7 @@ import type { StoreReader } from '../store/store.ts';
 export interface TestQuery {
   /** Documents of one text. */
   readonly source: string;
-  /** Those in effect, of which correlations may name some. By `packDocuments`. */
+  /** Those in effect: correlations may name some, and filters take away. By `packDocuments`. */
   readonly documents: SharedArrayBuffer;
   /** Half-open, epoch milliseconds. */
   readonly from: number;
@@ -46,19 +47,22 @@ export type RuleTest =
       readonly matches: readonly TestMatch[];
       /** Whether anything that is stored can answer it: logs other than of connections and DNS are not. */
       readonly answerable: boolean;
+      /** Kinds of record that its rules are about and that could not be looked at, in order of names. */
+      readonly notStored: readonly RecordKind[];
     };
 
 /**
  * Tries rules on stored events as sensors' records would be in our own shape: 10 µs an event. Filters in effect take
- * nothing away.
+ * away what they will, but for those that the text has its own of.
  *
  * @throws CANCELLED between two blocks
  */
 export function testRules(reader: Pick<StoreReader, 'blocks'>, query: TestQuery): RuleTest {
   const parsed = parseSigma(query.source);
   if (parsed.problems.length > 0) return { problems: parsed.problems };
-  const others = namedBy(parsed.documents, unpackDocuments(query.documents));
-  const set = compileRules([...others, ...parsed.documents]);
+  const inEffect = unpackDocuments(query.documents);
+  const others = namedBy(parsed.documents, inEffect);
+  const set = compileRules([...others, ...parsed.documents, ...filtersOf(inEffect, parsed.documents)]);
   const tried = new Set(parsed.documents);
   const refused = set.refused.filter(({ document }) => tried.has(document));
   if (refused.length > 0) return { problems: refused.flatMap(({ problems }) => problems) };
@@ -68,7 +72,36 @@ export function testRules(reader: Pick<StoreReader, 'blocks'>, query: TestQuery)
     if (set.kinds.has(kind)) trial.look(reader.blocks(table, query.from, query.to), kind, query);
   }
   const answerable = tables.some((table) => set.kinds.has(`candor.${resourceTypes[table]}`));
-  return { problems: [], answerable, ...trial.finish(query.now) };
+  return { problems: [], answerable, notStored: notStoredOf(set), ...trial.finish(query.now) };
+}
+
+/** Kinds of record that are stored, and as what. */
+const storedAs: ReadonlyMap<RecordKind, RecordKind> = new Map([
+  ['zeek.conn', 'candor.network_event'],
+  ['zeek.open_conn', 'candor.network_event'],
+  ['zeek.conn_long', 'candor.network_event'],
+  ['suricata.flow', 'candor.network_event'],
+  ['zeek.dns', 'candor.dns_event'],
+  ['suricata.dns', 'candor.dns_event'],
+]);
+
+/** A rule looks at what is stored where our own shape has the fields that it asks for, and is meant by its log source. */
+function notStoredOf({ rules }: RuleSet): RecordKind[] {
+  const kinds = rules.flatMap((rule) =>
+    rule.kinds.filter(
+      (kind) => !kind.startsWith('candor.') && !rule.kinds.includes(storedAs.get(kind) ?? ''),
+    ),
+  );
+  return [...new Set(kinds)].toSorted();
+}
+
+/** Filters in effect. That they name none of the rules that are tried is no fault of theirs here. */
+function filtersOf(
+  inEffect: readonly SigmaDocument[],
+  tried: readonly SigmaDocument[],
+): readonly SigmaDocument[] {
+  const own = new Set(tried.map(({ id }) => id).filter((id) => id !== undefined));
+  return inEffect.filter(({ kind, id }) => kind === 'filter' && (id === undefined || !own.has(id)));
 }
 
 const keysOf = (document: SigmaDocument): string[] => (document.kind === 'filter' ? [] : [keyOf(document)]);

@@ -5,10 +5,13 @@ import type { Asset, AssetInput, AssetUpdateInput } from '../contract/resources/
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
+import type { IntelList } from '../contract/resources/intel-list.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
 import type { Scan } from '../contract/resources/scan.ts';
 import type { Service } from '../contract/resources/service.ts';
+import type { Silence, SilenceInput, SilenceUpdateInput } from '../contract/resources/silence.ts';
 import type { Topology } from '../contract/resources/topology.ts';
+import type { TriageModel } from '../contract/resources/triage-model.ts';
 import type { Role, Severity } from '../contract/vocabulary.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
 import type { EventBlock } from '../events/block.ts';
@@ -21,6 +24,7 @@ import type { Sighting } from '../inventory/sighting.ts';
 import type { LimitName } from '../limits.ts';
 import type { RollupQuery, RollupView } from '../rollups/view.ts';
 import type { Step } from '../topology/update.ts';
+import type { IntelContent, IntelTerms } from './intel-row.ts';
 import type { RulesChange, StoredRules } from './rule-row.ts';
 
 /** What one ingest request adds. The block buffers are moved: the caller's are detached. */
@@ -59,6 +63,14 @@ export interface ScanUpdate {
   /** Grows with every change of any scan; the `seq` of channel `discovery`. */
   readonly seq: number;
   readonly scan: StoredScan;
+}
+
+export type StoredSilence = Silence & { readonly id: string };
+
+/** A silence as it is after a person's change. `unchanged`: it was so already, and nothing was stored. */
+export interface SilenceChanged {
+  readonly silence: StoredSilence;
+  readonly unchanged?: true;
 }
 
 /** What a scan saw of a host that answered. */
@@ -110,6 +122,9 @@ export interface Committed {
   readonly outbox: number;
 }
 
+/** What a model other than the local one says of an alert. */
+export type GivenVerdict = Omit<NonNullable<Alert['ai_verdict']>, 'at'>;
+
 /** What became of a person's change. `unchanged`: the alert was so already; nothing was stored or is to be published. */
 export type AlertChanged = AlertUpdate & { readonly unchanged?: true };
 
@@ -135,6 +150,13 @@ export interface AlertChange {
 /** An asset as it is after a person's change. `unchanged`: it was so already, and nothing was stored. */
 export interface AssetChanged {
   readonly asset: Asset & { readonly id: string };
+  readonly unchanged?: true;
+}
+
+/** A list of known-bad addresses and domains as it is after a change. `unchanged`: it was so already, and nothing was stored. */
+export interface IntelChanged {
+  readonly id: string;
+  readonly list: IntelList;
   readonly unchanged?: true;
 }
 
@@ -240,6 +262,11 @@ export interface Store {
   commit(batch: IngestBatch): Promise<Committed>;
   /** NOT_FOUND, INVALID_TRANSITION, VERSION_MISMATCH (when `version` is given and isn't the alert's). */
   changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertChanged>;
+  /**
+   * Puts the verdict of another model in the place of the local one that was made at `triagedAt` (its `at`). Only
+   * `ai_verdict` changes. Undefined, and nothing changed, where there is no such alert any more or it was triaged again.
+   */
+  setAiVerdict(id: string, verdict: GivenVerdict, triagedAt: string): Promise<AlertUpdate | undefined>;
   addNote(
     alertId: string,
     text: string,
@@ -328,6 +355,34 @@ export interface Store {
    */
   changeRules(change: RulesChange, by: Actor): Promise<void>;
   /**
+   * A new list of known-bad addresses and domains, with its `detection.reloaded` outbox row; events are held against it
+   * from then on. CONFLICT where there are limits.maxIntelLists, or all would have more than limits.maxIntelIndicators;
+   * UNAVAILABLE when the outbox is full.
+   */
+  createIntel(terms: IntelTerms, content: IntelContent, by: Actor): Promise<IntelChanged>;
+  /**
+   * Changes a list, as `createIntel` makes one; a content takes the place of the one before, and empty texts take away.
+   * NOT_FOUND; VERSION_MISMATCH. What changes nothing gives the list as it is.
+   */
+  changeIntel(
+    id: string,
+    change: Partial<IntelTerms>,
+    by: Actor,
+    terms?: { readonly content?: IntelContent; readonly version?: number },
+  ): Promise<IntelChanged>;
+  /** Removes a list with its hits, with its `detection.reloaded` outbox row. NOT_FOUND; VERSION_MISMATCH. */
+  removeIntel(id: string, by: Actor, version?: number): Promise<void>;
+  /**
+   * A silence, in effect for findings from now on. Its texts are canonical. INVALID_REQUEST for an end that has passed
+   * or is more than limits.maxSilenceMs ahead; CONFLICT when there are limits.maxSilences that have not ended (else the
+   * one that ended first goes).
+   */
+  createSilence(input: SilenceInput, by: Actor): Promise<StoredSilence>;
+  /** NOT_FOUND; VERSION_MISMATCH; INVALID_REQUEST as `createSilence`. */
+  changeSilence(id: string, change: SilenceUpdateInput, version?: number): Promise<SilenceChanged>;
+  /** NOT_FOUND; VERSION_MISMATCH. */
+  removeSilence(id: string, version?: number): Promise<void>;
+  /**
    * Copies siem.mdb, as of one moment, into an existing folder; flushed. Commits go on meanwhile. One copy at a time:
    * CONFLICT. UNAVAILABLE while closing.
    */
@@ -371,6 +426,37 @@ export interface ListQuery extends ListFilter {
   readonly page: number;
   readonly cursor?: string;
 }
+
+/** Which alerts are looked at, in the order of their ids. */
+export interface AlertSpan {
+  /** Those behind this one. */
+  readonly after?: string;
+  /** Up to this one. */
+  readonly until?: string;
+  readonly newestFirst?: boolean;
+  /** As many, wanted or not. */
+  readonly rows?: number;
+  /** They are shown with their assets; otherwise only where the filter asks for these. */
+  readonly withAssets?: boolean;
+}
+
+/** What alerts are counted by. */
+export type AlertFacts = Pick<
+  Alert,
+  | 'rule_id'
+  | 'rule_source'
+  | 'category'
+  | 'severity'
+  | 'status'
+  | 'src_ip'
+  | 'dst_ip'
+  | 'count'
+  | 'first_seen'
+  | 'last_seen'
+  | 'asset_ids'
+>;
+export type VisitFacts = (id: string, facts: AlertFacts) => 'enough' | undefined;
+export type VisitAlert = (id: string, alert: Alert) => 'enough' | undefined;
 
 /** A page, its resources already written as JSON (`[{"id":…,"type":…,"attributes":{…}}, …]` in UTF-8), ready to move. */
 export interface ListPage {
@@ -455,7 +541,23 @@ export interface StoreReader {
   listAlerts(query: ListQuery): ListPage;
   getAlert(id: string): Alert | undefined;
   replayAlerts(since: number, filter: ListFilter, limit: number): Replay<Alert>;
+  /**
+   * Shows the alerts that are wanted, in the order in which they were raised, until `visit` has enough or as many were
+   * looked at as the span says.
+   *
+   * @returns the id after which it goes on; undefined when nothing is left
+   */
+  visitAlerts(filter: ListFilter, span: AlertSpan, visit: VisitAlert): string | undefined;
+  /** The same of what alerts are counted by, several times as quick where the filter asks for nothing else. */
+  visitAlertFacts(filter: ListFilter, span: AlertSpan, visit: VisitFacts): string | undefined;
+  /** The alert that was raised last. */
+  lastAlertId(): string | undefined;
+  /** `alert_history` resources, in order of time. */
+  listAlertHistory(alertId: string, query: ListQuery): ListPage;
   listNotes(alertId: string, query: ListQuery): ListPage;
+  /** Silences as they are at `nowMs` (epoch milliseconds). */
+  listSilences(query: ListQuery, nowMs: number): ListPage;
+  getSilence(id: string, nowMs: number): Silence | undefined;
   getAsset(id: string): Asset | undefined;
   listAssets(query: ListQuery): ListPage;
   /** What became of an asset that was merged; undefined for one that wasn't. */
@@ -495,11 +597,20 @@ export interface StoreReader {
   topology(query: TopologyQuery): Topology;
   /** The assets at risk, the riskiest as they were last stored, and what is of no asset, with the alerts that weigh. */
   risks(): RiskView;
+  /** The local model that triages alerts, explained. */
+  triageModel(): TriageModel;
   /** What is counted of a window of time and the one before it: milliseconds, however many events there are. */
   rollups(query: RollupQuery): RollupView;
   /** Of the detection rules; 0 before there are any. */
   rulesVersion(): number;
   storedRules(): StoredRules;
+  /** Lists of known-bad addresses and domains, as they are at `nowMs` (epoch milliseconds). */
+  listIntel(query: ListQuery, nowMs: number): ListPage;
+  /** With which their indexes are to be made: 32 random bits of this file. */
+  intelSeed(): number;
+  getIntel(id: string, nowMs: number): { readonly id: string; readonly list: IntelList } | undefined;
+  /** `intel_indicator` items; undefined where there is no such list. Half a second of the longest. */
+  listIndicators(listId: string, query: ListQuery): ListPage | undefined;
   /**
    * Blocks with events of a span of time (half-open, epoch milliseconds), the last one first. A block is good until the
    * next; all are of one snapshot where nothing else is read meanwhile.

@@ -12,6 +12,7 @@ import {
   tokenFilters,
   tokenQuery,
 } from '../../src/contract/administration-parameters.ts';
+import { alertHistoryFilters, alertHistoryQuery } from '../../src/contract/alert-parameters.ts';
 import {
   alertFilters,
   alertNoteFilters,
@@ -32,6 +33,7 @@ import {
 } from '../../src/contract/parameters.ts';
 import { decodeQuery, parseList } from '../../src/contract/query.ts';
 import { compileFilter } from '../../src/events/select.ts';
+import { alertHistoryListOf } from '../../src/store/lists/alert-history.ts';
 import { alertList } from '../../src/store/lists/alerts.ts';
 import { assetHistoryListOf } from '../../src/store/lists/asset-history.ts';
 import { assetList } from '../../src/store/lists/assets.ts';
@@ -76,6 +78,7 @@ const lists: Record<string, { query: TObject; filters: Record<string, object>; s
   scans: { query: scanQuery, filters: scanFilters, spec: scanList },
   services: { query: serviceQuery, filters: serviceFilters, spec: serviceList },
   'services of an asset': { query: assetServiceQuery, filters: assetServiceFilters, spec: serviceList },
+  'alert history': { query: alertHistoryQuery, filters: alertHistoryFilters, spec: alertHistoryListOf('') },
   'alert notes': { query: alertNoteQuery, filters: alertNoteFilters, spec: noteListOf('') },
   principals: { query: principalQuery, filters: principalFilters, spec: principalList },
   tokens: { query: tokenQuery, filters: tokenFilters, spec: tokenListAt(0) },

@@ -55,8 +55,11 @@ const layers: Record<string, Layer> = {
   inventory: { may: ['events', 'contract', 'errors', 'limits'] },
   topology: { may: ['inventory', 'events', 'contract', 'errors', 'limits'] },
   rollups: { may: ['inventory', 'events', 'contract', 'errors', 'limits'] },
+  triage: { may: ['contract'] },
+  'triage-endpoint': { may: ['triage', 'events', 'contract', 'limits'], types: ['store'] },
   store: {
     may: [
+      'triage',
       'detect',
       'events',
       'inventory',

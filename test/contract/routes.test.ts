@@ -80,6 +80,7 @@ describe('the table of routes', () => {
     );
     const analystOnly = may('analyst').filter((operation) => !may('viewer').includes(operation));
     expect(analystOnly).toEqual([
+      'bulkUpdateAlerts',
       'updateAlert',
       'addAlertNote',
       'createAsset',
@@ -91,6 +92,9 @@ describe('the table of routes', () => {
       'cancelScan',
       'validateRule',
       'testRule',
+      'createSilence',
+      'updateSilence',
+      'deleteSilence',
       ...entryReads,
     ]);
     // A bundle holds entries of all kinds, so that there is no public part of it.
@@ -108,6 +112,7 @@ describe('the table of routes', () => {
         'network_event',
         'dns_event',
         'alert',
+        'alert_history',
         'alert_note',
         'service',
         'topology',
@@ -119,12 +124,14 @@ describe('the table of routes', () => {
         'dashboard',
         'risk_score',
         'trends',
+        'triage_model',
         'principal',
         'token',
         'key',
         'policy',
         'rule',
         'silence',
+        'intel_list',
         'backup',
       ],
       ...['audit_record', 'status'],

@@ -27,6 +27,7 @@ import { endpoints } from '../../src/http/routes/index.ts';
 import { startServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { TopologyGate } from '../../src/http/topology-gate.ts';
+import { Turns } from '../../src/http/turns.ts';
 import { parseBody } from '../../src/ingest/parse-body.ts';
 import { ledgerCounters } from '../../src/ledger/methods.ts';
 import { openLedger } from '../../src/ledger/open.ts';
@@ -34,6 +35,8 @@ import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
 import { createCounters } from '../../src/rpc/counters.ts';
 import { supervise } from '../../src/rpc/supervise.ts';
 import { DetectionRules } from '../../src/rules/detection-rules.ts';
+import { IntelLists } from '../../src/rules/intel/intel-lists.ts';
+import { intelTasks } from '../../src/rules/intel/tasks.ts';
 import { ruleTasks } from '../../src/rules/tasks.ts';
 import { compileAlertFilter } from '../../src/store/lists/alerts.ts';
 import { listKeys } from '../../src/store/lists/keys.ts';
@@ -139,6 +142,17 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     onChange: () => pump.poke(),
     warn: (message, details) => log.warn(details, message),
   });
+  const ofIntel = intelTasks(reader);
+  const intel = new IntelLists({
+    reader,
+    writer: store,
+    tasks: {
+      run: async (task, input) => structuredClone((ofIntel[task] as (input: unknown) => never)(input)),
+    },
+    home: config['network.home'],
+    now: Date.now,
+    onChange: () => pump.poke(),
+  });
   const recordRules = new RecordRules();
   const backups = new BackupFolder({
     dir: join(dataDir, 'backups'),
@@ -185,8 +199,11 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     backups,
     scans,
     rules,
+    intel,
     ingest: async (input) => parseBody(input, { ...detectors, rules: recordRules.at(rules.inEffect) }),
     queries: pool,
+    exports: new Turns('maxExports', metrics.limitReached),
+    bulkChanges: new Turns('maxBulkChanges', metrics.limitReached),
     topology: new TopologyGate({
       queries: pool,
       head: () => reader.head('topology'),

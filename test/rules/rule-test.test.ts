@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { packDocuments } from '../../src/detect/packed-rules.ts';
 import { parseSigma } from '../../src/detect/sigma/parse-document.ts';
 import { BlockBuilder } from '../../src/events/block-builder.ts';
@@ -83,4 +83,66 @@ test('tries a correlation with the rules in effect that it names, which are not 
 test('ends when nobody waits any more', async () => {
   const { ask } = await withEvents(10);
   expect(() => ask({}, () => true)).toThrow(expect.objectContaining({ code: 'CANCELLED' }));
+});
+
+describe('filters in effect', () => {
+  const ofPort = (more: string) => `title: Our own scanner
+id: 5f0ad0fb-6a0c-4f2e-8a34-0b3d9c1f7a10
+logsource: {category: firewall}
+filter: {rules: ${more}, scanner: {src_ip: 10.0.0.1}, condition: scanner}
+`;
+  const inEffect = (...texts: readonly string[]) =>
+    packDocuments(texts.flatMap((text) => parseSigma(text).documents));
+
+  test('take away from what is tried, by name and from all', async () => {
+    const { ask } = await withEvents(100);
+    for (const rules of ['[port]', 'any'])
+      expect(whole(ask({ documents: inEffect(ofPort(rules)) })).matched).toBe(0);
+    expect(whole(ask({ documents: inEffect(ofPort('[another]')) })).matched).toBe(50);
+  });
+
+  test('take away from the rules that a tried correlation names', async () => {
+    const { ask } = await withEvents(20);
+    const tried = { source: correlation, documents: inEffect(base, ofPort('[port]')) };
+    expect(whole(ask(tried)).matched).toBe(0);
+  });
+
+  test('are replaced by the one of the same id that is tried', async () => {
+    const { ask } = await withEvents(100);
+    const narrower = ofPort('[port]').replace('10.0.0.1', '10.0.0.2');
+    expect(
+      whole(ask({ source: `${base}---\n${narrower}`, documents: inEffect(ofPort('[port]')) })).matched,
+    ).toBe(50);
+  });
+});
+
+describe('says which records it could not look at', () => {
+  const rule = (logsource: string, selection: string) =>
+    `title: x\nlogsource: {${logsource}}\ndetection: {selection: {${selection}}, condition: selection}\n`;
+
+  test.each([
+    ['category: firewall', 'dst_port: 4444', []],
+    ['product: zeek, service: conn', 'id.resp_p: 4444', []],
+    ['category: dns', 'query: x', []],
+    ['product: zeek, service: ssl', 'server_name: x', ['zeek.ssl']],
+    ['category: proxy', 'cs-host: x', ['suricata.http', 'zeek.http']],
+    ['product: suricata, service: flow', 'flow.reason: x', ['suricata.flow']],
+    ['product: zeek, service: conn', 'tunnel_parents: x', ['zeek.conn', 'zeek.conn_long', 'zeek.open_conn']],
+  ])('%s, %s', async (logsource, selection, notStored) => {
+    const { ask } = await withEvents(1);
+    const result = whole(ask({ source: rule(logsource, selection) }));
+    expect(result.notStored).toEqual(notStored);
+    expect(result.answerable).toBe(notStored.length === 0);
+  });
+
+  test('of the rules that a tried correlation names, too', async () => {
+    const { ask } = await withEvents(1);
+    const ssh = `title: y\nname: port\nlogsource: {product: zeek, service: ssh}\ndetection: {s: {auth_success: false}, condition: s}\n`;
+    const { documents } = parseSigma(ssh);
+    const source = correlation.replace('[src_ip]', '[id.orig_h]');
+    expect(whole(ask({ source, documents: packDocuments(documents) }))).toMatchObject({
+      answerable: false,
+      notStored: ['zeek.ssh'],
+    });
+  });
 });

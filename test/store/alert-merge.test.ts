@@ -137,50 +137,6 @@ describe('recurrence', () => {
   });
 });
 
-describe('a flood of alerts of one rule', () => {
-  const flood = (count: number, from = 0) =>
-    Array.from({ length: count }, (_, i) =>
-      finding({
-        src_ip: `10.${(from + i) >> 16}.${((from + i) >> 8) & 255}.${(from + i) & 255}`,
-        timestamp: start + from + i,
-      }),
-    );
-
-  test('becomes one alert that says so, and the counts add up', async () => {
-    const { store, reader } = opened();
-    await store.commit(batchOf(flood(700)));
-    await store.commit(batchOf(flood(800, 700)));
-    const page = reader.listAlerts({ ...everything, sort: 'count', order: 'desc' });
-    expect(page.total).toBe(limits.maxAlertsPerRuleWindow + 1);
-    const alerts = resources<Alert>(page).map(({ attributes }) => attributes);
-    expect(alerts[0]).toMatchObject({ count: 500, title: 'Flood of alerts: Invalid checksum' });
-    expect(alerts[0]).not.toHaveProperty('src_ip');
-    expect(alerts[0]).not.toHaveProperty('dst_ip');
-    // What has its own alert goes on counting there.
-    await store.commit(batchOf([finding({ src_ip: '10.0.0.0', timestamp: start + 2000 })]));
-    expect(
-      reader.listAlerts({ ...everything, terms: [{ field: 'src_ip', values: ['10.0.0.0'] }] }).total,
-    ).toBe(1);
-    expect(reader.listAlerts(everything).total).toBe(limits.maxAlertsPerRuleWindow + 1);
-  });
-
-  test('does not concern another rule, and ends with the window', async () => {
-    const { store, reader } = opened();
-    await store.commit(batchOf(flood(limits.maxAlertsPerRuleWindow)));
-    await store.commit(batchOf([finding({ rule_id: 'other', src_ip: '172.16.0.1' })]));
-    await store.commit(batchOf([finding({ src_ip: '172.16.0.2', timestamp: start + hour })]));
-    expect(reader.listAlerts(everything).total).toBe(limits.maxAlertsPerRuleWindow + 2);
-  });
-
-  test('cannot be split by backdating', async () => {
-    const { store, reader } = opened();
-    const backwards = flood(1500).map((each, i) => ({ ...each, timestamp: start - i }));
-    for (const part of [backwards.slice(0, 600), backwards.slice(600, 1200), backwards.slice(1200)])
-      await store.commit(batchOf(part));
-    expect(reader.listAlerts(everything).total).toBe(limits.maxAlertsPerRuleWindow + 1);
-  });
-});
-
 describe('the log', () => {
   test('gets an alert once, when it first reaches high', async () => {
     const { store } = opened();
@@ -241,4 +197,35 @@ describe('the log', () => {
     expect(JSON.stringify(row).length).toBeLessThan(limits.maxEntryBytes);
     expect(row?.data.domain).toBe('\ufffd');
   });
+});
+
+test('findings about different things between the same hosts are different alerts', async () => {
+  const { store, reader } = opened();
+  const about = (name: string) => finding({ about: name, domain: name });
+  await store.commit(batchOf([about('a.example'), about('b.example'), about('a.example'), finding()]));
+  const alerts = resources<Alert>(reader.listAlerts(everything));
+  const counted = new Map(alerts.map(({ attributes }) => [attributes.domain, attributes.count]));
+  expect(alerts).toHaveLength(3);
+  expect(counted).toEqual(
+    new Map([
+      ['a.example', 2],
+      ['b.example', 1],
+      [undefined, 1],
+    ]),
+  );
+});
+
+test('what lasts longer than the window goes on as one alert, told as it was found last', async () => {
+  const { store, reader } = opened();
+  const day = 24 * hour;
+  const found = (at: number, title: string, n: number) =>
+    finding({ timestamp: start + at, title, lasts_ms: 36 * hour, evidence: { n } });
+  await store.commit(batchOf([found(0, 'Scan of 10 ports', 10)]));
+  await store.commit(batchOf([found(day, 'Scan of 20 ports', 20)]));
+  await store.commit(batchOf([found(hour, 'Scan of 11 ports', 11)]));
+  const [alert, ...others] = resources<Alert>(reader.listAlerts(everything));
+  expect(others).toEqual([]);
+  expect(alert?.attributes).toMatchObject({ count: 3, title: 'Scan of 20 ports', evidence: { n: 20 } });
+  await store.commit(batchOf([found(3 * day, 'Scan of 30 ports', 30)]));
+  expect(resources<Alert>(reader.listAlerts(everything))).toHaveLength(2);
 });

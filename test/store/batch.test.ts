@@ -156,7 +156,7 @@ describe('a batch', () => {
       Array.from({ length: 200 }, (_, i) =>
         store.commit({
           blocks: [block([networkRecord({ src_port: i })])],
-          findings: [finding({ src_ip: `10.0.0.${i}`, event: { block: 0, row: 0 } })],
+          findings: [finding({ rule_id: `1:${i}`, event: { block: 0, row: 0 } })],
           answer: answer(1),
         }),
       ),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Detector } from '../../src/detect/behaviour/detector.ts';
 import type { Finding } from '../../src/events/finding.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
@@ -28,6 +29,8 @@ export function opened(
     maxAuditRecords?: number;
     freeBytes?: () => number;
     home?: readonly string[];
+    detectors?: () => readonly Detector[];
+    eventsPerDetectorState?: number;
   } = {},
 ): Opened {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));

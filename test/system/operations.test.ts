@@ -261,6 +261,20 @@ describe('success', () => {
     expect(failure(await call('getRule', { token: admin, params }))[1]).toBe('NOT_FOUND');
   });
 
+  test('lists of known-bad addresses are made, read, changed and removed', async () => {
+    const content = '198.51.100.7\nbad.example';
+    const made = await ok<One>('createIntel', { json: { name: 'feed', content } });
+    const { data } = await ok<Page>('listIntel', { token: tokens.viewer, query: 'q=feed' });
+    expect(data).toEqual([made.data]);
+    const params = [made.data.id];
+    const named = await ok<Page>('listIndicators', { token: tokens.viewer, params, query: 'sort=value' });
+    expect(named.data.map(({ id }) => id)).toEqual(['198.51.100.7', 'bad.example']);
+    const changed = await ok<One>('updateIntel', { params, json: { enabled: false } });
+    expect((await ok<One>('getIntel', { params })).data).toEqual(changed.data);
+    await ok('deleteIntel', { params });
+    expect(failure(await call('getIntel', { token: admin, params }))[1]).toBe('NOT_FOUND');
+  });
+
   test('sessions and tokens', async () => {
     const session = await ok<{ access_token: string; refresh_token: string }>('login', {
       json: { username: 'admin', password: adminPassword },
@@ -565,7 +579,9 @@ describe.each(answered)('%s', (operation) => {
       'UNSUPPORTED_MEDIA_TYPE',
       'content-type',
     ]);
-    const most = route.body?.kind === 'ingest' ? limits.maxBodyBytes : limits.maxJsonBodyBytes;
+    const maxOfJson =
+      route.body?.kind === 'json' && route.body.large ? limits.maxIntelBodyBytes : limits.maxJsonBodyBytes;
+    const most = route.body?.kind === 'ingest' ? limits.maxBodyBytes : maxOfJson;
     expect(failure(await typed('application/json', Buffer.alloc(most + 1, 32))).slice(0, 2)).toEqual([
       413,
       'PAYLOAD_TOO_LARGE',

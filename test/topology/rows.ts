@@ -58,5 +58,13 @@ export interface PlainFlow {
 }
 
 export function factOf(flow: PlainFlow): FlowFact {
-  return { ...flow, srcs: listOf(flow.src), dsts: listOf(flow.dst), src: 0, dst: 0, transport: 'tcp' };
+  return {
+    ...flow,
+    isFirst: flow.connections === 1,
+    srcs: listOf(flow.src),
+    dsts: listOf(flow.dst),
+    src: 0,
+    dst: 0,
+    transport: 'tcp',
+  };
 }

@@ -66,6 +66,12 @@ export const Alert = shape('Alert', {
   first_seen: timestamp('First occurrence, in event time.'),
   last_seen: timestamp('Last occurrence, in event time.'),
   dedup_key: text('What occurrences share that are counted as one alert.'),
+  silence_id: optional(uuid('The silence by which it is suppressed.')),
+  folded_into: optional(
+    uuid(
+      'The alert that stands for it, and for others of its rule that came at the same time; suppressed so.',
+    ),
+  ),
   previous_alert_id: optional(uuid('The resolved or archived alert of which this is the recurrence.')),
   assignee: optional(text('Who works on it.')),
   tags,

@@ -13,6 +13,8 @@ export const timestamp = (description: string) => Type.String({ format: 'date-ti
 export const address = (description: string) => Type.String({ format: 'ip', description });
 /** A link-layer address that one host can have, in any usual spelling. */
 export const mac = (description: string) => Type.String({ format: 'mac', description });
+/** An address, or all of a CIDR block. */
+export const network = (description: string) => Type.String({ format: 'network', description });
 export const hostname = (description: string) => Type.String({ format: 'hostname', description });
 /** An IP or a MAC address. */
 export const identifier = (description: string) => Type.String({ format: 'identifier', description });

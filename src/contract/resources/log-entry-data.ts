@@ -22,6 +22,7 @@ import {
   optional,
   ordinal,
   part,
+  real,
   severity,
   shape,
   text,
@@ -65,9 +66,18 @@ const detectionRule = part(
     title: free('What it detects.'),
     level: severity('Severity of its findings.'),
     enabled: flag('Whether it is applied.'),
-    source_sha256: hex32('SHA-256 of the rule as written, in UTF-8.'),
+    source_sha256: hex32(
+      'SHA-256 of the rule as written, in UTF-8; of a list of indicators, of its content.',
+    ),
+    source: optional(free('Of a list of indicators: where it comes from.')),
+    indicators: optional(count('Of a list of indicators: how many it has.')),
+    confidence: optional(real('Of a list of indicators: how sure it is.', { minimum: 0, maximum: 1 })),
+    expires_at: optional(timestamp('Of a list of indicators: until when it counts.')),
+    default_valid_days: optional(
+      ordinal('Of a list of indicators: how long those without an end of their own hold.'),
+    ),
   },
-  'A detection rule.',
+  'A detection rule, or a list of known-bad addresses and domains.',
 );
 
 /** What a change of a set of rules did. The counts also tell what a list that was cut left out. */

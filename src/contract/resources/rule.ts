@@ -115,6 +115,10 @@ export const RuleTestResult = shape('RuleTestResult', {
   answerable: flag(
     'Whether stored events can answer it: records other than of connections and DNS are not kept.',
   ),
+  not_stored: list(
+    text('A kind: sensor and log.'),
+    'Kinds of record that its rules are about and that were not looked at, as they are not kept: `zeek.ssl`.',
+  ),
   matched: count('How often something was found.'),
   matches: list(match, 'The newest of it.', { maxItems: limits.maxRuleTestMatches }),
 });

@@ -1,14 +1,17 @@
 import { Type } from 'typebox';
-import { paginated, success } from '../envelopes.ts';
+import { alertExportQuery, alertGroupQuery, alertHistoryQuery } from '../alert-parameters.ts';
+import { answer, paginated, success } from '../envelopes.ts';
 import { alertNoteQuery, alertQuery, alertStreamQuery } from '../parameters.ts';
 import { Alert, AlertUpdateInput } from '../resources/alert.ts';
+import { AlertBulkAnswer, AlertBulkInput } from '../resources/alert-bulk.ts';
+import { AlertGroups } from '../resources/alert-groups.ts';
 import { AlertNote, AlertNoteInput } from '../resources/alert-note.ts';
 import { uuid } from '../resources/fields.ts';
 import { analysts, closed, ifMatch, json, none, type Route, readers } from './route.ts';
 
 const alertParams = Type.Object({ alert_id: uuid('Identifier of the alert.') }, closed);
 
-/** Alerts and their notes. */
+/** Alerts, their notes and their history. */
 export const alertsRoutes = {
   listAlerts: {
     method: 'GET',
@@ -28,6 +31,34 @@ export const alertsRoutes = {
     query: alertStreamQuery,
     responses: { 101: none },
     websocket: { channel: 'alerts' },
+  },
+  bulkUpdateAlerts: {
+    method: 'POST',
+    path: '/api/v1/alerts/bulk',
+    summary: 'Change many alerts in the same way, each by itself',
+    tag: 'alerts',
+    access: analysts,
+    audited: true,
+    body: { kind: 'json', schema: AlertBulkInput },
+    responses: { 200: json(answer(AlertBulkAnswer)) },
+  },
+  exportAlerts: {
+    method: 'GET',
+    path: '/api/v1/alerts/export',
+    summary: 'All alerts that match, oldest first, one a line',
+    tag: 'alerts',
+    access: readers,
+    query: alertExportQuery,
+    responses: { 200: { kind: 'text', mediaType: 'application/x-ndjson' } },
+  },
+  groupAlerts: {
+    method: 'GET',
+    path: '/api/v1/alerts/groups',
+    summary: 'Alerts by what they have in common',
+    tag: 'alerts',
+    access: readers,
+    query: alertGroupQuery,
+    responses: { 200: json(answer(AlertGroups)) },
   },
   getAlert: {
     method: 'GET',
@@ -51,6 +82,17 @@ export const alertsRoutes = {
     body: { kind: 'json', schema: AlertUpdateInput, resource: Alert },
     responses: { 200: json(success('alert')) },
     errors: ['NOT_FOUND', 'INVALID_TRANSITION', 'VERSION_MISMATCH'],
+  },
+  listAlertHistory: {
+    method: 'GET',
+    path: '/api/v1/alerts/:alert_id/history',
+    summary: 'List what happened to an alert, and who did it',
+    tag: 'alerts',
+    access: readers,
+    params: alertParams,
+    query: alertHistoryQuery,
+    responses: { 200: json(paginated('alert_history')) },
+    errors: ['NOT_FOUND'],
   },
   listAlertNotes: {
     method: 'GET',

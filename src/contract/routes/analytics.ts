@@ -30,4 +30,12 @@ export const analyticsRoutes = {
     access: readers,
     responses: { 200: json(success('risk_score')) },
   },
+  getTriageModel: {
+    method: 'GET',
+    path: '/api/v1/analytics/triage',
+    summary: 'What triages alerts: what it looks at, what it learned, and how often it was right',
+    tag: 'analytics',
+    access: readers,
+    responses: { 200: json(success('triage_model')) },
+  },
 } as const satisfies Record<string, Route>;

@@ -12,7 +12,13 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
  * pool, which judges each record by itself; `schema` only describes it.
  */
 export type RequestBody =
-  | { readonly kind: 'json'; readonly schema: TObject; readonly resource?: TObject }
+  | {
+      readonly kind: 'json';
+      readonly schema: TObject;
+      readonly resource?: TObject;
+      /** Up to limits.maxIntelBodyBytes, and left as bytes, inflated, for a pool that parses and validates it. */
+      readonly large?: true;
+    }
   | {
       readonly kind: 'ingest';
       readonly mediaTypes: readonly string[];
@@ -46,6 +52,7 @@ export interface Route {
     | 'analytics'
     | 'discovery'
     | 'rules'
+    | 'intel'
     | 'identities'
     | 'system'
     | 'transparency';

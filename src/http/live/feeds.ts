@@ -1,5 +1,5 @@
 import type { AlertUpdate, Committed, ScanUpdate, StoreReader } from '../../store/store.ts';
-import { LiveAlerts } from './alert-channel.ts';
+import { AlertFeed } from './alert-feed.ts';
 import { LiveScan } from './discovery-channel.ts';
 import { LiveBlock } from './event-channel.ts';
 import type { Hub } from './hub.ts';
@@ -9,11 +9,22 @@ import { TopologyFeed } from './topology-channel.ts';
 export class LiveFeeds {
   readonly #hub: Hub;
   readonly #reader: Pick<StoreReader, 'assets'>;
+  readonly #alerts: AlertFeed;
   readonly #topology: TopologyFeed;
 
-  constructor(hub: Hub, reader: Pick<StoreReader, 'assets' | 'head' | 'topologySteps'>) {
+  /** @param onAlerts - is told of every change of an alert, as subscribers are */
+  constructor(
+    hub: Hub,
+    reader: Pick<StoreReader, 'assets' | 'head' | 'replayAlerts' | 'topologySteps'>,
+    onAlerts: (updates: readonly AlertUpdate[]) => void = () => {},
+  ) {
     this.#hub = hub;
     this.#reader = reader;
+    this.#alerts = new AlertFeed({
+      reader,
+      publish: (batch) => hub.publish('alerts', batch),
+      onChanged: onAlerts,
+    });
     this.#topology = new TopologyFeed({
       reader,
       isWatched: () => hub.isWatched('topology'),
@@ -33,7 +44,12 @@ export class LiveFeeds {
   }
 
   alerts(updates: readonly AlertUpdate[]): void {
-    if (updates.length > 0) this.#hub.publish('alerts', new LiveAlerts(updates, this.#reader.assets));
+    this.#alerts.committed(updates);
+  }
+
+  /** What the store raised by itself is looked for. @returns whether there was any */
+  raised(): boolean {
+    return this.#alerts.poll();
   }
 
   scan(update: ScanUpdate): void {

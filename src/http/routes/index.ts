@@ -5,14 +5,20 @@ import { type BodyBudgets, bind, type Handler, type HttpOperation, refuseUpgrade
 import type { Endpoint } from '../endpoint.ts';
 import type { Services } from '../services.ts';
 import { addAlertNote } from './add-alert-note.ts';
+import { bulkUpdateAlerts } from './bulk-update-alerts.ts';
 import { cancelScan } from './cancel-scan.ts';
 import { changePassword } from './change-password.ts';
 import { createAsset } from './create-asset.ts';
 import { createBackup } from './create-backup.ts';
+import { createIntel } from './create-intel.ts';
 import { createPrincipal } from './create-principal.ts';
 import { createRule } from './create-rule.ts';
+import { createSilence } from './create-silence.ts';
 import { deleteAsset } from './delete-asset.ts';
+import { deleteIntel } from './delete-intel.ts';
 import { deleteRule } from './delete-rule.ts';
+import { deleteSilence } from './delete-silence.ts';
+import { exportAlerts } from './export-alerts.ts';
 import { getAlert } from './get-alert.ts';
 import { getAsset } from './get-asset.ts';
 import { getBackup } from './get-backup.ts';
@@ -24,6 +30,7 @@ import { getDnsEvent } from './get-dns-event.ts';
 import { getEntryBundle } from './get-entry-bundle.ts';
 import { getHealth } from './get-health.ts';
 import { getInclusionProof } from './get-inclusion-proof.ts';
+import { getIntel } from './get-intel.ts';
 import { getKeySet } from './get-key-set.ts';
 import { getLeaf } from './get-leaf.ts';
 import { getMetrics } from './get-metrics.ts';
@@ -37,16 +44,20 @@ import { getRule } from './get-rule.ts';
 import { getScan } from './get-scan.ts';
 import { getScanStatus } from './get-scan-status.ts';
 import { getService } from './get-service.ts';
+import { getSilence } from './get-silence.ts';
 import { getStatus } from './get-status.ts';
 import { getTile } from './get-tile.ts';
 import { getToken } from './get-token.ts';
 import { getTopology } from './get-topology.ts';
 import { getTreeHead } from './get-tree-head.ts';
 import { getTrends } from './get-trends.ts';
+import { getTriageModel } from './get-triage-model.ts';
+import { groupAlerts } from './group-alerts.ts';
 import { ingest } from './ingest.ts';
 import { ingestDnsEvents } from './ingest-dns-events.ts';
 import { ingestNetworkEvents } from './ingest-network-events.ts';
 import { issueToken } from './issue-token.ts';
+import { listAlertHistory } from './list-alert-history.ts';
 import { listAlertNotes } from './list-alert-notes.ts';
 import { listAlerts } from './list-alerts.ts';
 import { listAssetHistory } from './list-asset-history.ts';
@@ -56,12 +67,15 @@ import { listAuditRecords } from './list-audit-records.ts';
 import { listBackups } from './list-backups.ts';
 import { listDnsEvents } from './list-dns-events.ts';
 import { listEntries } from './list-entries.ts';
+import { listIndicators } from './list-indicators.ts';
+import { listIntel } from './list-intel.ts';
 import { listKeys } from './list-keys.ts';
 import { listNetworkEvents } from './list-network-events.ts';
 import { listPrincipals } from './list-principals.ts';
 import { listRules } from './list-rules.ts';
 import { listScans } from './list-scans.ts';
 import { listServices } from './list-services.ts';
+import { listSilences } from './list-silences.ts';
 import { listTokens } from './list-tokens.ts';
 import { listTreeHeads } from './list-tree-heads.ts';
 import { login } from './login.ts';
@@ -80,9 +94,11 @@ import { testRule } from './test-rule.ts';
 import { updateAlert } from './update-alert.ts';
 import { updateAsset } from './update-asset.ts';
 import { updateConfig } from './update-config.ts';
+import { updateIntel } from './update-intel.ts';
 import { updatePolicy } from './update-policy.ts';
 import { updatePrincipal } from './update-principal.ts';
 import { updateRule } from './update-rule.ts';
+import { updateSilence } from './update-silence.ts';
 import { validateRule } from './validate-rule.ts';
 import { whoAmI } from './who-am-i.ts';
 
@@ -101,8 +117,12 @@ export const handlers = {
   listDnsEvents,
   getDnsEvent,
   listAlerts,
+  bulkUpdateAlerts,
+  exportAlerts,
+  groupAlerts,
   getAlert,
   updateAlert,
+  listAlertHistory,
   listAlertNotes,
   addAlertNote,
   listAssets,
@@ -148,6 +168,17 @@ export const handlers = {
   getRule,
   updateRule,
   deleteRule,
+  listIntel,
+  createIntel,
+  getIntel,
+  listIndicators,
+  updateIntel,
+  deleteIntel,
+  listSilences,
+  createSilence,
+  getSilence,
+  updateSilence,
+  deleteSilence,
   getConfig,
   updateConfig,
   getStatus,
@@ -158,6 +189,7 @@ export const handlers = {
   getDashboard,
   getTrends,
   getRiskScore,
+  getTriageModel,
   getTreeHead,
   getInclusionProof,
   getConsistencyProof,
@@ -184,6 +216,7 @@ export function endpoints(services: Services): Endpoint[] {
     jsonOfPrincipal: new BudgetOfEach(limits.maxJsonInFlightBytesPerPrincipal),
     ingestOfPrincipal: new BudgetOfEach(ingestBytesOfPrincipal(services.config)),
     publicJson: new Budget(limits.maxPublicJsonInFlightBytes),
+    largeJson: new Budget(limits.maxIntelInFlightBytes),
     ingest: new Budget(services.config['limits.max_ingest_in_flight_bytes']),
   };
   const serve = <Op extends HttpOperation>(operation: Op) =>

@@ -134,7 +134,12 @@ function requireTransition(from: Alert['status'], to: Alert['status']): void {
 
 function changed(before: Alert, change: AlertChange, by: Actor, nowMs: number): Alert {
   const alert: Alert = { ...before };
-  if (change.status !== undefined) alert.status = change.status;
+  if (change.status !== undefined) {
+    alert.status = change.status;
+    // From here on it is a person's decision, which neither a silence nor a flood takes back.
+    delete alert.silence_id;
+    delete alert.folded_into;
+  }
   if (change.severity !== undefined) setSeverity(alert, change.severity);
   if (change.priority !== undefined) alert.priority = change.priority;
   if (change.tags !== undefined) alert.tags = [...change.tags];

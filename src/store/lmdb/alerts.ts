@@ -4,10 +4,13 @@ import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { ServiceError } from '../../errors.ts';
 import { canonicalUuid } from '../../uuid.ts';
 import type { Actor, AlertUpdate } from '../store.ts';
+import { factsRow } from './alert-facts.ts';
+import { AlertHistories, type ChangedBy } from './alert-history.ts';
 import type { OpenAlerts } from './inventory/open-alerts.ts';
 import type { Outbox } from './outbox.ts';
 import { AlertCounts } from './rollups/alert-counts.ts';
 import { type AlertRow, entryCount, lastSequence, type Tables } from './tables.ts';
+import type { Triage } from './triage.ts';
 
 export const atLeast = (severity: Severity, bound: Severity): boolean =>
   severities.indexOf(severity) >= severities.indexOf(bound);
@@ -27,21 +30,31 @@ export class Alerts {
   readonly #outbox: Outbox;
   readonly #openAlerts: OpenAlerts;
   readonly #counts: AlertCounts;
+  readonly #histories: AlertHistories;
+  readonly #triage: Triage;
 
-  constructor(tables: Tables, outbox: Outbox, openAlerts: OpenAlerts) {
+  constructor(tables: Tables, outbox: Outbox, openAlerts: OpenAlerts, triage: Triage) {
     this.#tables = tables;
     this.#outbox = outbox;
     this.#openAlerts = openAlerts;
     this.#counts = new AlertCounts(tables);
+    this.#histories = new AlertHistories(tables);
+    this.#triage = triage;
     this.reload();
   }
 
   reload(): void {
     this.#seq = lastSequence(this.#tables.alertLog);
+    this.#triage.reload();
   }
 
   get count(): number {
     return entryCount(this.#tables.alerts);
+  }
+
+  /** Records of histories that made room for newer ones since this was opened. */
+  get forgotten(): number {
+    return this.#histories.removed;
   }
 
   /** @throws NOT_FOUND */
@@ -53,24 +66,35 @@ export class Alerts {
   }
 
   /**
-   * Stores a change of `before`, or a new alert: the next version, the next place in the sequence of changes.
+   * Stores a change of `before`, or a new alert: the next version, the next place in the sequence of changes, what of it
+   * is told in its history. It is triaged where that is due, and what people found of it is learned from.
    * Within a transaction.
    */
   save(
     before: AlertRow | undefined,
     after: Omit<AlertRow, 'seq'>,
-    by: Pick<Actor, 'id' | 'call'>,
+    by: ChangedBy & Pick<Actor, 'call'>,
     nowMs: number,
   ): AlertUpdate {
-    const { alerts, alertLog, alertTimes } = this.#tables;
+    const { alerts, alertFacts, alertLog, alertTimes } = this.#tables;
     const seq = ++this.#seq;
     const raises = mustBeRaised(after);
     const alert: Alert = {
       ...after.alert,
+      ...this.#triage.verdictFor(before, after, nowMs),
       updated_at: new Date(nowMs).toISOString(),
       version: (before?.alert.version ?? 0) + 1,
     };
-    const row: AlertRow = { ...after, seq, raised: after.raised || raises, alert };
+    const history = this.#histories.record(after.id, before, alert, by, nowMs);
+    const { taught: _, ...rest } = after;
+    const row: AlertRow = {
+      ...rest,
+      seq,
+      raised: after.raised || raises,
+      ...this.#triage.taughtBy(before, after, nowMs),
+      alert,
+      ...(history === undefined ? {} : { history }),
+    };
     if (before !== undefined) alertLog.removeSync(before.seq);
     alertLog.putSync(seq, row.id);
     if (before?.alert.last_seen !== alert.last_seen) {
@@ -78,6 +102,7 @@ export class Alerts {
       alertTimes.putSync([Date.parse(alert.last_seen), row.id], true);
     }
     alerts.putSync(row.id, row);
+    alertFacts.putSync(row.id, factsRow(alert));
     this.#openAlerts.saved(before, row);
     this.#counts.saved(before, row, nowMs);
     if (raises) this.#outbox.add(alertRaised(row.id, alert, by.id), nowMs, by.call);

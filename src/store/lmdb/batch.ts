@@ -4,8 +4,8 @@ import { type EventBlock, openBlock } from '../../events/block.ts';
 import type { Finding } from '../../events/finding.ts';
 import { rowId } from '../../events/resource.ts';
 import type { Committed, CommittedBlock, IngestBatch } from '../store.ts';
-import type { AlertTables } from './alert-change.ts';
-import { AlertMerge } from './alert-merge.ts';
+import type { EventRef } from './alert-draft.ts';
+import { AlertMerge, type MergeParts } from './alert-merge.ts';
 import { atLeast } from './alerts.ts';
 import type { LmdbEvents } from './events.ts';
 import { diskIsFull } from './group-commit.ts';
@@ -14,7 +14,7 @@ import type { Inventory } from './inventory/inventory.ts';
 import type { AssetsPart } from './inventory/parts.ts';
 import type { Correlations } from './rules/correlations.ts';
 
-export interface BatchParts extends AlertTables {
+export interface BatchParts extends MergeParts {
   readonly events: LmdbEvents;
   readonly answers: RememberedAnswers;
   readonly inventory: Pick<Inventory<AssetsPart>, 'take'>;
@@ -46,13 +46,16 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
   )
     outbox.requireRoom();
   return () => {
-    const { blocks, eventIdOf, duplicates } = appendBlocks(parts.events, batch.blocks);
+    const { blocks, eventOf, duplicates } = appendBlocks(parts.events, batch.blocks);
     parts.inventory.take(blocks, batch.sightings ?? []);
     const merge = new AlertMerge(parts, parts.alertWindowMs, nowMs);
-    const found = findings.flatMap((finding) => withEvents(finding, eventIdOf));
-    const inputs = facts.flatMap((fact) => withEvents(fact, eventIdOf));
+    const found = findings.flatMap((finding) => withEvents(finding, eventOf));
+    const inputs = facts.flatMap((fact) => withEvents(fact, eventOf));
     const correlated = parts.correlations.take(
-      inputs.map(({ about, events }) => ({ ...about, event: events[0] })),
+      inputs.map(({ about, events: [event] }) => ({
+        ...about,
+        event: typeof event === 'function' ? event() : event,
+      })),
       nowMs,
     );
     for (const { linked, fired } of correlated)
@@ -67,37 +70,44 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
   };
 }
 
-/** With the id of its event where it has one; without anything where that came before under the same id: it was counted then. */
+/** With its event where it has one; without anything where that came before under the same id: it was counted then. */
 function withEvents<T extends Pick<Finding, 'event'>>(
   about: T,
-  eventIdOf: Stored['eventIdOf'],
-): { about: T; events: readonly string[] }[] {
+  eventOf: Stored['eventOf'],
+): { about: T; events: readonly EventRef[] }[] {
   if (about.event === undefined) return [{ about, events: [] }];
-  const id = eventIdOf(about.event);
-  return id === undefined ? [] : [{ about, events: [id] }];
+  const event = eventOf(about.event);
+  return event === undefined ? [] : [{ about, events: [event] }];
 }
 
 /** Where the rows of a batch's blocks went. */
 interface Stored {
   readonly blocks: CommittedBlock[];
   readonly duplicates: number;
-  /** Undefined for a row whose event came before under the same explicit id. */
-  readonly eventIdOf: (event: NonNullable<Finding['event']>) => string | undefined;
+  /** Makes the id, which takes a microsecond. Undefined for a row whose event came before under the same explicit id. */
+  readonly eventOf: (event: NonNullable<Finding['event']>) => (() => string) | undefined;
 }
 
 function appendBlocks(events: LmdbEvents, buffers: readonly ArrayBuffer[]): Stored {
   const appended = buffers.map((buffer) => events.append(buffer));
   const opened = new Map<number, EventBlock>();
+  /** Where rows of a block went of which some were not kept. */
+  const places = appended.map(
+    ({ kept }) => kept && new Map(Array.from(kept, (row, stored) => [row, stored])),
+  );
   return {
     blocks: appended.map(({ committed }) => committed).filter(({ rows }) => rows > 0),
     duplicates: appended.reduce((sum, { duplicates }) => sum + duplicates, 0),
-    eventIdOf: ({ block: index, row }) => {
-      const { committed, kept } = appended[index]!;
-      const stored = kept === undefined ? row : kept.indexOf(row);
-      if (stored < 0) return undefined;
-      const block = opened.get(index) ?? openBlock(committed.buffer, committed.first_seq);
-      opened.set(index, block);
-      return rowId(block, stored);
+    eventOf: ({ block: index, row }) => {
+      const kept = places[index];
+      const stored = kept === undefined ? row : kept.get(row);
+      if (stored === undefined) return undefined;
+      return () => {
+        const { committed } = appended[index]!;
+        const block = opened.get(index) ?? openBlock(committed.buffer, committed.first_seq);
+        opened.set(index, block);
+        return rowId(block, stored);
+      };
     },
   };
 }

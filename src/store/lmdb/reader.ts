@@ -2,12 +2,16 @@ import { join } from 'node:path';
 import { withAssets } from '../../events/alert-assets.ts';
 import { CachedAssets } from '../../events/cached-assets.ts';
 import { openDatabase } from '../../lmdb.ts';
+import { describeModel } from '../../triage/describe.ts';
 import { canonicalUuid } from '../../uuid.ts';
 import { serviceOf } from '../service-row.ts';
 import type { StoreReader } from '../store.ts';
+import { listAlertHistory } from './alert-history.ts';
 import { listAlerts, replayAlerts } from './alert-list.ts';
+import { lastAlertId, visitAlertFacts, visitAlerts } from './alert-scan.ts';
 import { listAudit } from './audit.ts';
 import { LmdbEvents } from './events.ts';
+import { getIntel, listIndicators, listIntel } from './intel/intel-reads.ts';
 import { assetLookup, getAsset, listAssetHistory, listAssets, mergedInto } from './inventory/asset-reads.ts';
 import { readRisks } from './inventory/risk-reads.ts';
 import { listServices } from './inventory/service-list.ts';
@@ -17,6 +21,7 @@ import { listPrincipals, storedAdministrators, storedPrincipals } from './princi
 import { readRollups } from './rollups/reads.ts';
 import { rulesVersion, storedRules } from './rules/rules.ts';
 import { lastScan, listScans, replayScans, unfinishedScans } from './scans.ts';
+import { getSilence, listSilences } from './silence-list.ts';
 import { databaseFile, entryCount, lastSequence, openTables } from './tables.ts';
 import { listTokens } from './tokens.ts';
 import { readSteps, readTopology } from './topology/reads.ts';
@@ -67,7 +72,15 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
       return row && withAssets(row.alert, assets);
     }),
     replayAlerts: named((since, filter, limit) => replayAlerts(tables, since, filter, limit, assets)),
+    visitAlerts: named((filter, span, visit) => visitAlerts(tables, assets, filter, span, visit, givenUp)),
+    visitAlertFacts: named((filter, span, visit) =>
+      visitAlertFacts(tables, assets, filter, span, visit, givenUp),
+    ),
+    lastAlertId: fresh(() => lastAlertId(tables)),
+    listAlertHistory: fresh((alertId, query) => listAlertHistory(tables, alertId, query, givenUp)),
     listNotes: fresh((alertId, query) => listNotes(tables, alertId, query, givenUp)),
+    listSilences: fresh((query, nowMs) => listSilences(tables, query, nowMs, givenUp)),
+    getSilence: fresh((id, nowMs) => getSilence(tables, id, nowMs)),
     getAsset: fresh((id) => getAsset(tables, id)),
     listAssets: fresh((query) => listAssets(tables, query, givenUp)),
     mergedInto: fresh((id) => mergedInto(tables, id)),
@@ -97,10 +110,17 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     unfinishedScans: fresh(() => unfinishedScans(tables)),
     topology: named((query) => readTopology(tables, assets, query, Date.now())),
     risks: named(() => readRisks(tables, assets)),
+    triageModel: fresh(() =>
+      describeModel(tables.triageState.get('model'), entryCount(tables.triageTallies)),
+    ),
     rollups: fresh((query) => readRollups(tables, query)),
     rulesVersion: fresh(() => rulesVersion(tables)),
     blocks: fresh((table, from, to) => events.within(table, from, to)),
     storedRules: fresh(() => storedRules(tables)),
+    listIntel: fresh((query, nowMs) => listIntel(tables, query, nowMs, givenUp)),
+    intelSeed: fresh(() => tables.intelState.get('seed') ?? 0),
+    getIntel: fresh((id, nowMs) => getIntel(tables, id, nowMs)),
+    listIndicators: fresh((listId, query) => listIndicators(tables, listId, query, givenUp)),
     topologySteps: fresh((since, limit) => readSteps(tables, since, limit)),
     head: fresh((channel) => {
       switch (channel) {

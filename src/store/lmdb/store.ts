@@ -3,10 +3,17 @@ import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CriticalEvent } from '../../contract/critical-events.ts';
 import type { AssetInput, AssetUpdateInput } from '../../contract/resources/asset.ts';
+import type { SilenceInput, SilenceUpdateInput } from '../../contract/resources/silence.ts';
+import type { DetectorId } from '../../contract/vocabulary.ts';
+import { criticalities } from '../../contract/vocabulary.ts';
+import type { Detector } from '../../detect/behaviour/detector.ts';
+import { newDetectors } from '../../detect/behaviour/detectors.ts';
 import { ServiceError } from '../../errors.ts';
 import { compileHome } from '../../events/home-networks.ts';
+import { addressBytes } from '../../events/ip.ts';
 import { limits } from '../../limits.ts';
 import { copyDatabase, DatabaseFileError, openDatabase, type RootDatabase } from '../../lmdb.ts';
+import type { IntelContent, IntelTerms } from '../intel-row.ts';
 import type { RulesChange } from '../rule-row.ts';
 import type {
   Actor,
@@ -15,7 +22,9 @@ import type {
   AlertUpdate,
   AssetChanged,
   Committed,
+  GivenVerdict,
   IngestBatch,
+  IntelChanged,
   NotedPlace,
   OutboxRow,
   Principal,
@@ -25,20 +34,31 @@ import type {
   ScanRecorded,
   ScanUpdate,
   Settlement,
+  SilenceChanged,
   Store,
   StoredAuditRecord,
   StoredScan,
+  StoredSilence,
   StoreStatus,
   Token,
 } from '../store.ts';
 import { completeAdministrators } from './administrators.ts';
+import { planAiVerdict } from './ai-verdict.ts';
+import type { Hosts } from './alert-bounds.ts';
 import { lastPlaces, logAgain, planChange, planNote, settle } from './alert-change.ts';
+import { completeFacts } from './alert-facts.ts';
+import { AlertMerge } from './alert-merge.ts';
 import { Alerts } from './alerts.ts';
 import { planAudit } from './audit.ts';
 import { planBatch } from './batch.ts';
+import { Behaviour } from './behaviour/behaviour.ts';
 import { LmdbEvents } from './events.ts';
+import { FindingsInEvents } from './found-in-events.ts';
 import { GroupCommit, outOfSpace, type Plan } from './group-commit.ts';
 import { RememberedAnswers } from './idempotency.ts';
+import { completeIntelSeed, Intel } from './intel/intel.ts';
+import { planIntel, planIntelChange, planIntelRemoval } from './intel/intel-change.ts';
+import { IntelFold } from './intel/intel-fold.ts';
 import {
   type AssetParts,
   planChange as planAssetChange,
@@ -59,10 +79,12 @@ import { Rollups } from './rollups/rollups.ts';
 import { Correlations } from './rules/correlations.ts';
 import { planRules } from './rules/rules.ts';
 import { planScan } from './scans.ts';
+import { planSilence, planSilenceChange, planSilenceRemoval, Silences } from './silences.ts';
 import { databaseFile, openTables, type Tables } from './tables.ts';
 import { completeTokenIndex } from './token-index.ts';
 import { planRevocation, planRotation, planToken, planTokenUse } from './tokens.ts';
 import { Topology } from './topology/topology.ts';
+import { Triage } from './triage.ts';
 
 export interface StoreOptions {
   readonly dataDir: string;
@@ -76,6 +98,12 @@ export interface StoreOptions {
   readonly maxAuditRecords?: number;
   /** `network.home`: addresses and CIDR blocks. Default: none. */
   readonly home?: readonly string[];
+  /** Of behaviour, that are not to run. */
+  readonly detectorsOff?: readonly DetectorId[];
+  /** Default: all but these. */
+  readonly detectors?: () => readonly Detector[];
+  /** Default: limits.eventsPerDetectorState. */
+  readonly eventsPerDetectorState?: number;
   /** What the volume has left. Default: asks the system. */
   readonly freeBytes?: () => number;
 }
@@ -85,6 +113,8 @@ const smallChangeBytes = 4096;
 /** A new password ends as many sessions as a principal may have. */
 const passwordChangeBytes = limits.maxTokensPerPrincipal * 1024;
 const auditRecordBytes = 1024;
+/** A list of known-bad addresses without what it names: what was rejected of it, and when it ends. */
+const intelRowBytes = 2 ** 17;
 /** An asset or a service, with its indexes and history. */
 const scannedRowBytes = 2048;
 /**
@@ -108,11 +138,16 @@ class LmdbStore implements Store {
   readonly #events: LmdbEvents;
   readonly #outbox: Outbox;
   readonly #openAlerts: OpenAlerts;
+  readonly #triage: Triage;
   readonly #alerts: Alerts;
   readonly #answers: RememberedAnswers;
   readonly #topology: Topology;
   readonly #rollups: Rollups;
+  readonly #behaviour: Behaviour;
   readonly #correlations: Correlations;
+  readonly #intel: Intel;
+  readonly #silences: Silences;
+  readonly #hosts: Hosts;
   readonly #inventory: Inventory<Assets>;
   readonly #queue: GroupCommit;
   readonly #alertWindowMs: number;
@@ -139,12 +174,18 @@ class LmdbStore implements Store {
       completeTokenIndex(this.#tables);
       completeAdministrators(this.#tables);
       completeNames(this.#tables);
+      completeFacts(this.#tables);
+      completeIntelSeed(this.#tables, () => randomInt(2 ** 32));
     });
     this.#events = new LmdbEvents(this.#root);
     this.#correlations = new Correlations(this.#tables);
+    this.#intel = new Intel(this.#tables, clock);
+    this.#silences = new Silences(this.#tables);
     this.#outbox = new Outbox(this.#tables, maxOutboxRows);
     this.#openAlerts = new OpenAlerts(this.#tables, clock);
-    this.#alerts = new Alerts(this.#tables, this.#outbox, this.#openAlerts);
+    const isHome = compileHome(options.home ?? []);
+    this.#triage = new Triage(this.#tables, isHome);
+    this.#alerts = new Alerts(this.#tables, this.#outbox, this.#openAlerts, this.#triage);
     this.#answers = new RememberedAnswers(this.#tables);
     this.#alertWindowMs = alertWindowMs;
     this.#now = clock;
@@ -160,14 +201,36 @@ class LmdbStore implements Store {
       newKey: () => [randomInt(2 ** 32), randomInt(2 ** 32)],
       transaction: (write) => this.#root.transactionSync(write),
     });
+    const found = new FindingsInEvents({
+      tables: this.#tables,
+      outbox: this.#outbox,
+      newMerge: () => new AlertMerge(this.#parts(), alertWindowMs, clock()),
+    });
+    this.#behaviour = new Behaviour({
+      tables: this.#tables,
+      events: this.#events,
+      isHome,
+      detectors: options.detectors ?? (() => newDetectors(options.detectorsOff)),
+      found,
+      eventsPerState: options.eventsPerDetectorState ?? limits.eventsPerDetectorState,
+    });
+    const knownBad = new IntelFold({ intel: this.#intel, found });
     this.#inventory = new Inventory({
       tables: this.#tables,
       events: this.#events,
-      isHome: compileHome(options.home ?? []),
+      isHome,
       assets: (services) => new Assets(this.#tables, services, this.#openAlerts, clock),
-      folds: [this.#topology, this.#rollups],
+      folds: [this.#topology, this.#rollups, this.#behaviour, knownBad],
+      found,
       now: clock,
     });
+    this.#hosts = {
+      isHome: (ip) => isHome(addressBytes(ip)!),
+      assetOf: (ip) => this.#inventory.assets.assetAt(ip, clock()),
+      isCritical: (assetId) =>
+        criticalities.indexOf(this.#inventory.assets.rows.get(assetId)?.criticality ?? 'low') >=
+        criticalities.indexOf('high'),
+    };
     this.#inventory.assets.rows.onWritten = (before, after) => {
       this.#topology.assetWritten(before, after);
       this.#rollups.assetWritten(before, after);
@@ -198,6 +261,10 @@ class LmdbStore implements Store {
 
   changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertChanged> {
     return this.#change(() => planChange(this.#parts(), id, change, by, version, this.#now()));
+  }
+
+  setAiVerdict(id: string, verdict: GivenVerdict, triagedAt: string): Promise<AlertUpdate | undefined> {
+    return this.#change(() => planAiVerdict(this.#parts(), id, verdict, triagedAt, this.#now()));
   }
 
   createAsset(input: AssetInput, by: Actor): Promise<AssetChanged> {
@@ -318,6 +385,37 @@ class LmdbStore implements Store {
     );
   }
 
+  createSilence(input: SilenceInput, by: Actor): Promise<StoredSilence> {
+    return this.#change(() => planSilence(this.#silences, input, by, this.#now()));
+  }
+
+  changeSilence(id: string, change: SilenceUpdateInput, version?: number): Promise<SilenceChanged> {
+    return this.#change(() => planSilenceChange(this.#silences, id, change, version, this.#now()));
+  }
+
+  removeSilence(id: string, version?: number): Promise<void> {
+    return this.#change(() => planSilenceRemoval(this.#silences, id, version));
+  }
+
+  createIntel(terms: IntelTerms, content: IntelContent, by: Actor): Promise<IntelChanged> {
+    const bytes = content.index.byteLength + intelRowBytes;
+    return this.#queue.submit(bytes, () => planIntel(this.#intelParts(), terms, content, by));
+  }
+
+  changeIntel(
+    id: string,
+    change: Partial<IntelTerms>,
+    by: Actor,
+    terms: { readonly content?: IntelContent; readonly version?: number } = {},
+  ): Promise<IntelChanged> {
+    const bytes = (terms.content?.index.byteLength ?? 0) + intelRowBytes;
+    return this.#queue.submit(bytes, () => planIntelChange(this.#intelParts(), { id, change, ...terms }, by));
+  }
+
+  removeIntel(id: string, by: Actor, version?: number): Promise<void> {
+    return this.#change(() => planIntelRemoval(this.#intelParts(), id, by, version));
+  }
+
   async copyTo(folder: string): Promise<void> {
     if (this.#closing) throw new ServiceError('UNAVAILABLE', 'the store is closing');
     if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'siem.mdb is being copied already');
@@ -340,7 +438,10 @@ class LmdbStore implements Store {
         ...this.#inventory.limitsReached(),
         ...this.#topology.reached,
         ...this.#correlations.limitsReached(),
+        ...this.#behaviour.limitsReached(),
+        ...this.#triage.limitsReached(),
         ...(this.#forgottenScans > 0 ? { maxScans: this.#forgottenScans } : {}),
+        ...(this.#alerts.forgotten > 0 ? { maxAlertHistory: this.#alerts.forgotten } : {}),
       },
       bytes: statSync(this.#file).size,
     };
@@ -348,7 +449,8 @@ class LmdbStore implements Store {
 
   async close(): Promise<void> {
     this.#closing = true;
-    if (this.#inventory.dirty > 0) this.#inventoryStep(() => this.#inventory.force());
+    this.#behaviour.keepAll();
+    this.#inventoryStep(() => this.#inventory.force());
     this.#inventoryStep(() => this.#correlations.write());
     await this.#queue.close();
     clearTimeout(this.#mergeTimer);
@@ -356,6 +458,10 @@ class LmdbStore implements Store {
     clearTimeout(this.#fallTimer);
     await this.#copying?.catch(() => undefined);
     await this.#root.close();
+  }
+
+  #intelParts() {
+    return { tables: this.#tables, outbox: this.#outbox, intel: this.#intel, nowMs: this.#now() };
   }
 
   #change<T>(plan: Plan<T>): Promise<T> {
@@ -383,6 +489,8 @@ class LmdbStore implements Store {
       answers: this.#answers,
       inventory: this.#inventory,
       correlations: this.#correlations,
+      silences: this.#silences,
+      hosts: this.#hosts,
       alertWindowMs: this.#alertWindowMs,
       nowMs: this.#now(),
       diskFull: this.#diskFull(),
@@ -396,6 +504,8 @@ class LmdbStore implements Store {
     this.#alerts.reload();
     this.#inventory.forget();
     this.#correlations.forget();
+    this.#intel.forget();
+    this.#silences.reload();
     if (!this.#closing) this.#goOnIn(afterUndoneMs);
   }
 

@@ -4,10 +4,17 @@ import type { IngestAnswer } from '../../contract/resources/ingest.ts';
 import type { Severity } from '../../contract/vocabulary.ts';
 import type { Table } from '../../events/records.ts';
 import type { Database, RootDatabase } from '../../lmdb.ts';
+import type { TriageState } from '../../triage/describe.ts';
 import type { AssetRow } from '../asset-row.ts';
+import type { IntelHits, IntelRow } from '../intel-row.ts';
 import type { RuleRow } from '../rule-row.ts';
 import type { ServiceKey, ServiceRow } from '../service-row.ts';
+import type { SilenceRow } from '../silence-row.ts';
 import type { OutboxRow, Principal, Token } from '../store.ts';
+import type { FactsRow } from './alert-facts.ts';
+import type { AlertHistoryRow } from './alert-history.ts';
+import type { FoldedEnds } from './folded-ends.ts';
+import type { FoundInEvents } from './found-in-events.ts';
 import type { Interval } from './intervals.ts';
 import type { AlertEntry, AlertKey } from './inventory/alert-entries.ts';
 import type { AddressRow, EarlierBinding, MacRow } from './inventory/bindings.ts';
@@ -20,6 +27,7 @@ import type { BucketKey, RollupState } from './rollups/rollup-tables.ts';
 import type { TakenInputs } from './rules/correlations.ts';
 import type { ScanRow } from './scans.ts';
 import type { GraphState, StepEdges, StepRow } from './topology/graph-tables.ts';
+import type { TallyKey, TallyRow, TaughtRow } from './triage.ts';
 
 /** In the data folder. */
 export const databaseFile = 'siem.mdb';
@@ -33,13 +41,23 @@ export interface AlertRow {
   readonly raised: boolean;
   /** Highest severity that findings gave it; what an analyst set is in the resource. */
   readonly found: Severity;
+  /** When a finding of it came last that no silence was about, in epoch milliseconds of our clock. */
+  readonly heard?: number;
+  /** Of an alert that stands for many: their addresses. */
+  readonly folded?: FoldedEnds;
+  /** What its verdict taught the triage. */
+  readonly taught?: TaughtRow;
+  /** Of its history: the number of the next record, and how many there are. Absent before the first. */
+  readonly history?: readonly [next: number, kept: number];
   readonly alert: Alert;
 }
 
-/** New alerts of one rule in one window of event time that begins with the first of them. */
+/** New alerts of one rule, or of one rule at one host, in one window of event time that begins with the first of them. */
 export interface RuleWindow {
   readonly start: number;
   readonly alerts: number;
+  /** Those of them that an alert which stands for many would take up; none once it has. */
+  readonly ids?: readonly string[];
 }
 
 export interface RememberedAnswer {
@@ -62,6 +80,8 @@ export type AuditRow = readonly [actor: string, operation: string, outcome: stri
 export interface Tables {
   /** alert id → row */
   readonly alerts: Database<AlertRow, string>;
+  /** alert id → what alerts are counted by */
+  readonly alertFacts: Database<FactsRow, string>;
   /** change sequence → alert id; one key for each alert, that of its latest change */
   readonly alertLog: Database<string, number>;
   /** [last_seen in epoch ms, alert id] → nothing */
@@ -70,10 +90,12 @@ export interface Tables {
   readonly alertPlaces: Database<string, number>;
   /** deduplication key → intervals of its recent alerts, oldest alert first */
   readonly alertKeys: Database<readonly Interval[], string>;
-  /** hash of the rule → its recent windows, oldest first */
+  /** hash of the rule, or of the rule and a host → recent windows, oldest first */
   readonly ruleWindows: Database<readonly RuleWindow[], string>;
   /** [alert id, number of the note from 1] → note */
   readonly notes: Database<AlertNote & { id: string }, [string, number]>;
+  /** [alert id, number from 0] → what happened to it */
+  readonly alertHistory: Database<AlertHistoryRow, [string, number]>;
   /** sequence → row */
   readonly outbox: Database<OutboxRow, number>;
   /** entry id → sequence */
@@ -156,12 +178,30 @@ export interface Tables {
   /** bucket → alerts that were created in it, by severity and status */
   readonly rollupAlerts: Database<Buffer, BucketKey>;
   readonly rollupState: Database<RollupState, 'rollups'>;
+  /** behaviour detector → what it remembers, and up to which event */
+  readonly behaviourState: Database<Buffer, string>;
+  /** number → a finding in stored events that waits for the outbox to have room */
+  readonly waitingFindings: Database<FoundInEvents, number>;
   /** rule id → rule */
   readonly rules: Database<RuleRow, string>;
   /** Of all rules: their version, the correlations among them, and what these remember up to a row of inputs */
   readonly rulesState: Database<Buffer, 'version' | 'correlations' | 'state'>;
   /** sequence → inputs of correlations that are not in what they remember yet */
   readonly correlationInputs: Database<TakenInputs, number>;
+  /** intel list id → list */
+  readonly intelLists: Database<IntelRow, string>;
+  /** [intel list id, number from 0] → a piece of its index, by `encodeIndicators` */
+  readonly intelContents: Database<Buffer, [string, number]>;
+  /** intel list id → how often events met it */
+  readonly intelHits: Database<IntelHits, string>;
+  /** Changes of intel lists so far; with what their indexes are hashed */
+  readonly intelState: Database<number, 'version' | 'seed'>;
+  /** silence id → silence */
+  readonly silences: Database<SilenceRow, string>;
+  /** what the triage learned in general */
+  readonly triageState: Database<TriageState, 'model'>;
+  /** a rule, or an address at one end → what analysts found of its alerts */
+  readonly triageTallies: Database<TallyRow, TallyKey>;
 }
 
 export type AssetCounter = 'generation' | 'risks';
@@ -202,9 +242,20 @@ export const laterTables: readonly (keyof Tables)[] = [
   'rollupDeltas',
   'rollupAlerts',
   'rollupState',
+  'behaviourState',
+  'waitingFindings',
   'rules',
   'rulesState',
   'correlationInputs',
+  'intelLists',
+  'intelContents',
+  'intelHits',
+  'intelState',
+  'silences',
+  'triageState',
+  'triageTallies',
+  'alertHistory',
+  'alertFacts',
 ];
 
 export function openTables(root: RootDatabase): Tables {
@@ -216,6 +267,8 @@ export function openTables(root: RootDatabase): Tables {
     alertKeys: root.openDB('alert-keys', {}),
     ruleWindows: root.openDB('alert-rule-windows', {}),
     notes: root.openDB('alert-notes', {}),
+    alertFacts: root.openDB('alert-facts', {}),
+    alertHistory: root.openDB('alert-history', {}),
     outbox: root.openDB('outbox', {}),
     outboxIds: root.openDB('outbox-ids', {}),
     answers: root.openDB('answers', {}),
@@ -258,9 +311,18 @@ export function openTables(root: RootDatabase): Tables {
     rollupDeltas: root.openDB({ name: 'rollup-deltas', encoding: 'binary' }),
     rollupAlerts: root.openDB({ name: 'rollup-alerts', encoding: 'binary' }),
     rollupState: root.openDB('rollup-state', {}),
+    behaviourState: root.openDB({ name: 'behaviour-state', encoding: 'binary' }),
+    waitingFindings: root.openDB('waiting-findings', {}),
     rules: root.openDB('rules', {}),
     rulesState: root.openDB({ name: 'rules-state', encoding: 'binary' }),
     correlationInputs: root.openDB('correlation-inputs', {}),
+    intelLists: root.openDB('intel-lists', {}),
+    intelContents: root.openDB({ name: 'intel-contents', encoding: 'binary' }),
+    intelHits: root.openDB('intel-hits', {}),
+    intelState: root.openDB('intel-state', {}),
+    silences: root.openDB('silences', {}),
+    triageState: root.openDB('triage-state', {}),
+    triageTallies: root.openDB('triage-tallies', {}),
   };
 }
 

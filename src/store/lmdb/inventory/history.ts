@@ -3,6 +3,7 @@ import { limits } from '../../../limits.ts';
 import { uuid7 } from '../../../uuid.ts';
 import type { Actor } from '../../store.ts';
 import type { Tables } from '../tables.ts';
+import { slackOf, trimHistory } from '../trim-history.ts';
 import type { AssetState } from './asset-state.ts';
 import { within } from './grouped-rows.ts';
 
@@ -17,8 +18,7 @@ export const network: By = { kind: 'network' };
 export const person = ({ id, name }: Actor): By => ({ kind: 'principal', id, name });
 export const scan = (id: string): By => ({ kind: 'scan', id });
 
-/** Past the limit, so many go at once: what it costs to find the oldest is spread. */
-const slack = Math.ceil(limits.maxAssetHistory / 10);
+const slack = slackOf(limits.maxAssetHistory);
 
 /** What happened to each asset. Records are numbered and wait in memory until `write`. */
 export class History {
@@ -92,15 +92,10 @@ export class History {
     asset.records++;
   }
 
-  /** What people did stays for as long as there is anything else to remove. */
   #trim(asset: AssetState): void {
-    const rows = [...this.#table.getRange(within<number>(asset.id))];
-    const byPeople = ({ value }: (typeof rows)[number]) => Number(value[2].by.kind === 'principal');
-    const gone = rows
-      .toSorted((a, b) => byPeople(a) - byPeople(b) || a.key[1] - b.key[1])
-      .slice(0, rows.length - limits.maxAssetHistory);
-    for (const { key } of gone) this.#table.removeSync(key);
-    this.removed += gone.length;
-    asset.records = rows.length - gone.length;
+    const isByPerson = ([, , { by }]: HistoryRow) => by.kind === 'principal';
+    const { removed, left } = trimHistory(this.#table, asset.id, limits.maxAssetHistory, isByPerson);
+    this.removed += removed;
+    asset.records = left;
   }
 }

@@ -31,6 +31,8 @@ interface InventoryOptions<A extends AssetsPart> {
   /** The assets, given the services that they know. */
   readonly assets: (services: Services) => A;
   readonly folds?: readonly FlowFold[];
+  /** What folds found. It is written first, because it changes what is known of assets. */
+  readonly found?: InventoryPart;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** Default: limits.rememberedConnections. */
@@ -62,6 +64,7 @@ export class Inventory<A extends AssetsPart> {
   readonly #tables: Tables;
   readonly #events: LmdbEvents;
   readonly #folds: readonly FlowFold[];
+  readonly #found: readonly InventoryPart[];
   readonly #seen: SeenEvents;
   /** Undefined when memory has nothing yet, or nothing any more. */
   #position: Record<Table, number> | undefined;
@@ -88,6 +91,7 @@ export class Inventory<A extends AssetsPart> {
     this.#tables = tables;
     this.#events = events;
     this.#folds = folds;
+    this.#found = options.found === undefined ? [] : [options.found];
     this.services = new Services(tables, (id, by) => this.assets.serviceCountChanged(id, by), now);
     this.assets = assets(this.services);
     const { services } = this;
@@ -253,7 +257,7 @@ export class Inventory<A extends AssetsPart> {
   }
 
   #parts(): readonly InventoryPart[] {
-    return [this.assets, this.services, ...this.#folds];
+    return [...this.#found, this.assets, this.services, ...this.#folds];
   }
 
   /** The first sequence of each table that no event has. */

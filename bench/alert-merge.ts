@@ -1,0 +1,86 @@
+/** What does it cost to merge findings into alerts: those of alerts that are there, and a flood from forged addresses? */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Finding } from '../src/events/finding.ts';
+import { openStore } from '../src/store/lmdb/store.ts';
+import type { Store } from '../src/store/store.ts';
+import type { BenchRow } from './result.ts';
+
+const perBatch = 50_000;
+const rounds = 8;
+const hour = 3_600_000;
+const actor = { id: '01900000-0000-7000-8000-00000000000a', name: 'bench' };
+
+const kinds = {
+  '60 pairs of addresses': (n) => ({
+    rule_id: `1:${n % 5}`,
+    src_ip: `203.0.113.${n % 4}`,
+    dst_ip: `10.0.0.${n % 3}`,
+  }),
+  '50 rules, all from other addresses at one host': (n) => ({
+    rule_id: `1:${n % 50}`,
+    src_ip: `198.${18 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`,
+    dst_ip: '10.0.0.5',
+  }),
+  '50 rules, all from other addresses at 10,000 hosts': (n) => ({
+    rule_id: `1:${n % 50}`,
+    src_ip: `198.${18 + (n >> 16)}.${(n >> 8) & 255}.${n & 255}`,
+    dst_ip: `10.0.${(n >> 4) % 39}.${n % 256}`,
+  }),
+} satisfies Record<string, (n: number) => Partial<Finding>>;
+
+export async function run(): Promise<BenchRow[]> {
+  const rows: BenchRow[] = [];
+  for (const silences of [0, 1000])
+    for (const [variant, ends] of Object.entries(kinds)) rows.push(await merged(variant, ends, silences));
+  return rows;
+}
+
+/** Microseconds of the best batch, its flush included. */
+async function merged(
+  variant: string,
+  ends: (n: number) => Partial<Finding>,
+  silences: number,
+): Promise<BenchRow> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-alerts-'));
+  const store = openStore({ dataDir, alertWindowMs: hour, home: ['10.0.0.0/8'] });
+  try {
+    await silence(store, silences);
+    const start = Date.now() - hour;
+    let best = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < rounds; round++) {
+      const findings = Array.from(
+        { length: perBatch },
+        (_, i): Finding => ({
+          rule_name: 'a rule',
+          rule_source: 'suricata',
+          title: 'A rule',
+          severity: 'medium',
+          timestamp: start + i,
+          ...(ends(round * perBatch + i) as Pick<Finding, 'rule_id'>),
+        }),
+      );
+      const answer = { accepted: perBatch, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
+      const began = performance.now();
+      await store.commit({ blocks: [], findings, answer });
+      best = Math.min(best, performance.now() - began);
+    }
+    const question = `Merging findings into alerts, ${perBatch.toLocaleString('en')} a batch, ${silences} silences`;
+    return { question, variant, value: (best * 1000) / perBatch, unit: 'µs/finding' };
+  } finally {
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+  }
+}
+
+/** Of blocks that none of it is in. */
+async function silence(store: Store, count: number): Promise<void> {
+  const expires_at = new Date(Date.now() + hour).toISOString();
+  await Promise.all(
+    Array.from({ length: count }, (_, n) => {
+      const matcher = { src_ip: [`172.16.${n >> 6}.${(n & 63) * 4}/30`] };
+      return store.createSilence({ matcher, reason: 'bench', expires_at }, actor);
+    }),
+  );
+}

@@ -1,0 +1,95 @@
+import { Type } from 'typebox';
+import { listed, paginated, success } from '../envelopes.ts';
+import { listParameters, many, word } from '../parameters.ts';
+import { oneOf } from '../resources/common.ts';
+import { flag, text, uuid } from '../resources/fields.ts';
+import { IntelIndicator, IntelList, IntelListInput, IntelListUpdateInput } from '../resources/intel-list.ts';
+import { indicatorKinds, intelFormats, severities } from '../vocabulary.ts';
+import { admins, closed, ifMatch, json, none, type Route, readers } from './route.ts';
+
+const intelParams = Type.Object({ intel_id: uuid('Identifier of the list.') }, closed);
+
+/** `from` and `to` bound `changed_at`. */
+export const intelFilters = {
+  enabled: many(flag('Whether it is looked in.')),
+  severity: many(oneOf(severities, { description: 'Severity of what is found by it.' })),
+  format: many(oneOf(intelFormats, { description: 'Plain lines or STIX.' })),
+  name: many(word('Name, whole.')),
+};
+const intelQuery = listParameters(['changed_at', 'name', 'severity', 'indicators', 'hits'], intelFilters);
+
+/** `from` and `to` bound `valid_until`. */
+export const indicatorFilters = {
+  kind: many(oneOf(indicatorKinds, { description: 'Addresses or domains.' })),
+};
+const indicatorQuery = listParameters(['value', 'valid_until'], indicatorFilters, 'End of validity');
+
+/** Lists of known-bad addresses and domains. */
+export const intelRoutes = {
+  listIntel: {
+    method: 'GET',
+    path: '/api/v1/intel',
+    summary: 'List the lists of known-bad addresses and domains',
+    tag: 'intel',
+    access: readers,
+    query: intelQuery,
+    responses: { 200: json(paginated('intel_list')) },
+  },
+  createIntel: {
+    method: 'POST',
+    path: '/api/v1/intel',
+    summary: 'Add a list of known-bad addresses and domains',
+    tag: 'intel',
+    access: admins,
+    audited: true,
+    body: { kind: 'json', schema: IntelListInput, resource: IntelList, large: true },
+    responses: { 201: json(success('intel_list')) },
+    errors: ['CONFLICT'],
+  },
+  getIntel: {
+    method: 'GET',
+    path: '/api/v1/intel/:intel_id',
+    summary: 'Get one list',
+    tag: 'intel',
+    access: readers,
+    params: intelParams,
+    responses: { 200: json(success('intel_list')) },
+    errors: ['NOT_FOUND'],
+  },
+  listIndicators: {
+    method: 'GET',
+    path: '/api/v1/intel/:intel_id/indicators',
+    summary: 'List what a list names',
+    tag: 'intel',
+    access: readers,
+    params: intelParams,
+    query: indicatorQuery,
+    responses: { 200: json(listed('intel_indicator', text('The indicator itself.'), IntelIndicator)) },
+    errors: ['NOT_FOUND'],
+  },
+  updateIntel: {
+    method: 'PUT',
+    path: '/api/v1/intel/:intel_id',
+    summary: 'Change a list; content replaces what it named before',
+    tag: 'intel',
+    access: admins,
+    audited: true,
+    params: intelParams,
+    headers: ifMatch,
+    body: { kind: 'json', schema: IntelListUpdateInput, resource: IntelList, large: true },
+    responses: { 200: json(success('intel_list')) },
+    errors: ['NOT_FOUND', 'CONFLICT', 'VERSION_MISMATCH'],
+  },
+  deleteIntel: {
+    method: 'DELETE',
+    path: '/api/v1/intel/:intel_id',
+    summary: 'Remove a list',
+    tag: 'intel',
+    access: admins,
+    audited: true,
+    params: intelParams,
+    headers: ifMatch,
+    responses: { 204: none },
+    errors: ['NOT_FOUND', 'VERSION_MISMATCH'],
+  },
+} as const satisfies Record<string, Route>;

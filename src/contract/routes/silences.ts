@@ -1,0 +1,81 @@
+import { Type } from 'typebox';
+import { paginated, success } from '../envelopes.ts';
+import { listParameters, many, word } from '../parameters.ts';
+import { oneOf } from '../resources/common.ts';
+import { uuid } from '../resources/fields.ts';
+import { Silence, SilenceInput, SilenceUpdateInput } from '../resources/silence.ts';
+import { ruleSources, silenceStates } from '../vocabulary.ts';
+import { analysts, closed, ifMatch, json, none, type Route, readers } from './route.ts';
+
+const silenceParams = Type.Object({ silence_id: uuid('Identifier of the silence.') }, closed);
+
+/** `from` and `to` bound `created_at`. */
+export const silenceFilters = {
+  state: many(oneOf(silenceStates, { description: 'Whether it has ended.' })),
+  owner: many(word('Who made it.')),
+  rule_id: many(word('One of its rules.')),
+  rule_source: many(oneOf(ruleSources, { description: 'One of its sources of rules.' })),
+  category: many(word('One of its categories.')),
+  domain: many(word('One of its names, in any case.')),
+  asset_id: many(uuid('One of its assets.')),
+};
+const silenceQuery = listParameters(['created_at', 'expires_at', 'updated_at', 'owner'], silenceFilters);
+
+/** What is known and need not be seen, for a time. */
+export const silencesRoutes = {
+  listSilences: {
+    method: 'GET',
+    path: '/api/v1/silences',
+    summary: 'List silences',
+    tag: 'alerts',
+    access: readers,
+    query: silenceQuery,
+    responses: { 200: json(paginated('silence')) },
+  },
+  createSilence: {
+    method: 'POST',
+    path: '/api/v1/silences',
+    summary: 'Silence findings for a time',
+    tag: 'alerts',
+    access: analysts,
+    audited: true,
+    body: { kind: 'json', schema: SilenceInput, resource: Silence },
+    responses: { 201: json(success('silence')) },
+    errors: ['CONFLICT'],
+  },
+  getSilence: {
+    method: 'GET',
+    path: '/api/v1/silences/:silence_id',
+    summary: 'Get one silence',
+    tag: 'alerts',
+    access: readers,
+    params: silenceParams,
+    responses: { 200: json(success('silence')) },
+    errors: ['NOT_FOUND'],
+  },
+  updateSilence: {
+    method: 'PUT',
+    path: '/api/v1/silences/:silence_id',
+    summary: 'Change what a silence is about, why, or until when',
+    tag: 'alerts',
+    access: analysts,
+    audited: true,
+    params: silenceParams,
+    headers: ifMatch,
+    body: { kind: 'json', schema: SilenceUpdateInput, resource: Silence },
+    responses: { 200: json(success('silence')) },
+    errors: ['NOT_FOUND', 'VERSION_MISMATCH'],
+  },
+  deleteSilence: {
+    method: 'DELETE',
+    path: '/api/v1/silences/:silence_id',
+    summary: 'End a silence and forget it',
+    tag: 'alerts',
+    access: analysts,
+    audited: true,
+    params: silenceParams,
+    headers: ifMatch,
+    responses: { 204: none },
+    errors: ['NOT_FOUND', 'VERSION_MISMATCH'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,139 @@
+import type { EventRef } from './detector.ts';
+import { ascending } from './order-statistics.ts';
+import type { Window } from './windows.ts';
+
+const hourMs = 3_600_000;
+const hourS = 3600;
+
+/** Connections of one pair in one hour. */
+export interface Hour {
+  count: number;
+  /** Of the earliest: second of the hour × 2^40 + IP bytes that the originator sent; ascending. */
+  kept: number[];
+  srcBytes: number;
+  dstBytes: number;
+  firstSeq: number;
+  lastSeq: number;
+  /** Newest time, epoch seconds. */
+  newest: number;
+  /** The newest time, and the number of connections, when the pair was judged last; 0 before. */
+  judgedAt: number;
+  judgedCount: number;
+}
+
+/** Sizes are below: with a second of an hour they fit in 52 bits. */
+const sizes = 2 ** 40;
+
+/** What is kept of a connection. */
+export const packed = (second: number, bytes: number): number =>
+  (second % hourS) * sizes + Math.max(0, Math.min(bytes, sizes - 1));
+
+const nothing: number[] = [];
+
+export const noConnections = (): Hour => ({
+  count: 0,
+  kept: nothing,
+  srcBytes: 0,
+  dstBytes: 0,
+  firstSeq: Number.POSITIVE_INFINITY,
+  lastSeq: Number.NEGATIVE_INFINITY,
+  newest: 0,
+  judgedAt: 0,
+  judgedCount: 0,
+});
+
+export function addHour(into: Hour, from: Hour, kept: number): void {
+  into.count += from.count;
+  for (const one of from.kept) keep(into, one, kept);
+  into.srcBytes += from.srcBytes;
+  into.dstBytes += from.dstBytes;
+  into.firstSeq = Math.min(into.firstSeq, from.firstSeq);
+  into.lastSeq = Math.max(into.lastSeq, from.lastSeq);
+  into.newest = Math.max(into.newest, from.newest);
+  into.judgedAt = Math.max(into.judgedAt, from.judgedAt);
+  into.judgedCount = Math.max(into.judgedCount, from.judgedCount);
+}
+
+/**
+ * Among the lowest of what is kept, at most so many, in order: nearly all come in order, and most pairs have one
+ * connection.
+ */
+export function keep(hour: Hour, value: number, atMost: number): void {
+  const { kept } = hour;
+  let at = kept.length;
+  if (at === 0) {
+    // A list that was made with its value takes 8 bytes, one that it is pushed onto 136.
+    hour.kept = [value];
+    return;
+  }
+  if (at >= atMost) {
+    if (value >= kept[at - 1]!) return;
+    kept.pop();
+    at--;
+  }
+  while (at > 0 && kept[at - 1]! > value) at--;
+  if (at === kept.length) kept.push(value);
+  else kept.splice(at, 0, value);
+}
+
+/** What is known of a pair, from the oldest hour of its window to the newest. */
+export interface Pair {
+  readonly src: string;
+  readonly dst: string;
+  readonly port: number;
+  readonly transport: string;
+  readonly direction: 'outbound' | 'inbound' | 'external';
+  /** Epoch seconds. */
+  readonly times: readonly number[];
+  readonly sizes: readonly number[];
+  readonly first: number;
+  readonly to: number;
+  readonly count: number;
+  /** By hour, where not all times are kept. */
+  readonly byHour: readonly number[] | undefined;
+  readonly srcBytes: number;
+  readonly dstBytes: number;
+  readonly events: readonly EventRef[];
+}
+
+/** @param isOutbound - from a home host; else the key's end says whether it is to one */
+export function asPair({ key, slots, newest }: Window<Hour>, isOutbound: boolean): Pair {
+  const [src = '', dst = '', port, transport = '', to] = key.split(' ');
+  const inOrder = [...slots].sort(([a], [b]) => a - b);
+  const times: number[] = [];
+  const bytes: number[] = [];
+  const seqs = new Set<number>();
+  const all = { count: 0, srcBytes: 0, dstBytes: 0, to: 0 };
+  for (const [start, hour] of inOrder) {
+    for (const one of hour.kept) {
+      times.push(start / 1000 + Math.floor(one / sizes));
+      bytes.push(one % sizes);
+    }
+    all.count += hour.count;
+    all.srcBytes += hour.srcBytes;
+    all.dstBytes += hour.dstBytes;
+    all.to = Math.max(all.to, hour.newest);
+    seqs.add(hour.firstSeq).add(hour.lastSeq);
+  }
+  const isCut = times.length < all.count;
+  const lastDay = Array.from({ length: 24 }, (_, i) => slots.get(newest - (23 - i) * hourMs)?.count ?? 0);
+  return {
+    src,
+    dst,
+    port: Number(port),
+    transport,
+    direction: isOutbound ? 'outbound' : to === 'home' ? 'inbound' : 'external',
+    times,
+    sizes: bytes,
+    first: times[0]!,
+    ...all,
+    byHour: isCut ? lastDay : undefined,
+    events: someOf([...seqs].sort(ascending)).map((seq) => ({ table: 'network', seq })),
+  };
+}
+
+/** At most ten, from the first to the last. */
+function someOf(seqs: readonly number[]): readonly number[] {
+  if (seqs.length <= 10) return seqs;
+  return Array.from({ length: 10 }, (_, i) => seqs[Math.round((i * (seqs.length - 1)) / 9)]!);
+}

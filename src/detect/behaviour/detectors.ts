@@ -1,0 +1,40 @@
+import type { DetectorId } from '../../contract/vocabulary.ts';
+import { BeaconingDetector } from './beaconing.ts';
+import { BruteForceDetector } from './brute-force.ts';
+import type { Detector } from './detector.ts';
+import { DnsTunnelDetector } from './dns-tunnel.ts';
+import { ExfiltrationDetector } from './exfiltration.ts';
+import { GeneratedNamesDetector } from './generated-names.ts';
+import { InternetBackgroundDetector } from './internet-background.ts';
+import { LateralMovementDetector } from './lateral-movement.ts';
+import { LongConnectionsDetector } from './long-connections.ts';
+import { Names } from './names.ts';
+import { NetworkScanDetector } from './network-scan.ts';
+import { NewServiceDetector } from './new-service.ts';
+import { NxdomainStormDetector } from './nxdomain-storm.ts';
+import { PortScanDetector } from './port-scan.ts';
+import { RareDestinationsDetector } from './rare-destinations.ts';
+
+/** Each under the id of its card. Those of names share what they know of names. */
+const makers: Readonly<Record<DetectorId, (names: Names) => Detector>> = {
+  'port-scan': () => new PortScanDetector(),
+  'network-scan': () => new NetworkScanDetector(),
+  'internet-background': () => new InternetBackgroundDetector(),
+  'brute-force': () => new BruteForceDetector(),
+  beaconing: () => new BeaconingDetector(),
+  'long-connection': () => new LongConnectionsDetector(),
+  exfiltration: () => new ExfiltrationDetector(),
+  'dns-tunnel': (names) => new DnsTunnelDetector(names),
+  'generated-names': (names) => new GeneratedNamesDetector(names),
+  'nxdomain-storm': (names) => new NxdomainStormDetector(names),
+  'rare-destination': () => new RareDestinationsDetector(),
+  'new-service': () => new NewServiceDetector(),
+  'lateral-movement': () => new LateralMovementDetector(),
+};
+
+/** All detectors but those that are off, each anew. */
+export function newDetectors(off: readonly DetectorId[] = []): Detector[] {
+  const names = new Names();
+  const ids = Object.keys(makers) as DetectorId[];
+  return ids.filter((id) => !off.includes(id)).map((id) => makers[id](names));
+}

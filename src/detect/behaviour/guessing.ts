@@ -1,0 +1,98 @@
+import type { Flow } from './detector.ts';
+import { keepEarliest, mergeEarliest } from './earliest.ts';
+
+/** Logins of one source at one service: plain data, the same in whatever order they were counted. */
+export interface Guessing {
+  attempts: number;
+  /** Attempts by size, see `sizeBin`. */
+  readonly sizes: Map<number, number>;
+  /** Milliseconds of all of them together. */
+  durations: number;
+  first: number;
+  last: number;
+  /** The latest connection that is too long or too large for an attempt. */
+  session: Session | undefined;
+  readonly seqs: number[];
+}
+
+export interface Session {
+  readonly time: number;
+  readonly seq: number;
+  /** Both ways. */
+  readonly bytes: number;
+  /** Milliseconds; NaN where unknown. */
+  readonly duration: number;
+}
+
+/** Sizes within a factor of 2^(1/4), a fifth, are of one bin. */
+const binsPerOctave = 4;
+
+export const sizeBin = (bytes: number): number => Math.floor(Math.log2(bytes) * binsPerOctave);
+
+export function noGuessing(): Guessing {
+  const bounds = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+  return { attempts: 0, sizes: new Map(), durations: 0, ...bounds, session: undefined, seqs: [] };
+}
+
+export function attemptsAt(guessing: Guessing, bin: number, { time, duration, seq }: Readonly<Flow>): void {
+  guessing.attempts++;
+  guessing.sizes.set(bin, (guessing.sizes.get(bin) ?? 0) + 1);
+  // Whole milliseconds: their sum is the same in any order.
+  if (duration >= 0) guessing.durations += Math.round(duration);
+  guessing.first = Math.min(guessing.first, time);
+  guessing.last = Math.max(guessing.last, time);
+  keepEarliest(guessing.seqs, seq);
+}
+
+export function mergeGuessing(into: Guessing, from: Guessing): void {
+  into.attempts += from.attempts;
+  for (const [bin, count] of from.sizes) into.sizes.set(bin, (into.sizes.get(bin) ?? 0) + count);
+  into.durations += from.durations;
+  into.first = Math.min(into.first, from.first);
+  into.last = Math.max(into.last, from.last);
+  if (from.session !== undefined) into.session = laterSession(into.session, from.session);
+  mergeEarliest(into.seqs, from.seqs);
+}
+
+export function laterSession(one: Session | undefined, other: Session): Session {
+  if (one === undefined || other.time > one.time) return other;
+  return other.time === one.time && other.seq > one.seq ? other : one;
+}
+
+/** Of the attempts, those in the commonest bin and its two neighbours. 0 where there are none. */
+export function similarShare({ attempts, sizes }: Guessing): number {
+  let most = 0;
+  for (const [bin, count] of sizes)
+    most = Math.max(most, count + (sizes.get(bin - 1) ?? 0) + (sizes.get(bin + 1) ?? 0));
+  return attempts === 0 ? 0 : most / attempts;
+}
+
+/** The middle of the commonest bin; 0 where there are no attempts. */
+export function typicalBytes({ sizes }: Guessing): number {
+  let common = -1;
+  let most = 0;
+  for (const [bin, count] of sizes) {
+    if (count < most || (count === most && bin > common)) continue;
+    common = bin;
+    most = count;
+  }
+  return most === 0 ? 0 : Math.round(2 ** ((common + 0.5) / binsPerOctave));
+}
+
+/** Whether a connection is so much longer or larger than the attempts that it can't be one of them. */
+export function isFollowedBySession(
+  guessing: Guessing,
+  { bytes, duration }: Session,
+  terms: {
+    readonly sessionBytes: number;
+    readonly sessionBytesRatio: number;
+    readonly sessionMs: number;
+    readonly sessionMsRatio: number;
+  },
+): boolean {
+  const typical = typicalBytes(guessing);
+  const typicalMs = guessing.durations / Math.max(guessing.attempts, 1);
+  if (bytes >= terms.sessionBytes && bytes >= typical * terms.sessionBytesRatio) return true;
+  const isLong = duration >= terms.sessionMs && duration >= typicalMs * terms.sessionMsRatio;
+  return isLong && bytes >= 2 * typical;
+}

@@ -1,0 +1,317 @@
+import { type Severity, severities } from '../../contract/vocabulary.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import { addDistinct, countDistinct, type Distinct, mergeDistinct, noneDistinct } from './distinct.ts';
+import { flowEvents, keepEarliest, mergeEarliest } from './earliest.ts';
+import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './port-set.ts';
+import { adminServices, isGroup, isVain, loginServices } from './ports.ts';
+import { isDue, Windows, type WindowsState } from './windows.ts';
+
+export const networkScanTerms = {
+  /** Together a day: slow sweeps count, too. */
+  slotMs: 4 * 3_600_000,
+  slots: 6,
+  /** Home addresses at which a home host finds nobody. Printers, shares and old bookmarks make a handful. */
+  insideTargets: 20,
+  /** From here on it is a whole network. */
+  insideManyTargets: 64,
+  /** Addresses of the internet at which a home host asks in vain, at a port of administration or login. */
+  outboundAdminTargets: 30,
+  /** … at any other. Mail servers and crawlers have dead peers; clients of a quiet day had at most 10. */
+  outboundTargets: 200,
+  /** Home addresses that somebody outside tries in vain. All of the internet sweeps everything: what doesn't cover most
+   * of a network of 256 is background. */
+  outsideTargets: 200,
+  /** Home addresses that are tried from outside at all, before it is counted by whom: below, there is no network to go
+   * through, and thousands of sources a day needn't be kept. */
+  outsideNetwork: 16,
+  /** Targets in vain within a slot, from which on it is noted what else a source is answered: most only ever talk. */
+  watchedFrom: 3,
+  /** Of the targets, those that did not answer. */
+  vainShare: 0.6,
+  /** What goes on is told again. */
+  againMs: 24 * 3_600_000,
+  /** Pairs of home source and port, and sources outside, kept: these apart, as they can forge as many as they like. */
+  maxInside: 4_000,
+  maxOutside: 4_000,
+  /** Hashes by which targets are counted: exact below, then an error of 6 %. */
+  counted: 257,
+  /** Ports named in a finding. */
+  namedPorts: 20,
+  /** Bytes of their slots, at most. */
+  maxInsideBytes: 4 * 2 ** 20,
+  maxOutsideBytes: 4 * 2 ** 20,
+} as const;
+
+interface Swept {
+  readonly vain: Distinct;
+  readonly answered: Distinct;
+  readonly ports: PortSet;
+  readonly answeredPorts: PortSet;
+  attempts: number;
+  first: number;
+  last: number;
+  readonly seqs: number[];
+}
+
+type Terms = { readonly [K in keyof typeof networkScanTerms]: number };
+type Direction = 'inside' | 'outbound' | 'inbound';
+
+/**
+ * One source tries one port of many targets, mostly in vain; each port of a home host's sweep over several is judged by
+ * itself, and all are of one alert. Bounded by 14 MB:
+ * slots by their bytes, and what a key takes itself, 8,000 times.
+ */
+export class NetworkScanDetector implements Detector {
+  readonly card: DetectorCard = {
+    id: 'network-scan',
+    version: 1,
+    name: 'Network scan',
+    category: 'Reconnaissance',
+    mitre: { tactics: ['TA0007', 'TA0043'], techniques: ['T1018', 'T1046', 'T1595.001'] },
+  };
+  readonly #terms: Terms;
+  readonly #inside: Windows<Swept>;
+  readonly #outside: Windows<Swept>;
+  /** Sources whose answers are noted; found out anew when there are too many. */
+  readonly #watched = new Set<string>();
+  /** What is tried from outside; no longer added to once it is a network. */
+  #tried: Distinct = noneDistinct();
+
+  constructor(terms: Partial<Terms> = {}) {
+    this.#terms = { ...networkScanTerms, ...terms };
+    const { maxInside, maxInsideBytes, maxOutside, maxOutsideBytes } = this.#terms;
+    this.#inside = this.#windows(maxInside, maxInsideBytes);
+    this.#outside = this.#windows(maxOutside, maxOutsideBytes);
+  }
+
+  get left(): Left {
+    const inside = this.#inside.left;
+    const outside = this.#outside.left;
+    return { late: inside.late + outside.late, forgotten: inside.forgotten + outside.forgotten };
+  }
+
+  flow(flow: Readonly<Flow>): void {
+    if (!flow.srcHome && !flow.dstHome) return;
+    if (flow.answered) this.#answer(flow);
+    else this.#vain(flow);
+  }
+
+  judge(tell: (sighted: Sighted) => void): void {
+    const { insideTargets, outboundAdminTargets, outboundTargets, outsideTargets, againMs } = this.#terms;
+    const least = Math.min(insideTargets, outboundAdminTargets, outboundTargets);
+    for (const windows of [this.#inside, this.#outside]) {
+      const fewest = windows === this.#inside ? least : outsideTargets;
+      for (const window of windows.changed()) {
+        if (!isWorthAdding(window.slots.values(), fewest)) continue;
+        const known = windows.total(window);
+        const [src = '', direction = '', port = '-1', transport] = window.key.split(' ');
+        const severity = this.#severity(known, direction as Direction, Number(port));
+        if (severity === undefined) continue;
+        if (!isDue(window, severities.indexOf(severity), known.last, againMs)) continue;
+        tell(this.#sighted(src, direction as Direction, Number(port), transport, known, severity));
+      }
+    }
+  }
+
+  state(): unknown {
+    return { inside: this.#inside.state(), outside: this.#outside.state(), tried: this.#tried };
+  }
+
+  restore(state: unknown): void {
+    const { inside, outside, tried } = state as NetworkScanState;
+    this.#inside.restore(inside);
+    this.#outside.restore(outside);
+    this.#watched.clear();
+    this.#watchAll();
+    this.#tried = { hashes: [...tried.hashes], names: [...tried.names] };
+  }
+
+  merge(state: unknown): void {
+    const { inside, outside, tried } = state as NetworkScanState;
+    this.#inside.merge(inside);
+    this.#outside.merge(outside);
+    this.#watchAll();
+    mergeDistinct(this.#tried, tried, this.#terms.outsideNetwork);
+  }
+
+  #vain(flow: Readonly<Flow>): void {
+    const isPing = flow.srcHome && flow.dstHome && Number.isNaN(flow.port) && isIcmp(flow.transport);
+    if (!(isPing || isVain(flow)) || isGroup(flow.dst)) return;
+    // Datagrams to the internet go unanswered in masses wherever peers look for each other.
+    if (!flow.dstHome && flow.transport !== 'tcp') return;
+    if (!flow.srcHome && !this.#isNetwork(flow.dst)) return;
+    const swept = (flow.srcHome ? this.#inside : this.#outside).at(keyOf(flow), flow.time);
+    if (swept === undefined) return;
+    addDistinct(swept.vain, flow.dst, this.#terms.counted);
+    if (swept.vain.hashes.length >= this.#terms.watchedFrom) this.#watch(flow.src);
+    if (flow.port >= 0) addPort(swept.ports, flow.port);
+    swept.attempts++;
+    swept.first = Math.min(swept.first, flow.time);
+    swept.last = Math.max(swept.last, flow.time);
+    keepEarliest(swept.seqs, flow.seq);
+  }
+
+  #answer(flow: Readonly<Flow>): void {
+    if (!this.#watched.has(flow.src) || flow.transport !== 'tcp') return;
+    const windows = flow.srcHome ? this.#inside : this.#outside;
+    const key = keyOf(flow);
+    if (windows.peek(key) === undefined) return;
+    const swept = windows.at(key, flow.time);
+    if (swept === undefined) return;
+    addDistinct(swept.answered, flow.dst, this.#terms.counted);
+    addPort(swept.answeredPorts, flow.port);
+    swept.last = Math.max(swept.last, flow.time);
+  }
+
+  #watch(src: string): void {
+    if (this.#watched.size >= this.#terms.maxInside + this.#terms.maxOutside) this.#watched.clear();
+    this.#watched.add(src);
+  }
+
+  #watchAll(): void {
+    for (const windows of [this.#inside, this.#outside])
+      for (const { key, slots } of windows.all())
+        for (const { vain } of slots.values())
+          if (vain.hashes.length >= this.#terms.watchedFrom) this.#watch(key.slice(0, key.indexOf(' ')));
+  }
+
+  #isNetwork(dst: string): boolean {
+    const { outsideNetwork } = this.#terms;
+    if (this.#tried.hashes.length >= outsideNetwork) return true;
+    addDistinct(this.#tried, dst, outsideNetwork);
+    return this.#tried.hashes.length >= outsideNetwork;
+  }
+
+  #threshold(direction: Direction, port: number): number {
+    const { insideTargets, outboundAdminTargets, outboundTargets, outsideTargets } = this.#terms;
+    if (direction === 'inside') return insideTargets;
+    if (direction === 'inbound') return outsideTargets;
+    return isLogin(port) ? outboundAdminTargets : outboundTargets;
+  }
+
+  #severity(
+    { vain, answered, answeredPorts }: Swept,
+    direction: Direction,
+    port: number,
+  ): Severity | undefined {
+    const { counted, insideManyTargets, vainShare } = this.#terms;
+    const inVain = countDistinct(vain, counted);
+    const answers = countDistinct(answered, counted);
+    if (inVain < this.#threshold(direction, port) || inVain < (inVain + answers) * vainShare)
+      return undefined;
+    if (direction === 'inside') return inVain >= insideManyTargets && port >= 0 ? 'high' : 'medium';
+    if (direction === 'outbound') return isLogin(port) ? 'high' : 'medium';
+    return lowestPorts(answeredPorts, maxAnsweredPorts).some(isLogin) ? 'medium' : 'low';
+  }
+
+  #sighted(
+    src: string,
+    direction: Direction,
+    port: number,
+    transport: string | undefined,
+    known: Swept,
+    severity: Severity,
+  ): Sighted {
+    const { counted, slotMs, slots, namedPorts } = this.#terms;
+    const inVain = countDistinct(known.vain, counted);
+    const answers = countDistinct(known.answered, counted);
+    const minutes = Math.round((known.last - known.first) / 60_000);
+    const ports = known.ports.size;
+    const only = ports === 1 ? lowestPorts(known.ports, 1)[0] : undefined;
+    const what = only === undefined ? (ports === 0 ? 'ping' : `${ports} ports`) : `port ${only}`;
+    const threshold = this.#threshold(direction, port);
+    return {
+      title: `Network scan: ${src} tried ${what} at ${inVain} addresses`,
+      description: `${src} tried ${what} at ${inVain} different addresses in vain within ${minutes} minutes; ${answers} answered. ${meaning[direction]}`,
+      severity,
+      confidence: inVain >= 2 * threshold ? 0.95 : 0.8,
+      timestamp: known.last,
+      ends: {
+        src_ip: src,
+        ...(only === undefined ? {} : { dst_port: only }),
+        ...(transport === undefined ? {} : { transport }),
+      },
+      evidence: {
+        direction,
+        targets_in_vain: inVain,
+        targets_answered: answers,
+        attempts_in_vain: known.attempts,
+        ports: lowestPorts(known.ports, namedPorts),
+        answered_ports: lowestPorts(known.answeredPorts, namedPorts),
+        some_targets: known.vain.names,
+        some_answered: known.answered.names,
+        first_attempt: new Date(known.first).toISOString(),
+        duration_minutes: minutes,
+        window_hours: (slotMs * slots) / 3_600_000,
+        threshold_targets: threshold,
+      },
+      events: flowEvents(known.seqs),
+    };
+  }
+
+  #windows(maxKeys: number, maxWeight: number): Windows<Swept> {
+    const { slotMs, slots, counted } = this.#terms;
+    const weigh = ({ vain, answered, ports, answeredPorts }: Swept) =>
+      emptyBytes +
+      (vain.hashes.length + answered.hashes.length) * 8 +
+      portsWeight(ports) +
+      portsWeight(answeredPorts);
+    const merge = (into: Swept, from: Swept) => mergeSwept(into, from, counted);
+    return new Windows({ slotMs, slots, maxKeys, maxWeight, weigh, create: noneSwept, merge });
+  }
+}
+
+/** A slot without its hashes and ports, measured. */
+const emptyBytes = 800;
+
+interface NetworkScanState {
+  readonly inside: WindowsState<Swept>;
+  readonly outside: WindowsState<Swept>;
+  readonly tried: Distinct;
+}
+
+const meaning: Readonly<Record<Direction, string>> = {
+  inside:
+    'A host of yours that looks for others is compromised, or somebody takes stock of the network: find out who used it, and look at those that answered.',
+  outbound:
+    'A host of yours that searches the internet is most likely infected and spreads, or is used against others: look at what runs on it and cut it off.',
+  inbound:
+    'Somebody outside goes through your network: check that those that answered are meant to be reached, and what was done there.',
+};
+
+/** Looked through for those by which one logs in; nobody has more that answer. */
+const maxAnsweredPorts = 100;
+
+const isLogin = (port: number): boolean => adminServices.has(port) || loginServices.has(port);
+const isIcmp = (transport: string): boolean => transport.startsWith('icmp') || transport === 'ipv6-icmp';
+
+/** A home host is judged by port; of an outsider, who goes through all of them, the ports are counted instead. */
+function keyOf(flow: Readonly<Flow>): string {
+  const direction: Direction = flow.srcHome ? (flow.dstHome ? 'inside' : 'outbound') : 'inbound';
+  if (direction === 'inbound') return `${flow.src} inbound`;
+  return `${flow.src} ${direction} ${flow.port >= 0 ? flow.port : -1} ${flow.transport}`;
+}
+
+/** Most never come near: adding their slots up would cost more than all the rest. */
+function isWorthAdding(slots: Iterable<Swept>, fewest: number): boolean {
+  let targets = 0;
+  for (const { vain } of slots) targets += vain.hashes.length;
+  return targets >= fewest;
+}
+
+function noneSwept(): Swept {
+  const bounds = { attempts: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+  const sets = { vain: noneDistinct(), answered: noneDistinct(), ports: noPorts(), answeredPorts: noPorts() };
+  return { ...sets, ...bounds, seqs: [] };
+}
+
+function mergeSwept(into: Swept, from: Swept, counted: number): void {
+  mergeDistinct(into.vain, from.vain, counted);
+  mergeDistinct(into.answered, from.answered, counted);
+  mergePorts(into.ports, from.ports);
+  mergePorts(into.answeredPorts, from.answeredPorts);
+  into.attempts += from.attempts;
+  into.first = Math.min(into.first, from.first);
+  into.last = Math.max(into.last, from.last);
+  mergeEarliest(into.seqs, from.seqs);
+}

@@ -1,0 +1,211 @@
+import type { Severity } from '../../contract/vocabulary.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import { flowEvents } from './earliest.ts';
+import { Eldest } from './eldest.ts';
+import { adminServices, firstEphemeral } from './ports.ts';
+
+const dayMs = 24 * 3_600_000;
+
+export const newServiceTerms = {
+  /** How long a host was known as a server, before a port is new: what is used once a week is known by then. */
+  knownMs: 7 * dayMs,
+  /** What was not used so long counts as never. */
+  rememberedMs: 60 * dayMs,
+  /** Servers kept, at some 2 kB with a dozen ports. */
+  maxHosts: 4_000,
+  /** Ports of one: what answers on more (a honeypot, a proxy) is not told of. */
+  maxPorts: 128,
+  /** Ports of all. */
+  maxAllPorts: 60_000,
+  /** Named in a finding. */
+  named: 20,
+} as const;
+
+interface Port {
+  /** Event time, epoch milliseconds, and sequence and source of the first answer. */
+  first: number;
+  last: number;
+  seq: number;
+  src: string;
+  port: number;
+  fromOutside: boolean;
+  told: boolean;
+}
+
+interface Server {
+  /** By port; all ephemeral ones are one, under `firstEphemeral`. */
+  readonly ports: Map<number, Port>;
+  /** The ephemeral ones aside. */
+  first: number;
+}
+
+type Terms = { readonly [K in keyof typeof newServiceTerms]: number };
+
+/**
+ * A home server answers on a port on which it never did: a change, or a way in that somebody left. TCP only, since the
+ * source of a datagram can be forged. Bounded by 12 MB at 60,000 ports.
+ */
+export class NewServiceDetector implements Detector {
+  readonly card: DetectorCard = {
+    id: 'new-service',
+    version: 1,
+    name: 'New service on a server',
+    category: 'Persistence',
+    mitre: { tactics: ['TA0003', 'TA0011'], techniques: ['T1543', 'T1571'] },
+  };
+  readonly #terms: Terms;
+  readonly #servers = new Map<string, Server>();
+  readonly #eldest = new Eldest(this.#servers);
+  readonly #new = new Set<string>();
+  #ports = 0;
+  #forgotten = 0;
+
+  constructor(terms: Partial<Terms> = {}) {
+    this.#terms = { ...newServiceTerms, ...terms };
+  }
+
+  get left(): Left {
+    return { late: 0, forgotten: this.#forgotten };
+  }
+
+  flow(flow: Readonly<Flow>): void {
+    if (!flow.dstHome || !flow.answered || flow.transport !== 'tcp' || !(flow.port >= 0)) return;
+    const { time, seq, src, port, dst } = flow;
+    const known = this.#servers.get(dst)?.ports.get(classOf(port));
+    if (known !== undefined && time >= known.first && time <= known.last + this.#terms.rememberedMs) {
+      if (time > known.last) known.last = time;
+      return;
+    }
+    this.#answered(dst, { first: time, last: time, seq, src, port, fromOutside: !flow.srcHome, told: false });
+  }
+
+  judge(tell: (sighted: Sighted) => void): void {
+    const { knownMs, maxPorts } = this.#terms;
+    for (const host of this.#new) {
+      const server = this.#servers.get(host);
+      if (server === undefined || server.ports.size >= maxPorts) continue;
+      const isNew = (port: Port) => !port.told && port.first >= server.first + knownMs;
+      const opened = [...server.ports.values()].filter(isNew).sort((a, b) => a.first - b.first);
+      if (opened.length === 0) continue;
+      for (const port of opened) port.told = true;
+      tell(this.#sighted(host, server, opened));
+    }
+    this.#new.clear();
+  }
+
+  state(): unknown {
+    return this.#servers;
+  }
+
+  restore(state: unknown): void {
+    this.#servers.clear();
+    this.#ports = 0;
+    this.merge(state);
+    this.#new.clear();
+  }
+
+  merge(state: unknown): void {
+    for (const [host, { ports, first }] of state as ReadonlyMap<string, Server>) {
+      for (const port of ports.values()) this.#answered(host, port);
+      const server = this.#servers.get(host);
+      if (server !== undefined) server.first = Math.min(server.first, first);
+    }
+  }
+
+  #answered(host: string, given: Port): void {
+    const { maxPorts, rememberedMs } = this.#terms;
+    const server = this.#server(host);
+    const kind = classOf(given.port);
+    if (kind !== firstEphemeral) server.first = Math.min(server.first, given.first);
+    const known = server.ports.get(kind);
+    if (known === undefined) {
+      if (server.ports.size >= maxPorts) {
+        this.#forgotten++;
+        return;
+      }
+      server.ports.set(kind, { ...given });
+      this.#ports++;
+      this.#trim(host);
+    } else if (given.first > known.last + rememberedMs) Object.assign(known, given);
+    else {
+      const last = Math.max(known.last, given.last);
+      const told = known.told || given.told;
+      if (given.first < known.first) Object.assign(known, given);
+      Object.assign(known, { last, told });
+    }
+    this.#new.add(host);
+  }
+
+  #server(host: string): Server {
+    const known = this.#servers.get(host);
+    if (known !== undefined) return known;
+    const server: Server = { ports: new Map(), first: Number.POSITIVE_INFINITY };
+    this.#servers.set(host, server);
+    return server;
+  }
+
+  /** Makes room by forgetting the servers that came first, but not this one. */
+  #trim(kept: string): void {
+    const { maxHosts, maxAllPorts } = this.#terms;
+    while (this.#servers.size > 1 && (this.#servers.size > maxHosts || this.#ports > maxAllPorts)) {
+      const host = this.#eldest.next();
+      if (host === undefined || host === kept) continue;
+      this.#ports -= this.#servers.get(host)?.ports.size ?? 0;
+      this.#forgotten++;
+      this.#servers.delete(host);
+      this.#new.delete(host);
+    }
+  }
+
+  #sighted(host: string, server: Server, opened: readonly Port[]): Sighted {
+    const { named, knownMs } = this.#terms;
+    const gravest = opened.map(graded).reduce((one, other) => (other.rank > one.rank ? other : one));
+    const newest = opened.at(-1)!.first;
+    const ports = opened.map(({ port }) => port);
+    const what = ports.length === 1 ? `port ${ports[0]}` : `${ports.length} ports`;
+    const days = Math.floor((newest - server.first) / dayMs);
+    const from = [...new Set(opened.map(({ src }) => src))];
+    const known = [...server.ports.keys()].filter((kind) => server.ports.get(kind)!.first < opened[0]!.first);
+    return {
+      title: `New service: ${host} answers on ${what}`,
+      description: `${host} has been known as a server for ${days} days and never answered on ${what} before. ${gravest.meaning} Find out which program listens there, and whether the change was planned.`,
+      severity: gravest.severity,
+      confidence: 0.6,
+      timestamp: newest,
+      ends: { dst_ip: host, dst_port: ports[0]!, transport: 'tcp' },
+      evidence: {
+        ports: ports.slice(0, named),
+        asked_by: from.slice(0, named),
+        asked_from_outside: opened.some(({ fromOutside }) => fromOutside),
+        known_days: days,
+        known_ports: known.sort((a, b) => a - b).slice(0, named),
+        threshold_known_days: knownMs / dayMs,
+      },
+      events: flowEvents(opened.slice(0, 10).map(({ seq }) => seq)),
+    };
+  }
+}
+
+/** Ephemeral ports come and go with remote calls and file transfers: one of them is as good as another. */
+const classOf = (port: number): number => Math.min(port, firstEphemeral);
+
+/** Ports that published tools listen on unless told otherwise, and nothing else does. */
+const toolPorts: ReadonlySet<number> = new Set([1337, 4444, 4445, 5555, 6666, 31_337]);
+
+const kinds = {
+  ephemeral: {
+    inside: 'informational',
+    outside: 'low',
+    meaning: 'It is of those that programs get by chance.',
+  },
+  plain: { inside: 'low', outside: 'medium', meaning: 'It may be a new application.' },
+  admin: { inside: 'medium', outside: 'high', meaning: 'It gives a hand on the server.' },
+} as const satisfies Record<string, { inside: Severity; outside: Severity; meaning: string }>;
+
+function graded({ port, fromOutside }: Port): { severity: Severity; meaning: string; rank: number } {
+  const isAdmin = adminServices.has(port) || toolPorts.has(port);
+  const kind = isAdmin ? 'admin' : port >= firstEphemeral ? 'ephemeral' : 'plain';
+  const rank = Object.keys(kinds).indexOf(kind) + (fromOutside ? 1 : 0);
+  const { inside, outside, meaning } = kinds[kind];
+  return { severity: fromOutside ? outside : inside, meaning, rank };
+}

@@ -1,0 +1,346 @@
+import { type Severity, severities } from '../../contract/vocabulary.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import { FirstSeen, type FirstSeenState } from './first-seen.ts';
+import { ascending } from './order-statistics.ts';
+import { Windows, type WindowsState } from './windows.ts';
+
+const dayMs = 86_400_000;
+
+/** What an analyst would turn. */
+export const rareDestinations = {
+  /** A network of addresses is new when nobody inside talked to it for so many days. */
+  absentDays: 30,
+  /** Nothing is told before the network was watched for so many days of the two weeks before. */
+  learningDays: 7,
+  watchedDays: 14,
+  /** Bytes out, of a host to a new destination in a day: people go to new places all day and send them little. */
+  minBytesOut: 1_000_000,
+  /** Bytes both ways, where the port is rare. */
+  minBytesRarePort: 20_000,
+  /** Hosts inside that use a rare port, at most. */
+  rarePortHosts: 2,
+  /** Ports that are never rare. */
+  ordinaryPorts: new Set([
+    20, 21, 22, 25, 43, 53, 80, 110, 123, 143, 443, 465, 500, 587, 853, 989, 990, 993, 995, 1194, 1935, 3478,
+    4500, 5060, 5061, 5222, 5223, 5228, 8080, 8443,
+  ]),
+  /** Above this UDP ports are chosen at random, by calls and games. */
+  highestUdpPort: 1023,
+  /** Destinations of a host and day that are remembered: those that got most. */
+  places: 16,
+  /** Of these are listed. */
+  listed: 10,
+} as const;
+
+/** Networks, by cells of 4 bytes. Hosts with new places, and ports, with what they may weigh together. */
+const room = {
+  cells: 2 ** 19,
+  hosts: { maxKeys: 4_096, maxWeight: 40_000 },
+  ports: { maxKeys: 4_096, maxWeight: 12_288 },
+} as const;
+
+interface Place {
+  readonly dst: string;
+  readonly port: number;
+  readonly transport: string;
+  bytesOut: number;
+  bytesIn: number;
+  seq: number;
+}
+
+/** The new places of one host on one day. */
+interface Day {
+  readonly places: Place[];
+  newest: number;
+  /** Rank of the severity that it was told with; -1 before. */
+  told: number;
+}
+
+/** Who used a port in one week. */
+interface Week {
+  /** The first in order, one more than of a rare port. */
+  readonly hosts: string[];
+  /** Days since the epoch. */
+  firstDay: number;
+}
+
+interface State {
+  readonly networks: FirstSeenState;
+  readonly days: readonly number[];
+  readonly hosts: WindowsState<Day>;
+  readonly ports: WindowsState<Week>;
+}
+
+/**
+ * Home hosts that send much to a place outside that nobody inside talked to for a month, or talk to one on a port that
+ * hardly anybody uses. Places are networks of addresses, /24 and /48: those nearby are mostly the same owner's. It says
+ * what changed, for whoever looks for more, and is never grave by itself: one finding a host and day, informational, low
+ * where a new place is on a rare port.
+ *
+ * Memory: networks 2 MB, ports 3 MB, places 6 MB. The cells of networks never fill up to an error, they only make new
+ * places look known; hosts and ports that were touched longest ago go first.
+ */
+export class RareDestinationsDetector implements Detector {
+  readonly card: DetectorCard = {
+    id: 'rare-destination',
+    version: 1,
+    name: 'Destination that is new to the network',
+    category: 'anomaly',
+    mitre: { tactics: ['TA0011'], techniques: ['T1571'] },
+  };
+  readonly #networks = new FirstSeen(room.cells, rareDestinations.absentDays);
+  /** Days on which anything was counted, since the epoch: the newest of a year. */
+  readonly #days = new Set<number>();
+  readonly #hosts = new Windows<Day>({
+    slotMs: dayMs,
+    slots: 2,
+    ...room.hosts,
+    weigh: ({ places }) => 2 + places.length,
+    create: () => ({ places: [], newest: 0, told: -1 }),
+    merge: (into, from) => {
+      for (const place of from.places) addPlace(into.places, place);
+      into.newest = Math.max(into.newest, from.newest);
+      into.told = Math.max(into.told, from.told);
+    },
+  });
+  readonly #ports = new Windows<Week>({
+    slotMs: 7 * dayMs,
+    slots: 5,
+    ...room.ports,
+    create: () => ({ hosts: [], firstDay: Number.POSITIVE_INFINITY }),
+    merge: (into, from) => {
+      for (const host of from.hosts) addHost(into.hosts, host);
+      into.firstDay = Math.min(into.firstDay, from.firstDay);
+    },
+  });
+
+  get left(): Left {
+    const { late, forgotten } = this.#hosts.left;
+    const ports = this.#ports.left;
+    return { late: late + ports.late, forgotten: forgotten + ports.forgotten };
+  }
+
+  flow(flow: Readonly<Flow>): void {
+    if (!flow.srcHome || flow.dstHome || !flow.answered) return;
+    const { src, dst, port, transport, time } = flow;
+    const day = Math.floor(time / dayMs);
+    if (!(port > 0) || !(day > 0 && day <= 0xffff)) return;
+    this.#watched(day);
+    const isOdd = isOddPort(port, transport);
+    if (isOdd) this.#portUsed(port, transport, src, time, day);
+    const hash = networkHash(dst);
+    if (this.#networks.see(hash, otherHash(hash), day) !== day && !isOdd) return;
+    const host = this.#hosts.at(src, time);
+    if (host === undefined) return;
+    addPlace(host.places, {
+      dst,
+      port,
+      transport,
+      bytesOut: flow.srcBytes,
+      bytesIn: flow.dstBytes,
+      seq: flow.seq,
+    });
+    if (time > host.newest) host.newest = time;
+  }
+
+  judge(tell: (sighted: Sighted) => void): void {
+    this.#ports.changed();
+    for (const window of this.#hosts.changed())
+      for (const [start, day] of window.slots) {
+        const dayNumber = start / dayMs;
+        if (
+          day.told >= severities.indexOf('low') ||
+          this.#daysBefore(dayNumber) < rareDestinations.learningDays
+        )
+          continue;
+        const rare = this.#rareOf(day, dayNumber);
+        if (rare.length === 0) continue;
+        const severity = rare.some(({ isNew, isRarePort }) => isNew && isRarePort) ? 'low' : 'informational';
+        if (severities.indexOf(severity) <= day.told) continue;
+        day.told = severities.indexOf(severity);
+        tell(sight(window.key, day, rare, severity));
+      }
+  }
+
+  state(): State {
+    return {
+      networks: this.#networks.state(),
+      days: [...this.#days],
+      hosts: this.#hosts.state(),
+      ports: this.#ports.state(),
+    };
+  }
+
+  restore({ networks, days, hosts, ports }: State): void {
+    this.#networks.restore(networks);
+    this.#days.clear();
+    for (const day of days) this.#days.add(day);
+    this.#hosts.restore(hosts);
+    this.#ports.restore(ports);
+  }
+
+  merge({ networks, days, hosts, ports }: State): void {
+    this.#networks.merge(networks);
+    for (const day of days) this.#watched(day);
+    this.#hosts.merge(hosts);
+    this.#ports.merge(ports);
+  }
+
+  #watched(day: number): void {
+    if (this.#days.has(day)) return;
+    this.#days.add(day);
+    if (this.#days.size > 366) this.#days.delete(Math.min(...this.#days));
+  }
+
+  #daysBefore(day: number): number {
+    let watched = 0;
+    for (let before = day - rareDestinations.watchedDays; before < day; before++)
+      if (this.#days.has(before)) watched++;
+    return watched;
+  }
+
+  #portUsed(port: number, transport: string, host: string, time: number, day: number): void {
+    const week = this.#ports.at(`${transport} ${port}`, time);
+    if (week === undefined) return;
+    addHost(week.hosts, host);
+    if (day < week.firstDay) week.firstDay = day;
+  }
+
+  /** What got enough to be told, the most first. */
+  #rareOf(day: Day, dayNumber: number): Rare[] {
+    const rare: Rare[] = [];
+    for (const place of day.places) {
+      const { dst, port, transport, bytesOut, bytesIn } = place;
+      const hash = networkHash(dst);
+      const isNew = this.#networks.since(hash, otherHash(hash)) === dayNumber;
+      const users = isOddPort(port, transport) ? this.#usersOf(port, transport) : undefined;
+      const isRarePort = users !== undefined && users.hosts.length <= rareDestinations.rarePortHosts;
+      const isFirst = isRarePort && users.firstDay === dayNumber;
+      const isMuch = isNew && bytesOut >= rareDestinations.minBytesOut;
+      const isOdd =
+        (isNew || isFirst) && isRarePort && bytesOut + bytesIn >= rareDestinations.minBytesRarePort;
+      if (isMuch || isOdd) rare.push({ ...place, isNew, isRarePort });
+    }
+    return rare.sort((a, b) => b.bytesOut - a.bytesOut || compare(a, b));
+  }
+
+  #usersOf(port: number, transport: string): Week | undefined {
+    const window = this.#ports.peek(`${transport} ${port}`);
+    return window && this.#ports.total(window);
+  }
+}
+
+interface Rare extends Readonly<Place> {
+  readonly isNew: boolean;
+  readonly isRarePort: boolean;
+}
+
+function compare(a: Rare, b: Rare): number {
+  if (a.dst !== b.dst) return a.dst < b.dst ? -1 : 1;
+  return a.port - b.port || (a.transport < b.transport ? -1 : 1);
+}
+
+function isOddPort(port: number, transport: string): boolean {
+  if (rareDestinations.ordinaryPorts.has(port)) return false;
+  return transport === 'tcp' || port <= rareDestinations.highestUdpPort;
+}
+
+/** Where there is no place, in that of what got least, if it got more. */
+function addPlace(places: Place[], { dst, port, transport, bytesOut, bytesIn, seq }: Readonly<Place>): void {
+  const known = places.find((p) => p.port === port && p.dst === dst && p.transport === transport);
+  if (known !== undefined) {
+    known.bytesOut += bytesOut;
+    known.bytesIn += bytesIn;
+    known.seq = Math.min(known.seq, seq);
+    return;
+  }
+  const place = { dst, port, transport, bytesOut, bytesIn, seq };
+  if (places.length < rareDestinations.places) {
+    places.push(place);
+    return;
+  }
+  let least = 0;
+  for (let i = 1; i < places.length; i++) if (isLess(places[i]!, places[least]!)) least = i;
+  if (isLess(places[least]!, place)) places[least] = place;
+}
+
+function isLess(a: Readonly<Place>, b: Readonly<Place>): boolean {
+  return a.bytesOut < b.bytesOut || (a.bytesOut === b.bytesOut && a.seq > b.seq);
+}
+
+/** Keeps the first in order, so that it doesn't matter who came first. */
+function addHost(hosts: string[], host: string): void {
+  if (hosts.includes(host)) return;
+  hosts.push(host);
+  if (hosts.length <= rareDestinations.rarePortHosts + 1) return;
+  hosts.sort();
+  hosts.pop();
+}
+
+/** FNV-1a of the first three parts of an address: /24 of IPv4, /48 of IPv6. */
+function networkHash(address: string): number {
+  let hash = 0x811c9dc5;
+  let parts = 0;
+  for (let i = 0; i < address.length; i++) {
+    const code = address.charCodeAt(i);
+    if ((code === 46 || code === 58) && ++parts === 3) break;
+    hash = Math.imul(hash ^ code, 0x01000193);
+  }
+  return mixed(hash);
+}
+
+const otherHash = (hash: number): number => mixed(hash ^ 0x9e3779b9);
+
+/** The finalizer of MurmurHash3. */
+function mixed(value: number): number {
+  let hash = value;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+function sight(host: string, day: Day, rare: readonly Rare[], severity: Severity): Sighted {
+  const listed = rare.slice(0, rareDestinations.listed);
+  const { dst, port, transport } = rare[0]!;
+  const others = rare.length - 1;
+  const more = others === 0 ? '' : ` and ${others} other ${others === 1 ? 'place' : 'places'}`;
+  const onRarePort = rare.some(({ isRarePort }) => isRarePort)
+    ? ` At least one of the ports is used by no more than ${rareDestinations.rarePortHosts} hosts of the network.`
+    : '';
+  const whose = rare.some(({ isNew }) => isNew)
+    ? `that nobody in the network talked to in the ${rareDestinations.absentDays} days before`
+    : 'on a port that nobody in the network used before';
+  return {
+    title: `${host} talks to ${dst}:${port}${more}, new to the network`,
+    description:
+      `${host} talked to ${dst}:${port}${more} ${whose}.${onRarePort} ` +
+      'A new service was taken into use, or something on the host sends data where nobody expects it. ' +
+      'By itself this is no reason to worry; look at what else the host did that day.',
+    severity,
+    confidence: 0.3,
+    timestamp: day.newest,
+    ends: {
+      src_ip: host,
+      ...(others === 0 ? { dst_ip: dst, dst_port: port, ...(transport === '' ? {} : { transport }) } : {}),
+    },
+    evidence: {
+      destinations: listed.map(
+        (p) => `${p.dst}:${p.port}/${p.transport} ${Math.round(p.bytesOut)} out ${Math.round(p.bytesIn)} in`,
+      ),
+      destinations_count: rare.length,
+      new_destinations: rare.filter(({ isNew }) => isNew).length,
+      rare_ports: [...new Set(rare.filter(({ isRarePort }) => isRarePort).map((p) => p.port))].sort(
+        ascending,
+      ),
+      bytes_out: Math.round(rare.reduce((sum, { bytesOut }) => sum + bytesOut, 0)),
+      bytes_in: Math.round(rare.reduce((sum, { bytesIn }) => sum + bytesIn, 0)),
+      threshold_bytes_out: rareDestinations.minBytesOut,
+      threshold_bytes_rare_port: rareDestinations.minBytesRarePort,
+      absent_days: rareDestinations.absentDays,
+    },
+    events: listed
+      .map(({ seq }) => seq)
+      .sort(ascending)
+      .map((seq) => ({ table: 'network', seq })),
+  };
+}

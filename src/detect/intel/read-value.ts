@@ -1,0 +1,122 @@
+import { domainToASCII } from 'node:url';
+import { domainName } from '../../events/host-name.ts';
+import {
+  type AddressRange,
+  addressRanges,
+  addressWord,
+  ipv4Of,
+  isOneHost,
+  printAddress,
+  rangesMeet,
+} from '../../events/ip.ts';
+import { isPublicSuffix } from '../../events/registered-domain.ts';
+import { limits } from '../../limits.ts';
+import type { IndicatorValue } from './indicator.ts';
+
+export type Read = IndicatorValue | { readonly reason: string };
+
+const scheme = /^(?:[a-z][a-z0-9+.-]{0,20}):\/\//i;
+/** `hxxp://`, `h**p://`, `fxp://`: written so that nobody follows them. */
+const defangedScheme = /^(?:h[tx*]{2}p(s?)|fxp(s?)|meow(s?)):\/\//i;
+
+/**
+ * What a text names: an address (with or without a port), a CIDR block, a domain (`*.`, `.` and `||…^` before and behind
+ * it are taken off), or a URL, of which the host counts. Written defanged it is read all the same. The reason for what is
+ * none of these, and for what would be met by far more than was meant.
+ *
+ * @param home - networks that are our own
+ */
+export function readValue(text: string, home: readonly AddressRange[]): Read {
+  const plain = refang(text.trim());
+  if (plain === '') return { reason: 'is empty' };
+  if (plain.length > longestValue) return { reason: 'is too long' };
+  if (scheme.test(plain)) return readUrl(plain, home);
+  const block = readBlock(plain, home);
+  if (block !== undefined) return block;
+  const slash = plain.indexOf('/');
+  if (slash > 0) return readUrl(`http://${plain}`, home);
+  const blocked = /^\|\|([^/^|]+)\^?$/.exec(plain)?.[1] ?? plain;
+  return readHost(blocked.replace(/^(?:\*?\.)/, ''), home, false);
+}
+
+/** URLs of malware reach 2,000 characters. */
+const longestValue = 4096;
+
+function refang(text: string): string {
+  const shown = text
+    .replaceAll(/\[(\.|:|:\/\/|@)\]/g, '$1')
+    .replaceAll(/[[({](?:dot|d0t)[\])}]/gi, '.')
+    .replaceAll(/[({]\.[)}]/g, '.')
+    .replaceAll('\\.', '.');
+  return shown.replace(
+    defangedScheme,
+    (_, ...s: (string | undefined)[]) => `http${s[0] || s[1] || s[2] || ''}://`,
+  );
+}
+
+/** The host of a URL (RFC 3986, section 3.2). One without a path stands for its host. */
+function readUrl(url: string, home: readonly AddressRange[]): Read {
+  const [, authority = '', rest = ''] = /^[^:]+:\/\/([^/?#]*)(.*)$/s.exec(url) ?? [];
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  if (host === '') return { reason: 'is a URL without a host' };
+  return readHost(host, home, rest !== '' && rest !== '/');
+}
+
+/** A host with or without a port. */
+function readHost(text: string, home: readonly AddressRange[], exact: boolean): Read {
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1];
+  if (bracketed !== undefined) return readBlock(bracketed, home) ?? { reason: 'is no address' };
+  const host = /^[^:]*(?=:\d{1,5}$)/.exec(text)?.[0] ?? text;
+  return readBlock(host, home) ?? readDomain(host, exact);
+}
+
+function readDomain(text: string, exact: boolean): Read {
+  const ascii = asciiName(text);
+  const name = ascii === undefined ? undefined : domainName(ascii);
+  if (name === undefined) return { reason: 'is no address, block, domain or URL' };
+  if (!name.includes('.')) return { reason: 'is a single label, no domain that somebody has' };
+  if (isPublicSuffix(name) && !exact) return { reason: 'is a public suffix, below which anybody may be' };
+  return { kind: 'domain', text: name, exact };
+}
+
+/** The name as DNS carries it (RFC 5891); undefined for what cannot be. */
+export function asciiName(name: string): string | undefined {
+  if (/^[\x21-\x7e]*$/.test(name)) return name;
+  return domainToASCII(name) || undefined;
+}
+
+/** An address or a block; undefined for what is neither. */
+function readBlock(text: string, home: readonly AddressRange[]): Read | undefined {
+  const ranges = addressRanges(text);
+  if (ranges === undefined) return undefined;
+  const slash = text.indexOf('/');
+  const { first } = ranges[0]!;
+  const { last } = ranges.at(-1)!;
+  const v4 = ipv4Of(first) >= 0 && ipv4Of(last) >= 0;
+  const width = slash < 0 ? 128 : Number(text.slice(slash + 1)) + (text.includes(':') ? 0 : 96);
+  const prefix = v4 ? width - 96 : width;
+  const least = v4 ? limits.minIntelPrefixIpv4 : limits.minIntelPrefixIpv6;
+  if (prefix < least) return { reason: `covers too much: the widest block that is taken is a /${least}` };
+  const isSingle = prefix === (v4 ? 32 : 128);
+  if (special.some((range) => ranges.some((one) => rangesMeet(one, range))) || (isSingle && !isHost(first)))
+    return { reason: 'is no address that a host on the Internet has' };
+  if (home.some((range) => ranges.some((one) => rangesMeet(one, range))))
+    return { reason: 'meets the home networks' };
+  return { kind: 'address', text: isSingle ? printAddress(first) : `${printAddress(first)}/${prefix}` };
+}
+
+function isHost(bytes: Uint8Array): boolean {
+  const word = (at: number) => addressWord(bytes, at);
+  return isOneHost(word(0), word(4), word(8), word(12));
+}
+
+/** Loopback, this network, link-local and multicast (RFC 6890). */
+const special = [
+  '0.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '224.0.0.0/4',
+  '::/127',
+  'fe80::/10',
+  'ff00::/8',
+].flatMap((block) => addressRanges(block)!);

@@ -1,0 +1,104 @@
+/** What one comparison of a pattern asks for. */
+export type Comparison = { readonly value: string } | { readonly unsupported: string };
+
+/** Object paths whose values are looked for in events. */
+const supportedPaths: ReadonlySet<string> = new Set([
+  'ipv4-addr:value',
+  'ipv6-addr:value',
+  'domain-name:value',
+  'url:value',
+]);
+
+/**
+ * The comparisons of a pattern (STIX 2.1, section 9) any of which suffices: `[a = 'x' OR b = 'y'] OR [c IN ('z', 'w')]`.
+ * The reason for a pattern that wants more than one thing at once, or isn't one.
+ */
+export function parsePattern(pattern: string): readonly Comparison[] | { readonly reason: string } {
+  const tokens = tokensOf(pattern);
+  if (tokens === undefined) return { reason: 'is no pattern of STIX' };
+  const found: Comparison[] = [];
+  let at = 0;
+  let depth = 0;
+  let inside = false;
+  let wantsOperand = true;
+  const next = () => tokens[at++];
+  for (let token = next(); token !== undefined; token = next()) {
+    if (token.kind === 'string') return { reason: 'is no pattern of STIX' };
+    const { text } = token;
+    if (text === '[' || text === ']') {
+      if (inside === (text === '[') || (text === '[') !== wantsOperand || (text === ']' && depth > 0))
+        return { reason: 'is no pattern of STIX' };
+      inside = !inside;
+    } else if (text === '(') {
+      if (!inside || !wantsOperand) return { reason: 'groups observations, which is not supported' };
+      depth++;
+    } else if (text === ')') {
+      if (--depth < 0 || wantsOperand) return { reason: 'is no pattern of STIX' };
+    } else if (text.toUpperCase() === 'OR') {
+      if (wantsOperand) return { reason: 'is no pattern of STIX' };
+      wantsOperand = true;
+    } else if (wantsOperand && inside && text.includes(':')) {
+      const values = valuesOf(text, tokens, at);
+      if ('reason' in values) return values;
+      found.push(...values.comparisons);
+      at = values.next;
+      wantsOperand = false;
+    } else return { reason: `has ${text.slice(0, 40)}, which is not supported` };
+  }
+  if (inside || depth > 0 || wantsOperand) return { reason: 'is no pattern of STIX' };
+  return found;
+}
+
+interface Token {
+  readonly kind: 'word' | 'string';
+  readonly text: string;
+}
+
+/** One comparison, from behind its path on; a quoted part such as in `file:hashes.'SHA-256'` belongs to the path. */
+function valuesOf(
+  begun: string,
+  tokens: readonly Token[],
+  start: number,
+): { readonly comparisons: readonly Comparison[]; readonly next: number } | { readonly reason: string } {
+  let at = start;
+  let path = begun;
+  while (path.endsWith('.') && tokens[at]?.kind === 'string') path += tokens[at++]!.text;
+  const operator = tokens[at++]?.text.toUpperCase();
+  const values: string[] = [];
+  if (operator === 'IN') {
+    if (tokens[at++]?.text !== '(') return { reason: 'is no pattern of STIX' };
+    for (;;) {
+      const value = tokens[at++];
+      if (value === undefined) return { reason: 'is no pattern of STIX' };
+      values.push(value.text);
+      const behind = tokens[at++]?.text;
+      if (behind === ')') break;
+      if (behind !== ',') return { reason: 'is no pattern of STIX' };
+    }
+  } else if (operator === '=' || operator === 'ISSUBSET') {
+    const value = tokens[at++];
+    if (value === undefined) return { reason: 'is no pattern of STIX' };
+    values.push(value.text);
+  } else return { reason: `compares with ${(operator ?? 'nothing').slice(0, 40)}, which is not supported` };
+  const comparisons: Comparison[] = supportedPaths.has(path)
+    ? values.map((value) => ({ value }))
+    : [{ unsupported: `is about ${path.slice(0, 80)}, which events do not have` }];
+  return { comparisons, next: at };
+}
+
+const lexeme = /\s*(?:'((?:[^'\\]|\\.)*)'|([[\](),=])|([^\s[\](),='<>!]+|[<>!]=?))/sy;
+
+/** Undefined where something is no token. Each character is looked at once or twice. */
+function tokensOf(pattern: string): Token[] | undefined {
+  const tokens: Token[] = [];
+  const text = pattern.trim();
+  for (let at = 0; at < text.length; at = lexeme.lastIndex) {
+    lexeme.lastIndex = at;
+    const match = lexeme.exec(text);
+    if (match === null) return undefined;
+    const [, quoted, mark, word] = match;
+    if (quoted === undefined) tokens.push({ kind: 'word', text: (mark ?? word)! });
+    else tokens.push({ kind: 'string', text: quoted.replaceAll(/\\(.)/gs, '$1') });
+  }
+  return tokens;
+}

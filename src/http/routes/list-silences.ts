@@ -1,0 +1,4 @@
+import type { Handler } from '../context.ts';
+import { pooledList } from '../list-reply.ts';
+
+export const listSilences: Handler<'listSilences'> = (context) => pooledList(context, 'listSilences');

@@ -1,0 +1,71 @@
+import type { SilenceMatcher, SilenceUpdateInput } from '../contract/resources/silence.ts';
+import { invalidField } from '../errors.ts';
+import { addressRanges, compareAddress, ipv4Of, printAddress } from '../events/ip.ts';
+
+/**
+ * What a person says of a silence, in the spellings that findings are held against: addresses and blocks as RFC 5952 and
+ * 4632 have them, names lower case without a final dot, ids lower case, times in UTC.
+ *
+ * @throws INVALID_REQUEST naming a blank reason, a matcher that would be about everything, and a value that repeats
+ * another one.
+ */
+export function canonicalSilence<I extends SilenceUpdateInput>(input: I): I {
+  const { matcher, reason, expires_at } = input;
+  if (reason?.trim() === '') throw invalidField('reason', 'must not be blank');
+  return {
+    ...input,
+    ...(matcher === undefined ? {} : { matcher: canonicalMatcher(matcher) }),
+    ...(expires_at === undefined ? {} : { expires_at: new Date(expires_at).toISOString() }),
+  };
+}
+
+const lower = (text: string): string => text.toLowerCase();
+
+/** Of the attributes that have several spellings. */
+const spellings = {
+  src_ip: canonicalBlock,
+  dst_ip: canonicalBlock,
+  ip: canonicalBlock,
+  domain: (text) => text.normalize('NFC').toLowerCase().replace(/\.$/, ''),
+  asset_id: lower,
+} as const satisfies Partial<Record<keyof SilenceMatcher, (text: string) => string>>;
+
+function canonicalMatcher(matcher: SilenceMatcher): SilenceMatcher {
+  const { max_severity: _, ...about } = matcher;
+  if (Object.keys(about).length === 0)
+    throw invalidField(
+      'matcher',
+      'must have one of rule_id, rule_source, category, src_ip, dst_ip, ip, domain, asset_id',
+    );
+  const canonical: SilenceMatcher = { ...matcher };
+  for (const [name, spell] of Object.entries(spellings) as [
+    keyof typeof spellings,
+    (text: string) => string,
+  ][]) {
+    const values = matcher[name];
+    if (values !== undefined) canonical[name] = canonicalList(name, values, spell);
+  }
+  return canonical;
+}
+
+function canonicalList(name: string, values: readonly string[], spell: (text: string) => string): string[] {
+  const places = new Map<string, number>();
+  values.forEach((value, place) => {
+    const canonical = spell(value);
+    const first = places.get(canonical);
+    if (first !== undefined)
+      throw invalidField(`matcher.${name}.${place}`, `repeats matcher.${name}.${first}`);
+    places.set(canonical, place);
+  });
+  return [...places.keys()];
+}
+
+/** Host bits are cut off; a block of one address is that address. */
+function canonicalBlock(text: string): string {
+  const [range, ...others] = addressRanges(text)!;
+  const { first, last } = range!;
+  if (others.length === 0 && compareAddress(first, 0, last, 0) === 0) return printAddress(first);
+  const length = Number(text.slice(text.indexOf('/') + 1));
+  const mapped = ipv4Of(first) >= 0 && text.includes(':');
+  return `${printAddress(first)}/${mapped ? length - 96 : length}`;
+}

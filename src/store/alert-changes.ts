@@ -1,0 +1,84 @@
+import type { Alert } from '../contract/resources/alert.ts';
+import type { AlertHistory } from '../contract/resources/alert-history.ts';
+import { present } from './present.ts';
+
+/** One thing that happened, apart from when and by whom. */
+export type AlertChangeRecord = Omit<AlertHistory, 'alert_id' | 'at' | 'actor'>;
+
+/** Attributes whose every change is told, in the order in which those of one change are. */
+const attributes: readonly {
+  readonly action: AlertChangeRecord['action'];
+  readonly read: (alert: Alert) => string | undefined;
+}[] = [
+  { action: 'status_changed', read: ({ status }) => status },
+  { action: 'verdict_set', read: ({ verdict }) => verdict },
+  { action: 'severity_changed', read: ({ severity }) => severity },
+  { action: 'priority_changed', read: ({ priority }) => priority },
+  { action: 'assigned', read: ({ assignee }) => assignee },
+  { action: 'triaged', read: ({ ai_verdict }) => ai_verdict?.verdict },
+];
+
+/**
+ * What a change of an alert is in its history: for most changes, which count an occurrence or note where something was
+ * logged, nothing. How it begins is one record, and a second where a silence met it or another alert stands for it.
+ */
+export function alertChanges(before: Alert | undefined, after: Alert): AlertChangeRecord[] {
+  if (before === undefined) {
+    const action = after.previous_alert_id === undefined ? 'raised' : 'recurred';
+    return [{ action, to: after.severity }, ...covered(undefined, after)];
+  }
+  const records = covered(before, after);
+  for (const { action, read } of attributes) {
+    const from = read(before);
+    const to = read(after);
+    if (from !== to) records.push({ action, ...present({ from, to }) });
+  }
+  const { override } = after;
+  if (override !== undefined && override.at !== before.override?.at)
+    records.push({
+      action: 'overridden',
+      ...present({ from: after.ai_verdict?.verdict }),
+      to: override.verdict,
+      reason: override.reason,
+    });
+  records.push(...tags(before.tags, after.tags));
+  if (after.note_count > before.note_count) records.push({ action: 'noted' });
+  return records;
+}
+
+/** By what an alert is suppressed that no person suppressed. */
+const covers = [
+  { begins: 'silenced', ends: 'unsilenced', read: ({ silence_id }) => silence_id },
+  { begins: 'folded', ends: 'unfolded', read: ({ folded_into }) => folded_into },
+] as const satisfies readonly {
+  readonly begins: AlertChangeRecord['action'];
+  readonly ends: AlertChangeRecord['action'];
+  readonly read: (alert: Alert) => string | undefined;
+}[];
+
+function covered(before: Alert | undefined, after: Alert): AlertChangeRecord[] {
+  const records: AlertChangeRecord[] = [];
+  for (const { begins, ends, read } of covers) {
+    const from = before && read(before);
+    const to = read(after);
+    if (from !== to) records.push({ action: to === undefined ? ends : begins, ...present({ from, to }) });
+  }
+  return records;
+}
+
+/** Their order, and how often one is named, is nothing that happened. */
+function tags(before: readonly string[], after: readonly string[]): AlertChangeRecord[] {
+  if (before === after) return [];
+  const had = new Set(before);
+  const has = new Set(after);
+  const added = [...has].filter((tag) => !had.has(tag));
+  const removed = [...had].filter((tag) => !has.has(tag));
+  if (added.length + removed.length === 0) return [];
+  return [
+    {
+      action: 'tags_changed',
+      ...(added.length === 0 ? {} : { added }),
+      ...(removed.length === 0 ? {} : { removed }),
+    },
+  ];
+}

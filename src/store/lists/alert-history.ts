@@ -1,0 +1,34 @@
+import type { AlertHistory } from '../../contract/resources/alert-history.ts';
+import { alertActions } from '../../contract/vocabulary.ts';
+import { members, oneOf } from './filter.ts';
+import type { ListSpec } from './list.ts';
+
+/** A record with its number: those of an alert are numbered as they come. */
+export interface NumberedChange {
+  readonly number: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly actor: AlertHistory['actor'];
+  readonly record: Omit<AlertHistory, 'alert_id' | 'at' | 'actor'>;
+}
+
+/** What happened to one alert. By their numbers records are in order of time, those of a millisecond too. */
+export const alertHistoryListOf = (alertId: string): ListSpec<NumberedChange> => ({
+  type: 'alert_history',
+  of: alertId,
+  terms: {
+    action: oneOf(alertActions, ({ record }) => record.action),
+    actor: members(({ actor }) => (actor.name === undefined ? [actor.id] : [actor.id, actor.name])),
+  },
+  sorts: { at: ({ number }) => number },
+  time: ({ at }) => at,
+  names: ({ actor, record: { action, from, to, reason, added = [], removed = [] } }) => [
+    action,
+    actor.name,
+    from,
+    to,
+    reason,
+    ...added,
+    ...removed,
+  ],
+});

@@ -1,0 +1,184 @@
+import type { Finding } from '../../events/finding.ts';
+import { limits } from '../../limits.ts';
+import { atLeast } from './alerts.ts';
+import { keyHash } from './key-hash.ts';
+import { type Bound, countNewAlert, windowAt, withoutIds } from './rule-windows.ts';
+import type { RuleWindow, Tables } from './tables.ts';
+
+/** What is known of the hosts that findings are about. Addresses are canonical. */
+export interface Hosts {
+  isHome(ip: string): boolean;
+  /** Whose address it is now. */
+  assetOf(ip: string): string | undefined;
+  /** Whether the asset is of high or critical criticality. */
+  isCritical(assetId: string): boolean;
+}
+
+export type EndName = 'src' | 'dst';
+
+/** A host of a home network at one end of a finding. */
+export interface HomeEnd {
+  readonly end: EndName;
+  readonly ip: string;
+}
+
+/** What an alert stands for that isn't of one pair of addresses: a whole rule, or a rule at one host. */
+export type FoldOf = 'rule' | HomeEnd;
+
+/** Where an alert goes that would be a new one. */
+export interface Place {
+  /** Undefined: it may begin. */
+  readonly fold: FoldOf | undefined;
+  /** What is full, and so made it a part of something larger; and what counts it where it begins. */
+  readonly bounds: readonly Counted[];
+}
+
+interface Counted extends Bound {
+  readonly key: string;
+}
+
+/** What alerts that came this long before a flood, in event time, are no part of. */
+export const burstMs = 300_000;
+
+/**
+ * How many alerts of one rule may begin, by windows of event time. Asked in this order:
+ *
+ * ```
+ *   host     of the rule at one host of the home networks, with whatever others    20 a window → one of this host
+ *   rule     of the rule                                                           50 a window → one of the rule
+ *   burst    the same of grave findings at home hosts                              50 in five minutes
+ *   critical of hosts whose asset is critical, where the rule has no more          100 a window → one of each host
+ * ```
+ *
+ * What a silence is about is counted apart, by silence: it takes nothing from what is to be seen.
+ *
+ * One batch's; the windows are written at its end.
+ */
+export class AlertBounds {
+  readonly #tables: Pick<Tables, 'ruleWindows'>;
+  readonly #windowMs: number;
+  readonly #hosts: Hosts;
+  readonly #windows = new Map<string, readonly RuleWindow[]>();
+  readonly #changed = new Set<string>();
+  readonly #known = new Map<string, Counted>();
+
+  constructor(tables: Pick<Tables, 'ruleWindows'>, windowMs: number, hosts: Hosts) {
+    this.#tables = tables;
+    this.#windowMs = windowMs;
+    this.#hosts = hosts;
+  }
+
+  /**
+   * Where a finding goes whose pair of addresses has no alert.
+   *
+   * @param home - its ends that are home hosts
+   * @param scope - the silence that it is under, or ''
+   * @param hasFold - whether an alert of this host is there that counts it
+   */
+  place(
+    finding: Finding,
+    home: readonly HomeEnd[],
+    scope: string,
+    hasFold: (end: HomeEnd) => boolean,
+  ): Place {
+    const { timestamp } = finding;
+    const hostBounds = home.map((end) => this.#ofHost(finding, end, scope));
+    for (const [i, end] of home.entries())
+      if (this.#isFull(hostBounds[i]!, timestamp)) return { fold: end, bounds: [hostBounds[i]!] };
+    const ofRule = this.#ofRule(finding, home, scope);
+    if (!this.#isFull(ofRule, timestamp)) return { fold: undefined, bounds: [ofRule, ...hostBounds] };
+    const critical = home.find((end) => this.isCritical(end));
+    if (critical !== undefined) {
+      const bound = this.#bound('critical', finding, [], scope, limits.maxCriticalHostsPerRuleWindow);
+      if (hasFold(critical)) return { fold: critical, bounds: [] };
+      if (!this.#isFull(bound, timestamp)) {
+        this.count([bound], timestamp, critical.ip);
+        return { fold: critical, bounds: [] };
+      }
+    }
+    return { fold: 'rule', bounds: [ofRule] };
+  }
+
+  /** Whether a finding of this pair would still not get an alert of its own. */
+  folds(finding: Finding, home: readonly HomeEnd[], scope: string): boolean {
+    const { timestamp } = finding;
+    return (
+      home.some((end) => this.#isFull(this.#ofHost(finding, end, scope), timestamp)) ||
+      this.#isFull(this.#ofRule(finding, home, scope), timestamp)
+    );
+  }
+
+  /** An alert began. */
+  count(bounds: readonly Counted[], time: number, id: string): void {
+    for (const { key, windowMs } of bounds) this.#set(key, countNewAlert(this.#of(key), time, windowMs, id));
+  }
+
+  /** The alerts that these bounds counted: told once. */
+  takeIds(bounds: readonly Counted[], time: number): string[] {
+    const taken: string[] = [];
+    for (const { key, windowMs } of bounds) {
+      const windows = this.#of(key);
+      const ids = windowAt(windows, time, windowMs)?.ids;
+      if (ids === undefined) continue;
+      taken.push(...ids);
+      this.#set(key, withoutIds(windows, time, windowMs));
+    }
+    return taken;
+  }
+
+  isCritical({ ip }: HomeEnd): boolean {
+    const asset = this.#hosts.assetOf(ip);
+    return asset !== undefined && this.#hosts.isCritical(asset);
+  }
+
+  write(): void {
+    for (const key of this.#changed) this.#tables.ruleWindows.putSync(key, this.#windows.get(key)!);
+  }
+
+  #ofHost(finding: Finding, { end, ip }: HomeEnd, scope: string): Counted {
+    return this.#bound('host', finding, [end, ip], scope, limits.maxAlertsPerHostWindow);
+  }
+
+  #ofRule(finding: Finding, home: readonly HomeEnd[], scope: string): Counted {
+    return home.length > 0 && atLeast(finding.severity, 'high')
+      ? this.#bound('burst', finding, [], scope, limits.maxGraveAlertsPerBurst, burstMs)
+      : this.#bound('rule', finding, [], scope, limits.maxAlertsPerRuleWindow);
+  }
+
+  #bound(
+    kind: string,
+    { rule_source, rule_id }: Finding,
+    more: readonly string[],
+    scope: string,
+    alerts: number,
+    windowMs: number = this.#windowMs,
+  ): Counted {
+    const name = `${kind}\n${rule_source}\n${rule_id}\n${more}\n${scope}`;
+    let bound = this.#known.get(name);
+    if (bound === undefined) {
+      const key = keyHash(kind, rule_source, rule_id, ...more, ...(scope === '' ? [] : [scope]));
+      bound = { key, alerts, windowMs };
+      this.#known.set(name, bound);
+    }
+    return bound;
+  }
+
+  #isFull({ key, alerts, windowMs }: Counted, time: number): boolean {
+    const windows = this.#of(key);
+    return windows.length > 0 && (windowAt(windows, time, windowMs)?.alerts ?? 0) >= alerts;
+  }
+
+  #of(key: string): readonly RuleWindow[] {
+    let windows = this.#windows.get(key);
+    if (windows === undefined) {
+      windows = this.#tables.ruleWindows.get(key) ?? [];
+      this.#windows.set(key, windows);
+    }
+    return windows;
+  }
+
+  #set(key: string, windows: readonly RuleWindow[]): void {
+    this.#windows.set(key, windows);
+    this.#changed.add(key);
+  }
+}

@@ -1,0 +1,170 @@
+import type { Alert } from '../../contract/resources/alert.ts';
+import { severities } from '../../contract/vocabulary.ts';
+import type { Finding } from '../../events/finding.ts';
+import { limits } from '../../limits.ts';
+import { setSeverity } from './alert-change.ts';
+import { FoldTally } from './folded-ends.ts';
+import type { AlertRow } from './tables.ts';
+
+/** The id of an event that shows a finding, or how it is made: few are wanted of many. */
+export type EventRef = string | (() => string);
+
+/** Half of the sample are the first events of an alert, half the latest: how it began and how it stands. */
+const firstEvents = limits.maxAlertEventIds / 2;
+const latestEvents = limits.maxAlertEventIds - firstEvents;
+
+const idOf = (ref: EventRef): string => (typeof ref === 'string' ? ref : ref());
+
+class EventSample {
+  readonly #first: EventRef[];
+  /** A ring; the oldest stands at `#next` once it is full. */
+  readonly #latest: EventRef[];
+  #next = 0;
+
+  constructor(ids: readonly string[]) {
+    this.#first = ids.slice(0, firstEvents);
+    this.#latest = ids.slice(firstEvents);
+  }
+
+  add(events: readonly EventRef[]): void {
+    if (events.length === 1) this.#push(events[0]!);
+    // What goes on is told again with events that were told before.
+    else for (const event of events) if (!this.ids().includes(idOf(event))) this.#push(event);
+  }
+
+  ids(): string[] {
+    const { length } = this.#latest;
+    const latest = this.#latest.map((_, i) => this.#latest[(this.#next + i) % length]!);
+    return [...this.#first, ...latest].map(idOf);
+  }
+
+  #push(event: EventRef): void {
+    if (this.#first.length < firstEvents) this.#first.push(event);
+    else if (this.#latest.length < latestEvents) this.#latest.push(event);
+    else {
+      this.#latest[this.#next] = event;
+      this.#next = (this.#next + 1) % latestEvents;
+    }
+  }
+}
+
+/**
+ * An alert that a merge has touched, as its own copy that changes with each finding. What every finding changes is kept
+ * as numbers and written into the alert at the end: a finding of an alert that is there takes 0.7 µs so, and 3.2 where each changes the alert.
+ */
+export class AlertDraft {
+  readonly id: string;
+  readonly before: AlertRow | undefined;
+  readonly alert: Alert;
+  /** Of an alert that stands for many. */
+  readonly fold: FoldTally | undefined;
+  /** When a finding came last that no silence was about, in epoch milliseconds of our clock. */
+  heard: number | undefined;
+  #found: AlertRow['found'];
+  #count: number;
+  #first: number;
+  #last: number;
+  readonly #events: EventSample;
+
+  private constructor(
+    id: string,
+    before: AlertRow | undefined,
+    { alert, found, heard }: Pick<AlertRow, 'alert' | 'found' | 'heard'>,
+    fold: FoldTally | undefined,
+  ) {
+    this.id = id;
+    this.before = before;
+    this.alert = { ...alert };
+    this.fold = fold;
+    this.heard = heard;
+    this.#found = found;
+    this.#count = alert.count;
+    this.#first = Date.parse(alert.first_seen);
+    this.#last = Date.parse(alert.last_seen);
+    this.#events = new EventSample(alert.event_ids);
+  }
+
+  static begun(id: string, alert: Alert, isFold: boolean): AlertDraft {
+    const row = { alert, found: alert.severity };
+    return new AlertDraft(id, undefined, row, isFold ? new FoldTally(id) : undefined);
+  }
+
+  static taken(row: AlertRow): AlertDraft {
+    return new AlertDraft(
+      row.id,
+      row,
+      row,
+      row.folded === undefined ? undefined : new FoldTally(row.id, row.folded),
+    );
+  }
+
+  get first(): number {
+    return this.#first;
+  }
+
+  count(finding: Finding, events: readonly EventRef[]): void {
+    const { alert } = this;
+    const { timestamp, confidence, severity, evidence } = finding;
+    this.#count++;
+    if (timestamp < this.#first) this.#first = timestamp;
+    if (timestamp >= this.#last) {
+      this.#last = timestamp;
+      if (evidence !== undefined && this.fold === undefined) this.#describe(finding);
+    }
+    if (events.length > 0) this.#events.add(events);
+    const surer = confidence !== undefined && confidence > (alert.confidence ?? -1);
+    if (surer) alert.confidence = confidence;
+    this.#judge(severity, surer);
+  }
+
+  /** As the latest finding tells it: what was seen of it grew. */
+  #describe({ title, description, evidence }: Finding): void {
+    const { alert } = this;
+    alert.title = title;
+    if (description !== undefined) alert.description = description;
+    if (evidence !== undefined) alert.evidence = evidence;
+  }
+
+  /** Counts what another one counted, which is told to nobody. */
+  absorb(other: AlertDraft): void {
+    this.#count += other.#count;
+    this.#first = Math.min(this.#first, other.#first);
+    this.#last = Math.max(this.#last, other.#last);
+    for (const id of other.#events.ids()) this.#events.add([id]);
+    const { confidence } = other.alert;
+    const surer = confidence !== undefined && confidence > (this.alert.confidence ?? -1);
+    if (surer) this.alert.confidence = confidence;
+    this.#judge(other.#found, surer);
+  }
+
+  /** As it is to be stored. */
+  row(): Omit<AlertRow, 'seq'> {
+    const { id, alert, heard, fold } = this;
+    alert.count = this.#count;
+    alert.first_seen = new Date(this.#first).toISOString();
+    alert.last_seen = new Date(this.#last).toISOString();
+    alert.event_ids = this.#events.ids();
+    if (fold !== undefined) alert.evidence = fold.evidence();
+    return {
+      id,
+      alert,
+      raised: this.before?.raised ?? false,
+      found: this.#found,
+      ...(heard === undefined ? {} : { heard }),
+      ...(fold === undefined ? {} : { folded: fold.stored() }),
+    };
+  }
+
+  /** An analyst's severity stands until a finding is graver than all before. */
+  #judge(severity: Finding['severity'], surer: boolean): void {
+    const { alert } = this;
+    const graver = rank(severity) > rank(this.#found);
+    if (graver) this.#found = severity;
+    if (graver && rank(severity) > rank(alert.severity)) setSeverity(alert, severity);
+    else if (surer) setSeverity(alert, alert.severity);
+  }
+}
+
+const rank = (severity: Alert['severity']): number => severities.indexOf(severity);
+
+export const isClosed = ({ status }: Alert): boolean => status === 'resolved' || status === 'archived';

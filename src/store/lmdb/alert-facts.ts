@@ -1,0 +1,78 @@
+import type { Alert } from '../../contract/resources/alert.ts';
+import type { ListFilter } from '../store.ts';
+import { entryCount, type Tables } from './tables.ts';
+
+/**
+ * What alerts are counted by, in a row of its own: a scan takes 1.5 µs an alert so, and 8 µs where it reads whole rows. What is
+ * unknown is null.
+ */
+export type FactsRow = readonly [
+  rule_id: string,
+  rule_source: Alert['rule_source'],
+  category: string | null,
+  severity: Alert['severity'],
+  status: Alert['status'],
+  src_ip: string | null,
+  dst_ip: string | null,
+  count: number,
+  first_seen: string,
+  last_seen: string,
+];
+
+export function factsRow(alert: Alert): FactsRow {
+  const { rule_id, rule_source, category, severity, status, src_ip, dst_ip } = alert;
+  return [
+    rule_id,
+    rule_source,
+    category ?? null,
+    severity,
+    status,
+    src_ip ?? null,
+    dst_ip ?? null,
+    alert.count,
+    alert.first_seen,
+    alert.last_seen,
+  ];
+}
+
+/** The alert as far as its facts tell; nothing else may be asked of it. */
+export function alertOfFacts(row: FactsRow): Alert {
+  const [rule_id, rule_source, category, severity, status, src_ip, dst_ip, count, first_seen, last_seen] =
+    row;
+  return {
+    rule_id,
+    rule_source,
+    category: category ?? undefined,
+    severity,
+    status,
+    src_ip: src_ip ?? undefined,
+    dst_ip: dst_ip ?? undefined,
+    count,
+    first_seen,
+    last_seen,
+    asset_ids: [],
+  } as unknown as Alert;
+}
+
+const told: ReadonlySet<string> = new Set([
+  'rule_id',
+  'rule_source',
+  'category',
+  'severity',
+  'status',
+  'src_ip',
+  'dst_ip',
+  'ip',
+  'count',
+  'asset_id',
+]);
+
+/** Whether facts tell which alerts are wanted. The time that is bounded is when they were last seen. */
+export const factsSuffice = ({ q, terms }: ListFilter): boolean =>
+  (q === undefined || q === '') && terms.every(({ field }) => told.has(field));
+
+/** Of files from earlier versions. Within a transaction. */
+export function completeFacts({ alerts, alertFacts }: Tables): void {
+  if (entryCount(alerts) === entryCount(alertFacts)) return;
+  for (const { key, value } of alerts.getRange()) alertFacts.putSync(key, factsRow(value.alert));
+}

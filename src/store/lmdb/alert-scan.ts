@@ -1,0 +1,72 @@
+import type { Alert } from '../../contract/resources/alert.ts';
+import { ServiceError } from '../../errors.ts';
+import { withAssets } from '../../events/alert-assets.ts';
+import type { AssetLookup } from '../../events/asset-lookup.ts';
+import type { Database } from '../../lmdb.ts';
+import { compileAlertFilter } from '../lists/alerts.ts';
+import type { AlertSpan, ListFilter, VisitAlert, VisitFacts } from '../store.ts';
+import { alertOfFacts, factsSuffice } from './alert-facts.ts';
+import type { Tables } from './tables.ts';
+
+/** Rows read between two looks at whether anybody still waits: a few milliseconds. */
+const rowsAtOnce = 1024;
+
+/**
+ * Shows alerts that are wanted in the order of their ids, which is that in which they were raised and never changes.
+ * Each row that is looked at is read whole, so that a bound on them bounds the time.
+ *
+ * @throws INVALID_REQUEST naming a value of the filter; CANCELLED
+ */
+export const visitAlerts = (
+  { alerts }: Pick<Tables, 'alerts'>,
+  assets: AssetLookup,
+  filter: ListFilter,
+  span: AlertSpan,
+  visit: VisitAlert,
+  cancelled: () => boolean,
+): string | undefined => visitRows(alerts, ({ alert }) => alert, assets, filter, span, visit, cancelled);
+
+/** The same, of what is counted: whole rows are read only where the filter asks for more. */
+export const visitAlertFacts = (
+  tables: Pick<Tables, 'alerts' | 'alertFacts'>,
+  assets: AssetLookup,
+  filter: ListFilter,
+  span: AlertSpan,
+  visit: VisitFacts,
+  cancelled: () => boolean,
+): string | undefined =>
+  factsSuffice(filter)
+    ? visitRows(tables.alertFacts, alertOfFacts, assets, filter, span, visit, cancelled)
+    : visitAlerts(tables, assets, filter, span, visit, cancelled);
+
+function visitRows<V>(
+  table: Database<V, string>,
+  alertOf: (row: V) => Alert,
+  assets: AssetLookup,
+  filter: ListFilter,
+  span: AlertSpan,
+  visit: VisitAlert,
+  cancelled: () => boolean,
+): string | undefined {
+  const wanted = compileAlertFilter(filter);
+  const named = span.withAssets === true || filter.terms.some(({ field }) => field === 'asset_id');
+  const { after, until, newestFirst = false, rows = Number.POSITIVE_INFINITY } = span;
+  let read = 0;
+  const start = after === undefined ? {} : { start: after, exclusiveStart: true };
+  for (const { key: id, value } of table.getRange({ reverse: newestFirst, ...start })) {
+    if (until !== undefined && (newestFirst ? id < until : id > until)) return undefined;
+    if (++read % rowsAtOnce === 0 && cancelled())
+      throw new ServiceError('CANCELLED', 'nobody waits for this query any more');
+    const stored = alertOf(value);
+    const alert = named ? withAssets(stored, assets) : stored;
+    const isEnough = wanted(alert) && visit(id, alert) === 'enough';
+    if (isEnough || read >= rows) return id;
+  }
+  return undefined;
+}
+
+/** The alert that was raised last. */
+export function lastAlertId({ alerts }: Pick<Tables, 'alerts'>): string | undefined {
+  for (const id of alerts.getKeys({ reverse: true, limit: 1 })) return id;
+  return undefined;
+}

@@ -1,0 +1,264 @@
+import { deserialize, serialize } from 'node:v8';
+import type { Detector, EventRef, Sighted } from '../../../detect/behaviour/detector.ts';
+import { behaviourFinding } from '../../../detect/behaviour/finding.ts';
+import type { EventBlock } from '../../../events/block.ts';
+import type { IsHome } from '../../../events/home-networks.ts';
+import type { Table } from '../../../events/records.ts';
+import { rowId } from '../../../events/resource.ts';
+import { ConnectionMemory } from '../../../inventory/connection-memory.ts';
+import { Observations } from '../../../inventory/observations.ts';
+import type { FlowFact } from '../../../inventory/seen.ts';
+import { type LimitName, limits } from '../../../limits.ts';
+import type { LmdbEvents } from '../events.ts';
+import type { FindingsInEvents } from '../found-in-events.ts';
+import type { FlowFold } from '../inventory/seen-events.ts';
+import type { Tables } from '../tables.ts';
+import { FlowView } from './flow-view.ts';
+import { LookupView } from './lookup-view.ts';
+
+/** What a detector remembered at a moment, and the first event of each table that isn't in it. */
+interface KeptState {
+  readonly version: number;
+  readonly next: Readonly<Record<Table, number>>;
+  readonly state: unknown;
+}
+
+interface Running {
+  readonly detector: Detector;
+  /** The first event of each table that it was not told of. */
+  readonly next: Record<Table, number>;
+  /** Events that it was told of since its state was written. */
+  unkept: number;
+  keptAt: number;
+  /** What writing its state took last. */
+  keepingMs: number;
+}
+
+export interface BehaviourOptions {
+  readonly tables: Tables;
+  readonly events: LmdbEvents;
+  readonly isHome: IsHome;
+  readonly detectors: () => readonly Detector[];
+  readonly found: Pick<FindingsInEvents, 'add'>;
+  /** Events after which what a detector remembers is written. */
+  readonly eventsPerState: number;
+}
+
+/**
+ * Runs the behaviour detectors over stored events, in the thread that writes siem.mdb: a part of the inventory, whose
+ * position says up to where events were counted. What was found is raised in the transaction that commits the
+ * position:
+ *
+ * ```
+ *   events     … 41 42 43 44 45 46 47 48
+ *   state             ^                     of each detector, written now and then
+ *   position                ^               committed with the alerts of all before it
+ *   memory     = state + 43 44 + 45 46
+ * ```
+ *
+ * After a crash or an undone transaction a detector is told again of what came between its state and the position, and
+ * what it finds there was raised before: nothing is raised twice or lost.
+ *
+ * A detector on which an event throws (a bug) is set aside until the next start; the others go on.
+ */
+export class Behaviour implements FlowFold {
+  readonly #options: BehaviourOptions;
+  readonly #flow = new FlowView();
+  readonly #lookup: LookupView;
+  /** Undefined when memory has nothing yet, or nothing any more. */
+  #running: Running[] | undefined;
+  /** What is found was raised before: events are told again. */
+  #isRecalling = false;
+  #keepsAll = false;
+  #block: EventBlock | undefined;
+  #row = 0;
+
+  constructor(options: BehaviourOptions) {
+    this.#options = options;
+    this.#lookup = new LookupView(options.isHome);
+  }
+
+  /** States are written now and then, and need no transaction of their own. */
+  readonly dirty = 0;
+
+  begin(block: EventBlock, from: number): void {
+    this.#running ??= this.#recall();
+    this.#flow.begin(block, from);
+    this.#block = block;
+    this.#row = from;
+  }
+
+  flow(fact: Readonly<FlowFact>): void {
+    this.#row++;
+    this.#flow.row(fact);
+    this.#tell('network', this.#flow.seq, ({ detector }) => detector.flow?.(this.#flow));
+  }
+
+  end(): void {
+    this.#told('network', this.#block!.firstSeq + this.#row);
+  }
+
+  dns(block: EventBlock, from: number, to: number): void {
+    this.#running ??= this.#recall();
+    this.#lookup.begin(block);
+    for (let row = from; row < to; row++) {
+      this.#lookup.row(row);
+      this.#tell('dns', this.#lookup.seq, ({ detector }) => detector.lookup?.(this.#lookup));
+    }
+    this.#told('dns', block.firstSeq + to);
+  }
+
+  /** Writes the states that are due. */
+  write(): void {
+    const now = performance.now();
+    const { eventsPerState } = this.#options;
+    for (const running of this.#running ?? []) {
+      const { unkept, keptAt, keepingMs } = running;
+      const isDue = unkept >= eventsPerState && now - keptAt >= keepingMs * keepingShare;
+      if (!(isDue || unkept >= limits.maxUnkeptDetectorEvents || (this.#keepsAll && unkept > 0))) continue;
+      this.#keep(running);
+      if (!this.#keepsAll) break;
+    }
+    this.#keepsAll = false;
+  }
+
+  /** With the next write, so that the next start has nothing to tell again. */
+  keepAll(): void {
+    this.#keepsAll = true;
+  }
+
+  /** The transaction was undone: what memory holds may never have been. */
+  forget(): void {
+    this.#running = undefined;
+    this.#block = undefined;
+  }
+
+  /** How often something was not counted, since the detectors were made. */
+  limitsReached(): Partial<Record<LimitName, number>> {
+    let late = 0;
+    let forgotten = 0;
+    for (const { detector } of this.#running ?? []) {
+      late += detector.left.late;
+      forgotten += detector.left.forgotten;
+    }
+    const reached = { maxBehaviourDelay: late, maxDetectorKeys: forgotten };
+    return Object.fromEntries(Object.entries(reached).filter(([, times]) => times > 0));
+  }
+
+  #tell(table: Table, seq: number, tell: (running: Running) => void): void {
+    // Which is another list once one of them is set aside.
+    const running = this.#running!;
+    for (const one of running) {
+      if (seq < one.next[table]) continue;
+      try {
+        tell(one);
+      } catch (error) {
+        this.#setAside(one, error);
+      }
+    }
+  }
+
+  /** All detectors know the events before this one. */
+  #told(table: Table, next: number): void {
+    for (const running of this.#running!) {
+      if (next <= running.next[table]) continue;
+      running.unkept += next - running.next[table];
+      running.next[table] = next;
+    }
+    this.#judge((detector, sighted) => {
+      if (this.#isRecalling) return;
+      this.#options.found.add(behaviourFinding(detector.card, sighted), this.#idsOf(sighted.events));
+    });
+  }
+
+  #judge(take: (detector: Detector, sighted: Sighted) => void): void {
+    for (const running of [...this.#running!]) {
+      const { detector } = running;
+      try {
+        detector.judge((sighted) => take(detector, sighted));
+      } catch (error) {
+        this.#setAside(running, error);
+      }
+    }
+  }
+
+  #setAside(running: Running, error: unknown): void {
+    this.#running = this.#running!.filter((one) => one !== running);
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.emitWarning(
+      `the detector ${running.detector.card.id} is set aside until the next start: ${reason}`,
+    );
+  }
+
+  /** Detectors as they were when the events before the committed position had been told. */
+  #recall(): Running[] {
+    const { tables, detectors } = this.#options;
+    const end = (table: Table) => tables.inventoryState.get(table)?.next_seq ?? 1;
+    const ends = { network: end('network'), dns: end('dns') };
+    const running = detectors().map((detector) => this.#restored(detector, ends));
+    this.#running = running;
+    this.#isRecalling = true;
+    this.#tellAgain(ends);
+    this.#isRecalling = false;
+    return this.#running;
+  }
+
+  #restored(detector: Detector, ends: Readonly<Record<Table, number>>): Running {
+    const start = (table: Table) => Math.max(1, ends[table] - limits.maxUnkeptDetectorEvents);
+    const fresh = { network: start('network'), dns: start('dns') };
+    const running = { detector, next: fresh, unkept: 0, keptAt: performance.now(), keepingMs: 0 };
+    const bytes = this.#options.tables.behaviourState.get(detector.card.id);
+    if (bytes === undefined) return running;
+    const kept = deserialize(bytes) as KeptState;
+    if (kept.version !== detector.card.version) return running;
+    detector.restore(kept.state);
+    return { ...running, next: { ...kept.next } };
+  }
+
+  #tellAgain(ends: Readonly<Record<Table, number>>): void {
+    const first = (table: Table) => Math.min(ends[table], ...this.#running!.map(({ next }) => next[table]));
+    const network = first('network');
+    if (network < ends.network) this.#tellFlowsAgain(network, ends.network);
+    const dns = first('dns');
+    for (const { block, first: from, end } of this.#options.events.rows('dns', dns, ends.dns))
+      this.dns(block, from, end);
+  }
+
+  #tellFlowsAgain(first: number, end: number): void {
+    const { events } = this.#options;
+    const memory = new ConnectionMemory(recalledConnections);
+    const observations = new Observations();
+    const before = Math.max(1, first - recalledConnections);
+    for (const rows of events.rows('network', before, first))
+      observations.recall(rows.block, memory, rows.first, rows.end);
+
+    for (const rows of events.rows('network', first, end)) {
+      observations.add(rows.block, memory, [this], rows.first, rows.end);
+      observations.clear();
+    }
+  }
+
+  #keep(running: Running): void {
+    const { detector, next } = running;
+    const began = performance.now();
+    const kept: KeptState = { version: detector.card.version, next: { ...next }, state: detector.state() };
+    this.#options.tables.behaviourState.putSync(detector.card.id, serialize(kept));
+    running.unkept = 0;
+    running.keptAt = performance.now();
+    running.keepingMs = running.keptAt - began;
+  }
+
+  /** Ids of events, those that are still stored. */
+  #idsOf(events: readonly EventRef[]): string[] {
+    const ids: string[] = [];
+    for (const { table, seq } of events.slice(0, limits.maxAlertEventIds))
+      for (const { block, first } of this.#options.events.rows(table, seq, seq + 1))
+        ids.push(rowId(block, first));
+    return ids;
+  }
+}
+
+/** Writing states takes at most a hundredth of the time for each detector. */
+const keepingShare = 100;
+/** Connections that are remembered while events are told again; a power of two. */
+const recalledConnections = 2 ** 18;

@@ -1,0 +1,112 @@
+import type { Evidence } from '../../events/finding.ts';
+import {
+  addClients,
+  type ClientCount,
+  clientsIn,
+  decodeClients,
+  encodeClients,
+  noClients,
+} from '../../inventory/client-count.ts';
+import { limits } from '../../limits.ts';
+import { KeyedHash } from '../../rollups/keyed-hash.ts';
+
+/** Addresses as they are stored: the first ones by name, of all their number. */
+interface FoldedEnd {
+  readonly names: readonly string[];
+  /** By `encodeClients`, of hashes that the alert's id is the key of. */
+  readonly count: Buffer;
+}
+
+/** The addresses that an alert stands for. */
+export interface FoldedEnds {
+  readonly sources: FoldedEnd;
+  readonly destinations: FoldedEnd;
+}
+
+/** Hashes that wait until they are counted together. */
+const maxPending = 4096;
+
+class Ends {
+  readonly #names: string[];
+  readonly #hash: KeyedHash;
+  readonly #pending = new Set<number>();
+  #count: ClientCount;
+  #last: string | undefined;
+
+  constructor(stored: FoldedEnd | undefined, hash: KeyedHash) {
+    this.#names = [...(stored?.names ?? [])];
+    this.#count = stored === undefined ? noClients : decodeClients(Buffer.from(stored.count));
+    this.#hash = hash;
+  }
+
+  add(ip: string | undefined): void {
+    if (ip === undefined || ip === this.#last) return;
+    this.#last = ip;
+    if (this.#names.length < limits.maxFoldedNames && !this.#names.includes(ip)) this.#names.push(ip);
+    this.#pending.add(this.#hash.text(ip));
+    if (this.#pending.size >= maxPending) this.#settle();
+  }
+
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  get size(): number {
+    this.#settle();
+    return clientsIn(this.#count);
+  }
+
+  get isExact(): boolean {
+    this.#settle();
+    return this.#count instanceof Uint32Array;
+  }
+
+  stored(): FoldedEnd {
+    this.#settle();
+    return { names: this.#names, count: encodeClients(this.#count) };
+  }
+
+  #settle(): void {
+    if (this.#pending.size === 0) return;
+    this.#count = addClients(this.#count, Uint32Array.from(this.#pending).sort(), limits.maxFoldedHashes);
+    this.#pending.clear();
+  }
+}
+
+/** Counts the addresses of what one alert stands for: bounded, whatever comes. Its size is exact while it is small. */
+export class FoldTally {
+  readonly #sources: Ends;
+  readonly #destinations: Ends;
+
+  /** @param id - of the alert: nobody knows it before, so nobody can choose addresses that count as one */
+  constructor(id: string, stored?: FoldedEnds) {
+    const key = id.replaceAll('-', '');
+    const hash = new KeyedHash([
+      Number.parseInt(key.slice(16, 24), 16),
+      Number.parseInt(key.slice(24, 32), 16),
+    ]);
+    this.#sources = new Ends(stored?.sources, hash);
+    this.#destinations = new Ends(stored?.destinations, hash);
+  }
+
+  add(source: string | undefined, destination: string | undefined): void {
+    this.#sources.add(source);
+    this.#destinations.add(destination);
+  }
+
+  stored(): FoldedEnds {
+    return { sources: this.#sources.stored(), destinations: this.#destinations.stored() };
+  }
+
+  /** For the alert: how many of each, whether that is estimated (by 1.6 %), and the first of them. */
+  evidence(): Evidence {
+    const [sources, destinations] = [this.#sources, this.#destinations];
+    return {
+      sources: sources.size,
+      destinations: destinations.size,
+      estimated: !(sources.isExact && destinations.isExact),
+      first_sources: sources.names,
+      first_destinations: destinations.names,
+    };
+  }
+}

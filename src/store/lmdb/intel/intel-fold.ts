@@ -1,0 +1,163 @@
+import { type IntelContact, intelFinding } from '../../../detect/intel/intel-finding.ts';
+import type { IntelHit, IntelMatcher } from '../../../detect/intel/intel-matcher.ts';
+import type { EventBlock } from '../../../events/block.ts';
+import { rowId } from '../../../events/resource.ts';
+import type { FlowFact } from '../../../inventory/seen.ts';
+import { limits } from '../../../limits.ts';
+import { present } from '../../present.ts';
+import type { FindingsInEvents } from '../found-in-events.ts';
+import type { FlowFold } from '../inventory/seen-events.ts';
+import type { Intel } from './intel.ts';
+
+interface IntelFoldOptions {
+  readonly intel: Intel;
+  readonly found: Pick<FindingsInEvents, 'add'>;
+}
+
+/**
+ * Holds stored events against the lists of known-bad addresses and domains, as they are counted.
+ *
+ * Each address and name of a block is looked up once. A connection is told once, and once more when it was answered.
+ * Own addresses are passed over, whatever the lists say.
+ */
+export class IntelFold implements FlowFold {
+  readonly #options: IntelFoldOptions;
+  readonly #matcher: IntelMatcher;
+  readonly #srcs: Named;
+  readonly #dsts: Named;
+  readonly #queries: Named;
+  #block: EventBlock | undefined;
+  #row = 0;
+
+  constructor(options: IntelFoldOptions) {
+    this.#options = options;
+    this.#matcher = options.intel.matcher;
+    const isAddress = (text: string) => this.#matcher.namesAddress(text);
+    this.#srcs = new Named(isAddress);
+    this.#dsts = new Named(isAddress);
+    this.#queries = new Named((text) => this.#matcher.namesDomain(text));
+  }
+
+  get dirty(): number {
+    return this.#options.intel.dirty;
+  }
+
+  begin(block: EventBlock, from: number): void {
+    this.#block = block;
+    this.#row = from;
+    this.#srcs.begin(block, this.#matcher.version);
+    this.#dsts.begin(block, this.#matcher.version);
+  }
+
+  flow(fact: Readonly<FlowFact>): void {
+    const row = this.#row++;
+    if (this.#matcher.isEmpty || (!fact.isFirst && fact.connections === 0)) return;
+    const { srcs, dsts, src, dst, srcHome, dstHome } = fact;
+    const isBadDst = !dstHome && this.#dsts.has(dsts, dst);
+    const isBadSrc = !srcHome && this.#srcs.has(srcs, src);
+    if (!isBadDst && !isBadSrc) return;
+    const block = this.#block!;
+    const timestamp = timeOf(block, row, fact.first);
+    const hit = (bad: string, isBad: boolean) =>
+      isBad ? this.#matcher.addressHit(bad, timestamp) : undefined;
+    const src_ip = srcs.text(src);
+    const dst_ip = dsts.text(dst);
+    const ofDst = hit(dst_ip, isBadDst);
+    const found = ofDst ?? hit(src_ip, isBadSrc);
+    if (found === undefined) return;
+    this.#tell(found, row, {
+      bad: ofDst === undefined ? 'src' : 'dst',
+      timestamp,
+      ...present({ src_port: port(block, 'src_port', row), dst_port: port(block, 'dst_port', row) }),
+      src_ip,
+      dst_ip,
+      transport: fact.transport,
+      direction: directions[`${srcHome}-${dstHome}`],
+      answered: fact.answered,
+    });
+  }
+
+  dns(block: EventBlock, from: number, to: number): void {
+    if (this.#matcher.isEmpty) return;
+    this.#block = block;
+    this.#queries.begin(block, this.#matcher.version);
+    const queries = block.texts('query');
+    for (let row = from; row < to; row++) {
+      const code = queries.code(row);
+      if (code === 0 || !this.#queries.has(queries.list, code - 1)) continue;
+      const domain = queries.list
+        .text(code - 1)
+        .toLowerCase()
+        .replace(/\.$/, '');
+      const timestamp = timeOf(block, row, block.numbers('timestamp').at(row));
+      const hit = this.#matcher.domainHit(domain, timestamp);
+      if (hit === undefined) continue;
+      const text = (name: 'src_ip' | 'dst_ip') => block.addresses(name).text(row);
+      const ends = {
+        src_ip: text('src_ip'),
+        dst_ip: text('dst_ip'),
+        transport: block.texts('transport').text(row),
+      };
+      const ports = { src_port: port(block, 'src_port', row), dst_port: port(block, 'dst_port', row) };
+      const answered = !Number.isNaN(block.numbers('rcode').at(row));
+      this.#tell(hit, row, { bad: 'domain', timestamp, domain, ...present({ ...ends, ...ports }), answered });
+    }
+  }
+
+  write(): void {
+    this.#options.intel.write();
+  }
+
+  forget(): void {
+    this.#options.intel.forgetHits();
+  }
+
+  #tell(hit: IntelHit, row: number, contact: IntelContact): void {
+    this.#options.intel.counted(hit.list_id, contact.timestamp);
+    this.#options.found.add(intelFinding(hit, contact), [rowId(this.#block!, row)]);
+  }
+}
+
+const directions: Readonly<Record<`${boolean}-${boolean}`, NonNullable<IntelContact['direction']>>> = {
+  'true-true': 'internal',
+  'true-false': 'outbound',
+  'false-true': 'inbound',
+  'false-false': 'external',
+};
+
+/** Of the sensor's clock, which may be ahead of ours by no more than clocks are. */
+const timeOf = (block: EventBlock, row: number, time: number): number =>
+  Math.min(time, block.numbers('received_at').at(row) + limits.maxClockLeadMs);
+
+function port(block: EventBlock, name: 'src_port' | 'dst_port', row: number): number | undefined {
+  const value = block.numbers(name).at(row);
+  return Number.isNaN(value) ? undefined : value;
+}
+
+/** Which texts of a block's list some list names; each is looked up when it is first met. */
+class Named {
+  readonly #isNamed: (text: string) => boolean;
+  #block: EventBlock | undefined;
+  #version = -1;
+  /** By place: 0 not looked up, 1 not named, 2 named. */
+  #known = new Uint8Array(0);
+
+  constructor(isNamed: (text: string) => boolean) {
+    this.#isNamed = isNamed;
+  }
+
+  /** @param version - of the lists */
+  begin(block: EventBlock, version: number): void {
+    if (block === this.#block && version === this.#version) return;
+    this.#block = block;
+    this.#version = version;
+    this.#known.fill(0);
+  }
+
+  has(list: { readonly length: number; text(place: number): string }, place: number): boolean {
+    if (this.#known.length < list.length)
+      this.#known = new Uint8Array(Math.max(list.length, limits.maxBlockRows));
+    if (this.#known[place] === 0) this.#known[place] = this.#isNamed(list.text(place)) ? 2 : 1;
+    return this.#known[place] === 2;
+  }
+}

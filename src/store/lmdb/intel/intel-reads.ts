@@ -1,0 +1,73 @@
+import type { IntelIndicator, IntelList } from '../../../contract/resources/intel-list.ts';
+import { IntelIndex } from '../../../detect/intel/intel-index.ts';
+import { canonicalUuid } from '../../../uuid.ts';
+import { endOfEndless, type IntelRow, intelIndicatorOf, intelListOf } from '../../intel-row.ts';
+import { jsonPage } from '../../json-page.ts';
+import { indicatorsOf, intelLists } from '../../lists/intel.ts';
+import { pageOf } from '../../lists/list.ts';
+import type { ListPage, ListQuery } from '../../store.ts';
+import type { Tables } from '../tables.ts';
+import { readIndex } from './intel-tables.ts';
+
+/** A list with its hits. @param nowMs - epoch milliseconds */
+export const intelOf = ({ intelHits }: Tables, id: string, row: IntelRow, nowMs: number): IntelList =>
+  intelListOf(row, intelHits.get(id), nowMs);
+
+export function getIntel(
+  tables: Tables,
+  text: string,
+  nowMs: number,
+): { readonly id: string; readonly list: IntelList } | undefined {
+  const id = canonicalUuid(text);
+  const row = id === undefined ? undefined : tables.intelLists.get(id);
+  return id === undefined || row === undefined ? undefined : { id, list: intelOf(tables, id, row, nowMs) };
+}
+
+/** One page of the lists. @param nowMs - epoch milliseconds */
+export function listIntel(
+  tables: Tables,
+  query: ListQuery,
+  nowMs: number,
+  cancelled: () => boolean,
+): ListPage {
+  const lists = new Map(
+    Array.from(tables.intelLists.getRange(), ({ key, value }) => [key, intelOf(tables, key, value, nowMs)]),
+  );
+  const rows = Array.from(lists, ([id, item]) => ({ id, item }));
+  const { shown, ...rest } = pageOf(intelLists, rows, query, cancelled);
+  const resources = shown.map(({ id }) => ({ id, type: 'intel_list', attributes: lists.get(id)! }));
+  return { json: jsonPage(resources), ...rest };
+}
+
+/** One page of what a list names; undefined where there is no such list. Half a second of the longest list. */
+export function listIndicators(
+  tables: Tables,
+  listId: string,
+  query: ListQuery,
+  cancelled: () => boolean,
+): ListPage | undefined {
+  const id = canonicalUuid(listId);
+  const row = id === undefined ? undefined : tables.intelLists.get(id);
+  if (id === undefined || row === undefined) {
+    // A cursor of another list is refused, whatever the list.
+    pageOf(indicatorsOf(listId), [], query, cancelled);
+    return undefined;
+  }
+  const index = new IntelIndex(readIndex(tables, id));
+  const endless = endOfEndless(row);
+  const indicator = (place: number) => intelIndicatorOf(index.at(place), endless);
+  const { shown, ...rest } = pageOf(indicatorsOf(id), indicatorsIn(index.size, indicator), query, cancelled);
+  const resources = shown.map((place) => {
+    const attributes = indicator(Number(place.id));
+    return { id: attributes.value, type: 'intel_indicator', attributes };
+  });
+  return { json: jsonPage(resources), ...rest };
+}
+
+/** By their places, all of the same length, so that they are in order as texts too. */
+function* indicatorsIn(size: number, indicator: (place: number) => IntelIndicator) {
+  for (let place = 0; place < size; place++)
+    yield { id: String(place).padStart(placeDigits, '0'), item: indicator(place) };
+}
+
+const placeDigits = 10;

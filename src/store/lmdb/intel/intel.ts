@@ -1,0 +1,111 @@
+import { IntelIndex } from '../../../detect/intel/intel-index.ts';
+import { IntelMatcher } from '../../../detect/intel/intel-matcher.ts';
+import { endOfEndless, type IntelRow } from '../../intel-row.ts';
+import type { Tables } from '../tables.ts';
+import { readIndex } from './intel-tables.ts';
+
+type IntelTables = Pick<Tables, 'intelLists' | 'intelContents' | 'intelHits'>;
+
+/**
+ * The lists of known-bad addresses and domains as events are held against them: those that are enabled are in memory,
+ * 25 to 50 MB for limits.maxIntelIndicators. Owned by the thread that writes.
+ *
+ * Hits are counted in memory and written with what counted them, in its transaction; after an undone one they are
+ * forgotten, and counted again with the events.
+ */
+export class Intel {
+  readonly matcher: IntelMatcher;
+  readonly #tables: IntelTables;
+  /** Versions of the lists that the matcher has. */
+  readonly #versions = new Map<string, number>();
+  /** Since the last write, by list. */
+  #hits = new Map<string, { times: number; last: number }>();
+
+  /** @param now - epoch milliseconds */
+  constructor(tables: IntelTables, now: () => number) {
+    this.#tables = tables;
+    this.matcher = new IntelMatcher(now);
+    this.#catchUp();
+  }
+
+  /** A list changed, within the transaction that writes it. @param index - its indicators, where these did; it is kept */
+  changed(id: string, row: IntelRow | undefined, index?: ArrayBuffer): void {
+    if (row === undefined) {
+      this.#hits.delete(id);
+      this.#drop(id);
+    } else this.#take(id, row, index === undefined ? this.matcher.indexOf(id) : new IntelIndex(index));
+  }
+
+  /** An event met something of a list. @param at - of the event, epoch milliseconds */
+  counted(listId: string, at: number): void {
+    const before = this.#hits.get(listId);
+    if (before === undefined) this.#hits.set(listId, { times: 1, last: at });
+    else {
+      before.times++;
+      before.last = Math.max(before.last, at);
+    }
+  }
+
+  /** Hits that are not written. */
+  get dirty(): number {
+    return this.#hits.size;
+  }
+
+  /** Writes what was counted. Within a transaction. */
+  write(): void {
+    const { intelHits, intelLists } = this.#tables;
+    for (const [id, { times, last }] of this.#hits) {
+      if (!intelLists.doesExist(id)) continue;
+      const { hits, last: earlier } = intelHits.get(id) ?? { hits: 0, last: 0 };
+      intelHits.putSync(id, { hits: hits + times, last: Math.max(earlier, last) });
+    }
+    this.#hits = new Map();
+  }
+
+  /** The transaction was undone: what memory holds may never have been. */
+  forget(): void {
+    this.forgetHits();
+    this.#catchUp();
+  }
+
+  /** The events of which hits were counted since the last write are counted anew. */
+  forgetHits(): void {
+    this.#hits = new Map();
+  }
+
+  /** Takes the lists as they are kept; those that the matcher has so already stay. */
+  #catchUp(): void {
+    const gone = new Set(this.#versions.keys());
+    for (const { key: id, value: row } of this.#tables.intelLists.getRange()) {
+      gone.delete(id);
+      if (this.#versions.get(id) !== row.version) this.#take(id, row);
+    }
+    for (const id of gone) this.#drop(id);
+  }
+
+  #take(id: string, row: IntelRow, index?: IntelIndex): void {
+    this.#versions.set(id, row.version);
+    if (!row.enabled) return this.matcher.drop(id);
+    const { name, severity, confidence, expires_at } = row;
+    const until = endOfEndless(row);
+    this.matcher.use({
+      id,
+      name,
+      severity,
+      ...(confidence === undefined ? {} : { confidence }),
+      ...(expires_at === undefined ? {} : { expires: Date.parse(expires_at) }),
+      ...(until === undefined ? {} : { until }),
+      index: index ?? new IntelIndex(readIndex(this.#tables, id)),
+    });
+  }
+
+  #drop(id: string): void {
+    this.#versions.delete(id);
+    this.matcher.drop(id);
+  }
+}
+
+/** The seed of all indexes, where there is none yet. Within a transaction. */
+export function completeIntelSeed({ intelState }: Pick<Tables, 'intelState'>, newSeed: () => number): void {
+  if (intelState.get('seed') === undefined) intelState.putSync('seed', newSeed());
+}

@@ -1,0 +1,203 @@
+import type { Alert } from '../../contract/resources/alert.ts';
+import { criticalities } from '../../contract/vocabulary.ts';
+import type { IsHome } from '../../events/home-networks.ts';
+import { addressBytes } from '../../events/ip.ts';
+import { type LimitName, limits } from '../../limits.ts';
+import type { TriageState } from '../../triage/describe.ts';
+import { type Case, valuesOf } from '../../triage/features.ts';
+import { changedMaterially } from '../../triage/figures.ts';
+import { type Lesson, localModel, Model, modelVersion } from '../../triage/model.ts';
+import { counted, lessons, noVerdicts, type Tally, teaches } from '../../triage/tally.ts';
+import { noOutcomes, type Outcome, outcomeOf, withOutcome } from '../../triage/validation.ts';
+import { verdictOf } from '../../triage/verdict.ts';
+import { at as inAsset } from '../asset-row.ts';
+import { keyHash } from './key-hash.ts';
+import { type AlertRow, entryCount, type Tables } from './tables.ts';
+
+/** What is counted: the hash of a rule, a source address, a target address. Addresses are canonical. */
+export type TallyKey = [of: 'rule' | 'source' | 'target', what: string];
+/** Something wrong, nothing wrong, of that the rule mistaken; epoch milliseconds of the last verdict. */
+export type TallyRow = readonly [wrong: number, harmless: number, mistaken: number, at: number];
+
+/** What the verdict of an alert taught, kept with the alert so that it can be taken back. */
+export interface TaughtRow {
+  readonly lesson: Lesson;
+  readonly outcome: Outcome;
+}
+
+const untaught: TriageState = {
+  version: modelVersion,
+  verdicts: 0,
+  learned: [],
+  outcomes: noOutcomes,
+  updatedAt: 0,
+};
+
+/** Of tallies that are too many, so many go at once: the part of all that was judged longest ago. */
+const forgottenShare = 16;
+
+type Row = Pick<AlertRow, 'alert' | 'folded'>;
+
+/**
+ * Triage of alerts as they are saved, by the model of `src/triage`: a verdict with its reasons for each new alert and
+ * whenever something changes that it looks at; and learning from the verdicts of analysts. An alert that was triaged
+ * keeps its verdict while it stays as it is, whatever is learned meanwhile.
+ *
+ * All is called within transactions, and `reload` after one that was undone. Triage takes 7 µs, 14 with 40,000 tallies to
+ * look things up in; learning takes 60, and a change that is none to triage 0.1.
+ */
+export class Triage {
+  /** Owned here, read anew after an undone transaction. */
+  #state: TriageState = untaught;
+  #model = new Model();
+  /** False while nothing was ever judged: then there is nothing to look up. */
+  #anyTallies = false;
+  /** How often tallies were forgotten since this was opened. */
+  #forgotten = 0;
+  readonly #tables: Tables;
+  readonly #isHome: IsHome;
+  readonly #maxTallies: number;
+
+  constructor(tables: Tables, isHome: IsHome, maxTallies: number = limits.maxTriageTallies) {
+    this.#tables = tables;
+    this.#maxTallies = maxTallies;
+    this.#isHome = isHome;
+    this.reload();
+  }
+
+  reload(): void {
+    const kept = this.#tables.triageState.get('model');
+    this.#state = kept ?? untaught;
+    this.#model = new Model(kept?.version === modelVersion ? kept.learned : []);
+    this.#anyTallies = entryCount(this.#tables.triageTallies) > 0;
+  }
+
+  limitsReached(): Partial<Record<LimitName, number>> {
+    return this.#forgotten > 0 ? { maxTriageTallies: this.#forgotten } : {};
+  }
+
+  /** The verdict of an alert that is new or changed in what matters; nothing for others, which keep theirs. */
+  verdictFor(before: Row | undefined, after: Row, nowMs: number): Pick<Alert, 'ai_verdict'> {
+    const known = after.alert.ai_verdict !== undefined && before !== undefined;
+    if (known && !changedMaterially(before.alert, after.alert)) return {};
+    const about = this.#caseOf(after);
+    const verdict = verdictOf(this.#model.judge(valuesOf(about)), about);
+    const model = `${localModel} (${this.#state.verdicts} verdicts learned)`;
+    return { ai_verdict: { ...verdict, model, at: new Date(nowMs).toISOString() } };
+  }
+
+  /** What the alert's verdict teaches, where it is another than before; that of before is taken back first. */
+  taughtBy(before: AlertRow | undefined, after: Row, nowMs: number): Pick<AlertRow, 'taught'> {
+    const verdict = after.alert.verdict;
+    const former = before?.taught;
+    if (verdict === before?.alert.verdict) return former === undefined ? {} : { taught: former };
+    if (former !== undefined) this.#takeBack(former, after.alert, nowMs);
+    const taught = teaches(verdict) ? this.#teach(after, verdict) : undefined;
+    if (taught !== undefined) this.#count(after.alert, taught, 1, nowMs);
+    if (taught === undefined && former === undefined) return {};
+    this.#state = {
+      ...this.#state,
+      version: modelVersion,
+      learned: this.#model.learned(),
+      updatedAt: nowMs,
+    };
+    this.#tables.triageState.putSync('model', this.#state);
+    return taught === undefined ? {} : { taught };
+  }
+
+  /** The verdict is held against what the model says now, before it learns from it. */
+  #teach(row: Row, verdict: Lesson['verdict']): TaughtRow {
+    const about = this.#caseOf(row);
+    const values = valuesOf(about);
+    const said = verdictOf(this.#model.judge(values), about).verdict;
+    return { lesson: this.#model.learn(values, verdict), outcome: outcomeOf(said, verdict) };
+  }
+
+  #takeBack(taught: TaughtRow, alert: Alert, nowMs: number): void {
+    this.#model.unlearn(taught.lesson);
+    this.#count(alert, taught, -1, nowMs);
+  }
+
+  #count(alert: Alert, { lesson, outcome }: TaughtRow, sign: 1 | -1, nowMs: number): void {
+    const { verdicts, outcomes } = this.#state;
+    this.#state = {
+      ...this.#state,
+      verdicts: Math.max(0, verdicts + sign),
+      outcomes: withOutcome(outcomes, outcome, sign),
+    };
+    for (const key of keysOf(alert)) {
+      const known = this.#tables.triageTallies.get(key);
+      const { wrong, harmless, mistaken } = counted(tallyOf(known), lesson.verdict, sign);
+      if (known === undefined && sign > 0) this.#makeRoom();
+      if (wrong + harmless > 0) this.#tables.triageTallies.putSync(key, [wrong, harmless, mistaken, nowMs]);
+      else if (known !== undefined) this.#tables.triageTallies.removeSync(key);
+    }
+    this.#anyTallies = true;
+  }
+
+  #makeRoom(): void {
+    const { triageTallies } = this.#tables;
+    if (entryCount(triageTallies) < this.#maxTallies) return;
+    const all = Array.from(triageTallies.getRange(), ({ key, value }) => ({ key, at: value[3] }));
+    all.sort((a, b) => a.at - b.at);
+    const oldest = all.slice(0, Math.ceil(all.length / forgottenShare));
+    for (const { key } of oldest) triageTallies.removeSync(key);
+    this.#forgotten += oldest.length;
+  }
+
+  #caseOf({ alert, folded }: Row): Case {
+    const [rule, source, target] = this.#anyTallies ? this.#talliesOf(alert) : [];
+    return {
+      alert,
+      srcHome: this.#isAtHome(alert.src_ip),
+      dstHome: this.#isAtHome(alert.dst_ip),
+      flood: folded !== undefined,
+      criticality: this.#criticalityOf(alert),
+      previous: this.#foundBefore(alert),
+      rule: rule ?? noVerdicts,
+      source: source ?? noVerdicts,
+      target: target ?? noVerdicts,
+    };
+  }
+
+  #talliesOf(alert: Alert): (Tally | undefined)[] {
+    const found: Partial<Record<TallyKey[0], Tally>> = {};
+    for (const key of keysOf(alert)) found[key[0]] = tallyOf(this.#tables.triageTallies.get(key));
+    return [found.rule, found.source, found.target];
+  }
+
+  #isAtHome(ip: string | undefined): boolean | undefined {
+    const bytes = ip === undefined ? undefined : addressBytes(ip);
+    return bytes && this.#isHome(bytes);
+  }
+
+  /** Of the assets that have its addresses now, as they are stored. */
+  #criticalityOf({ src_ip, dst_ip }: Alert): Case['criticality'] {
+    const { assets, assetAddresses } = this.#tables;
+    let highest = -1;
+    for (const ip of [src_ip, dst_ip]) {
+      const binding = ip === undefined ? undefined : assetAddresses.get(ip);
+      const asset = binding === undefined || binding[3] !== 0 ? undefined : assets.get(binding[0]);
+      if (asset !== undefined) highest = Math.max(highest, criticalities.indexOf(asset[inAsset.criticality]));
+    }
+    return criticalities[highest];
+  }
+
+  #foundBefore({ previous_alert_id: id }: Alert): number | undefined {
+    const verdict = id === undefined ? undefined : this.#tables.alerts.get(id)?.alert.verdict;
+    return teaches(verdict) ? lessons[verdict].wrong : undefined;
+  }
+}
+
+function keysOf({ rule_source, rule_id, src_ip, dst_ip }: Alert): TallyKey[] {
+  const keys: TallyKey[] = [['rule', keyHash('rule', rule_source, rule_id)]];
+  if (src_ip !== undefined) keys.push(['source', src_ip]);
+  if (dst_ip !== undefined) keys.push(['target', dst_ip]);
+  return keys;
+}
+
+function tallyOf(row: TallyRow | undefined): Tally {
+  if (row === undefined) return noVerdicts;
+  const [wrong, harmless, mistaken] = row;
+  return { wrong, harmless, mistaken };
+}

@@ -1,0 +1,29 @@
+import type { Database } from '../../lmdb.ts';
+import { within } from './inventory/grouped-rows.ts';
+
+/** Rows of a history are keyed by what they are of, and a number that grows. */
+type HistoryTable<V> = Pick<Database<V, [string, number]>, 'getRange' | 'removeSync'>;
+
+/** Past its limit, so many rows go at once: what it costs to find the oldest is spread. */
+export const slackOf = (limit: number): number => Math.ceil(limit / 10);
+
+/**
+ * Takes the oldest rows out of one history, so that `limit` are left; what people did stays for as long as there is
+ * anything else. Within a transaction.
+ */
+export function trimHistory<V>(
+  table: HistoryTable<V>,
+  of: string,
+  limit: number,
+  isByPerson: (row: V) => boolean,
+): { readonly removed: number; readonly left: number } {
+  const rows = Array.from(table.getRange(within<number>(of)), ({ key, value }) => ({
+    key,
+    byPerson: Number(isByPerson(value)),
+  }));
+  const gone = rows
+    .toSorted((a, b) => a.byPerson - b.byPerson || a.key[1] - b.key[1])
+    .slice(0, Math.max(rows.length - limit, 0));
+  for (const { key } of gone) table.removeSync(key);
+  return { removed: gone.length, left: rows.length - gone.length };
+}

@@ -1,0 +1,233 @@
+import type { SilenceMatcher } from '../contract/resources/silence.ts';
+import { severities } from '../contract/vocabulary.ts';
+import type { Finding } from '../events/finding.ts';
+import { addressRanges } from '../events/ip.ts';
+import { addressOrder } from './lists/order.ts';
+
+/** What a silence is matched against: a finding, or an alert as it stands. Addresses are canonical (`printAddress`). */
+export type Silenceable = Pick<
+  Finding,
+  'rule_id' | 'rule_source' | 'category' | 'severity' | 'src_ip' | 'dst_ip' | 'domain'
+>;
+
+/** Whose an address is now. */
+export type AssetOf = (ip: string) => string | undefined;
+
+/** A silence that can be asked. */
+export interface CompiledSilence {
+  readonly id: string;
+  /** Epoch milliseconds: since when it is about what it is about, and from when on it counts no more. */
+  readonly since: number;
+  readonly until: number;
+  matches(asked: Asked): boolean;
+}
+
+/** What is held against many silences: what of it takes time is made ready once. */
+export class Asked {
+  readonly subject: Silenceable;
+  readonly assetOf: AssetOf;
+  #src: string | undefined;
+  #dst: string | undefined;
+  #names: readonly string[] | undefined;
+
+  constructor(subject: Silenceable, assetOf: AssetOf) {
+    this.subject = subject;
+    this.assetOf = assetOf;
+  }
+
+  /** The ends as texts that sort like their numbers; '' for none. */
+  get src(): string {
+    this.#src ??= addressOrder(this.subject.src_ip) ?? '';
+    return this.#src;
+  }
+
+  get dst(): string {
+    this.#dst ??= addressOrder(this.subject.dst_ip) ?? '';
+    return this.#dst;
+  }
+
+  /** The name that it is about, in lower case, and all that this lies below. */
+  get names(): readonly string[] {
+    this.#names ??= suffixesOf(this.subject.domain);
+    return this.#names;
+  }
+}
+
+interface Source {
+  readonly id: string;
+  readonly since: number;
+  readonly until: number;
+  readonly matcher: SilenceMatcher;
+}
+
+type Test = (asked: Asked) => boolean;
+
+/** All attributes must hold, one value of each suffices. */
+function compileMatcher(matcher: SilenceMatcher): Test {
+  const { rule_id, rule_source, category, src_ip, dst_ip, ip, domain, asset_id, max_severity } = matcher;
+  const tests: Test[] = [];
+  if (rule_id !== undefined) tests.push(among(rule_id, (subject) => subject.rule_id));
+  if (rule_source !== undefined) tests.push(among(rule_source, (subject) => subject.rule_source));
+  if (category !== undefined) tests.push(among(category, (subject) => subject.category));
+  if (max_severity !== undefined) {
+    const most = severities.indexOf(max_severity);
+    tests.push(({ subject }) => severities.indexOf(subject.severity) <= most);
+  }
+  if (src_ip !== undefined) tests.push(endsIn(src_ip, true, false));
+  if (dst_ip !== undefined) tests.push(endsIn(dst_ip, false, true));
+  if (ip !== undefined) tests.push(endsIn(ip, true, true));
+  if (domain !== undefined) {
+    const names = new Set(domain);
+    tests.push((asked) => asked.names.some((name) => names.has(name)));
+  }
+  if (asset_id !== undefined) {
+    const wanted = new Set(asset_id);
+    tests.push(({ subject, assetOf }) =>
+      [subject.src_ip, subject.dst_ip].some((end) => {
+        const asset = end === undefined ? undefined : assetOf(end);
+        return asset !== undefined && wanted.has(asset);
+      }),
+    );
+  }
+  return (asked) => tests.every((test) => test(asked));
+}
+
+function among(values: readonly string[], read: (subject: Silenceable) => string | undefined): Test {
+  const wanted = new Set(values);
+  return ({ subject }) => {
+    const value = read(subject);
+    return value !== undefined && wanted.has(value);
+  };
+}
+
+const rangesOf = (blocks: readonly string[]): readonly { first: string; last: string }[] =>
+  blocks
+    .flatMap((block) => addressRanges(block) ?? [])
+    .map(({ first, last }) => ({ first: hex(first), last: hex(last) }));
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** Ranges are compared as texts of their numbers, which takes a tenth of comparing bytes. */
+function endsIn(blocks: readonly string[], source: boolean, target: boolean): Test {
+  const ranges = rangesOf(blocks);
+  const isIn = (end: string) => ranges.some(({ first, last }) => first <= end && end <= last);
+  return (asked) => (source && isIn(asked.src)) || (target && isIn(asked.dst));
+}
+
+function suffixesOf(domain: string | undefined): string[] {
+  if (domain === undefined || domain.length > longestName) return [];
+  const name = domain.normalize('NFC').toLowerCase().replace(/\.$/, '');
+  const names = [name];
+  for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1))
+    names.push(name.slice(dot + 1));
+  return names;
+}
+
+const longestName = 255;
+
+/**
+ * Silences, each filed under the one of its attributes that tells most apart, so that a finding is held against those
+ * only that name its rule, asset, name and so on. Blocks are filed by the digits that all their addresses begin with, and
+ * an address is looked up by as many of its first digits as any block has. A thousand of them cost 1 µs, where asking
+ * each took 40.
+ *
+ * ```
+ *   rule_id    1:2001 → a, b      domain    evil.example  → d       category      Trojan → f
+ *   asset_id   7f3…   → c         block     …ffff0a00     → e       rule_source   zeek   → g
+ * ```
+ *
+ * Made anew when a silence changes. Each list is in the order in which the silences end, last first.
+ */
+export class SilenceIndex {
+  readonly size: number;
+  readonly #byRule = new Map<string, CompiledSilence[]>();
+  readonly #byAsset = new Map<string, CompiledSilence[]>();
+  readonly #byDomain = new Map<string, CompiledSilence[]>();
+  readonly #byBlock = new Map<string, CompiledSilence[]>();
+  /** How many digits these have. */
+  readonly #digits = new Set<number>();
+  readonly #byCategory = new Map<string, CompiledSilence[]>();
+  readonly #bySource = new Map<string, CompiledSilence[]>();
+  readonly #byId = new Map<string, CompiledSilence>();
+
+  constructor(sources: Iterable<Source>) {
+    for (const { matcher, ...source } of [...sources].sort(lastingLongest)) {
+      const silence = { ...source, matches: compileMatcher(matcher) };
+      this.#byId.set(silence.id, silence);
+      this.#file(silence, matcher);
+    }
+    this.size = this.#byId.size;
+  }
+
+  get(id: string): CompiledSilence | undefined {
+    return this.#byId.get(id);
+  }
+
+  /**
+   * The silence that is about this at `nowMs`; of several, the one that ends last, so that an alert changes hands seldom.
+   */
+  find(subject: Silenceable, assetOf: AssetOf, nowMs: number): CompiledSilence | undefined {
+    if (this.size === 0) return undefined;
+    const asked = new Asked(subject, assetOf);
+    let found: CompiledSilence | undefined;
+    const look = (silences: readonly CompiledSilence[] | undefined) => {
+      if (silences === undefined) return;
+      for (const silence of silences) {
+        if (silence.until <= nowMs || (found !== undefined && lastingLongest(found, silence) <= 0)) return;
+        if (!silence.matches(asked)) continue;
+        found = silence;
+        return;
+      }
+    };
+    look(this.#byRule.get(subject.rule_id));
+    if (this.#byAsset.size > 0)
+      for (const end of [subject.src_ip, subject.dst_ip]) {
+        const asset = end === undefined ? undefined : assetOf(end);
+        if (asset !== undefined) look(this.#byAsset.get(asset));
+      }
+    for (const digits of this.#digits) {
+      look(this.#byBlock.get(asked.src.slice(0, digits)));
+      look(this.#byBlock.get(asked.dst.slice(0, digits)));
+    }
+    if (this.#byDomain.size > 0) for (const name of asked.names) look(this.#byDomain.get(name));
+    if (subject.category !== undefined) look(this.#byCategory.get(subject.category));
+    look(this.#bySource.get(subject.rule_source));
+    return found;
+  }
+
+  #file(silence: CompiledSilence, matcher: SilenceMatcher): void {
+    const { rule_id, asset_id, domain, category, rule_source = [] } = matcher;
+    const blocks = matcher.src_ip ?? matcher.dst_ip ?? matcher.ip;
+    if (rule_id !== undefined) fileUnder(this.#byRule, rule_id, silence);
+    else if (asset_id !== undefined) fileUnder(this.#byAsset, asset_id, silence);
+    else if (domain !== undefined) fileUnder(this.#byDomain, domain, silence);
+    else if (blocks !== undefined) {
+      const beginnings = new Set(rangesOf(blocks).map(({ first, last }) => commonBeginning(first, last)));
+      for (const { length } of beginnings) this.#digits.add(length);
+      fileUnder(this.#byBlock, beginnings, silence);
+    } else if (category !== undefined) fileUnder(this.#byCategory, category, silence);
+    else fileUnder(this.#bySource, rule_source, silence);
+  }
+}
+
+/** Those that end last first; of those that end together, the later id is as good as any. */
+const lastingLongest = (a: Pick<Source, 'until' | 'id'>, b: Pick<Source, 'until' | 'id'>): number =>
+  b.until - a.until || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
+
+function commonBeginning(a: string, b: string): string {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return a.slice(0, length);
+}
+
+function fileUnder(
+  map: Map<string, CompiledSilence[]>,
+  values: Iterable<string>,
+  silence: CompiledSilence,
+): void {
+  for (const value of values) {
+    const filed = map.get(value);
+    if (filed === undefined) map.set(value, [silence]);
+    else filed.push(silence);
+  }
+}

@@ -1,0 +1,60 @@
+import type { AiVerdict } from '../triage/verdict.ts';
+
+/** What may be answered: the other verdicts are of people. */
+export const askedVerdicts = [
+  'true_positive',
+  'suspicious',
+  'benign',
+  'false_positive',
+  'insufficient_data',
+] as const satisfies readonly AiVerdict['verdict'][];
+
+const maxReasons = 6;
+const maxReasonLength = 500;
+
+export type Answer = Pick<AiVerdict, 'verdict' | 'confidence' | 'reasons'>;
+
+/**
+ * The verdict in the body of a chat completion: `choices[0].message.content` is a JSON object of exactly `verdict`,
+ * `confidence` and `reasons`. Undefined for anything else, however near.
+ */
+export function answerIn(body: string): Answer | undefined {
+  const completion = parsed(body);
+  const choices = isObject(completion) ? completion.choices : undefined;
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  const message = isObject(choice) ? choice.message : undefined;
+  const content = isObject(message) ? message.content : undefined;
+  return typeof content === 'string' ? answerOf(parsed(content)) : undefined;
+}
+
+function answerOf(said: unknown): Answer | undefined {
+  if (!isObject(said)) return undefined;
+  const { verdict: word, confidence, reasons, ...others } = said;
+  const verdict = askedVerdicts.find((one) => one === word);
+  if (verdict === undefined || Object.keys(others).length > 0) return undefined;
+  if (typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 1)) return undefined;
+  if (!Array.isArray(reasons) || reasons.length === 0 || reasons.length > maxReasons) return undefined;
+  if (!reasons.every(isSentence)) return undefined;
+  return { verdict, confidence, reasons: reasons.map(shown) };
+}
+
+const isSentence = (reason: unknown): reason is string =>
+  typeof reason === 'string' && reason.trim() !== '' && reason.length <= maxReasonLength;
+
+/** A line for people: without what moves the cursor, turns the direction of writing or cannot be seen. */
+const shown = (reason: string): string =>
+  reason
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  addDistinct,
+  countDistinct,
+  mergeDistinct,
+  noneDistinct,
+} from '../../../src/detect/behaviour/distinct.ts';
+import { keepEarliest, mergeEarliest } from '../../../src/detect/behaviour/earliest.ts';
+import { addFrequent, type Frequent, mergeFrequent } from '../../../src/detect/behaviour/frequent.ts';
+import { addPort, lowestPorts, mergePorts, noPorts } from '../../../src/detect/behaviour/port-set.ts';
+
+const ports = fc.array(fc.nat(65_535), { maxLength: 1500, size: 'max' });
+const portsOf = (list: readonly number[]) => {
+  const set = noPorts();
+  for (const port of list) addPort(set, port);
+  return set;
+};
+
+describe('a set of ports', () => {
+  it('is what a set is, however large, and whichever way it is merged', () => {
+    fc.assert(
+      fc.property(ports, ports, (some, others) => {
+        const exact = [...new Set([...some, ...others])].sort((a, b) => a - b);
+        const merged = portsOf(some);
+        mergePorts(merged, portsOf(others));
+        expect(merged.size).toBe(exact.length);
+        expect(lowestPorts(merged, 70_000)).toEqual(exact);
+        expect(lowestPorts(merged, 3)).toEqual(exact.slice(0, 3));
+        expect(merged).toEqual(portsOf([...others, ...some]));
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('a count of different texts', () => {
+  it('is exact below its size, near above, and the same in any order and grouping', () => {
+    const texts = Array.from({ length: 20_000 }, (_, i) => `203.0.${i >> 8}.${i & 255}`);
+    const whole = noneDistinct();
+    for (const text of texts) addDistinct(whole, text, 512);
+    for (const text of texts.slice(0, 500)) addDistinct(whole, text, 512);
+    expect(Math.abs(countDistinct(whole, 512) / 20_000 - 1)).toBeLessThan(0.15);
+    const merged = noneDistinct();
+    for (const half of [texts.slice(7000).reverse(), texts.slice(0, 9000)]) {
+      const part = noneDistinct();
+      for (const text of half) addDistinct(part, text, 512);
+      mergeDistinct(merged, part, 512);
+    }
+    expect(merged).toEqual(whole);
+    const few = noneDistinct();
+    for (const text of texts.slice(0, 300)) addDistinct(few, text, 512);
+    expect(countDistinct(few, 512)).toBe(300);
+  });
+});
+
+describe('the most frequent', () => {
+  it('are counted never too high, and too low by no more than promised', () => {
+    const counters = 8;
+    const list = fc.array(fc.nat(30).map(String), { maxLength: 300 });
+    const counted = (texts: readonly string[]) => {
+      const counts: Frequent = new Map();
+      for (const text of texts) addFrequent(counts, text, counters);
+      return counts;
+    };
+    fc.assert(
+      fc.property(list, list, (some, others) => {
+        const merged = counted(some);
+        mergeFrequent(merged, counted(others), counters);
+        expect(merged.size).toBeLessThanOrEqual(counters);
+        const all = [...some, ...others];
+        for (const text of new Set(all)) {
+          const exact = all.filter((one) => one === text).length;
+          const low = exact - (merged.get(text) ?? 0);
+          expect(low).toBeGreaterThanOrEqual(0);
+          expect(low).toBeLessThanOrEqual(all.length / (counters + 1));
+        }
+      }),
+    );
+  });
+});
+
+describe('the earliest events', () => {
+  it('are the ten lowest sequences, without repeats', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(40)), fc.array(fc.nat(40)), (some, others) => {
+        const kept: number[] = [];
+        for (const seq of some) keepEarliest(kept, seq);
+        mergeEarliest(kept, others);
+        const exact = [...new Set([...some, ...others])].sort((a, b) => a - b);
+        expect(kept).toEqual(exact.slice(0, 10));
+      }),
+    );
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { families } from '../../../scripts/generated-names/families.ts';
+import { ordinary } from '../../../scripts/generated-names/ordinary.ts';
+import { random } from '../../../scripts/traffic/random.ts';
+import { GeneratedNamesDetector, generatedTunables } from '../../../src/detect/behaviour/generated-names.ts';
+import { keepsPromises } from './lookup-promises.ts';
+import {
+  aLookup,
+  dnsFiles,
+  hasDnsFiles,
+  monday,
+  officeLookups,
+  realLookups,
+  series,
+  sightedOf,
+} from './told-lookups.ts';
+
+const find = (lookups: Parameters<typeof sightedOf>[1], every?: number) =>
+  sightedOf(new GeneratedNamesDetector(), lookups, every);
+
+const nobody = { rcode: 3, answers: undefined };
+const family = (id: string, count: number, gapMs = 1000) => {
+  const { make } = families.find((one) => one.id === id)!;
+  const rng = random(11);
+  return series(count, gapMs, () => ({ query: `${make(rng)}.net`, ...nobody }));
+};
+
+describe('generated names', () => {
+  it.each(['qakbot', 'tinba', 'emotet', 'nymaim', 'dyre', 'corebot', 'chinad', 'padcrypt', 'gspy', 'virut'])(
+    'of %s are found, of which the model saw nothing',
+    (id) => {
+      const found = find(family(id, 60)).at(-1);
+      expect(found).toMatchObject({ severity: 'high', ends: { src_ip: '10.0.0.5' } });
+      expect(found?.evidence).toMatchObject({ nxdomain_share: 1, found_domains: [] });
+      expect(found?.evidence.mean_score).toBeGreaterThan(0.8);
+      expect(found?.events).toHaveLength(10);
+    },
+  );
+
+  it.each(['vawtrak', 'symmi', 'pushdo'])(
+    'of %s, which can be pronounced, are found in large numbers',
+    (id) => {
+      expect(find(family(id, 200)).at(-1)?.severity).toBe('high');
+    },
+  );
+
+  it.each(['suppobox', 'matsnu'])('of %s, which are words, are not told from what people choose', (id) => {
+    expect(find(family(id, 200))).toEqual([]);
+  });
+
+  it('are found slowly, over a day', () => {
+    expect(find(family('qakbot', 48, 1_800_000)).at(-1)?.severity).toBe('high');
+  });
+
+  it('name the domain that was found after them', () => {
+    const rng = random(12);
+    const lookups = [
+      aLookup({ seq: 1, time: monday - 60_000, query: 'xkqjvzpwmq.com' }),
+      ...family('emotet', 15),
+      aLookup({ seq: 30, time: monday + 60_000, query: `${rng.text(16, 'bcdfghjkwxz')}.org` }),
+    ];
+    const found = find(lookups).at(-1);
+    expect(found).toMatchObject({ severity: 'high', ends: { domain: lookups.at(-1)!.query } });
+    expect(found?.evidence.found_domains).toEqual([lookups.at(-1)!.query]);
+    expect(found?.description).toContain(lookups.at(-1)!.query);
+  });
+
+  it('are not told below the threshold', () => {
+    const { minGenerated } = generatedTunables;
+    expect(find(family('dyre', minGenerated - 1))).toEqual([]);
+    expect(find(family('dyre', minGenerated))).toHaveLength(1);
+  });
+
+  it('are not what looks like them', () => {
+    const rng = random(13);
+    const [name] = family('dyre', 1);
+    const kinds = ordinary.filter(({ heldOut }) => heldOut);
+    const spared = {
+      'one name, asked for again and again': series(500, 1000, () => ({ query: name!.query, ...nobody })),
+      'names of a domain that exists': series(500, 1000, () => ({
+        query: `${rng.text(16, 'bcdfghjkwxz')}.corp.example`,
+        ...nobody,
+      })),
+      'probes of Chromium': series(90, 60_000, () => ({
+        query: rng.text(rng.int(7, 16), 'bcdfghjkwxz'),
+        ...nobody,
+      })),
+      'domains that exist': family('dyre', 100).map((lookup) => ({ ...lookup, rcode: 0, answers: '[{}]' })),
+      'misspelt names of people and firms': series(300, 1000, (i) => ({
+        query: `${kinds[i % kinds.length]!.make(rng)}.com`,
+        ...nobody,
+      })),
+      'an outsider': family('dyre', 100).map((lookup) => ({ ...lookup, srcHome: false })),
+    };
+    for (const [what, lookups] of Object.entries(spared)) expect([what, find(lookups)]).toEqual([what, []]);
+  });
+
+  it('are told again when they go on after a day', () => {
+    const found = find(family('emotet', 150, 1_200_000), 5);
+    expect(found.map(({ severity }) => severity)).toEqual(['medium', 'high', 'high']);
+    expect(found[2]!.timestamp - found[1]!.timestamp).toBeGreaterThanOrEqual(generatedTunables.againMs);
+  });
+
+  it('are found whatever the order, the pieces and the restarts', () => {
+    keepsPromises(
+      () => new GeneratedNamesDetector(),
+      [...family('emotet', 60), aLookup({ seq: 100, time: monday + 90_000, query: 'qwxkzjvbqwxkzjvb.org' })],
+    );
+  });
+
+  it('are found in bounded memory', () => {
+    const detector = new GeneratedNamesDetector(undefined, { maxKeys: 50, maxBytes: 50_000 });
+    sightedOf(
+      detector,
+      family('corebot', 5000, 10).map((lookup, i) => ({ ...lookup, src: `10.0.0.${i % 250}` })),
+    );
+    expect(detector.left.forgotten).toBeGreaterThan(200);
+  });
+
+  it('are not found in the office', () => {
+    expect(find(officeLookups({ days: 1, attacks: true }))).toEqual([]);
+  });
+
+  it.skipIf(!hasDnsFiles)('are not found in real data without them', () => {
+    expect(find(realLookups(dnsFiles.lan))).toEqual([]);
+    expect(find(realLookups(dnsFiles.internetHost, ['64.225.56.201/32']))).toEqual([]);
+    expect(find(realLookups(dnsFiles.variants))).toEqual([]);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { base32, random } from '../../../scripts/traffic/random.ts';
+import { NxdomainStormDetector, stormTunables } from '../../../src/detect/behaviour/nxdomain-storm.ts';
+import { keepsPromises } from './lookup-promises.ts';
+import {
+  dnsFiles,
+  hasDnsFiles,
+  monday,
+  officeLookups,
+  realLookups,
+  series,
+  sightedOf,
+} from './told-lookups.ts';
+
+const find = (lookups: Parameters<typeof sightedOf>[1], every?: number) =>
+  sightedOf(new NxdomainStormDetector(), lookups, every);
+
+const nobody = { rcode: 3, answers: undefined };
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+
+/** Names of many domains, of one client. */
+const missing = (count: number, gapMs: number) =>
+  series(count, gapMs, (i) => ({ query: `word${i}thing.example`, ...nobody }));
+
+/** Names at random below one domain, of many clients. */
+const torture = (count: number, clients: number, rcode = 3) => {
+  const rng = random(21);
+  return series(count, 500, (i) => ({
+    src: `10.0.1.${i % clients}`,
+    query: `${rng.text(9, base32)}.www.victim.example`,
+    ...nobody,
+    rcode,
+  }));
+};
+
+describe('storms of names that do not exist', () => {
+  it('are told of a client from the threshold on, and graver', () => {
+    const { clientNames, clientManyNames } = stormTunables;
+    expect(find(missing(clientNames - 1, 1000))).toEqual([]);
+    const [found] = find(missing(clientNames, 1000));
+    expect(found).toMatchObject({ severity: 'medium', ends: { src_ip: '10.0.0.5' } });
+    expect(found?.evidence).toMatchObject({ distinct_names: clientNames, baseline_names_per_hour: 0 });
+    const many = find(missing(2 * clientManyNames, 100), 100).map(({ severity }) => severity);
+    expect(many).toEqual(['medium', 'high']);
+  });
+
+  it('are measured by what the client asks in vain otherwise', () => {
+    const before = series(24 * 100, 36_000, (i) => ({ query: `old${i}thing.example`, ...nobody }));
+    const end = before.at(-1)!.time + 36_000;
+    const storm = (count: number) =>
+      missing(count, 3000).map((lookup) => ({ ...lookup, time: lookup.time - monday + end }));
+    expect(find([...before, ...storm(300)], 50)).toEqual([]);
+    const [found] = find([...before, ...storm(1100)], 50);
+    expect(found?.evidence.baseline_names_per_hour).toBeGreaterThan(50);
+  });
+
+  it('on a domain are one thing, whoever takes part', () => {
+    const found = find(torture(4000, 10));
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({
+      severity: 'medium',
+      ends: { domain: 'victim.example', dst_ip: '10.0.0.1' },
+    });
+    expect(found[0]?.evidence).toMatchObject({ clients: 10 });
+    expect(find(torture(4000, 10, 2))[0]?.evidence.servfail_answers).toBeGreaterThan(500);
+    expect(find(torture(6000, 10), 50).map(({ severity }) => severity)).toEqual(['medium', 'high']);
+  });
+
+  it('on a domain by outsiders are told as well', () => {
+    const outside = torture(1000, 200).map((lookup) => ({ ...lookup, srcHome: false }));
+    expect(find(outside).map(({ ends }) => ends.domain)).toEqual(['victim.example']);
+  });
+
+  it('by one client below one domain are the client’s', () => {
+    const [found] = find(torture(600, 1));
+    expect(found).toMatchObject({ ends: { src_ip: '10.0.1.0', domain: 'victim.example' } });
+  });
+
+  it('are not what every network asks in vain', () => {
+    const rng = random(22);
+    const count = 5000;
+    const clients = (i: number) => `10.0.${i % 7}.${i % 200}`;
+    const bytes = () => [1, 2, 3, 4].map(() => rng.int(0, 256)).join('.');
+    const spared = {
+      'probes of Chromium': () => ({ query: rng.text(rng.int(7, 16), letters) }),
+      'reverse look-ups': () => ({ query: `${bytes()}.in-addr.arpa`, qtype: 'PTR' }),
+      'lists of senders': () => ({ query: `${bytes()}.list.example` }),
+      'multicast names': (i: number) => ({ query: `printer-${i}.local` }),
+      wpad: (i: number) => ({ query: `wpad.site${i}.corp.example` }),
+      'names with a searched domain behind': (i: number) => ({
+        src: clients(i),
+        query: `www.site-${i}.com.corp.example`,
+      }),
+      'one name, asked for again and again': () => ({ query: 'gone.example' }),
+    };
+    for (const [what, make] of Object.entries(spared)) {
+      const lookups = series(count, 100, (i) => ({ ...nobody, ...make(i) }));
+      expect([what, find(lookups)]).toEqual([what, []]);
+    }
+  });
+
+  it('are not probes in a domain that clients search', () => {
+    const rng = random(23);
+    const morning = (searched: boolean) =>
+      series(1500, 1000, (i) => ({
+        src: `10.0.${i % 3}.${i % 251}`,
+        query:
+          searched && i % 10 === 0
+            ? 'wpad.corp.example'
+            : `${rng.text(rng.int(7, 16), letters)}.corp.example`,
+        ...nobody,
+      }));
+    expect(find(morning(true))).toEqual([]);
+    expect(find(morning(false))).toHaveLength(1);
+  });
+
+  it('are told again after a day', () => {
+    const days = find(missing(12_000, 10_000), 100);
+    expect(days.length).toBeGreaterThanOrEqual(1);
+    for (const [i, { timestamp }] of days.slice(1).entries())
+      expect(timestamp - days[i]!.timestamp).toBeGreaterThanOrEqual(stormTunables.againMs);
+  });
+
+  it('are found whatever the order, the pieces and the restarts', () => {
+    keepsPromises(() => new NxdomainStormDetector(), missing(250, 1000));
+    keepsPromises(() => new NxdomainStormDetector(), torture(700, 5));
+  });
+
+  it('are found in bounded memory', () => {
+    const detector = new NxdomainStormDetector(undefined, {
+      maxClients: 50,
+      maxDomains: 50,
+      maxBytes: 100_000,
+    });
+    sightedOf(detector, torture(10_000, 200));
+    sightedOf(
+      detector,
+      missing(10_000, 1).map((l, i) => ({ ...l, query: `a.${l.query}`, src: `10.1.0.${i % 250}` })),
+    );
+    expect(detector.left.forgotten).toBeGreaterThan(1000);
+  });
+
+  it('are not found in the office', () => {
+    expect(find(officeLookups({ days: 1, attacks: true }))).toEqual([]);
+  });
+
+  it.skipIf(!hasDnsFiles)('are not found in real data without them', () => {
+    expect(find(realLookups(dnsFiles.lan))).toEqual([]);
+    expect(find(realLookups(dnsFiles.internetHost, ['64.225.56.201/32']))).toEqual([]);
+    expect(find(realLookups(dnsFiles.variants))).toEqual([]);
+  });
+});

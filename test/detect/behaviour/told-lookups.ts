@@ -1,0 +1,130 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { type TrafficOptions, traffic } from '../../../scripts/traffic/index.ts';
+import type { Detector, Lookup, Sighted } from '../../../src/detect/behaviour/detector.ts';
+import { compileHome } from '../../../src/events/home-networks.ts';
+import { addressBytes } from '../../../src/events/ip.ts';
+
+const shared = join(process.env.CANDOR_SHARED ?? '../shared', 'data');
+export const dnsFiles = {
+  internetHost: join(shared, 'zeek-internet-host/missing_host.dns.ndjson.gz'),
+  lan: join(shared, 'zeek-lan/m57.dns.ndjson.gz'),
+  variants: join(shared, 'zeek-variants/all-fields.dns.ndjson'),
+} as const;
+export const hasDnsFiles = Object.values(dnsFiles).every((file) => existsSync(file));
+
+const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'];
+
+type Json = Record<string, unknown>;
+
+class LookupReader {
+  readonly #isHome: (bytes: Uint8Array) => boolean;
+  #seq = 0;
+
+  constructor(home: readonly string[] = privateNetworks) {
+    this.#isHome = compileHome(home);
+  }
+
+  read(line: string): Lookup | undefined {
+    const r = JSON.parse(line) as Json;
+    const lookup =
+      r.event_type === 'dns'
+        ? ofSuricata(r)
+        : r._path === 'conn' || r.trans_id === undefined
+          ? undefined
+          : ofZeek(r);
+    if (lookup === undefined) return undefined;
+    const bytes = addressBytes(lookup.src);
+    return { ...lookup, seq: ++this.#seq, srcHome: bytes !== undefined && this.#isHome(bytes) };
+  }
+}
+
+function ofZeek(r: Json): Lookup {
+  const answers = r.answers as string[] | undefined;
+  return aLookup({
+    time: (r.ts as number) * 1000,
+    src: String(r['id.orig_h']),
+    dst: String(r['id.resp_h']),
+    query: String(r.query ?? '').toLowerCase(),
+    qtype: r.qtype_name as string | undefined,
+    rcode: (r.rcode as number | undefined) ?? Number.NaN,
+    answers: answers === undefined ? undefined : JSON.stringify(answers.map((data) => ({ data }))),
+  });
+}
+
+const rcodes: Readonly<Record<string, number>> = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 };
+
+function ofSuricata(r: Json): Lookup {
+  const dns = r.dns as Json;
+  const [query = dns] = (dns.queries as Json[] | undefined) ?? [];
+  const isSwapped = dns.type === 'response';
+  return aLookup({
+    time: Date.parse(String(r.timestamp)),
+    src: String(isSwapped ? r.dest_ip : r.src_ip),
+    dst: String(isSwapped ? r.src_ip : r.dest_ip),
+    query: String(query.rrname ?? '').toLowerCase(),
+    qtype: query.rrtype as string | undefined,
+    rcode: dns.rcode === undefined ? Number.NaN : (rcodes[String(dns.rcode)] ?? 5),
+    answers: dns.answers === undefined ? undefined : JSON.stringify(dns.answers),
+  });
+}
+
+/** The look-ups of a log, in the order of its file. */
+export function* realLookups(file: string, home?: readonly string[]): Generator<Lookup> {
+  const reader = new LookupReader(home);
+  const bytes = readFileSync(file);
+  for (const line of (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString().trim().split('\n')) {
+    const lookup = reader.read(line);
+    if (lookup !== undefined) yield lookup;
+  }
+}
+
+/** The look-ups of the traffic generator's office, as if it began on a Monday at midnight. */
+export function* officeLookups(
+  options: Partial<TrafficOptions> & { readonly days: number; readonly attacks?: boolean },
+): Generator<Lookup> {
+  const reader = new LookupReader();
+  const start = Date.UTC(2026, 10, 16);
+  for (const { time, line, truth } of traffic({ seed: 5, start, ...options })) {
+    if (time >= start + options.days * 86_400_000) return;
+    if (truth !== 'benign' && (truth === 'sensor-alert' || options.attacks !== true)) continue;
+    const lookup = reader.read(line);
+    if (lookup !== undefined) yield lookup;
+  }
+}
+
+export const monday = Date.UTC(2026, 10, 16, 9);
+
+/** An ordinary question of an inside host, with what a test says of it. */
+export function aLookup(what: Partial<Lookup>): Lookup {
+  return {
+    seq: 1,
+    time: monday,
+    src: '10.0.0.5',
+    dst: '10.0.0.1',
+    srcHome: true,
+    query: 'www.example.com',
+    qtype: 'A',
+    rcode: 0,
+    answers: '[{"type":"A","ttl":60,"data":"203.0.113.7"}]',
+    ...what,
+  };
+}
+
+/** So many questions, one each `gapMs`. */
+export const series = (count: number, gapMs: number, make: (i: number) => Partial<Lookup>): Lookup[] =>
+  Array.from({ length: count }, (_, i) => aLookup({ seq: i + 1, time: monday + i * gapMs, ...make(i) }));
+
+/** Tells a detector, asks it after every so many and at the end, and gives what it told. */
+export function sightedOf(detector: Detector, lookups: Iterable<Lookup>, every = 256): Sighted[] {
+  const all: Sighted[] = [];
+  const tell = (sighted: Sighted) => all.push(sighted);
+  let told = 0;
+  for (const lookup of lookups) {
+    detector.lookup?.(lookup);
+    if (++told % every === 0) detector.judge(tell);
+  }
+  detector.judge(tell);
+  return all;
+}

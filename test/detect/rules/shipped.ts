@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { RecordRules } from '../../../src/detect/record-rules.ts';
+import { Correlator } from '../../../src/detect/sigma/correlation/correlator.ts';
+import { keyOf } from '../../../src/detect/sigma/correlation/references.ts';
+import type { CorrelationDocument, RuleDocument } from '../../../src/detect/sigma/document.ts';
+import { parseSigma } from '../../../src/detect/sigma/parse-document.ts';
+import { compileRules } from '../../../src/detect/sigma/rule-set.ts';
+import { correlationFinding } from '../../../src/detect/sigma-finding.ts';
+import type { Finding } from '../../../src/events/finding.ts';
+import { type IngestInput, parseBody } from '../../../src/ingest/parse-body.ts';
+import { detectors, home } from '../../ingest/ingesting.ts';
+
+const folder = join(import.meta.dirname, '../../../src/detect/rules');
+
+/** The files of the rules that come with the program. */
+export const files = readdirSync(folder).map((file) => {
+  const text = readFileSync(join(folder, file), 'utf8');
+  return { name: basename(file, '.yml'), text, ...parseSigma(text) };
+});
+
+export const documents = files.flatMap((file) => file.documents);
+export const set = compileRules(documents);
+
+/** What names a document in findings. */
+export const idOf = (document: (typeof documents)[number]): string =>
+  document.kind === 'filter' ? (document.id ?? '') : keyOf(document as RuleDocument | CorrelationDocument);
+
+/** Bodies as they come, through ingest, and what it tells of them through the correlations. */
+export class Watch {
+  readonly #rules = new RecordRules(set);
+  /** Those that only feed others tell of themselves here, too. */
+  readonly #correlator = new Correlator(set.correlations.map((one) => ({ ...one, raises: true })));
+  readonly #byKey = new Map(set.correlations.map((one) => [one.key, one]));
+  /** Rules that matched, those that only feed correlations included, and correlations that fired. */
+  readonly seen = new Set<string>();
+  /** By Sigma, without what sensors found themselves. */
+  readonly findings: Finding[] = [];
+  records = 0;
+
+  take(body: Uint8Array, options: Partial<IngestInput> = {}): void {
+    const receivedAt = Date.UTC(2030, 0, 1);
+    const parsed = parseBody(
+      { body: new Uint8Array(body).buffer, mediaType: 'ndjson', receivedAt, home, digest: false, ...options },
+      { ...detectors, rules: this.#rules },
+    );
+    this.records += parsed.answer.accepted + parsed.answer.ignored;
+    for (const [rule] of parsed.hits) this.seen.add(rule);
+    this.findings.push(...parsed.findings.filter(({ rule_source }) => rule_source === 'sigma'));
+    const inputs = parsed.facts.map(({ event: _, ...fact }) => fact);
+    for (const fired of this.#correlator.take(inputs, receivedAt)) {
+      this.seen.add(fired.correlation);
+      const correlation = this.#byKey.get(fired.correlation)!;
+      if (correlation.raises) this.findings.push(correlationFinding(correlation, fired));
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import { parseIntel } from '../../../src/detect/intel/parse-intel.ts';
+import type { IntelContent, IntelTerms } from '../../../src/store/intel-row.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { system } from '../identity-records.ts';
+
+export const terms: IntelTerms = { name: 'bad ones', severity: 'high', enabled: true };
+
+/** Plain lines as the store takes them. */
+export function contentOf(text: string): IntelContent {
+  const parsed = parseIntel(text, 'lines', { home: [], seed: 1 });
+  if ('fault' in parsed) throw new Error(parsed.fault);
+  return { ...parsed, format: 'lines', sha256: text.length.toString(16).padStart(64, '0') };
+}
+
+/** A list in a store; its id. */
+export async function listIn(store: Store, text: string, more: Partial<IntelTerms> = {}): Promise<string> {
+  return (await store.createIntel({ ...terms, ...more }, contentOf(text), system)).id;
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import type { Alert } from '../../src/contract/resources/alert.ts';
+import type { Finding } from '../../src/events/finding.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openStore } from '../../src/store/lmdb/store.ts';
+import type { AlertChange, AlertUpdate, GivenVerdict, Store } from '../../src/store/store.ts';
+import { localModel } from '../../src/triage/model.ts';
+import { analyst, batchOf, everything, finding, hour, type Opened, opened, start } from './opened.ts';
+
+const home = ['10.0.0.0/8'];
+
+/** One alert for each finding: the hosts differ. */
+const hosts = (n: number, changes: Partial<Finding> = {}): Finding[] =>
+  Array.from({ length: n }, (_, i) =>
+    finding({ rule_id: '1:77', severity: 'high', src_ip: `10.0.${i >> 8}.${i & 255}`, ...changes }),
+  );
+
+async function raised(store: Store, findings: readonly Finding[]): Promise<AlertUpdate['alert'][]> {
+  const { alerts } = await store.commit(batchOf(findings));
+  return alerts.map(({ alert }) => alert);
+}
+
+const change = async (store: Store, id: string, what: AlertChange) =>
+  (await store.changeAlert(id, what, analyst)).alert;
+
+const general = ({ reader }: Pick<Opened, 'reader'>) =>
+  reader.triageModel().features.map(({ wrong, mistaken, met }) => [wrong.now, mistaken.now, met]);
+
+const close = (a: readonly number[][], b: readonly number[][]) =>
+  a.every((row, i) => row.every((value, j) => Math.abs(value - b[i]![j]!) < 1e-9));
+
+describe('every alert is triaged', () => {
+  test('as it is raised, with reasons and the time', async () => {
+    const { store, reader, clock } = opened({ home });
+    const [alert] = await raised(store, hosts(1, { confidence: 0.8 }));
+    expect(alert?.ai_verdict).toMatchObject({
+      verdict: 'suspicious',
+      model: `${localModel} (0 verdicts learned)`,
+      at: new Date(clock.now).toISOString(),
+    });
+    expect(alert?.ai_verdict?.reasons).toContain('It goes from a machine of ours to the outside: +0.40.');
+    const filtered = (verdict: string) =>
+      reader.listAlerts({ ...everything, terms: [{ field: 'ai_verdict', values: [verdict] }] }).total;
+    expect([filtered('suspicious'), filtered('benign')]).toEqual([1, 0]);
+  });
+
+  test('again when what it depends on changes, not with each occurrence', async () => {
+    const { store, clock } = opened();
+    const seen: string[] = [];
+    const [first] = await raised(store, [finding()]);
+    for (let n = 2; n <= 11; n++) {
+      clock.now = start + n * 1000;
+      const [alert] = await raised(store, [finding()]);
+      seen.push(alert!.ai_verdict!.at);
+    }
+    const at = new Date(start + 10_000).toISOString();
+    expect(seen).toEqual([...new Array(8).fill(first!.ai_verdict!.at), at, at]);
+    clock.now = start + 20_000;
+    const note = await change(store, first!.id, { note: 'looked at it', tags: ['seen'] });
+    expect(note.ai_verdict?.at).toBe(at);
+    const graver = await change(store, first!.id, { severity: 'critical' });
+    expect(graver.ai_verdict?.at).toBe(new Date(clock.now).toISOString());
+    expect(graver.ai_verdict?.verdict).not.toBe(first?.ai_verdict?.verdict);
+  });
+
+  test('and keeps the verdict when it is judged or overridden', async () => {
+    const { store } = opened();
+    const [alert] = await raised(store, hosts(1));
+    const override = { verdict: 'benign', reason: 'a backup' } as const;
+    const after = await change(store, alert!.id, { ai_override: override, status: 'resolved' });
+    expect(after).toMatchObject({ verdict: 'benign', override, ai_verdict: alert!.ai_verdict });
+  });
+});
+
+describe('what analysts find is learned', () => {
+  test('after 20 false positives of a rule its next alert is called one, and says why', async () => {
+    const { store, reader } = opened({ home });
+    const alerts = await raised(store, hosts(20));
+    for (const { id } of alerts) await change(store, id, { verdict: 'false_positive', status: 'resolved' });
+    const [next] = await raised(store, [
+      finding({ rule_id: '1:77', severity: 'high', src_ip: '10.9.9.9', dst_ip: '203.0.113.9' }),
+    ]);
+    expect(next?.ai_verdict).toMatchObject({
+      verdict: 'false_positive',
+      model: `${localModel} (20 verdicts learned)`,
+    });
+    expect(next!.ai_verdict!.confidence).toBeGreaterThan(0.8);
+    expect(next!.ai_verdict!.reasons[0]).toMatch(
+      /^Of 20 alerts of this rule, analysts found 20 to be nothing: −/,
+    );
+    const model = reader.triageModel();
+    expect(model).toMatchObject({ verdicts: 20, validation: { judged: 20 } });
+    expect(model.validation.exact + model.validation.same_side).toBeGreaterThan(10);
+    const [other] = await raised(store, [
+      finding({ rule_id: '1:78', severity: 'high', src_ip: '10.9.9.8', dst_ip: '203.0.113.7' }),
+    ]);
+    expect(other?.ai_verdict?.verdict).not.toBe('false_positive');
+  });
+
+  test('once for each alert, however often its verdict changes; and what teaches nothing takes it back', async () => {
+    const around = opened({ home });
+    const { store, reader } = around;
+    const before = general(around);
+    const [alert] = await raised(store, hosts(1));
+    const found = ['true_positive', 'false_positive', 'benign', 'suspicious', 'false_positive'] as const;
+    for (let n = 0; n < 40; n++) await change(store, alert!.id, { verdict: found[n % found.length]! });
+    expect(reader.triageModel()).toMatchObject({ verdicts: 1, validation: { judged: 1 }, histories: 3 });
+    await change(store, alert!.id, { ai_override: { verdict: 'duplicate', reason: 'the same' } });
+    expect(reader.triageModel()).toMatchObject({ verdicts: 0, validation: { judged: 0 }, histories: 0 });
+    expect(close(general(around), before)).toBe(true);
+    for (const verdict of ['benign', 'test', 'benign', 'insufficient_data'] as const)
+      await change(store, alert!.id, { verdict });
+    expect(reader.triageModel()).toMatchObject({ verdicts: 0, histories: 0 });
+    expect(close(general(around), before)).toBe(true);
+  });
+
+  test('and kept: occurrences do not lose it, a start finds it', async () => {
+    const { dataDir, store, reader, clock } = opened({ home });
+    const [alert] = await raised(store, hosts(1));
+    await change(store, alert!.id, { verdict: 'false_positive' });
+    await raised(store, hosts(1));
+    const model = reader.triageModel();
+    await store.close();
+    const again = openStore({ dataDir, alertWindowMs: hour, clock: () => clock.now, home });
+    const view = openReader(dataDir);
+    expect(view.triageModel()).toEqual(model);
+    await change(again, alert!.id, { verdict: 'test' });
+    expect(view.triageModel().verdicts).toBe(0);
+    view.close();
+    await again.close();
+  });
+
+  test('not from a transaction that was undone', async () => {
+    const around = opened({ home });
+    const { store, reader } = around;
+    const [one, two] = await raised(store, hosts(2));
+    await change(store, one!.id, { verdict: 'benign' });
+    const before = reader.triageModel();
+    const was = general(around);
+    // A finding of an event that no block of its batch has is a bug of the caller, which undoes the transaction.
+    const bug = batchOf([finding({ event: { block: 7, row: 0 } })]);
+    const [changed, failed] = await Promise.allSettled([
+      store.changeAlert(two!.id, { verdict: 'true_positive' }, analyst),
+      store.commit(bug),
+    ]);
+    expect([changed.status, failed.status]).toEqual(['fulfilled', 'rejected']);
+    // The change was applied again, by itself, and taught once.
+    await change(store, two!.id, { verdict: 'test' });
+    const { updated_at: _, ...after } = reader.triageModel();
+    expect(before).toMatchObject({ ...after, features: before.features });
+    expect(close(general(around), was)).toBe(true);
+  });
+});
+
+describe("another model's verdict", () => {
+  const given: GivenVerdict = {
+    verdict: 'benign',
+    confidence: 0.7,
+    model: 'endpoint/m',
+    reasons: ['why'],
+  };
+
+  test('takes the place of the local one, and nothing else changes', async () => {
+    const { store, reader } = opened();
+    const [alert] = await raised(store, hosts(1));
+    const update = await store.setAiVerdict(alert!.id, given, alert!.ai_verdict!.at);
+    expect(update?.alert.ai_verdict).toMatchObject(given);
+    const { ai_verdict: _, updated_at: __, version: ___, ...rest } = reader.getAlert(alert!.id) as Alert;
+    expect(alert).toMatchObject(rest);
+    expect(rest).not.toHaveProperty('verdict');
+  });
+
+  test('is not of an alert that is gone, or was triaged again meanwhile', async () => {
+    const { store, clock } = opened();
+    const [alert] = await raised(store, hosts(1));
+    const none = '01900000-0000-7000-8000-00000000ffff';
+    expect(await store.setAiVerdict(none, given, alert!.ai_verdict!.at)).toBeUndefined();
+    clock.now += 1000;
+    await change(store, alert!.id, { status: 'in_progress' });
+    expect(await store.setAiVerdict(alert!.id, given, alert!.ai_verdict!.at)).toBeUndefined();
+    expect((await change(store, alert!.id, { note: 'x' })).ai_verdict?.model).toContain(localModel);
+  });
+
+  test('takes no alert out of risk; only a person does', async () => {
+    const { store, reader } = opened();
+    const asset = await store.createAsset({ name: 'db', ip_addresses: ['10.0.0.0'] }, analyst);
+    const [alert] = await raised(store, hosts(1));
+    await store.setAiVerdict(alert!.id, { ...given, confidence: 1 }, alert!.ai_verdict!.at);
+    const risks = () => reader.risks().assets.map(({ id }) => id);
+    await expect.poll(risks).toEqual([asset.asset.id]);
+    await change(store, alert!.id, { ai_override: { verdict: 'benign', reason: 'ours' } });
+    await expect.poll(risks).toEqual([]);
+  });
+});
