@@ -172,6 +172,39 @@ describe('success', () => {
       'with a change',
     ]);
     expect((await ok<One>('getAlert', { params })).data.attributes.note_count).toBe(2);
+
+    const bulk = await call('bulkUpdateAlerts', {
+      token: tokens.analyst,
+      json: { ids: params, change: { priority: 'critical' } },
+    });
+    const groups = await ok<unknown>('groupAlerts', { query: 'by=rule_id' });
+    expect(JSON.stringify(groups)).toContain('1:1');
+    const history = await ok<Page>('listAlertHistory', { params });
+    expect(history.data.map(({ attributes }) => attributes.action)).toContain('status_changed');
+    expect([bulk.status, bulk.body]).toMatchObject([200, { data: { matched: 1, changed: 1, failed: [] } }]);
+  });
+
+  test('silences are made, listed, got, changed under their version, and removed', async () => {
+    const token = tokens.analyst;
+    const made = await call('createSilence', {
+      token,
+      json: {
+        matcher: { rule_id: ['none'] },
+        reason: 'a test',
+        expires_at: new Date(Date.now() + 60_000).toISOString(),
+      },
+    });
+    expect(made.status).toBe(201);
+    const { id } = (made.body as One).data;
+    expect((await ok<Page>('listSilences', { query: 'state=active' })).data.map((one) => one.id)).toContain(
+      id,
+    );
+    const params = [id];
+    expect((await ok<One>('getSilence', { params })).data.attributes.reason).toBe('a test');
+    const headers = { 'if-match': '"1"' };
+    const changed = await call('updateSilence', { token, params, json: { reason: 'another' }, headers });
+    expect((changed.body as One).data.attributes).toMatchObject({ reason: 'another', version: 2 });
+    expect((await call('deleteSilence', { token, params })).status).toBe(204);
   });
 
   test('assets and services: found, changed, made by hand, merged, split, deleted', async () => {
@@ -523,7 +556,9 @@ describe.each(answered)('%s', (operation) => {
     for (const name of ['content-type', 'x-request-id', 'etag', 'cache-control'])
       expect(head.headers.get(name)).toBe(get.headers.get(name));
     expect(head.headers.get('x-request-id')).toBe('head-and-get');
-    expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0);
+    // What is made while it is sent has no length.
+    if (get.headers.get('content-length') === null) expect(head.headers.get('content-length')).toBeNull();
+    else expect(Number(head.headers.get('content-length'))).toBeGreaterThan(0);
   });
 
   test('parameters that it does not know or cannot mean', async () => {
