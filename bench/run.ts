@@ -14,6 +14,7 @@ const benchmarks = {
   inventory: () => import('./inventory.ts'),
   'alert-merge': () => import('./alert-merge.ts'),
   'alert-workflow': () => import('./alert-workflow.ts'),
+  behaviour: () => import('./behaviour.ts'),
   topology: () => import('./topology.ts'),
   dashboard: () => import('./dashboard.ts'),
   startup: () => import('./startup.ts'),

@@ -4,6 +4,8 @@
  * lines as JSON is the floor that an ingest worker stands on. Then the same is asked from HTTP to disk: sigma-http.ts.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { loadConfig } from '../src/config/load.ts';
+import { rulePlaceholders } from '../src/config/part-settings.ts';
 import { parseSigma } from '../src/detect/sigma/parse-document.ts';
 import type { JsonObject } from '../src/detect/sigma/record.ts';
 import { compileRules, type RuleSet } from '../src/detect/sigma/rule-set.ts';
@@ -59,7 +61,11 @@ const variants: Readonly<Record<string, readonly string[]>> = {
 };
 
 function compiled(texts: readonly string[]): RuleSet {
-  const set = compileRules(texts.flatMap((text) => parseSigma(text).documents));
+  const placeholders = rulePlaceholders(loadConfig({}));
+  const set = compileRules(
+    texts.flatMap((text) => parseSigma(text).documents),
+    { placeholders },
+  );
   if (set.refused.length > 0) throw new Error(`${set.refused.length} rules were refused`);
   return set;
 }

@@ -65,6 +65,9 @@ export const limits = {
   maxAlertsPerHostWindow: 20,
   /** … of home hosts whose asset is of high or critical criticality, however many others of the rule there are. */
   maxCriticalHostsPerRuleWindow: 100,
+  /** … of what happened at another time, by our clock: what grave ones may be in an hour that passes. Beyond it are sensors
+   * whose clock jumps, and imports, of which the rest is one alert. */
+  maxUntimelyAlertsPerRuleWindow: 600,
   /** Addresses that such an alert names, of each end. */
   maxFoldedNames: 20,
   /** Hashes of addresses that it keeps of each end before it estimates how many there were: 1 kB. Then it is 4 kB. */
@@ -74,6 +77,10 @@ export const limits = {
   maxSilences: 1000,
   /** Values of one attribute of a silence: 100 kB of all. */
   maxSilenceValues: 100,
+  /** Shares of all addresses that a silence may be about which names nothing else: 64 blocks of /8, twice `fc00::/7`. More
+   * of them is no place but everything that is found. */
+  maxSilencedIpv4: 1 / 4,
+  maxSilencedIpv6: 1 / 64,
   /** How far ahead a silence may end: what is forgotten comes back within a quarter. */
   maxSilenceMs: 90 * 24 * 3600 * 1000,
   /** Records in the history of one alert; of those that no person made, the oldest go first. 150 bytes each. */
@@ -227,6 +234,10 @@ export const limits = {
   maxIntelIndicatorsPerList: 500_000,
   /** … and of all lists, which are in memory: 51 MB of names of 28 characters, 25 MB of IPv4 addresses. */
   maxIntelIndicators: 1_000_000,
+  /** Values of one list that are read, those that repeat others or aren't taken included: a minute of a thread. */
+  maxIntelValuesPerList: 1_500_000,
+  /** Characters of one pattern of STIX: that of a real one has 100, that of one with a whole list in it 100,000. */
+  maxIntelPatternLength: 2 ** 18,
   /** Rejected indicators of a list that are told, the first. */
   maxIntelRejected: 100,
   /** Characters of them that are shown, and of what a list calls an indicator. */
@@ -451,7 +462,8 @@ export const limits = {
   maxSigmaTextLength: 128 * 2 ** 10,
   /** Documents in one text. */
   maxSigmaDocuments: 1000,
-  /** Values and names of one document, those that aliases repeat counted each time: the longest public rule has 900. */
+  /** Values and names of one document, those that aliases repeat counted each time: the longest public rule has 900. Also
+   * the values that placeholders bring to it. */
   maxSigmaNodes: 20_000,
   /** Nesting of one document, and of the parentheses of a condition: rules reach 5, and 3. */
   maxSigmaNesting: 16,
@@ -463,6 +475,13 @@ export const limits = {
   maxSigmaValueLength: 4096,
   /** Values that one value becomes by placeholders and encodings: a list of servers, and 625 ways to write 4 dashes. */
   maxSigmaExpandedValues: 10_000,
+  /** Values that placeholders bring to all rules together: each takes up to 650 bytes in every thread that asks them, and
+   * 40 µs when they are compiled. */
+  maxSigmaPlaceholderValues: 100_000,
+  /** Lists of the operator's that rules ask for by name. */
+  maxPlaceholders: 100,
+  /** Values in all of them: a rule that asks for one has a test for each. */
+  maxPlaceholderValues: 10_000,
   /** States of a regular expression: each character, class and repetition is one. Time per character of text is at the
    * worst this many steps. */
   maxRegexStates: 512,

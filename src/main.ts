@@ -22,7 +22,7 @@ import type { Verified } from './backup/verify.ts';
 import { type ExitCode, exitCodes } from './cli/exit-codes.ts';
 import { ConfigError } from './config/config-error.ts';
 import { type LoadedConfig, loadSettings } from './config/load.ts';
-import { keySettings, policyDefaults, tlsSettings } from './config/part-settings.ts';
+import { keySettings, policyDefaults, rulePlaceholders, tlsSettings } from './config/part-settings.ts';
 import type { Config } from './config/settings.ts';
 import { openStoredSettings, type StoredSettings } from './config/stored-settings.ts';
 import { takeDataFolder } from './data-folder.ts';
@@ -473,6 +473,7 @@ async function openRules(
       { origin: 'shipped', path: fileURLToPath(new URL('detect/rules', import.meta.url)) },
       { origin: 'folder', path: config['detection.rules_dir'] ?? join(config.data_dir, 'rules') },
     ],
+    placeholders: rulePlaceholders(config),
     sources,
     warn: (message, details) => log.warn(details, message),
   });

@@ -5,6 +5,7 @@ import { readFile, UnreadableFile } from '../read-file.ts';
 import { repeatedKey } from '../unique-keys.ts';
 import { ConfigError, show } from './config-error.ts';
 import type { Given, GivenSettings } from './given.ts';
+import { isMapping } from './mapping.ts';
 import { isSettingName, type SettingName, settingNames } from './settings.ts';
 
 /** Where settings are kept. */
@@ -87,11 +88,6 @@ export function isGroup(name: string): boolean {
 const groups = new Set(
   settingNames.flatMap((name) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index))),
 );
-
-/** A plain object; what YAML makes of its other tags (`!!omap`, `!!binary`) is none. */
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-}
 
 function readBytes(file: ConfigFile): Pick<ConfigText, 'identity' | 'mode'> & { bytes: Uint8Array } {
   try {

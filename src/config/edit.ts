@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isMap, isNode, isScalar, isSeq, type Pair, Scalar, type YAMLMap } from 'yaml';
-import { type ConfigFile, type ConfigText, isGroup, isMapping } from './config-file.ts';
+import { type ConfigFile, type ConfigText, isGroup } from './config-file.ts';
+import { isMapping } from './mapping.ts';
 import type { SettingName } from './settings.ts';
 
 /** Values by setting, as `read` gave them; undefined takes the setting out of the file. */

@@ -2,6 +2,9 @@ import type { Config } from './settings.ts';
 
 /** The settings of parts of the service, as these take them. */
 
+/** `%home_networks%` in a detection rule is `network.home`. */
+export const homePlaceholder = 'home_networks';
+
 /** Plain HTTP without a certificate. */
 export function tlsSettings(config: Config) {
   const { 'tls.cert': cert, 'tls.key': key, 'tls.client_ca': clientCa } = config;
@@ -24,6 +27,12 @@ export function keySettings(config: Config) {
       overlapMs: config['keys.overlap_ms'],
     },
   };
+}
+
+/** What placeholders of detection rules stand for: our own networks, and the lists of the operator. */
+export function rulePlaceholders(config: Config): ReadonlyMap<string, readonly string[]> {
+  const { 'network.home': home, 'detection.placeholders': lists } = config;
+  return new Map([...Object.entries(lists), [homePlaceholder, home]]);
 }
 
 /** What shapes the first access policy. */

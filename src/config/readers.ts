@@ -1,15 +1,22 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { isMapping } from './mapping.ts';
 
 /** A value that a setting cannot take. `message` completes the sentence "came …, wanted …". */
 export class Unwanted extends Error {
-  /** The item of a list that is wrong; undefined where it is all of the value. */
-  readonly item: { readonly index: number; readonly raw: unknown } | undefined;
+  /** The item of a list or an object that is wrong; undefined where it is all of the value. */
+  readonly item: UnwantedItem | undefined;
 
-  constructor(wanted: string, item?: { readonly index: number; readonly raw: unknown }) {
+  constructor(wanted: string, item?: UnwantedItem) {
     super(wanted);
     this.item = item;
   }
+}
+
+interface UnwantedItem {
+  /** Its place, or its name; of an item within it, as `name.3`. */
+  readonly index: number | string;
+  readonly raw: unknown;
 }
 
 /** Reads the values of a setting. What comes out of `read` may go in again, and comes out as it was. */
@@ -112,6 +119,52 @@ export function list(item: Reader<string>): Reader<readonly string[]> {
       });
     },
     fromText: (raw) => raw.split(',').map((part) => part.trim()),
+  };
+}
+
+/** Lists by their names: an object in the file, the same as JSON in the environment. */
+export function namedLists(
+  item: Reader<string>,
+  { maxLists, maxItems }: { readonly maxLists: number; readonly maxItems: number },
+): Reader<Readonly<Record<string, readonly string[]>>> {
+  const named = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+  const lists = list(item);
+  const wanted = `an object of at most ${maxLists} lists, such as {"admin_hosts": ["10.0.0.5"]}`;
+  return {
+    schema: {
+      type: 'object',
+      propertyNames: { pattern: named.source },
+      additionalProperties: lists.schema,
+      maxProperties: maxLists,
+    },
+    read(raw) {
+      if (!isMapping(raw) || Object.keys(raw).length > maxLists) throw new Unwanted(wanted);
+      const read = Object.entries(raw).map(([name, items]) => {
+        if (!named.test(name))
+          throw new Unwanted('a name of at most 64 letters, digits, _, - and ., which begins with a letter', {
+            index: name,
+            raw: name,
+          });
+        try {
+          return [name, lists.read(items)] as const;
+        } catch (error) {
+          if (!(error instanceof Unwanted)) throw error;
+          const { item: inner } = error;
+          const index = inner === undefined ? name : `${name}.${inner.index}`;
+          throw new Unwanted(error.message, { index, raw: inner === undefined ? items : inner.raw });
+        }
+      });
+      if (read.reduce((sum, [, items]) => sum + items.length, 0) > maxItems)
+        throw new Unwanted(`at most ${maxItems} items in all lists together`);
+      return Object.fromEntries(read);
+    },
+    fromText(raw) {
+      try {
+        return JSON.parse(raw);
+      } catch {
+        return raw;
+      }
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { homePlaceholder } from './part-settings.ts';
 import type { Config, SettingName } from './settings.ts';
 
 /** What must hold between settings. `broken` names the setting that is wrong, and what came and what is wanted. */
@@ -8,6 +9,15 @@ interface Rule {
 }
 
 export const rules: readonly Rule[] = [
+  {
+    broken({ 'detection.placeholders': lists }) {
+      if (!Object.hasOwn(lists, homePlaceholder)) return undefined;
+      return {
+        setting: 'detection.placeholders',
+        problem: `came with a list ${homePlaceholder}, wanted another name: that is network.home`,
+      };
+    },
+  },
   {
     broken({ 'triage.endpoint': endpoint, 'triage.model': model }) {
       if (endpoint === undefined || model !== undefined) return undefined;

@@ -9,6 +9,7 @@ import {
   integer,
   keyName,
   list,
+  namedLists,
   oneOf,
   optional,
   origin,
@@ -106,6 +107,15 @@ export const settings = {
     readOnly:
       'the service shows what the files in it hold; set it in the environment or the file of settings',
   },
+  'detection.placeholders': setting(
+    namedLists(text(1, limits.maxSigmaValueLength), {
+      maxLists: limits.maxPlaceholders,
+      maxItems: limits.maxPlaceholderValues,
+    }),
+    {},
+    'lists that detection rules ask for by name: what %admin_hosts% stands for in a rule that says expand. ' +
+      '%home_networks% is network.home',
+  ),
   'triage.endpoint': {
     ...setting(
       optional(serviceUrl),

@@ -1,4 +1,5 @@
 import { invalidField } from '../errors.ts';
+import { limits } from '../limits.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
@@ -6,7 +7,8 @@ const surrogateEscape = /\\u[dD][89a-fA-F]/;
 /**
  * JSON in UTF-8 as a value. Strings come out as well-formed Unicode.
  *
- * @throws INVALID_REQUEST with field `body` for anything else
+ * @throws INVALID_REQUEST with field `body` for anything else, and for what nests so deep that recursion would not get out
+ * of it
  */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
@@ -16,6 +18,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     throw invalidField('body', 'is not UTF-8');
   }
   if (text.trim() === '') throw invalidField('body', 'must be JSON, but is empty');
+  if (nestsTooDeep(bytes)) throw invalidField('body', `nests deeper than ${limits.maxNesting}`);
   try {
     // Only an escape can put a lone surrogate into valid UTF-8; the reviver costs several times the parse.
     return surrogateEscape.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);
@@ -23,6 +26,30 @@ export function parseJson(bytes: Uint8Array): unknown {
     throw invalidField('body', 'is not valid JSON');
   }
 }
+
+/** How deep brackets and braces nest, whatever else is wrong with the text. */
+function nestsTooDeep(bytes: Uint8Array): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (inString) {
+      if (byte === backslash) at++;
+      else inString = byte !== quote;
+    } else if (byte === quote) inString = true;
+    else if ((byte | caseBit) === openBrace) {
+      if (++depth > limits.maxNesting) return true;
+    } else if ((byte | caseBit) === closeBrace) depth--;
+  }
+  return false;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+/** By which brackets and braces differ. */
+const caseBit = 0x20;
 
 function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;

@@ -1,21 +1,28 @@
 import { deserialize, serialize } from 'node:v8';
 import type { LinkedCorrelation } from './sigma/correlation/linked.ts';
 import type { SigmaDocument } from './sigma/document.ts';
+import type { Placeholders } from './sigma/item.ts';
+
+/** All that rules are compiled of: the same gives the same rules in every thread. */
+export interface RuleParts {
+  readonly documents: readonly SigmaDocument[];
+  readonly placeholders: Placeholders;
+}
 
 /**
- * Documents as threads share them: parsed, and not copied with each task that names them. What they mean (matchers,
+ * Rules as threads share them: parsed, and not copied with each task that names them. What they mean (matchers,
  * functions) is made in each thread.
  */
-export function packDocuments(documents: readonly SigmaDocument[]): SharedArrayBuffer {
-  const bytes = serialize(documents);
+export function packRules({ documents, placeholders }: RuleParts): SharedArrayBuffer {
+  const bytes = serialize({ documents, placeholders });
   const shared = new SharedArrayBuffer(bytes.byteLength);
   new Uint8Array(shared).set(bytes);
   return shared;
 }
 
-/** @param packed - by `packDocuments` of the same program */
-export function unpackDocuments(packed: SharedArrayBuffer): readonly SigmaDocument[] {
-  return deserialize(Buffer.from(new Uint8Array(packed))) as readonly SigmaDocument[];
+/** @param packed - by `packRules` of the same program */
+export function unpackRules(packed: SharedArrayBuffer): RuleParts {
+  return deserialize(Buffer.from(new Uint8Array(packed))) as RuleParts;
 }
 
 /** Correlations as the store keeps them beside their state. */

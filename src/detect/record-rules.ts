@@ -1,6 +1,6 @@
 import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { Finding } from '../events/finding.ts';
-import { unpackDocuments } from './packed-rules.ts';
+import { unpackRules } from './packed-rules.ts';
 import { endsOf } from './record-ends.ts';
 import type { CompiledRule } from './sigma/compiled-rule.ts';
 import { correlationInput } from './sigma/correlation/correlation-input.ts';
@@ -11,7 +11,7 @@ import { findingOf } from './sigma-finding.ts';
 /** Rules as a task names them. */
 export interface PackedRules {
   readonly version: number;
-  /** By `packDocuments`. */
+  /** With what their placeholders stand for, by `packRules`. */
   readonly documents: SharedArrayBuffer;
 }
 
@@ -39,7 +39,8 @@ export class RecordRules {
   /** The same rules, of this version. Versions grow, so that none comes back. */
   at({ version, documents }: PackedRules): this {
     if (version !== this.#version) {
-      this.#set = compileRules(unpackDocuments(documents));
+      const parts = unpackRules(documents);
+      this.#set = compileRules(parts.documents, { placeholders: parts.placeholders });
       this.#version = version;
     }
     return this;

@@ -1,6 +1,8 @@
 import type { SilenceMatcher, SilenceUpdateInput } from '../contract/resources/silence.ts';
+import { ruleSources } from '../contract/vocabulary.ts';
 import { invalidField } from '../errors.ts';
 import { addressRanges, compareAddress, ipv4Of, printAddress } from '../events/ip.ts';
+import { limits } from '../limits.ts';
 
 /**
  * What a person says of a silence, in the spellings that findings are held against: addresses and blocks as RFC 5952 and
@@ -45,7 +47,31 @@ function canonicalMatcher(matcher: SilenceMatcher): SilenceMatcher {
     const values = matcher[name];
     if (values !== undefined) canonical[name] = canonicalList(name, values, spell);
   }
+  if (isAboutAll(canonical))
+    throw invalidField('matcher', 'is about nearly everything: name a rule, an asset or smaller blocks');
   return canonical;
+}
+
+/** Whether nothing in it tells some findings from others: all sources of rules, blocks of half the Internet. */
+function isAboutAll({ rule_id, category, domain, asset_id, ...matcher }: SilenceMatcher): boolean {
+  const { rule_source, src_ip, dst_ip, ip } = matcher;
+  if ([rule_id, category, domain, asset_id].some((values) => values !== undefined)) return false;
+  if (rule_source !== undefined && !ruleSources.every((source) => rule_source.includes(source))) return false;
+  return [src_ip, dst_ip, ip].every((blocks) => blocks === undefined || coverTooMuch(blocks));
+}
+
+/** @param blocks - canonical */
+function coverTooMuch(blocks: readonly string[]): boolean {
+  let ofIpv4 = 0;
+  let ofIpv6 = 0;
+  for (const block of blocks) {
+    const [address = '', length] = block.split('/');
+    const isIpv6 = address.includes(':');
+    const share = 2 ** -(length === undefined ? (isIpv6 ? 128 : 32) : Number(length));
+    if (isIpv6) ofIpv6 += share;
+    else ofIpv4 += share;
+  }
+  return ofIpv4 > limits.maxSilencedIpv4 || ofIpv6 > limits.maxSilencedIpv6;
 }
 
 function canonicalList(name: string, values: readonly string[], spell: (text: string) => string): string[] {

@@ -8,8 +8,9 @@ import type {
   RuleUpdateInput,
   RuleValidation,
 } from '../contract/resources/rule.ts';
-import { packDocuments } from '../detect/packed-rules.ts';
+import { packRules } from '../detect/packed-rules.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
+import type { Placeholders } from '../detect/sigma/item.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import { maxTime } from '../events/columns.ts';
 import { limits } from '../limits.ts';
@@ -40,6 +41,8 @@ export interface RulesParts {
   readonly reader: Pick<StoreReader, 'storedRules' | 'rulesVersion'>;
   readonly writer: Pick<Store, 'changeRules'>;
   readonly tasks: Pick<Pool<RuleTasks>, 'run'>;
+  /** What `%name%` stands for in rules that say `expand`, as long as the service runs. */
+  readonly placeholders: Placeholders;
   readonly sources: { now(): number; newId(): string };
   /** Whether the log has entries: only what the initialisation brings is none. */
   readonly isUsed: boolean;
@@ -91,7 +94,7 @@ export class DetectionRules {
     this.#parts = parts;
     this.#now = {
       version: 0,
-      documents: packDocuments([]),
+      documents: packRules({ documents: [], placeholders: parts.placeholders }),
       rows: new Map(),
       parsed: new Map(),
       errors: new Map(),
@@ -392,7 +395,7 @@ export class DetectionRules {
       const document = row.enabled ? parsed.get(row.sha256)?.document : undefined;
       return document === undefined ? [] : [{ row, document }];
     });
-    const documents = packDocuments(applied.map(({ document }) => document));
+    const documents = this.#packed(applied.map(({ document }) => document));
     const compiled = await this.#parts.tasks.run('compileRules', documents);
     const problems = new Map<string, readonly Problem[]>();
     for (const row of ordered) {
@@ -472,7 +475,11 @@ export class DetectionRules {
   }
 
   #compile(documents: readonly SigmaDocument[]): Promise<Compiled> {
-    return this.#parts.tasks.run('compileRules', packDocuments(documents));
+    return this.#parts.tasks.run('compileRules', this.#packed(documents));
+  }
+
+  #packed(documents: readonly SigmaDocument[]): SharedArrayBuffer {
+    return packRules({ documents, placeholders: this.#parts.placeholders });
   }
 
   #shown(row: RuleRow): Rule {

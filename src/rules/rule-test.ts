@@ -1,4 +1,4 @@
-import { unpackDocuments } from '../detect/packed-rules.ts';
+import { unpackRules } from '../detect/packed-rules.ts';
 import { RecordRules, type RuleSink } from '../detect/record-rules.ts';
 import type { CorrelationInput } from '../detect/sigma/correlation/correlation-input.ts';
 import { Correlator } from '../detect/sigma/correlation/correlator.ts';
@@ -19,7 +19,7 @@ import type { StoreReader } from '../store/store.ts';
 export interface TestQuery {
   /** Documents of one text. */
   readonly source: string;
-  /** Those in effect: correlations may name some, and filters take away. By `packDocuments`. */
+  /** Those in effect: correlations may name some, and filters take away; placeholders stand for the same. By `packRules`. */
   readonly documents: SharedArrayBuffer;
   /** Half-open, epoch milliseconds. */
   readonly from: number;
@@ -60,9 +60,11 @@ export type RuleTest =
 export function testRules(reader: Pick<StoreReader, 'blocks'>, query: TestQuery): RuleTest {
   const parsed = parseSigma(query.source);
   if (parsed.problems.length > 0) return { problems: parsed.problems };
-  const inEffect = unpackDocuments(query.documents);
+  const { documents: inEffect, placeholders } = unpackRules(query.documents);
   const others = namedBy(parsed.documents, inEffect);
-  const set = compileRules([...others, ...parsed.documents, ...filtersOf(inEffect, parsed.documents)]);
+  const set = compileRules([...others, ...parsed.documents, ...filtersOf(inEffect, parsed.documents)], {
+    placeholders,
+  });
   const tried = new Set(parsed.documents);
   const refused = set.refused.filter(({ document }) => tried.has(document));
   if (refused.length > 0) return { problems: refused.flatMap(({ problems }) => problems) };

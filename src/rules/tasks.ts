@@ -1,4 +1,4 @@
-import { packCorrelations, unpackDocuments } from '../detect/packed-rules.ts';
+import { packCorrelations, type RuleParts, unpackRules } from '../detect/packed-rules.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
 import { parseSigma } from '../detect/sigma/parse-document.ts';
 import { compileRules } from '../detect/sigma/rule-set.ts';
@@ -27,7 +27,7 @@ export function ruleTasks(reader: Pick<StoreReader, 'blocks'>) {
   return {
     readRuleFolder: (folder: string): FolderContent | undefined => readRuleFolder(folder),
     parseRules: (texts: readonly string[]): ParsedRule[] => texts.map(parseOne),
-    compileRules: (documents: SharedArrayBuffer): Compiled => compileAll(unpackDocuments(documents)),
+    compileRules: (packed: SharedArrayBuffer): Compiled => compileAll(unpackRules(packed)),
     testRules: (query: TestQuery): RuleTest => testRules(reader, query),
   };
 }
@@ -43,9 +43,9 @@ function parseOne(text: string): ParsedRule {
   return { document, problems };
 }
 
-function compileAll(documents: readonly SigmaDocument[]): Compiled {
+function compileAll({ documents, placeholders }: RuleParts): Compiled {
   const places = new Map<SigmaDocument, number>(documents.map((document, at) => [document, at]));
-  const { rules, refused, correlations } = compileRules(documents);
+  const { rules, refused, correlations } = compileRules(documents, { placeholders });
   return {
     refused: refused.map(({ document, problems }) => [places.get(document)!, problems] as const),
     missing: rules

@@ -67,13 +67,18 @@ function taken(name: SettingName, value: unknown): boolean {
 }
 
 function byItsSchema(schema: Readonly<Record<string, unknown>>): fc.Arbitrary<unknown> {
-  const { type, minimum, maximum, enum: values, items, format } = schema;
+  const { type, minimum, maximum, enum: values, items, format, propertyNames, additionalProperties } = schema;
   if (values !== undefined) return fc.constantFrom(...(values as string[]));
   if (type === 'integer')
     return fc.integer({ min: minimum as number, max: Math.min(maximum as number, 2 ** 53 - 1) });
   if (type === 'boolean') return fc.boolean();
   if (type === 'array')
     return fc.array(byItsSchema(items as Readonly<Record<string, unknown>>), { maxLength: 4 });
+  if (type === 'object') {
+    const { pattern } = propertyNames as { readonly pattern: string };
+    const of = byItsSchema(additionalProperties as Readonly<Record<string, unknown>>);
+    return fc.dictionary(fc.stringMatching(new RegExp(pattern)), of, { maxKeys: 3, noNullPrototype: true });
+  }
   return texts[(format as string | undefined) ?? 'other'] ?? fc.string();
 }
 

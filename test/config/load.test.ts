@@ -6,6 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
 import { loadConfig, loadSettings } from '../../src/config/load.ts';
+import { rulePlaceholders } from '../../src/config/part-settings.ts';
 import { type SettingName, settings, variableOf } from '../../src/config/settings.ts';
 import { limits } from '../../src/limits.ts';
 
@@ -71,6 +72,22 @@ describe('sources', () => {
     expect(config['metrics.require_auth']).toBe(true);
   });
 
+  test('lists by name are an object in the file, and JSON in the environment', () => {
+    const lists = { admin_hosts: ['10.0.0.5', 'srv*'], DomainControllers: ['10.0.0.9'] };
+    const CANDOR_DETECTION_PLACEHOLDERS = JSON.stringify(lists);
+    expect(loadConfig({ CANDOR_DETECTION_PLACEHOLDERS })['detection.placeholders']).toEqual(lists);
+    const nested = file(
+      'detection:\n  placeholders:\n    admin_hosts: [10.0.0.5, srv*]\n    DomainControllers:\n      - 10.0.0.9\n',
+      'placeholders.yaml',
+    );
+    const config = loadConfig({ CANDOR_CONFIG: nested, CANDOR_NETWORK_HOME: '203.0.113.0/24' });
+    expect(config['detection.placeholders']).toEqual(lists);
+    expect(Object.fromEntries(rulePlaceholders(config))).toEqual({
+      ...lists,
+      home_networks: ['203.0.113.0/24'],
+    });
+  });
+
   test('an empty variable is none; variables of others are left alone', () => {
     const env = { CANDOR_PORT: '', CANDOR_TLS_CERT: '', CANDOR_TOKEN: 'x', PATH: '/bin' };
     expect(loadConfig(env)).toEqual(loadConfig({}));
@@ -95,6 +112,8 @@ describe('refusals name the setting, what came and what is wanted', () => {
     ['CANDOR_NETWORK_HOME', '10.0.0.0/8,home', 'network.home.1: came "home"'],
     ['CANDOR_CORS_ORIGINS', 'https://a.example/', 'cors.origins.0: came "https://a.example/"'],
     ['CANDOR_METRICS_REQUIRE_AUTH', 'yes', 'metrics.require_auth: came "yes" from '],
+    ['CANDOR_DETECTION_PLACEHOLDERS', '10.0.0.5', 'detection.placeholders: came "10.0.0.5" from CANDOR_'],
+    ['CANDOR_DETECTION_PLACEHOLDERS', '["a"]', 'detection.placeholders: came "[\\"a\\"]" from CANDOR_'],
     ['CANDOR_PROT', '80', 'CANDOR_PROT: came from the environment, wanted no variable of this name'],
     ['CANDOR_TLS_CERT', 'cert.pem', 'tls.key: came nothing, wanted a path'],
     ['CANDOR_TLS_CLIENT_CA', 'ca.pem', 'tls.client_ca: came without tls.cert'],
@@ -114,6 +133,17 @@ describe('refusals name the setting, what came and what is wanted', () => {
     ['port: [80]', 'port: came a list from '],
     ['port: 80.5', 'port: came 80.5 from '],
     ['network: {home: {a: 1}}', 'network.home: came an object from '],
+    ['detection.placeholders: {a: 5}', 'detection.placeholders.a: came 5 from '],
+    ['detection.placeholders: {a: [b, 5]}', 'detection.placeholders.a.1: came 5 from '],
+    ['detection.placeholders: {a: [""]}', 'detection.placeholders.a.0: came "" from '],
+    ['detection.placeholders: {a: }', 'detection.placeholders.a: came null from '],
+    ['detection.placeholders: {a b: [c]}', 'detection.placeholders.a b: came "a b" from '],
+    ['detection.placeholders: {__proto__: [c]}', 'detection.placeholders.__proto__: came "__proto__" from '],
+    [
+      'detection.placeholders: {home_networks: [c]}',
+      'detection.placeholders: came with a list home_networks, ',
+    ],
+    ['detection.placeholders.a: [b]', 'detection.placeholders.a: came from '],
     ['- port', 'and a list in it, wanted a mapping of settings'],
     ['__proto__: {x: 1}', '__proto__: came from '],
     ['port: "80"', 'port: came "80" from '],
@@ -147,6 +177,23 @@ describe('refusals name the setting, what came and what is wanted', () => {
     expect(refusal({ CANDOR_CONFIG: large })).toContain('and a larger file, wanted at most 131072 bytes');
     for (const deep of ['[', '{a: ', '- ', '{"a":['])
       expect(refusal({ CANDOR_CONFIG: file(deep.repeat(20_000)) })).toContain('wanted plain YAML or JSON');
+  });
+
+  test('more lists, or more in them, than there may be', () => {
+    const refused = (lists: object) => refusal({ CANDOR_DETECTION_PLACEHOLDERS: JSON.stringify(lists) });
+    const lists = (count: number, items: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`list${n}`, Array(items).fill('x')]));
+    expect(refused(lists(limits.maxPlaceholders + 1, 0))).toContain(
+      `wanted an object of at most ${limits.maxPlaceholders} lists`,
+    );
+    expect(refused(lists(1, 1001))).toContain('detection.placeholders.list0: came a list from ');
+    expect(refused(lists(11, 1000))).toContain(
+      `wanted at most ${limits.maxPlaceholderValues} items in all lists`,
+    );
+    const { 'detection.placeholders': most } = loadConfig({
+      CANDOR_DETECTION_PLACEHOLDERS: JSON.stringify(lists(10, 1000)),
+    });
+    expect(Object.values(most).flat()).toHaveLength(limits.maxPlaceholderValues);
   });
 
   test('a file that is no regular file, or no text', () => {

@@ -80,6 +80,11 @@ test('a bad value names its setting, what came and what is wanted, and nothing i
     field: 'settings.network.home.1',
     reason: expect.stringMatching(/^came "home", wanted CIDR/),
   });
+  const { body: lists } = await put({ detection: { placeholders: { kiosks: ['10.0.0.66', 7] } } });
+  expect((lists as Refusal).error.details).toMatchObject({
+    field: 'settings.detection.placeholders.kiosks.1',
+    reason: 'came 7, wanted a text of 1 to 4096 characters',
+  });
   const { body: environment } = await put({ 'http.drain_ms': 1 });
   expect((environment as Refusal).error.details.field).toBe('settings.http.drain_ms');
   expect((await get()).pending).toEqual({});

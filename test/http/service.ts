@@ -9,6 +9,7 @@ import { ensureAdministrator } from '../../src/auth/bootstrap.ts';
 import { BackupFolder } from '../../src/backup/backups.ts';
 import { verifyCopy } from '../../src/backup/verify.ts';
 import { loadSettings } from '../../src/config/load.ts';
+import { rulePlaceholders } from '../../src/config/part-settings.ts';
 import { openStoredSettings } from '../../src/config/stored-settings.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
 import { assertResponse } from '../../src/contract/validate.ts';
@@ -137,6 +138,7 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     reader,
     writer: store,
     tasks: { run: async (task, input) => structuredClone((tasks[task] as (input: unknown) => never)(input)) },
+    placeholders: rulePlaceholders(config),
     sources,
     isUsed: false,
     onChange: () => pump.poke(),

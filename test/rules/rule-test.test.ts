@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { packDocuments } from '../../src/detect/packed-rules.ts';
+import { packRules } from '../../src/detect/packed-rules.ts';
+import type { SigmaDocument } from '../../src/detect/sigma/document.ts';
 import { parseSigma } from '../../src/detect/sigma/parse-document.ts';
 import { BlockBuilder } from '../../src/events/block-builder.ts';
 import { limits } from '../../src/limits.ts';
@@ -23,6 +24,9 @@ correlation:
   condition: {gte: 5}
 `;
 
+const packed = (documents: readonly SigmaDocument[], placeholders = new Map<string, readonly string[]>()) =>
+  packRules({ documents, placeholders });
+
 async function withEvents(count: number) {
   const { store, reader, dataDir } = opened();
   const builder = new BlockBuilder('network', start);
@@ -34,7 +38,7 @@ async function withEvents(count: number) {
   const ask = (query: Partial<TestQuery>, cancelled?: () => boolean): RuleTest => {
     const its = cancelled === undefined ? reader : openReader(dataDir, cancelled);
     try {
-      const all = { source: base, documents: packDocuments([]), from: 0, to: start * 2, now: start * 2 };
+      const all = { source: base, documents: packed([]), from: 0, to: start * 2, now: start * 2 };
       return testRules(its, { ...all, ...query });
     } finally {
       if (its !== reader) its.close();
@@ -72,7 +76,7 @@ test('looks at the time that was asked for only', async () => {
 test('tries a correlation with the rules in effect that it names, which are not told of', async () => {
   const { ask } = await withEvents(20);
   const { documents } = parseSigma(base);
-  const result = whole(ask({ source: correlation, documents: packDocuments(documents) }));
+  const result = whole(ask({ source: correlation, documents: packed(documents) }));
   expect(result.matches.at(-1)).toMatchObject({ rule_id: 'many', title: 'Many of them', src_ip: '10.0.0.1' });
   expect(result.matches.at(-1)!.event_ids).toHaveLength(5);
   expect(new Set(result.matches.map(({ rule_id }) => rule_id))).toEqual(new Set(['many']));
@@ -92,7 +96,7 @@ logsource: {category: firewall}
 filter: {rules: ${more}, scanner: {src_ip: 10.0.0.1}, condition: scanner}
 `;
   const inEffect = (...texts: readonly string[]) =>
-    packDocuments(texts.flatMap((text) => parseSigma(text).documents));
+    packed(texts.flatMap((text) => parseSigma(text).documents));
 
   test('take away from what is tried, by name and from all', async () => {
     const { ask } = await withEvents(100);
@@ -140,9 +144,24 @@ describe('says which records it could not look at', () => {
     const ssh = `title: y\nname: port\nlogsource: {product: zeek, service: ssh}\ndetection: {s: {auth_success: false}, condition: s}\n`;
     const { documents } = parseSigma(ssh);
     const source = correlation.replace('[src_ip]', '[id.orig_h]');
-    expect(whole(ask({ source, documents: packDocuments(documents) }))).toMatchObject({
+    expect(whole(ask({ source, documents: packed(documents) }))).toMatchObject({
       answerable: false,
       notStored: ['zeek.ssh'],
     });
+  });
+});
+
+test('placeholders stand for what they do in effect, and others are refused by name', async () => {
+  const { ask } = await withEvents(50);
+  const of = (name: string) => `title: From a host of a list
+logsource: {category: firewall}
+detection: {selection: {src_ip|expand|cidr: '%${name}%'}, condition: selection}
+`;
+  const inEffect = (...networks: string[]) => packed([], new Map([['home_networks', networks]]));
+  const source = of('home_networks');
+  expect(whole(ask({ source, documents: inEffect('10.0.0.0/8') })).matched).toBe(50);
+  expect(whole(ask({ source, documents: inEffect('203.0.113.0/24') })).matched).toBe(0);
+  expect(ask({ source: of('admins'), documents: inEffect('10.0.0.0/8') })).toMatchObject({
+    problems: [{ line: 3, reason: 'has the placeholder %admins%, which nothing is known for' }],
   });
 });

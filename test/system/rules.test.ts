@@ -31,7 +31,12 @@ afterAll(async () => {
 });
 
 async function begin(): Promise<void> {
-  service = await startService({ dataDir, env: { CANDOR_THREADS_INGEST: '2' } });
+  const env = {
+    CANDOR_THREADS_INGEST: '2',
+    CANDOR_NETWORK_HOME: '10.0.0.0/8,203.0.113.128/25',
+    CANDOR_DETECTION_PLACEHOLDERS: '{"kiosks": ["10.0.0.66", "10.0.66.*"]}',
+  };
+  service = await startService({ dataDir, env });
   admin = await login(service);
 }
 
@@ -303,6 +308,49 @@ describe('a correlation', () => {
     expect((await ok<{ data: object }>('reloadRules')).data).toMatchObject({ removed: 1, broken: [] });
     await ok('deleteRule', { params: [ids.posted] });
     expect((await ask('getRule', { params: [ids.posted] })).status).toBe(404);
+  });
+});
+
+describe('placeholders', () => {
+  const socks = (from: string) => ({
+    _path: 'socks',
+    ts: at,
+    uid: 'C3',
+    'id.orig_h': from,
+    'id.orig_p': 40_001,
+    'id.resp_h': '198.51.100.9',
+    'id.resp_p': 1080,
+    version: 5,
+    status: 'succeeded',
+  });
+  const ofKiosks = (list: string) =>
+    source('ffff0000-0000-4000-8000-000000000006').replace(
+      '  condition',
+      `    src_ip|expand: '%${list}%'\n  condition`,
+    );
+  const sources = async (rule: string) => (await alertsOf(rule)).map(({ attributes }) => attributes.src_ip);
+
+  test('of the home networks are those of the site, in rules that come with the program', async () => {
+    const { data } = await ok<Page>('listRules', { query: 'origin=shipped&sort=title&per_page=100&q=SOCKS' });
+    const rule = data.find(({ attributes }) => attributes.title === 'SOCKS proxy on the Internet')!.id;
+    await send(service, admin, lines(socks('203.0.113.200'), socks('203.0.113.5'), socks('192.168.0.5')));
+    expect(await sources(rule)).toEqual(['203.0.113.200']);
+  });
+
+  test('are the lists of the operator, live and on history; others are refused by name', async () => {
+    const text = ofKiosks('kiosks');
+    const id = 'ffff0000-0000-4000-8000-000000000006';
+    expect((await ask('createRule', { json: { source: text } })).status).toBe(201);
+    const from = (ip: string) => dns('a.evil-ffff.example', { 'id.orig_h': ip });
+    await send(service, admin, lines(from('10.0.0.66'), from('10.0.66.9'), from('10.0.0.67')));
+    expect((await sources(id)).toSorted()).toEqual(['10.0.0.66', '10.0.66.9']);
+    expect(await ok('testRule', { json: { source: text } })).toMatchObject({ data: { matched: 2 } });
+    const unknown = await ask('testRule', { json: { source: ofKiosks('printers') } });
+    expect(failure(unknown)).toEqual([400, 'INVALID_REQUEST', 'source']);
+    expect(unknown.body).toMatchObject({
+      error: { details: { reason: expect.stringContaining('%printers%, which nothing is known for') } },
+    });
+    await ok('deleteRule', { params: [id] });
   });
 });
 

@@ -2,7 +2,7 @@ import type { EventRef } from './detector.ts';
 import { ascending } from './order-statistics.ts';
 import type { Window } from './windows.ts';
 
-const hourMs = 3_600_000;
+export const hourMs = 3_600_000;
 const hourS = 3600;
 
 /** Connections of one pair in one hour. */
@@ -25,7 +25,7 @@ export interface Hour {
 const sizes = 2 ** 40;
 
 /** What is kept of a connection. */
-export const packed = (second: number, bytes: number): number =>
+const packed = (second: number, bytes: number): number =>
   (second % hourS) * sizes + Math.max(0, Math.min(bytes, sizes - 1));
 
 const nothing: number[] = [];
@@ -41,6 +41,23 @@ export const noConnections = (): Hour => ({
   judgedAt: 0,
   judgedCount: 0,
 });
+
+export function addConnection(
+  hour: Hour,
+  second: number,
+  srcBytes: number,
+  dstBytes: number,
+  seq: number,
+  kept: number,
+): void {
+  hour.count++;
+  keep(hour, packed(second, srcBytes), kept);
+  hour.srcBytes += srcBytes;
+  hour.dstBytes += dstBytes;
+  if (seq < hour.firstSeq) hour.firstSeq = seq;
+  if (seq > hour.lastSeq) hour.lastSeq = seq;
+  if (second > hour.newest) hour.newest = second;
+}
 
 export function addHour(into: Hour, from: Hour, kept: number): void {
   into.count += from.count;
@@ -58,7 +75,7 @@ export function addHour(into: Hour, from: Hour, kept: number): void {
  * Among the lowest of what is kept, at most so many, in order: nearly all come in order, and most pairs have one
  * connection.
  */
-export function keep(hour: Hour, value: number, atMost: number): void {
+function keep(hour: Hour, value: number, atMost: number): void {
   const { kept } = hour;
   let at = kept.length;
   if (at === 0) {
@@ -96,19 +113,25 @@ export interface Pair {
   readonly events: readonly EventRef[];
 }
 
+/** Of the connections that are kept, epoch seconds, ascending. */
+export function timesOf(slots: ReadonlyMap<number, Hour>): number[] {
+  const starts = [...slots.keys()].sort(ascending);
+  const times: number[] = [];
+  for (const start of starts)
+    for (const one of slots.get(start)!.kept) times.push(start / 1000 + Math.floor(one / sizes));
+  return times;
+}
+
 /** @param isOutbound - from a home host; else the key's end says whether it is to one */
 export function asPair({ key, slots, newest }: Window<Hour>, isOutbound: boolean): Pair {
   const [src = '', dst = '', port, transport = '', to] = key.split(' ');
   const inOrder = [...slots].sort(([a], [b]) => a - b);
-  const times: number[] = [];
+  const times = timesOf(slots);
   const bytes: number[] = [];
   const seqs = new Set<number>();
   const all = { count: 0, srcBytes: 0, dstBytes: 0, to: 0 };
-  for (const [start, hour] of inOrder) {
-    for (const one of hour.kept) {
-      times.push(start / 1000 + Math.floor(one / sizes));
-      bytes.push(one % sizes);
-    }
+  for (const [, hour] of inOrder) {
+    for (const one of hour.kept) bytes.push(one % sizes);
     all.count += hour.count;
     all.srcBytes += hour.srcBytes;
     all.dstBytes += hour.dstBytes;

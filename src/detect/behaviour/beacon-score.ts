@@ -91,6 +91,16 @@ export function beaconScore(
   };
 }
 
+/**
+ * The first subscore alone, which most pairs fail: a fifth of the work of all.
+ *
+ * @param seconds - whole epoch seconds in ascending order
+ */
+export function regularity(seconds: readonly number[]): number {
+  const intervals = intervalsOf(seconds);
+  return intervals.length < 3 ? 0 : likeness(intervals, 1);
+}
+
 /** Connections by 24th of the window: what is before it counts in the first, what is after it in the last. */
 export function countBars(times: readonly number[], { from, to }: ScoreWindow): number[] {
   const bars = new Array<number>(terms.bars).fill(0);

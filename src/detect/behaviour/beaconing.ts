@@ -1,13 +1,16 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import { addHour, asPair, type Hour, keep, noConnections, type Pair, packed } from './beacon-pair.ts';
-import { beaconScore } from './beacon-score.ts';
+import { asPair, type Hour, hourMs, type Pair, timesOf } from './beacon-pair.ts';
+import { BeaconPairs, type BeaconPairsState, type BeaconPairsTerms } from './beacon-pairs.ts';
+import { beaconScore, regularity } from './beacon-score.ts';
 import { beaconSighted, strobeSighted } from './beacon-sighted.ts';
 import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import { hashText } from './distinct-names.ts';
 import { Prevalence } from './prevalence.ts';
-import { isDue, type Window, Windows, type WindowsState } from './windows.ts';
+import { isDue, type Window } from './windows.ts';
 
-const hourMs = 3_600_000;
 const hourS = 3600;
+/** Seconds up to here have 32 bits. */
+const lastTime = (2 ** 32 - 1) * 1000;
 
 /** What an analyst would turn. */
 export const beaconing = {
@@ -53,15 +56,18 @@ export const beaconing = {
   keptPerHour: 256,
 } as const;
 
-/** Pairs, and what they may weigh in numbers of 8 bytes: an outsider can't push out what comes from inside. */
+/**
+ * Connections of pairs that have had few, records of the others, and what these may weigh in numbers of 8 bytes: an
+ * outsider can't push out what comes from inside.
+ */
 const room = {
-  outbound: { maxKeys: 9_000, maxWeight: 500_000 },
-  others: { maxKeys: 5_000, maxWeight: 300_000 },
+  outbound: { connections: 2 ** 18, records: 5_000, maxWeight: 400_000 },
+  others: { connections: 2 ** 16, records: 1_000, maxWeight: 70_000 },
 } as const;
 
 interface State {
-  readonly outbound: WindowsState<Hour>;
-  readonly others: WindowsState<Hour>;
+  readonly outbound: BeaconPairsState;
+  readonly others: BeaconPairsState;
 }
 
 /**
@@ -73,21 +79,26 @@ interface State {
  * a crawler) one grade lower. Regular traffic between home hosts is how networks work, and is not told. A pair with
  * hundreds of connections an hour is judged by the first 256 of each hour, its evenness by all.
  *
+ * A pair is remembered by its single connections until it has as many as are judged, and then by a record, with all of
+ * them: the score is the same. Where there are more pairs than room, those that came once go first, and a pair that
+ * comes in one hour and another stays; of what went, the score is without it.
+ *
  * How many hosts use a destination is counted of the pairs that are remembered, anew after some thousand connections.
  *
- * Memory: at most 14,000 pairs and 800,000 numbers of 8 bytes, 15 MB; pairs that were idle longest go first.
+ * Memory: 327,680 connections of pairs with fewer than 12, 9.2 MB; records of the others with 470,000 numbers of 8 bytes,
+ * 6.3 MB: those of 6,000 pairs that came in two hours, of 1,300 that came in twelve. Those idle longest go first.
  */
 export class BeaconingDetector implements Detector {
   readonly card: DetectorCard = {
     id: 'beaconing',
-    version: 1,
+    version: 2,
     name: 'Beaconing',
     category: 'command-and-control',
     mitre: { tactics: ['TA0011'], techniques: ['T1071'] },
   };
-  readonly #outbound = hours(room.outbound);
-  readonly #others = hours(room.others);
-  readonly #prevalence = new Prevalence(() => this.#outbound.keys());
+  readonly #outbound = pairs(room.outbound);
+  readonly #others = pairs(room.others);
+  readonly #prevalence = new Prevalence(this.#outbound.slots);
 
   get left(): Left {
     const { late, forgotten } = this.#outbound.left;
@@ -101,26 +112,16 @@ export class BeaconingDetector implements Detector {
     const { port } = flow;
     if (!(port > 0) || beaconing.ignoredPorts.has(port)) return;
     if (!flow.srcHome && beaconing.guessedPorts.has(port)) return;
-    const windows = flow.srcHome ? this.#outbound : this.#others;
-    const to = flow.dstHome ? ' home' : '';
-    const hour = windows.at(`${flow.src} ${flow.dst} ${port} ${flow.transport}${to}`, flow.time);
-    if (hour === undefined) return;
-    this.#prevalence.age++;
-    const second = Math.floor(flow.time / 1000);
-    hour.count++;
-    keep(hour, packed(second, flow.srcBytes), beaconing.keptPerHour);
-    hour.srcBytes += flow.srcBytes;
-    hour.dstBytes += flow.dstBytes;
-    if (flow.seq < hour.firstSeq) hour.firstSeq = flow.seq;
-    if (flow.seq > hour.lastSeq) hour.lastSeq = flow.seq;
-    if (second > hour.newest) hour.newest = second;
+    const { time } = flow;
+    if (!(time >= 0 && time < lastTime)) return;
+    if ((flow.srcHome ? this.#outbound : this.#others).add(flow)) this.#prevalence.age++;
   }
 
   judge(tell: (sighted: Sighted) => void): void {
-    for (const windows of [this.#outbound, this.#others])
-      for (const window of windows.changed()) {
-        if (!isToJudge(window)) continue;
-        const pair = asPair(window, windows === this.#outbound);
+    for (const pairs of [this.#outbound, this.#others])
+      for (const window of pairs.changed()) {
+        if (!isToJudge(window) || !isWorth(window)) continue;
+        const pair = asPair(window, pairs === this.#outbound);
         const time = pair.to * 1000;
         const sighted = conclude(pair, this.#prevalence, (severity) => isNews(window, severity, time));
         if (sighted === undefined) continue;
@@ -149,16 +150,13 @@ export class BeaconingDetector implements Detector {
 /** Nothing at all is unknown: both sides of an established connection sent something. */
 const isLittle = (bytes: number): boolean => bytes > 0 && bytes < beaconing.minBytes;
 
-function hours(room: { readonly maxKeys: number; readonly maxWeight: number }): Windows<Hour> {
-  return new Windows<Hour>({
-    slotMs: hourMs,
-    slots: beaconing.hours,
+const pairs = (room: Pick<BeaconPairsTerms, 'connections' | 'records' | 'maxWeight'>): BeaconPairs =>
+  new BeaconPairs({
     ...room,
-    weigh: ({ kept }) => 28 + kept.length,
-    create: noConnections,
-    merge: (into, from) => addHour(into, from, beaconing.keptPerHour),
+    hours: beaconing.hours,
+    recordFrom: lowest.connections,
+    keptPerHour: beaconing.keptPerHour,
   });
-}
 
 /** Whether there is enough, and enough that is new; notes that it was judged. */
 function isToJudge(window: Window<Hour>): boolean {
@@ -189,6 +187,14 @@ function isToJudge(window: Window<Hour>): boolean {
   return true;
 }
 
+/** Whether the intervals alone are regular enough: what makes up the rest of the score is looked at for such only. */
+function isWorth({ slots }: Window<Hour>): boolean {
+  const { few, many, manyFrom } = beaconing.regular;
+  let count = 0;
+  for (const hour of slots.values()) count += hour.count;
+  return count >= beaconing.strobe || regularity(timesOf(slots)) >= (count < manyFrom ? few : many);
+}
+
 /** @param mayTell - whether it would be told with a severity: what costs more is looked at for that only */
 function conclude(
   pair: Pair,
@@ -198,12 +204,11 @@ function conclude(
   if (pair.count >= beaconing.strobe) return strobeSighted(pair, beaconing.strobe);
   const from = Math.max(pair.to - 24 * hourS, pair.first);
   const score = beaconScore(pair.times, pair.sizes, { from, to: pair.to }, pair.byHour);
-  const { regular, rare, prevalenceHosts } = beaconing;
+  const { rare, prevalenceHosts } = beaconing;
   if (score === undefined) return undefined;
-  if (score.timestamps < (pair.count < regular.manyFrom ? regular.few : regular.many)) return undefined;
   const highest = severityOf(pair, score.score + rare.adds);
   if (highest === undefined || !mayTell(highest)) return undefined;
-  const { hosts, users } = prevalence.of(pair.dst);
+  const { hosts, users } = prevalence.of(hashText(pair.dst));
   const share = pair.direction === 'outbound' && hosts >= prevalenceHosts ? users / hosts : undefined;
   const modifier = modifierOf(share);
   const severity = severityOf(pair, score.score + modifier);

@@ -13,6 +13,7 @@
  */
 export interface Distinct {
   hashes: Uint32Array;
+  /** Empty while all are 0. */
   marks: Uint8Array;
   size: number;
   texts: string[];
@@ -25,12 +26,11 @@ export interface DistinctTerms {
   readonly texts: number;
 }
 
-export const noneDistinct = (): Distinct => ({
-  hashes: new Uint32Array(4),
-  marks: new Uint8Array(4),
-  size: 0,
-  texts: [],
-});
+const noHashes = new Uint32Array(0);
+const noMarks = new Uint8Array(0);
+
+/** Arrays are made when there is something to keep: each takes 250 bytes and 100 ns, and most keys come once. */
+export const noneDistinct = (): Distinct => ({ hashes: noHashes, marks: noMarks, size: 0, texts: [] });
 
 /** `mark` is 0 to 255 and the same whenever the text is added. */
 export function addDistinct(
@@ -47,13 +47,13 @@ export function mergeDistinct(into: Distinct, terms: DistinctTerms, from: Distin
   if (into.size === 0 && from.size > 0) {
     // Most windows have one slot: its copy is their total, and growing arrays one by one would cost ten times that.
     into.hashes = from.hashes.slice();
-    into.marks = from.marks.slice();
+    into.marks = from.marks.length === 0 ? noMarks : from.marks.slice();
     into.size = from.size;
     into.texts = from.texts.slice();
     return;
   }
   for (let i = 0; i < from.size; i++)
-    if (!insert(into, terms, from.hashes[i]!, from.marks[i]!, from.texts[i])) return;
+    if (!insert(into, terms, from.hashes[i]!, from.marks[i] ?? 0, from.texts[i])) return;
 }
 
 export function countDistinct({ hashes, size }: Distinct, { max }: DistinctTerms): number {
@@ -62,7 +62,7 @@ export function countDistinct({ hashes, size }: Distinct, { max }: DistinctTerms
 
 /** Calls for the mark of each hash that is kept. */
 export function eachMark({ marks, size }: Distinct, visit: (mark: number) => void): void {
-  for (let i = 0; i < size; i++) visit(marks[i]!);
+  for (let i = 0; i < size; i++) visit(marks[i] ?? 0);
 }
 
 /** Bytes that it takes, about. */
@@ -98,12 +98,15 @@ function insert(
     else high = middle;
   }
   if (low < to.size && to.hashes[low] === hash) return true;
-  if (to.size === to.hashes.length && to.size < max) grow(to, Math.min(max, 2 * to.size));
+  if (to.size === to.hashes.length && to.size < max) grow(to, Math.min(max, Math.max(4, 2 * to.size)));
+  if (mark !== 0 && to.marks.length === 0) to.marks = new Uint8Array(to.hashes.length);
   const kept = Math.min(to.size, max - 1);
   to.hashes.copyWithin(low + 1, low, kept);
-  to.marks.copyWithin(low + 1, low, kept);
   to.hashes[low] = hash;
-  to.marks[low] = mark;
+  if (to.marks.length > 0) {
+    to.marks.copyWithin(low + 1, low, kept);
+    to.marks[low] = mark;
+  }
   to.size = kept + 1;
   if (low < texts && text !== undefined) {
     to.texts.splice(low, 0, text);
@@ -114,9 +117,10 @@ function insert(
 
 function grow(to: Distinct, length: number): void {
   const hashes = new Uint32Array(length);
-  const marks = new Uint8Array(length);
   hashes.set(to.hashes);
-  marks.set(to.marks);
   to.hashes = hashes;
+  if (to.marks.length === 0) return;
+  const marks = new Uint8Array(length);
+  marks.set(to.marks);
   to.marks = marks;
 }

@@ -65,7 +65,7 @@ interface Day {
  * come changes nothing. Destinations are kept for the largest (space saving of Metwally et al. 2005: a share is too high
  * by an eighth at most), and only of reports of 16 KB and more.
  *
- * Memory: at most 8,192 hosts and 120,000 units of 100 bytes, 13 MB: about 2,500 hosts of two weeks; those idle longest go.
+ * Memory: at most 8,192 hosts and 120,000 units of 100 bytes, 13.5 MB: about 2,500 hosts of two weeks; those idle longest go.
  */
 export class ExfiltrationDetector implements Detector {
   readonly card: DetectorCard = {
@@ -92,7 +92,10 @@ export class ExfiltrationDetector implements Detector {
       judged: 0,
     }),
     merge: mergeDays,
+    forgot: ({ key }) => this.#byHost[howOf(key)].delete(hostOf(key)),
   });
+  /** Those of the hosts that were met since the start: finding one by its key, which has to be written first, costs twice. */
+  readonly #byHost = { sent: new Map<string, Window<Day>>(), served: new Map<string, Window<Day>>() };
 
   get left(): Left {
     return this.#days.left;
@@ -103,8 +106,9 @@ export class ExfiltrationDetector implements Detector {
     if (srcHome === flow.dstHome) return;
     const bytes = srcHome ? flow.srcBytes : flow.dstBytes;
     if (!(bytes > 0) || !flow.answered) return;
-    const key = srcHome ? `${flow.src} sent` : `${flow.dst} served`;
-    const day = this.#days.at(key, flow.time);
+    const day = srcHome
+      ? this.#dayOf(flow.src, 'sent', flow.time)
+      : this.#dayOf(flow.dst, 'served', flow.time);
     if (day === undefined) return;
     const bytesIn = srcHome ? flow.dstBytes : flow.srcBytes;
     day.bytes += bytes;
@@ -122,14 +126,14 @@ export class ExfiltrationDetector implements Detector {
 
   judge(tell: (sighted: Sighted) => void): void {
     for (const window of this.#days.changed()) {
-      const how = window.key.endsWith(' sent') ? 'sent' : 'served';
+      const how = howOf(window.key);
       for (const [start, day] of window.slots) {
         if (day.bytes === day.judged || day.bytes < exfiltration.minBytes[how]) continue;
         day.judged = day.bytes;
         const found = conclude(window, start, day, how);
         if (found === undefined || severities.indexOf(found.severity) <= day.told) continue;
         day.told = severities.indexOf(found.severity);
-        tell(sight(window.key.split(' ', 1)[0]!, how, day, found));
+        tell(sight(hostOf(window.key), how, day, found));
       }
     }
   }
@@ -139,13 +143,28 @@ export class ExfiltrationDetector implements Detector {
   }
 
   restore(state: WindowsState<Day>): void {
+    this.#byHost.sent.clear();
+    this.#byHost.served.clear();
     this.#days.restore(state);
   }
 
   merge(state: WindowsState<Day>): void {
     this.#days.merge(state);
   }
+
+  #dayOf(host: string, how: How, time: number): Day | undefined {
+    const known = this.#byHost[how];
+    const window = known.get(host);
+    if (window !== undefined) return this.#days.in(window, time);
+    const key = `${host} ${how}`;
+    const day = this.#days.at(key, time);
+    known.set(host, this.#days.peek(key)!);
+    return day;
+  }
 }
+
+const howOf = (key: string): How => (key.endsWith(' sent') ? 'sent' : 'served');
+const hostOf = (key: string): string => key.slice(0, key.indexOf(' '));
 
 function mergeDays(into: Day, from: Day): void {
   into.bytes += from.bytes;

@@ -1,8 +1,5 @@
-/** Plain data: by cell, days since the epoch; 0 where nothing was. */
-export interface FirstSeenState {
-  readonly first: Uint16Array;
-  readonly last: Uint16Array;
-}
+/** Plain data: by cell, days since the epoch, the first × 2^16 + the last; 0 where nothing was. */
+export type FirstSeenState = Uint32Array;
 
 /**
  * Since which day a name is seen, if not for longer than so many days it wasn't: for any number of names in a fixed size,
@@ -12,8 +9,7 @@ export interface FirstSeenState {
 export class FirstSeen {
   readonly #absentDays: number;
   readonly #mask: number;
-  readonly #first: Uint16Array;
-  readonly #last: Uint16Array;
+  readonly #cells: Uint32Array;
 
   /**
    * @param cells - a power of two
@@ -22,45 +18,47 @@ export class FirstSeen {
   constructor(cells: number, absentDays: number) {
     this.#absentDays = absentDays;
     this.#mask = cells - 1;
-    this.#first = new Uint16Array(cells);
-    this.#last = new Uint16Array(cells);
+    this.#cells = new Uint32Array(cells);
   }
 
   /** Notes that a name, by two hashes of it, was seen on a day, and says since which it is. */
   see(one: number, other: number, day: number): number {
-    const a = one & this.#mask;
-    const b = other & this.#mask;
-    this.#note(a, day, day);
-    this.#note(b, day, day);
-    return Math.max(this.#first[a]!, this.#first[b]!);
+    return Math.max(this.#note(one & this.#mask, day, day), this.#note(other & this.#mask, day, day));
   }
 
   since(one: number, other: number): number {
-    return Math.max(this.#first[one & this.#mask]!, this.#first[other & this.#mask]!);
+    return Math.max(this.#cells[one & this.#mask]! >>> 16, this.#cells[other & this.#mask]! >>> 16);
   }
 
   state(): FirstSeenState {
-    return { first: this.#first.slice(), last: this.#last.slice() };
+    return this.#cells.slice();
   }
 
-  restore({ first, last }: FirstSeenState): void {
-    this.#first.set(first);
-    this.#last.set(last);
+  restore(state: FirstSeenState): void {
+    this.#cells.set(state);
   }
 
-  merge({ first, last }: FirstSeenState): void {
-    for (let at = 0; at < first.length; at++) if (last[at]! > 0) this.#note(at, first[at]!, last[at]!);
-  }
-
-  /** Days that are close enough are one presence; of two presences the later is kept. */
-  #note(at: number, first: number, last: number): void {
-    const isNew = this.#last[at] === 0 || first > this.#last[at]! + this.#absentDays;
-    if (isNew) {
-      this.#first[at] = first;
-      this.#last[at] = last;
-    } else if (last >= this.#first[at]! - this.#absentDays) {
-      if (first < this.#first[at]!) this.#first[at] = first;
-      if (last > this.#last[at]!) this.#last[at] = last;
+  merge(state: FirstSeenState): void {
+    for (let at = 0; at < state.length; at++) {
+      const cell = state[at]!;
+      if (cell > 0) this.#note(at, cell >>> 16, cell & 0xffff);
     }
+  }
+
+  /** Days that are close enough are one presence; of two presences the later is kept. Gives its first day. */
+  #note(at: number, first: number, last: number): number {
+    const cell = this.#cells[at]!;
+    let from = cell >>> 16;
+    let to = cell & 0xffff;
+    if (first >= from && last <= to) return from;
+    if (to === 0 || first > to + this.#absentDays) {
+      from = first;
+      to = last;
+    } else if (last >= from - this.#absentDays) {
+      if (first < from) from = first;
+      if (last > to) to = last;
+    }
+    this.#cells[at] = ((from << 16) | to) >>> 0;
+    return from;
   }
 }

@@ -83,7 +83,7 @@ interface State {
 export class RareDestinationsDetector implements Detector {
   readonly card: DetectorCard = {
     id: 'rare-destination',
-    version: 1,
+    version: 2,
     name: 'Destination that is new to the network',
     category: 'anomaly',
     mitre: { tactics: ['TA0011'], techniques: ['T1571'] },

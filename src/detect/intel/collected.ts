@@ -10,6 +10,7 @@ export class Collected {
   readonly #rejected: Rejected[] = [];
   readonly #home: readonly AddressRange[];
   #rejectedTotal = 0;
+  #values = 0;
   #tooMany = false;
 
   /** @param home - networks that are our own */
@@ -34,13 +35,22 @@ export class Collected {
     return this.#rejectedTotal;
   }
 
-  /** There are more than limits.maxIntelIndicatorsPerList; nothing more is taken. */
+  /** Why nothing more is taken: there is more than may be; undefined while there is not. */
+  get excess(): string | undefined {
+    if (this.#tooMany)
+      return `names more than the ${limits.maxIntelIndicatorsPerList} that one list may have`;
+    if (this.#values > limits.maxIntelValuesPerList)
+      return `has more than ${limits.maxIntelValuesPerList} values, with those that repeat others or are not taken`;
+    return undefined;
+  }
+
   get isFull(): boolean {
-    return this.#tooMany;
+    return this.#tooMany || this.#values > limits.maxIntelValuesPerList;
   }
 
   /** Takes what a text names, or rejects it. */
   add(value: string, terms: IndicatorTerms, place: Pick<Rejected, 'line' | 'object'>): void {
+    if (this.isFull) return;
     const read = readValue(value, this.#home);
     if ('reason' in read) return this.reject(value, read.reason, place);
     const key = `${read.kind} ${read.text}`;
@@ -48,10 +58,12 @@ export class Collected {
     if (before !== undefined) this.#taken.set(key, either(before, { ...read, ...terms }));
     else if (this.#taken.size < limits.maxIntelIndicatorsPerList) this.#taken.set(key, { ...read, ...terms });
     else this.#tooMany = true;
+    this.#values++;
   }
 
   reject(value: string, reason: string, place: Pick<Rejected, 'line' | 'object'>): void {
     this.#rejectedTotal++;
+    this.#values++;
     if (this.#rejected.length < limits.maxIntelRejected)
       this.#rejected.push({ ...place, value: shown(value), reason });
   }

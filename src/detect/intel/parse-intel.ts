@@ -1,6 +1,5 @@
 import type { intelFormats } from '../../contract/vocabulary.ts';
 import type { AddressRange } from '../../events/ip.ts';
-import { limits } from '../../limits.ts';
 import { Collected } from './collected.ts';
 import { type Ends, endsOf } from './ends.ts';
 import type { Rejected } from './indicator.ts';
@@ -44,8 +43,7 @@ export function parseIntel(
   const collected = new Collected(home);
   const fault = parsers[format](content, collected);
   if (fault !== undefined) return { fault };
-  if (collected.isFull)
-    return { fault: `names more than the ${limits.maxIntelIndicatorsPerList} that one list may have` };
+  if (collected.excess !== undefined) return { fault: collected.excess };
   const indicators = [...collected.indicators];
   const ends = indicators.flatMap(({ until }) => (until === undefined ? [] : [until]));
   return {

@@ -26,7 +26,11 @@ export function parseLines(text: string, into: Collected): void {
   }
 }
 
+/** Lines of hosts files have up to ten names, those of others one. */
+const longestLine = 2 ** 16;
+
 function parseLine(written: string, line: number, into: Collected): void {
+  if (written.length > longestLine) return into.reject(written, 'is too long', { line });
   const content = written
     .replace(/^\uFEFF/, '')
     .replace(/(?:^|\s)[#;].*$/s, '')

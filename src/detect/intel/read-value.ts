@@ -27,7 +27,10 @@ const defangedScheme = /^(?:h[tx*]{2}p(s?)|fxp(s?)|meow(s?)):\/\//i;
  * @param home - networks that are our own
  */
 export function readValue(text: string, home: readonly AddressRange[]): Read {
-  const plain = refang(text.trim());
+  const trimmed = text.trim();
+  // Defanged, each of its dots and colons has up to five characters.
+  if (trimmed.length > 5 * longestValue) return { reason: 'is too long' };
+  const plain = refang(trimmed);
   if (plain === '') return { reason: 'is empty' };
   if (plain.length > longestValue) return { reason: 'is too long' };
   if (scheme.test(plain)) return readUrl(plain, home);

@@ -1,3 +1,5 @@
+import { limits } from '../../limits.ts';
+
 /** What one comparison of a pattern asks for. */
 export type Comparison = { readonly value: string } | { readonly unsupported: string };
 
@@ -14,6 +16,7 @@ const supportedPaths: ReadonlySet<string> = new Set([
  * The reason for a pattern that wants more than one thing at once, or isn't one.
  */
 export function parsePattern(pattern: string): readonly Comparison[] | { readonly reason: string } {
+  if (pattern.length > limits.maxIntelPatternLength) return { reason: 'has a pattern that is too long' };
   const tokens = tokensOf(pattern);
   if (tokens === undefined) return { reason: 'is no pattern of STIX' };
   const found: Comparison[] = [];
@@ -40,7 +43,7 @@ export function parsePattern(pattern: string): readonly Comparison[] | { readonl
     } else if (wantsOperand && inside && text.includes(':')) {
       const values = valuesOf(text, tokens, at);
       if ('reason' in values) return values;
-      found.push(...values.comparisons);
+      for (const comparison of values.comparisons) found.push(comparison);
       at = values.next;
       wantsOperand = false;
     } else return { reason: `has ${text.slice(0, 40)}, which is not supported` };
@@ -48,6 +51,9 @@ export function parsePattern(pattern: string): readonly Comparison[] | { readonl
   if (inside || depth > 0 || wantsOperand) return { reason: 'is no pattern of STIX' };
   return found;
 }
+
+/** Paths of what is supported have 20 characters, and of what is shown of others 80. */
+const longestPath = 200;
 
 interface Token {
   readonly kind: 'word' | 'string';
@@ -62,7 +68,8 @@ function valuesOf(
 ): { readonly comparisons: readonly Comparison[]; readonly next: number } | { readonly reason: string } {
   let at = start;
   let path = begun;
-  while (path.endsWith('.') && tokens[at]?.kind === 'string') path += tokens[at++]!.text;
+  while (path.length < longestPath && path.endsWith('.') && tokens[at]?.kind === 'string')
+    path += tokens[at++]!.text;
   const operator = tokens[at++]?.text.toUpperCase();
   const values: string[] = [];
   if (operator === 'IN') {

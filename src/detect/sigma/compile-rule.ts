@@ -1,8 +1,9 @@
+import { limits } from '../../limits.ts';
 import type { Problem, RuleDocument, Search } from './document.ts';
-import { reasonOr, shown } from './fault.ts';
+import { reasonOr, refuse, shown } from './fault.ts';
 import { resolveField } from './fields/field.ts';
 import { type Formula, fieldsOf, formulaOf, settled } from './formula.ts';
-import { compileItem, type Placeholders } from './item.ts';
+import { compileItem, expandedValues, type Placeholders } from './item.ts';
 import { route } from './logsource.ts';
 import type { RecordKind } from './record.ts';
 
@@ -14,10 +15,16 @@ export interface RuleFormula {
   readonly missingFields: readonly string[];
 }
 
+/** Values that placeholders may still bring to documents that are compiled together. */
+export interface Room {
+  left: number;
+}
+
 /** What a rule asks, and which records can answer; or why it cannot be asked here. */
 export function compileRule(
   document: RuleDocument,
   placeholders: Placeholders,
+  room: Room,
 ): RuleFormula | readonly Problem[] {
   const refused = (field: string, reason: string): readonly Problem[] => [
     { line: document.line, field, reason },
@@ -26,7 +33,7 @@ export function compileRule(
     return refused('status', 'says that the rule cannot be used as it is');
   const routed = route(document.logsource);
   if ('reason' in routed) return refused('logsource', routed.reason);
-  const problems = itemProblems(document.searches, placeholders);
+  const problems = itemProblems(document.searches, placeholders, room);
   if (problems.length > 0) return problems;
   const formula = reasonOr(() => formulaOf(document, placeholders));
   if ('reason' in formula) return refused('detection', formula.reason);
@@ -43,15 +50,29 @@ export function compileRule(
   return { document, formula, kinds, missingFields };
 }
 
-/** What is wrong with items, which is what is only known with the placeholders. */
+/**
+ * What is wrong with items, which is what is only known with the placeholders. What these stand for counts as if it were
+ * written in the document, and is taken from the room.
+ */
 export function itemProblems(
   searches: ReadonlyMap<string, Search>,
   placeholders: Placeholders,
+  room: Room,
 ): readonly Problem[] {
+  let values = 0;
   return [...searches].flatMap(([name, { alternatives }]) =>
     alternatives.flat().flatMap((item): Problem[] => {
       if (!item.modifiers.includes('expand')) return [];
-      const compiled = reasonOr(() => compileItem(item, placeholders));
+      const compiled = reasonOr(() => {
+        const { length } = expandedValues(item, placeholders);
+        if (values + length > limits.maxSigmaNodes)
+          refuse(`brings the document to more than ${limits.maxSigmaNodes} values by its placeholders`);
+        if (length > room.left)
+          refuse(`brings all rules to more than ${limits.maxSigmaPlaceholderValues} values by placeholders`);
+        values += length;
+        room.left -= length;
+        return compileItem(item, placeholders);
+      });
       if (!('reason' in compiled)) return [];
       const field = [name, [item.field ?? '', ...item.modifiers].join('|')].join('.');
       return [{ line: item.line, field: `detection.${field}`, reason: compiled.reason }];

@@ -1,4 +1,4 @@
-import { itemProblems, type RuleFormula } from './compile-rule.ts';
+import { itemProblems, type Room, type RuleFormula } from './compile-rule.ts';
 import type { FilterDocument, Problem } from './document.ts';
 import { reasonOr } from './fault.ts';
 import { type Formula, filterFormula } from './formula.ts';
@@ -20,11 +20,12 @@ export function applyFilter(
   document: FilterDocument,
   rules: readonly RuleFormula[],
   placeholders: Placeholders,
+  room: Room,
 ): AppliedFilter | readonly Problem[] {
   const refused = (field: string, reason: string): readonly Problem[] => [
     { line: document.line, field, reason },
   ];
-  const problems = itemProblems(document.searches, placeholders);
+  const problems = itemProblems(document.searches, placeholders, room);
   if (problems.length > 0) return problems;
   const formula = reasonOr(() => filterFormula(document, placeholders));
   if ('reason' in formula) return refused('filter', formula.reason);

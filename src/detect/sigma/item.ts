@@ -1,5 +1,5 @@
 import { limits } from '../../limits.ts';
-import { cidrMatcher } from './cidr.ts';
+import { blocksMatcher } from './cidr.ts';
 import type { Scalar, SearchItem } from './document.ts';
 import { reasonOr, refuse, shown } from './fault.ts';
 import { fold, foldDashes } from './fold.ts';
@@ -54,7 +54,10 @@ export interface CompiledItem {
   readonly values: readonly (readonly Test[])[];
 }
 
-/** What `%name%` stands for in values with the modifier `expand`. */
+/**
+ * What `%name%` stands for in values with the modifier `expand`. Values are replaced before any modifier is applied,
+ * wherever `expand` stands among them: `cidr|expand` and `expand|cidr` mean the same.
+ */
 export type Placeholders = ReadonlyMap<string, readonly Scalar[]>;
 
 /** Why the item cannot be used, whatever placeholders stand for; undefined where it can. */
@@ -71,16 +74,29 @@ export function checkItem(item: SearchItem): string | undefined {
 /** @throws SigmaFault with what is wrong with it */
 export function compileItem(item: SearchItem, placeholders: Placeholders): CompiledItem {
   checkModifiers(item);
-  const values = item.modifiers.includes('expand')
-    ? item.values.flatMap((value) => expand(value, placeholders))
-    : item.values;
-  const { modifiers } = item;
+  const { field, modifiers } = item;
   return {
-    field: item.field,
+    field,
     negated: modifiers.includes('neq'),
     all: modifiers.includes('all'),
-    values: compileValues(item, values),
+    values: compileValues(item, expandedValues(item, placeholders)),
   };
+}
+
+/**
+ * The values of an item with those that its placeholders stand for.
+ *
+ * @throws SigmaFault where nothing is known of one, or nothing is left
+ */
+export function expandedValues(
+  { modifiers, values }: SearchItem,
+  placeholders: Placeholders,
+): readonly Scalar[] {
+  if (!modifiers.includes('expand')) return values;
+  const expanded = values.flatMap((value) => expand(value, placeholders));
+  if (expanded.length === 0 && values.length > 0)
+    refuse(`has no value left, as ${shown(values.slice(0, 5).join(', '))} stands for nothing`);
+  return expanded;
 }
 
 /** Modifiers that are not of single values. */
@@ -122,11 +138,18 @@ function compileValues(
   const ofValues = modifiers.filter((name) => !ofTheItem.has(name));
   const anywhere =
     field === undefined && !['re', 'startswith', 'endswith'].some((name) => modifiers.includes(name));
-  return values.map((value) => {
+  const modified = values.map((value) => {
     if (field === undefined && value === null) return refuse('looks for null in the whole record');
-    const tests = applyModifiers(field === undefined ? String(value) : value, ofValues);
-    return tests.map((test) => compileValue(anywhere ? inside(test) : test));
+    return applyModifiers(field === undefined ? String(value) : value, ofValues);
   });
+  const blocks = modified.flat().flatMap((value) => (value.type === 'cidr' ? [value.block] : []));
+  if (blocks.length > 0 && !modifiers.includes('all')) return [[blocksTest(blocks)]];
+  return modified.map((ways) => ways.map((way) => compileValue(anywhere ? inside(way) : way)));
+}
+
+/** Of several blocks one suffices, and they are asked at once: home networks may be a thousand. */
+function blocksTest(blocks: readonly string[]): Test {
+  return { kind: 'text', view: 'raw', matches: blocksMatcher(blocks), literals: undefined };
 }
 
 /** A keyword is looked for in the midst of texts. */
@@ -145,7 +168,7 @@ function compileValue(value: Value): Test {
     case 'regex':
       return regexTest(value);
     case 'cidr':
-      return { kind: 'text', view: 'raw', matches: cidrMatcher(value.block), literals: undefined };
+      return blocksTest([value.block]);
     case 'comparison': {
       const { number, part } = value;
       const matches = comparers[value.how](number);

@@ -134,13 +134,12 @@ export class KindMatcher<Rule> {
 
 /** Whole values that are compared in the same form are looked up in a set. */
 function anyOf(tests: readonly Test[], slot: Slot, asks: (test: Test) => Predicate): Predicate[] {
-  const whole = tests.filter(
-    (test) => test.kind === 'text' && test.exact !== undefined && test.view === 'folded',
-  );
-  if (whole.length < 4) return tests.map(asks);
-  const set = new Set(whole.map((test) => (test.kind === 'text' ? test.exact : undefined)));
+  const exactOf = (test: Test): string | undefined =>
+    test.kind === 'text' && test.view === 'folded' ? test.exact : undefined;
+  const rest = tests.filter((test) => exactOf(test) === undefined);
+  if (tests.length - rest.length < 4) return tests.map(asks);
+  const set = new Set(tests.map(exactOf).filter((exact) => exact !== undefined));
   const isOne = (text: string): boolean => set.has(text);
-  const rest = tests.filter((test) => !whole.includes(test));
   return [() => slot.someText('folded', isOne), ...rest.map(asks)];
 }
 

@@ -1,4 +1,5 @@
-import { compileRule, type RuleFormula } from './compile-rule.ts';
+import { limits } from '../../limits.ts';
+import { compileRule, type Room, type RuleFormula } from './compile-rule.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { linkCorrelations } from './correlation/link-correlations.ts';
 import type { LinkedCorrelation, LinkedCorrelations } from './correlation/linked.ts';
@@ -54,8 +55,9 @@ export function compileRules(
   { placeholders = new Map(), indexed = true }: CompileOptions = {},
 ): RuleSet {
   const refused = new Map<SigmaDocument, readonly Problem[]>();
-  const formulas = compileEach(documents, refused, placeholders);
-  const filters = applyEach(documents, formulas, refused, placeholders);
+  const room = { left: limits.maxSigmaPlaceholderValues };
+  const formulas = compileEach(documents, refused, placeholders, room);
+  const filters = applyEach(documents, formulas, refused, placeholders, room);
   const linked = link(documents, formulas, refused);
   const asked = formulas.map(
     (rule): Asked<CompiledRule> => ({
@@ -94,6 +96,7 @@ function compileEach(
   documents: readonly SigmaDocument[],
   refused: Refused,
   placeholders: Placeholders,
+  room: Room,
 ): RuleFormula[] {
   const keys = new Set<string>();
   return documents.flatMap((document) => {
@@ -101,7 +104,7 @@ function compileEach(
     const key = keyOf(document);
     const compiled = keys.has(key)
       ? [{ line: document.line, field: 'id', reason: `is ${shown(key)}, as that of a rule before it` }]
-      : compileRule(document, placeholders);
+      : compileRule(document, placeholders, room);
     keys.add(key);
     if ('formula' in compiled) return [compiled];
     refused.set(document, compiled);
@@ -114,10 +117,11 @@ function applyEach(
   rules: readonly RuleFormula[],
   refused: Refused,
   placeholders: Placeholders,
+  room: Room,
 ): AppliedFilter[] {
   return documents.flatMap((document) => {
     if (document.kind !== 'filter') return [];
-    const applied = applyFilter(document satisfies FilterDocument, rules, placeholders);
+    const applied = applyFilter(document satisfies FilterDocument, rules, placeholders, room);
     if ('formula' in applied) return [applied];
     refused.set(document, applied);
     return [];

@@ -22,8 +22,9 @@ export interface HomeEnd {
   readonly ip: string;
 }
 
-/** What an alert stands for that isn't of one pair of addresses: a whole rule, or a rule at one host. */
-export type FoldOf = 'rule' | HomeEnd;
+/** What an alert stands for that isn't of one pair of addresses: a whole rule, or what it found of another time, or a rule at
+ * one host. */
+export type FoldOf = 'rule' | 'untimely' | HomeEnd;
 
 /** Where an alert goes that would be a new one. */
 export interface Place {
@@ -35,6 +36,8 @@ export interface Place {
 
 interface Counted extends Bound {
   readonly key: string;
+  /** Epoch milliseconds of our clock, where it counts by that. */
+  readonly at?: number;
 }
 
 /** What alerts that came this long before a flood, in event time, are no part of. */
@@ -44,11 +47,15 @@ export const burstMs = 300_000;
  * How many alerts of one rule may begin, by windows of event time. Asked in this order:
  *
  * ```
+ *   untimely of what happened in none of the hours around now, by our clock        600 a window → one of the rule
  *   host     of the rule at one host of the home networks, with whatever others    20 a window → one of this host
  *   rule     of the rule                                                           50 a window → one of the rule
  *   burst    the same of grave findings at home hosts                              50 in five minutes
  *   critical of hosts whose asset is critical, where the rule has no more          100 a window → one of each host
  * ```
+ *
+ * Who sets the clock of a sensor opens a window with each alert: so what is old, or of the future, is counted as it
+ * comes. It takes nothing from what happens now.
  *
  * What a silence is about is counted apart, by silence: it takes nothing from what is to be seen.
  *
@@ -57,14 +64,16 @@ export const burstMs = 300_000;
 export class AlertBounds {
   readonly #tables: Pick<Tables, 'ruleWindows'>;
   readonly #windowMs: number;
+  readonly #nowMs: number;
   readonly #hosts: Hosts;
   readonly #windows = new Map<string, readonly RuleWindow[]>();
   readonly #changed = new Set<string>();
   readonly #known = new Map<string, Counted>();
 
-  constructor(tables: Pick<Tables, 'ruleWindows'>, windowMs: number, hosts: Hosts) {
+  constructor(tables: Pick<Tables, 'ruleWindows'>, windowMs: number, nowMs: number, hosts: Hosts) {
     this.#tables = tables;
     this.#windowMs = windowMs;
+    this.#nowMs = nowMs;
     this.#hosts = hosts;
   }
 
@@ -82,11 +91,14 @@ export class AlertBounds {
     hasFold: (end: HomeEnd) => boolean,
   ): Place {
     const { timestamp } = finding;
+    const untimely = this.#ofUntimely(finding, scope);
+    for (const bound of untimely) if (this.#isFull(bound, timestamp)) return { fold: 'untimely', bounds: [] };
     const hostBounds = home.map((end) => this.#ofHost(finding, end, scope));
     for (const [i, end] of home.entries())
       if (this.#isFull(hostBounds[i]!, timestamp)) return { fold: end, bounds: [hostBounds[i]!] };
     const ofRule = this.#ofRule(finding, home, scope);
-    if (!this.#isFull(ofRule, timestamp)) return { fold: undefined, bounds: [ofRule, ...hostBounds] };
+    if (!this.#isFull(ofRule, timestamp))
+      return { fold: undefined, bounds: [ofRule, ...hostBounds, ...untimely] };
     const critical = home.find((end) => this.isCritical(end));
     if (critical !== undefined) {
       const bound = this.#bound('critical', finding, [], scope, limits.maxCriticalHostsPerRuleWindow);
@@ -108,9 +120,15 @@ export class AlertBounds {
     );
   }
 
+  /** An alert began that stands for many: of those of another time there are no more than of others. */
+  countFold(finding: Finding, scope: string, id: string): void {
+    this.count(this.#ofUntimely(finding, scope), finding.timestamp, id);
+  }
+
   /** An alert began. */
   count(bounds: readonly Counted[], time: number, id: string): void {
-    for (const { key, windowMs } of bounds) this.#set(key, countNewAlert(this.#of(key), time, windowMs, id));
+    for (const { key, windowMs, at = time } of bounds)
+      this.#set(key, countNewAlert(this.#of(key), at, windowMs, id));
   }
 
   /** The alerts that these bounds counted: told once. */
@@ -139,6 +157,13 @@ export class AlertBounds {
     return this.#bound('host', finding, [end, ip], scope, limits.maxAlertsPerHostWindow);
   }
 
+  /** None for what happens now. */
+  #ofUntimely(finding: Finding, scope: string): readonly Counted[] {
+    if (Math.abs(finding.timestamp - this.#nowMs) <= this.#windowMs) return [];
+    const bound = this.#bound('untimely', finding, [], scope, limits.maxUntimelyAlertsPerRuleWindow);
+    return [{ ...bound, at: this.#nowMs }];
+  }
+
   #ofRule(finding: Finding, home: readonly HomeEnd[], scope: string): Counted {
     return home.length > 0 && atLeast(finding.severity, 'high')
       ? this.#bound('burst', finding, [], scope, limits.maxGraveAlertsPerBurst, burstMs)
@@ -163,9 +188,9 @@ export class AlertBounds {
     return bound;
   }
 
-  #isFull({ key, alerts, windowMs }: Counted, time: number): boolean {
+  #isFull({ key, alerts, windowMs, at }: Counted, time: number): boolean {
     const windows = this.#of(key);
-    return windows.length > 0 && (windowAt(windows, time, windowMs)?.alerts ?? 0) >= alerts;
+    return windows.length > 0 && (windowAt(windows, at ?? time, windowMs)?.alerts ?? 0) >= alerts;
   }
 
   #of(key: string): readonly RuleWindow[] {

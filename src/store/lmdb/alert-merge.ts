@@ -101,7 +101,7 @@ export class AlertMerge {
     this.#to = to;
     this.#windowMs = windowMs;
     this.#nowMs = nowMs;
-    this.#bounds = new AlertBounds(to.tables, windowMs, to.hosts);
+    this.#bounds = new AlertBounds(to.tables, windowMs, nowMs, to.hosts);
     this.#hasSilences = to.silences.any;
   }
 
@@ -184,12 +184,13 @@ export class AlertMerge {
 
   /** The alerts that stand for many. */
   #foldSeries({ rule_source, rule_id }: Finding, of: FoldOf, scope: string): Series {
-    const end = of === 'rule' ? '' : `${of.end}\n${of.ip}`;
+    const end = typeof of === 'string' ? of : `${of.end}\n${of.ip}`;
     const name = `${rule_source}\n${rule_id}\n${end}\n${scope}`;
     const known = this.#folds.get(name);
     if (known !== undefined) return known;
     const parts = ['flood', rule_source, rule_id];
-    if (of !== 'rule') parts.push(of.end, of.ip);
+    if (of === 'untimely') parts.push(of);
+    else if (of !== 'rule') parts.push(of.end, of.ip);
     if (scope !== '') parts.push(scope);
     const key = keyHash(...parts);
     const series: Series = { key, intervals: this.#to.tables.alertKeys.get(key) ?? [] };
@@ -249,11 +250,15 @@ export class AlertMerge {
     silence: CompiledSilence | undefined,
   ): AlertDraft {
     const series = this.#foldSeries(finding, of, silence?.id ?? '');
-    const draft =
-      this.#openAlert(series, finding) ??
-      this.#begin(series, finding, particularsOf(of, finding, this.#windowMs), silence, true);
+    // Whose times may be any is one while it goes on coming.
+    const at = of === 'untimely' ? this.#nowMs : finding.timestamp;
+    let draft = this.#openAlert(series, { ...finding, timestamp: at });
+    if (draft === undefined) {
+      draft = this.#begin(series, finding, particularsOf(of, finding, this.#windowMs), silence, true);
+      if (of !== 'untimely') this.#bounds.countFold(finding, silence?.id ?? '', draft.id);
+    }
     draft.fold?.add(pair.source, pair.destination);
-    this.#count(series, draft, finding, events);
+    this.#count(series, draft, finding, events, at);
     return draft;
   }
 
@@ -330,9 +335,15 @@ export class AlertMerge {
     return draft;
   }
 
-  #count(series: Series, draft: AlertDraft, finding: Finding, events: readonly EventRef[]): void {
+  /** @param timestamp - when it counts as an occurrence of the series */
+  #count(
+    series: Series,
+    draft: AlertDraft,
+    finding: Finding,
+    events: readonly EventRef[],
+    timestamp: number = finding.timestamp,
+  ): void {
     draft.count(finding, events);
-    const { timestamp } = finding;
     const [only] = series.intervals;
     if (
       series.intervals.length === 1 &&
@@ -402,6 +413,11 @@ const isUntouched = ({ status, assignee, verdict, note_count }: Alert): boolean 
 function particularsOf(of: FoldOf, { title }: Finding, windowMs: number): Partial<Alert> & { title: string } {
   const within = `within ${Math.max(1, Math.round(windowMs / 60_000))} minutes`;
   const told = 'What it found beyond them is counted here; evidence tells how many addresses, and the first.';
+  if (of === 'untimely')
+    return {
+      title: `Flood of alerts of other times: ${title}`,
+      description: `This rule raised more than ${limits.maxUntimelyAlertsPerRuleWindow} alerts ${within} about what is long past, or to come. ${told}`,
+    };
   if (of === 'rule')
     return {
       title: `Flood of alerts: ${title}`,

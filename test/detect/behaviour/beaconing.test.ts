@@ -134,14 +134,42 @@ describe('beaconing', () => {
     );
   });
 
-  it('forgets the pairs that were idle longest, and says so', () => {
+  it('remembers 200,000 pairs that came once, and forgets some of more than there is room for', () => {
     const detector = new BeaconingDetector();
-    const many = function* () {
-      for (let i = 0; i < 21_000; i++)
-        yield aFlow({ dst: `198.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, time: start + i });
+    const told = (from: number, to: number) => {
+      const many = function* () {
+        for (let i = from; i < to; i++)
+          yield aFlow({ dst: `198.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, time: start + i, seq: i });
+      };
+      return sightedOf(detector, many(), 10_000);
     };
-    expect(sightedOf(detector, many())).toEqual([]);
-    expect(detector.left.forgotten).toBeGreaterThanOrEqual(12_000);
+    expect(told(0, 200_000)).toEqual([]);
+    expect(detector.left.forgotten).toBe(0);
+    expect(told(200_000, 300_000)).toEqual([]);
+    expect(detector.left.forgotten).toBeGreaterThanOrEqual(300_000 - 2 ** 18);
+  });
+
+  it('finds a slow beacon among floods of pairs that come once', () => {
+    const flows = function* () {
+      let seq = 0;
+      for (let i = 0; i < 25; i++) {
+        yield aFlow({ time: start + i * 60 * minute, seq: seq++, srcBytes: 300 });
+        for (let other = 0; other < 20_000; other++)
+          yield aFlow({
+            src: `10.1.${other % 250}.${i}`,
+            dst: `198.${seq >> 16}.${(seq >> 8) & 255}.${seq & 255}`,
+            time: start + i * 60 * minute + other * 100,
+            seq: seq++,
+          });
+      }
+    };
+    const detector = new BeaconingDetector();
+    const sighted = sightedOf(detector, flows(), 10_000);
+    expect(sighted.map(({ title }) => title)).toEqual(['Beacon from 10.0.0.5 to 203.0.113.7:443']);
+    expect(detector.left.forgotten).toBeGreaterThan(200_000);
+  });
+
+  it('keeps records of the pairs that came last', () => {
     const busy = new BeaconingDetector();
     const deep = function* () {
       for (let i = 0; i < 40_000; i++)

@@ -302,3 +302,38 @@ test('when indicators end is counted to the second, and more roughly where there
   expect(endedBy(many, start + 3_600_000)).toBe(61);
   expect(many.counts.reduce((sum, count) => sum + count, 0)).toBe(2 * limits.maxIntelEnds);
 });
+
+describe('what somebody wrote to hold us up', () => {
+  test('is refused once it has more values than a list may have, whatever they are', () => {
+    const nothing = '?\n'.repeat(limits.maxIntelValuesPerList + 1);
+    const repeated = 'n.example\n'.repeat(limits.maxIntelValuesPerList + 1);
+    for (const content of [nothing, repeated])
+      expect(parseIntel(content, 'lines', terms)).toEqual({
+        fault: expect.stringContaining(`more than ${limits.maxIntelValuesPerList} values`),
+      });
+  });
+
+  test.each([
+    ['one value without an end', 'a'.repeat(3_000_000)],
+    ['one line of many names', `0.0.0.0 ${'n.example '.repeat(300_000)}`],
+    ['dots in brackets', '[.]'.repeat(1_000_000)],
+    ['one value of STIX', bundle(indicator(`[url:value = '${'[.]'.repeat(80_000)}']`))],
+    [
+      'a pattern without an end',
+      bundle(indicator(`[${"domain-name:value = 'a.example' OR ".repeat(100_000)}`)),
+    ],
+    [
+      'a list of values in one',
+      bundle(indicator(`[domain-name:value IN (${"'a.example',".repeat(1_000_000)}'b.example')]`)),
+    ],
+  ])('%s is too long', (_, content) => {
+    expect(rejectedOf(content)).toEqual([expect.stringContaining('too long')]);
+  });
+
+  test('a path of many parts is read no further than paths go', () => {
+    const path = `file:hashes.${"'.'".repeat(80_000)}`;
+    expect(rejectedOf(bundle(indicator(`[${path} = 'x']`)))).toEqual([
+      expect.stringContaining('which is not supported'),
+    ]);
+  });
+});

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { homePlaceholder } from '../../../src/config/part-settings.ts';
 import { RecordRules } from '../../../src/detect/record-rules.ts';
 import { Correlator } from '../../../src/detect/sigma/correlation/correlator.ts';
+import type { LinkedCorrelation } from '../../../src/detect/sigma/correlation/linked.ts';
 import { keyOf } from '../../../src/detect/sigma/correlation/references.ts';
 import type { CorrelationDocument, RuleDocument } from '../../../src/detect/sigma/document.ts';
 import { parseSigma } from '../../../src/detect/sigma/parse-document.ts';
-import { compileRules } from '../../../src/detect/sigma/rule-set.ts';
+import { compileRules, type RuleSet } from '../../../src/detect/sigma/rule-set.ts';
 import { correlationFinding } from '../../../src/detect/sigma-finding.ts';
 import type { Finding } from '../../../src/events/finding.ts';
 import { type IngestInput, parseBody } from '../../../src/ingest/parse-body.ts';
@@ -20,7 +22,12 @@ export const files = readdirSync(folder).map((file) => {
 });
 
 export const documents = files.flatMap((file) => file.documents);
-export const set = compileRules(documents);
+
+/** The rules at a site with these networks. */
+export const setOf = (networks: readonly string[]): RuleSet =>
+  compileRules(documents, { placeholders: new Map([[homePlaceholder, networks]]) });
+
+export const set = setOf(home);
 
 /** What names a document in findings. */
 export const idOf = (document: (typeof documents)[number]): string =>
@@ -28,20 +35,36 @@ export const idOf = (document: (typeof documents)[number]): string =>
 
 /** Bodies as they come, through ingest, and what it tells of them through the correlations. */
 export class Watch {
-  readonly #rules = new RecordRules(set);
-  /** Those that only feed others tell of themselves here, too. */
-  readonly #correlator = new Correlator(set.correlations.map((one) => ({ ...one, raises: true })));
-  readonly #byKey = new Map(set.correlations.map((one) => [one.key, one]));
+  readonly #home: readonly string[];
+  readonly #rules: RecordRules;
+  readonly #correlator: Correlator;
+  readonly #byKey: ReadonlyMap<string, LinkedCorrelation>;
   /** Rules that matched, those that only feed correlations included, and correlations that fired. */
   readonly seen = new Set<string>();
   /** By Sigma, without what sensors found themselves. */
   readonly findings: Finding[] = [];
   records = 0;
 
+  constructor(networks: readonly string[] = home) {
+    const its = networks === home ? set : setOf(networks);
+    this.#home = networks;
+    this.#rules = new RecordRules(its);
+    // Those that only feed others tell of themselves here, too.
+    this.#correlator = new Correlator(its.correlations.map((one) => ({ ...one, raises: true })));
+    this.#byKey = new Map(its.correlations.map((one) => [one.key, one]));
+  }
+
   take(body: Uint8Array, options: Partial<IngestInput> = {}): void {
     const receivedAt = Date.UTC(2030, 0, 1);
     const parsed = parseBody(
-      { body: new Uint8Array(body).buffer, mediaType: 'ndjson', receivedAt, home, digest: false, ...options },
+      {
+        body: new Uint8Array(body).buffer,
+        mediaType: 'ndjson',
+        receivedAt,
+        home: this.#home,
+        digest: false,
+        ...options,
+      },
       { ...detectors, rules: this.#rules },
     );
     this.records += parsed.answer.accepted + parsed.answer.ignored;

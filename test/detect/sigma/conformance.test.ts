@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../../src/limits.ts';
-import { holds, reasonsOf, ruleOf } from './rules.ts';
+import { compiled, holds, reasonsOf, ruleOf } from './rules.ts';
 
 /** Key of a search, its values, and records with whether they match. */
 type Row = readonly [string, unknown, readonly (readonly [unknown, boolean])[]];
@@ -895,7 +895,8 @@ describe('expand', () => {
   const placeholders = new Map<string, readonly (string | number)[]>([
     ['Servers', ['srv*', '10.0.0.5']],
     ['ports', [22, 3389]],
-    ['nets', ['10.0.0.0/8', '192.168.0.0/16']],
+    ['nets', ['10.0.0.0/8', '192.168.0.0/16', '2001:db8:7::/48']],
+    ['none', []],
   ]);
   it.each([
     ['f|expand', '%Servers%', 'srv1', true],
@@ -906,6 +907,12 @@ describe('expand', () => {
     ['f|lt|expand', '%ports%', 100, true],
     ['f|cidr|expand', '%nets%', '192.168.3.4', true],
     ['f|expand|cidr', '%nets%', '8.8.8.8', false],
+    ['f|expand|cidr', '%nets%', '192.168.3.4', true],
+    ['f|expand|cidr', '%nets%', '::ffff:10.1.2.3', true],
+    ['f|cidr|expand', '%nets%', '2001:db8:7:1::1', true],
+    ['f|expand|cidr', '%nets%', '2001:db8:8::1', false],
+    ['f|neq|expand|cidr', '%nets%', '10.1.2.3', false],
+    ['f|neq|expand|cidr', '%nets%', '8.8.8.8', true],
     ['f|expand', String.raw`\%plain%ports%`, '%plain22', true],
     ['f', '%Servers%', '%servers%', true],
     ['f', '%Servers%', 'srv1', false],
@@ -918,6 +925,24 @@ describe('expand', () => {
     expect(reasonsOf(rule, { placeholders })).toEqual([
       'has the placeholder %Unknown%, which nothing is known for',
     ]);
+  });
+
+  it('beside plain values takes both', () => {
+    const selection = { 'f|expand|cidr': ['%nets%', '198.51.100.0/24', '%none%'] };
+    const asked = ['192.168.3.4', '198.51.100.7', '8.8.8.8'].map((f) =>
+      holds(selection, { f }, { placeholders }),
+    );
+    expect(asked).toEqual([true, true, false]);
+  });
+
+  it('of a placeholder that stands for nothing refuses the rule', () => {
+    const rule = ruleOf({ s: { 'f|expand|cidr': '%none%' }, condition: 's' });
+    expect(reasonsOf(rule, { placeholders })).toEqual(["has no value left, as '%none%' stands for nothing"]);
+  });
+
+  it('to what is no block refuses the rule', () => {
+    const rule = ruleOf({ s: { 'f|expand|cidr': '%Servers%' }, condition: 's' });
+    expect(reasonsOf(rule, { placeholders })).toEqual(["has 'srv*', which is no block of addresses"]);
   });
 });
 
@@ -1017,5 +1042,26 @@ describe('what would take too long is bounded', () => {
     expect(reasonsOf(rule, { placeholders })).toEqual([
       expect.stringMatching(/more than 10000 values by its placeholders/),
     ]);
+  });
+
+  it('and bring all rules together no more than there is room for', () => {
+    const placeholders = new Map([['n', Array.from({ length: 9990 }, (_, at) => String(at))]]);
+    const rules = Array.from({ length: 12 }, (_, at) =>
+      ruleOf({ s: { 'f|expand': at === 11 ? 'plain' : '%n%' }, condition: 's' }, { title: `Rule ${at}` }),
+    );
+    const { refused } = compiled(rules, { placeholders });
+    expect(refused.map(({ document, problems }) => [document.title, problems[0]!.reason])).toEqual([
+      ['Rule 10', `brings all rules to more than ${limits.maxSigmaPlaceholderValues} values by placeholders`],
+    ]);
+  });
+
+  it('and bring a document no more than may be written in it', () => {
+    const placeholders = new Map([['n', Array.from({ length: 5000 }, (_, at) => String(at))]]);
+    const fields = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}|expand`, '%n%']));
+    expect(reasonsOf(ruleOf({ s: fields(5), condition: 's' }), { placeholders })).toEqual([
+      `brings the document to more than ${limits.maxSigmaNodes} values by its placeholders`,
+    ]);
+    expect(reasonsOf(ruleOf({ s: fields(4), condition: 's' }), { placeholders })).toEqual([]);
   });
 });

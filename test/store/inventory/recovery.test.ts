@@ -138,7 +138,7 @@ test('more rows than a commit takes along are there after the pause, and after a
   await store.commit({ ...batch([]), blocks: [block(many(10)), block(many(20))] });
   await expect
     .poll(() => reader.listServices({ terms: [], sort: 'ip', order: 'asc', page: 1, per_page: 1 }).total, {
-      timeout: 5000,
+      timeout: 60_000,
     })
     .toBe(24_000);
   await store.commit(batch(many(30)));
@@ -147,7 +147,7 @@ test('more rows than a commit takes along are there after the pause, and after a
   const { got, want } = await reopened(dataDir);
   expect(Object.keys(got)).toHaveLength(40_000);
   expect(got).toEqual(want);
-});
+}, 120_000);
 
 test('when hosts were seen last is right over undone transactions and restarts, however many they are', async () => {
   const { store, dataDir } = opened();

@@ -91,7 +91,9 @@ export class Behaviour implements FlowFold {
   flow(fact: Readonly<FlowFact>): void {
     this.#row++;
     this.#flow.row(fact);
-    this.#tell('network', this.#flow.seq, ({ detector }) => detector.flow?.(this.#flow));
+    const { seq } = this.#flow;
+    this.#tell('network', seq, ({ detector }) => detector.flow?.(this.#flow));
+    if (seq % judgedEvery === 0) this.#conclude();
   }
 
   end(): void {
@@ -103,7 +105,9 @@ export class Behaviour implements FlowFold {
     this.#lookup.begin(block);
     for (let row = from; row < to; row++) {
       this.#lookup.row(row);
-      this.#tell('dns', this.#lookup.seq, ({ detector }) => detector.lookup?.(this.#lookup));
+      const { seq } = this.#lookup;
+      this.#tell('dns', seq, ({ detector }) => detector.lookup?.(this.#lookup));
+      if (seq % judgedEvery === 0) this.#conclude();
     }
     this.#told('dns', block.firstSeq + to);
   }
@@ -165,6 +169,10 @@ export class Behaviour implements FlowFold {
       running.unkept += next - running.next[table];
       running.next[table] = next;
     }
+    this.#conclude();
+  }
+
+  #conclude(): void {
     this.#judge((detector, sighted) => {
       if (this.#isRecalling) return;
       this.#options.found.add(behaviourFinding(detector.card, sighted), this.#idsOf(sighted.events));
@@ -258,6 +266,8 @@ export class Behaviour implements FlowFold {
   }
 }
 
+/** Events between two times that detectors judge, at most: by their sequence, so that it is the same when told again. */
+const judgedEvery = 512;
 /** Writing states takes at most a hundredth of the time for each detector. */
 const keepingShare = 100;
 /** Connections that are remembered while events are told again; a power of two. */

@@ -1,0 +1,386 @@
+/** What do the behaviour detectors cost per event in the store's thread, each and all together? */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serialize, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { traffic } from '../scripts/traffic/index.ts';
+import type { Detector, Flow, Lookup } from '../src/detect/behaviour/detector.ts';
+import { newDetectors } from '../src/detect/behaviour/detectors.ts';
+import { findSuricataAlert } from '../src/detect/suricata-alert.ts';
+import { findZeekNotice } from '../src/detect/zeek-notice.ts';
+import { type EventBlock, openBlock } from '../src/events/block.ts';
+import { BlockBuilder } from '../src/events/block-builder.ts';
+import { compileHome } from '../src/events/home-networks.ts';
+import type { DnsRecord, NetworkRecord, Table } from '../src/events/records.ts';
+import { parseBody } from '../src/ingest/parse-body.ts';
+import { ConnectionMemory } from '../src/inventory/connection-memory.ts';
+import { Observations } from '../src/inventory/observations.ts';
+import type { FlowFact, FlowSink } from '../src/inventory/seen.ts';
+import { openDatabase } from '../src/lmdb.ts';
+import { Behaviour } from '../src/store/lmdb/behaviour/behaviour.ts';
+import { FlowView } from '../src/store/lmdb/behaviour/flow-view.ts';
+import { LookupView } from '../src/store/lmdb/behaviour/lookup-view.ts';
+import type { LmdbEvents } from '../src/store/lmdb/events.ts';
+import { databaseFile, openTables, type Tables } from '../src/store/lmdb/tables.ts';
+import { mulberry32 } from './conn-records.ts';
+import type { BenchRow } from './result.ts';
+
+const home = ['10.0.0.0/8', '192.168.0.0/16'];
+const start = Date.UTC(2026, 0, 5);
+const rowsOfBlock = 4000;
+const isHome = compileHome(home);
+const rememberedConnections = 2 ** 20;
+/** Each is measured so often, in turns; the least is what it takes. */
+const rounds = 3;
+
+export async function run(events = 300_000): Promise<BenchRow[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-behaviour-'));
+  const root = openDatabase(join(folder, databaseFile));
+  try {
+    const tables = openTables(root);
+    const rows: BenchRow[] = [];
+    for (const [name, make] of Object.entries(traffics)) rows.push(...costs(tables, name, make(events)));
+    return rows;
+  } finally {
+    await root.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const traffics = {
+  'office traffic': office,
+  'a flood of many sources to one host': flood,
+  'every event another pair, every name another domain': worst,
+} satisfies Record<string, (events: number) => readonly EventBlock[]>;
+
+function costs(tables: Tables, name: string, blocks: readonly EventBlock[]): BenchRow[] {
+  const count = (table: Table) =>
+    blocks.reduce((sum, block) => sum + (block.table === table ? block.rows : 0), 0);
+  const [network, dns] = [count('network'), count('dns')];
+  const question = `Behaviour detectors over ${name}: ${network.toLocaleString('en')} connections, ${dns.toLocaleString('en')} look-ups`;
+  const taken: Record<'pass' | 'shown' | 'all', number[]> = { pass: [], shown: [], all: [] };
+  const each = new Map<string, number[]>();
+  let ran: Ran | undefined;
+  for (let round = 0; round < rounds; round++) {
+    taken.pass.push(passed(blocks));
+    taken.shown.push(fed(tables, blocks, () => []).us);
+    ran = fed(tables, blocks, newDetectors);
+    taken.all.push(ran.us);
+    for (const [id, us] of byDetector(blocks)) each.set(id, [...(each.get(id) ?? []), us]);
+  }
+  const perEvent = (all: readonly number[]) => Math.min(...all) / (network + dns);
+  const row = (variant: string, value: number, unit: string, note?: string): BenchRow => ({
+    question,
+    variant,
+    value,
+    unit,
+    ...(note === undefined ? {} : { note }),
+  });
+  const { detectors, found, heap } = ran!;
+  const states = new Map(detectors.map((one) => [one.card.id, serialize(one.state()).length]));
+  const forgotten = new Map(detectors.map((one) => [one.card.id, one.left.forgotten]));
+  const spoken = (state: number, forgot: number) =>
+    `state ${(state / 2 ** 20).toFixed(2)} MiB, ${forgot.toLocaleString('en')} forgotten`;
+  const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
+  return [
+    row('the inventory’s pass, without', perEvent(taken.pass), 'µs/event'),
+    row('with the rows shown to no detector', perEvent(taken.shown), 'µs/event'),
+    row('with all detectors', perEvent(taken.all), 'µs/event', `${found.toLocaleString('en')} findings`),
+    row('with all detectors ÷ without', Math.min(...taken.all) / Math.min(...taken.pass), '×'),
+    row('memory of all', heap / 2 ** 20, 'MiB', spoken(sum(states.values()), sum(forgotten.values()))),
+    ...[...each].map(([id, all]) =>
+      row(id, perEvent(all), 'µs/event', spoken(states.get(id)!, forgotten.get(id)!)),
+    ),
+  ];
+}
+
+/** Microseconds of the processor that the pass takes by itself. */
+function passed(blocks: readonly EventBlock[]): number {
+  const memory = new ConnectionMemory(rememberedConnections);
+  const observations = new Observations();
+  const began = processorTime();
+  for (const block of blocks)
+    if (block.table === 'network') {
+      observations.add(block, memory);
+      observations.clear();
+    }
+  return processorTime() - began;
+}
+
+interface Ran {
+  /** Of the processor, microseconds. */
+  readonly us: number;
+  /** Bytes. */
+  readonly heap: number;
+  readonly found: number;
+  readonly detectors: readonly Detector[];
+}
+
+/** The same pass with detectors in it, as the store runs them. */
+function fed(tables: Tables, blocks: readonly EventBlock[], make: () => readonly Detector[]): Ran {
+  const memory = new ConnectionMemory(rememberedConnections);
+  const observations = new Observations();
+  const before = memoryInUse();
+  const detectors = make();
+  let found = 0;
+  const behaviour = new Behaviour({
+    tables,
+    events: { rows: () => [] } as unknown as LmdbEvents,
+    isHome,
+    detectors: () => detectors,
+    found: {
+      add() {
+        found++;
+      },
+    },
+    eventsPerState: Number.POSITIVE_INFINITY,
+  });
+  const began = processorTime();
+  for (const block of blocks) {
+    if (block.table === 'dns') behaviour.dns(block, 0, block.rows);
+    else observations.add(block, memory, [behaviour]);
+    observations.clear();
+  }
+  const us = processorTime() - began;
+  return { us, heap: memoryInUse() - before, found, detectors };
+}
+
+/** Microseconds of the processor that each detector takes, one after another told of the rows of each block. */
+function byDetector(blocks: readonly EventBlock[]): Map<string, number> {
+  const memory = new ConnectionMemory(rememberedConnections);
+  const observations = new Observations();
+  const detectors = newDetectors();
+  const taken = new Map(detectors.map(({ card }) => [card.id, 0]));
+  const rows = new Rows();
+  for (const block of blocks) {
+    rows.flows.length = 0;
+    rows.lookups.length = 0;
+    if (block.table === 'dns') rows.dns(block);
+    else observations.add(block, memory, [rows]);
+    observations.clear();
+    for (const detector of detectors) {
+      const began = processorTime();
+      if (detector.flow !== undefined) for (const flow of rows.flows) detector.flow(flow);
+      if (detector.lookup !== undefined) for (const lookup of rows.lookups) detector.lookup(lookup);
+      detector.judge(() => {});
+      taken.set(detector.card.id, taken.get(detector.card.id)! + processorTime() - began);
+    }
+  }
+  return taken;
+}
+
+/** Takes the rows of a block down as detectors are shown them. */
+class Rows implements FlowSink {
+  readonly flows: Flow[] = [];
+  readonly lookups: Lookup[] = [];
+  readonly #flow = new FlowView();
+  readonly #lookup = new LookupView(isHome);
+
+  begin(block: EventBlock, from: number): void {
+    this.#flow.begin(block, from);
+  }
+
+  flow(fact: Readonly<FlowFact>): void {
+    this.#flow.row(fact);
+    this.flows.push({ ...this.#flow, connection: this.#flow.connection });
+  }
+
+  dns(block: EventBlock): void {
+    this.#lookup.begin(block);
+    for (let row = 0; row < block.rows; row++) {
+      this.#lookup.row(row);
+      this.lookups.push({ ...this.#lookup, answers: this.#lookup.answers });
+    }
+  }
+}
+
+/** What everybody else on the machine takes doesn't count. */
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+function memoryInUse(): number {
+  collect();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+/** The generator's office, without attacks. */
+function office(events: number): EventBlock[] {
+  const blocks = new Numbered();
+  let lines: string[] = [];
+  let taken = 0;
+  const parse = (receivedAt: number) => {
+    const body = new Uint8Array(Buffer.from(lines.join('\n'))).buffer;
+    const input = {
+      body,
+      encoding: 'identity',
+      mediaType: 'ndjson',
+      receivedAt,
+      home,
+      digest: false,
+    } as const;
+    const parsed = parseBody(input, { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice });
+    for (const buffer of parsed.blocks) blocks.add(buffer);
+    lines = [];
+  };
+  for (const { time, line, truth } of traffic({ seed: 5, start, linesPerSecond: 4, clients: 200 })) {
+    if (truth !== 'benign') continue;
+    lines.push(line);
+    if (lines.length === rowsOfBlock) parse(Math.ceil(time));
+    if (++taken === events) break;
+  }
+  return blocks.all;
+}
+
+/** The internet's noise, a thousand in a second: vain attempts, and some that get an answer. */
+function flood(events: number): EventBlock[] {
+  const random = mulberry32(7);
+  const below = (n: number) => Math.floor(random() * n);
+  return generated(events, (at) => {
+    const answered = random() < 0.1;
+    return network({
+      timestamp: start + at,
+      src_ip: `${20 + below(160)}.${below(256)}.${below(256)}.${below(256)}`,
+      dst_ip: '10.0.0.80',
+      dst_port: answered ? [22, 80, 443][below(3)]! : Math.floor(65_536 ** random()),
+      direction: 'inbound',
+      ...(answered ? {} : vain),
+    });
+  });
+}
+
+/** No pair and no name comes twice; all that a detector looks for is in them. */
+function worst(events: number): EventBlock[] {
+  const random = mulberry32(11);
+  const below = (n: number) => Math.floor(random() * n);
+  const inside = () => `10.${below(200)}.${below(256)}.${below(256)}`;
+  const outside = () => `${20 + below(160)}.${below(256)}.${below(256)}.${below(256)}`;
+  const ports = [22, 443, 445, 3389, 5985];
+  const connections = generated(Math.floor(events / 2), (at) => {
+    const direction = (['outbound', 'outbound', 'internal', 'inbound'] as const)[at % 4]!;
+    return network({
+      timestamp: start + 100 * at,
+      src_ip: direction === 'inbound' ? outside() : inside(),
+      dst_ip: direction === 'outbound' ? outside() : inside(),
+      dst_port: at % 3 === 0 ? 1024 + below(60_000) : ports[below(ports.length)]!,
+      direction,
+      src_bytes: 20_000 + below(1_000_000),
+      duration_ms: 7_200_000,
+      ...(at % 5 === 0 ? vain : {}),
+    });
+  });
+  const letters = (length: number) => Array.from({ length }, () => (10 + below(26)).toString(36)).join('');
+  const lookups = new Numbered();
+  for (let at = 0; at < events / 2; ) {
+    const block = new BlockBuilder('dns', start + 100 * (at + rowsOfBlock));
+    for (let row = 0; row < rowsOfBlock && at < events / 2; row++, at++)
+      block.add(lookup(start + 100 * at, inside(), `${letters(30)}.${letters(12)}.com`));
+    lookups.add(block.finish());
+  }
+  return connections.flatMap((block, i) => [block, ...lookups.all.slice(i, i + 1)]);
+}
+
+function generated(events: number, make: (at: number) => NetworkRecord): EventBlock[] {
+  const blocks = new Numbered();
+  for (let at = 0; at < events; ) {
+    const records = Array.from({ length: Math.min(rowsOfBlock, events - at) }, () => make(at++));
+    const block = new BlockBuilder('network', records.at(-1)!.timestamp);
+    for (const record of records) block.add(record);
+    blocks.add(block.finish());
+  }
+  return blocks.all;
+}
+
+/** Blocks with the sequences that a store would give them. */
+class Numbered {
+  readonly all: EventBlock[] = [];
+  readonly #next: Record<Table, number> = { network: 1, dns: 1 };
+
+  add(buffer: ArrayBuffer): void {
+    const { table, rows } = openBlock(buffer, 1);
+    this.all.push(openBlock(buffer, this.#next[table]));
+    this.#next[table] += rows;
+  }
+}
+
+const vain = {
+  state: 'attempt',
+  conn_state: 'S0',
+  src_bytes: 60,
+  dst_bytes: 0,
+  src_packets: 1,
+  dst_packets: 0,
+} as const;
+
+let connections = 0;
+
+function network(what: Partial<NetworkRecord>): NetworkRecord {
+  return {
+    id: undefined,
+    timestamp: start,
+    duration_ms: 1000,
+    src_ip: '10.0.0.1',
+    src_port: 50_000,
+    src_mac: undefined,
+    dst_ip: '10.0.0.2',
+    dst_port: 443,
+    dst_mac: undefined,
+    transport: 'tcp',
+    app_protocol: undefined,
+    src_bytes: 2000,
+    dst_bytes: 5000,
+    src_payload_bytes: undefined,
+    dst_payload_bytes: undefined,
+    src_packets: 10,
+    dst_packets: 10,
+    missed_bytes: 0,
+    state: 'closed',
+    conn_state: 'SF',
+    history: undefined,
+    direction: 'outbound',
+    community_id: undefined,
+    connection_id: `C${(connections++).toString(36)}`,
+    vlan: undefined,
+    sensor: 'zeek-1',
+    source: 'zeek',
+    severity: 'informational',
+    ...what,
+  };
+}
+
+function lookup(timestamp: number, src_ip: string, query: string): DnsRecord {
+  return {
+    id: undefined,
+    timestamp,
+    src_ip,
+    src_port: 50_000,
+    dst_ip: '10.0.0.53',
+    dst_port: 53,
+    transport: 'udp',
+    kind: 'transaction',
+    transaction_id: undefined,
+    query,
+    qtype: 'TXT',
+    qclass: undefined,
+    rcode: 3,
+    rcode_name: undefined,
+    answers: undefined,
+    authoritative: undefined,
+    truncated: undefined,
+    recursion_desired: undefined,
+    recursion_available: undefined,
+    rejected: undefined,
+    rtt_ms: undefined,
+    community_id: undefined,
+    connection_id: undefined,
+    sensor: 'zeek-1',
+    source: 'zeek',
+    severity: 'informational',
+  };
+}

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { conn, flow, type Line, outside, own, zeek } from './records.ts';
+import { Watch } from './shipped.ts';
+
+const found = (networks: readonly string[] | undefined, lines: readonly Line[]): string[] => {
+  const watch = new Watch(networks);
+  watch.take(Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n')));
+  expect(watch.records).toBe(lines.length);
+  return [...new Set(watch.findings.map(({ title, src_ip }) => `${title}: ${src_ip}`))].toSorted();
+};
+
+const socks = (from: string, to = outside): Line =>
+  zeek('socks', { version: 5, status: 'succeeded', 'id.orig_h': from, 'id.resp_h': to });
+
+describe('rules about hosts of ours look at the home networks of the site', () => {
+  const site = ['203.0.113.0/24', '2001:db8:7::/48'];
+
+  test.each(['203.0.113.9', '2001:db8:7::9'])('%s is one where these are', (ip) => {
+    expect(found(site, [socks(ip)])).toEqual([`SOCKS proxy on the Internet: ${ip}`]);
+    expect(
+      found(site, [
+        conn({ 'id.orig_h': ip, 'id.resp_p': 445 }),
+        flow({ src_ip: ip, dest_port: 445 }),
+        own({ src_ip: ip, dst_port: 445, conn_state: 'SF', history: 'ShADadFf' }),
+      ]),
+    ).toEqual([`Windows file sharing with the Internet: ${ip}`]);
+  });
+
+  test.each(['10.20.16.5', '192.168.1.5', 'fd00::5', '203.0.114.9', '2001:db8:8::9'])('%s is none', (ip) => {
+    expect(found(site, [socks(ip), conn({ 'id.orig_h': ip, 'id.resp_p': 445 })])).toEqual([]);
+  });
+
+  test.each(['203.0.113.10', '2001:db8:7::a', '10.0.0.20', 'fd00::20'])(
+    'neither those nor private ones are on the Internet: %s',
+    (ip) => expect(found(site, [socks('203.0.113.9', ip)])).toEqual([]),
+  );
+
+  test('without a setting they are the private ones', () => {
+    expect(found(undefined, [socks('203.0.113.9')])).toEqual([]);
+    expect(found(undefined, [socks('10.20.16.5')])).toHaveLength(1);
+  });
+});

@@ -1,0 +1,146 @@
+/**
+ * The demo's office: each attack of a campaign is found by what Candor itself looks for, without the alerts of its
+ * sensors, and names who did it; a day without attacks is quiet.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { login, type Service, startService } from '../../scripts/service.ts';
+import { signatures } from '../../scripts/traffic/attacks.ts';
+import { type TrafficLine, type Truth, traffic } from '../../scripts/traffic/index.ts';
+import { alertsAfter, type FoundAlert, inBodies } from './counted.ts';
+
+/** On a busy machine. */
+const patienceMs = 180_000;
+const hourMs = 3_600_000;
+/** A Wednesday's midnight. */
+const midnight = Date.UTC(2025, 2, 12);
+
+/** What the office's sensors write. */
+function written(seed: number, fromHour: number, hours: number, isKept: (line: TrafficLine) => boolean) {
+  const start = midnight + fromHour * hourMs;
+  const kept: TrafficLine[] = [];
+  for (const line of traffic({ seed, start })) {
+    if (line.time >= start + hours * hourMs) break;
+    if (isKept(line)) kept.push(line);
+  }
+  return kept;
+}
+
+function found(kept: readonly TrafficLine[]) {
+  const state: { alerts: FoundAlert[]; service?: Service } = { alerts: [] };
+  beforeAll(async () => {
+    state.service = await startService();
+    const bodies = inBodies(kept.map(({ line }) => line));
+    state.alerts = await alertsAfter(state.service, await login(state.service), bodies);
+  }, patienceMs);
+  afterAll(async () => {
+    expect(await state.service!.stop()).toBe(0);
+  });
+  return state;
+}
+
+/** Between whom an attack went on: of a beacon, not whom it asks for its master's address. */
+function endsOf(lines: readonly TrafficLine[], attack: Truth): { src_ip: string; dst_ip: string } {
+  const its = lines.filter(({ truth }) => truth === attack);
+  const { line } = (attack === 'beacon' ? its.find((one) => !one.line.includes('"id.resp_p":53')) : its[0])!;
+  const record = JSON.parse(line) as Record<string, string>;
+  return {
+    src_ip: (record['id.orig_h'] ?? record.src_ip)!,
+    dst_ip: (record['id.resp_h'] ?? record.dest_ip)!,
+  };
+}
+
+const shipped = {
+  portsTried: 'f219ae89-090c-4730-8880-535921baf97a',
+  longNames: '09b2ca94-c476-401c-b87d-66226f32ea26',
+  freeData: '794e7aa3-d2d1-47a9-9c71-e00a2632cf09',
+};
+const rulesOf: Partial<Record<Truth, readonly string[]>> = {
+  'port-scan': ['behaviour.port-scan', shipped.portsTried],
+  'ssh-brute-force': ['behaviour.brute-force'],
+  beacon: ['behaviour.beaconing'],
+  'dns-tunnel': ['behaviour.dns-tunnel', shipped.longNames, shipped.freeData],
+};
+const attacks = Object.keys(rulesOf) as Truth[];
+const rulesFor = (alerts: readonly FoundAlert[], src: string) =>
+  alerts.filter(({ attributes }) => attributes.src_ip === src).map(({ attributes }) => attributes.rule_id);
+
+describe('a campaign', () => {
+  const all = written(1, 8, 4, () => true);
+
+  describe('without the alerts of the sensors', () => {
+    const bare = all.filter(({ truth }) => truth !== 'sensor-alert');
+    const state = found(bare);
+
+    test.each(attacks)('the %s is found, and who does it', (attack) => {
+      const { src_ip, dst_ip } = endsOf(bare, attack);
+      expect(new Set(rulesFor(state.alerts, src_ip))).toEqual(new Set(rulesOf[attack]));
+      for (const { attributes } of state.alerts) {
+        if (attributes.src_ip !== src_ip) continue;
+        expect(attributes).toMatchObject({ dst_ip });
+        expect(attributes.event_ids.length, attributes.rule_id).toBeGreaterThan(0);
+      }
+    });
+
+    test('the tunnel is named by its domain, the beacon by its scores, the guessing by its port', () => {
+      const of = (rule: string) =>
+        state.alerts.find(({ attributes }) => attributes.rule_id === rule)?.attributes;
+      expect(of('behaviour.dns-tunnel')).toMatchObject({ domain: 'cdn-sync.example', severity: 'high' });
+      expect(of('behaviour.port-scan')).toMatchObject({ severity: 'high' });
+      expect(of('behaviour.brute-force')).toMatchObject({ dst_port: 22, severity: 'medium' });
+      const { evidence = {} } = of('behaviour.beaconing')!;
+      expect(Number(evidence.score)).toBeGreaterThan(0.9);
+    });
+
+    test('nothing else is found above low, and nobody else is named', () => {
+      const named = new Set(attacks.map((attack) => endsOf(bare, attack).src_ip));
+      for (const { attributes } of state.alerts)
+        if (!named.has(attributes.src_ip ?? ''))
+          expect(attributes).toMatchObject({
+            rule_id: 'behaviour.internet-background',
+            severity: 'informational',
+          });
+      expect(state.alerts.length).toBeLessThanOrEqual(12);
+    });
+  });
+
+  describe('with them', () => {
+    const state = found(all);
+
+    test('each attack has an alert or two more, and passwords in clear text have theirs', () => {
+      const own = state.alerts.filter(({ attributes }) =>
+        ['behaviour', 'sigma'].includes(attributes.rule_source),
+      );
+      expect(own.length).toBeLessThanOrEqual(12);
+      for (const attack of attacks) {
+        const rules = rulesFor(state.alerts, endsOf(all, attack).src_ip);
+        expect(rules).toEqual(expect.arrayContaining([...rulesOf[attack]!]));
+        // Its own rules, and what a signature and a notice say of it: each of them once.
+        const those = rules.filter((rule) => !alarms.has(rule));
+        expect(new Set(those).size).toBe(those.length);
+        expect(those.length).toBeLessThanOrEqual(rulesOf[attack]!.length + 2);
+      }
+      const cleartext = `1:${signatures.cleartext.sid}`;
+      expect(state.alerts.some(({ attributes }) => attributes.rule_id === cleartext)).toBe(true);
+    });
+  });
+});
+
+/** What fills an analyst's day, whoever it is about. */
+const alarms = new Set([
+  'SSL::Invalid_Server_Cert',
+  ...[signatures.agent, signatures.cleartext, signatures.decode, signatures.probe].map(
+    ({ sid }) => `1:${sid}`,
+  ),
+]);
+
+describe.each([1, 2])('a day without attacks, seed %i', (seed) => {
+  const quiet = written(seed, 0, 24, ({ truth }) => truth === 'benign');
+  const state = found(quiet);
+
+  test('gives no alert above low', () => {
+    expect(quiet.length).toBeGreaterThan(50_000);
+    expect(state.alerts.length).toBeLessThanOrEqual(3);
+    for (const { attributes } of state.alerts)
+      expect(['informational', 'low'], attributes.title).toContain(attributes.severity);
+  });
+});
