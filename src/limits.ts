@@ -53,6 +53,10 @@ export const limits = {
   idempotencyTtlMs: 24 * 3600 * 1000,
   /** Length of an Idempotency-Key. */
   maxIdempotencyKeyBytes: 255,
+  /** How long `/health` waits for a thread that is busy: less than probes do. */
+  healthAnswerMs: 1000,
+  /** … and from when on it says that the thread is stuck: no transaction takes so long. */
+  healthStuckMs: 120_000,
   /** Events kept as the sample of one alert. */
   maxAlertEventIds: 20,
   /** New alerts of one rule within one deduplication window; past it they become one alert that says so. More of one
@@ -68,6 +72,9 @@ export const limits = {
   /** … of what happened at another time, by our clock: what grave ones may be in an hour that passes. Beyond it are sensors
    * whose clock jumps, and imports, of which the rest is one alert. */
   maxUntimelyAlertsPerRuleWindow: 600,
+  /** … of all rules of one source (Suricata, Sigma, …) within an hour of our clock, however many rules it names: what a flood
+   * of sixty rules begins with, and a second of the store's thread. */
+  maxAlertsPerSourceHour: 6000,
   /** Addresses that such an alert names, of each end. */
   maxFoldedNames: 20,
   /** Hashes of addresses that it keeps of each end before it estimates how many there were: 1 kB. Then it is 4 kB. */
@@ -116,6 +123,8 @@ export const limits = {
   maxKeyDerivationRounds: 1_000_000,
   /** Outbox rows waiting for the ledger before changes that must be logged are refused. */
   maxOutboxRows: 100_000,
+  /** Findings in stored events that wait for it. With as many, no events are taken. */
+  maxWaitingFindings: 10_000,
   /** Free bytes of the volume with the databases, below which no events are taken. They are left for the log, its anchor
    * and its journal, without which the ledger could not go on, and for small changes. */
   minFreeDiskBytes: 64 * 2 ** 20,

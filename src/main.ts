@@ -32,6 +32,7 @@ import { Scans } from './discovery/scans.ts';
 import { compileHome } from './events/home-networks.ts';
 import { AuditLog } from './http/audit-log.ts';
 import { Connections } from './http/connections.ts';
+import { HealthCheck } from './http/health.ts';
 import { LiveFeeds } from './http/live/feeds.ts';
 import { serviceHub } from './http/live/service-hub.ts';
 import { createSockets } from './http/live/sockets.ts';
@@ -240,6 +241,7 @@ async function open(start: Start): Promise<void> {
     reader,
     policy: accessPolicy,
     ledger: ledger.api,
+    health: new HealthCheck({ store: store.api, ledger: ledger.api, ready: () => ready }),
     checkpoint: () => cosigner?.checkpoint() ?? ledger.api.checkpoint(),
     auth,
     backups,

@@ -26,6 +26,7 @@ import type {
   StoreReader,
   Token,
 } from '../store/store.ts';
+import type { HealthCheck } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import type { TopologyGate } from './topology-gate.ts';
 import type { Turns } from './turns.ts';
@@ -58,6 +59,7 @@ export interface Services {
   >;
   readonly policy: AccessPolicy;
   readonly ledger: Ledger;
+  readonly health: HealthCheck;
   /** The checkpoint that may be shown, as a note. LOG_EMPTY; UNAVAILABLE while the witnesses that it wants are missing. */
   checkpoint(): Promise<string>;
   readonly auth: Auth;

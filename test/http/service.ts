@@ -20,6 +20,7 @@ import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
 import { findNmap } from '../../src/discovery/find-nmap.ts';
 import { type Scanner, scannerMethods } from '../../src/discovery/scanner.ts';
 import { Scans } from '../../src/discovery/scans.ts';
+import { HealthCheck } from '../../src/http/health.ts';
 import { LiveScan } from '../../src/http/live/discovery-channel.ts';
 import { serviceHub } from '../../src/http/live/service-hub.ts';
 import { createSockets } from '../../src/http/live/sockets.ts';
@@ -225,6 +226,7 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     threads: () => [],
     sockets: () => ({ connections: 0, subscriptions: 0 }),
     ready: () => true,
+    health: new HealthCheck({ store, ledger, ready: () => true, ...replace }),
     ...replace,
   };
   const server = await startServer({

@@ -301,3 +301,42 @@ describe('a flood', () => {
     expect(there.reader.getAlert(one!.id)).not.toHaveProperty('folded_into');
   });
 });
+
+describe('a flood of many rules of one source', () => {
+  const many = (n: number, from = 0) =>
+    Array.from({ length: n }, (_, i) =>
+      finding({
+        rule_id: `1:${from + i}`,
+        rule_name: `Rule ${from + i}`,
+        title: `Rule ${from + i}`,
+        src_ip: `203.0.113.${i % 250}`,
+        severity: i % 100 === 0 ? 'high' : 'low',
+      }),
+    );
+
+  test('leaves so many alerts, and one that counts the rest', async () => {
+    const there = opened({ home });
+    await commit(there, many(7000), 1000);
+    const alerts = alertsOf(there, 'new');
+    expect(alerts).toHaveLength(limits.maxAlertsPerSourceHour + 1);
+    const [flood, ...others] = alerts.filter(({ rule_id }) => rule_id === 'flood.suricata');
+    expect(others).toEqual([]);
+    expect(flood).toMatchObject({
+      title: 'Flood of alerts of many rules: all of suricata',
+      rule_source: 'suricata',
+      severity: 'high',
+      count: 7000 - limits.maxAlertsPerSourceHour,
+      evidence: { sources: 250 },
+    });
+  });
+
+  test('takes nothing from other sources, and ends with the hour', async () => {
+    const there = opened({ home });
+    await commit(there, many(6500), 6500);
+    await commit(there, [finding({ rule_source: 'intel', rule_id: 'intel.1', title: 'Known-bad' })]);
+    expect(alertsOf(there, 'new').some(({ rule_id }) => rule_id === 'intel.1')).toBe(true);
+    there.clock.now += 2 * hour;
+    await commit(there, [finding({ rule_id: '9:9', title: 'After it', timestamp: there.clock.now })]);
+    expect(alertsOf(there, 'new').some(({ rule_id }) => rule_id === '9:9')).toBe(true);
+  });
+});

@@ -22,9 +22,11 @@ export interface HomeEnd {
   readonly ip: string;
 }
 
-/** What an alert stands for that isn't of one pair of addresses: a whole rule, or what it found of another time, or a rule at
- * one host. */
-export type FoldOf = 'rule' | 'untimely' | HomeEnd;
+/**
+ * What an alert stands for that isn't of one pair of addresses: all rules of a source, a whole rule, or what it found of
+ * another time, or a rule at one host.
+ */
+export type FoldOf = 'source' | 'rule' | 'untimely' | HomeEnd;
 
 /** Where an alert goes that would be a new one. */
 export interface Place {
@@ -36,17 +38,19 @@ export interface Place {
 
 interface Counted extends Bound {
   readonly key: string;
-  /** Epoch milliseconds of our clock, where it counts by that. */
+  /** Epoch milliseconds of our clock, where it counts by that, and what it counted is taken up by nothing. */
   readonly at?: number;
 }
 
 /** What alerts that came this long before a flood, in event time, are no part of. */
 export const burstMs = 300_000;
+const hourMs = 3_600_000;
 
 /**
- * How many alerts of one rule may begin, by windows of event time. Asked in this order:
+ * How many alerts may begin, of one rule by windows of event time. Asked in this order:
  *
  * ```
+ *   source   of all rules of Sigma, of Suricata …, by our clock                    6,000 an hour → one of the source
  *   untimely of what happened in none of the hours around now, by our clock        600 a window → one of the rule
  *   host     of the rule at one host of the home networks, with whatever others    20 a window → one of this host
  *   rule     of the rule                                                           50 a window → one of the rule
@@ -54,7 +58,7 @@ export const burstMs = 300_000;
  *   critical of hosts whose asset is critical, where the rule has no more          100 a window → one of each host
  * ```
  *
- * Who sets the clock of a sensor opens a window with each alert: so what is old, or of the future, is counted as it
+ * Who speaks for a sensor can name as many rules as he likes: so those of a source are counted together, too. Who sets the clock of a sensor opens a window with each alert: so what is old, or of the future, is counted as it
  * comes. It takes nothing from what happens now.
  *
  * What a silence is about is counted apart, by silence: it takes nothing from what is to be seen.
@@ -91,6 +95,8 @@ export class AlertBounds {
     hasFold: (end: HomeEnd) => boolean,
   ): Place {
     const { timestamp } = finding;
+    const ofSource = this.#ofSource(finding, scope);
+    if (this.#isFull(ofSource, timestamp)) return { fold: 'source', bounds: [] };
     const untimely = this.#ofUntimely(finding, scope);
     for (const bound of untimely) if (this.#isFull(bound, timestamp)) return { fold: 'untimely', bounds: [] };
     const hostBounds = home.map((end) => this.#ofHost(finding, end, scope));
@@ -98,7 +104,7 @@ export class AlertBounds {
       if (this.#isFull(hostBounds[i]!, timestamp)) return { fold: end, bounds: [hostBounds[i]!] };
     const ofRule = this.#ofRule(finding, home, scope);
     if (!this.#isFull(ofRule, timestamp))
-      return { fold: undefined, bounds: [ofRule, ...hostBounds, ...untimely] };
+      return { fold: undefined, bounds: [ofRule, ...hostBounds, ...untimely, ofSource] };
     const critical = home.find((end) => this.isCritical(end));
     if (critical !== undefined) {
       const bound = this.#bound('critical', finding, [], scope, limits.maxCriticalHostsPerRuleWindow);
@@ -122,13 +128,14 @@ export class AlertBounds {
 
   /** An alert began that stands for many: of those of another time there are no more than of others. */
   countFold(finding: Finding, scope: string, id: string): void {
-    this.count(this.#ofUntimely(finding, scope), finding.timestamp, id);
+    const bounds = [...this.#ofUntimely(finding, scope), this.#ofSource(finding, scope)];
+    this.count(bounds, finding.timestamp, id);
   }
 
   /** An alert began. */
   count(bounds: readonly Counted[], time: number, id: string): void {
-    for (const { key, windowMs, at = time } of bounds)
-      this.#set(key, countNewAlert(this.#of(key), at, windowMs, id));
+    for (const { key, windowMs, at } of bounds)
+      this.#set(key, countNewAlert(this.#of(key), at ?? time, windowMs, at === undefined ? id : undefined));
   }
 
   /** The alerts that these bounds counted: told once. */
@@ -144,6 +151,19 @@ export class AlertBounds {
     return taken;
   }
 
+  /** An alert that began is part of one that stands for many: of its source there may be another. */
+  uncount(alert: Pick<Finding, 'rule_source'>, scope: string): void {
+    const { key, windowMs } = this.#ofSource(alert, scope);
+    const windows = this.#of(key);
+    const window = windowAt(windows, this.#nowMs, windowMs);
+    if (window === undefined || window.alerts === 0) return;
+    const less = { ...window, alerts: window.alerts - 1 };
+    this.#set(
+      key,
+      windows.map((each) => (each === window ? less : each)),
+    );
+  }
+
   isCritical({ ip }: HomeEnd): boolean {
     const asset = this.#hosts.assetOf(ip);
     return asset !== undefined && this.#hosts.isCritical(asset);
@@ -155,6 +175,17 @@ export class AlertBounds {
 
   #ofHost(finding: Finding, { end, ip }: HomeEnd, scope: string): Counted {
     return this.#bound('host', finding, [end, ip], scope, limits.maxAlertsPerHostWindow);
+  }
+
+  #ofSource({ rule_source }: Pick<Finding, 'rule_source'>, scope: string): Counted {
+    const name = `source\n${rule_source}\n${scope}`;
+    let bound = this.#known.get(name);
+    if (bound === undefined) {
+      const key = keyHash('source', rule_source, ...(scope === '' ? [] : [scope]));
+      bound = { key, alerts: limits.maxAlertsPerSourceHour, windowMs: hourMs, at: this.#nowMs };
+      this.#known.set(name, bound);
+    }
+    return bound;
   }
 
   /** None for what happens now. */

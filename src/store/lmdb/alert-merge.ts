@@ -190,7 +190,7 @@ export class AlertMerge {
     if (known !== undefined) return known;
     const parts = ['flood', rule_source, rule_id];
     if (of === 'untimely') parts.push(of);
-    else if (of !== 'rule') parts.push(of.end, of.ip);
+    else if (of !== 'rule' && of !== 'source') parts.push(of.end, of.ip);
     if (scope !== '') parts.push(scope);
     const key = keyHash(...parts);
     const series: Series = { key, intervals: this.#to.tables.alertKeys.get(key) ?? [] };
@@ -249,13 +249,15 @@ export class AlertMerge {
     events: readonly EventRef[],
     silence: CompiledSilence | undefined,
   ): AlertDraft {
-    const series = this.#foldSeries(finding, of, silence?.id ?? '');
+    const told = of === 'source' ? ofSource(finding) : finding;
+    const series = this.#foldSeries(told, of, silence?.id ?? '');
     // Whose times may be any is one while it goes on coming.
-    const at = of === 'untimely' ? this.#nowMs : finding.timestamp;
-    let draft = this.#openAlert(series, { ...finding, timestamp: at });
+    const isOfAnyTime = of === 'untimely' || of === 'source';
+    const at = isOfAnyTime ? this.#nowMs : finding.timestamp;
+    let draft = this.#openAlert(series, { ...told, timestamp: at });
     if (draft === undefined) {
-      draft = this.#begin(series, finding, particularsOf(of, finding, this.#windowMs), silence, true);
-      if (of !== 'untimely') this.#bounds.countFold(finding, silence?.id ?? '', draft.id);
+      draft = this.#begin(series, told, particularsOf(of, told, this.#windowMs), silence, true);
+      if (!isOfAnyTime) this.#bounds.countFold(finding, silence?.id ?? '', draft.id);
     }
     draft.fold?.add(pair.source, pair.destination);
     this.#count(series, draft, finding, events, at);
@@ -269,6 +271,7 @@ export class AlertMerge {
     const { src_ip, dst_ip, previous_alert_id } = draft.alert;
     if (of === 'rule' && this.#isOfCriticalHost(src_ip, dst_ip)) return;
     fold.fold?.add(src_ip, dst_ip);
+    this.#bounds.uncount(draft.alert, draft.alert.silence_id ?? '');
     const series = this.#begun.get(id);
     if (series === undefined || previous_alert_id !== undefined) {
       draft.alert.status = 'suppressed';
@@ -409,10 +412,27 @@ export class AlertMerge {
 const isUntouched = ({ status, assignee, verdict, note_count }: Alert): boolean =>
   status === 'new' && assignee === undefined && verdict === undefined && note_count === 0;
 
+/** Any finding of a source, as one of the rule that stands for all of its rules. */
+function ofSource({ rule_source, category: _, mitre: __, tags: ___, ...finding }: Finding): Finding {
+  const rule_name = `Flood of ${rule_source}`;
+  return {
+    ...finding,
+    rule_source,
+    rule_id: `flood.${rule_source}`,
+    rule_name,
+    title: `all of ${rule_source}`,
+  };
+}
+
 /** What an alert says that stands for many. */
 function particularsOf(of: FoldOf, { title }: Finding, windowMs: number): Partial<Alert> & { title: string } {
   const within = `within ${Math.max(1, Math.round(windowMs / 60_000))} minutes`;
   const told = 'What it found beyond them is counted here; evidence tells how many addresses, and the first.';
+  if (of === 'source')
+    return {
+      title: `Flood of alerts of many rules: ${title}`,
+      description: `Rules of this source raised more than ${limits.maxAlertsPerSourceHour} alerts within an hour. ${told}`,
+    };
   if (of === 'untimely')
     return {
       title: `Flood of alerts of other times: ${title}`,

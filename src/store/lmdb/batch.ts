@@ -8,6 +8,7 @@ import type { EventRef } from './alert-draft.ts';
 import { AlertMerge, type MergeParts } from './alert-merge.ts';
 import { atLeast } from './alerts.ts';
 import type { LmdbEvents } from './events.ts';
+import type { FindingsInEvents } from './found-in-events.ts';
 import { diskIsFull } from './group-commit.ts';
 import type { RememberedAnswers } from './idempotency.ts';
 import type { Inventory } from './inventory/inventory.ts';
@@ -19,6 +20,7 @@ export interface BatchParts extends MergeParts {
   readonly answers: RememberedAnswers;
   readonly inventory: Pick<Inventory<AssetsPart>, 'take'>;
   readonly correlations: Pick<Correlations, 'mayRaiseHigh' | 'take'>;
+  readonly found: Pick<FindingsInEvents, 'isFull'>;
   readonly alertWindowMs: number;
   readonly nowMs: number;
   /** Whether the volume has nothing left but its reserve. */
@@ -41,6 +43,7 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
   if (parts.diskFull) throw diskIsFull();
   const { findings, facts = [] } = batch;
   if (
+    parts.found.isFull ||
     findings.some(({ severity }) => atLeast(severity, 'high')) ||
     (!outbox.hasRoom && parts.correlations.mayRaiseHigh(facts))
   )

@@ -1,4 +1,5 @@
 import type { Finding } from '../../events/finding.ts';
+import { limits } from '../../limits.ts';
 import type { AlertMerge } from './alert-merge.ts';
 import { atLeast } from './alerts.ts';
 import type { InventoryPart } from './inventory/parts.ts';
@@ -36,6 +37,11 @@ export class FindingsInEvents implements InventoryPart {
 
   get dirty(): number {
     return this.#found.length;
+  }
+
+  /** So much waits that no more events are to come that could add to it. */
+  get isFull(): boolean {
+    return entryCount(this.#options.tables.waitingFindings) >= limits.maxWaitingFindings;
   }
 
   add(finding: Finding, events: readonly string[]): void {

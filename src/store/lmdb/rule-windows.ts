@@ -35,14 +35,15 @@ export function countNewAlert(
   windows: readonly RuleWindow[],
   time: number,
   windowMs: number,
-  id: string,
+  id: string | undefined,
 ): readonly RuleWindow[] {
   const window = windowAt(windows, time, windowMs);
   if (window !== undefined) {
-    const counted = { ...window, alerts: window.alerts + 1, ids: [...(window.ids ?? []), id] };
+    const ids = id === undefined ? {} : { ids: [...(window.ids ?? []), id] };
+    const counted = { ...window, alerts: window.alerts + 1, ...ids };
     return windows.map((each) => (each === window ? counted : each));
   }
-  return [...windows, { start: time, alerts: 1, ids: [id] }]
+  return [...windows, { start: time, alerts: 1, ...(id === undefined ? {} : { ids: [id] }) }]
     .sort((a, b) => a.start - b.start)
     .slice(-maxRuleWindows)
     .map((each, i, all) =>

@@ -143,6 +143,7 @@ class LmdbStore implements Store {
   readonly #answers: RememberedAnswers;
   readonly #topology: Topology;
   readonly #rollups: Rollups;
+  readonly #found: FindingsInEvents;
   readonly #behaviour: Behaviour;
   readonly #correlations: Correlations;
   readonly #intel: Intel;
@@ -201,7 +202,7 @@ class LmdbStore implements Store {
       newKey: () => [randomInt(2 ** 32), randomInt(2 ** 32)],
       transaction: (write) => this.#root.transactionSync(write),
     });
-    const found = new FindingsInEvents({
+    this.#found = new FindingsInEvents({
       tables: this.#tables,
       outbox: this.#outbox,
       newMerge: () => new AlertMerge(this.#parts(), alertWindowMs, clock()),
@@ -211,17 +212,17 @@ class LmdbStore implements Store {
       events: this.#events,
       isHome,
       detectors: options.detectors ?? (() => newDetectors(options.detectorsOff)),
-      found,
+      found: this.#found,
       eventsPerState: options.eventsPerDetectorState ?? limits.eventsPerDetectorState,
     });
-    const knownBad = new IntelFold({ intel: this.#intel, found });
+    const knownBad = new IntelFold({ intel: this.#intel, found: this.#found });
     this.#inventory = new Inventory({
       tables: this.#tables,
       events: this.#events,
       isHome,
       assets: (services) => new Assets(this.#tables, services, this.#openAlerts, clock),
       folds: [this.#topology, this.#rollups, this.#behaviour, knownBad],
-      found,
+      found: this.#found,
       now: clock,
     });
     this.#hosts = {
@@ -491,6 +492,7 @@ class LmdbStore implements Store {
       correlations: this.#correlations,
       silences: this.#silences,
       hosts: this.#hosts,
+      found: this.#found,
       alertWindowMs: this.#alertWindowMs,
       nowMs: this.#now(),
       diskFull: this.#diskFull(),

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Alert } from '../../../src/contract/resources/alert.ts';
 import { BlockBuilder } from '../../../src/events/block-builder.ts';
+import { limits } from '../../../src/limits.ts';
 import { openReader } from '../../../src/store/lmdb/reader.ts';
 import { openStore } from '../../../src/store/lmdb/store.ts';
 import type { IngestBatch, Store, StoreReader } from '../../../src/store/store.ts';
@@ -158,6 +159,22 @@ test('what must be logged waits while the outbox is full, and is raised when it 
   expect(found(reader)).toEqual({ '192.0.2.1': 1, '192.0.2.9': 1 });
   expect(await store.outbox(10)).toMatchObject([{ kind: 'alert.raised' }]);
 });
+
+test('with as much waiting as may, no events are taken until the log takes some', async () => {
+  const { store, reader } = opened({ detectors, maxOutboxRows: 1 });
+  await store.commit(batchOf([finding({ severity: 'high' })]));
+  let refused: unknown;
+  for (let sent = 0; refused === undefined && sent < 20 * limits.maxWaitingFindings; sent += 5000)
+    await store.commit(flows(Array.from({ length: 5000 }, () => 9))).catch((error: unknown) => {
+      refused = error;
+    });
+  expect(refused).toMatchObject({ code: 'UNAVAILABLE', details: { reason: 'outbox_full' } });
+  const [row] = await store.outbox(10);
+  await store.settle([{ id: row!.id, leaf_index: 0, tree_size: 1, leaf_hash: '00'.repeat(32) }]);
+  await store.commit(flows([2]));
+  await settled(store);
+  expect(found(reader)['192.0.2.9']).toBeGreaterThan(0);
+}, 60_000);
 
 test('a detector on which an event throws is set aside, and the events are counted', async () => {
   const warned: string[] = [];

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { HealthCheck } from '../../src/http/health.ts';
+import type { LedgerStatus } from '../../src/ledger/ledger.ts';
+import type { StoreStatus } from '../../src/store/store.ts';
+
+const fine = { health: { state: 'ok' } } as LedgerStatus;
+const broken = { health: { state: 'degraded', fault: 'rollback', advice: 'restore' } } as LedgerStatus;
+const stored = {} as StoreStatus;
+
+function checkOf(
+  store: () => Promise<StoreStatus>,
+  ledger: () => Promise<LedgerStatus>,
+  more: { ready?: boolean; stuckMs?: number } = {},
+) {
+  const { ready = true, stuckMs = 60_000 } = more;
+  return new HealthCheck({
+    store: { status: store },
+    ledger: { status: ledger },
+    ready: () => ready,
+    answerMs: 20,
+    stuckMs,
+  });
+}
+
+const never = () => new Promise<never>(() => undefined);
+
+test('is ok where both threads answer and the log is whole', async () => {
+  const check = checkOf(
+    async () => stored,
+    async () => fine,
+  );
+  expect(await check.state()).toEqual({ status: 'ok', ledger: 'ok' });
+});
+
+test('tells a degraded log and what to do', async () => {
+  const check = checkOf(
+    async () => stored,
+    async () => broken,
+  );
+  expect(await check.state()).toEqual({ status: 'degraded', ledger: 'rollback', advice: 'restore' });
+});
+
+test('does not wait for a thread that is busy, and says what was known of it', async () => {
+  const answers = [async () => broken, never];
+  let asked = 0;
+  const check = checkOf(never, () => answers[Math.min(asked++, 1)]!());
+  expect(await check.state()).toMatchObject({ status: 'degraded', ledger: 'rollback' });
+  expect(await check.state()).toMatchObject({ status: 'degraded', ledger: 'rollback' });
+});
+
+test('asks a busy thread once, however often it is asked', async () => {
+  let asked = 0;
+  const check = checkOf(
+    () => {
+      asked++;
+      return never();
+    },
+    async () => fine,
+  );
+  for (let i = 0; i < 3; i++) expect((await check.state()).status).toBe('ok');
+  expect(asked).toBe(1);
+});
+
+test('is unavailable where a thread has not answered for long', async () => {
+  const check = checkOf(never, async () => fine, { stuckMs: 10 });
+  const { status, advice } = await check.state();
+  expect([status, advice]).toEqual(['unavailable', 'The store thread has not answered for 0 s.']);
+});
+
+test.for([
+  ['the store thread is lost', true, async () => Promise.reject(new Error('lost')), async () => fine, 'ok'],
+  [
+    'the ledger thread is lost',
+    true,
+    async () => stored,
+    async () => Promise.reject(new Error('lost')),
+    'unknown',
+  ],
+  ['it starts or stops', false, async () => stored, async () => fine, 'ok'],
+] as const)('is unavailable where %s', async ([, ready, store, ledger, state]) => {
+  expect(await checkOf(store, ledger, { ready }).state()).toMatchObject({
+    status: 'unavailable',
+    ledger: state,
+  });
+});
