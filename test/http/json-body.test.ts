@@ -52,11 +52,12 @@ describe('JSON', () => {
     await expect(read(Uint8Array.of(0x22, 0xff, 0x22))).rejects.toMatchObject({ details: { field: 'body' } });
   });
 
-  test('deep nesting does not end the process', async () => {
+  test('nesting deeper than any body of the interface is refused', async () => {
     const deep = '['.repeat(100_000);
     await expect(read(deep)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     await expect(read(`["\\ud800",${deep}`)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
-    await read(`${deep}${']'.repeat(100_000)}`);
+    await expect(read(`${deep}${']'.repeat(100_000)}`)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await read(`${'['.repeat(32)}${']'.repeat(32)}`);
   });
 
   test('__proto__ and repeated keys change nothing but themselves', async () => {
