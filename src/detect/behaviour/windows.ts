@@ -6,7 +6,7 @@ export interface WindowTerms<V> {
   readonly slotMs: number;
   /** Slots of a window: the newest that a key has, and those before it. */
   readonly slots: number;
-  /** Keys kept; beyond, the one that was touched longest ago is forgotten. An attacker chooses how many there are. */
+  /** Keys kept; beyond, one of those that were touched longest ago is forgotten. An attacker chooses how many there are. */
   readonly maxKeys: number;
   /** What all values may weigh together, by `weigh`; the same. */
   readonly maxWeight?: number;
@@ -31,7 +31,16 @@ export interface Window<V> {
   toldRank: number;
   /** As of the last time that it was weighed. */
   weight: number;
+  /** Of its newest slot, which is asked for most. */
+  value: V | undefined;
+  /** Added to since it was asked last what changed. */
+  isChanged: boolean;
+  /** Which of these times was the next when it was put behind the others. */
+  round: number;
 }
+
+/** A key is put behind the others as touched latest once in so many rounds: that costs more than adding to it. */
+const roundsOfOrder = 16;
 
 /** Plain data: structured clone takes it. Keys touched longest ago come first. */
 export type WindowsState<V> = readonly {
@@ -51,7 +60,9 @@ export class Windows<V> {
   /** In the order in which they were touched. */
   readonly #windows = new Map<string, Window<V>>();
   readonly #eldest = new Eldest(this.#windows);
-  readonly #changed = new Set<Window<V>>();
+  #changed: Window<V>[] = [];
+  /** How often it was asked what changed. */
+  #round = 0;
   #weight = 0;
   #late = 0;
   #forgotten = 0;
@@ -74,9 +85,8 @@ export class Windows<V> {
     let window = this.#windows.get(key);
     if (window === undefined) {
       if (this.#windows.size >= maxKeys) this.#forgetOldest();
-      window = newWindow(key, Math.floor(time / slotMs) * slotMs);
+      window = newWindow(key, Math.floor(time / slotMs) * slotMs, this.#round);
       this.#windows.set(key, window);
-      this.#changed.add(window);
     }
     return this.in(window, time);
   }
@@ -84,23 +94,26 @@ export class Windows<V> {
   /** As `at`, of a window that is kept: it costs a fifth, as no key is built and looked up. */
   in(window: Window<V>, time: number): V | undefined {
     const { slotMs, slots, create } = this.#terms;
-    const start = Math.floor(time / slotMs) * slotMs;
-    const isChanged = this.#changed.has(window);
-    if (!isChanged) {
-      this.#windows.delete(window.key);
-      this.#windows.set(window.key, window);
+    const { newest } = window;
+    const sinceNewest = time - newest;
+    if (this.#round - window.round >= roundsOfOrder) this.#touch(window);
+    if (sinceNewest >= 0 && sinceNewest < slotMs && window.value !== undefined) {
+      if (!window.isChanged) this.#change(window);
+      return window.value;
     }
-    if (start > window.newest) this.#advance(window, start);
-    else if (start <= window.newest - slots * slotMs) {
+    const start = Math.floor(time / slotMs) * slotMs;
+    if (start > newest) this.#advance(window, start);
+    else if (start <= newest - slots * slotMs) {
       this.#late++;
       return undefined;
     }
-    if (!isChanged) this.#changed.add(window);
+    if (!window.isChanged) this.#change(window);
     let value = window.slots.get(start);
     if (value === undefined) {
       value = create();
       window.slots.set(start, value);
     }
+    if (start === window.newest) window.value = value;
     return value;
   }
 
@@ -121,9 +134,13 @@ export class Windows<V> {
   /** The keys whose values were added to since it was asked last. */
   changed(): Window<V>[] {
     const { maxWeight = Number.POSITIVE_INFINITY } = this.#terms;
-    const changed = [...this.#changed];
-    this.#changed.clear();
-    for (const window of changed) this.#weigh(window);
+    const changed = this.#changed.filter(({ isChanged }) => isChanged);
+    this.#changed = [];
+    this.#round++;
+    for (const window of changed) {
+      window.isChanged = false;
+      this.#weigh(window);
+    }
     while (this.#weight > maxWeight && this.#windows.size > 1) this.#forgetOldest();
     return changed;
   }
@@ -147,7 +164,7 @@ export class Windows<V> {
 
   restore(state: WindowsState<V>): void {
     this.#windows.clear();
-    this.#changed.clear();
+    this.#changed = [];
     this.#weight = 0;
     this.merge(state);
     this.changed();
@@ -169,8 +186,20 @@ export class Windows<V> {
   #advance(window: Window<V>, newest: number): void {
     const { slotMs, slots } = this.#terms;
     window.newest = newest;
+    window.value = undefined;
     const oldest = newest - (slots - 1) * slotMs;
     for (const start of window.slots.keys()) if (start < oldest) window.slots.delete(start);
+  }
+
+  #change(window: Window<V>): void {
+    window.isChanged = true;
+    this.#changed.push(window);
+  }
+
+  #touch(window: Window<V>): void {
+    window.round = this.#round;
+    this.#windows.delete(window.key);
+    this.#windows.set(window.key, window);
   }
 
   #weigh(window: Window<V>): void {
@@ -186,7 +215,7 @@ export class Windows<V> {
     const window = key === undefined ? undefined : this.#windows.get(key);
     if (window === undefined) return;
     this.#windows.delete(window.key);
-    this.#changed.delete(window);
+    window.isChanged = false;
     this.#weight -= window.weight;
     this.#forgotten++;
     this.#terms.forgot?.(window);
@@ -209,8 +238,9 @@ export function isDue(
   return true;
 }
 
-function newWindow<V>(key: string, newest: number): Window<V> {
-  return { key, newest, slots: new Map(), toldAt: Number.NEGATIVE_INFINITY, toldRank: -1, weight: 0 };
+function newWindow<V>(key: string, newest: number, round: number): Window<V> {
+  const untold = { toldAt: Number.NEGATIVE_INFINITY, toldRank: -1 };
+  return { key, newest, slots: new Map(), ...untold, weight: 0, value: undefined, isChanged: false, round };
 }
 
 function inOrder<V>({ slots }: Window<V>): [number, V][] {
