@@ -106,7 +106,7 @@ async function rules(service: Service, authorization: string, query: string) {
 function rowsOf(running: readonly Running[]): BenchRow[] {
   const rate = ({ accepted, elapsedS }: Running) => accepted / elapsedS;
   const [none, ...others] = running as [Running, ...Running[]];
-  const counts = `bodies of ${linesPerBody.conn + linesPerBody.dns} lines`;
+  const counts = `events in bodies of ${linesPerBody.conn + linesPerBody.dns} lines`;
   return [
     ...running.map((one) => ({
       question,

@@ -268,7 +268,7 @@ export class Behaviour implements FlowFold {
 
 /** Events between two times that detectors judge, at most: by their sequence, so that it is the same when told again. */
 const judgedEvery = 512;
-/** Writing states takes at most a hundredth of the time for each detector. */
-const keepingShare = 100;
+/** Writing states takes at most a four-hundredth of the time for each detector. */
+const keepingShare = 400;
 /** Connections that are remembered while events are told again; a power of two. */
 const recalledConnections = 2 ** 18;
