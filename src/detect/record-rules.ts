@@ -62,7 +62,7 @@ export class RecordRules {
     const read = (field: string): unknown => this.#set.reader(kind, field)(record);
     for (const rule of matched) {
       sink.hit(rule.id);
-      if (!rule.silent) sink.find(findingOf(rule, ends, timestamp, event));
+      if (!rule.silent) sink.find(findingOf(rule, ends, timestamp, event, read));
       for (const feed of rule.feeds) {
         const { event: _, ...input } = correlationInput(feed, read, timestamp);
         sink.tell({ ...input, ends, ...(event === undefined ? {} : { event }) });

@@ -21,6 +21,7 @@ import type { Actor, ListPage, ListQuery, Store, StoreReader } from '../store/st
 import { canonicalUuid } from '../uuid.ts';
 import {
   differenceOf,
+  documentOf,
   findingKey,
   headOf,
   inOrder,
@@ -393,7 +394,7 @@ export class DetectionRules {
     const ordered = inOrder(rows.values());
     const applied = ordered.flatMap((row) => {
       const document = row.enabled ? parsed.get(row.sha256)?.document : undefined;
-      return document === undefined ? [] : [{ row, document }];
+      return document === undefined ? [] : [{ row, document: documentOf(row, document) }];
     });
     const documents = this.#packed(applied.map(({ document }) => document));
     const compiled = await this.#parts.tasks.run('compileRules', documents);
@@ -468,9 +469,9 @@ export class DetectionRules {
 
   /** Those in effect. */
   #documents(): SigmaDocument[] {
-    return inOrder(this.#now.rows.values()).flatMap(({ enabled, sha256 }) => {
+    return inOrder(this.#now.rows.values()).flatMap(({ id, enabled, sha256 }) => {
       const document = enabled ? this.#now.parsed.get(sha256)?.document : undefined;
-      return document === undefined ? [] : [document];
+      return document === undefined ? [] : [documentOf({ id }, document)];
     });
   }
 
@@ -485,7 +486,7 @@ export class DetectionRules {
   #shown(row: RuleRow): Rule {
     const { parsed, errors, missing } = this.#now;
     const its = parsed.get(row.sha256) ?? { problems: [] };
-    const key = findingKey(its.document);
+    const key = findingKey(its.document === undefined ? undefined : documentOf(row, its.document));
     return ruleOf(row, its, {
       hits: (key === undefined ? undefined : this.#hits.get(key)) ?? 0,
       errors: errors.get(row.id) ?? [],

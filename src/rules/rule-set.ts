@@ -16,6 +16,11 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 export const findingKey = (document: SigmaDocument | undefined): string | undefined =>
   document === undefined || document.kind === 'filter' ? undefined : keyOf(document);
 
+/** The document of a row, under the row's id where it has none of its own: so alerts name what the interface finds. */
+export function documentOf(row: Pick<RuleRow, 'id'>, document: SigmaDocument): SigmaDocument {
+  return document.kind === 'filter' || document.id !== undefined ? document : { ...document, id: row.id };
+}
+
 const originOrder: readonly RuleOrigin[] = ['shipped', 'folder', 'api'];
 
 /** In the order in which they are compiled: of two with the same id, the first is applied. */

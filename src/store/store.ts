@@ -260,7 +260,10 @@ export interface StoreStatus {
 export interface Store {
   /** CONFLICT when the Idempotency-Key came before with another request. */
   commit(batch: IngestBatch): Promise<Committed>;
-  /** NOT_FOUND, INVALID_TRANSITION, VERSION_MISMATCH (when `version` is given and isn't the alert's). */
+  /**
+   * NOT_FOUND; INVALID_TRANSITION; VERSION_MISMATCH (when `version` is given and isn't the alert's); CONFLICT for a verdict
+   * other than that of an override.
+   */
   changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertChanged>;
   /**
    * Puts the verdict of another model in the place of the local one that was made at `triagedAt` (its `at`). Only

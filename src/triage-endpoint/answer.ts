@@ -15,8 +15,8 @@ const maxReasonLength = 500;
 export type Answer = Pick<AiVerdict, 'verdict' | 'confidence' | 'reasons'>;
 
 /**
- * The verdict in the body of a chat completion: `choices[0].message.content` is a JSON object of exactly `verdict`,
- * `confidence` and `reasons`. Undefined for anything else, however near.
+ * The verdict in the body of a chat completion: `choices[0].message.content` is a JSON object with `verdict`, `confidence`
+ * and `reasons`; what else it has is passed over, as models add what they like. Undefined for anything else.
  */
 export function answerIn(body: string): Answer | undefined {
   const completion = parsed(body);
@@ -29,9 +29,9 @@ export function answerIn(body: string): Answer | undefined {
 
 function answerOf(said: unknown): Answer | undefined {
   if (!isObject(said)) return undefined;
-  const { verdict: word, confidence, reasons, ...others } = said;
+  const { verdict: word, confidence, reasons } = said;
   const verdict = askedVerdicts.find((one) => one === word);
-  if (verdict === undefined || Object.keys(others).length > 0) return undefined;
+  if (verdict === undefined) return undefined;
   if (typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 1)) return undefined;
   if (!Array.isArray(reasons) || reasons.length === 0 || reasons.length > maxReasons) return undefined;
   if (!reasons.every(isSentence)) return undefined;

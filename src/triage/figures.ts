@@ -18,10 +18,16 @@ export function answeredOf(evidence: Evidence): 1 | -1 | undefined {
   return undefined;
 }
 
-/** The score of the detector, 0 to 1 in tenths, so that small changes of it are none. */
+/** The score of the detector, 0 to 1. */
 export function scoreOf(evidence: Evidence): number | undefined {
   const score = own(evidence, 'score');
-  return typeof score === 'number' && score >= 0 && score <= 1 ? Math.round(score * 10) / 10 : undefined;
+  return typeof score === 'number' && score >= 0 && score <= 1 ? score : undefined;
+}
+
+/** In tenths, so that small changes of it are none. */
+function roughScoreOf(evidence: Evidence): number | undefined {
+  const score = scoreOf(evidence);
+  return score === undefined ? undefined : Math.round(score * 10);
 }
 
 function own(evidence: Evidence, name: string): unknown {
@@ -41,6 +47,6 @@ export function changedMaterially(before: Alert, after: Alert): boolean {
       decadeOf(before.count) !== decadeOf(after.count) ||
       (before.evidence !== after.evidence &&
         (answeredOf(before.evidence) !== answeredOf(after.evidence) ||
-          scoreOf(before.evidence) !== scoreOf(after.evidence))))
+          roughScoreOf(before.evidence) !== roughScoreOf(after.evidence))))
   );
 }

@@ -145,6 +145,7 @@ describe('the table of routes', () => {
     expect(errorsOf(routeOf('updateAlert'))).toEqual([
       ...[
         'NOT_FOUND',
+        'CONFLICT',
         'INVALID_TRANSITION',
         'VERSION_MISMATCH',
         'INVALID_REQUEST',

@@ -129,3 +129,25 @@ test('a body whose records match too often says so', () => {
   expect(parsed.hits).toHaveLength(30);
   expect(parsed.hits[0]).toEqual(['r0', 4000]);
 });
+
+test('a finding carries what the record has in the fields that its rule asks for', () => {
+  const asked = rule(
+    'asked',
+    'category: proxy',
+    'cs-host: files.example, c-uri|contains: /a, cs-method: [GET, PUT]',
+  );
+  const http = {
+    trans_depth: 1,
+    request_body_len: 0,
+    method: 'GET',
+    host: 'files.example',
+    uri: `/a${'x'.repeat(900)}`,
+  };
+  const [finding] = parse([asked], line({ ...ids, ...http })).findings;
+  expect(finding?.evidence).toEqual({
+    'cs-host': 'files.example',
+    // Rules may mean the path or all of it.
+    'c-uri': [`/a${'x'.repeat(498)}`, `http://files.example/a${'x'.repeat(478)}`],
+    'cs-method': 'GET',
+  });
+});

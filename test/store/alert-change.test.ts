@@ -131,6 +131,20 @@ describe('a change', () => {
     ]);
   });
 
+  test('of a verdict that overrides the AI takes another override', async () => {
+    const { store, id } = await alertThatIs();
+    const override = (verdict: 'benign' | 'true_positive') => ({ ai_override: { verdict, reason: 'seen' } });
+    await store.changeAlert(id, override('benign'), analyst);
+    await expect(store.changeAlert(id, { verdict: 'true_positive' }, analyst)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      details: { field: 'verdict', override: 'benign' },
+    });
+    await store.changeAlert(id, { verdict: 'benign', status: 'resolved' }, analyst);
+    const { alert } = await store.changeAlert(id, override('true_positive'), analyst);
+    expect(alert).toMatchObject({ verdict: 'true_positive', override: { verdict: 'true_positive' } });
+    expect(await store.outbox(10)).toHaveLength(2);
+  });
+
   test('that is refused leaves its note unwritten', async () => {
     const { store, reader, id } = await alertThatIs();
     await expect(store.changeAlert(id, { status: 'archived', note: 'x' }, analyst)).rejects.toMatchObject({

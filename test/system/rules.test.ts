@@ -161,6 +161,22 @@ describe('a rule', () => {
     expect(await ruleOf(ids.posted)).toMatchObject({ hits: 1, errors: [], origin: 'api', enabled: true });
   });
 
+  test('without an id of its own goes by that of the interface, in alerts too, whatever it is called', async () => {
+    const text = source(ids.posted)
+      .replace(/^id: .*\n/m, '')
+      .replace("'.evil-aaaa.example'", "'.unnamed.example'");
+    const made = await ok<{ data: Item }>('createRule', { json: { source: text } });
+    const { id } = one(made);
+    await send(service, admin, lines(dns('a.unnamed.example')));
+    const renamed = text.replace('A name that we look for', 'Another title');
+    await ok('updateRule', { params: [id], json: { source: renamed } });
+    await send(service, admin, lines(dns('b.unnamed.example')));
+    const alerts = await alertsOf(id);
+    expect(alerts.map(({ attributes }) => attributes.count)).toEqual([2]);
+    expect(alerts[0]!.attributes).toMatchObject({ evidence: { query: 'b.unnamed.example' } });
+    expect(await ruleOf(id)).toMatchObject({ hits: 2, title: 'Another title' });
+  });
+
   test('that is disabled finds nothing, and finds again once it is enabled', async () => {
     await ok('createRule', { json: { source: source(ids.disabled) } });
     const change = (enabled: boolean) => ok('updateRule', { params: [ids.disabled], json: { enabled } });
@@ -239,7 +255,7 @@ describe('the folder of rules', () => {
           outcome === 'success' ? [(entry_ids as string[]).length] : [],
         );
       })
-      .toEqual([1, 0, 1, 1]);
+      .toEqual([1, 0, 1, 1, 1]);
     await expect
       .poll(async () => (await entries()).map((entry) => [entry.added_count, entry.removed_count]))
       .toContainEqual([0, 1]);

@@ -120,7 +120,6 @@ const valid = JSON.stringify(verdict());
 const wrong: [string, Behaviour, string][] = [
   ['garbage', says('I think it is benign.'), 'malformed'],
   ['a verdict in a fence', says(`\`\`\`json\n${valid}\n\`\`\``), 'malformed'],
-  ['a verdict and more', says(verdict({ status: 'resolved' })), 'malformed'],
   ['a verdict that only people give', says(verdict({ verdict: 'duplicate' })), 'malformed'],
   ['a confidence beyond certainty', says(verdict({ confidence: 1.5 })), 'malformed'],
   ['a confidence as text', says(verdict({ confidence: '0.5' })), 'malformed'],
@@ -152,6 +151,14 @@ test.for(wrong)(
     expect(troubles[0]).not.toContain(key);
   },
 );
+
+test('what an answer has beside a verdict changes nothing', async () => {
+  const { raise, outcomes, reader } = await around(says(verdict({ status: 'resolved', note: 'x' })));
+  const [alert] = await raise(1);
+  await expect.poll(() => outcomes).toEqual(['answered']);
+  await expect.poll(() => reader.getAlert(alert!.id)?.ai_verdict?.model).toMatch(/^endpoint/);
+  expect(reader.getAlert(alert!.id)).toMatchObject({ status: 'new', note_count: 0 });
+});
 
 test('a redirect is not followed', async () => {
   const other = await endpointServer();

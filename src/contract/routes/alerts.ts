@@ -81,7 +81,7 @@ export const alertsRoutes = {
     headers: ifMatch,
     body: { kind: 'json', schema: AlertUpdateInput, resource: Alert },
     responses: { 200: json(success('alert')) },
-    errors: ['NOT_FOUND', 'INVALID_TRANSITION', 'VERSION_MISMATCH'],
+    errors: ['NOT_FOUND', 'CONFLICT', 'INVALID_TRANSITION', 'VERSION_MISMATCH'],
   },
   listAlertHistory: {
     method: 'GET',

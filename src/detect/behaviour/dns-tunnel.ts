@@ -80,7 +80,7 @@ export class DnsTunnelDetector implements Detector {
     name: 'DNS tunnel',
     category: 'command-and-control',
     mitre: {
-      tactics: ['command-and-control', 'exfiltration'],
+      tactics: ['TA0011', 'TA0010'],
       techniques: ['T1071.004', 'T1572', 'T1048.003'],
     },
   };

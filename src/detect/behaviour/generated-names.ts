@@ -75,7 +75,7 @@ export class GeneratedNamesDetector implements Detector {
     version: 1,
     name: 'Generated domain names',
     category: 'command-and-control',
-    mitre: { tactics: ['command-and-control'], techniques: ['T1568.002'] },
+    mitre: { tactics: ['TA0011'], techniques: ['T1568.002'] },
   };
   readonly #terms: typeof generatedTunables;
   readonly #names: Names;

@@ -93,7 +93,7 @@ export class NxdomainStormDetector implements Detector {
     version: 1,
     name: 'Storm of names that do not exist',
     category: 'dns-anomaly',
-    mitre: { tactics: ['impact', 'command-and-control'], techniques: ['T1498', 'T1568.002'] },
+    mitre: { tactics: ['TA0040', 'TA0011'], techniques: ['T1498', 'T1568.002'] },
   };
   readonly #terms: typeof stormTunables;
   readonly #names: Names;

@@ -34,6 +34,7 @@ export function planChange(
   requireVersion(row, version);
   if (change.status !== undefined) requireTransition(row.alert.status, change.status);
   if (change.note !== undefined) requireRoomForNote(row);
+  requireOverride(row, change);
   const alert = changed(row.alert, change, by, nowMs);
   if (change.ai_override !== undefined || mustBeRaised({ ...row, alert })) outbox.requireRoom();
   if (change.note === undefined && isDeepStrictEqual(alert, row.alert))
@@ -119,6 +120,17 @@ function requireVersion(row: AlertRow, version: number | undefined): void {
     'VERSION_MISMATCH',
     `alert ${row.id} has version ${row.alert.version}, not ${version}`,
     { version: row.alert.version },
+  );
+}
+
+/** What overrides an AI's verdict is in the log: another verdict takes its place in the same way. */
+function requireOverride({ id, alert: { override } }: AlertRow, { verdict, ai_override }: AlertChange): void {
+  if (verdict === undefined || ai_override !== undefined || override === undefined) return;
+  if (verdict === override.verdict) return;
+  throw new ServiceError(
+    'CONFLICT',
+    `alert ${id} has the verdict ${override.verdict} by an override; give another with ai_override`,
+    { field: 'verdict', override: override.verdict },
   );
 }
 
