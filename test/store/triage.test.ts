@@ -109,7 +109,7 @@ describe('what analysts find is learned', () => {
     expect(reader.triageModel()).toMatchObject({ verdicts: 0, validation: { judged: 0 }, histories: 0 });
     expect(close(general(around), before)).toBe(true);
     for (const verdict of ['benign', 'test', 'benign', 'insufficient_data'] as const)
-      await change(store, alert!.id, { verdict });
+      await change(store, alert!.id, { ai_override: { verdict, reason: 'looked again' } });
     expect(reader.triageModel()).toMatchObject({ verdicts: 0, histories: 0 });
     expect(close(general(around), before)).toBe(true);
   });
