@@ -1,6 +1,5 @@
-import type { Severity } from '../contract/vocabulary.ts';
+import type { ruleSources, Severity } from '../contract/vocabulary.ts';
 
-export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel', 'manual'] as const;
 export type RuleSource = (typeof ruleSources)[number];
 
 /** Figures and names, each under what it is called. */

@@ -58,8 +58,9 @@ const hourMs = 3_600_000;
  *   critical of hosts whose asset is critical, where the rule has no more          100 a window → one of each host
  * ```
  *
- * Who speaks for a sensor can name as many rules as he likes: so those of a source are counted together, too. Who sets the clock of a sensor opens a window with each alert: so what is old, or of the future, is counted as it
- * comes. It takes nothing from what happens now.
+ * Who speaks for a sensor can name as many rules as he likes: so those of a source are counted together, too. Who sets its
+ * clock opens a window with each alert: so what is old, or of the future, is counted as it comes. It takes nothing from
+ * what happens now.
  *
  * What a silence is about is counted apart, by silence: it takes nothing from what is to be seen.
  *
