@@ -218,7 +218,8 @@ function office(events: number): EventBlock[] {
   const parse = (receivedAt: number) => {
     const body = new Uint8Array(Buffer.from(lines.join('\n'))).buffer;
     const input = {
-      body,
+      pieces: [body],
+      length: body.byteLength,
       encoding: 'identity',
       mediaType: 'ndjson',
       receivedAt,

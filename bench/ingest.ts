@@ -84,7 +84,15 @@ function parse(bytes: Uint8Array, options: Partial<IngestInput> = {}): void {
   const own = new Uint8Array(bytes).buffer;
   const home = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'fe80::/10'];
   parseBody(
-    { body: own, mediaType: 'ndjson', receivedAt: 1_767_225_600_000, home, digest: false, ...options },
+    {
+      pieces: [own],
+      length: own.byteLength,
+      mediaType: 'ndjson',
+      receivedAt: 1_767_225_600_000,
+      home,
+      digest: false,
+      ...options,
+    },
     detectors,
   );
 }

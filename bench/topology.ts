@@ -45,7 +45,15 @@ async function realFlows(
 ): Promise<BenchRow[]> {
   const bytes = readFileSync(join(shared, 'data', file));
   const body = new Uint8Array(bytes).buffer;
-  const input = { body, encoding: 'gzip', mediaType: 'ndjson', receivedAt: 0, home, digest: false } as const;
+  const input = {
+    pieces: [body],
+    length: body.byteLength,
+    encoding: 'gzip',
+    mediaType: 'ndjson',
+    receivedAt: 0,
+    home,
+    digest: false,
+  } as const;
   const { blocks } = parseBody(input, { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice });
   const question = `Topology of ${events.toLocaleString('en')} events of ${name}, the file repeated at later times`;
   return inFolder(async (folder, topology, transaction) => {

@@ -30,6 +30,10 @@ export const limits = {
   maxIngestInFlightBytes: 48 * 2 ** 20,
   /** What one principal may have of it: two bodies of the largest leave room for one of another's. */
   maxIngestShareOfPrincipal: 2 / 3,
+  /** Memory that bodies arrived in, kept by the front for those to come; the same again is never fetched anew. */
+  maxSpareBodyBytes: 16 * 2 ** 20,
+  /** Memory in which each ingest thread puts bodies together, kept between them; a longer body gets its own. */
+  maxKeptBodyBytes: 8 * 2 ** 20,
   /** Ingest bodies waiting for a thread of the pool; bytes bound them first unless bodies are tiny. */
   maxQueuedBodies: 1024,
   /** Bytes of calls in flight to one worker. */

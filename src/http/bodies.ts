@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import { type LimitName, limits } from '../limits.ts';
+import { blockBytes, spareBlocks } from './body-blocks.ts';
 import { type Budget, type BudgetOfEach, type Held, Share } from './budget.ts';
 
 /** What a body is allowed to be. */
@@ -16,10 +17,27 @@ export interface BodyTerms {
 
 /** A body that has arrived. Its bytes stay counted until `release`, which is due when the work on them is done. */
 export interface ArrivedBody {
-  /** Exactly the body, in a buffer of its own: it may be moved to another thread. */
+  /** Of all pieces together. */
+  readonly length: number;
+  /** The body in order, in buffers of their own that may be moved to another thread; the last may have room left over. */
+  readonly pieces: readonly ArrayBuffer[];
+  /** Exactly the body, in one buffer, which is made of the pieces where it is asked for. */
   readonly bytes: ArrayBuffer;
+  /** Takes the pieces back, once nobody reads them any more: another body will arrive in them. */
+  recycle(pieces: readonly ArrayBuffer[]): void;
   release(): void;
 }
+
+/** Of a request without one. */
+export const noBody: ArrivedBody = {
+  length: 0,
+  pieces: [],
+  get bytes() {
+    return new ArrayBuffer(0);
+  },
+  recycle: () => undefined,
+  release: () => undefined,
+};
 
 /** The part of a uWebSockets.js response that bodies arrive at. */
 export interface BodySource {
@@ -31,7 +49,7 @@ export interface BodySource {
  * The body of one request, on its way in.
  *
  * ```
- *   kept ──last chunk, and accept──▶ one exactly-sized ArrayBuffer
+ *   kept ──last chunk, and accept──▶ the blocks that it arrived in
  *    │ │ too long, or a budget is used up
  *    │ ▼
  *    └──discard──▶ discarded ──last chunk, or too much──▶ drained
@@ -39,8 +57,8 @@ export interface BodySource {
  *
  * uWebSockets.js delivers the first bytes in the turn of the request, and its chunks live only in the callback; so
  * the handler is attached at once, and what arrives is copied and counted before it is known whether it is wanted
- * (credentials take a moment). Room is taken as bytes arrive, never for what was only announced: 16 MB cost 15.5 ms so,
- * where taking it all at once cost 14. A length that is too long is refused before anything of it is read.
+ * (credentials take a moment). Room is taken as bytes arrive, never for what was only announced. A length that is too
+ * long is refused before anything of it is read.
  */
 export class IncomingBody {
   readonly #source: BodySource;
@@ -112,13 +130,18 @@ export class IncomingBody {
     }
     if (!this.#complete && this.#fault === undefined) await this.#progress();
     if (this.#fault !== undefined) throw this.#fault;
-    const bytes = this.#assemble();
-    const shares = [this.#share, this.#ownShare].map((share) => {
-      share?.shrinkTo(bytes.byteLength);
-      return share?.handOver();
-    });
+    this.#state = 'discarded';
+    const pieces = this.#blocks.map(({ buffer }) => buffer);
+    this.#blocks = [];
+    const shares = [this.#share, this.#ownShare].map((share) => share?.handOver());
+    const length = this.#received;
     return {
-      bytes,
+      length,
+      pieces,
+      get bytes() {
+        return joined(pieces, length);
+      },
+      recycle: (spent) => spareBlocks.give(spent),
       release() {
         for (const share of shares) share?.release();
       },
@@ -174,35 +197,26 @@ export class IncomingBody {
     if (this.#received > this.#terms.maxBytes) return this.#refuseLength();
     const last = this.#blocks.at(-1);
     const free = this.#room - offset;
-    if (last !== undefined) last.set(chunk.subarray(0, free), last.byteLength - free);
-    if (chunk.byteLength > free) this.#storeInNew(chunk.subarray(free));
+    if (last !== undefined && free > 0) last.set(chunk.subarray(0, free), last.byteLength - free);
+    for (let at = free; at < chunk.byteLength; ) {
+      const block = this.#newBlock(chunk.byteLength - at);
+      if (block === undefined) return;
+      block.set(chunk.subarray(at, at + block.byteLength));
+      at += block.byteLength;
+    }
   }
 
-  #storeInNew(rest: Uint8Array): void {
+  /** Room for what comes next; undefined when it was refused. */
+  #newBlock(atHand: number): Uint8Array<ArrayBuffer> | undefined {
     const most = (this.#length ?? this.#terms.maxBytes) - this.#room;
-    const step = Math.min(maxBlockBytes, Math.max(minBlockBytes, this.#room));
-    const size = Math.max(rest.byteLength, Math.min(step, most));
+    const wanted = Math.max(minBlockBytes, this.#room, atHand);
+    const size = Math.min(blockBytes, wanted, most);
     if (!this.#share.growTo(this.#room + size)) return this.#refuseLoad();
     if (this.#ownShare?.growTo(this.#room + size) === false) return this.#refuseOwn();
-    const block = new Uint8Array(size);
-    block.set(rest);
+    const block = size === blockBytes ? spareBlocks.take() : new Uint8Array(size);
     this.#blocks.push(block);
     this.#room += size;
-  }
-
-  #assemble(): ArrayBuffer {
-    this.#state = 'discarded';
-    const blocks = this.#blocks;
-    this.#blocks = [];
-    const [only] = blocks;
-    if (blocks.length === 1 && only?.byteLength === this.#received) return only.buffer;
-    const whole = new Uint8Array(this.#received);
-    let offset = 0;
-    for (const block of blocks) {
-      whole.set(block.subarray(0, this.#received - offset), offset);
-      offset += block.byteLength;
-    }
-    return whole.buffer;
+    return block;
   }
 
   #refuseLength(): void {
@@ -214,12 +228,12 @@ export class IncomingBody {
     );
   }
 
-  #refuseLoad(): void {
+  #refuseLoad(): undefined {
     const message = 'too many bytes of requests are in work; nothing of this one was kept';
     this.#refuse(this.#terms.overloaded, new ServiceError('OVERLOADED', message));
   }
 
-  #refuseOwn(): void {
+  #refuseOwn(): undefined {
     const message = 'too many bytes of requests of this principal are in work; nothing of this one was kept';
     const fault = new ServiceError('RATE_LIMITED', message, { retry_after_s: 1 });
     this.#refuse(this.#terms.ofPrincipal?.overloaded ?? this.#terms.overloaded, fault);
@@ -235,6 +249,7 @@ export class IncomingBody {
 
   #drop(): void {
     this.#state = 'discarded';
+    spareBlocks.give(this.#blocks.map(({ buffer }) => buffer));
     this.#blocks = [];
     this.#share.release();
     this.#ownShare?.release();
@@ -252,6 +267,17 @@ export class IncomingBody {
   }
 }
 
-/** Room is taken in steps: as much again as has come, between these two. */
+/** Room is taken in steps: as much again as has come, from here up to a block. */
 const minBlockBytes = 4096;
-const maxBlockBytes = 256 * 2 ** 10;
+
+function joined(pieces: readonly ArrayBuffer[], length: number): ArrayBuffer {
+  const [only] = pieces;
+  if (pieces.length === 1 && only?.byteLength === length) return only;
+  const whole = new Uint8Array(length);
+  let offset = 0;
+  for (const piece of pieces) {
+    whole.set(new Uint8Array(piece, 0, Math.min(piece.byteLength, length - offset)), offset);
+    offset += piece.byteLength;
+  }
+  return whole.buffer;
+}

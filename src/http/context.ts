@@ -29,7 +29,7 @@ type QueryOf<R> = R extends { query: infer S extends TObject }
     : Static<S>
   : Nothing;
 type InputOf<R> = R extends { body: { kind: 'ingest' } }
-  ? { readonly bytes: ArrivedBody; readonly mediaType: string; readonly coding: Call['coding'] }
+  ? { readonly arrived: ArrivedBody; readonly mediaType: string; readonly coding: Call['coding'] }
   : R extends { body: { kind: 'json'; large: true } }
     ? ArrayBuffer
     : R extends { body: { kind: 'json'; schema: infer S extends TObject } }
@@ -173,7 +173,7 @@ async function inputOf(route: Route, call: Call, services: Services): Promise<un
   if (route.body === undefined || call.body === undefined) return undefined;
   if (route.body.kind === 'ingest') {
     const mediaType = call.head.headers.get('content-type') ?? '';
-    return { bytes: call.body, mediaType, coding: call.coding };
+    return { arrived: call.body, mediaType, coding: call.coding };
   }
   const { maxBytes, tooLong } = jsonSize(route, services);
   const reached = { PAYLOAD_TOO_LARGE: tooLong };

@@ -1,7 +1,7 @@
 import type { ClientCertificate } from '../auth/client-certificate.ts';
 import { ServiceError } from '../errors.ts';
 import { type AuditedCall, auditedCall } from './audited-call.ts';
-import { type ArrivedBody, type BodyTerms, IncomingBody } from './bodies.ts';
+import { type ArrivedBody, type BodyTerms, IncomingBody, noBody } from './bodies.ts';
 import { Budget } from './budget.ts';
 import { Caller } from './caller.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
@@ -152,7 +152,7 @@ export class Exchange {
   async #accept(endpoint: Endpoint, identity: Identity | undefined): Promise<ArrivedBody | undefined> {
     if (endpoint.body === undefined) return undefined;
     const body = this.#body;
-    if (body === undefined) return { bytes: new ArrayBuffer(0), release: () => undefined };
+    if (body === undefined) return noBody;
     mediaType(this.#head, endpoint.body.mediaTypes);
     const own = identity && endpoint.body.terms.ofPrincipal?.budget.of(identity.principal.id);
     const arrived = await this.#caller.waitFor(body, () => body.accept(own));

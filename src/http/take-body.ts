@@ -25,12 +25,12 @@ interface Options {
  */
 export async function takeBody(context: Taken, options: Options): Promise<Reply> {
   const { services, headers, body, identity, requestId } = context;
-  const { bytes, release } = body.bytes;
-  const received = bytes.byteLength;
+  const { length: received, recycle, release } = body.arrived;
   try {
     const key = idempotencyKey(headers['idempotency-key'], identity.principal.id);
     const parsing = services.ingest(inputOf(context, options, key !== undefined));
     const parsed = await countingRefusals(services.metrics, parsingLimits, parsing);
+    recycle(parsed.spent);
     for (const limit of parsed.reached) services.metrics.limitReached(limit);
     const committed = commit(services, parsed, batchOf(parsed, key), received);
     if (options.ack !== 'memory') return data(await committed.finally(release));
@@ -68,7 +68,8 @@ async function commit(services: Services, { hits }: ParsedBody, batch: IngestBat
 function inputOf({ services, body }: Taken, options: Options, digest: boolean): IngestInput {
   const { source, sensor, table } = options;
   return {
-    body: body.bytes.bytes,
+    pieces: body.arrived.pieces,
+    length: body.arrived.length,
     mediaType: /^application\/json\b/i.test(body.mediaType) ? 'json' : 'ndjson',
     ...(body.coding === undefined ? {} : { encoding: body.coding }),
     ...(source === undefined ? {} : { source }),
@@ -81,7 +82,7 @@ function inputOf({ services, body }: Taken, options: Options, digest: boolean): 
 }
 
 function batchOf(
-  { digest, reached: _reached, hits: _hits, ...batch }: ParsedBody,
+  { digest, reached: _reached, hits: _hits, spent: _spent, ...batch }: ParsedBody,
   key: string | undefined,
 ): IngestBatch {
   return key === undefined || digest === undefined ? batch : { ...batch, idempotency: { key, digest } };

@@ -8,12 +8,11 @@ export const encodings = ['gzip', 'deflate', 'br', 'zstd', 'identity'] as const;
 export type Encoding = (typeof encodings)[number];
 
 /**
- * The body as it was before compression; a view of `body` itself where it was not compressed.
+ * The body as it was before compression; `bytes` itself where it was not compressed.
  * PAYLOAD_TOO_LARGE past `limits.maxInflatedBytes`; INVALID_REQUEST for what is not in the encoding it claims, ends
  * early, or goes on after its end: half a body is never taken for a whole one.
  */
-export function inflate(body: ArrayBuffer, encoding: Encoding): Buffer {
-  const bytes = Buffer.from(body);
+export function inflate(bytes: Buffer, encoding: Encoding): Buffer {
   try {
     return decoders[encoding](bytes);
   } catch (error) {

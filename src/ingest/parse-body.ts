@@ -2,16 +2,19 @@ import { createHash } from 'node:crypto';
 import { homeNetworks } from '../events/home-networks.ts';
 import type { Table } from '../events/records.ts';
 import { Addresses } from './addresses.ts';
+import { assemble } from './assemble.ts';
 import { Batch, type ParsedBatch } from './batch.ts';
 import type { Detectors, RulesInEffect } from './detectors.ts';
 import { type Encoding, inflate } from './inflate.ts';
 import { RecordReader, type SourceFormat } from './record-reader.ts';
 import { eachLine, eachValue, textStart } from './split.ts';
 
-/** One request's body with all that reading it depends on. Plain data: it crosses threads, `body` is moved. */
+/** One request's body with all that reading it depends on. Plain data: it crosses threads, `pieces` are moved. */
 export interface IngestInput {
-  /** As sent. */
-  readonly body: ArrayBuffer;
+  /** As sent, in order; the last may be longer than what it holds. They are moved, and come back as `spent`. */
+  readonly pieces: readonly ArrayBuffer[];
+  /** Bytes of the body. */
+  readonly length: number;
   /** Content-Encoding. */
   readonly encoding?: Encoding;
   /** `ndjson`: a record a line (Zeek TSV too). `json`: an object, or an array of them. */
@@ -33,6 +36,8 @@ export interface IngestInput {
 export interface ParsedBody extends ParsedBatch {
   /** SHA-256 (hex) of what the request says: the inflated body and how it is to be read. */
   readonly digest?: string;
+  /** The pieces that the body came in, which nobody reads any more. */
+  readonly spent: readonly ArrayBuffer[];
 }
 
 /**
@@ -43,12 +48,13 @@ export interface ParsedBody extends ParsedBatch {
  * PAYLOAD_TOO_LARGE (inflated bytes, number of records) or INVALID_REQUEST (not in its encoding, home networks).
  */
 export function parseBody(input: IngestInput, detectors: Detectors): ParsedBody {
-  const bytes = inflate(input.body, input.encoding ?? 'identity');
+  const sent = assemble(input.pieces, input.length);
+  const bytes = inflate(sent, input.encoding ?? 'identity');
   try {
-    return parseBytes(bytes, input, detectors);
+    return { ...parseBytes(bytes, input, detectors), spent: input.pieces };
   } finally {
     // Left to the garbage collector, the bytes of the last body would still be there with those of the next.
-    if (bytes.buffer instanceof ArrayBuffer && ownsBuffer(bytes)) bytes.buffer.transfer(0);
+    if (bytes !== sent && ownsBuffer(bytes)) (bytes.buffer as ArrayBuffer).transfer(0);
   }
 }
 
@@ -57,7 +63,7 @@ function ownsBuffer(bytes: Buffer): boolean {
   return bytes.byteOffset === 0 && bytes.length > Buffer.poolSize;
 }
 
-function parseBytes(bytes: Buffer, input: IngestInput, detectors: Detectors): ParsedBody {
+function parseBytes(bytes: Buffer, input: IngestInput, detectors: Detectors): Omit<ParsedBody, 'spent'> {
   const batch = new Batch(input.receivedAt);
   const addresses = new Addresses(homeNetworks(input.home));
   const { sensor, receivedAt } = input;

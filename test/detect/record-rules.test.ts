@@ -18,7 +18,15 @@ function parse(rules: readonly string[], body: string, options: Partial<IngestIn
   const set = compileRules(documents);
   expect(set.refused).toEqual([]);
   const bytes = new Uint8Array(Buffer.from(body)).buffer;
-  const input = { body: bytes, mediaType: 'ndjson', receivedAt, home, digest: false, ...options } as const;
+  const input = {
+    pieces: [bytes],
+    length: bytes.byteLength,
+    mediaType: 'ndjson',
+    receivedAt,
+    home,
+    digest: false,
+    ...options,
+  } as const;
   return parseBody(input, { ...detectors, rules: new RecordRules(set) });
 }
 

@@ -32,7 +32,15 @@ export function parse(body: Body, options: Partial<IngestInput> = {}): ParsedBod
       : Buffer.from(typeof body === 'string' ? body : body.map((line) => JSON.stringify(line)).join('\n'));
   const own = new Uint8Array(bytes).buffer;
   return parseBody(
-    { body: own, mediaType: 'ndjson', receivedAt, home, digest: false, ...options },
+    {
+      pieces: [own],
+      length: own.byteLength,
+      mediaType: 'ndjson',
+      receivedAt,
+      home,
+      digest: false,
+      ...options,
+    },
     detectors,
   );
 }

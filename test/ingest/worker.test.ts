@@ -14,7 +14,15 @@ afterAll(() => pool.close());
 
 const input = (text: string, more: Partial<IngestInput> = {}): IngestInput => {
   const body = new TextEncoder().encode(text).buffer;
-  return { body, mediaType: 'ndjson', receivedAt, home, digest: false, ...more };
+  return {
+    pieces: [body],
+    length: body.byteLength,
+    mediaType: 'ndjson',
+    receivedAt,
+    home,
+    digest: false,
+    ...more,
+  };
 };
 
 describe('the ingest worker', () => {
@@ -22,7 +30,8 @@ describe('the ingest worker', () => {
     const line = '{"ts":1,"note":"Scan::Port_Scan","msg":"m","src":"198.51.100.1","dst":"10.0.0.1"}';
     const sent = input(line);
     const parsed = await pool.run('ingest', sent);
-    expect(sent.body.detached).toBe(true);
+    expect(sent.pieces[0]!.detached).toBe(true);
+    expect(parsed.spent.map(({ byteLength }) => byteLength)).toEqual([line.length]);
     expect(events(parsed)).toMatchObject([{ src_ip: '198.51.100.1', severity: 'medium' }]);
     expect(parsed.findings).toMatchObject([{ rule_id: 'Scan::Port_Scan', event: { block: 0, row: 0 } }]);
   });

@@ -58,7 +58,8 @@ export class Watch {
     const receivedAt = Date.UTC(2030, 0, 1);
     const parsed = parseBody(
       {
-        body: new Uint8Array(body).buffer,
+        pieces: [new Uint8Array(body).buffer],
+        length: body.byteLength,
         mediaType: 'ndjson',
         receivedAt,
         home: this.#home,
