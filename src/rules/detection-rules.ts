@@ -11,6 +11,7 @@ import type {
 import { packRules } from '../detect/packed-rules.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
 import type { Placeholders } from '../detect/sigma/item.ts';
+import { problemOf } from '../detect/sigma/problem.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import { maxTime } from '../events/columns.ts';
 import { limits } from '../limits.ts';
@@ -406,7 +407,7 @@ export class DetectionRules {
     for (const [at, its] of compiled.refused) {
       const { row, document } = applied[at]!;
       // Those of what was compiled are in the lines of its text, too.
-      problems.set(row.id, its.length > 0 ? its : [{ line: document.line, field: '', reason: 'is refused' }]);
+      problems.set(row.id, its.length > 0 ? its : [problemOf(document, [], 'is refused')]);
     }
     const errors = new Map(
       Array.from(problems, ([id, its]) => [id, its.map((problem) => told(rows.get(id)!, problem))]),

@@ -21,7 +21,10 @@ export function splitDocuments(text: string): DocumentText[] {
   lines.forEach((line, at) => {
     if (!/^---(\s|$)/.test(line)) return;
     end(at);
-    from = at + 1;
+    // What stands behind the marker is of the document.
+    const isAlone = /^---\s*(#.*)?$/.test(line);
+    if (!isAlone) lines[at] = line.replace('---', '   ');
+    from = isAlone ? at + 1 : at;
   });
   end(lines.length);
   return documents;

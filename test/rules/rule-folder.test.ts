@@ -26,6 +26,12 @@ describe('a text', () => {
       { line: 7, text: 'c: |\n  x\n  ---\n' },
     ]);
     expect(splitDocuments('---\r\na: 1\r\n')).toEqual([{ line: 2, text: 'a: 1\r\n' }]);
+    expect(splitDocuments('a: 1\n--- {b: 2}\n--- # c\nc: 3\n---\t|\n  d')).toEqual([
+      { line: 1, text: 'a: 1' },
+      { line: 2, text: '    {b: 2}' },
+      { line: 4, text: 'c: 3' },
+      { line: 5, text: '   \t|\n  d' },
+    ]);
     for (const nothing of ['', '\n\n', '---\n', '# only\n---\n# remarks'])
       expect(splitDocuments(nothing)).toEqual([]);
     expect(splitDocuments('- a')).toHaveLength(1);

@@ -80,7 +80,9 @@ test('tries a correlation with the rules in effect that it names, which are not 
   expect(result.matches.at(-1)).toMatchObject({ rule_id: 'many', title: 'Many of them', src_ip: '10.0.0.1' });
   expect(result.matches.at(-1)!.event_ids).toHaveLength(5);
   expect(new Set(result.matches.map(({ rule_id }) => rule_id))).toEqual(new Set(['many']));
-  expect(ask({ source: correlation })).toMatchObject({ problems: [{ line: 1, field: 'correlation.rules' }] });
+  expect(ask({ source: correlation })).toMatchObject({
+    problems: [{ line: 5, field: 'correlation.rules[0]' }],
+  });
   expect(whole(ask({ source: `${base}---\n${correlation}` })).matched).toBe(result.matched);
 });
 
@@ -162,6 +164,6 @@ detection: {selection: {src_ip|expand|cidr: '%${name}%'}, condition: selection}
   expect(whole(ask({ source, documents: inEffect('10.0.0.0/8') })).matched).toBe(50);
   expect(whole(ask({ source, documents: inEffect('203.0.113.0/24') })).matched).toBe(0);
   expect(ask({ source: of('admins'), documents: inEffect('10.0.0.0/8') })).toMatchObject({
-    problems: [{ line: 3, reason: 'has the placeholder %admins%, which nothing is known for' }],
+    problems: [{ line: 3, reason: "has the placeholder '%admins%', which nothing is known for" }],
   });
 });

@@ -225,14 +225,29 @@ describe('the folder of rules', () => {
   test('is read at SIGHUP and over the interface; what is broken names file, line and reason', async () => {
     mkdirSync(join(dataDir, 'rules/deeper'), { recursive: true });
     writeFileSync(join(dataDir, 'rules/deeper/good.yml'), source(ids.filed));
-    writeFileSync(join(dataDir, 'rules/bad.yaml'), '\n\ntitle: Broken\nlogsource:\n  category: dns\n');
+    const broken = `
+title: Broken
+logsource:
+  category: dns
+---
+title: Of another sensor
+logsource:
+  product: cisco
+detection: {s: {a: b}, condition: s}
+---
+title: No YAML
+  logsource:
+`;
+    writeFileSync(join(dataDir, 'rules/bad.yaml'), broken);
     process.kill(service.pid, 'SIGHUP');
     await expect.poll(() => ask('getRule', { params: [ids.filed] }).then(({ status }) => status)).toBe(200);
     await send(service, admin, lines(dns('a.evil-cccc.example')));
     expect(await alertsOf(ids.filed)).toHaveLength(1);
     const { data } = await ok<Page>('listRules', { query: 'broken=true' });
-    expect(data.map(({ attributes }) => attributes.errors)).toEqual([
-      [expect.stringMatching(/^bad\.yaml:\d+: /)],
+    expect(data.map(({ attributes }) => attributes.errors).toSorted()).toEqual([
+      [expect.stringMatching(/^bad\.yaml:12: is indented /)],
+      [expect.stringMatching(/^bad\.yaml:2: has neither detection/)],
+      [expect.stringMatching(/^bad\.yaml:7: logsource /)],
     ]);
     const before = await entries();
     const again = await ok<{ data: Record<string, unknown> }>('reloadRules');
@@ -240,11 +255,11 @@ describe('the folder of rules', () => {
       added: 0,
       removed: 0,
       changed: 0,
-      broken: [expect.stringContaining('bad.yaml')],
+      broken: Array(3).fill(expect.stringContaining('bad.yaml')),
     });
     expect(await entries()).toEqual(before);
     rmSync(join(dataDir, 'rules/bad.yaml'));
-    expect((await ok<{ data: object }>('reloadRules')).data).toMatchObject({ removed: 1, broken: [] });
+    expect((await ok<{ data: object }>('reloadRules')).data).toMatchObject({ removed: 3, broken: [] });
     // Calls that changed something name their entry, the other one none.
     await expect
       .poll(async () => {
@@ -258,7 +273,7 @@ describe('the folder of rules', () => {
       .toEqual([1, 0, 1, 1, 1]);
     await expect
       .poll(async () => (await entries()).map((entry) => [entry.added_count, entry.removed_count]))
-      .toContainEqual([0, 1]);
+      .toContainEqual([0, 3]);
   });
 
   async function entries(): Promise<Record<string, unknown>[]> {
@@ -364,7 +379,7 @@ describe('placeholders', () => {
     const unknown = await ask('testRule', { json: { source: ofKiosks('printers') } });
     expect(failure(unknown)).toEqual([400, 'INVALID_REQUEST', 'source']);
     expect(unknown.body).toMatchObject({
-      error: { details: { reason: expect.stringContaining('%printers%, which nothing is known for') } },
+      error: { details: { reason: expect.stringContaining("'%printers%', which nothing is known for") } },
     });
     await ok('deleteRule', { params: [id] });
   });

@@ -5,7 +5,9 @@ import { resolveField } from './fields/field.ts';
 import { type Formula, fieldsOf, formulaOf, settled } from './formula.ts';
 import { compileItem, expandedValues, type Placeholders } from './item.ts';
 import { route } from './logsource.ts';
+import { problemOf } from './problem.ts';
 import type { RecordKind } from './record.ts';
+import { fieldName } from './yaml-text.ts';
 
 /** A rule before filters and correlations are known. */
 export interface RuleFormula {
@@ -27,13 +29,13 @@ export function compileRule(
   room: Room,
 ): RuleFormula | readonly Problem[] {
   const refused = (field: string, reason: string): readonly Problem[] => [
-    { line: document.line, field, reason },
+    problemOf(document, [field], reason),
   ];
   if (document.status === 'unsupported')
     return refused('status', 'says that the rule cannot be used as it is');
   const routed = route(document.logsource);
   if ('reason' in routed) return refused('logsource', routed.reason);
-  const problems = itemProblems(document.searches, placeholders, room);
+  const problems = itemProblems('detection', document.searches, placeholders, room);
   if (problems.length > 0) return problems;
   const formula = reasonOr(() => formulaOf(document, placeholders));
   if ('reason' in formula) return refused('detection', formula.reason);
@@ -55,6 +57,7 @@ export function compileRule(
  * written in the document, and is taken from the room.
  */
 export function itemProblems(
+  section: 'detection' | 'filter',
   searches: ReadonlyMap<string, Search>,
   placeholders: Placeholders,
   room: Room,
@@ -74,8 +77,8 @@ export function itemProblems(
         return compileItem(item, placeholders);
       });
       if (!('reason' in compiled)) return [];
-      const field = [name, [item.field ?? '', ...item.modifiers].join('|')].join('.');
-      return [{ line: item.line, field: `detection.${field}`, reason: compiled.reason }];
+      const field = fieldName([section, name, [item.field ?? '', ...item.modifiers].join('|')]);
+      return [{ line: item.line, field, reason: compiled.reason }];
     }),
   );
 }

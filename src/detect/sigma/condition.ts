@@ -1,4 +1,5 @@
 import { limits } from '../../limits.ts';
+import { shown } from './fault.ts';
 
 /** What a condition says, with `1 of x*` and `all of them` spelt out. */
 export type Condition =
@@ -80,7 +81,8 @@ class Parser {
     const condition = this.#either();
     const rest = this.#token;
     if (rest.text === ')') throw new Fault(rest.at, 'closes a parenthesis that was not opened');
-    if (rest.text !== '') throw new Fault(rest.at, `has '${rest.text}' where 'and' or 'or' was expected`);
+    if (rest.text !== '')
+      throw new Fault(rest.at, `has ${shown(rest.text)} where 'and' or 'or' was expected`);
     return condition;
   }
 
@@ -114,8 +116,9 @@ class Parser {
     }
     if (this.#peek(1).text.toLowerCase() === 'of') return this.#quantified();
     if (text === ')' || keywords.has(text.toLowerCase()))
-      throw new Fault(at, `has '${text}' where a search identifier was expected`);
-    if (!this.#names.includes(text)) throw new Fault(at, `names '${text}', which is no search identifier`);
+      throw new Fault(at, `has ${shown(text)} where a search identifier was expected`);
+    if (!this.#names.includes(text))
+      throw new Fault(at, `names ${shown(text)}, which is no search identifier`);
     this.#next++;
     return { kind: 'search', name: text };
   }
@@ -124,18 +127,22 @@ class Parser {
     const { text: quantifier, at } = this.#token;
     const kind = quantifiers.get(quantifier.toLowerCase());
     if (kind === undefined)
-      throw new Fault(at, `has '${quantifier} of', which is neither '1 of' nor 'all of'`);
+      throw new Fault(at, `has ${shown(`${quantifier} of`)}, which is neither '1 of' nor 'all of'`);
     this.#next += 2;
     const { text: pattern, at: patternAt } = this.#token;
     if (pattern === '' || pattern === '(' || pattern === ')')
-      throw new Fault(patternAt, `has nothing after '${quantifier} of' that names search identifiers`);
+      throw new Fault(
+        patternAt,
+        `has nothing after ${shown(`${quantifier} of`)} that names search identifiers`,
+      );
     this.#next++;
     const matches = pattern.toLowerCase() === 'them' ? isNotHidden : glob(pattern);
     const of = this.#names.filter(matches).map((name) => ({ kind: 'search', name }) as const);
     this.#parts += of.length;
     if (this.#parts > limits.maxSigmaConditionParts)
       throw new Fault(at, `stands for more than ${limits.maxSigmaConditionParts} searches`);
-    if (of.length === 0) throw new Fault(patternAt, `has '${pattern}', which no search identifier is like`);
+    if (of.length === 0)
+      throw new Fault(patternAt, `has ${shown(pattern)}, which no search identifier is like`);
     return of.length === 1 ? of[0]! : { kind, of };
   }
 

@@ -28,6 +28,8 @@ export interface Head {
   readonly falsepositives: readonly string[];
   /** Where the document begins in its text, from 1. */
   readonly line: number;
+  /** Of the fields that problems may still name when it is compiled: where they are in its text, by `fieldName`. */
+  readonly lines: ReadonlyMap<string, number>;
 }
 
 /** A value that a field is compared with, as YAML gives it. */

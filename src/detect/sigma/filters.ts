@@ -4,6 +4,8 @@ import { reasonOr } from './fault.ts';
 import { type Formula, filterFormula } from './formula.ts';
 import type { Placeholders } from './item.ts';
 import { includesLogsource } from './logsource.ts';
+import { problemOf } from './problem.ts';
+import type { Path } from './yaml-text.ts';
 
 /** A filter, and the rules that it takes something away from. */
 export interface AppliedFilter {
@@ -22,13 +24,11 @@ export function applyFilter(
   placeholders: Placeholders,
   room: Room,
 ): AppliedFilter | readonly Problem[] {
-  const refused = (field: string, reason: string): readonly Problem[] => [
-    { line: document.line, field, reason },
-  ];
-  const problems = itemProblems(document.searches, placeholders, room);
+  const refused = (field: Path, reason: string): readonly Problem[] => [problemOf(document, field, reason)];
+  const problems = itemProblems('filter', document.searches, placeholders, room);
   if (problems.length > 0) return problems;
   const formula = reasonOr(() => filterFormula(document, placeholders));
-  if ('reason' in formula) return refused('filter', formula.reason);
+  if ('reason' in formula) return refused(['filter'], formula.reason);
   const wanted = document.rules === undefined ? undefined : new Set(document.rules);
   const named = rules.filter(
     ({ document: { id, name } }) =>
@@ -36,9 +36,9 @@ export function applyFilter(
       (id !== undefined && wanted.has(id)) ||
       (name !== undefined && wanted.has(name)),
   );
-  if (named.length === 0) return refused('filter.rules', 'names no rule that is there');
+  if (named.length === 0) return refused(['filter', 'rules'], 'names no rule that is there');
   const chosen = named.filter((rule) => includesLogsource(document.logsource, rule.document.logsource));
-  if (chosen.length === 0) return refused('logsource', 'is that of none of its rules');
+  if (chosen.length === 0) return refused(['logsource'], 'is that of none of its rules');
   return { document, formula, rules: new Set(chosen) };
 }
 

@@ -2,14 +2,18 @@ import { severities } from '../../contract/vocabulary.ts';
 import type { Check } from './check.ts';
 import { type Head, type Logsource, ruleStatuses } from './document.ts';
 import { isObject, type JsonObject } from './record.ts';
-import type { Path } from './yaml-text.ts';
+import type { Path, YamlDocument } from './yaml-text.ts';
 
 const maxTitleLength = 256;
 const maxDescriptionLength = 65_535;
 const maxLineLength = 2048;
 
 /** What all kinds of documents say of themselves; lengths and forms are those of the specification's schemas. */
-export function readHead(document: JsonObject, line: number, check: Check): Head | undefined {
+export function readHead(
+  document: JsonObject,
+  { line, lines }: Pick<YamlDocument, 'line' | 'lines'>,
+  check: Check,
+): Head | undefined {
   const before = check.problems.length;
   const title = check.required(check.text(document.title, ['title'], maxTitleLength), document.title, [
     'title',
@@ -44,6 +48,7 @@ export function readHead(document: JsonObject, line: number, check: Check): Head
     references,
     falsepositives,
     line,
+    lines,
   };
 }
 

@@ -1,11 +1,11 @@
 import { limits } from '../../limits.ts';
-import { blocksMatcher } from './cidr.ts';
+import { Blocks } from './cidr.ts';
 import type { Scalar, SearchItem } from './document.ts';
 import { reasonOr, refuse, shown } from './fault.ts';
 import { fold, foldDashes } from './fold.ts';
 import { applyModifiers, type Comparison, type Value, valueModifiers } from './modifiers.ts';
 import type { MomentPart } from './moment.ts';
-import { literalOf, mapLiterals, patternMatcher, type Token, widened } from './pattern.ts';
+import { literalOf, mapLiterals, patternMatcher, patternSource, type Token, widened } from './pattern.ts';
 import { Automaton } from './regex/automaton.ts';
 import { parseRegex } from './regex/parse-regex.ts';
 import { compileRegex } from './regex/program.ts';
@@ -26,20 +26,30 @@ export type Test =
   | {
       readonly kind: 'text';
       readonly view: View;
+      /** What it looks for: the same for tests of a view that match the same. */
+      readonly source: string;
+      readonly regex: boolean;
       readonly matches: (text: string) => boolean;
       /** All that it matches, where that is one text; in the form of the view. */
       readonly exact?: string;
       /** One of them is in every text that matches; undefined where nothing is sure. */
       readonly literals: readonly Literal[] | undefined;
     }
-  | { readonly kind: 'number'; readonly matches: (value: number) => boolean }
-  | { readonly kind: 'moment'; readonly part: MomentPart; readonly matches: (value: number) => boolean }
+  | { readonly kind: 'blocks'; readonly blocks: Blocks }
+  | { readonly kind: 'number'; readonly source: string; readonly matches: (value: number) => boolean }
+  | {
+      readonly kind: 'moment';
+      readonly part: MomentPart;
+      readonly source: string;
+      readonly matches: (value: number) => boolean;
+    }
   | { readonly kind: 'null' }
   | { readonly kind: 'exists'; readonly wanted: boolean }
   | {
       readonly kind: 'field';
       readonly name: string;
       readonly cased: boolean;
+      readonly source: string;
       readonly matches: (text: string, other: string) => boolean;
     };
 
@@ -149,7 +159,7 @@ function compileValues(
 
 /** Of several blocks one suffices, and they are asked at once: home networks may be a thousand. */
 function blocksTest(blocks: readonly string[]): Test {
-  return { kind: 'text', view: 'raw', matches: blocksMatcher(blocks), literals: undefined };
+  return { kind: 'blocks', blocks: new Blocks(blocks) };
 }
 
 /** A keyword is looked for in the midst of texts. */
@@ -171,14 +181,18 @@ function compileValue(value: Value): Test {
       return blocksTest([value.block]);
     case 'comparison': {
       const { number, part } = value;
+      const source = `${value.how} ${number}`;
       const matches = comparers[value.how](number);
-      return part === undefined ? { kind: 'number', matches } : { kind: 'moment', part, matches };
+      return part === undefined
+        ? { kind: 'number', source, matches }
+        : { kind: 'moment', part, source, matches };
     }
     case 'field':
       return {
         kind: 'field',
         name: value.name,
         cased: value.cased,
+        source: `${value.before ? '*' : ''}=${value.after ? '*' : ''}`,
         matches: references(value.before, value.after),
       };
     case 'null':
@@ -212,7 +226,9 @@ function textTest(tokens: readonly Token[], cased: boolean, windash: boolean): T
   const exact = literalOf(compared);
   const matches = patternMatcher(compared);
   const literals = literalsOf(tokens, windash);
-  return { kind: 'text', view, matches, literals, ...(exact === undefined ? {} : { exact }) };
+  const source = exact ?? patternSource(compared);
+  const test = { kind: 'text', view, source, regex: false, matches, literals } as const;
+  return exact === undefined ? test : { ...test, exact };
 }
 
 /** The longest literal part; of texts with dashes, what is between them. */
@@ -235,7 +251,9 @@ function regexTest(value: Extract<Value, { readonly type: 'regex' }>): Test {
   const tree = parseRegex(value.source, value);
   const automaton = new Automaton(compileRegex(tree));
   const literals = requiredLiterals(tree)?.map((text): Literal => ({ text, where: 'anywhere' }));
-  return { kind: 'text', view: 'raw', matches: (text) => automaton.test(text), literals };
+  const source = `${value.i ? 'i' : ''}${value.m ? 'm' : ''}${value.s ? 's' : ''}/${value.source}`;
+  const matches = (text: string): boolean => automaton.test(text);
+  return { kind: 'text', view: 'raw', source, regex: true, matches, literals };
 }
 
 /** The backslash makes a percent sign plain. */
@@ -251,7 +269,7 @@ function expand(value: Scalar, placeholders: Placeholders): readonly Scalar[] {
   if (typeof value !== 'string') return [value];
   const names = placeholdersIn(value);
   const meaning = (name: string): readonly Scalar[] =>
-    placeholders.get(name) ?? refuse(`has the placeholder %${name}%, which nothing is known for`);
+    placeholders.get(name) ?? refuse(`has the placeholder ${shown(`%${name}%`)}, which nothing is known for`);
   if (names.length === 1 && value === `%${names[0]}%`) return meaning(names[0]!);
   let texts = [''];
   let at = 0;

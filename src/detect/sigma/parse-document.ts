@@ -11,6 +11,7 @@ import type {
   SigmaDocument,
 } from './document.ts';
 import { readHead, readLogsource } from './head.ts';
+import { keepsLine } from './problem.ts';
 import { isObject, type JsonObject } from './record.ts';
 import { readYaml, type YamlDocument } from './yaml-text.ts';
 
@@ -27,7 +28,7 @@ export interface ParsedText {
 export function parseSigma(text: string): ParsedText {
   const documents: SigmaDocument[] = [];
   const problems: Problem[] = [];
-  const read = readYaml(text);
+  const read = readYaml(text, keepsLine);
   if (read.length === 0) problems.push({ line: 1, field: '', reason: 'holds no document' });
   for (const document of read) {
     const result = document.problems.length > 0 ? document.problems : readDocument(document);
@@ -48,7 +49,7 @@ function readDocument(yaml: YamlDocument): SigmaDocument | readonly Problem[] {
   const kind = kindOf(content);
   if (kind === undefined)
     check.problem([], 'has neither detection, correlation nor filter, or more than one of them');
-  const head = readHead(content, yaml.line, check);
+  const head = readHead(content, yaml, check);
   const document = kind === undefined ? undefined : readers[kind](content, head, check);
   return check.problems.length > 0 || document === undefined ? check.problems : document;
 }
@@ -99,7 +100,10 @@ function readCorrelation(
   check: Check,
 ): CorrelationDocument | undefined {
   const at = (path: readonly (string | number)[]) => check.at(['correlation', ...path]);
-  const section = parseCorrelation(content.correlation, at, content.generate);
+  const { generate } = content;
+  if (generate !== undefined && typeof generate !== 'boolean')
+    check.problem(['generate'], 'must be true or false');
+  const section = parseCorrelation(content.correlation, at, generate === true);
   if (Array.isArray(section)) {
     check.problems.push(...(section as readonly Problem[]));
     return undefined;

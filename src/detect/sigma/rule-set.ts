@@ -3,7 +3,7 @@ import { compileRule, type Room, type RuleFormula } from './compile-rule.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { linkCorrelations } from './correlation/link-correlations.ts';
 import type { LinkedCorrelation, LinkedCorrelations } from './correlation/linked.ts';
-import { keyOf, type Named } from './correlation/references.ts';
+import { keyFieldOf, keyOf, type Named } from './correlation/references.ts';
 import type {
   CorrelationDocument,
   FilterDocument,
@@ -16,7 +16,9 @@ import { resolveField } from './fields/field.ts';
 import { type AppliedFilter, applyFilter, filtered } from './filters.ts';
 import type { Placeholders } from './item.ts';
 import { type Asked, KindMatcher } from './kind-matcher.ts';
+import { problemOf } from './problem.ts';
 import type { Accessor, JsonObject, RecordKind } from './record.ts';
+import type { Path } from './yaml-text.ts';
 
 /** A document that is left out, and why. */
 export interface RefusedDocument {
@@ -103,7 +105,7 @@ function compileEach(
     if (document.kind !== 'rule') return [];
     const key = keyOf(document);
     const compiled = keys.has(key)
-      ? [{ line: document.line, field: 'id', reason: `is ${shown(key)}, as that of a rule before it` }]
+      ? [problemOf(document, [keyFieldOf(document)], `is ${shown(key)}, as that of a rule before it`)]
       : compileRule(document, placeholders, room);
     keys.add(key);
     if ('formula' in compiled) return [compiled];
@@ -141,10 +143,10 @@ function link(
   const correlations = documents.filter(
     (document): document is CorrelationDocument => document.kind === 'correlation',
   );
-  const unavailable = new Map<Named, string>();
+  const unavailable = new Map<Named, Problem>();
   for (const rule of rules) {
     const [problem] = refused.get(rule) ?? [];
-    if (problem !== undefined) unavailable.set(rule, problem.reason);
+    if (problem !== undefined) unavailable.set(rule, problem);
   }
   const first = linkCorrelations(rules, correlations, unavailable);
   const unanswered = unansweredFeeds(first, formulas);
@@ -156,23 +158,35 @@ function link(
   return linked;
 }
 
-function unansweredFeeds(linked: LinkedCorrelations, formulas: readonly RuleFormula[]): Map<Named, string> {
+function unansweredFeeds(linked: LinkedCorrelations, formulas: readonly RuleFormula[]): Map<Named, Problem> {
   const byKey = new Map(linked.correlations.map(({ key, document }) => [key, document]));
-  const unanswered = new Map<Named, string>();
+  const unanswered = new Map<Named, Problem>();
   for (const { document, kinds } of formulas) {
     for (const { correlation, group, value } of linked.feeds.get(document) ?? []) {
-      const lacking = [...group, ...value].find(
-        (field) => !kinds.some((kind) => resolveField(kind, field).known),
-      );
+      const fields = [...group, ...value];
+      const lacking = fields.findIndex((field) => !kinds.some((kind) => resolveField(kind, field).known));
       const asking = byKey.get(correlation);
-      if (lacking === undefined || asking === undefined) continue;
-      unanswered.set(
-        asking,
-        `asks for ${shown(lacking)}, which no record of the rule ${shown(document.title)} has`,
-      );
+      if (lacking < 0 || asking === undefined) continue;
+      const reason = `asks for ${shown(fields[lacking])}, which no record of the rule ${shown(document.title)} has`;
+      unanswered.set(asking, problemOf(asking, askedAt(asking, lacking, document), reason));
     }
   }
   return unanswered;
+}
+
+/** Where a correlation says which field of a rule it means by the nth that it groups by or counts: there, or in an alias. */
+function askedAt(
+  { groupBy, valueFields, aliases }: CorrelationDocument,
+  nth: number,
+  rule: RuleDocument,
+): Path {
+  const alias = [...groupBy, ...valueFields][nth]!;
+  const ofRules = aliases.get(alias);
+  const named = [rule.id, rule.name].find((name) => name !== undefined && ofRules?.has(name));
+  if (named !== undefined) return ['correlation', 'aliases', alias, named];
+  if (nth < groupBy.length) return ['correlation', 'group-by', nth];
+  const field = ['correlation', 'condition', 'field'];
+  return valueFields.length === 1 ? field : [...field, nth - groupBy.length];
 }
 
 function compiledRule(

@@ -2,6 +2,7 @@ import {
   type Document,
   isAlias,
   isMap,
+  isPair,
   isScalar,
   isSeq,
   LineCounter,
@@ -21,6 +22,8 @@ export interface YamlDocument {
   readonly content: unknown;
   /** Where it begins, from 1. */
   readonly line: number;
+  /** Of the fields whose lines were to be kept, by `fieldName`. */
+  readonly lines: ReadonlyMap<string, number>;
   /** The line of what is there, or of the nearest thing above it that is. */
   readonly at: (path: Path) => number;
   readonly problems: readonly Problem[];
@@ -30,12 +33,12 @@ export interface YamlDocument {
  * The documents of a text of YAML 1.2 (core schema: no dates, no `yes`), separated by `---`. A document that is broken
  * has problems and spares the others. Aliases are followed as long as what they repeat stays within limits, so that a
  * few that multiply each other cannot fill the memory. The only file that knows the package.
+ *
+ * @param keepsLine - of which fields `lines` is to tell
  */
-export function readYaml(text: string): readonly YamlDocument[] {
-  if (text.length > limits.maxSigmaTextLength) {
-    const reason = `is longer than ${limits.maxSigmaTextLength} characters`;
-    return [{ content: undefined, line: 1, at: () => 1, problems: [{ line: 1, field: '', reason }] }];
-  }
+export function readYaml(text: string, keepsLine: (path: Path) => boolean): readonly YamlDocument[] {
+  if (text.length > limits.maxSigmaTextLength)
+    return [broken(1, 1, `is longer than ${limits.maxSigmaTextLength} characters`)];
   const lines = new LineCounter();
   // The package's own search for keys that are there twice takes 10 s for a map of 15,000.
   const parsed = parseAllDocuments(text, {
@@ -46,33 +49,76 @@ export function readYaml(text: string): readonly YamlDocument[] {
     version: '1.2',
   });
   const documents = Array.isArray(parsed) ? parsed : [];
-  const read = documents.slice(0, limits.maxSigmaDocuments).map((document) => readDocument(document, lines));
+  const lineOf = (offset: number) => Math.max(1, lines.linePos(offset).line);
+  const read = documents
+    .slice(0, limits.maxSigmaDocuments)
+    .map((document) => readDocument(document, lineOf, keepsLine));
   const next = documents[limits.maxSigmaDocuments];
   if (next === undefined)
     return read.filter(({ content, problems }) => content !== null || problems.length > 0);
-  const line = lines.linePos(next.range[0]).line;
-  const reason = `follows ${limits.maxSigmaDocuments} documents of the same text`;
-  return [...read, { content: undefined, line, at: () => line, problems: [{ line, field: '', reason }] }];
+  const line = lineOf(next.range[0]);
+  return [...read, broken(line, line, `follows ${limits.maxSigmaDocuments} documents of the same text`)];
 }
 
-function readDocument(document: Document.Parsed, lines: LineCounter): YamlDocument {
-  const lineOf = (offset: number) => Math.max(1, lines.linePos(offset).line);
+/** One that begins in a line, and of which nothing is known but what is wrong in another. */
+function broken(line: number, at: number, reason: string): YamlDocument {
+  const problems = [{ line: at, field: '', reason }];
+  return { content: undefined, line, lines: new Map(), at: () => line, problems };
+}
+
+function readDocument(
+  document: Document.Parsed,
+  lineOf: (offset: number) => number,
+  keepsLine: (path: Path) => boolean,
+): YamlDocument {
   const line = lineOf(document.contents?.range?.[0] ?? document.range[0]);
-  const errors = [...document.errors, ...document.warnings];
-  if (errors.length > 0) {
-    const [first] = errors;
-    const reason = syntax.get(first!.code) ?? 'is not YAML';
-    const problem = { line: lineOf(first!.pos[0]), field: '', reason };
-    return { content: undefined, line, at: () => line, problems: [problem] };
-  }
-  const reader = new Reader(document, lineOf);
+  const fault = syntaxFault(document);
+  if (fault !== undefined) return broken(line, lineOf(fault.offset), fault.reason);
+  const reader = new Reader(document, lineOf, keepsLine);
   const content = reader.read(document.contents, [], 0);
   return {
     content,
     line,
+    lines: reader.lines,
     at: (path) => lineOf(offsetOf(document, path) ?? document.range[0]),
     problems: reader.problems,
   };
+}
+
+interface SyntaxFault {
+  readonly offset: number;
+  readonly reason: string;
+}
+
+/**
+ * The first of what the package finds wrong, where it says, but for two that it tells where they are noticed: a line that
+ * is indented too deep is part of the text before it until its colon, and a quotation mark is open until the end.
+ */
+function syntaxFault(document: Document.Parsed): SyntaxFault | undefined {
+  const [first, second] = [...document.errors, ...document.warnings];
+  if (first === undefined) return undefined;
+  const [offset] = first.pos;
+  if (
+    first.code === 'BLOCK_AS_IMPLICIT_KEY' &&
+    second?.code === 'MULTILINE_IMPLICIT_KEY' &&
+    second.pos[0] === offset
+  )
+    return { offset: second.pos[1] - 1, reason: syntax.get('BAD_INDENT')! };
+  const quote = first.code === 'MISSING_CHAR' ? quoteUntil(document, offset) : undefined;
+  if (quote !== undefined) return { offset: quote, reason: 'opens a quotation mark that is not closed' };
+  return { offset, reason: syntax.get(first.code) ?? 'is not YAML' };
+}
+
+/** Where the text in quotation marks begins that goes on up to there. */
+function quoteUntil(document: Document.Parsed, end: number): number | undefined {
+  let node: unknown = document.contents;
+  while (isMap(node) || isSeq(node)) {
+    const last: unknown = node.items.at(-1);
+    if (isPair<Node, Node | null>(last)) node = (last.value?.range?.[0] ?? end) < end ? last.value : last.key;
+    else node = last;
+  }
+  if (!isScalar(node) || node.range?.[1] !== end) return undefined;
+  return node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE' ? node.range[0] : undefined;
 }
 
 /** What the package's codes mean, for those that people meet. */
@@ -92,13 +138,20 @@ const syntax: ReadonlyMap<string, string> = new Map([
 /** Turns nodes into plain data, within limits. */
 class Reader {
   readonly problems: Problem[] = [];
+  readonly lines = new Map<string, number>();
   readonly #document: Document.Parsed;
   readonly #lineOf: (offset: number) => number;
+  readonly #keepsLine: (path: Path) => boolean;
   #nodes = 0;
 
-  constructor(document: Document.Parsed, lineOf: (offset: number) => number) {
+  constructor(
+    document: Document.Parsed,
+    lineOf: (offset: number) => number,
+    keepsLine: (path: Path) => boolean,
+  ) {
     this.#document = document;
     this.#lineOf = lineOf;
+    this.#keepsLine = keepsLine;
   }
 
   read(node: Node | null | undefined, path: Path, depth: number): unknown {
@@ -119,19 +172,25 @@ class Reader {
       return this.read(target, path, depth + 1);
     }
     if (isScalar(node)) return this.#scalar(node.value, node, path);
-    if (isSeq(node)) return node.items.map((item, at) => this.read(item as Node, [...path, at], depth + 1));
+    if (isSeq(node))
+      return node.items.map((item, at) => this.#part(item as Node, item as Node, [...path, at], depth));
     if (!isMap(node)) return this.#problem(node, path, 'is neither a value, a list nor a mapping');
     const mapping: Record<string, unknown> = Object.create(null);
     for (const { key, value } of node.items) {
       if (this.#full) break;
-      const name = isScalar(key) ? this.#scalar(key.value, node, path) : undefined;
+      const name = isScalar(key) ? this.#scalar(key.value, key, path) : undefined;
       if (name === undefined || name === null)
         this.#problem((key as Node | null) ?? node, path, 'has a key that is no text');
       else if (Object.hasOwn(mapping, String(name)))
         this.#problem(key as Node, [...path, String(name)], 'is there twice');
-      else mapping[String(name)] = this.read(value as Node, [...path, String(name)], depth + 1);
+      else mapping[String(name)] = this.#part(key as Node, value as Node, [...path, String(name)], depth);
     }
     return mapping;
+  }
+
+  #part(place: Node, node: Node, path: Path, depth: number): unknown {
+    if (this.#keepsLine(path)) this.lines.set(fieldName(path), this.#lineOf(place.range?.[0] ?? 0));
+    return this.read(node, path, depth + 1);
   }
 
   /** Numbers past 2^53 come as BigInt or lose digits: neither is what the rule says. */

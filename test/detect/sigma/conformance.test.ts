@@ -923,7 +923,7 @@ describe('expand', () => {
   it('of a placeholder that nothing is known for refuses the rule', () => {
     const rule = ruleOf({ s: { 'f|expand': '%Unknown%' }, condition: 's' });
     expect(reasonsOf(rule, { placeholders })).toEqual([
-      'has the placeholder %Unknown%, which nothing is known for',
+      "has the placeholder '%Unknown%', which nothing is known for",
     ]);
   });
 

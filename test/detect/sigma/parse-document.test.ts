@@ -32,6 +32,13 @@ it('gives a rule as it is written, and the lines of its items', () => {
     {
       kind: 'rule',
       line: 1,
+      lines: new Map([
+        ['title', 1],
+        ['id', 2],
+        ['status', 3],
+        ['logsource', 8],
+        ['detection', 10],
+      ]),
       title: 'A rule',
       id: '545a5da6-f103-4919-a519-e9aec1026ee4',
       status: 'test',
@@ -125,7 +132,7 @@ describe('names the line and the field of what is wrong', () => {
       'title: A rule\nfilter: {}',
       /^1 : has neither detection, correlation nor filter, or more/,
     ],
-    ['title: A rule', 'title: "A rule', /is not YAML|lacks a character|key over several/],
+    ['title: A rule', 'title: "A rule', /^1 : opens a quotation mark/],
     [
       'title: A rule',
       'related:\n  - {id: x, type: y}\ntitle: A rule',
@@ -214,6 +221,62 @@ it.each([
 ])('generate %s', (_, line, generate) => {
   const text = `title: many\ncorrelation:\n  type: event_count\n  rules: [one]\n  group-by: [src_ip]\n  timespan: 1m\n  condition: {gte: 2}\n${line}\n`;
   expect(parseSigma(text)).toMatchObject({ problems: [], documents: [{ generate }] });
+});
+
+it('generate that is neither is wrong where it is written', () => {
+  const many = (line: string) =>
+    `title: many\ncorrelation:\n  type: event_count\n  rules: [one]\n  group-by: [src_ip]\n  timespan: 1m\n  condition: {gte: 2}\n${line}\n`;
+  expect(problemsOf(many('generate: 1'))).toEqual(['8 generate: must be true or false']);
+  expect(problemsOf(many('  generate: 1'))).toEqual(['8 correlation.generate: must be true or false']);
+});
+
+describe('what is no YAML names the line of the fault', () => {
+  it.each([
+    ['a line too deep', '  product: zeek\n', 9, /indented otherwise/, '    product: zeek\n'],
+    ['a line not deep enough', '  product: zeek\n', 9, /indented otherwise/, ' product: zeek\n'],
+    ['a line deeper than a text', 'status: test\n', 3, /indented otherwise/, '  status: test\n'],
+    ['a tab', '  product: zeek\n', 9, /by a tab/, '\tproduct: zeek\n'],
+    ['an open quotation mark', 'status: test', 3, /opens a quotation mark/, 'status: "test'],
+    ['an open one of a list', "query: ['.example']", 12, /opens a quotation mark/, 'query: [".example]'],
+    ['one that the next one closes', 'status: test', 3, /lacks a character/, "status: 'test"],
+    ['an open list', 'status: test', 4, /indented otherwise/, 'status: [test'],
+    ['a bracket too many', 'status: test', 3, /nothing was expected/, 'status: [test]]'],
+    ['a missing colon', 'status: test', 3, /key over several lines/, 'status test'],
+    ['a second colon', 'status: test', 3, /mapping where a key/, 'status: test: no'],
+    ['a reserved character', 'status: test', 3, /is not YAML/, 'status: @test'],
+    ['an unknown escape', 'status: test', 3, /has an escape/, 'status: "te\\qst"'],
+    ['two anchors', 'status: test', 3, /is not YAML/, 'status: &a &b test'],
+  ])('%s', (_, from, line, reason, to) => {
+    const text = `title: A rule
+id: 545a5da6-f103-4919-a519-e9aec1026ee4
+status: test
+level: high
+tags:
+  - attack.t1211
+logsource:
+  service: dns
+  product: zeek
+detection:
+  selection:
+    query: ['.example']
+  condition: selection
+`;
+    expect(text).toContain(from);
+    const before = `${sound}---\n`;
+    const expected = before.split('\n').length - 1 + line;
+    const { documents, problems } = parseSigma(before + text.replace(from, to));
+    expect(documents.length).toBe(1);
+    expect(problems).toEqual([{ line: expected, field: '', reason: expect.stringMatching(reason) }]);
+  });
+
+  it.each([
+    ['a key twice', 'status: test\nstatus: test', 3, 'status'],
+    ['an alias of nothing', 'status: *nothing', 2, 'status'],
+    ['a key that is no text', '!!binary aGk=: x', 2, ''],
+    ['a key that is a list', '? [a, b]\n: c', 2, ''],
+  ])('%s', (_, lines, line, field) => {
+    expect(parseSigma(`title: A rule\n${lines}\n`).problems[0]).toMatchObject({ line, field });
+  });
 });
 
 it('takes any text: documents or problems', () => {

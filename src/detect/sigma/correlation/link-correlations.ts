@@ -1,4 +1,4 @@
-import type { CorrelationDocument, RuleDocument } from '../document.ts';
+import type { CorrelationDocument, Problem, RuleDocument } from '../document.ts';
 import { shortHash } from './bounded-text.ts';
 import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
 import type { Feed, LinkedCorrelation, LinkedCorrelations, OuterFeed, Source } from './linked.ts';
@@ -14,12 +14,13 @@ import { type Resolved, resolveCorrelations } from './resolve-correlations.ts';
  * - A correlation may group by fields that an inner one does not group by (as the specification's own example does):
  *   these are then taken from the last input of the inner one.
  *
- * @param unavailable - rules that were refused or are disabled, with the reason, which is that of the correlation, too
+ * @param unavailable - rules that were refused or are disabled, with the reason, which is that of the correlation, too;
+ *   and correlations that cannot run
  */
 export function linkCorrelations(
   rules: readonly RuleDocument[],
   correlations: readonly CorrelationDocument[],
-  unavailable: ReadonlyMap<Named, string> = new Map(),
+  unavailable: ReadonlyMap<Named, Problem> = new Map(),
   limits: CorrelationLimits = correlationLimits,
 ): LinkedCorrelations {
   const references = new References([...rules, ...correlations]);

@@ -1,5 +1,7 @@
 import type { CorrelationDocument, CorrelationType, Problem, Threshold } from '../document.ts';
 import { correlationTypes } from '../document.ts';
+import { shown } from '../fault.ts';
+import { fieldName, type Path } from '../yaml-text.ts';
 import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
 import { parseRuleCondition } from './rule-condition.ts';
 import { canBeMet, isComparison, isLowerBound, type Range } from './threshold.ts';
@@ -19,8 +21,6 @@ export type CorrelationSection = Pick<
   | 'aliases'
   | 'generate'
 >;
-
-type Path = readonly (string | number)[];
 
 /** What the types compare, and whether a field of theirs is counted. */
 const compared = {
@@ -52,12 +52,12 @@ type Condition = Pick<CorrelationSection, keyof typeof noThreshold>;
 export function parseCorrelation(
   section: unknown,
   at: (path: Path) => number,
-  generate?: unknown,
+  generate?: boolean,
   limits: CorrelationLimits = correlationLimits,
 ): CorrelationSection | readonly Problem[] {
   const problems: Problem[] = [];
   const refuse = (path: Path, reason: string): undefined => {
-    problems.push({ line: at(path), field: ['correlation', ...path].join('.'), reason });
+    problems.push({ line: at(path), field: fieldName(['correlation', ...path]), reason });
   };
   if (!isMap(section)) {
     refuse([], 'must be a map');
@@ -110,7 +110,7 @@ function readNames(path: Path, items: readonly unknown[], least: number, refuse:
   for (const [i, item] of items.entries()) {
     if (typeof item !== 'string' || item.length < least || item.length > 256) {
       refuse([...path, i], `must be a text of ${least} to 256 characters`);
-    } else if (names.has(item)) refuse([...path, i], `"${item}" is there twice`);
+    } else if (names.has(item)) refuse([...path, i], `${shown(item)} is there twice`);
     else names.add(item);
   }
   return [...names];

@@ -1,7 +1,10 @@
 import { searchesOf } from '../condition.ts';
 import type { CorrelationDocument, Problem } from '../document.ts';
+import { shown } from '../fault.ts';
+import { problemOf } from '../problem.ts';
+import type { Path } from '../yaml-text.ts';
 import type { CorrelationLimits } from './correlation-limits.ts';
-import { keyOf, type Named, type References } from './references.ts';
+import { keyFieldOf, keyOf, type Named, type References } from './references.ts';
 import { type Alternative, alternativesOf, parseRuleCondition } from './rule-condition.ts';
 
 /** A correlation and the documents that it names, in its order. */
@@ -13,18 +16,20 @@ export interface Resolved {
   readonly aliases: ReadonlyMap<string, ReadonlyMap<Named, string>>;
 }
 
+const rulesOf: Path = ['correlation', 'rules'];
+
 type Refused = Map<CorrelationDocument, readonly Problem[]>;
 
 /**
  * Looks up what correlations name. Gives those that can run, each after those that it names, and the problems of the
  * others: unknown and ambiguous names, circles, and whatever an inner one or a rule is refused for.
  *
- * @param unavailable - rules and correlations that don't run, with the reason
+ * @param unavailable - rules and correlations that don't run, with what is wrong with each
  */
 export function resolveCorrelations(
   correlations: readonly CorrelationDocument[],
   references: References,
-  unavailable: ReadonlyMap<Named, string>,
+  unavailable: ReadonlyMap<Named, Problem>,
   limits: CorrelationLimits,
 ): {
   readonly ordered: readonly Resolved[];
@@ -46,8 +51,7 @@ export function resolveCorrelations(
     const settled = new Set(ready);
     waiting = waiting.filter((document) => !settled.has(document));
   }
-  for (const document of waiting)
-    refused.set(document, [problemOf(document, 'rules', whyWaiting(document, references, limits))]);
+  for (const document of waiting) refused.set(document, [whyWaiting(document, references, limits)]);
   return { ordered, refused };
 }
 
@@ -58,10 +62,6 @@ function innerOf(document: CorrelationDocument, references: References): Correla
   ) as CorrelationDocument[];
 }
 
-function problemOf(document: CorrelationDocument, field: string, reason: string): Problem {
-  return { line: document.line, field: `correlation.${field}`, reason };
-}
-
 /** State and inputs are told apart by the key: of several with one, the first has it. */
 function repeatedKeys(
   correlations: readonly CorrelationDocument[],
@@ -70,8 +70,8 @@ function repeatedKeys(
   const refused: [CorrelationDocument, readonly Problem[]][] = [];
   for (const document of correlations) {
     const key = keyOf(document);
-    const reason = `"${key}" is the id, name or title of another correlation`;
-    if (keys.has(key)) refused.push([document, [problemOf(document, 'rules', reason)]]);
+    const reason = `is ${shown(key)}, by which a correlation before it goes`;
+    if (keys.has(key)) refused.push([document, [problemOf(document, [keyFieldOf(document)], reason)]]);
     keys.add(key);
   }
   return refused;
@@ -82,7 +82,7 @@ function whyWaiting(
   document: CorrelationDocument,
   references: References,
   limits: CorrelationLimits,
-): string {
+): Problem {
   const cameFrom = new Map<CorrelationDocument, CorrelationDocument>();
   const queue = [document];
   for (const one of queue) {
@@ -96,33 +96,39 @@ function whyWaiting(
   const circle = [document];
   for (let at = cameFrom.get(document); at !== undefined && at !== document; at = cameFrom.get(at))
     circle.unshift(at);
-  if (!cameFrom.has(document))
-    return `names correlations through more than ${limits.depth} levels, or in a circle`;
-  return `names itself: ${[document, ...circle].map((one) => `"${keyOf(one)}"`).join(' → ')}`;
+  if (!cameFrom.has(document)) {
+    const reason = `names correlations through more than ${limits.depth} levels, or in a circle`;
+    return problemOf(document, rulesOf, reason);
+  }
+  const first = document.rules.findIndex((name) => references.find(name) === circle[0]);
+  const names = [document, ...circle].map((one) => shown(keyOf(one)));
+  return problemOf(document, [...rulesOf, first], `names itself: ${names.join(' → ')}`);
 }
 
 function resolve(
   document: CorrelationDocument,
   references: References,
-  unavailable: ReadonlyMap<Named, string>,
+  unavailable: ReadonlyMap<Named, Problem>,
   refused: Refused,
   limits: CorrelationLimits,
 ): Resolved | readonly Problem[] {
   const problems: Problem[] = [];
-  const refuse: Refuse = (field, reason) => void problems.push(problemOf(document, field, reason));
+  const refuse: Refuse = (path, reason) =>
+    void problems.push(problemOf(document, ['correlation', ...path], reason));
   const rules: Named[] = [];
   const own = unavailable.get(document);
-  if (own !== undefined) refuse('rules', own);
-  for (const name of document.rules) {
+  if (own !== undefined) problems.push(own);
+  for (const [at, name] of document.rules.entries()) {
     const named = references.find(name);
     if (typeof named === 'string') {
-      refuse('rules', named);
+      refuse(['rules', at], named);
       continue;
     }
-    const inner = named.kind === 'correlation' ? refused.get(named) : undefined;
-    const reason = unavailable.get(named) ?? inner?.[0]?.reason;
-    if (reason !== undefined) refuse('rules', `"${name}" does not run: ${reason}`);
-    else if (rules.includes(named)) refuse('rules', `"${name}" names what another name there names, too`);
+    const [inner] = named.kind === 'correlation' ? (refused.get(named) ?? []) : [];
+    const problem = unavailable.get(named) ?? inner;
+    if (problem !== undefined) refuse(['rules', at], `${shown(name)} does not run: ${problem.reason}`);
+    else if (rules.includes(named))
+      refuse(['rules', at], `${shown(name)} names what another name there names, too`);
     else rules.push(named);
   }
   if (problems.length > 0) return problems;
@@ -136,7 +142,8 @@ function resolve(
   return problems.length > 0 ? problems : { document, rules, alternatives, aliases };
 }
 
-type Refuse = (field: string, reason: string) => void;
+/** Of a path within the section. */
+type Refuse = (path: Path, reason: string) => void;
 
 function resolveAliases(
   document: CorrelationDocument,
@@ -150,7 +157,7 @@ function resolveAliases(
     for (const [name, field] of fields) {
       const rule = rules[place(name)];
       if (rule === undefined)
-        refuse(`aliases.${alias}.${name}`, `"${name}" is none of the rules of the correlation`);
+        refuse(['aliases', alias, name], `${shown(name)} is none of the rules of the correlation`);
       else resolved.set(rule, field);
     }
     aliases.set(alias, resolved);
@@ -175,7 +182,7 @@ function resolveCondition(
   const choices = choose(all, least, limits.alternatives);
   if (choices === undefined) {
     refuse(
-      'condition',
+      ['condition'],
       `${least} of ${all.length} rules are more than ${limits.alternatives} possible orders`,
     );
   }
@@ -190,16 +197,17 @@ function resolveExpression(
   limits: CorrelationLimits,
 ): readonly Alternative[] | undefined {
   const parsed = parseRuleCondition(condition, known);
-  if (typeof parsed === 'string') return void refuse('condition', parsed);
+  if (typeof parsed === 'string') return void refuse(['condition'], parsed);
   const strangers = [...new Set(searchesOf(parsed))].filter((name) => place(name) < 0);
-  for (const name of strangers) refuse('condition', `"${name}" is none of the rules of the correlation`);
+  for (const name of strangers)
+    refuse(['condition'], `${shown(name)} is none of the rules of the correlation`);
   if (strangers.length > 0) return;
   const alternatives = alternativesOf(parsed, place, limits.alternatives);
   if (alternatives === undefined)
-    refuse('condition', `comes down to more than ${limits.alternatives} alternatives`);
-  else if (alternatives.length === 0) refuse('condition', 'can never be met');
+    refuse(['condition'], `comes down to more than ${limits.alternatives} alternatives`);
+  else if (alternatives.length === 0) refuse(['condition'], 'can never be met');
   else if (alternatives.some(({ required }) => required.length === 0)) {
-    refuse('condition', 'is met when none of the rules has matched, which nothing tells');
+    refuse(['condition'], 'is met when none of the rules has matched, which nothing tells');
   }
   return alternatives;
 }

@@ -9,7 +9,7 @@ import { linkCorrelations } from '../../../../src/detect/sigma/correlation/link-
 import { parseCorrelation } from '../../../../src/detect/sigma/correlation/parse-correlation.ts';
 import type { CorrelationDocument, RuleDocument } from '../../../../src/detect/sigma/document.ts';
 
-const head = { tags: [], references: [], falsepositives: [], line: 7 };
+const head = { tags: [], references: [], falsepositives: [], line: 7, lines: new Map<string, number>() };
 
 export function rule(name: string, more: Partial<RuleDocument> = {}): RuleDocument {
   const searches = new Map();

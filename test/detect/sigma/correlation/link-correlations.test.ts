@@ -33,17 +33,18 @@ describe('names', () => {
       ambiguous: [expect.stringContaining('2 rules')],
       twice: [expect.stringContaining('another name')],
     });
-    expect(result.refused[0]!.problems[0]).toMatchObject({ line: 7, field: 'correlation.rules' });
+    expect(result.refused[0]!.problems[0]).toMatchObject({ line: 7, field: 'correlation.rules[0]' });
   });
 
   it('of refused rules refuse the correlation with that reason, and what is built upon it', () => {
     const broken = rule('broken');
+    const problem = { line: 3, field: 'detection', reason: 'no such modifier' };
     const documents = [counting('outer', ['inner']), counting('inner', ['broken'])];
-    const result = linkCorrelations([broken], documents, new Map([[broken, 'no such modifier']]));
+    const result = linkCorrelations([broken], documents, new Map([[broken, problem]]));
     expect(result.correlations).toEqual([]);
     expect(reasons(result)).toEqual({
-      inner: ['"broken" does not run: no such modifier'],
-      outer: ['"inner" does not run: "broken" does not run: no such modifier'],
+      inner: ["'broken' does not run: no such modifier"],
+      outer: ["'inner' does not run: 'broken' does not run: no such modifier"],
     });
   });
 
@@ -61,10 +62,10 @@ describe('names', () => {
     );
     expect(keys(result.correlations.map((one) => one.document))).toEqual(['good']);
     expect(reasons(result)).toEqual({
-      self: ['names itself: "self" → "self"'],
-      one: ['names itself: "one" → "two" → "three" → "one"'],
-      two: ['names itself: "two" → "three" → "one" → "two"'],
-      three: ['names itself: "three" → "one" → "two" → "three"'],
+      self: ["names itself: 'self' → 'self'"],
+      one: ["names itself: 'one' → 'two' → 'three' → 'one'"],
+      two: ["names itself: 'two' → 'three' → 'one' → 'two'"],
+      three: ["names itself: 'three' → 'one' → 'two' → 'three'"],
       beside: [expect.stringContaining('circle')],
     });
   });

@@ -131,13 +131,13 @@ describe('a correlation is refused', () => {
     ['correlation.rules', { ...valid, rules: 'rule_a' }],
     ['correlation.rules', { ...valid, rules: [] }],
     ['correlation.rules', { ...valid, rules: many }],
-    ['correlation.rules.1', { ...valid, rules: ['rule_a', 'rule_a'] }],
-    ['correlation.rules.0', { ...valid, rules: ['x'] }],
-    ['correlation.rules.0', { ...valid, rules: [7] }],
+    ['correlation.rules[1]', { ...valid, rules: ['rule_a', 'rule_a'] }],
+    ['correlation.rules[0]', { ...valid, rules: ['x'] }],
+    ['correlation.rules[0]', { ...valid, rules: [7] }],
     ['correlation.group-by', { ...valid, 'group-by': undefined }],
     ['correlation.group-by', { ...valid, 'group-by': 'host' }],
     ['correlation.group-by', { ...valid, 'group-by': many.slice(0, correlationLimits.fields + 1) }],
-    ['correlation.group-by.1', { ...valid, 'group-by': ['host', 'host'] }],
+    ['correlation.group-by[1]', { ...valid, 'group-by': ['host', 'host'] }],
     ...[undefined, 60, '0s', '5', 'm', '5M', '1y', '2w', '5 m', '-5m', '91d', '9999999999s'].map(
       (timespan): [string, unknown] => ['correlation.timespan', { ...valid, timespan }],
     ),
@@ -167,7 +167,7 @@ describe('a correlation is refused', () => {
     ['correlation.condition.field', { ...count, condition: { gte: 3, field: 'x' } }],
     ['correlation.condition.field', { ...valid, condition: { gte: 3 } }],
     ['correlation.condition.field', { ...valid, condition: { gte: 3, field: [] } }],
-    ['correlation.condition.field.1', { ...valid, condition: { gte: 3, field: ['x', 'x'] } }],
+    ['correlation.condition.field[1]', { ...valid, condition: { gte: 3, field: ['x', 'x'] } }],
     ['correlation.condition.percentile', { ...valid, condition: { field: 'x', gte: 3, percentile: 50 } }],
     [
       'correlation.condition.percentile',
@@ -175,7 +175,7 @@ describe('a correlation is refused', () => {
     ],
   ])('for its %s: %j', (field, section) => {
     const problems = parsed(section);
-    const line = 100 + field.split('.').length - 1;
+    const line = 100 + field.split(/[.[]/).length - 1;
     expect(problems).toEqual([{ line, field, reason: expect.stringMatching(/\w/) }]);
   });
 
