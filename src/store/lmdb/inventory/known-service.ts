@@ -28,6 +28,8 @@ export interface KnownService extends ServicePlace {
   clientSet: ClientCount | undefined;
   isNew: boolean;
   clientsChanged: boolean;
+  /** Writes of the rows that there were before it was last put behind the others in memory. */
+  usedAfter: number;
 }
 
 /** What is learned of a service, by whatever way. */
@@ -53,6 +55,7 @@ export const newService = (
   clientSet: noClients,
   isNew: true,
   clientsChanged: false,
+  usedAfter: -1,
 });
 
 /** How a service is stored. */
@@ -90,6 +93,7 @@ export const serviceCodec = {
     clientSet: row[at.clients] === 0 ? noClients : undefined,
     isNew: false,
     clientsChanged: false,
+    usedAfter: -1,
   }),
 };
 

@@ -16,10 +16,11 @@ import { type KnownService, rangeOf, type ServicePlace, serviceCodec } from './k
  */
 export class ServiceRows {
   readonly #tables: Tables;
-  /** By key, the one used last at the end. */
+  /** By key, those used since the last write at the end: to put one there takes longer than finding it. */
   readonly #cache = new Map<string, KnownService>();
   readonly #dirty = new Set<KnownService>();
   #cachedClientBytes = 0;
+  #writes = 0;
   #count: number;
   /** Services of an asset, counted when they are first needed. */
   readonly #perAsset = new Map<string, number>();
@@ -57,8 +58,11 @@ export class ServiceRows {
     const text = cacheKey(assetId, transport, port, ip);
     const cached = this.#cache.get(text);
     if (cached !== undefined) {
-      this.#cache.delete(text);
-      this.#cache.set(text, cached);
+      if (cached.usedAfter !== this.#writes) {
+        cached.usedAfter = this.#writes;
+        this.#cache.delete(text);
+        this.#cache.set(text, cached);
+      }
       return cached;
     }
     const id = this.#tables.serviceKeys.get([assetId, transport, port, ip]);
@@ -145,6 +149,7 @@ export class ServiceRows {
     const services = [...this.#dirty].sort((a, b) => (a.id < b.id ? -1 : 1));
     for (const service of services) this.#put(service);
     this.#dirty.clear();
+    this.#writes++;
     this.#trim();
   }
 
