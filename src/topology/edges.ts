@@ -1,6 +1,6 @@
 import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
 import { finish } from '../inventory/addresses.ts';
-import { copied, Nodes } from './nodes.ts';
+import { copied, Nodes, roomFor } from './nodes.ts';
 
 /** Rows of flows dated so far ahead that they belong to no hour or day; they are in the whole all the same. */
 export const noHour = 0xffffffff;
@@ -167,6 +167,3 @@ export class Edges {
     this.#slots = slots;
   }
 }
-
-/** A power of two above the number. */
-const roomFor = (rows: number): number => Math.max(64, 2 ** Math.ceil(Math.log2(rows + 1)));

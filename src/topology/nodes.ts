@@ -8,18 +8,29 @@ import { finish } from '../inventory/addresses.ts';
  */
 export class Nodes {
   count = 0;
-  w0 = new Uint32Array(firstRoom);
-  w1 = new Uint32Array(firstRoom);
-  w2 = new Uint32Array(firstRoom);
-  w3 = new Uint32Array(firstRoom);
-  prefix = new Uint8Array(firstRoom);
-  home = new Uint8Array(firstRoom);
+  w0: Uint32Array<ArrayBuffer>;
+  w1: Uint32Array<ArrayBuffer>;
+  w2: Uint32Array<ArrayBuffer>;
+  w3: Uint32Array<ArrayBuffer>;
+  prefix: Uint8Array<ArrayBuffer>;
+  home: Uint8Array<ArrayBuffer>;
   readonly #seed: number;
-  #slots = new Int32Array(2 * firstRoom).fill(-1);
+  #slots: Int32Array<ArrayBuffer>;
 
-  /** @param seed - 32 bits that senders of events don't know, so that they can't choose addresses that collide */
-  constructor(seed = 0) {
+  /**
+   * @param seed - 32 bits that senders of events don't know, so that they can't choose addresses that collide
+   * @param count - for so many there is room from the start
+   */
+  constructor(seed = 0, count = 0) {
     this.#seed = seed;
+    const room = roomFor(count);
+    this.w0 = new Uint32Array(room);
+    this.w1 = new Uint32Array(room);
+    this.w2 = new Uint32Array(room);
+    this.w3 = new Uint32Array(room);
+    this.prefix = new Uint8Array(room);
+    this.home = new Uint8Array(room);
+    this.#slots = new Int32Array(2 * room).fill(-1);
   }
 
   /** The number of the block, given now where it is new. */
@@ -114,7 +125,8 @@ export class Nodes {
   }
 }
 
-const firstRoom = 64;
+/** A power of two above the number. */
+export const roomFor = (count: number): number => Math.max(64, 2 ** Math.ceil(Math.log2(count + 1)));
 
 /** Network blocks as columns: those of `Nodes`, and those of a segment. */
 export interface Blocks {
