@@ -1,6 +1,6 @@
 import type { MatchEnds } from '../events/correlation-fact.ts';
 import { isAddress } from '../events/ip.ts';
-import type { JsonObject, RecordKind } from './sigma/record.ts';
+import type { Accessor, JsonObject, RecordKind } from './sigma/record.ts';
 import type { RuleSet } from './sigma/rule-set.ts';
 
 /** Where kinds of record have the name that they are about, by what rules call it. */
@@ -20,25 +20,34 @@ const longestName = 255;
 const longestTransport = 32;
 
 /**
- * Whom a record is about. It is read of the record as it came, which nobody may have checked: what isn't an address, a
- * port or a name is left out.
+ * Whom records of a kind are about. It is read of the record as it came, which nobody may have checked: what isn't an
+ * address, a port or a name is left out.
  */
-export function endsOf({ reader }: Pick<RuleSet, 'reader'>, kind: RecordKind, record: JsonObject): MatchEnds {
-  const read = (field: string): unknown => reader(kind, field)(record);
+export function endsReader(
+  { reader }: Pick<RuleSet, 'reader'>,
+  kind: RecordKind,
+): (record: JsonObject) => MatchEnds {
+  const srcIp = reader(kind, 'src_ip');
+  const dstIp = reader(kind, 'dst_ip');
+  const srcPort = reader(kind, 'src_port');
+  const dstPort = reader(kind, 'dst_port');
   const name = names[kind];
-  const src_ip = address(read('src_ip'));
-  const dst_ip = address(read('dst_ip'));
-  const src_port = port(read('src_port'));
-  const dst_port = port(read('dst_port'));
-  const transport = word(record.proto ?? record.transport);
-  const domain = name === undefined ? undefined : domainOf(read(name));
-  return {
-    ...(src_ip === undefined ? {} : { src_ip }),
-    ...(src_port === undefined ? {} : { src_port }),
-    ...(dst_ip === undefined ? {} : { dst_ip }),
-    ...(dst_port === undefined ? {} : { dst_port }),
-    ...(transport === undefined ? {} : { transport }),
-    ...(domain === undefined ? {} : { domain }),
+  const nameOf: Accessor = name === undefined ? () => undefined : reader(kind, name);
+  return (record) => {
+    const ends: { -readonly [End in keyof MatchEnds]: MatchEnds[End] } = {};
+    const src_ip = address(srcIp(record));
+    if (src_ip !== undefined) ends.src_ip = src_ip;
+    const src_port = port(srcPort(record));
+    if (src_port !== undefined) ends.src_port = src_port;
+    const dst_ip = address(dstIp(record));
+    if (dst_ip !== undefined) ends.dst_ip = dst_ip;
+    const dst_port = port(dstPort(record));
+    if (dst_port !== undefined) ends.dst_port = dst_port;
+    const transport = word(record.proto ?? record.transport);
+    if (transport !== undefined) ends.transport = transport;
+    const domain = domainOf(nameOf(record));
+    if (domain !== undefined) ends.domain = domain;
+    return ends;
   };
 }
 
@@ -53,7 +62,8 @@ function port(value: unknown): number | undefined {
 }
 
 function word(value: unknown): string | undefined {
-  if (typeof value !== 'string' || !/^[\w-]+$/.test(value) || value.length > longestTransport)
+  if (value === 'tcp' || value === 'udp') return value;
+  if (typeof value !== 'string' || value.length > longestTransport || !/^[\w-]+$/.test(value))
     return undefined;
   const transport = value.toLowerCase();
   return transport === 'ipv6-icmp' || transport === 'icmpv6' ? 'icmp' : transport;

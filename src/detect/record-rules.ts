@@ -1,12 +1,13 @@
-import type { CorrelationFact } from '../events/correlation-fact.ts';
+import type { CorrelationFact, MatchEnds } from '../events/correlation-fact.ts';
 import type { Finding } from '../events/finding.ts';
 import { unpackRules } from './packed-rules.ts';
-import { endsOf } from './record-ends.ts';
+import { endsReader } from './record-ends.ts';
 import type { CompiledRule } from './sigma/compiled-rule.ts';
 import { correlationInput } from './sigma/correlation/correlation-input.ts';
-import type { JsonObject, RecordKind } from './sigma/record.ts';
+import type { Feed } from './sigma/correlation/linked.ts';
+import type { Accessor, JsonObject, RecordKind } from './sigma/record.ts';
 import { compileRules, type RuleSet } from './sigma/rule-set.ts';
-import { findingOf } from './sigma-finding.ts';
+import { type FindingOf, findingOf } from './sigma-finding.ts';
 
 /** Rules as a task names them. */
 export interface PackedRules {
@@ -29,8 +30,14 @@ export interface RuleSink {
 export class RecordRules {
   #version = 0;
   #set: RuleSet;
-  #matched: CompiledRule[] = [];
-  readonly #found = (rule: CompiledRule): void => void this.#matched.push(rule);
+  /** Of kinds of record that rules matched; of the set that there is. */
+  readonly #kinds = new Map<RecordKind, KindFindings>();
+  /** What matched the record, as far as `#count`. */
+  readonly #matched: CompiledRule[] = [];
+  #count = 0;
+  readonly #found = (rule: CompiledRule): void => {
+    this.#matched[this.#count++] = rule;
+  };
 
   constructor(set: RuleSet = compileRules([])) {
     this.#set = set;
@@ -41,6 +48,8 @@ export class RecordRules {
     if (version !== this.#version) {
       const parts = unpackRules(documents);
       this.#set = compileRules(parts.documents, { placeholders: parts.placeholders });
+      this.#kinds.clear();
+      this.#matched.length = 0;
       this.#version = version;
     }
     return this;
@@ -52,21 +61,72 @@ export class RecordRules {
    * @param timeOf - when it happened, epoch milliseconds; called where something matched
    */
   ask(kind: RecordKind, record: JsonObject, timeOf: () => number, sink: RuleSink): void {
+    this.#count = 0;
     this.#set.match(kind, record, this.#found);
-    if (this.#matched.length === 0) return;
-    const matched = this.#matched;
-    this.#matched = [];
-    const timestamp = timeOf();
-    const ends = endsOf(this.#set, kind, record);
+    if (this.#count > 0) this.#tell(kind, record, timeOf(), sink);
+  }
+
+  #tell(kind: RecordKind, record: JsonObject, timestamp: number, sink: RuleSink): void {
+    const findings = this.#findingsOf(kind);
+    const ends = findings.ends(record);
     const { event } = sink;
-    const read = (field: string): unknown => this.#set.reader(kind, field)(record);
-    for (const rule of matched) {
+    for (let at = 0; at < this.#count; at++) {
+      const rule = this.#matched[at]!;
       sink.hit(rule.id);
-      if (!rule.silent) sink.find(findingOf(rule, ends, timestamp, event, read));
-      for (const feed of rule.feeds) {
-        const { event: _, ...input } = correlationInput(feed, read, timestamp);
-        sink.tell({ ...input, ends, ...(event === undefined ? {} : { event }) });
-      }
+      if (!rule.silent) sink.find(findings.of(rule)(record, ends, timestamp, event));
+      for (const feed of rule.feeds) sink.tell(findings.fact(feed, record, ends, timestamp, event));
     }
+  }
+
+  #findingsOf(kind: RecordKind): KindFindings {
+    const known = this.#kinds.get(kind);
+    if (known !== undefined) return known;
+    const findings = new KindFindings(this.#set, kind);
+    this.#kinds.set(kind, findings);
+    return findings;
+  }
+}
+
+/** Tells what rules found in records of one kind. It remembers as much as the rules have fields. */
+class KindFindings {
+  readonly ends: (record: JsonObject) => MatchEnds;
+  readonly #set: RuleSet;
+  readonly #kind: RecordKind;
+  readonly #findings = new Map<CompiledRule, FindingOf>();
+  readonly #readers = new Map<string, Accessor>();
+
+  constructor(set: RuleSet, kind: RecordKind) {
+    this.#set = set;
+    this.#kind = kind;
+    this.ends = endsReader(set, kind);
+  }
+
+  of(rule: CompiledRule): FindingOf {
+    const known = this.#findings.get(rule);
+    if (known !== undefined) return known;
+    const finding = findingOf(rule, (field) => this.#reader(field));
+    this.#findings.set(rule, finding);
+    return finding;
+  }
+
+  fact(
+    feed: Feed,
+    record: JsonObject,
+    ends: MatchEnds,
+    timestamp: number,
+    event: Finding['event'],
+  ): CorrelationFact {
+    const read = (field: string): unknown => this.#reader(field)(record);
+    const { correlation, rule, group, value, carried } = correlationInput(feed, read, timestamp);
+    const fact = { correlation, rule, timestamp, group, value, carried, ends };
+    return event === undefined ? fact : { ...fact, event };
+  }
+
+  #reader(field: string): Accessor {
+    const known = this.#readers.get(field);
+    if (known !== undefined) return known;
+    const read = this.#set.reader(this.#kind, field);
+    this.#readers.set(field, read);
+    return read;
   }
 }

@@ -5,26 +5,31 @@ import type { CompiledRule } from './sigma/compiled-rule.ts';
 import type { Fired } from './sigma/correlation/fired.ts';
 import type { LinkedCorrelation } from './sigma/correlation/linked.ts';
 import type { Head, RuleDocument } from './sigma/document.ts';
+import type { Accessor, JsonObject } from './sigma/record.ts';
 
-/** What a rule found in one record. */
-export function findingOf(
-  { id, title, level, logsource, document }: CompiledRule,
+/** Tells what a rule found in records of one kind. */
+export type FindingOf = (
+  record: JsonObject,
   ends: MatchEnds,
   timestamp: number,
   event: Finding['event'],
-  read: (field: string) => unknown,
-): Finding {
+) => Finding;
+
+/** Made once for a rule and a kind of record, as the most of what is told is the same each time. */
+export function findingOf(
+  { id, title, level, logsource, document }: CompiledRule,
+  reader: (field: string) => Accessor,
+): FindingOf {
   const category = logsource.category ?? logsource.service;
-  return {
-    rule_id: id,
-    rule_name: title,
-    severity: level,
-    timestamp,
-    ...ends,
+  const said = {
     ...saidBy(document, document.description),
     ...(category === undefined ? {} : { category }),
-    evidence: whatItSaw(document, read),
-    ...(event === undefined ? {} : { event }),
+  };
+  const fields = askedBy(document).map((field) => ({ field, read: reader(field) }));
+  return (record, ends, timestamp, event) => {
+    const found = { rule_id: id, rule_name: title, severity: level, timestamp, ...ends, ...said };
+    const evidence = whatIsSeen(fields, record);
+    return event === undefined ? { ...found, evidence } : { ...found, evidence, event };
   };
 }
 
@@ -56,19 +61,23 @@ const maxValueLength = 500;
 const maxListed = 10;
 
 /** What the record has in the fields that the rule asks for. */
-function whatItSaw({ searches }: RuleDocument, read: (field: string) => unknown): Evidence {
+function whatIsSeen(
+  fields: readonly { readonly field: string; readonly read: Accessor }[],
+  record: JsonObject,
+): Evidence {
   const seen: [string, EvidenceValue][] = [];
-  for (const field of new Set(asked(searches))) {
-    const value = shown(read(field));
+  for (const { field, read } of fields) {
+    const value = shown(read(record));
     if (value !== undefined) seen.push([field, value]);
     if (seen.length === maxFields) break;
   }
   return Object.fromEntries(seen);
 }
 
-function* asked(searches: RuleDocument['searches']): Iterable<string> {
-  for (const { alternatives } of searches.values())
-    for (const items of alternatives) for (const { field } of items) if (field !== undefined) yield field;
+/** Each once, in the order of the rule. */
+function askedBy({ searches }: RuleDocument): readonly string[] {
+  const items = [...searches.values()].flatMap(({ alternatives }) => alternatives.flat());
+  return [...new Set(items.map(({ field }) => field))].filter((field) => field !== undefined);
 }
 
 function shown(value: unknown): EvidenceValue | undefined {

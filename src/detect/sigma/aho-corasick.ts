@@ -3,12 +3,13 @@
  * was read that begins a literal; the table says for each state and character where that leads, so that a character costs
  * one look-up however many literals there are:
  *
- *     next[state × classes + class of the character] → state
+ *     next[row of the state + class of the character] → row of the state; its complement where a literal ends there
  *     ends[state] → literals that end here;  shorter[state] → the longest other state with ends that ends here, too
  *
- * Characters that are in no literal are one class, which leads back to the beginning. Those beyond Latin-1 are all of one
- * class, so that a table has no more than 258 columns: of two literals that differ in nothing else, both are found where
- * one of them is.
+ * A state's row is its number times the classes. Characters that are in no literal are one class, which leads back to the
+ * beginning. Those beyond Latin-1 are all of one class, so that a table has no more than 258 columns: of two literals that
+ * differ in nothing else, both are found where one of them is. Capitals of ASCII are of the class of the small letter
+ * where no literal has them: a text of ASCII need not be folded before it is looked through.
  */
 export class AhoCorasick {
   readonly #classOfByte = new Uint16Array(256);
@@ -43,21 +44,32 @@ export class AhoCorasick {
     this.#next = new Int32Array(children.length * this.#classes);
     this.#shorter = new Int32Array(children.length).fill(-1);
     this.#connect(children);
+    for (let letter = 65; letter <= 90; letter++)
+      this.#classOfByte[letter] ||= this.#classOfByte[letter + 32]!;
+    this.#next.forEach((state, at) => {
+      const row = state * this.#classes;
+      this.#next[at] = ends[state] === undefined && this.#shorter[state]! < 0 ? row : ~row;
+    });
   }
 
   /** Tells every place at which a literal ends, until the text ends. */
   scan(text: string, found: (literal: number, end: number) => void): void {
     const next = this.#next;
-    const classes = this.#classes;
-    let state = 0;
+    const classOfByte = this.#classOfByte;
+    let row = 0;
     for (let at = 0; at < text.length; at++) {
       const unit = text.charCodeAt(at);
-      const kind = unit < 256 ? this.#classOfByte[unit]! : this.#classBeyond;
-      state = next[state * classes + kind]!;
-      for (let from = state; from >= 0; from = this.#shorter[from]!) {
-        const here = this.#ends[from];
-        if (here !== undefined) for (let i = 0; i < here.length; i++) found(here[i]!, at + 1);
-      }
+      row = next[row + (unit < 256 ? classOfByte[unit]! : this.#classBeyond)]!;
+      if (row >= 0) continue;
+      row = ~row;
+      this.#tell(row / this.#classes, at + 1, found);
+    }
+  }
+
+  #tell(state: number, end: number, found: (literal: number, end: number) => void): void {
+    for (let from = state; from >= 0; from = this.#shorter[from]!) {
+      const here = this.#ends[from];
+      if (here !== undefined) for (let i = 0; i < here.length; i++) found(here[i]!, end);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Problem } from './document.ts';
 import { shown } from './fault.ts';
+import { fieldName, type Path } from './field-name.ts';
 import { isObject, type JsonObject } from './record.ts';
-import { fieldName, type Path } from './yaml-text.ts';
 
 /**
  * Looks at parts of one document and collects what is wrong with them. Each reader takes the value and its path, and

@@ -1,13 +1,13 @@
 import { limits } from '../../limits.ts';
 import type { Problem, RuleDocument, Search } from './document.ts';
 import { reasonOr, refuse, shown } from './fault.ts';
+import { fieldName } from './field-name.ts';
 import { resolveField } from './fields/field.ts';
 import { type Formula, fieldsOf, formulaOf, settled } from './formula.ts';
 import { compileItem, expandedValues, type Placeholders } from './item.ts';
 import { route } from './logsource.ts';
 import { problemOf } from './problem.ts';
 import type { RecordKind } from './record.ts';
-import { fieldName } from './yaml-text.ts';
 
 /** A rule before filters and correlations are known. */
 export interface RuleFormula {

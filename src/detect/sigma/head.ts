@@ -1,8 +1,9 @@
 import { severities } from '../../contract/vocabulary.ts';
 import type { Check } from './check.ts';
 import { type Head, type Logsource, ruleStatuses } from './document.ts';
+import type { Path } from './field-name.ts';
 import { isObject, type JsonObject } from './record.ts';
-import type { Path, YamlDocument } from './yaml-text.ts';
+import type { YamlDocument } from './yaml-text.ts';
 
 const maxTitleLength = 256;
 const maxDescriptionLength = 65_535;

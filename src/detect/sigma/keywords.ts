@@ -15,7 +15,7 @@ export class Keywords {
 
   constructor(turn: Turn) {
     this.#turn = turn;
-    this.#slot = new Slot(() => this.#values, turn);
+    this.#slot = new Slot('', () => this.#values, turn);
   }
 
   passes(test: Test): boolean {

@@ -1,4 +1,6 @@
 import { AhoCorasick } from './aho-corasick.ts';
+import { Candidates } from './candidates.ts';
+import { fold, isAscii } from './fold.ts';
 import type { Literal } from './item.ts';
 import { type Slot, scalarText } from './slot.ts';
 
@@ -8,9 +10,6 @@ const maxLength = 12;
 const maxStates = 2 ** 17;
 /** … but as many as still tell something. */
 const minLength = 4;
-
-/** Takes the numbers of the rules of which a literal was found; a rule may come more than once. */
-export type Mark = (rule: number) => void;
 
 interface Entry {
   readonly where: Literal['where'];
@@ -25,14 +24,16 @@ interface Entry {
 export class LiteralIndex {
   readonly #slot: Slot;
   readonly #whole = new Map<string, number[]>();
+  /** Marks of whole values: a text without one is none of them, which is seen for a tenth of hashing it. */
+  readonly #marks = new Uint8Array(marks);
   /** Of those that a number may be, so that ports need no text. */
   readonly #numbers = new Map<number, number[]>();
   readonly #entries: readonly Entry[];
   readonly #automaton: AhoCorasick | undefined;
   readonly #toldAt: Float64Array;
-  #scan = 0;
+  #scans = 0;
   #length = 0;
-  #mark: Mark = () => {};
+  #candidates = new Candidates(0);
 
   constructor(slot: Slot, literals: readonly { readonly literal: Literal; readonly rule: number }[]) {
     this.#slot = slot;
@@ -54,15 +55,32 @@ export class LiteralIndex {
     this.#toldAt = new Float64Array(parts.size).fill(-1);
   }
 
-  /** Marks the rules that the field's value, or one of its values, may match. */
-  find(mark: Mark): void {
+  /** Adds the rules that the field's value, or one of its values, may match. */
+  find(candidates: Candidates): void {
     const { value } = this.#slot;
     if (value === undefined || value === null) return;
-    this.#mark = mark;
-    if (typeof value === 'number' && this.#automaton === undefined) this.#tell(this.#numbers.get(value));
-    else if (!Array.isArray(value)) this.#look(this.#slot.text('folded'));
-    else if (value.some((element: unknown) => scalarText(element) !== undefined))
-      for (const text of this.#slot.texts('folded')) this.#look(text);
+    this.#candidates = candidates;
+    if (!Array.isArray(value)) {
+      const text = this.#whole.size > 0 && typeof value === 'string' ? this.#slot.text('folded') : undefined;
+      this.#look(value, text);
+    } else for (let at = 0; at < value.length; at++) this.#look(value[at], undefined);
+  }
+
+  /** @param folded - its text with case folded, where that is known */
+  #look(value: unknown, folded: string | undefined): void {
+    if (typeof value === 'number' && this.#automaton === undefined && Number.isFinite(value)) {
+      this.#tell(this.#numbers.get(value));
+      return;
+    }
+    const text = scalarText(value);
+    if (text === undefined) return;
+    if (this.#whole.size > 0) this.#findWhole(folded ?? fold(text));
+    if (this.#automaton !== undefined)
+      this.#scan(folded ?? (isAscii(text) ? text : fold(text)), this.#automaton);
+  }
+
+  #findWhole(text: string): void {
+    if (this.#marks[markOf(text)] !== 0) this.#tell(this.#whole.get(text));
   }
 
   #addWhole(text: string, rule: number): void {
@@ -73,30 +91,38 @@ export class LiteralIndex {
     }
     const rules = [rule];
     this.#whole.set(text, rules);
+    this.#marks[markOf(text)] = 1;
     if (text !== '' && String(Number(text)) === text) this.#numbers.set(Number(text), rules);
   }
 
-  #look(text: string | undefined): void {
-    if (text === undefined) return;
-    if (this.#whole.size > 0) this.#tell(this.#whole.get(text));
-    if (this.#automaton === undefined) return;
-    this.#scan++;
+  #scan(text: string, automaton: AhoCorasick): void {
+    this.#scans++;
     this.#length = text.length;
-    this.#automaton.scan(text, this.#found);
+    automaton.scan(text, this.#found);
   }
 
   /** One function for all scans, so that none is made for a record. */
   readonly #found = (literal: number, end: number): void => {
-    if (this.#toldAt[literal] === this.#scan) return;
+    if (this.#toldAt[literal] === this.#scans) return;
     const { where, text, rules } = this.#entries[literal]!;
     if (where === 'start' && end !== text.length) return;
     if (where === 'end' && end !== this.#length) return;
-    this.#toldAt[literal] = this.#scan;
+    this.#toldAt[literal] = this.#scans;
     this.#tell(rules);
   };
 
   #tell(rules: readonly number[] | undefined): void {
-    if (rules === undefined) return;
-    for (let at = 0; at < rules.length; at++) this.#mark(rules[at]!);
+    if (rules !== undefined) this.#candidates.addAll(rules);
   }
+}
+
+/** A few hundred values leave most marks unset. */
+const marks = 4096;
+
+/** By the length and three characters. */
+function markOf(text: string): number {
+  const { length } = text;
+  if (length === 0) return 0;
+  const inner = text.charCodeAt(length >> 1);
+  return (text.charCodeAt(0) * 1021 + inner * 67 + text.charCodeAt(length - 1) * 7 + length) & (marks - 1);
 }

@@ -27,6 +27,15 @@ export function parsePattern(text: string): readonly Token[] {
   return simplified(tokens);
 }
 
+/** As it would be written; the same for patterns that match the same texts. */
+export function patternSource(tokens: readonly Token[]): string {
+  const written = (token: Token): string => {
+    if (token === one) return '?';
+    return token === many ? '*' : token.replace(/[\\*?]/g, '\\$&');
+  };
+  return tokens.map(written).join('');
+}
+
 /** With any number of characters before it, after it, or both. */
 export function widened(tokens: readonly Token[], before: boolean, after: boolean): readonly Token[] {
   return simplified([...(before ? star : []), ...tokens, ...(after ? star : [])]);

@@ -1,5 +1,5 @@
 import type { Problem, SigmaDocument } from './document.ts';
-import { fieldName, type Path } from './yaml-text.ts';
+import { fieldName, type Path } from './field-name.ts';
 
 /** What problems name that are only known when documents are compiled together: fields, and how many levels within. */
 const namedLater: ReadonlyMap<string | number, number> = new Map([

@@ -12,13 +12,13 @@ import type {
   SigmaDocument,
 } from './document.ts';
 import { shown } from './fault.ts';
+import type { Path } from './field-name.ts';
 import { resolveField } from './fields/field.ts';
 import { type AppliedFilter, applyFilter, filtered } from './filters.ts';
 import type { Placeholders } from './item.ts';
 import { type Asked, KindMatcher } from './kind-matcher.ts';
 import { problemOf } from './problem.ts';
 import type { Accessor, JsonObject, RecordKind } from './record.ts';
-import type { Path } from './yaml-text.ts';
 
 /** A document that is left out, and why. */
 export interface RefusedDocument {

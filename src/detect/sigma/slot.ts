@@ -1,3 +1,4 @@
+import { Address, type Blocks } from './cidr.ts';
 import { fold, foldDashes } from './fold.ts';
 import type { Test, View } from './item.ts';
 import { momentPart } from './moment.ts';
@@ -8,26 +9,33 @@ import type { Accessor, JsonObject } from './record.ts';
  * once; of a list, those of all elements. Valid for one record; `turn` tells them apart.
  */
 export class Slot {
+  /** The same for all names that mean the field. */
+  readonly key: string;
   readonly #read: Accessor;
   readonly #turn: Turn;
   #stamp = -1;
   #value: unknown;
-  readonly #text: Record<View, string | undefined> = emptyViews();
+  /** Of the value, where it is one text. */
+  #folded: string | undefined;
+  /** Of the value's own texts those that only few rules ask for. */
+  #seldom: Views | undefined;
   #texts: Record<View, readonly string[] | undefined> | undefined;
+  #address: Address | undefined;
+  #addressAt = -1;
 
-  constructor(read: Accessor, turn: Turn) {
+  constructor(key: string, read: Accessor, turn: Turn) {
+    this.key = key;
     this.#read = read;
     this.#turn = turn;
   }
 
   get value(): unknown {
-    if (this.#stamp !== this.#turn.stamp) {
-      this.#stamp = this.#turn.stamp;
+    const { stamp } = this.#turn;
+    if (this.#stamp !== stamp) {
+      this.#stamp = stamp;
       this.#value = this.#read(this.#turn.record);
-      this.#text.raw = undefined;
-      this.#text.folded = undefined;
-      this.#text['raw dashes'] = undefined;
-      this.#text['folded dashes'] = undefined;
+      this.#folded = undefined;
+      this.#seldom = undefined;
       this.#texts = undefined;
     }
     return this.#value;
@@ -36,27 +44,30 @@ export class Slot {
   /** The text of a single value; undefined for lists, objects and what is not there. */
   text(view: View): string | undefined {
     const { value } = this;
-    const known = this.#text[view];
-    if (known !== undefined) return known;
+    if (view === 'folded') {
+      if (this.#folded !== undefined) return this.#folded;
+      this.#folded = typeof value === 'string' ? fold(value) : foldedScalar(value);
+      return this.#folded;
+    }
+    if (view === 'raw' && typeof value === 'string') return value;
+    return this.#seldomText(view, value);
+  }
+
+  #seldomText(view: View, value: unknown): string | undefined {
     const raw = scalarText(value);
     if (raw === undefined) return undefined;
-    this.#text[view] = seen(raw, view);
-    return this.#text[view];
+    this.#seldom ??= emptyViews();
+    this.#seldom[view] ??= seen(raw, view);
+    return this.#seldom[view];
   }
 
   /** The texts of a list. */
   texts(view: View): readonly string[] {
     const { value } = this;
-    if (!Array.isArray(value)) return [];
+    if (!Array.isArray(value)) return none;
     this.#texts ??= emptyViews();
-    const known = this.#texts[view];
-    if (known !== undefined) return known;
-    const texts = value.flatMap((element: unknown) => {
-      const raw = scalarText(element);
-      return raw === undefined ? [] : [seen(raw, view)];
-    });
-    this.#texts[view] = texts;
-    return texts;
+    this.#texts[view] ??= textsOf(value, view);
+    return this.#texts[view];
   }
 
   /** No value at all, or a list of none. */
@@ -71,11 +82,59 @@ export class Slot {
     return Array.isArray(value) ? value.some(holds) : holds(value);
   }
 
+  someNumber(holds: (value: number) => boolean): boolean {
+    const { value } = this;
+    if (typeof value === 'number') return holds(value);
+    if (!Array.isArray(value)) return isNumber(value, holds);
+    for (let at = 0; at < value.length; at++) if (isNumber(value[at], holds)) return true;
+    return false;
+  }
+
   someText(view: View, holds: (text: string) => boolean): boolean {
     const text = this.text(view);
     if (text !== undefined) return holds(text);
     return Array.isArray(this.#value) && this.texts(view).some(holds);
   }
+
+  /** Whether it is an address of the blocks; of a list, one of them. */
+  isIn(blocks: Blocks): boolean {
+    const { value } = this;
+    if (typeof value === 'string') {
+      this.#address ??= new Address();
+      if (this.#addressAt !== this.#stamp) {
+        this.#addressAt = this.#stamp;
+        this.#address.read(value);
+      }
+      return blocks.has(this.#address);
+    }
+    if (!Array.isArray(value)) return false;
+    for (let at = 0; at < value.length; at++) {
+      const element: unknown = value[at];
+      if (typeof element !== 'string') continue;
+      ofElement.read(element);
+      if (blocks.has(ofElement)) return true;
+    }
+    return false;
+  }
+}
+
+type Views = Record<View, string | undefined>;
+
+const none: readonly string[] = [];
+const ofElement = new Address();
+
+function textsOf(values: readonly unknown[], view: View): readonly string[] {
+  const texts: string[] = [];
+  for (let at = 0; at < values.length; at++) {
+    const raw = scalarText(values[at]);
+    if (raw !== undefined) texts.push(seen(raw, view));
+  }
+  return texts;
+}
+
+function foldedScalar(value: unknown): string | undefined {
+  const raw = scalarText(value);
+  return raw === undefined ? undefined : fold(raw);
 }
 
 /** The record of the moment, which all slots of a matcher look at. */
@@ -107,6 +166,11 @@ function seen(raw: string, view: View): string {
   }
 }
 
+function isNumber(value: unknown, holds: (value: number) => boolean): boolean {
+  const number = numberOf(value);
+  return number !== undefined && holds(number);
+}
+
 /** A number, or a text that is one in decimal. */
 function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
@@ -120,11 +184,10 @@ export function passes(test: Test, slot: Slot, other: Slot | undefined): boolean
   switch (test.kind) {
     case 'text':
       return slot.someText(test.view, test.matches);
+    case 'blocks':
+      return slot.isIn(test.blocks);
     case 'number':
-      return slot.some((value) => {
-        const number = numberOf(value);
-        return number !== undefined && test.matches(number);
-      });
+      return slot.someNumber(test.matches);
     case 'moment':
       return slot.some((value) => {
         const number = momentPart(value, test.part);

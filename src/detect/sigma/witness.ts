@@ -52,10 +52,19 @@ function better(
   return strength(b) > strength(a) ? b : a;
 }
 
-/** Short whole values are words that many records have, `tcp` and `SF`: length tells how seldom either is found. */
+/**
+ * Short whole values are words that many records have, `tcp` and `SF`: length tells how seldom either is found. But ports,
+ * of which there are many, tell more than the protocol that they are of.
+ */
 function strength(witnesses: readonly Witness[] | undefined): number {
   if (witnesses === undefined) return -1;
   let least = Number.POSITIVE_INFINITY;
-  for (const { literal } of witnesses) least = Math.min(least, literal.text.length);
+  for (const { field, literal } of witnesses) {
+    const { length } = literal.text;
+    least = Math.min(least, ofPorts.test(field) ? Math.max(length, leastOfPorts) : length);
+  }
   return least;
 }
+
+const ofPorts = /(?:port|_p)$/i;
+const leastOfPorts = 4;

@@ -12,9 +12,7 @@ import {
 import { limits } from '../../limits.ts';
 import type { Problem } from './document.ts';
 import { shown } from './fault.ts';
-
-/** A place in a document: the keys and indexes that lead there. */
-export type Path = readonly (string | number)[];
+import { fieldName, type Path } from './field-name.ts';
 
 /** One document of a text, as plain data. */
 export interface YamlDocument {
@@ -208,15 +206,6 @@ class Reader {
   #problem(node: Node, path: Path, reason: string): undefined {
     this.problems.push({ line: this.#lineOf(node.range?.[0] ?? 0), field: fieldName(path), reason });
   }
-}
-
-/** `detection.selection.query|contains`, `tags[2]`. */
-export function fieldName(path: Path): string {
-  return path.reduce<string>((name, part) => {
-    if (typeof part === 'number') return `${name}[${part}]`;
-    const short = part.length > 120 ? `${part.slice(0, 120)}…`.toWellFormed() : part;
-    return name === '' ? short : `${name}.${short}`;
-  }, '');
 }
 
 /** Of keys, the key's own place: what people look for when a line is named. */

@@ -126,6 +126,172 @@ it('finds what trying every rule finds, in the same order', () => {
   );
 });
 
+const blocks = fc.constantFrom(
+  '10.0.0.0/8',
+  '192.168.0.0/16',
+  'fc00::/7',
+  '::ffff:10.1.0.0/112',
+  '0.0.0.0/0',
+);
+const port = fc.constantFrom<unknown>(
+  22,
+  443,
+  80,
+  8080,
+  0,
+  -1,
+  443.5,
+  '443',
+  '443 ',
+  '0443',
+  1e21,
+  '1e+21',
+  'x',
+  null,
+);
+const protocol = fc.constantFrom('tcp', 'TCP', 'udp', 'ssl', 'ſsl', 'Ä', 'σς');
+const flowItem = fc.oneof(
+  fc.tuple(fc.constantFrom('p', 'p|neq'), fc.array(port, { minLength: 1, maxLength: 6 })),
+  fc.tuple(
+    fc.constantFrom('t', 't|neq', 't|cased', 't|contains'),
+    fc.array(protocol, { minLength: 1, maxLength: 5 }),
+  ),
+  fc.tuple(
+    fc.constantFrom('src|cidr', 'dst|cidr', 'dst|neq|cidr'),
+    fc.array(blocks, { minLength: 1, maxLength: 3 }),
+  ),
+  fc.tuple(fc.constantFrom('p|gte', 'p|lt', 'n|gte'), fc.constantFrom<unknown[]>([100], [443], [443.5])),
+  fc.tuple(fc.constantFrom('n', 't'), fc.constant<unknown[]>([null])),
+  fc.tuple(fc.constantFrom('n|exists', 'src|exists'), fc.constantFrom<unknown[]>([true], [false])),
+  fc.tuple(fc.constant('t|re'), fc.constantFrom<unknown[]>(['^t.p$'], ['s+l'])),
+  fc.tuple(fc.constant('p|fieldref'), fc.constantFrom<unknown[]>(['n'], ['t'])),
+);
+const flowSearch = fc
+  .array(flowItem, { minLength: 1, maxLength: 4 })
+  .map((items) => Object.fromEntries(items) as Record<string, unknown>);
+const flowRule = fc
+  .record({
+    inside: fc.constantFrom<Record<string, unknown>>(
+      { 'src|cidr': ['10.0.0.0/8', 'fc00::/7'] },
+      { 'src|cidr': ['fc00::/7', '10.0.0.0/8', '10.1.0.0/16'] },
+    ),
+    one: flowSearch,
+    two: fc.array(flowSearch, { minLength: 1, maxLength: 3 }),
+    condition: fc.constantFrom(
+      'one and inside and two',
+      'one and inside and not two',
+      'not (one and (inside or two))',
+      'inside and (two or not (one and inside))',
+      'not not (one or not two) and inside',
+      'two and not (inside and not (one and two))',
+    ),
+  })
+  .map(
+    ({ condition, ...searches }): Rule => ({
+      logsource: { product: 'zeek', service: 'test' },
+      detection: { ...searches, condition },
+    }),
+  );
+const ends = fc.constantFrom<unknown>(
+  '10.1.2.3',
+  '::ffff:10.1.2.3',
+  '::FFFF:a01:203',
+  '192.168.1.1',
+  'FD00::1',
+  '255.255.255.255',
+  '10.0.0.256',
+  '',
+  10,
+  null,
+  ['8.8.8.8', '10.9.9.9'],
+  [7, null, 'fd00::2'],
+  [],
+  { a: 1 },
+);
+const fieldOfFlow = fc.oneof(
+  port,
+  fc.array(port, { maxLength: 3 }),
+  fc.constantFrom<unknown>(Number.POSITIVE_INFINITY, -0, true, { a: 1 }, ['tcp', 443], [['443']]),
+);
+const flow = fc.record(
+  { src: ends, dst: ends, p: fieldOfFlow, n: fieldOfFlow, t: fc.oneof(protocol, fieldOfFlow) },
+  { requiredKeys: [] },
+);
+
+it('finds in flows what asking every part as it is written finds', () => {
+  fc.assert(
+    fc.property(
+      fc.array(flowRule, { minLength: 1, maxLength: 8 }),
+      fc.array(flow, { minLength: 1, maxLength: 12 }),
+      (rules, records) => {
+        const documents = parsed(...rules.map((one, at) => ({ ...one, title: `rule ${at}` })));
+        const indexed = compileRules(documents);
+        const every = compileRules(documents, { indexed: false });
+        expect(indexed.refused).toEqual([]);
+        const expected = records.map((one) => matches(every, 'zeek.test', one));
+        expect(records.map((one) => matches(indexed, 'zeek.test', one))).toEqual(expected);
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+it.each([
+  [443, true],
+  ['443', true],
+  ['443 ', false],
+  [443.5, false],
+  [[80, 443], true],
+  [[], false],
+  [null, false],
+  [true, false],
+  ['Ssh', true],
+  [Number.POSITIVE_INFINITY, true],
+])('a field that is %j has one of the values: %j', (f, expected) => {
+  const search = { f: [22, 443, '8080', 'ssh', 'Infinity'] };
+  const rule = {
+    title: 'r',
+    logsource: { product: 'zeek', service: 'test' },
+    detection: { s: search, condition: 's' },
+  };
+  for (const indexed of [true, false])
+    expect(matches(compileRules(parsed(rule), { indexed }), 'zeek.test', { f }).length === 1).toBe(expected);
+});
+
+it('asks the cheap parts first, and what several rules ask once', () => {
+  const asked: string[] = [];
+  const record = (values: JsonObject): JsonObject =>
+    Object.defineProperties(
+      {},
+      Object.fromEntries(
+        Object.entries(values).map(([name, value]) => [
+          name,
+          {
+            get: () => {
+              asked.push(name);
+              return value;
+            },
+          },
+        ]),
+      ),
+    );
+  const rule = (title: string, more: object) => ({
+    title,
+    logsource: { product: 'zeek', service: 'test' },
+    detection: { s: { 'a|cidr': '10.0.0.0/8', 'b|re': 'x+', c: [1, 2], 'd|gt': 5, ...more }, condition: 's' },
+  });
+  const set = compileRules(parsed(rule('one', {}), rule('two', { e: 'y' })));
+  expect(matches(set, 'zeek.test', record({ a: '10.0.0.1', b: 'x', c: 3, d: 6, e: 'y' }))).toEqual([]);
+  expect(asked).not.toContain('a');
+  expect(asked).not.toContain('d');
+  asked.length = 0;
+  expect(matches(set, 'zeek.test', record({ a: '10.0.0.1', b: 'x', c: 2, d: 6, e: 'y' }))).toEqual([
+    'one',
+    'two',
+  ]);
+  expect(asked.length).toBe(new Set(asked).size);
+});
+
 it('tries no rule whose literals are not there', () => {
   const rules = Array.from({ length: 100 }, (_, at) => ({
     title: `rule ${at}`,
@@ -164,6 +330,21 @@ it('finds every occurrence of every literal', () => {
       },
     ),
   );
+});
+
+it('finds small letters in capitals of ASCII', () => {
+  const found: (readonly [number, number])[] = [];
+  new AhoCorasick(['az-', 'Z']).scan('AZ-aZ-Az', (index, end) => found.push([index, end]));
+  expect(found).toEqual([
+    [1, 2],
+    [1, 5],
+  ]);
+  found.length = 0;
+  new AhoCorasick(['az-', 'ä']).scan('AZ-aZ-Ä', (index, end) => found.push([index, end]));
+  expect(found).toEqual([
+    [0, 3],
+    [0, 6],
+  ]);
 });
 
 it('finds the rule of one of very many literals', () => {

@@ -1,7 +1,7 @@
 import type { CorrelationDocument, CorrelationType, Problem, Threshold } from '../document.ts';
 import { correlationTypes } from '../document.ts';
 import { shown } from '../fault.ts';
-import { fieldName, type Path } from '../yaml-text.ts';
+import { fieldName, type Path } from '../field-name.ts';
 import { type CorrelationLimits, correlationLimits } from './correlation-limits.ts';
 import { parseRuleCondition } from './rule-condition.ts';
 import { canBeMet, isComparison, isLowerBound, type Range } from './threshold.ts';

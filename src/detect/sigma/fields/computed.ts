@@ -47,9 +47,11 @@ export const urlExtension = ofText((url) => {
 });
 
 function pathOf(url: string): string {
-  const end = url.search(/[?#]/);
-  const path = end < 0 ? url : url.slice(0, end);
-  return path.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
+  const query = url.indexOf('?');
+  const before = query < 0 ? url : url.slice(0, query);
+  const fragment = before.indexOf('#');
+  const path = fragment < 0 ? before : before.slice(0, fragment);
+  return path.startsWith('/') ? path : path.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
 }
 
 /** Without the port. */

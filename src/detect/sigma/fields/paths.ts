@@ -5,12 +5,16 @@ import { type Accessor, isObject, type JsonObject } from '../record.ts';
  * names) or `id: {orig_h}` (dots unfolded). `certificate.serial` likewise.
  */
 export function zeekPath(name: string): Accessor {
-  const plain = own(name);
   const dot = name.indexOf('.');
-  if (dot < 0) return plain;
+  if (dot < 0) return own(name);
   const underscored = own(name.replaceAll('.', '_'));
+  const outer = own(name.slice(0, dot));
   const nested = nestedPath(name);
-  return (record) => plain(record) ?? underscored(record) ?? nested(record);
+  return (record) => {
+    const value = record[name] ?? underscored(record);
+    if (value !== undefined && value !== null) return value;
+    return outer(record) === undefined ? undefined : nested(record);
+  };
 }
 
 /** Reads `dns.answers.rdata` in objects within objects; of lists on the way, every element. */
@@ -52,7 +56,12 @@ export function firstOf(...accessors: readonly Accessor[]): Accessor {
 /** All that the record has: a name and a number for one thing, either of which a rule may say. */
 export function allOf(...accessors: readonly Accessor[]): Accessor {
   return (record: JsonObject) => {
-    const values = accessors.flatMap((read) => read(record) ?? []);
+    const values: unknown[] = [];
+    for (const read of accessors) {
+      const value = read(record);
+      if (Array.isArray(value)) for (const one of value) values.push(one);
+      else if (value !== undefined && value !== null) values.push(value);
+    }
     return values.length === 0 ? undefined : values;
   };
 }
