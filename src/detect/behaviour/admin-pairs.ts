@@ -1,5 +1,6 @@
 import type { Flow } from './detector.ts';
 import { Eldest } from './eldest.ts';
+import { OfBlock } from './of-block.ts';
 
 /** One service that a source reached. */
 export interface Reached {
@@ -53,8 +54,8 @@ export class AdminPairs {
   readonly #new = new Set<string>();
   #pairs = 0;
   #forgotten = 0;
-  #lastHost = '';
-  #lastFirst = Number.NaN;
+  /** Of hosts of a block, what `#hosts` has. */
+  readonly #firstOfBlock = new OfBlock<number>();
 
   constructor(terms: Terms) {
     this.#terms = terms;
@@ -69,12 +70,16 @@ export class AdminPairs {
     return this.#forgotten;
   }
 
-  /** For every flow of a home host: the same one often comes several times in a row. */
-  sawHost(src: string, time: number): void {
-    if (src === this.#lastHost && time >= this.#lastFirst) return;
+  /** For every flow of a home host. */
+  saw({ src, time, block, srcPlace }: Readonly<Flow>): void {
+    const first = this.#firstOfBlock.get(block, srcPlace);
+    if (first !== undefined && time >= first) return;
+    this.#sawHost(src, time);
+    this.#firstOfBlock.set(block, srcPlace, this.#hosts.get(src)!);
+  }
+
+  #sawHost(src: string, time: number): void {
     const first = this.#hosts.get(src);
-    this.#lastHost = src;
-    this.#lastFirst = Math.min(first ?? time, time);
     if (first !== undefined && time >= first) return;
     if (first === undefined && this.#hosts.size >= this.#terms.maxHosts)
       this.#forget(this.#hosts, this.#eldestHost);
@@ -114,14 +119,14 @@ export class AdminPairs {
   restore(state: AdminPairsState): void {
     for (const table of [this.#hosts, this.#sources, this.#services, this.#new]) table.clear();
     this.#start = Number.POSITIVE_INFINITY;
-    this.#lastHost = '';
+    this.#firstOfBlock.forget();
     this.#pairs = 0;
     this.merge(state);
     this.#new.clear();
   }
 
   merge({ start, hosts, sources, services }: AdminPairsState): void {
-    for (const [src, first] of hosts) this.sawHost(src, first);
+    for (const [src, first] of hosts) this.#sawHost(src, first);
     this.#start = Math.min(this.#start, start);
     for (const [src, source] of sources) {
       for (const pair of source.pairs.values()) this.#reached(src, pair);
@@ -200,7 +205,9 @@ export class AdminPairs {
 
   #forget(table: Map<string, unknown>, eldest = new Eldest(table)): void {
     const key = eldest.next();
-    if (key !== undefined && table.delete(key)) this.#forgotten++;
+    if (key === undefined || !table.delete(key)) return;
+    this.#forgotten++;
+    if (table === this.#hosts) this.#firstOfBlock.forget();
   }
 }
 

@@ -1,6 +1,6 @@
 import type { EventRef } from './detector.ts';
 import { ascending } from './order-statistics.ts';
-import type { Window } from './windows.ts';
+import { inOrder, valueAt, type Window } from './windows.ts';
 
 export const hourMs = 3_600_000;
 const hourS = 3600;
@@ -114,23 +114,22 @@ export interface Pair {
 }
 
 /** Of the connections that are kept, epoch seconds, ascending. */
-export function timesOf(slots: ReadonlyMap<number, Hour>): number[] {
-  const starts = [...slots.keys()].sort(ascending);
+export function timesOf(window: Window<Hour>): number[] {
   const times: number[] = [];
-  for (const start of starts)
-    for (const one of slots.get(start)!.kept) times.push(start / 1000 + Math.floor(one / sizes));
+  for (const { start, value } of inOrder(window))
+    for (const one of value.kept) times.push(start / 1000 + Math.floor(one / sizes));
   return times;
 }
 
 /** @param isOutbound - from a home host; else the key's end says whether it is to one */
-export function asPair({ key, slots, newest }: Window<Hour>, isOutbound: boolean): Pair {
+export function asPair(window: Window<Hour>, isOutbound: boolean): Pair {
+  const { key, newest } = window;
   const [src = '', dst = '', port, transport = '', to] = key.split(' ');
-  const inOrder = [...slots].sort(([a], [b]) => a - b);
-  const times = timesOf(slots);
+  const times = timesOf(window);
   const bytes: number[] = [];
   const seqs = new Set<number>();
   const all = { count: 0, srcBytes: 0, dstBytes: 0, to: 0 };
-  for (const [, hour] of inOrder) {
+  for (const { value: hour } of inOrder(window)) {
     for (const one of hour.kept) bytes.push(one % sizes);
     all.count += hour.count;
     all.srcBytes += hour.srcBytes;
@@ -139,7 +138,10 @@ export function asPair({ key, slots, newest }: Window<Hour>, isOutbound: boolean
     seqs.add(hour.firstSeq).add(hour.lastSeq);
   }
   const isCut = times.length < all.count;
-  const lastDay = Array.from({ length: 24 }, (_, i) => slots.get(newest - (23 - i) * hourMs)?.count ?? 0);
+  const lastDay = Array.from(
+    { length: 24 },
+    (_, i) => valueAt(window, newest - (23 - i) * hourMs)?.count ?? 0,
+  );
   return {
     src,
     dst,

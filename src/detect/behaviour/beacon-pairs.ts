@@ -71,8 +71,8 @@ export class BeaconPairs {
     const srcBytes = Math.fround(flow.srcBytes);
     const dstBytes = Math.fround(flow.dstBytes);
     const pair = this.#pair;
-    pair.src = hashText(src);
-    pair.dst = hashText(dst);
+    pair.src = flow.srcHash ?? hashText(src);
+    pair.dst = flow.dstHash ?? hashText(dst);
     pair.what = whatOf(port, transport, dstHome);
     const record = this.#records[this.slots.look(pair)];
     if (record !== undefined) {
@@ -97,7 +97,7 @@ export class BeaconPairs {
   }
 
   /** Records that were added to since it was asked last. */
-  changed(): Window<Hour>[] {
+  changed(): readonly Window<Hour>[] {
     return this.#windows.changed();
   }
 
@@ -192,6 +192,6 @@ function whole(lower: number, near: number): number {
 
 function lastSeqOf({ slots }: Window<Hour>): number {
   let last = 0;
-  for (const { lastSeq } of slots.values()) if (lastSeq > last) last = lastSeq;
+  for (const { value } of slots) if (value.lastSeq > last) last = value.lastSeq;
   return last;
 }

@@ -6,7 +6,7 @@ import { beaconSighted, strobeSighted } from './beacon-sighted.ts';
 import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
 import { hashText } from './distinct-names.ts';
 import { Prevalence } from './prevalence.ts';
-import { isDue, type Window } from './windows.ts';
+import { isDue, valueAt, type Window } from './windows.ts';
 
 const hourS = 3600;
 /** Seconds up to here have 32 bits. */
@@ -165,7 +165,7 @@ function isToJudge(window: Window<Hour>): boolean {
   let newest = 0;
   let judgedAt = 0;
   let judgedCount = 0;
-  for (const [start, hour] of window.slots) {
+  for (const { start, value: hour } of window.slots) {
     count += hour.count;
     if (start < oldest) oldest = start;
     if (hour.newest > newest) newest = hour.newest;
@@ -175,11 +175,11 @@ function isToJudge(window: Window<Hour>): boolean {
   if (count < lowest.connections || newest * 1000 - oldest < lowest.watchedMs) return false;
   const isOld = (newest - judgedAt) * 1000 >= beaconing.judgeEveryMs;
   if (!isOld && count < judgedCount * beaconing.judgeGrowth) return false;
-  for (const hour of window.slots.values()) {
+  for (const { value: hour } of window.slots) {
     hour.judgedAt = 0;
     hour.judgedCount = 0;
   }
-  const last = window.slots.get(window.newest);
+  const last = valueAt(window, window.newest);
   if (last !== undefined) {
     last.judgedAt = newest;
     last.judgedCount = count;
@@ -188,11 +188,11 @@ function isToJudge(window: Window<Hour>): boolean {
 }
 
 /** Whether the intervals alone are regular enough: what makes up the rest of the score is looked at for such only. */
-function isWorth({ slots }: Window<Hour>): boolean {
+function isWorth(window: Window<Hour>): boolean {
   const { few, many, manyFrom } = beaconing.regular;
   let count = 0;
-  for (const hour of slots.values()) count += hour.count;
-  return count >= beaconing.strobe || regularity(timesOf(slots)) >= (count < manyFrom ? few : many);
+  for (const { value } of window.slots) count += value.count;
+  return count >= beaconing.strobe || regularity(timesOf(window)) >= (count < manyFrom ? few : many);
 }
 
 /** @param mayTell - whether it would be told with a severity: what costs more is looked at for that only */

@@ -15,6 +15,7 @@ import {
   typicalBytes,
 } from './guessing.ts';
 import { loginServices } from './ports.ts';
+import { ByParts, type KeyForm, type WindowIndex } from './window-index.ts';
 import { isDue, type Window, Windows, type WindowsState } from './windows.ts';
 
 export const bruteForceTerms = {
@@ -71,6 +72,60 @@ interface Guessed {
   attempts: number;
 }
 
+/** Triples by port, of which there are few, and by both ends: first by the one at home, which has many others. */
+class ByService implements WindowIndex<Guessing> {
+  readonly #from: 'inside' | 'outside';
+  readonly #ports = new Map<number, ByParts<Guessing, string, string>>();
+
+  constructor(from: 'inside' | 'outside') {
+    this.#from = from;
+  }
+
+  /** From inside by source and target, from outside by target and source. */
+  at(port: number): ByParts<Guessing, string, string> {
+    let pairs = this.#ports.get(port);
+    if (pairs === undefined) {
+      pairs = new ByParts(forms[this.#from](port));
+      this.#ports.set(port, pairs);
+    }
+    return pairs;
+  }
+
+  get(key: string): Window<Guessing> | undefined {
+    return this.at(portOf(key)).get(key);
+  }
+
+  add(key: string, window: Window<Guessing>): void {
+    this.at(portOf(key)).add(key, window);
+  }
+
+  remove(window: Window<Guessing>): void {
+    this.at(portOf(window.key)).remove(window);
+  }
+
+  clear(): void {
+    this.#ports.clear();
+  }
+}
+
+const forms: Readonly<Record<'inside' | 'outside', (port: number) => KeyForm<string, string>>> = {
+  inside: (port) => ({ write: (src, dst) => `${src} ${dst} ${port}`, read: endsOf }),
+  outside: (port) => ({
+    write: (dst, src) => `${src} ${dst} ${port}`,
+    read(key) {
+      const [src, dst] = endsOf(key);
+      return [dst, src];
+    },
+  }),
+};
+
+function endsOf(key: string): [string, string] {
+  const [src = '', dst = ''] = key.split(' ');
+  return [src, dst];
+}
+
+const portOf = (key: string): number => Number(key.slice(key.lastIndexOf(' ') + 1));
+
 /**
  * Somebody guesses passwords: answered connections to a service where one logs in, short, of similar size, many. What
  * comes from outside is one finding a service, whoever takes part; a home host that guesses has its own, and so has a
@@ -89,19 +144,39 @@ export class BruteForceDetector implements Detector {
   readonly #inside: Windows<Guessing>;
   readonly #outside: Windows<Guessing>;
   readonly #targets: Windows<Guessed>;
+  readonly #insideBy = new ByService('inside');
+  readonly #outsideBy = new ByService('outside');
+  readonly #targetsBy = new ByParts<Guessed, number, string>({
+    write: (port, dst) => `${dst} ${port}`,
+    read: (key) => [portOf(key), key.slice(0, key.indexOf(' '))],
+  });
+  /** Attempts in an hour, below which nothing is told of one source or target by itself. */
+  readonly #fewest: number;
   /** Event time of the first login seen. */
   #start = Number.POSITIVE_INFINITY;
 
   constructor(terms: Partial<Terms> = {}) {
     this.#terms = { ...bruteForceTerms, ...terms };
     const { slotMs, slots, maxInside, maxInsideHours, maxOutside, maxOutsideHours, maxTargets } = this.#terms;
+    this.#fewest = Math.min(this.#terms.attempts, this.#terms.machineAttempts);
     const guessing = { slotMs, slots, create: noGuessing, merge: mergeGuessing };
-    this.#inside = new Windows({ ...guessing, maxKeys: maxInside, maxWeight: maxInsideHours });
-    this.#outside = new Windows({ ...guessing, maxKeys: maxOutside, maxWeight: maxOutsideHours });
+    this.#inside = new Windows({
+      ...guessing,
+      maxKeys: maxInside,
+      maxWeight: maxInsideHours,
+      index: this.#insideBy,
+    });
+    this.#outside = new Windows({
+      ...guessing,
+      maxKeys: maxOutside,
+      maxWeight: maxOutsideHours,
+      index: this.#outsideBy,
+    });
     this.#targets = new Windows({
       slotMs,
       slots,
       maxKeys: maxTargets,
+      index: this.#targetsBy,
       create: () => ({ attempts: 0 }),
       merge: (into, from) => {
         into.attempts += from.attempts;
@@ -122,24 +197,25 @@ export class BruteForceDetector implements Detector {
     if (!flow.srcHome && !flow.dstHome) return;
     const bytes = flow.srcBytes + flow.dstBytes;
     const { minAttemptBytes, maxAttemptBytes, maxAttemptMs, sessionBytes, sessionMs } = this.#terms;
-    this.#start = Math.min(this.#start, flow.time);
-    const windows = flow.srcHome ? this.#inside : this.#outside;
+    if (flow.time < this.#start) this.#start = flow.time;
     const isAttempt =
       flow.isFirst && bytes >= minAttemptBytes && bytes <= maxAttemptBytes && !(flow.duration > maxAttemptMs);
     const isSession = bytes >= sessionBytes || flow.duration >= sessionMs;
     if (!isAttempt && !isSession) return;
-    const key = `${flow.src} ${flow.dst} ${flow.port}`;
+    const { src, dst, port, srcHome, time } = flow;
+    const windows = srcHome ? this.#inside : this.#outside;
+    const pairs = (srcHome ? this.#insideBy : this.#outsideBy).at(port);
+    const first = srcHome ? src : dst;
+    const second = srcHome ? dst : src;
     // What was never an attempt is work.
-    if (!isAttempt && windows.peek(key) === undefined) return;
-    const guessing = windows.at(key, flow.time);
+    if (!isAttempt && pairs.of(first, second) === undefined) return;
+    const guessing = windows.of(pairs, first, second, time);
     if (guessing === undefined) return;
     if (isAttempt) {
       attemptsAt(guessing, sizeBin(bytes), flow);
-      if (flow.srcHome) return;
-      const guessed = this.#targets.at(`${flow.dst} ${flow.port}`, flow.time);
-      if (guessed !== undefined) guessed.attempts++;
+      if (!srcHome) this.#guessedAt(dst, port, time);
     } else {
-      const { time, seq, duration } = flow;
+      const { seq, duration } = flow;
       guessing.session = laterSession(guessing.session, { time, seq, bytes, duration });
     }
   }
@@ -176,12 +252,17 @@ export class BruteForceDetector implements Detector {
     this.#start = Math.min(this.#start, start);
   }
 
+  #guessedAt(dst: string, port: number, time: number): void {
+    const guessed = this.#targets.of(this.#targetsBy, port, dst, time);
+    if (guessed !== undefined) guessed.attempts++;
+  }
+
   /** One source: a home host that guesses, or anybody who was let in. */
   #judgeOne(window: Window<Guessing>, windows: Windows<Guessing>, tell: (sighted: Sighted) => void): void {
     const { againMs, attemptsBeforeSession } = this.#terms;
     let attempts = 0;
     let session = false;
-    for (const slot of window.slots.values()) {
+    for (const { value: slot } of window.slots) {
       attempts += slot.attempts;
       if (slot.session !== undefined) session = true;
     }
@@ -205,9 +286,11 @@ export class BruteForceDetector implements Detector {
     // Twice: as soon as somebody guesses, and when it turns out to be several.
     const rank = severities.indexOf('medium') + 0.5;
     let most = 0;
-    for (const guessed of window.slots.values()) most = Math.max(most, guessed.attempts);
-    const [dst = '', port = ''] = window.key.split(' ');
-    const isPeople = loginServices.get(Number(port))?.asked === 'people';
+    for (const { value } of window.slots) if (value.attempts > most) most = value.attempts;
+    if (most < this.#fewest) return;
+    const port = window.first as number;
+    const dst = window.second as string;
+    const isPeople = loginServices.get(port)?.asked === 'people';
     if (most < (isPeople ? attempts : machineAttempts)) return;
     const since = window.newest - (this.#terms.slots - 1) * this.#terms.slotMs;
     // Going through all sources is dear: only where something would come of it.
@@ -216,37 +299,36 @@ export class BruteForceDetector implements Detector {
     const sources = this.#sourcesOf(dst, port, since);
     const last = sources.reduce((latest, { total }) => Math.max(latest, total.last), 0);
     if (!isDue(window, sources.length === 1 ? rank - 0.5 : rank, last, againMs)) return;
-    tell(this.#ofTarget(dst, Number(port), sources, last));
-  }
-
-  *#at(dst: string, port: string): Generator<Window<Guessing>> {
-    const end = ` ${dst} ${port}`;
-    for (const window of this.#outside.all()) if (window.key.endsWith(end)) yield window;
+    tell(this.#ofTarget(dst, port, sources, last));
   }
 
   /** What sources did within the window of their target: their own may end earlier. */
-  #sourcesOf(dst: string, port: string, since: number): Source[] {
+  #sourcesOf(dst: string, port: number, since: number): Source[] {
     const sources: Source[] = [];
-    for (const { key, slots } of this.#at(dst, port)) {
+    for (const [src, { slots }] of this.#outsideBy.at(port).group(dst) ?? []) {
       const total = noGuessing();
-      for (const [start, slot] of slots) if (start >= since) mergeGuessing(total, slot);
-      if (total.attempts > 0) sources.push({ src: key.slice(0, key.indexOf(' ')), total });
+      for (const { start, value } of slots) if (start >= since) mergeGuessing(total, value);
+      if (total.attempts > 0) sources.push({ src, total });
     }
     return sources;
   }
 
-  #isGuessed(dst: string, port: string, isPeople: boolean, since: number): boolean {
+  #isGuessed(dst: string, port: number, isPeople: boolean, since: number): boolean {
     const { distributedAttempts, distributedSources } = this.#terms;
     const byHour = new Map<number, { attempts: number; sources: number }>();
-    for (const window of this.#at(dst, port)) {
+    for (const window of this.#outsideBy.at(port).group(dst)?.values() ?? []) {
       if (window.newest < since) continue;
       if (this.#isGuesser(window)) return true;
       // Where machines log in, many sources with few logins each are the users.
       if (!isPeople) continue;
-      for (const [hour, { attempts }] of window.slots) {
-        if (hour < since) continue;
-        const known = byHour.get(hour) ?? { attempts: 0, sources: 0 };
-        byHour.set(hour, { attempts: known.attempts + attempts, sources: known.sources + 1 });
+      for (const { start, value } of window.slots) {
+        if (start < since) continue;
+        const hour = byHour.get(start);
+        if (hour === undefined) byHour.set(start, { attempts: value.attempts, sources: 1 });
+        else {
+          hour.attempts += value.attempts;
+          hour.sources++;
+        }
       }
     }
     for (const hour of byHour.values())
@@ -257,10 +339,10 @@ export class BruteForceDetector implements Detector {
   /** Whether one source's logins are many within an hour, alike, and no routine. */
   #isGuesser(window: Window<Guessing>): boolean {
     const terms = this.#terms;
-    const isPeople =
-      loginServices.get(Number(window.key.slice(window.key.lastIndexOf(' ') + 1)))?.asked === 'people';
     let most = 0;
-    for (const { attempts } of window.slots.values()) most = Math.max(most, attempts);
+    for (const { value } of window.slots) if (value.attempts > most) most = value.attempts;
+    if (most < this.#fewest) return false;
+    const isPeople = loginServices.get(portOf(window.key))?.asked === 'people';
     if (most < (isPeople ? terms.attempts : terms.machineAttempts)) return false;
     const isInside = this.#inside.peek(window.key) === window;
     const total = (isInside ? this.#inside : this.#outside).total(window);
@@ -268,7 +350,7 @@ export class BruteForceDetector implements Detector {
     if (!isPeople && total.first < this.#start + terms.learningMs) return false;
     if (!isInside) return true;
     let alike = 0;
-    for (const { attempts } of window.slots.values()) if (attempts * 2 >= most) alike++;
+    for (const { value } of window.slots) if (value.attempts * 2 >= most) alike++;
     return alike <= terms.routineHours;
   }
 

@@ -38,6 +38,17 @@ export interface Flow {
   dstBytes: number;
   /** Sensor's id of the connection, where it gave one. */
   connection: string | undefined;
+  /** `hashText` of both ends, where somebody has it. */
+  srcHash?: number;
+  dstHash?: number;
+  /**
+   * Which block of events it stands in, counted, and the places of its ends in the block's lists: of the same block, the
+   * same place is the same address. What is looked up by an address can so be kept until the block changes: see
+   * `OfBlock`. Undefined where there are none.
+   */
+  block?: number;
+  srcPlace?: number;
+  dstPlace?: number;
 }
 
 /** One DNS event. The object is filled anew for the next row. */

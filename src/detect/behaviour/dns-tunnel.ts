@@ -16,6 +16,7 @@ import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './frequ
 import { isJudgementDue, type Judged, mergeJudged, neverJudged } from './judged.ts';
 import { knownDomains } from './known-domains.ts';
 import { Names } from './names.ts';
+import { nothing } from './put-at.ts';
 import { isDue, type Window, Windows } from './windows.ts';
 
 export const tunnelTunables = {
@@ -61,7 +62,7 @@ interface Asked extends Judged {
   readonly by: Frequent;
   first: number;
   last: number;
-  readonly seqs: number[];
+  seqs: number[];
 }
 
 /**
@@ -133,7 +134,7 @@ export class DnsTunnelDetector implements Detector {
     addFrequent(asked.by, lookup.dst, resolvers);
     if (lookup.time < asked.first) asked.first = lookup.time;
     if (lookup.time > asked.last) asked.last = lookup.time;
-    keepEarliest(asked.seqs, lookup.seq);
+    asked.seqs = keepEarliest(asked.seqs, lookup.seq);
   }
 
   judge(tell: (sighted: Sighted) => void): void {
@@ -167,7 +168,7 @@ export class DnsTunnelDetector implements Detector {
     const { slots, toldRank, toldAt } = window;
     let names = 0;
     let last = Number.NEGATIVE_INFINITY;
-    for (const asked of slots.values()) {
+    for (const { value: asked } of slots) {
       names += asked.names.size;
       last = Math.max(last, asked.last);
     }
@@ -266,7 +267,7 @@ function none(): Asked {
     by: new Map(),
     first: Number.POSITIVE_INFINITY,
     last: Number.NEGATIVE_INFINITY,
-    seqs: [],
+    seqs: nothing,
   };
 }
 
@@ -282,7 +283,7 @@ function merge(into: Asked, from: Asked): void {
   mergeFrequent(into.by, from.by, resolvers);
   into.first = Math.min(into.first, from.first);
   into.last = Math.max(into.last, from.last);
-  mergeEarliest(into.seqs, from.seqs);
+  into.seqs = mergeEarliest(into.seqs, from.seqs);
 }
 
 const round = (value: number) => Math.round(value * 1000) / 1000;

@@ -1,18 +1,24 @@
 import type { EventRef } from './detector.ts';
+import { putAt } from './put-at.ts';
 
 /** Events kept of one value: those with the lowest sequences, so that order and grouping don't matter. */
 const maxKept = 10;
 
-export function keepEarliest(seqs: number[], seq: number): void {
-  if (seqs.length === maxKept && seq >= seqs[maxKept - 1]!) return;
-  const at = seqs.findLastIndex((one) => one <= seq);
-  if (seqs[at] === seq) return;
-  seqs.splice(at + 1, 0, seq);
-  if (seqs.length > maxKept) seqs.pop();
+/** Gives the list with a sequence, which may be the same list. */
+export function keepEarliest(seqs: number[], seq: number): number[] {
+  if (seqs.length === maxKept && seq >= seqs[maxKept - 1]!) return seqs;
+  let at = seqs.length;
+  while (at > 0 && seqs[at - 1]! > seq) at--;
+  if (at > 0 && seqs[at - 1] === seq) return seqs;
+  const kept = putAt(seqs, at, seq);
+  if (kept.length > maxKept) kept.pop();
+  return kept;
 }
 
-export function mergeEarliest(into: number[], from: readonly number[]): void {
-  for (const seq of from) keepEarliest(into, seq);
+export function mergeEarliest(into: number[], from: readonly number[]): number[] {
+  let kept = into;
+  for (const seq of from) kept = keepEarliest(kept, seq);
+  return kept;
 }
 
 export const flowEvents = (seqs: readonly number[]): EventRef[] =>

@@ -1,7 +1,9 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
 import { addTo, type Largest, mergeInto, noneYet } from './largest-few.ts';
+import { OfBlock } from './of-block.ts';
 import { ascending, median, medianDeviation } from './order-statistics.ts';
+import { ByParts } from './window-index.ts';
 import { type Window, Windows, type WindowsState } from './windows.ts';
 
 const dayMs = 86_400_000;
@@ -75,6 +77,12 @@ export class ExfiltrationDetector implements Detector {
     category: 'exfiltration',
     mitre: { tactics: ['TA0010'], techniques: ['T1048', 'T1567'] },
   };
+  readonly #byHost = new ByParts<Day, How, string>({
+    write: (how, host) => `${host} ${how}`,
+    read: (key) => [key.endsWith(' sent') ? 'sent' : 'served', key.slice(0, key.indexOf(' '))],
+  });
+  readonly #sentOfBlock = new OfBlock<Window<Day>>();
+  readonly #servedOfBlock = new OfBlock<Window<Day>>();
   readonly #days = new Windows<Day>({
     slotMs: dayMs,
     slots: exfiltration.baselineDays + 1,
@@ -92,11 +100,8 @@ export class ExfiltrationDetector implements Detector {
       judged: 0,
     }),
     merge: mergeDays,
-    forgot: ({ key }) => this.#byHost[howOf(key)].delete(hostOf(key)),
+    index: this.#byHost,
   });
-  /** Those of the hosts that were met since the start: finding one by its key, which has to be written first, costs twice. */
-  readonly #byHost = { sent: new Map<string, Window<Day>>(), served: new Map<string, Window<Day>>() };
-
   get left(): Left {
     return this.#days.left;
   }
@@ -107,8 +112,8 @@ export class ExfiltrationDetector implements Detector {
     const bytes = srcHome ? flow.srcBytes : flow.dstBytes;
     if (!(bytes > 0) || !flow.answered) return;
     const day = srcHome
-      ? this.#dayOf(flow.src, 'sent', flow.time)
-      : this.#dayOf(flow.dst, 'served', flow.time);
+      ? this.#dayOf(flow.src, 'sent', flow, this.#sentOfBlock, flow.srcPlace)
+      : this.#dayOf(flow.dst, 'served', flow, this.#servedOfBlock, flow.dstPlace);
     if (day === undefined) return;
     const bytesIn = srcHome ? flow.dstBytes : flow.srcBytes;
     day.bytes += bytes;
@@ -126,14 +131,14 @@ export class ExfiltrationDetector implements Detector {
 
   judge(tell: (sighted: Sighted) => void): void {
     for (const window of this.#days.changed()) {
-      const how = howOf(window.key);
-      for (const [start, day] of window.slots) {
+      const how = window.first as How;
+      for (const { start, value: day } of window.slots) {
         if (day.bytes === day.judged || day.bytes < exfiltration.minBytes[how]) continue;
         day.judged = day.bytes;
         const found = conclude(window, start, day, how);
         if (found === undefined || severities.indexOf(found.severity) <= day.told) continue;
         day.told = severities.indexOf(found.severity);
-        tell(sight(hostOf(window.key), how, day, found));
+        tell(sight(window.second as string, how, day, found));
       }
     }
   }
@@ -143,8 +148,8 @@ export class ExfiltrationDetector implements Detector {
   }
 
   restore(state: WindowsState<Day>): void {
-    this.#byHost.sent.clear();
-    this.#byHost.served.clear();
+    this.#sentOfBlock.forget();
+    this.#servedOfBlock.forget();
     this.#days.restore(state);
   }
 
@@ -152,19 +157,20 @@ export class ExfiltrationDetector implements Detector {
     this.#days.merge(state);
   }
 
-  #dayOf(host: string, how: How, time: number): Day | undefined {
-    const known = this.#byHost[how];
-    const window = known.get(host);
-    if (window !== undefined) return this.#days.in(window, time);
-    const key = `${host} ${how}`;
-    const day = this.#days.at(key, time);
-    known.set(host, this.#days.peek(key)!);
+  #dayOf(
+    host: string,
+    how: How,
+    { time, block }: Readonly<Flow>,
+    ofBlock: OfBlock<Window<Day>>,
+    place: number | undefined,
+  ): Day | undefined {
+    const known = ofBlock.get(block, place);
+    if (known !== undefined && !known.isForgotten) return this.#days.in(known, time);
+    const day = this.#days.of(this.#byHost, how, host, time);
+    ofBlock.set(block, place, this.#byHost.of(how, host)!);
     return day;
   }
 }
-
-const howOf = (key: string): How => (key.endsWith(' sent') ? 'sent' : 'served');
-const hostOf = (key: string): string => key.slice(0, key.indexOf(' '));
 
 function mergeDays(into: Day, from: Day): void {
   into.bytes += from.bytes;
@@ -201,9 +207,9 @@ interface Found {
 }
 
 function conclude({ slots }: Window<Day>, start: number, day: Day, how: How): Found | undefined {
-  const before = [...slots]
-    .filter(([other, { bytes }]) => other < start && bytes > 0)
-    .map(([, other]) => other);
+  const before = slots
+    .filter((other) => other.start < start && other.value.bytes > 0)
+    .map(({ value }) => value);
   const amounts = before.map(({ bytes }) => bytes).sort(ascending);
   const isLearning = amounts.length < exfiltration.learningDays;
   const middle = median(amounts);

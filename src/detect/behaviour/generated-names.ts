@@ -14,6 +14,7 @@ import { keepEarliest, mergeEarliest } from './earliest.ts';
 import { isJudgementDue, type Judged, mergeJudged, neverJudged } from './judged.ts';
 import { generatedFrom, modelVersion } from './name-model.ts';
 import { type Name, Names } from './names.ts';
+import { nothing } from './put-at.ts';
 import { isDue, Windows } from './windows.ts';
 
 export const generatedTunables = {
@@ -58,7 +59,7 @@ interface Looked extends Judged {
   readonly found: Found[];
   first: number;
   last: number;
-  readonly seqs: number[];
+  seqs: number[];
 }
 
 /**
@@ -123,7 +124,7 @@ export class GeneratedNamesDetector implements Detector {
     addDistinct(looked.generated, missingTerms, domainHash, mark, domain);
     if (lookup.time < looked.first) looked.first = lookup.time;
     if (lookup.time > looked.last) looked.last = lookup.time;
-    keepEarliest(looked.seqs, lookup.seq);
+    looked.seqs = keepEarliest(looked.seqs, lookup.seq);
   }
 
   judge(tell: (sighted: Sighted) => void): void {
@@ -131,7 +132,7 @@ export class GeneratedNamesDetector implements Detector {
     for (const window of this.#windows.changed()) {
       let most = 0;
       let last = Number.NEGATIVE_INFINITY;
-      for (const looked of window.slots.values()) {
+      for (const { value: looked } of window.slots) {
         // A domain that was found is news as well.
         most += looked.generated.size + looked.found.length;
         last = Math.max(last, looked.last);
@@ -235,7 +236,7 @@ function none(): Looked {
     found: [],
     first: Number.POSITIVE_INFINITY,
     last: Number.NEGATIVE_INFINITY,
-    seqs: [],
+    seqs: nothing,
   };
 }
 
@@ -246,7 +247,7 @@ function merge(into: Looked, from: Looked): void {
   for (const { domain, score, time } of from.found) keepFound(into.found, domain, score, time);
   into.first = Math.min(into.first, from.first);
   into.last = Math.max(into.last, from.last);
-  mergeEarliest(into.seqs, from.seqs);
+  into.seqs = mergeEarliest(into.seqs, from.seqs);
 }
 
 const round = (value: number) => Math.round(value * 1000) / 1000;

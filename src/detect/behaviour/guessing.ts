@@ -1,5 +1,6 @@
 import type { Flow } from './detector.ts';
 import { keepEarliest, mergeEarliest } from './earliest.ts';
+import { nothing } from './put-at.ts';
 
 /** Logins of one source at one service: plain data, the same in whatever order they were counted. */
 export interface Guessing {
@@ -12,7 +13,7 @@ export interface Guessing {
   last: number;
   /** The latest connection that is too long or too large for an attempt. */
   session: Session | undefined;
-  readonly seqs: number[];
+  seqs: number[];
 }
 
 export interface Session {
@@ -30,8 +31,15 @@ const binsPerOctave = 4;
 export const sizeBin = (bytes: number): number => Math.floor(Math.log2(bytes) * binsPerOctave);
 
 export function noGuessing(): Guessing {
-  const bounds = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-  return { attempts: 0, sizes: new Map(), durations: 0, ...bounds, session: undefined, seqs: [] };
+  return {
+    attempts: 0,
+    sizes: new Map(),
+    durations: 0,
+    first: Number.POSITIVE_INFINITY,
+    last: Number.NEGATIVE_INFINITY,
+    session: undefined,
+    seqs: nothing,
+  };
 }
 
 export function attemptsAt(guessing: Guessing, bin: number, { time, duration, seq }: Readonly<Flow>): void {
@@ -39,9 +47,9 @@ export function attemptsAt(guessing: Guessing, bin: number, { time, duration, se
   guessing.sizes.set(bin, (guessing.sizes.get(bin) ?? 0) + 1);
   // Whole milliseconds: their sum is the same in any order.
   if (duration >= 0) guessing.durations += Math.round(duration);
-  guessing.first = Math.min(guessing.first, time);
-  guessing.last = Math.max(guessing.last, time);
-  keepEarliest(guessing.seqs, seq);
+  if (time < guessing.first) guessing.first = time;
+  if (time > guessing.last) guessing.last = time;
+  guessing.seqs = keepEarliest(guessing.seqs, seq);
 }
 
 export function mergeGuessing(into: Guessing, from: Guessing): void {
@@ -51,7 +59,7 @@ export function mergeGuessing(into: Guessing, from: Guessing): void {
   into.first = Math.min(into.first, from.first);
   into.last = Math.max(into.last, from.last);
   if (from.session !== undefined) into.session = laterSession(into.session, from.session);
-  mergeEarliest(into.seqs, from.seqs);
+  into.seqs = mergeEarliest(into.seqs, from.seqs);
 }
 
 export function laterSession(one: Session | undefined, other: Session): Session {

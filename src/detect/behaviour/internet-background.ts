@@ -2,8 +2,10 @@ import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts'
 import { addDistinct, countDistinct, type Distinct, mergeDistinct, noneDistinct } from './distinct.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './earliest.ts';
 import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './frequent.ts';
+import { OfBlock } from './of-block.ts';
 import { isGroup, isVain } from './ports.ts';
-import { type Window, Windows, type WindowsState } from './windows.ts';
+import { nothing } from './put-at.ts';
+import { inOrder, valueAt, type Window, Windows, type WindowsState } from './windows.ts';
 
 export const internetBackgroundTerms = {
   /** A day of UTC. */
@@ -31,7 +33,7 @@ interface Noise {
   refused: number;
   first: number;
   last: number;
-  readonly seqs: number[];
+  seqs: number[];
   /** Told of this day: that there is noise, and what it came to. Part of the value, so that each day has its own. */
   told: number;
 }
@@ -53,6 +55,8 @@ export class InternetBackgroundDetector implements Detector {
   };
   readonly #terms: Terms;
   readonly #networks: Windows<Noise>;
+  /** `networkOf` the targets of a block. */
+  readonly #networkOfBlock = new OfBlock<string>();
 
   constructor(terms: Partial<Terms> = {}) {
     this.#terms = { ...internetBackgroundTerms, ...terms };
@@ -72,24 +76,32 @@ export class InternetBackgroundDetector implements Detector {
 
   flow(flow: Readonly<Flow>): void {
     if (flow.srcHome || !flow.dstHome || !flow.isFirst || !isVain(flow) || isGroup(flow.dst)) return;
-    const noise = this.#networks.at(networkOf(flow.dst), flow.time);
+    const noise = this.#noiseAt(flow);
     if (noise === undefined) return;
     const { countedSources, countedTargets, counters } = this.#terms;
-    addDistinct(noise.sources, flow.src, countedSources);
-    addDistinct(noise.targets, flow.dst, countedTargets);
+    addDistinct(noise.sources, flow.src, countedSources, flow.srcHash);
+    addDistinct(noise.targets, flow.dst, countedTargets, flow.dstHash);
     addFrequent(noise.bySource, flow.src, counters);
     addFrequent(noise.byPort, `${flow.port}/${flow.transport}`, counters);
     noise.attempts++;
     if (flow.state === 'refused') noise.refused++;
-    noise.first = Math.min(noise.first, flow.time);
-    noise.last = Math.max(noise.last, flow.time);
-    keepEarliest(noise.seqs, flow.seq);
+    if (flow.time < noise.first) noise.first = flow.time;
+    if (flow.time > noise.last) noise.last = flow.time;
+    noise.seqs = keepEarliest(noise.seqs, flow.seq);
+  }
+
+  #noiseAt({ dst, time, block, dstPlace }: Readonly<Flow>): Noise | undefined {
+    let network = this.#networkOfBlock.get(block, dstPlace);
+    if (network === undefined) {
+      network = networkOf(dst);
+      this.#networkOfBlock.set(block, dstPlace, network);
+    }
+    return this.#networks.at(network, time);
   }
 
   judge(tell: (sighted: Sighted) => void): void {
     for (const window of this.#networks.changed())
-      for (const [day, noise] of [...window.slots].sort(([a], [b]) => a - b))
-        this.#judgeDay(window, day, noise, tell);
+      for (const { start: day, value: noise } of inOrder(window)) this.#judgeDay(window, day, noise, tell);
   }
 
   state(): unknown {
@@ -107,7 +119,7 @@ export class InternetBackgroundDetector implements Detector {
   #judgeDay(window: Window<Noise>, day: number, noise: Noise, tell: (sighted: Sighted) => void): void {
     const stage = day < window.newest ? stages.over : stages.begun;
     if (noise.told >= stage) return;
-    if (stage === stages.begun && (window.slots.get(day - this.#terms.dayMs)?.told ?? 0) > 0) return;
+    if (stage === stages.begun && (valueAt(window, day - this.#terms.dayMs)?.told ?? 0) > 0) return;
     const { countedSources, sources } = this.#terms;
     const count = countDistinct(noise.sources, countedSources);
     if (count < sources) return;
@@ -156,7 +168,7 @@ export class InternetBackgroundDetector implements Detector {
     into.refused += from.refused;
     into.first = Math.min(into.first, from.first);
     into.last = Math.max(into.last, from.last);
-    mergeEarliest(into.seqs, from.seqs);
+    into.seqs = mergeEarliest(into.seqs, from.seqs);
     into.told = Math.max(into.told, from.told);
   }
 }
@@ -174,7 +186,7 @@ function noNoise(): Noise {
     refused: 0,
     first: Number.POSITIVE_INFINITY,
     last: Number.NEGATIVE_INFINITY,
-    seqs: [],
+    seqs: nothing,
     told: stages.nothing,
   };
 }

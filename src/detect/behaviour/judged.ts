@@ -1,4 +1,4 @@
-import type { Window } from './windows.ts';
+import { valueAt, type Window } from './windows.ts';
 
 /** By what part a count changes, and how much event time goes by at the most, before a key is judged again. */
 const grown = 0.05;
@@ -18,8 +18,8 @@ export function mergeJudged(into: Judged, from: Judged): void {
 }
 
 /** Whether a key is to be judged at this count and event time; notes that it was, with its newest slot. */
-export function isJudgementDue({ slots, newest }: Window<Judged>, count: number, time: number): boolean {
-  const value = slots.get(newest);
+export function isJudgementDue(window: Window<Judged>, count: number, time: number): boolean {
+  const value = valueAt(window, window.newest);
   if (value === undefined) return true;
   if (Math.abs(count - value.judgedCount) < grown * value.judgedCount && time < value.judgedAt + afterMs)
     return false;

@@ -67,7 +67,7 @@ export class LateralMovementDetector implements Detector {
 
   flow(flow: Readonly<Flow>): void {
     if (!flow.srcHome) return;
-    this.#pairs.sawHost(flow.src, flow.time);
+    this.#pairs.saw(flow);
     if (!flow.dstHome || !flow.answered || flow.transport !== 'tcp' || !adminServices.has(flow.port)) return;
     if (flow.src !== flow.dst) this.#pairs.reached(flow);
   }

@@ -106,7 +106,7 @@ export class LongConnectionsDetector implements Detector {
 
   judge(tell: (sighted: Sighted) => void): void {
     for (const window of this.#connections.changed())
-      for (const connection of window.slots.values()) {
+      for (const { value: connection } of window.slots) {
         const severity = severityOf(connection);
         if (severity === undefined) continue;
         const isNews = isDue(window, severities.indexOf(severity), connection.time, Number.POSITIVE_INFINITY);

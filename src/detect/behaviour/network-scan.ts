@@ -1,10 +1,13 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
 import { addDistinct, countDistinct, type Distinct, mergeDistinct, noneDistinct } from './distinct.ts';
+import { hashText } from './distinct-names.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './earliest.ts';
 import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './port-set.ts';
 import { adminServices, isGroup, isVain, loginServices } from './ports.ts';
-import { isDue, Windows, type WindowsState } from './windows.ts';
+import { nothing } from './put-at.ts';
+import { ByKey, ByParts, type KeyForm, type WindowIndex } from './window-index.ts';
+import { isDue, type Window, Windows, type WindowsState } from './windows.ts';
 
 export const networkScanTerms = {
   /** Together a day: slow sweeps count, too. */
@@ -44,13 +47,14 @@ export const networkScanTerms = {
 
 interface Swept {
   readonly vain: Distinct;
-  readonly answered: Distinct;
   readonly ports: PortSet;
-  readonly answeredPorts: PortSet;
+  /** Undefined where nothing was answered, which is most. */
+  answered: Distinct | undefined;
+  answeredPorts: PortSet | undefined;
   attempts: number;
   first: number;
   last: number;
-  readonly seqs: number[];
+  seqs: number[];
 }
 
 type Terms = { readonly [K in keyof typeof networkScanTerms]: number };
@@ -72,6 +76,8 @@ export class NetworkScanDetector implements Detector {
   readonly #terms: Terms;
   readonly #inside: Windows<Swept>;
   readonly #outside: Windows<Swept>;
+  readonly #insideBy = new ByParts<Swept, string, number | string>(sourceAndAim, true);
+  readonly #outsideBy = new ByKey<Swept>(sourceOutside);
   /** Sources whose answers are noted; found out anew when there are too many. */
   readonly #watched = new Set<string>();
   /** What is tried from outside; no longer added to once it is a network. */
@@ -80,8 +86,8 @@ export class NetworkScanDetector implements Detector {
   constructor(terms: Partial<Terms> = {}) {
     this.#terms = { ...networkScanTerms, ...terms };
     const { maxInside, maxInsideBytes, maxOutside, maxOutsideBytes } = this.#terms;
-    this.#inside = this.#windows(maxInside, maxInsideBytes);
-    this.#outside = this.#windows(maxOutside, maxOutsideBytes);
+    this.#inside = this.#windows(maxInside, maxInsideBytes, this.#insideBy);
+    this.#outside = this.#windows(maxOutside, maxOutsideBytes, this.#outsideBy);
   }
 
   get left(): Left {
@@ -102,7 +108,7 @@ export class NetworkScanDetector implements Detector {
     for (const windows of [this.#inside, this.#outside]) {
       const fewest = windows === this.#inside ? least : outsideTargets;
       for (const window of windows.changed()) {
-        if (!isWorthAdding(window.slots.values(), fewest)) continue;
+        if (!isWorthAdding(window, fewest)) continue;
         const known = windows.total(window);
         const [src = '', direction = '', port = '-1', transport] = window.key.split(' ');
         const severity = this.#severity(known, direction as Direction, Number(port));
@@ -140,27 +146,41 @@ export class NetworkScanDetector implements Detector {
     // Datagrams to the internet go unanswered in masses wherever peers look for each other.
     if (!flow.dstHome && flow.transport !== 'tcp') return;
     if (!flow.srcHome && !this.#isNetwork(flow.dst)) return;
-    const swept = (flow.srcHome ? this.#inside : this.#outside).at(keyOf(flow), flow.time);
+    const swept = flow.srcHome
+      ? this.#inside.of(this.#insideBy, flow.src, aimOf(flow), flow.time)
+      : this.#outside.of(this.#outsideBy, flow.src, undefined, flow.time);
     if (swept === undefined) return;
-    addDistinct(swept.vain, flow.dst, this.#terms.counted);
+    addDistinct(swept.vain, flow.dst, this.#terms.counted, flow.dstHash);
     if (swept.vain.hashes.length >= this.#terms.watchedFrom) this.#watch(flow.src);
     if (flow.port >= 0) addPort(swept.ports, flow.port);
     swept.attempts++;
-    swept.first = Math.min(swept.first, flow.time);
-    swept.last = Math.max(swept.last, flow.time);
-    keepEarliest(swept.seqs, flow.seq);
+    if (flow.time < swept.first) swept.first = flow.time;
+    if (flow.time > swept.last) swept.last = flow.time;
+    swept.seqs = keepEarliest(swept.seqs, flow.seq);
   }
 
   #answer(flow: Readonly<Flow>): void {
-    if (!this.#watched.has(flow.src) || flow.transport !== 'tcp') return;
-    const windows = flow.srcHome ? this.#inside : this.#outside;
-    const key = keyOf(flow);
-    if (windows.peek(key) === undefined) return;
-    const swept = windows.at(key, flow.time);
+    if (flow.transport !== 'tcp') return;
+    const window = flow.srcHome ? this.#foundInside(flow) : this.#foundOutside(flow);
+    if (window === undefined) return;
+    const swept = (flow.srcHome ? this.#inside : this.#outside).in(window, flow.time);
     if (swept === undefined) return;
-    addDistinct(swept.answered, flow.dst, this.#terms.counted);
+    swept.answered ??= noneDistinct();
+    addDistinct(swept.answered, flow.dst, this.#terms.counted, flow.dstHash);
+    swept.answeredPorts ??= noPorts();
     addPort(swept.answeredPorts, flow.port);
-    swept.last = Math.max(swept.last, flow.time);
+    if (flow.time > swept.last) swept.last = flow.time;
+  }
+
+  #foundInside(flow: Readonly<Flow>): Window<Swept> | undefined {
+    const { src, srcHash = hashText(src) } = flow;
+    const aim = aimOf(flow);
+    if (typeof aim === 'number' && !this.#insideBy.mayHave(srcHash, aim)) return undefined;
+    return this.#watched.has(src) ? this.#insideBy.of(src, aim) : undefined;
+  }
+
+  #foundOutside({ src }: Readonly<Flow>): Window<Swept> | undefined {
+    return this.#watched.has(src) ? this.#outsideBy.of(src) : undefined;
   }
 
   #watch(src: string): void {
@@ -171,8 +191,8 @@ export class NetworkScanDetector implements Detector {
   #watchAll(): void {
     for (const windows of [this.#inside, this.#outside])
       for (const { key, slots } of windows.all())
-        for (const { vain } of slots.values())
-          if (vain.hashes.length >= this.#terms.watchedFrom) this.#watch(key.slice(0, key.indexOf(' ')));
+        for (const { value } of slots)
+          if (value.vain.hashes.length >= this.#terms.watchedFrom) this.#watch(sourceOf(key));
   }
 
   #isNetwork(dst: string): boolean {
@@ -196,12 +216,12 @@ export class NetworkScanDetector implements Detector {
   ): Severity | undefined {
     const { counted, insideManyTargets, vainShare } = this.#terms;
     const inVain = countDistinct(vain, counted);
-    const answers = countDistinct(answered, counted);
+    const answers = answered === undefined ? 0 : countDistinct(answered, counted);
     if (inVain < this.#threshold(direction, port) || inVain < (inVain + answers) * vainShare)
       return undefined;
     if (direction === 'inside') return inVain >= insideManyTargets && port >= 0 ? 'high' : 'medium';
     if (direction === 'outbound') return isLogin(port) ? 'high' : 'medium';
-    return lowestPorts(answeredPorts, maxAnsweredPorts).some(isLogin) ? 'medium' : 'low';
+    return lowestPorts(answeredPorts ?? noPorts(), maxAnsweredPorts).some(isLogin) ? 'medium' : 'low';
   }
 
   #sighted(
@@ -214,7 +234,7 @@ export class NetworkScanDetector implements Detector {
   ): Sighted {
     const { counted, slotMs, slots, namedPorts } = this.#terms;
     const inVain = countDistinct(known.vain, counted);
-    const answers = countDistinct(known.answered, counted);
+    const answers = known.answered === undefined ? 0 : countDistinct(known.answered, counted);
     const minutes = Math.round((known.last - known.first) / 60_000);
     const ports = known.ports.size;
     const only = ports === 1 ? lowestPorts(known.ports, 1)[0] : undefined;
@@ -237,9 +257,9 @@ export class NetworkScanDetector implements Detector {
         targets_answered: answers,
         attempts_in_vain: known.attempts,
         ports: lowestPorts(known.ports, namedPorts),
-        answered_ports: lowestPorts(known.answeredPorts, namedPorts),
+        answered_ports: lowestPorts(known.answeredPorts ?? noPorts(), namedPorts),
         some_targets: known.vain.names,
-        some_answered: known.answered.names,
+        some_answered: known.answered?.names ?? [],
         first_attempt: new Date(known.first).toISOString(),
         duration_minutes: minutes,
         window_hours: (slotMs * slots) / 3_600_000,
@@ -249,17 +269,19 @@ export class NetworkScanDetector implements Detector {
     };
   }
 
-  #windows(maxKeys: number, maxWeight: number): Windows<Swept> {
+  #windows(maxKeys: number, maxWeight: number, index: WindowIndex<Swept>): Windows<Swept> {
     const { slotMs, slots, counted } = this.#terms;
     const weigh = ({ vain, answered, ports, answeredPorts }: Swept) =>
       emptyBytes +
-      (vain.hashes.length + answered.hashes.length) * 8 +
+      (vain.hashes.length + (answered?.hashes.length ?? 0)) * 8 +
       portsWeight(ports) +
-      portsWeight(answeredPorts);
+      (answeredPorts === undefined ? weightOfNone : portsWeight(answeredPorts));
     const merge = (into: Swept, from: Swept) => mergeSwept(into, from, counted);
-    return new Windows({ slotMs, slots, maxKeys, maxWeight, weigh, create: noneSwept, merge });
+    return new Windows({ slotMs, slots, maxKeys, maxWeight, weigh, index, create: noneSwept, merge });
   }
 }
+
+const weightOfNone = portsWeight(noPorts());
 
 /** A slot without its hashes and ports, measured. */
 const emptyBytes = 800;
@@ -286,32 +308,68 @@ const isLogin = (port: number): boolean => adminServices.has(port) || loginServi
 const isIcmp = (transport: string): boolean => transport.startsWith('icmp') || transport === 'ipv6-icmp';
 
 /** A home host is judged by port; of an outsider, who goes through all of them, the ports are counted instead. */
-function keyOf(flow: Readonly<Flow>): string {
-  const direction: Direction = flow.srcHome ? (flow.dstHome ? 'inside' : 'outbound') : 'inbound';
-  if (direction === 'inbound') return `${flow.src} inbound`;
-  return `${flow.src} ${direction} ${flow.port >= 0 ? flow.port : -1} ${flow.transport}`;
+/** What a home host looks for: all that comes after the source in its key, which is written only for what has no port. */
+const aimOf = ({ dstHome, port, transport }: Readonly<Flow>): number | string =>
+  aimAt(dstHome ? 'inside' : 'outbound', port, transport);
+
+function aimAt(direction: string, port: number, transport: string): number | string {
+  const kind = transport === 'tcp' ? 0 : transport === 'udp' ? 1 : -1;
+  if (kind < 0 || !(port >= 0)) return `${direction} ${port >= 0 ? port : -1} ${transport}`;
+  return port * 4 + kind * 2 + (direction === 'inside' ? 1 : 0);
 }
 
+const sourceAndAim: KeyForm<string, number | string> = {
+  write(src, aim) {
+    if (typeof aim === 'string') return `${src} ${aim}`;
+    const direction: Direction = (aim & 1) === 1 ? 'inside' : 'outbound';
+    return `${src} ${direction} ${aim >> 2} ${(aim & 2) === 2 ? 'udp' : 'tcp'}`;
+  },
+  read(key) {
+    const [src = '', direction = '', port, ...transport] = key.split(' ');
+    return [src, aimAt(direction, Number(port), transport.join(' '))];
+  },
+};
+
+const sourceOutside: KeyForm<string, unknown> = {
+  write: (src) => `${src} inbound`,
+  read: (key) => [sourceOf(key), undefined],
+};
+
+const sourceOf = (key: string): string => key.slice(0, key.indexOf(' '));
+
 /** Most never come near: adding their slots up would cost more than all the rest. */
-function isWorthAdding(slots: Iterable<Swept>, fewest: number): boolean {
+function isWorthAdding({ slots }: Window<Swept>, fewest: number): boolean {
   let targets = 0;
-  for (const { vain } of slots) targets += vain.hashes.length;
+  for (const { value } of slots) targets += value.vain.hashes.length;
   return targets >= fewest;
 }
 
 function noneSwept(): Swept {
-  const bounds = { attempts: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-  const sets = { vain: noneDistinct(), answered: noneDistinct(), ports: noPorts(), answeredPorts: noPorts() };
-  return { ...sets, ...bounds, seqs: [] };
+  return {
+    vain: noneDistinct(),
+    ports: noPorts(),
+    answered: undefined,
+    answeredPorts: undefined,
+    attempts: 0,
+    first: Number.POSITIVE_INFINITY,
+    last: Number.NEGATIVE_INFINITY,
+    seqs: nothing,
+  };
 }
 
 function mergeSwept(into: Swept, from: Swept, counted: number): void {
   mergeDistinct(into.vain, from.vain, counted);
-  mergeDistinct(into.answered, from.answered, counted);
   mergePorts(into.ports, from.ports);
-  mergePorts(into.answeredPorts, from.answeredPorts);
+  if (from.answered !== undefined) {
+    into.answered ??= noneDistinct();
+    mergeDistinct(into.answered, from.answered, counted);
+  }
+  if (from.answeredPorts !== undefined) {
+    into.answeredPorts ??= noPorts();
+    mergePorts(into.answeredPorts, from.answeredPorts);
+  }
   into.attempts += from.attempts;
   into.first = Math.min(into.first, from.first);
   into.last = Math.max(into.last, from.last);
-  mergeEarliest(into.seqs, from.seqs);
+  into.seqs = mergeEarliest(into.seqs, from.seqs);
 }

@@ -2,6 +2,7 @@ import type { Severity } from '../../contract/vocabulary.ts';
 import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
 import { flowEvents } from './earliest.ts';
 import { Eldest } from './eldest.ts';
+import { OfBlock } from './of-block.ts';
 import { adminServices, firstEphemeral } from './ports.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -56,6 +57,7 @@ export class NewServiceDetector implements Detector {
   readonly #terms: Terms;
   readonly #servers = new Map<string, Server>();
   readonly #eldest = new Eldest(this.#servers);
+  readonly #ofBlock = new OfBlock<Server>();
   readonly #new = new Set<string>();
   #ports = 0;
   #forgotten = 0;
@@ -71,7 +73,12 @@ export class NewServiceDetector implements Detector {
   flow(flow: Readonly<Flow>): void {
     if (!flow.dstHome || !flow.answered || flow.transport !== 'tcp' || !(flow.port >= 0)) return;
     const { time, seq, src, port, dst } = flow;
-    const known = this.#servers.get(dst)?.ports.get(classOf(port));
+    let server = this.#ofBlock.get(flow.block, flow.dstPlace);
+    if (server === undefined) {
+      server = this.#servers.get(dst);
+      if (server !== undefined) this.#ofBlock.set(flow.block, flow.dstPlace, server);
+    }
+    const known = server?.ports.get(classOf(port));
     if (known !== undefined && time >= known.first && time <= known.last + this.#terms.rememberedMs) {
       if (time > known.last) known.last = time;
       return;
@@ -85,8 +92,10 @@ export class NewServiceDetector implements Detector {
       const server = this.#servers.get(host);
       if (server === undefined || server.ports.size >= maxPorts) continue;
       const isNew = (port: Port) => !port.told && port.first >= server.first + knownMs;
+      let isAnyNew = false;
+      for (const port of server.ports.values()) isAnyNew ||= isNew(port);
+      if (!isAnyNew) continue;
       const opened = [...server.ports.values()].filter(isNew).sort((a, b) => a.first - b.first);
-      if (opened.length === 0) continue;
       for (const port of opened) port.told = true;
       tell(this.#sighted(host, server, opened));
     }
@@ -99,6 +108,7 @@ export class NewServiceDetector implements Detector {
 
   restore(state: unknown): void {
     this.#servers.clear();
+    this.#ofBlock.forget();
     this.#ports = 0;
     this.merge(state);
     this.#new.clear();
@@ -153,6 +163,7 @@ export class NewServiceDetector implements Detector {
       this.#ports -= this.#servers.get(host)?.ports.size ?? 0;
       this.#forgotten++;
       this.#servers.delete(host);
+      this.#ofBlock.forget();
       this.#new.delete(host);
     }
   }

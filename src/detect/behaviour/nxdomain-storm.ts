@@ -14,6 +14,7 @@ import { keepEarliest, mergeEarliest } from './earliest.ts';
 import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './frequent.ts';
 import { isJudgementDue, type Judged, mergeJudged, neverJudged } from './judged.ts';
 import { type Name, Names } from './names.ts';
+import { nothing } from './put-at.ts';
 import { isDue, type Window, Windows } from './windows.ts';
 
 export const stormTunables = {
@@ -60,7 +61,7 @@ interface Missed extends Judged {
   readonly names: Distinct;
   first: number;
   last: number;
-  readonly seqs: number[];
+  seqs: number[];
 }
 
 interface Flooded extends Missed {
@@ -191,7 +192,7 @@ export class NxdomainStormDetector implements Detector {
     const { domainNames, domainManyNames, domainClients, minUniqueness, searched, againMs } = this.#terms;
     let most = 0;
     let last = Number.NEGATIVE_INFINITY;
-    for (const flooded of window.slots.values()) {
+    for (const { value: flooded } of window.slots) {
       most += countDistinct(flooded.names, domainTerms) + countDistinct(flooded.probes, domainTerms);
       last = Math.max(last, flooded.last);
     }
@@ -213,7 +214,7 @@ export class NxdomainStormDetector implements Detector {
     let most = 0;
     let before = 0;
     let last = Number.NEGATIVE_INFINITY;
-    for (const [start, missed] of window.slots) {
+    for (const { start, value: missed } of window.slots) {
       const names = countDistinct(missed.names, clientTerms);
       if (start >= from) most += names;
       else before += names;
@@ -223,7 +224,7 @@ export class NxdomainStormDetector implements Detector {
     const threshold = Math.max(clientNames, timesBaseline * baseline);
     if (most < threshold || !isJudgementDue(window, most, last)) return;
     const hour = noneMissed();
-    for (const [start, missed] of window.slots) if (start >= from) mergeMissed(hour, missed);
+    for (const { start, value: missed } of window.slots) if (start >= from) mergeMissed(hour, missed);
     const names = countDistinct(hour.names, clientTerms);
     if (names < threshold) return;
     const { domain, share } = this.#mostlyOf(hour.names);
@@ -325,7 +326,7 @@ function note(missed: Missed, { time, seq }: Readonly<Lookup>): void {
   missed.count++;
   if (time < missed.first) missed.first = time;
   if (time > missed.last) missed.last = time;
-  keepEarliest(missed.seqs, seq);
+  missed.seqs = keepEarliest(missed.seqs, seq);
 }
 
 function noneMissed(): Missed {
@@ -335,7 +336,7 @@ function noneMissed(): Missed {
     names: noneDistinct(),
     first: Number.POSITIVE_INFINITY,
     last: Number.NEGATIVE_INFINITY,
-    seqs: [],
+    seqs: nothing,
   };
 }
 
@@ -356,7 +357,7 @@ function mergeMissed(into: Missed, from: Missed, terms = clientTerms): void {
   mergeDistinct(into.names, terms, from.names);
   into.first = Math.min(into.first, from.first);
   into.last = Math.max(into.last, from.last);
-  mergeEarliest(into.seqs, from.seqs);
+  into.seqs = mergeEarliest(into.seqs, from.seqs);
 }
 
 function mergeFlooded(into: Flooded, from: Flooded): void {

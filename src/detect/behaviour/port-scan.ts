@@ -1,8 +1,11 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import { hashText } from './distinct-names.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './earliest.ts';
 import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './port-set.ts';
 import { isGroup, isVain } from './ports.ts';
+import { nothing } from './put-at.ts';
+import { ByParts, twoWords, twoWordsTurned, type WindowIndex } from './window-index.ts';
 import { isDue, type Window, Windows, type WindowsState } from './windows.ts';
 
 export const portScanTerms = {
@@ -39,13 +42,14 @@ export const portScanTerms = {
 
 interface Tried {
   readonly vain: PortSet;
-  readonly answered: PortSet;
+  /** Undefined where nothing was answered, which is most. */
+  answered: PortSet | undefined;
   attempts: number;
   first: number;
   last: number;
   /** The latest answered connection with data both ways. */
   used: { time: number; seq: number; port: number; srcBytes: number; dstBytes: number } | undefined;
-  readonly seqs: number[];
+  seqs: number[];
 }
 
 type Terms = { readonly [K in keyof typeof portScanTerms]: number };
@@ -65,14 +69,17 @@ export class PortScanDetector implements Detector {
   readonly #terms: Terms;
   readonly #inside: Windows<Tried>;
   readonly #outside: Windows<Tried>;
+  /** By the home host, and the other end. */
+  readonly #insideBy = new ByParts<Tried, string, string>(twoWords, true);
+  readonly #outsideBy = new ByParts<Tried, string, string>(twoWordsTurned, true);
   /** Sources whose answers are noted; found out anew when there are too many. */
   readonly #watched = new Set<string>();
 
   constructor(terms: Partial<Terms> = {}) {
     this.#terms = { ...portScanTerms, ...terms };
     const { maxInside, maxInsideBytes, maxOutside, maxOutsideBytes } = this.#terms;
-    this.#inside = this.#windows(maxInside, maxInsideBytes);
-    this.#outside = this.#windows(maxOutside, maxOutsideBytes);
+    this.#inside = this.#windows(maxInside, maxInsideBytes, this.#insideBy);
+    this.#outside = this.#windows(maxOutside, maxOutsideBytes, this.#outsideBy);
   }
 
   get left(): Left {
@@ -121,14 +128,17 @@ export class PortScanDetector implements Detector {
 
   #vain(flow: Readonly<Flow>): void {
     if (isGroup(flow.dst)) return;
-    const tried = this.#of(flow).at(`${flow.src} ${flow.dst}`, flow.time);
+    const { src, dst, time } = flow;
+    const tried = flow.srcHome
+      ? this.#inside.of(this.#insideBy, src, dst, time)
+      : this.#outside.of(this.#outsideBy, dst, src, time);
     if (tried === undefined) return;
     addPort(tried.vain, flow.port);
     if (tried.vain.size >= this.#terms.watchedFrom) this.#watch(flow.src);
     tried.attempts++;
-    tried.first = Math.min(tried.first, flow.time);
-    tried.last = Math.max(tried.last, flow.time);
-    keepEarliest(tried.seqs, flow.seq);
+    if (flow.time < tried.first) tried.first = flow.time;
+    if (flow.time > tried.last) tried.last = flow.time;
+    tried.seqs = keepEarliest(tried.seqs, flow.seq);
   }
 
   #watch(src: string): void {
@@ -139,27 +149,28 @@ export class PortScanDetector implements Detector {
   #watchAll(): void {
     for (const windows of [this.#inside, this.#outside])
       for (const { key, slots } of windows.all())
-        for (const { vain } of slots.values())
-          if (vain.size >= this.#terms.watchedFrom) this.#watch(key.slice(0, key.indexOf(' ')));
+        for (const { value } of slots)
+          if (value.vain.size >= this.#terms.watchedFrom) this.#watch(key.slice(0, key.indexOf(' ')));
   }
 
   #answer(flow: Readonly<Flow>): void {
-    if (!this.#watched.has(flow.src) || !(flow.port >= 0) || flow.transport !== 'tcp') return;
-    const windows = this.#of(flow);
-    const key = `${flow.src} ${flow.dst}`;
-    if (windows.peek(key) === undefined) return;
-    const tried = windows.at(key, flow.time);
+    if (!(flow.port >= 0) || flow.transport !== 'tcp') return;
+    const { src, dst, srcHash = hashText(src), dstHash = hashText(dst) } = flow;
+    const mayBe = flow.srcHome
+      ? this.#insideBy.mayHave(srcHash, dstHash)
+      : this.#outsideBy.mayHave(dstHash, srcHash);
+    if (!mayBe || !this.#watched.has(src)) return;
+    const window = flow.srcHome ? this.#insideBy.of(src, dst) : this.#outsideBy.of(dst, src);
+    if (window === undefined) return;
+    const tried = (flow.srcHome ? this.#inside : this.#outside).in(window, flow.time);
     if (tried === undefined) return;
+    tried.answered ??= noPorts();
     addPort(tried.answered, flow.port);
-    tried.last = Math.max(tried.last, flow.time);
+    if (flow.time > tried.last) tried.last = flow.time;
     const { usedBytes } = this.#terms;
     if (!(flow.srcBytes >= usedBytes && flow.dstBytes >= usedBytes)) return;
     const { time, seq, port, srcBytes, dstBytes } = flow;
     tried.used = later(tried.used, { time, seq, port, srcBytes, dstBytes });
-  }
-
-  #of(flow: Readonly<Flow>): Windows<Tried> {
-    return flow.srcHome ? this.#inside : this.#outside;
   }
 
   /** Adding up the slots costs more than all the rest: only where it may come to what was not told yet. */
@@ -167,9 +178,9 @@ export class PortScanDetector implements Detector {
     const { insidePorts, insideManyPorts, outsidePorts, outsideUsedPorts, slotMs, againMs } = this.#terms;
     let ports = 0;
     let isUsed = false;
-    for (const { vain, used } of slots.values()) {
-      ports += vain.size;
-      if (used !== undefined) isUsed = true;
+    for (const { value } of slots) {
+      ports += value.vain.size;
+      if (value.used !== undefined) isUsed = true;
     }
     if (ports < (inside ? insidePorts : isUsed ? Math.min(outsideUsedPorts, outsidePorts) : outsidePorts))
       return false;
@@ -185,7 +196,7 @@ export class PortScanDetector implements Detector {
 
   #severity({ vain, answered, first, used }: Tried, inside: boolean): Severity | undefined {
     const { insidePorts, insideManyPorts, outsidePorts, outsideUsedPorts, vainShare } = this.#terms;
-    if (vain.size < (vain.size + answered.size) * vainShare) return undefined;
+    if (vain.size < (vain.size + (answered?.size ?? 0)) * vainShare) return undefined;
     const found = used !== undefined && used.time > first;
     if (inside) {
       if (vain.size < insidePorts) return undefined;
@@ -197,7 +208,7 @@ export class PortScanDetector implements Detector {
 
   #sighted(key: string, known: Tried, severity: Severity, inside: boolean): Sighted {
     const [src = '', dst = ''] = key.split(' ');
-    const { vain, answered, attempts, first, last, used } = known;
+    const { vain, answered = empty, attempts, first, last, used } = known;
     const { insidePorts, outsidePorts, outsideUsedPorts, namedPorts, slotMs, slots } = this.#terms;
     const found = used !== undefined && used.time > first ? used : undefined;
     const minutes = Math.round((last - first) / 60_000);
@@ -233,12 +244,16 @@ export class PortScanDetector implements Detector {
     };
   }
 
-  #windows(maxKeys: number, maxWeight: number): Windows<Tried> {
+  #windows(maxKeys: number, maxWeight: number, index: WindowIndex<Tried>): Windows<Tried> {
     const { slotMs, slots } = this.#terms;
-    const weigh = (tried: Tried) => emptyBytes + portsWeight(tried.vain) + portsWeight(tried.answered);
-    return new Windows({ slotMs, slots, maxKeys, maxWeight, weigh, create: noneTried, merge: mergeTried });
+    const weigh = (tried: Tried) =>
+      emptyBytes + portsWeight(tried.vain) + portsWeight(tried.answered ?? empty);
+    const terms = { slotMs, slots, maxKeys, maxWeight, weigh, index };
+    return new Windows({ ...terms, create: noneTried, merge: mergeTried });
   }
 }
+
+const empty = noPorts();
 
 /** A slot without its ports, measured. */
 const emptyBytes = 400;
@@ -249,19 +264,28 @@ interface PortScanState {
 }
 
 function noneTried(): Tried {
-  const never = Number.NEGATIVE_INFINITY;
-  const bounds = { attempts: 0, first: Number.POSITIVE_INFINITY, last: never };
-  return { vain: noPorts(), answered: noPorts(), ...bounds, used: undefined, seqs: [] };
+  return {
+    vain: noPorts(),
+    answered: undefined,
+    attempts: 0,
+    first: Number.POSITIVE_INFINITY,
+    last: Number.NEGATIVE_INFINITY,
+    used: undefined,
+    seqs: nothing,
+  };
 }
 
 function mergeTried(into: Tried, from: Tried): void {
   mergePorts(into.vain, from.vain);
-  mergePorts(into.answered, from.answered);
+  if (from.answered !== undefined) {
+    into.answered ??= noPorts();
+    mergePorts(into.answered, from.answered);
+  }
   into.attempts += from.attempts;
   into.first = Math.min(into.first, from.first);
   into.last = Math.max(into.last, from.last);
   if (from.used !== undefined) into.used = later(into.used, from.used);
-  mergeEarliest(into.seqs, from.seqs);
+  into.seqs = mergeEarliest(into.seqs, from.seqs);
 }
 
 function later(one: Tried['used'], other: NonNullable<Tried['used']>): NonNullable<Tried['used']> {

@@ -1,3 +1,5 @@
+import { nothing, putAt } from './put-at.ts';
+
 /**
  * A set of ports, exact: a sorted list while it is short, then a map of 65,536 bits. Plain data; what it holds depends
  * on the set alone. At most 8 kB.
@@ -12,7 +14,7 @@ export interface PortSet {
 /** A list of so many weighs half of the bits, and putting one more in still costs less than a key's lookup. */
 const maxListed = 512;
 
-export const noPorts = (): PortSet => ({ size: 0, list: [], bits: undefined });
+export const noPorts = (): PortSet => ({ size: 0, list: nothing, bits: undefined });
 
 /** Bytes, as good as. */
 export const portsWeight = ({ list, bits }: PortSet): number =>
@@ -34,7 +36,7 @@ export function addPort(set: PortSet, port: number): void {
     else high = middle;
   }
   if (list[low] === port) return;
-  list.splice(low, 0, port);
+  set.list = putAt(list, low, port);
   set.size++;
   if (set.size > maxListed) toBits(set);
 }

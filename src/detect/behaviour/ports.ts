@@ -69,6 +69,6 @@ export function isVain(flow: Readonly<Flow>): boolean {
 /** Addresses of groups: nobody is scanned there. Canonical text. */
 export function isGroup(address: string): boolean {
   if (address.startsWith('ff') && address.includes(':')) return true;
-  const first = Number.parseInt(address, 10);
-  return (first >= 224 && !address.includes(':')) || address.endsWith('.255');
+  if (address.endsWith('.255')) return true;
+  return address.startsWith('2') && Number.parseInt(address, 10) >= 224 && !address.includes(':');
 }

@@ -1,8 +1,11 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import { hashText } from './distinct-names.ts';
 import { FirstSeen, type FirstSeenState } from './first-seen.ts';
+import { OfBlock } from './of-block.ts';
 import { ascending } from './order-statistics.ts';
-import { Windows, type WindowsState } from './windows.ts';
+import { ByKey, ByParts } from './window-index.ts';
+import { type Window, Windows, type WindowsState } from './windows.ts';
 
 const dayMs = 86_400_000;
 
@@ -51,6 +54,10 @@ interface Place {
 /** The new places of one host on one day. */
 interface Day {
   readonly places: Place[];
+  /** Of each place, what tells it from most others: looking at all of them would be sixteen looks into memory. */
+  readonly marks: number[];
+  /** Which place got least; below 0 where that is to be found out. */
+  least: number;
   newest: number;
   /** Rank of the severity that it was told with; -1 before. */
   told: number;
@@ -91,14 +98,27 @@ export class RareDestinationsDetector implements Detector {
   readonly #networks = new FirstSeen(room.cells, rareDestinations.absentDays);
   /** Days on which anything was counted, since the epoch: the newest of a year. */
   readonly #days = new Set<number>();
+  readonly #hostsBy = new ByKey<Day>();
+  readonly #hostsOfBlock = new OfBlock<Window<Day>>();
+  readonly #hashesOfBlock = new OfBlock<number>();
+  /** The last that was noted in `#days`. */
+  #lastDay = 0;
+  readonly #portsBy = new ByParts<Week, string, number>({
+    write: (transport, port) => `${transport} ${port}`,
+    read(key) {
+      const space = key.lastIndexOf(' ');
+      return [key.slice(0, space), Number(key.slice(space + 1))];
+    },
+  });
   readonly #hosts = new Windows<Day>({
     slotMs: dayMs,
     slots: 2,
     ...room.hosts,
+    index: this.#hostsBy,
     weigh: ({ places }) => 2 + places.length,
-    create: () => ({ places: [], newest: 0, told: -1 }),
+    create: () => ({ places: [], marks: [], least: -1, newest: 0, told: -1 }),
     merge: (into, from) => {
-      for (const place of from.places) addPlace(into.places, place);
+      for (const place of from.places) addPlace(into, place, hashText(place.dst));
       into.newest = Math.max(into.newest, from.newest);
       into.told = Math.max(into.told, from.told);
     },
@@ -107,6 +127,7 @@ export class RareDestinationsDetector implements Detector {
     slotMs: 7 * dayMs,
     slots: 5,
     ...room.ports,
+    index: this.#portsBy,
     create: () => ({ hosts: [], firstDay: Number.POSITIVE_INFINITY }),
     merge: (into, from) => {
       for (const host of from.hosts) addHost(into.hosts, host);
@@ -128,31 +149,30 @@ export class RareDestinationsDetector implements Detector {
     this.#watched(day);
     const isOdd = isOddPort(port, transport);
     if (isOdd) this.#portUsed(port, transport, src, time, day);
-    const hash = networkHash(dst);
+    let hash = this.#hashesOfBlock.get(flow.block, flow.dstPlace);
+    if (hash === undefined) {
+      hash = networkHash(dst);
+      this.#hashesOfBlock.set(flow.block, flow.dstPlace, hash);
+    }
     if (this.#networks.see(hash, otherHash(hash), day) !== day && !isOdd) return;
-    const host = this.#hosts.at(src, time);
+    const host = this.#hostOf(flow);
     if (host === undefined) return;
-    addPlace(host.places, {
-      dst,
-      port,
-      transport,
-      bytesOut: flow.srcBytes,
-      bytesIn: flow.dstBytes,
-      seq: flow.seq,
-    });
+    const { srcBytes: bytesOut, dstBytes: bytesIn, seq, dstHash = hashText(dst) } = flow;
+    addBytes(host, dst, port, transport, bytesOut, bytesIn, seq, dstHash);
     if (time > host.newest) host.newest = time;
   }
 
   judge(tell: (sighted: Sighted) => void): void {
     this.#ports.changed();
+    let lastDay = Number.NaN;
+    let isLearnt = false;
     for (const window of this.#hosts.changed())
-      for (const [start, day] of window.slots) {
+      for (const { start, value: day } of window.slots) {
+        if (day.told >= low) continue;
         const dayNumber = start / dayMs;
-        if (
-          day.told >= severities.indexOf('low') ||
-          this.#daysBefore(dayNumber) < rareDestinations.learningDays
-        )
-          continue;
+        if (dayNumber !== lastDay) isLearnt = this.#daysBefore(dayNumber) >= rareDestinations.learningDays;
+        lastDay = dayNumber;
+        if (!isLearnt) continue;
         const rare = this.#rareOf(day, dayNumber);
         if (rare.length === 0) continue;
         const severity = rare.some(({ isNew, isRarePort }) => isNew && isRarePort) ? 'low' : 'informational';
@@ -172,6 +192,8 @@ export class RareDestinationsDetector implements Detector {
   }
 
   restore({ networks, days, hosts, ports }: State): void {
+    this.#hostsOfBlock.forget();
+    this.#lastDay = 0;
     this.#networks.restore(networks);
     this.#days.clear();
     for (const day of days) this.#days.add(day);
@@ -186,7 +208,17 @@ export class RareDestinationsDetector implements Detector {
     this.#ports.merge(ports);
   }
 
+  #hostOf({ src, time, block, srcPlace }: Readonly<Flow>): Day | undefined {
+    const known = this.#hostsOfBlock.get(block, srcPlace);
+    if (known !== undefined && !known.isForgotten) return this.#hosts.in(known, time);
+    const host = this.#hosts.of(this.#hostsBy, src, undefined, time);
+    this.#hostsOfBlock.set(block, srcPlace, this.#hostsBy.of(src)!);
+    return host;
+  }
+
   #watched(day: number): void {
+    if (day === this.#lastDay) return;
+    this.#lastDay = day;
     if (this.#days.has(day)) return;
     this.#days.add(day);
     if (this.#days.size > 366) this.#days.delete(Math.min(...this.#days));
@@ -200,7 +232,7 @@ export class RareDestinationsDetector implements Detector {
   }
 
   #portUsed(port: number, transport: string, host: string, time: number, day: number): void {
-    const week = this.#ports.at(`${transport} ${port}`, time);
+    const week = this.#ports.of(this.#portsBy, transport, port, time);
     if (week === undefined) return;
     addHost(week.hosts, host);
     if (day < week.firstDay) week.firstDay = day;
@@ -225,10 +257,12 @@ export class RareDestinationsDetector implements Detector {
   }
 
   #usersOf(port: number, transport: string): Week | undefined {
-    const window = this.#ports.peek(`${transport} ${port}`);
+    const window = this.#portsBy.of(transport, port);
     return window && this.#ports.total(window);
   }
 }
+
+const low = severities.indexOf('low');
 
 interface Rare extends Readonly<Place> {
   readonly isNew: boolean;
@@ -245,23 +279,51 @@ function isOddPort(port: number, transport: string): boolean {
   return transport === 'tcp' || port <= rareDestinations.highestUdpPort;
 }
 
-/** Where there is no place, in that of what got least, if it got more. */
-function addPlace(places: Place[], { dst, port, transport, bytesOut, bytesIn, seq }: Readonly<Place>): void {
-  const known = places.find((p) => p.port === port && p.dst === dst && p.transport === transport);
-  if (known !== undefined) {
+function addPlace(day: Day, place: Readonly<Place>, hash: number): void {
+  const { dst, port, transport, bytesOut, bytesIn, seq } = place;
+  addBytes(day, dst, port, transport, bytesOut, bytesIn, seq, hash);
+}
+
+/** To its own place; else to a free one; else in place of what got least, if it got more. */
+function addBytes(
+  day: Day,
+  dst: string,
+  port: number,
+  transport: string,
+  bytesOut: number,
+  bytesIn: number,
+  seq: number,
+  hash: number,
+): void {
+  const { places, marks } = day;
+  const mark = (hash ^ Math.imul(port, 0x9e3779b1)) & 0x3fff_ffff;
+  for (let i = 0; i < marks.length; i++) {
+    if (marks[i] !== mark) continue;
+    const known = places[i]!;
+    if (known.port !== port || known.dst !== dst || known.transport !== transport) continue;
     known.bytesOut += bytesOut;
     known.bytesIn += bytesIn;
-    known.seq = Math.min(known.seq, seq);
+    if (seq < known.seq) known.seq = seq;
+    // What gets more never comes to be the least.
+    if (i === day.least) day.least = -1;
     return;
   }
-  const place = { dst, port, transport, bytesOut, bytesIn, seq };
-  if (places.length < rareDestinations.places) {
-    places.push(place);
-    return;
+  let at = places.length;
+  if (at >= rareDestinations.places) {
+    if (day.least < 0) day.least = leastOf(places);
+    at = day.least;
+    const least = places[at]!;
+    if (bytesOut < least.bytesOut || (bytesOut === least.bytesOut && seq >= least.seq)) return;
   }
+  places[at] = { dst, port, transport, bytesOut, bytesIn, seq };
+  marks[at] = mark;
+  day.least = -1;
+}
+
+function leastOf(places: readonly Place[]): number {
   let least = 0;
   for (let i = 1; i < places.length; i++) if (isLess(places[i]!, places[least]!)) least = i;
-  if (isLess(places[least]!, place)) places[least] = place;
+  return least;
 }
 
 function isLess(a: Readonly<Place>, b: Readonly<Place>): boolean {

@@ -1,5 +1,6 @@
 import type { Left } from './detector.ts';
-import { Eldest } from './eldest.ts';
+import { nothing } from './put-at.ts';
+import { ByKey, type KeyForm, type WindowIndex } from './window-index.ts';
 
 export interface WindowTerms<V> {
   /** Width of a slot, milliseconds of event time. */
@@ -17,26 +18,60 @@ export interface WindowTerms<V> {
   readonly merge: (into: V, from: V) => void;
   /** Told of each key that is forgotten for others. */
   readonly forgot?: (window: Window<V>) => void;
+  /** By which keys are found; by their texts by default. Of these windows alone. */
+  readonly index?: WindowIndex<V>;
+}
+
+/** A part of the time of a window. */
+export interface Slot<V> {
+  /** Epoch milliseconds. */
+  readonly start: number;
+  readonly value: V;
 }
 
 /** What is kept of one key. */
-export interface Window<V> {
-  readonly key: string;
+export class Window<V> {
+  /** The parts of its key, of which it is written when somebody wants it; its index fills them in. */
+  first: unknown;
+  second: unknown;
+  form: KeyForm<unknown, unknown> | undefined;
   /** Start of its newest slot, epoch milliseconds. */
-  newest: number;
-  /** By start of the slot. */
-  readonly slots: Map<number, V>;
+  newest = 0.5;
+  /** The same as a count of slots: an integer stands in the window, a time behind it. */
+  newestSlot = 0;
+  /** In the order in which they were first added to. Most keys have one: a list of it takes half of what a map does. */
+  slots: Slot<V>[] = nothing;
   /** When it was told last, by event time, and how grave it was: `-Infinity` and -1 before. */
-  toldAt: number;
-  toldRank: number;
+  toldAt = Number.NEGATIVE_INFINITY;
+  toldRank = -1;
   /** As of the last time that it was weighed. */
-  weight: number;
+  weight = 0;
   /** Of its newest slot, which is asked for most. */
   value: V | undefined;
   /** Added to since it was asked last what changed. */
-  isChanged: boolean;
+  isChanged = false;
+  /** Gone for others: who kept it finds it no more. */
+  isForgotten = false;
   /** Which of these times was the next when it was put behind the others. */
-  round: number;
+  round = 0;
+  /** Its neighbours in the order of their touch. */
+  older: Window<V> | undefined;
+  newer: Window<V> | undefined;
+
+  constructor(newest: number, newestSlot: number, round: number) {
+    this.newest = newest;
+    this.newestSlot = newestSlot;
+    this.round = round;
+  }
+
+  get key(): string {
+    return this.form!.write(this.first, this.second);
+  }
+}
+
+interface PartIndex<V, A, B> {
+  of(first: A, second: B): Window<V> | undefined;
+  put(first: A, second: B, window: Window<V>): void;
 }
 
 /** A key is put behind the others as touched latest once in so many rounds: that costs more than adding to it. */
@@ -57,9 +92,12 @@ export type WindowsState<V> = readonly {
  */
 export class Windows<V> {
   readonly #terms: WindowTerms<V>;
-  /** In the order in which they were touched. */
-  readonly #windows = new Map<string, Window<V>>();
-  readonly #eldest = new Eldest(this.#windows);
+  readonly #index: WindowIndex<V>;
+  readonly #maxWeight: number;
+  /** The ends of the order in which they were touched. */
+  #oldest: Window<V> | undefined;
+  #newest: Window<V> | undefined;
+  #size = 0;
   #changed: Window<V>[] = [];
   /** How often it was asked what changed. */
   #round = 0;
@@ -69,6 +107,8 @@ export class Windows<V> {
 
   constructor(terms: WindowTerms<V>) {
     this.#terms = terms;
+    this.#index = terms.index ?? new ByKey();
+    this.#maxWeight = terms.maxWeight ?? Number.POSITIVE_INFINITY;
   }
 
   get left(): Left {
@@ -76,17 +116,25 @@ export class Windows<V> {
   }
 
   get size(): number {
-    return this.#windows.size;
+    return this.#size;
   }
 
   /** The value of the slot that a time is in, to be added to; undefined for what is late. */
   at(key: string, time: number): V | undefined {
-    const { slotMs, maxKeys } = this.#terms;
-    let window = this.#windows.get(key);
+    let window = this.#index.get(key);
     if (window === undefined) {
-      if (this.#windows.size >= maxKeys) this.#forgetOldest();
-      window = newWindow(key, Math.floor(time / slotMs) * slotMs, this.#round);
-      this.#windows.set(key, window);
+      window = this.#begin(time);
+      this.#index.add(key, window);
+    }
+    return this.in(window, time);
+  }
+
+  /** As `at`, of a key whose parts are known, in the index of these windows or one that it is made of. */
+  of<A, B>(index: PartIndex<V, A, B>, first: A, second: B, time: number): V | undefined {
+    let window = index.of(first, second);
+    if (window === undefined) {
+      window = this.#begin(time);
+      index.put(first, second, window);
     }
     return this.in(window, time);
   }
@@ -94,54 +142,54 @@ export class Windows<V> {
   /** As `at`, of a window that is kept: it costs a fifth, as no key is built and looked up. */
   in(window: Window<V>, time: number): V | undefined {
     const { slotMs, slots, create } = this.#terms;
-    const { newest } = window;
-    const sinceNewest = time - newest;
     if (this.#round - window.round >= roundsOfOrder) this.#touch(window);
-    if (sinceNewest >= 0 && sinceNewest < slotMs && window.value !== undefined) {
+    const slot = Math.floor(time / slotMs);
+    if (slot === window.newestSlot && window.value !== undefined) {
       if (!window.isChanged) this.#change(window);
       return window.value;
     }
-    const start = Math.floor(time / slotMs) * slotMs;
-    if (start > newest) this.#advance(window, start);
-    else if (start <= newest - slots * slotMs) {
+    const start = slot * slotMs;
+    if (start > window.newest) this.#advance(window, start, slot);
+    else if (start <= window.newest - slots * slotMs) {
       this.#late++;
       return undefined;
     }
     if (!window.isChanged) this.#change(window);
-    let value = window.slots.get(start);
+    let value = valueAt(window, start);
     if (value === undefined) {
       value = create();
-      window.slots.set(start, value);
+      // A list that was made with its slot takes 24 bytes, one that it is pushed onto 150.
+      if (window.slots.length === 0) window.slots = [{ start, value }];
+      else window.slots.push({ start, value });
     }
     if (start === window.newest) window.value = value;
     return value;
   }
 
-  /** Those touched longest ago first. */
-  keys(): IterableIterator<string> {
-    return this.#windows.keys();
-  }
-
   peek(key: string): Window<V> | undefined {
-    return this.#windows.get(key);
+    return this.#index.get(key);
   }
 
   /** All keys, those touched longest ago first. */
-  all(): IterableIterator<Window<V>> {
-    return this.#windows.values();
+  *all(): Generator<Window<V>, void> {
+    for (let window = this.#oldest; window !== undefined; window = window.newer) yield window;
   }
 
   /** The keys whose values were added to since it was asked last. */
-  changed(): Window<V>[] {
-    const { maxWeight = Number.POSITIVE_INFINITY } = this.#terms;
-    const changed = this.#changed.filter(({ isChanged }) => isChanged);
-    this.#changed = [];
+  changed(): readonly Window<V>[] {
     this.#round++;
+    const changed = this.#changed;
+    if (changed.length === 0) return changed;
+    this.#changed = [];
+    let kept = 0;
     for (const window of changed) {
+      if (!window.isChanged) continue;
       window.isChanged = false;
-      this.#weigh(window);
+      if (this.#maxWeight !== Number.POSITIVE_INFINITY) this.#weigh(window);
+      changed[kept++] = window;
     }
-    while (this.#weight > maxWeight && this.#windows.size > 1) this.#forgetOldest();
+    changed.length = kept;
+    while (this.#weight > this.#maxWeight && this.#size > 1) this.#forgetOldest();
     return changed;
   }
 
@@ -149,21 +197,24 @@ export class Windows<V> {
   total(window: Window<V>): V {
     const { create, merge } = this.#terms;
     const total = create();
-    for (const [, value] of inOrder(window)) merge(total, value);
+    for (const { value } of inOrder(window)) merge(total, value);
     return total;
   }
 
   state(): WindowsState<V> {
-    return Array.from(this.#windows.values(), (window) => ({
+    return Array.from(this.all(), (window) => ({
       key: window.key,
-      slots: inOrder(window),
+      slots: inOrder(window).map(({ start, value }) => [start, value] as const),
       toldAt: window.toldAt,
       toldRank: window.toldRank,
     }));
   }
 
   restore(state: WindowsState<V>): void {
-    this.#windows.clear();
+    this.#index.clear();
+    this.#oldest = undefined;
+    this.#newest = undefined;
+    this.#size = 0;
     this.#changed = [];
     this.#weight = 0;
     this.merge(state);
@@ -176,19 +227,30 @@ export class Windows<V> {
         const into = this.at(key, start);
         if (into !== undefined) this.#terms.merge(into, from);
       }
-      const window = this.#windows.get(key);
+      const window = this.#index.get(key);
       if (window === undefined || toldAt < window.toldAt) continue;
       window.toldRank = toldAt > window.toldAt ? toldRank : Math.max(toldRank, window.toldRank);
       window.toldAt = toldAt;
     }
   }
 
-  #advance(window: Window<V>, newest: number): void {
+  #begin(time: number): Window<V> {
+    const { slotMs, maxKeys } = this.#terms;
+    if (this.#size >= maxKeys) this.#forgetOldest();
+    const slot = Math.floor(time / slotMs);
+    const window = new Window<V>(slot * slotMs, slot, this.#round);
+    this.#append(window);
+    return window;
+  }
+
+  #advance(window: Window<V>, newest: number, newestSlot: number): void {
     const { slotMs, slots } = this.#terms;
     window.newest = newest;
+    window.newestSlot = newestSlot;
     window.value = undefined;
     const oldest = newest - (slots - 1) * slotMs;
-    for (const start of window.slots.keys()) if (start < oldest) window.slots.delete(start);
+    if (window.slots.some(({ start }) => start < oldest))
+      window.slots = window.slots.filter(({ start }) => start >= oldest);
   }
 
   #change(window: Window<V>): void {
@@ -198,28 +260,60 @@ export class Windows<V> {
 
   #touch(window: Window<V>): void {
     window.round = this.#round;
-    this.#windows.delete(window.key);
-    this.#windows.set(window.key, window);
+    if (window === this.#newest) return;
+    this.#unlink(window);
+    this.#append(window);
+  }
+
+  #append(window: Window<V>): void {
+    window.older = this.#newest;
+    if (this.#newest === undefined) this.#oldest = window;
+    else this.#newest.newer = window;
+    this.#newest = window;
+    this.#size++;
+  }
+
+  #unlink(window: Window<V>): void {
+    const { older, newer } = window;
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+    window.older = undefined;
+    window.newer = undefined;
+    this.#size--;
   }
 
   #weigh(window: Window<V>): void {
     const { weigh } = this.#terms;
     let weight = 0;
-    for (const value of window.slots.values()) weight += weigh?.(value) ?? 1;
+    for (const { value } of window.slots) weight += weigh?.(value) ?? 1;
     this.#weight += weight - window.weight;
     window.weight = weight;
   }
 
   #forgetOldest(): void {
-    const key = this.#eldest.next();
-    const window = key === undefined ? undefined : this.#windows.get(key);
+    const window = this.#oldest;
     if (window === undefined) return;
-    this.#windows.delete(window.key);
+    this.#unlink(window);
+    this.#index.remove(window);
     window.isChanged = false;
+    window.isForgotten = true;
     this.#weight -= window.weight;
     this.#forgotten++;
     this.#terms.forgot?.(window);
   }
+}
+
+/** Of the slot that begins then. */
+export function valueAt<V>({ slots }: Pick<Window<V>, 'slots'>, start: number): V | undefined {
+  for (const slot of slots) if (slot.start === start) return slot.value;
+  return undefined;
+}
+
+/** The slots, the oldest first. */
+export function inOrder<V>({ slots }: Pick<Window<V>, 'slots'>): readonly Slot<V>[] {
+  return slots.length < 2 ? slots : [...slots].sort((a, b) => a.start - b.start);
 }
 
 /**
@@ -236,13 +330,4 @@ export function isDue(
   window.toldRank = rank;
   window.toldAt = Math.max(window.toldAt, time);
   return true;
-}
-
-function newWindow<V>(key: string, newest: number, round: number): Window<V> {
-  const untold = { toldAt: Number.NEGATIVE_INFINITY, toldRank: -1 };
-  return { key, newest, slots: new Map(), ...untold, weight: 0, value: undefined, isChanged: false, round };
-}
-
-function inOrder<V>({ slots }: Window<V>): [number, V][] {
-  return [...slots].sort(([a], [b]) => a - b);
 }

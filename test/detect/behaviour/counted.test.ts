@@ -84,9 +84,9 @@ describe('the earliest events', () => {
   it('are the ten lowest sequences, without repeats', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(40)), fc.array(fc.nat(40)), (some, others) => {
-        const kept: number[] = [];
-        for (const seq of some) keepEarliest(kept, seq);
-        mergeEarliest(kept, others);
+        let kept: number[] = [];
+        for (const seq of some) kept = keepEarliest(kept, seq);
+        kept = mergeEarliest(kept, others);
         const exact = [...new Set([...some, ...others])].sort((a, b) => a - b);
         expect(kept).toEqual(exact.slice(0, 10));
       }),

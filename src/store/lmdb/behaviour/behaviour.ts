@@ -13,7 +13,7 @@ import type { LmdbEvents } from '../events.ts';
 import type { FindingsInEvents } from '../found-in-events.ts';
 import type { FlowFold } from '../inventory/seen-events.ts';
 import type { Tables } from '../tables.ts';
-import { FlowView } from './flow-view.ts';
+import { FlowViews } from './flow-view.ts';
 import { LookupView } from './lookup-view.ts';
 
 /** What a detector remembered at a moment, and the first event of each table that isn't in it. */
@@ -63,15 +63,13 @@ export interface BehaviourOptions {
  */
 export class Behaviour implements FlowFold {
   readonly #options: BehaviourOptions;
-  readonly #flow = new FlowView();
+  readonly #flows = new FlowViews();
   readonly #lookup: LookupView;
   /** Undefined when memory has nothing yet, or nothing any more. */
   #running: Running[] | undefined;
   /** What is found was raised before: events are told again. */
   #isRecalling = false;
   #keepsAll = false;
-  #block: EventBlock | undefined;
-  #row = 0;
 
   constructor(options: BehaviourOptions) {
     this.#options = options;
@@ -83,21 +81,20 @@ export class Behaviour implements FlowFold {
 
   begin(block: EventBlock, from: number): void {
     this.#running ??= this.#recall();
-    this.#flow.begin(block, from);
-    this.#block = block;
-    this.#row = from;
+    this.#flows.begin(block, from);
   }
 
   flow(fact: Readonly<FlowFact>): void {
-    this.#row++;
-    this.#flow.row(fact);
-    const { seq } = this.#flow;
-    this.#tell('network', seq, ({ detector }) => detector.flow?.(this.#flow));
-    if (seq % judgedEvery === 0) this.#conclude();
+    const seq = this.#flows.add(fact);
+    if (seq % judgedEvery === 0) {
+      this.#tellFlows();
+      this.#conclude();
+    } else if (this.#flows.isFull) this.#tellFlows();
   }
 
   end(): void {
-    this.#told('network', this.#block!.firstSeq + this.#row);
+    this.#tellFlows();
+    this.#told('network', this.#flows.next);
   }
 
   dns(block: EventBlock, from: number, to: number): void {
@@ -105,9 +102,8 @@ export class Behaviour implements FlowFold {
     this.#lookup.begin(block);
     for (let row = from; row < to; row++) {
       this.#lookup.row(row);
-      const { seq } = this.#lookup;
-      this.#tell('dns', seq, ({ detector }) => detector.lookup?.(this.#lookup));
-      if (seq % judgedEvery === 0) this.#conclude();
+      this.#tellLookup();
+      if (this.#lookup.seq % judgedEvery === 0) this.#conclude();
     }
     this.#told('dns', block.firstSeq + to);
   }
@@ -134,7 +130,7 @@ export class Behaviour implements FlowFold {
   /** The transaction was undone: what memory holds may never have been. */
   forget(): void {
     this.#running = undefined;
-    this.#block = undefined;
+    this.#flows.clear();
   }
 
   /** How often something was not counted, since the detectors were made. */
@@ -149,15 +145,30 @@ export class Behaviour implements FlowFold {
     return Object.fromEntries(Object.entries(reached).filter(([, times]) => times > 0));
   }
 
-  #tell(table: Table, seq: number, tell: (running: Running) => void): void {
+  /** One detector after the other is told of all rows that wait: its code and its tables then stay near. */
+  #tellFlows(): void {
+    const { views, first, size } = this.#flows;
     // Which is another list once one of them is set aside.
-    const running = this.#running!;
-    for (const one of running) {
-      if (seq < one.next[table]) continue;
+    for (const running of this.#running!) {
+      const { detector, next } = running;
+      if (detector.flow === undefined) continue;
       try {
-        tell(one);
+        for (let i = Math.max(0, next.network - first); i < size; i++) detector.flow(views[i]!);
       } catch (error) {
-        this.#setAside(one, error);
+        this.#setAside(running, error);
+      }
+    }
+    this.#flows.clear();
+  }
+
+  #tellLookup(): void {
+    const lookup = this.#lookup;
+    for (const running of this.#running!) {
+      if (running.detector.lookup === undefined || lookup.seq < running.next.dns) continue;
+      try {
+        running.detector.lookup(lookup);
+      } catch (error) {
+        this.#setAside(running, error);
       }
     }
   }
@@ -180,7 +191,8 @@ export class Behaviour implements FlowFold {
   }
 
   #judge(take: (detector: Detector, sighted: Sighted) => void): void {
-    for (const running of [...this.#running!]) {
+    // As above.
+    for (const running of this.#running!) {
       const { detector } = running;
       try {
         detector.judge((sighted) => take(detector, sighted));

@@ -4,8 +4,40 @@ import type { EventBlock } from '../../../events/block.ts';
 import { writeNumbers } from '../../../inventory/columns.ts';
 import type { FlowFact } from '../../../inventory/seen.ts';
 import { limits } from '../../../limits.ts';
+import { AddressTexts } from './address-texts.ts';
 
 const numbers = () => new Float64Array(limits.maxBlockRows);
+
+/** The rows that `begin` was told of, and the columns that views are filled from written out. */
+class FlowRows {
+  block: EventBlock | undefined;
+  /** Counts the blocks. */
+  blocks = 0;
+  /** The one that follows. */
+  row = 0;
+  readonly texts = new AddressTexts();
+  readonly receipt = numbers();
+  readonly duration = numbers();
+  readonly state = numbers();
+  readonly src = numbers();
+  readonly dst = numbers();
+  readonly srcPayload = numbers();
+  readonly dstPayload = numbers();
+
+  begin(block: EventBlock, from: number): void {
+    const to = block.rows;
+    this.block = block;
+    this.blocks++;
+    this.row = from;
+    writeNumbers(block.numbers('received_at'), from, to, this.receipt);
+    writeNumbers(block.numbers('duration_ms'), from, to, this.duration);
+    writeNumbers(block.numbers('state'), from, to, this.state);
+    writeNumbers(block.numbers('src_bytes'), from, to, this.src);
+    writeNumbers(block.numbers('dst_bytes'), from, to, this.dst);
+    writeNumbers(block.numbers('src_payload_bytes'), from, to, this.srcPayload);
+    writeNumbers(block.numbers('dst_payload_bytes'), from, to, this.dstPayload);
+  }
+}
 
 /** A row of network events as detectors see it; `row` moves it to the next. */
 export class FlowView implements Flow {
@@ -24,61 +56,104 @@ export class FlowView implements Flow {
   isFirst = true;
   srcBytes = 0.5;
   dstBytes = 0.5;
+  srcHash = 0.5;
+  dstHash = 0.5;
+  block = 0;
+  srcPlace = 0;
+  dstPlace = 0;
 
+  readonly #rows: FlowRows;
   #block: EventBlock | undefined;
   #row = 0;
-  /** Columns written out, from the row on that `begin` was told. */
-  readonly #columns = {
-    receipt: numbers(),
-    duration: numbers(),
-    state: numbers(),
-    src: numbers(),
-    dst: numbers(),
-    srcPayload: numbers(),
-    dstPayload: numbers(),
-  };
+
+  constructor(rows: FlowRows = new FlowRows()) {
+    this.#rows = rows;
+  }
 
   get connection(): string | undefined {
-    return this.#block?.texts('connection_id').text(this.#row - 1);
+    return this.#block?.texts('connection_id').text(this.#row);
   }
 
   /** Rows from this one on follow. */
   begin(block: EventBlock, from: number): void {
-    const to = block.rows;
-    this.#block = block;
-    this.#row = from;
-    const { receipt, duration, state, src, dst, srcPayload, dstPayload } = this.#columns;
-    writeNumbers(block.numbers('received_at'), from, to, receipt);
-    writeNumbers(block.numbers('duration_ms'), from, to, duration);
-    writeNumbers(block.numbers('state'), from, to, state);
-    writeNumbers(block.numbers('src_bytes'), from, to, src);
-    writeNumbers(block.numbers('dst_bytes'), from, to, dst);
-    writeNumbers(block.numbers('src_payload_bytes'), from, to, srcPayload);
-    writeNumbers(block.numbers('dst_payload_bytes'), from, to, dstPayload);
+    this.#rows.begin(block, from);
   }
 
   row(fact: Readonly<FlowFact>): void {
-    const row = this.#row++;
-    const { receipt, duration, state, src, dst, srcPayload, dstPayload } = this.#columns;
-    this.seq = this.#block!.firstSeq + row;
-    this.time = Math.min(fact.first, receipt[row]! + limits.maxClockLeadMs);
-    this.duration = duration[row]!;
-    this.src = fact.srcs.text(fact.src);
-    this.dst = fact.dsts.text(fact.dst);
+    const rows = this.#rows;
+    const row = rows.row++;
+    this.#block = rows.block;
+    this.#row = row;
+    this.seq = rows.block!.firstSeq + row;
+    this.time = Math.min(fact.first, rows.receipt[row]! + limits.maxClockLeadMs);
+    this.duration = rows.duration[row]!;
+    const { texts } = rows;
+    texts.at(fact.srcs, fact.src);
+    this.src = texts.text;
+    this.srcHash = texts.hash;
+    texts.at(fact.dsts, fact.dst);
+    this.dst = texts.text;
+    this.dstHash = texts.hash;
     this.srcHome = fact.srcHome;
     this.dstHome = fact.dstHome;
     this.port = fact.port;
     this.transport = fact.transport;
     this.app = fact.app;
-    this.state = connectionStates[state[row]!];
+    this.state = connectionStates[rows.state[row]!];
     this.answered = fact.answered;
     this.isFirst = fact.isFirst;
-    const sent = known(src[row]!, srcPayload[row]!);
-    const received = known(dst[row]!, dstPayload[row]!);
+    const sent = known(rows.src[row]!, rows.srcPayload[row]!);
+    const received = known(rows.dst[row]!, rows.dstPayload[row]!);
     // Of a connection that was reported before, what is new is shared as all of it is.
     const share = fact.isFirst ? 1 : fact.bytes / Math.max(1, sent + received);
     this.srcBytes = sent * share;
     this.dstBytes = received * share;
+    this.block = rows.blocks;
+    this.srcPlace = fact.src;
+    this.dstPlace = fact.dst;
+  }
+}
+
+/** Rows that wait to be told together: so many stay in the processor's first cache. */
+const maxWaiting = 64;
+
+/** Views of rows that follow each other in a block. */
+export class FlowViews {
+  readonly views: readonly FlowView[];
+  /** How many of the views are filled. */
+  size = 0;
+  /** Sequence of the first of them. */
+  first = 0;
+  readonly #rows = new FlowRows();
+
+  constructor() {
+    this.views = Array.from({ length: maxWaiting }, () => new FlowView(this.#rows));
+  }
+
+  get isFull(): boolean {
+    return this.size === maxWaiting;
+  }
+
+  /** Sequence of the row that follows. */
+  get next(): number {
+    return this.#rows.block!.firstSeq + this.#rows.row;
+  }
+
+  /** Rows from this one on follow. */
+  begin(block: EventBlock, from: number): void {
+    this.#rows.begin(block, from);
+  }
+
+  /** Gives the sequence of the row. Not while full. */
+  add(fact: Readonly<FlowFact>): number {
+    const view = this.views[this.size]!;
+    view.row(fact);
+    if (this.size++ === 0) this.first = view.seq;
+    return view.seq;
+  }
+
+  clear(): void {
+    this.size = 0;
   }
 }
 
