@@ -14,6 +14,23 @@ export const limits = {
   /** Records of one ingest body: at 64 MB real ones, of 100 bytes and more, stay under; a flood of bad ones of two
    * bytes each, at up to 6 µs to refuse, would hold a thread for minutes. */
   maxBodyRecords: 1_000_000,
+  /** Items of one body of Elasticsearch's _bulk: ten times the largest batches of shippers. Each has an answer of its own,
+   * up to 900 bytes with its id. */
+  maxBulkItems: 100_000,
+  /** The line before each of them that says what to do with it: an id, an index and some options have 1 kB. */
+  maxBulkActionBytes: 8192,
+  /** An id of a document as Elasticsearch limits it, and the name of an index. */
+  maxDocumentIdBytes: 512,
+  maxIndexNameBytes: 255,
+  /** A log record of OTLP: a line of the longest, with each of its quotes escaped. */
+  maxLogRecordBytes: 2 ** 21,
+  /** Channels of Splunk's collector that are remembered, 150 bytes each: those of a thousand shippers, with which each
+   * start of one makes another. Past it those go that were used longest ago … */
+  maxSplunkChannels: 16_384,
+  /** … and those of one principal: it cannot push out the others'. */
+  maxSplunkChannelsPerPrincipal: 1024,
+  /** How long Splunk's health check says that the service is full after a body was refused for it. */
+  splunkFullMs: 10_000,
   /** Different things that the records of one body tell of hosts: a day's known_hosts of a large network. */
   maxBodySightings: 50_000,
   /** Columns of one header of Zeek TSV; the widest log has 60. */
@@ -132,6 +149,17 @@ export const limits = {
   /** Free bytes of the volume with the databases, below which no events are taken. They are left for the log, its anchor
    * and its journal, without which the ledger could not go on, and for small changes. */
   minFreeDiskBytes: 64 * 2 ** 20,
+  /** The part of them that events leave alone even where the file has as many bytes of free pages, which they use before
+   * it grows: now and then no free pages lie together as a block wants them. */
+  minReservedDiskBytes: 32 * 2 ** 20,
+  /** What one step of retention takes, in which commits wait. */
+  retentionStepMs: 10,
+  /** How often it is looked whether events are past their bounds: a flood of 300,000 a second brings 15 MB meanwhile. */
+  retentionLookMs: 1000,
+  /** Of the bytes of all events, the share that a table keeps however many come to the other: DNS is rarely less. */
+  retainedTableShare: 1 / 4,
+  /** How often the log is told at most what retention took of a table for one reason. */
+  expiredEntryEveryMs: 3600 * 1000,
   /** Files of one backup: the databases, and a key file for each day of fifty years. */
   maxBackupFiles: 20_000,
   /** Backups whose log entries are looked for at start-up, the newest; an hourly one for a year makes 8,760. */

@@ -144,6 +144,11 @@ export function verdictOverridden(
   return eventOf('verdict.overridden', alertId, data, actor);
 }
 
+/** Events are no longer stored, because retention took them. */
+export function eventsExpired(data: Given<EntryData<'events.expired'>>, actor: string): CriticalEvent {
+  return eventOf('events.expired', data.table, data, actor);
+}
+
 /** Data as its causer may give it: not to be written to, and undefined where it may be missing. */
 type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]

@@ -57,6 +57,10 @@ export function openApiDocument(version: string): Json {
 const tags = [
   ['auth', 'Sessions.'],
   ['ingest', 'Sensor data.'],
+  [
+    'shippers',
+    'Sensor data from programs that speak to Elasticsearch, Splunk or an OpenTelemetry collector.',
+  ],
   ['events', 'Network and DNS events.'],
   ['alerts', 'Alerts and the work on them.'],
   ['assets', 'What is on the network.'],
@@ -83,6 +87,7 @@ function operationOf(operationId: string, route: Route, components: Json): Json 
     ...(route.websocket !== undefined && route.websocket.channel === undefined
       ? { description: subscribable }
       : {}),
+    ...(route.protocol === undefined ? {} : { description: ofShippers(route) }),
     tags: [route.tag],
     security: securityOf(route),
     ...(route.access === 'public' ? {} : { 'x-roles': [...route.access] }),
@@ -99,6 +104,15 @@ const subscribable = `Channels, and the operation whose callers may subscribe to
 )
   .map(([name, { operation }]) => `${name} (${operation})`)
   .join(', ')}.`;
+
+/** How a shipper shows its token, and where else it is answered. */
+function ofShippers({ also = [] }: Route): string {
+  const credentials =
+    'The token may also come as the password of `Basic`, as the key of `ApiKey` (base64 of `id:key`) or as `Splunk <token>`.';
+  if (also.length === 0) return credentials;
+  const others = also.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)\*?/g, '{$1}')}`);
+  return `${credentials} Answered likewise: ${others.join(', ')}.`;
+}
 
 /** One of them suffices; an empty one means that credentials may be left out. */
 function securityOf(route: Route): Json[] {
@@ -151,7 +165,10 @@ function responsesOf(route: Route, components: Json): Json {
     const { status } = errorCodes[code];
     codesByStatus.set(status, [...(codesByStatus.get(status) ?? []), code]);
   }
-  const errorBody = refer(ErrorEnvelope, components);
+  const errorBody =
+    route.protocol === undefined
+      ? refer(ErrorEnvelope, components)
+      : { type: 'object', description: 'An error as the service tells it that the protocol was made for.' };
   for (const [status, codes] of codesByStatus)
     responses[status] = {
       description: codes.join(', '),

@@ -93,7 +93,7 @@ function parseParameter(name: string, schema: ParameterSchema, values: readonly 
 }
 
 function parseValue(name: string, schema: ParameterSchema, text: string): Value {
-  if (text === '' && schema.type !== 'integer')
+  if (text === '' && schema.type !== 'integer' && schema.minLength !== 0)
     throw invalidField(name, schema.format === 'uuid' ? formats.uuid.reason : 'must not be empty');
   switch (schema.type) {
     case 'string':

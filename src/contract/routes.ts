@@ -4,14 +4,17 @@ import { analyticsRoutes } from './routes/analytics.ts';
 import { assetsRoutes } from './routes/assets.ts';
 import { authRoutes } from './routes/auth.ts';
 import { discoveryRoutes } from './routes/discovery.ts';
+import { elasticsearchRoutes } from './routes/elasticsearch.ts';
 import { eventsRoutes } from './routes/events.ts';
 import { identitiesRoutes } from './routes/identities.ts';
 import { ingestRoutes } from './routes/ingest.ts';
 import { intelRoutes } from './routes/intel.ts';
+import { otlpRoutes } from './routes/otlp.ts';
 import type { Route } from './routes/route.ts';
 import { rulesRoutes } from './routes/rules.ts';
 import { servicesRoutes } from './routes/services.ts';
 import { silencesRoutes } from './routes/silences.ts';
+import { splunkRoutes } from './routes/splunk.ts';
 import { systemRoutes } from './routes/system.ts';
 import { topologyRoutes } from './routes/topology.ts';
 import { transparencyRoutes } from './routes/transparency.ts';
@@ -25,6 +28,9 @@ export type { Method, RequestBody, ResponseBody, Route } from './routes/route.ts
 export const routes = {
   ...authRoutes,
   ...ingestRoutes,
+  ...elasticsearchRoutes,
+  ...splunkRoutes,
+  ...otlpRoutes,
   ...eventsRoutes,
   ...alertsRoutes,
   ...assetsRoutes,

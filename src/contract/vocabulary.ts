@@ -226,9 +226,16 @@ export const entrySubjects = {
   'backup.created': 'backup',
   'backup.restored': 'backup',
   'verdict.overridden': 'alert',
+  'events.expired': 'event_table',
 } as const;
 export type EntryKind = keyof typeof entrySubjects;
 export const entryKinds = Object.keys(entrySubjects) as readonly EntryKind[];
+
+/** The tables of events, as entries and figures name them. */
+export const eventTables = ['network', 'dns'] as const;
+/** Why retention takes events: they are too old, or all are too many. */
+export const expiryReasons = ['age', 'bytes'] as const;
+export type ExpiryReason = (typeof expiryReasons)[number];
 
 /** Characters kept of one text in an entry: with JCS's escapes (6 bytes each) a dozen fit limits.maxEntryBytes. */
 export const maxEntryText = 500;

@@ -2,13 +2,17 @@ import { invalidField } from '../errors.ts';
 import type { AddressColumn } from './column-readers.ts';
 import { Codes, coded } from './dictionary-codes.ts';
 import { bytesOf, type EncodedColumn } from './encoded-column.ts';
-import { compareAddress, ipv4Of, parseAddress } from './ip.ts';
+import { compareAddress, ipv4Of } from './ip.ts';
+import { KnownAddresses, knownAddresses } from './known-addresses.ts';
 
 /** Addresses by a sorted dictionary. An address in two spellings is one. */
 export class AddressBuilder {
   readonly #name: string;
   readonly #codes: Codes;
-  readonly #seen = new Map<string, number>();
+  /** For each place among the known addresses its code, after the turn in which that was given: each block is a turn. */
+  #given = new Uint32Array(0);
+  #turn = 1;
+  #generation = 0;
   #count = 0;
   /** 16 bytes for each code, the first for code 1. */
   #bytes = new Uint8Array(16 * 256);
@@ -22,17 +26,8 @@ export class AddressBuilder {
 
   set(row: number, value: string): void {
     if (value !== this.#last || this.#lastCode === 0) {
-      let code = this.#seen.get(value);
-      if (code === undefined) {
-        this.#reserve();
-        if (!parseAddress(value, this.#bytes, 16 * this.#count)) {
-          throw invalidField(this.#name, 'must be an IPv4 or IPv6 address');
-        }
-        code = ++this.#count;
-        this.#seen.set(value, code);
-      }
+      this.#lastCode = this.#code(value);
       this.#last = value;
-      this.#lastCode = code;
     }
     this.#codes.values[row] = this.#lastCode;
   }
@@ -104,11 +99,31 @@ export class AddressBuilder {
       return two;
     };
     const result = coded(this.#codes, rows, missing, order, entries, dictionary, ends, false);
-    this.#seen.clear();
+    this.#turn++;
     this.#count = 0;
     this.#last = '';
     this.#lastCode = 0;
     return result;
+  }
+
+  #code(value: string): number {
+    const place = knownAddresses.place(value);
+    if (place < 0) throw invalidField(this.#name, 'must be an IPv4 or IPv6 address');
+    if (this.#generation !== knownAddresses.generation) this.#begin();
+    if (this.#given[2 * place] === this.#turn) return this.#given[2 * place + 1]!;
+    this.#reserve();
+    const { bytes } = knownAddresses;
+    for (let i = 0; i < 16; i++) this.#bytes[16 * this.#count + i] = bytes[16 * place + i]!;
+    this.#given[2 * place] = this.#turn;
+    this.#given[2 * place + 1] = ++this.#count;
+    return this.#count;
+  }
+
+  /** Addresses may get a second code in the block then, as second spellings do. */
+  #begin(): void {
+    if (this.#given.length === 0) this.#given = new Uint32Array(2 * KnownAddresses.most);
+    this.#turn++;
+    this.#generation = knownAddresses.generation;
   }
 
   #reserve(): void {

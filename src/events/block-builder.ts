@@ -9,7 +9,8 @@ import { type ColumnName, columnNames, columnOf, maxTime, type RecordOf, tables 
 import type { EncodedColumn } from './encoded-column.ts';
 import { EnumBuilder, NumberBuilder } from './number-builder.ts';
 import type { DnsRecord, NetworkRecord, Table } from './records.ts';
-import { TextBuilder, UniqueBuilder } from './text-builder.ts';
+import { TextBuilder } from './text-builder.ts';
+import { UniqueBuilder } from './unique-builder.ts';
 
 /** A builder for each column of a table, under the column's name. */
 type NetworkBuilders = ReturnType<typeof networkBuilders>;
@@ -29,15 +30,15 @@ export class BlockBuilder<T extends Table> {
   readonly table: T;
   #rows = 0;
   #capacity = firstCapacity;
-  readonly #receivedAt: number;
+  /** Epoch milliseconds, of every record that is added from now on. */
+  receivedAt: number;
   readonly #network: NetworkBuilders | undefined;
   readonly #dns: DnsBuilders | undefined;
   readonly #builders: readonly AnyBuilder[];
 
-  /** `receivedAt`: epoch milliseconds, of every record that is added. */
   constructor(table: T, receivedAt: number) {
     this.table = table;
-    this.#receivedAt = receivedAt;
+    this.receivedAt = receivedAt;
     this.#network = table === 'network' ? networkBuilders(firstCapacity) : undefined;
     this.#dns = table === 'dns' ? dnsBuilders(firstCapacity) : undefined;
     const builders = (this.#network ?? this.#dns) as unknown as Readonly<Record<string, AnyBuilder>>;
@@ -55,9 +56,8 @@ export class BlockBuilder<T extends Table> {
   /** Returns the row. Texts are kept as they are until `finish`, so they keep what they were sliced from. */
   add(record: RecordOf<T>): number {
     const row = this.#nextRow();
-    if (this.#network !== undefined)
-      addNetwork(this.#network, row, record as NetworkRecord, this.#receivedAt);
-    else addDns(this.#dns!, row, record as DnsRecord, this.#receivedAt);
+    if (this.#network !== undefined) addNetwork(this.#network, row, record as NetworkRecord, this.receivedAt);
+    else addDns(this.#dns!, row, record as DnsRecord, this.receivedAt);
     this.#rows = row + 1;
     return row;
   }
@@ -101,7 +101,7 @@ const time = (name: string, capacity: number) => new NumberBuilder(name, capacit
 
 function networkBuilders(n: number) {
   return {
-    id: new UniqueBuilder(),
+    id: new UniqueBuilder(n),
     timestamp: time('timestamp', n),
     duration_ms: count('duration_ms', n),
     src_ip: new AddressBuilder('src_ip', n),
@@ -123,8 +123,8 @@ function networkBuilders(n: number) {
     conn_state: new TextBuilder(n, false),
     history: new TextBuilder(n, false),
     direction: new EnumBuilder('direction', n, directions),
-    community_id: new UniqueBuilder(),
-    connection_id: new UniqueBuilder(),
+    community_id: new UniqueBuilder(n),
+    connection_id: new UniqueBuilder(n),
     vlan: count('vlan', n),
     sensor: new TextBuilder(n, false),
     source: new EnumBuilder('source', n, eventSources),
@@ -135,7 +135,7 @@ function networkBuilders(n: number) {
 
 function dnsBuilders(n: number) {
   return {
-    id: new UniqueBuilder(),
+    id: new UniqueBuilder(n),
     timestamp: time('timestamp', n),
     src_ip: new AddressBuilder('src_ip', n),
     src_port: count('src_port', n),
@@ -156,8 +156,8 @@ function dnsBuilders(n: number) {
     recursion_available: new NumberBuilder('recursion_available', n, 0, 1),
     rejected: new NumberBuilder('rejected', n, 0, 1),
     rtt_ms: count('rtt_ms', n),
-    community_id: new UniqueBuilder(),
-    connection_id: new UniqueBuilder(),
+    community_id: new UniqueBuilder(n),
+    connection_id: new UniqueBuilder(n),
     sensor: new TextBuilder(n, false),
     source: new EnumBuilder('source', n, eventSources),
     severity: new EnumBuilder('severity', n, severities),

@@ -98,6 +98,8 @@ export class EnumBuilder extends NumberBuilder {
   readonly #field: string;
   readonly #values: readonly string[];
   readonly #places: ReadonlyMap<string, number>;
+  #last: string | undefined;
+  #lastPlace = 0;
 
   constructor(name: string, capacity: number, values: readonly string[]) {
     super(name, capacity, 0, values.length - 1);
@@ -108,8 +110,12 @@ export class EnumBuilder extends NumberBuilder {
 
   setText(row: number, value: string | undefined): void {
     if (value === undefined) return this.set(row, undefined);
-    const place = this.#places.get(value);
-    if (place === undefined) throw invalidField(this.#field, `must be one of ${this.#values.join(', ')}`);
-    this.set(row, place);
+    if (value !== this.#last) {
+      const place = this.#places.get(value);
+      if (place === undefined) throw invalidField(this.#field, `must be one of ${this.#values.join(', ')}`);
+      this.#last = value;
+      this.#lastPlace = place;
+    }
+    this.set(row, this.#lastPlace);
   }
 }

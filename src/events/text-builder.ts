@@ -1,7 +1,7 @@
-import { encodings, maxInlineBytes } from './block-format.ts';
+import { maxInlineBytes } from './block-format.ts';
 import type { TextColumn } from './column-readers.ts';
 import { Codes, coded } from './dictionary-codes.ts';
-import { absent, bytesOf, type EncodedColumn, none } from './encoded-column.ts';
+import { bytesOf, type EncodedColumn, none } from './encoded-column.ts';
 
 /** Texts by a sorted dictionary; `compressed` for long ones that queries seldom look at. */
 export class TextBuilder {
@@ -85,50 +85,6 @@ export class TextBuilder {
       this.#seen.set(value, code);
     }
     return code;
-  }
-}
-
-/** Texts that nearly all differ: a dictionary would cost a hash table and two bytes a row, and save nothing. */
-export class UniqueBuilder {
-  readonly #texts: (string | undefined)[] = [];
-  #present = false;
-
-  set(row: number, value: string | undefined): void {
-    this.#texts[row] = value;
-    if (value !== undefined) this.#present = true;
-  }
-
-  copy(row: number, column: TextColumn, sourceRow: number): void {
-    this.set(row, column.text(sourceRow));
-  }
-
-  grow(_capacity: number): void {}
-
-  encode(rows: number): EncodedColumn {
-    const texts = this.#texts;
-    texts.length = rows;
-    let missing = 0;
-    if (this.#present) {
-      for (let i = 0; i < rows; i++) if (texts[i] === undefined) missing++;
-    }
-    const result = this.#present && missing < rows ? this.#plain(rows, missing) : absent;
-    texts.length = 0;
-    this.#present = false;
-    return result;
-  }
-
-  #plain(rows: number, missing: number): EncodedColumn {
-    const texts = this.#texts;
-    let codes = none;
-    if (missing > 0) {
-      codes = new Uint8Array(rows);
-      for (let i = 0; i < rows; i++) {
-        if (texts[i] === undefined) texts[i] = '';
-        else codes[i] = 1;
-      }
-    }
-    const dictionary = encodeTexts(texts as string[]);
-    return { ...absent, encoding: encodings.plain, width: 1, codes, dictionary, entries: rows };
   }
 }
 

@@ -6,6 +6,7 @@ import type { IncomingBody } from './bodies.ts';
 import type { Call, Endpoint, Identity } from './endpoint.ts';
 import type { Front } from './front.ts';
 import type { RequestHead } from './request.ts';
+import { asBearer } from './shippers/credentials.ts';
 import { fromOtherSite } from './tls-transport.ts';
 
 /** What one request shows of who sends it. */
@@ -56,7 +57,8 @@ export class Caller {
     const { access } = endpoint;
     if (access === 'public') return { identity: undefined, refusal: undefined };
     const { head } = this.#shown;
-    const authorization = head.headers.get('authorization');
+    const shown = head.headers.get('authorization');
+    const authorization = endpoint.protocol === undefined ? shown : asBearer(shown);
     this.#tokenShown = authorization !== undefined && /^Bearer /i.test(authorization);
     const certificate = fromOtherSite(head, this.#front.corsOrigins) ? undefined : this.#shown.certificate;
     let identity: Identity | undefined;
@@ -71,8 +73,8 @@ export class Caller {
       if (!(endpoint.partlyPublic && error instanceof ServiceError) || error.code === 'RATE_LIMITED')
         throw error;
       // None at all, or good ones of another role: not bad ones.
-      const shown = authorization !== undefined || certificate !== undefined;
-      if (shown && identity === undefined) throw error;
+      const any = authorization !== undefined || certificate !== undefined;
+      if (any && identity === undefined) throw error;
       return { identity, refusal: error };
     }
   }

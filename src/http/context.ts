@@ -11,6 +11,7 @@ import type { Call, Endpoint, Identity } from './endpoint.ts';
 import { inflated, readJson } from './json-body.ts';
 import { countingRefusals } from './reached.ts';
 import type { Reply } from './reply.ts';
+import type { RequestHead } from './request.ts';
 import type { Services } from './services.ts';
 
 /** Operations that are answered over HTTP; the others are upgrades. */
@@ -41,6 +42,8 @@ export interface Context<Op extends HttpOperation> {
   readonly services: Services;
   readonly params: Read<Routes[Op], 'params'>;
   readonly query: QueryOf<Routes[Op]>;
+  /** As it came, for operations that are answered at several paths and in several media types. */
+  readonly head: RequestHead;
   /** Request headers that the operation declares. */
   readonly headers: Read<Routes[Op], 'headers'>;
   /** A validated value; the inflated bytes of a large body, its own; the bytes of an ingest body, which the handler releases. */
@@ -76,8 +79,20 @@ export interface BodyBudgets {
   readonly ingestOfPrincipal: BudgetOfEach;
 }
 
-/** The endpoint that serves an operation of the contract with a handler. */
+/** The endpoints that serve an operation of the contract with a handler, one for each of its methods and paths. */
 export function bind<Op extends HttpOperation>(
+  operation: Op,
+  handler: Handler<Op>,
+  services: Services,
+  budgets: BodyBudgets,
+): Endpoint[] {
+  const route = routeOf(operation);
+  const { method, path, also = [] } = route;
+  return [{ method, path }, ...also].map((at) => bindAt(at, operation, handler, services, budgets));
+}
+
+function bindAt<Op extends HttpOperation>(
+  { method, path }: Pick<Route, 'method' | 'path'>,
   operation: Op,
   handler: Handler<Op>,
   services: Services,
@@ -88,8 +103,9 @@ export function bind<Op extends HttpOperation>(
   const audited = auditedAs(route);
   return {
     operation,
-    method: route.method,
-    path: route.path,
+    method,
+    path,
+    ...(route.protocol === undefined ? {} : { protocol: route.protocol }),
     // As of now: a policy may change between two requests.
     get access() {
       return services.policy.accessOf(operation);
@@ -131,6 +147,7 @@ async function contextOf(route: Route, call: Call, services: Services) {
       services,
       params: route.params === undefined ? {} : parseParams(route.params, call.params),
       query: queryOf(route, call.head.query),
+      head: call.head,
       headers: headersOf(route, call),
       body: await inputOf(route, call, services),
       identity: call.identity,

@@ -1,4 +1,5 @@
 import type { ClientCertificate } from '../auth/client-certificate.ts';
+import type { ShipperProtocol } from '../contract/shippers.ts';
 import type { Role } from '../contract/vocabulary.ts';
 import type { ServiceError } from '../errors.ts';
 import type { LimitName } from '../limits.ts';
@@ -58,6 +59,8 @@ export interface Endpoint {
   readonly operation: string;
   readonly method: string;
   readonly path: string;
+  /** What its callers speak: how they show their tokens, and how errors are told to them. */
+  readonly protocol?: ShipperProtocol;
   /** Roles of which the caller needs one. */
   readonly access: 'public' | readonly Role[];
   /** Run without such a role too, and told so in `Call.refusal`. Bad credentials are refused all the same. */

@@ -42,17 +42,18 @@ export function renderError(error: ServiceError, now: number, tokenShown: boolea
   const { code, message, details } = shownError(error);
   const { status, retry } = errorCodes[code];
   const headers: Header[] = [jsonHeader];
-  if (retry) {
-    const seconds = error.details?.retry_after_s;
-    headers.push([
-      'Retry-After',
-      String(typeof seconds === 'number' ? Math.ceil(seconds) : (retryAfter[code] ?? 1)),
-    ]);
-  }
+  if (retry) headers.push(retryHeader(error));
   if (status === 401) headers.push(['WWW-Authenticate', challenge(tokenShown)]);
   if (error instanceof NotAllowed) headers.push(['Allow', error.allow]);
   const timestamp = new Date(now).toISOString();
   return { status, headers, body: JSON.stringify({ error: { code, message, details }, timestamp }) };
+}
+
+/** Of an error after which trying again can help. `details.retry_after_s`, where present, is what it says. */
+export function retryHeader({ code, details }: ServiceError): Header {
+  const seconds = details?.retry_after_s;
+  const wait = typeof seconds === 'number' ? Math.ceil(seconds) : (retryAfter[code] ?? 1);
+  return ['Retry-After', String(wait)];
 }
 
 /** RFC 6750, section 3: without a token, or with other credentials, there is no error to speak of. */

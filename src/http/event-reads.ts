@@ -21,9 +21,13 @@ export async function listEvents(
   return page(await countingRefusals(services.metrics, queryLimits, list), per_page);
 }
 
-/** One event, read on this thread. NOT_FOUND. */
+/** One event, read on this thread. NOT_FOUND; where it is known that there was one, with the reason `expired`. */
 export function getEvent(table: Table, id: string, { reader }: Services): Reply {
   const event = reader.getEvent(table, id);
-  if (event === undefined) throw new ServiceError('NOT_FOUND', `there is no ${types[table]} ${id}`);
-  return resource(types[table], id, event);
+  if (event !== undefined) return resource(types[table], id, event);
+  if (reader.isPast(table, id))
+    throw new ServiceError('NOT_FOUND', `${types[table]} ${id} is past retention and no longer stored`, {
+      reason: 'expired',
+    });
+  throw new ServiceError('NOT_FOUND', `there is no ${types[table]} ${id}`);
 }

@@ -15,6 +15,7 @@ import { type Chunks, type Header, noContent, type Rendered, type Reply, render 
 import { copyHead, framing, mediaType, type RequestHead, requestId } from './request.ts';
 import { type Sending, send } from './send.ts';
 import { sendStream } from './send-stream.ts';
+import { errorReplies } from './shippers/error-replies.ts';
 import { refuseCredentials } from './url-credentials.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
@@ -44,6 +45,7 @@ export class Exchange {
   readonly #certificate: ClientCertificate | undefined;
   readonly #caller: Caller;
   #operation = 'none';
+  #protocol: Endpoint['protocol'];
   #audited: AuditedCall | undefined;
   #body: IncomingBody | undefined;
   #abort: AbortController | undefined;
@@ -89,7 +91,10 @@ export class Exchange {
     const frame = framing(this.#head);
     const match = this.#match();
     const endpoint = !(match instanceof ServiceError) && match.found === 'route' ? match.route : undefined;
-    if (endpoint !== undefined) this.#operation = endpoint.operation;
+    if (endpoint !== undefined) {
+      this.#operation = endpoint.operation;
+      this.#protocol = endpoint.protocol;
+    }
     if (frame.body) {
       const terms = endpoint?.body?.terms ?? unwanted;
       this.#body = new IncomingBody(this.#res, frame.length, terms, this.#front.observer.limitReached);
@@ -206,7 +211,12 @@ export class Exchange {
     if (known.code === 'WORKER_LOST') {
       this.#front.log.warn({ request_id: this.#id, operation: this.#operation }, known.message);
     }
-    await this.#settle(() => renderError(known, Date.now(), this.#caller.tokenShown), unframed);
+    await this.#settle(() => this.#told(known), unframed);
+  }
+
+  #told(error: ServiceError): Rendered {
+    if (this.#protocol !== undefined) return errorReplies[this.#protocol](error, this.#head);
+    return renderError(error, Date.now(), this.#caller.tokenShown);
   }
 
   async #settle(make: () => Rendered, cut: boolean): Promise<void> {

@@ -68,6 +68,21 @@ export class Metrics implements Observer {
   readonly #edges = this.#gauge('candor_store_topology_edges', 'Edges of the topology, among hosts.');
   readonly #scans = this.#gauge('candor_scans', 'Discovery scans that wait or run.', ['state']);
   readonly #storeBytes = this.#gauge('candor_store_bytes', 'Size of the event database.');
+  readonly #unusedBytes = this.#gauge(
+    'candor_store_unused_bytes',
+    'Bytes of the event database that nothing takes up; used before it grows.',
+  );
+  readonly #eventBytes = this.#gauge('candor_store_event_bytes', 'Bytes that events take up on disk.');
+  readonly #oldest = this.#gauge(
+    'candor_store_oldest_event_seconds',
+    'When the oldest events were received, Unix time.',
+    ['table'],
+  );
+  readonly #expired = this.#counter(
+    'candor_store_expired_events_total',
+    'Events that retention took since the database was made.',
+    ['table', 'reason'],
+  );
   readonly #outbox = this.#gauge('candor_outbox_rows', 'Critical events on their way to the log.');
   readonly #ledgerSize = this.#gauge('candor_ledger_entries', 'Entries of the transparency log.');
   readonly #headAge = this.#gauge('candor_ledger_head_age_seconds', 'Age of the latest signed tree head.');
@@ -213,7 +228,7 @@ export class Metrics implements Observer {
   #setStatus(status: Status | undefined): void {
     for (const perLabel of [this.#pending, this.#callBytes, this.#completed, this.#restarts])
       perLabel.reset();
-    for (const perLabel of [this.#stored, this.#scans]) perLabel.reset();
+    for (const perLabel of [this.#stored, this.#scans, this.#oldest, this.#expired]) perLabel.reset();
     for (const perWitness of [this.#witnessSize, this.#cosignatures, this.#witnessFailures])
       perWitness.reset();
     for (const gauge of [
@@ -226,6 +241,8 @@ export class Metrics implements Observer {
       this.#services,
       this.#edges,
       this.#storeBytes,
+      this.#unusedBytes,
+      this.#eventBytes,
       this.#outbox,
       this.#ledgerSize,
       this.#headAge,
@@ -252,6 +269,8 @@ export class Metrics implements Observer {
     this.#scans.set({ state: 'queued' }, status.scans.queued);
     this.#scans.set({ state: 'running' }, status.scans.running);
     this.#storeBytes.set(store.bytes);
+    this.#unusedBytes.set(store.unused_bytes);
+    this.#setRetention(status.retention);
     this.#outbox.set(outbox.rows);
     this.#ledgerSize.set(ledger.size);
     if (ledger.head_age_s !== undefined) this.#headAge.set(ledger.head_age_s);
@@ -261,6 +280,14 @@ export class Metrics implements Observer {
     if (status.witnesses !== undefined) this.#setWitnesses(status.witnesses);
     this.#connections.set(sockets.connections);
     this.#subscriptions.set(sockets.subscriptions);
+  }
+
+  #setRetention(retention: Status['retention']): void {
+    this.#eventBytes.set(retention.event_bytes);
+    const oldest = { network: retention.oldest_network_event, dns: retention.oldest_dns_event };
+    for (const [table, at] of Object.entries(oldest))
+      if (at !== undefined) this.#oldest.set({ table }, Date.parse(at) / 1000);
+    for (const { table, reason, events } of retention.expired) this.#expired.inc({ table, reason }, events);
   }
 
   #setWitnesses({ quorum, published_size, published_age_s, witnesses }: WitnessStatus): void {

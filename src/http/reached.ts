@@ -25,6 +25,7 @@ const byReason: Readonly<Record<string, LimitName>> = {
   disk_full: 'minFreeDiskBytes',
   outbox_full: 'maxOutboxRows',
   too_many_records: 'maxBodyRecords',
+  too_many_items: 'maxBulkItems',
   policy_changes_wait: 'maxQueuedPolicyChanges',
 };
 

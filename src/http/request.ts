@@ -1,3 +1,4 @@
+import { anyMediaType } from '../contract/routes/route.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 
@@ -16,6 +17,7 @@ const headerNames = [
   'origin',
   'transfer-encoding',
   'x-request-id',
+  'x-splunk-request-channel',
 ] as const;
 export type HeaderName = (typeof headerNames)[number];
 
@@ -96,10 +98,13 @@ export function requestId(head: RequestHead): string {
   return given !== undefined && sane.test(given) ? given : `${instance}-${(requests++).toString(36)}`;
 }
 
-/** The media type of the body in lower case, without parameters. UNSUPPORTED_MEDIA_TYPE unless it is one of these. */
+/**
+ * The media type of the body in lower case, without parameters. UNSUPPORTED_MEDIA_TYPE unless it is one of these, or any
+ * is accepted, none too.
+ */
 export function mediaType(head: RequestHead, accepted: readonly string[]): string {
   const type = (head.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  if (accepted.includes(type)) return type;
+  if (accepted.includes(type) || accepted.includes(anyMediaType)) return type;
   throw new ServiceError(
     'UNSUPPORTED_MEDIA_TYPE',
     `Content-Type is ${type === '' ? 'missing' : type.slice(0, 100)}, wanted ${accepted.join(' or ')}`,

@@ -26,6 +26,7 @@ import type {
   StoreReader,
   Token,
 } from '../store/store.ts';
+import type { Authenticator } from './endpoint.ts';
 import type { HealthCheck } from './health.ts';
 import type { Metrics } from './metrics.ts';
 import type { TopologyGate } from './topology-gate.ts';
@@ -46,6 +47,7 @@ export interface Services {
     StoreReader,
     | 'assets'
     | 'getEvent'
+    | 'isPast'
     | 'getAlert'
     | 'getAsset'
     | 'mergedInto'
@@ -103,6 +105,8 @@ export interface Services {
 
 /** Credentials: sessions, passwords, principals, long-lived tokens. */
 export interface Auth extends SignIn, ChangePassword, Provision {
+  /** What the front does with the credentials of operations that are not public. */
+  readonly authenticate: Authenticator;
   /** As the function of that name. */
   issueLongLived(
     principal: Principal,

@@ -1,5 +1,6 @@
 import type { Status } from '../contract/resources/status.ts';
 import { limits } from '../limits.ts';
+import type { RetentionStatus } from '../store/store.ts';
 import type { Services } from './services.ts';
 
 /** The state of the whole service. UNAVAILABLE or WORKER_LOST when the store or the ledger cannot tell. */
@@ -24,7 +25,9 @@ export async function currentStatus(services: Services): Promise<Status> {
       topology_edges: store.topology_edges,
       blocks: store.blocks,
       bytes: store.bytes,
+      unused_bytes: store.unused_bytes,
     },
+    retention: retentionOf(store.retention),
     ledger: {
       state: health.state,
       ...(health.state === 'degraded' ? { fault: health.fault, advice: health.advice } : {}),
@@ -42,6 +45,16 @@ export async function currentStatus(services: Services): Promise<Status> {
     limits_reached: services.metrics.limitsReached(),
     warnings: services.policy.current.file_refused === undefined ? [] : [policyFileRefused],
     ready: services.ready(),
+  };
+}
+
+function retentionOf({ oldest, ...rest }: RetentionStatus): Status['retention'] {
+  const { network, dns } = oldest;
+  return {
+    ...rest,
+    ...(network === undefined ? {} : { oldest_network_event: new Date(network).toISOString() }),
+    ...(dns === undefined ? {} : { oldest_dns_event: new Date(dns).toISOString() }),
+    expired: [...rest.expired],
   };
 }
 

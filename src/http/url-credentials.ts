@@ -8,6 +8,9 @@ const secrets: ReadonlySet<string> = new Set([
   'token',
 ]);
 
+/** Whether a parameter of this name holds credentials. */
+export const isSecretName = (name: string): boolean => secrets.has(name);
+
 /**
  * Credentials do not belong into a URL: proxies, browsers and their histories keep it (RFC 6750, section 5.3).
  *

@@ -1,5 +1,5 @@
 import type { IsHome } from '../events/home-networks.ts';
-import { parseAddress } from '../events/ip.ts';
+import { knownAddresses } from '../events/known-addresses.ts';
 import type { NetworkRecord } from '../events/records.ts';
 import { named, reject } from './rejection.ts';
 
@@ -8,13 +8,15 @@ export interface Address {
   readonly home: boolean;
 }
 
-/**
- * The addresses of one body, each checked and placed once: they recur, and looking one up costs 30 ns where reading
- * it and comparing it with the home networks costs 300. Bounded by the body, and gone with it.
- */
+/** Addresses of the last home networks that this thread was asked about, by their places among those known. */
+const placed = {
+  isHome: undefined as IsHome | undefined,
+  generation: 0,
+  addresses: [] as (Address | undefined)[],
+};
+
+/** The addresses of one body, each checked and compared with the home networks once in a thread. */
 export class Addresses {
-  readonly #known = new Map<string, Address>();
-  readonly #bytes = new Uint8Array(16);
   readonly #isHome: IsHome;
 
   constructor(isHome: IsHome) {
@@ -28,11 +30,22 @@ export class Addresses {
   optional(value: unknown, field: string): Address | undefined {
     if (value === undefined || value === null) return undefined;
     if (typeof value !== 'string') return reject(field, `is ${named(value)}, not a text`);
-    const known = this.#known.get(value);
-    if (known !== undefined) return known;
-    if (!parseAddress(value, this.#bytes)) return reject(field, `is ${named(value)}, not an IP address`);
-    const address = { text: value, home: this.#isHome(this.#bytes) };
-    this.#known.set(value, address);
+    const place = knownAddresses.place(value);
+    if (place < 0) return reject(field, `is ${named(value)}, not an IP address`);
+    if (placed.isHome !== this.#isHome || placed.generation !== knownAddresses.generation) this.#begin();
+    return placed.addresses[place] ?? this.#add(place);
+  }
+
+  #begin(): void {
+    placed.isHome = this.#isHome;
+    placed.generation = knownAddresses.generation;
+    placed.addresses = [];
+  }
+
+  #add(place: number): Address {
+    const text = knownAddresses.texts[place] as string;
+    const address = { text, home: this.#isHome(knownAddresses.bytes.subarray(16 * place, 16 * place + 16)) };
+    placed.addresses[place] = address;
     return address;
   }
 }

@@ -8,6 +8,7 @@ import type { Sighting } from '../inventory/sighting.ts';
 import { type LimitName, limits } from '../limits.ts';
 import { type Rejection, reject } from './rejection.ts';
 import { RuleMatches } from './rule-matches.ts';
+import { complete, type Said } from './said.ts';
 import { Sightings, type Told } from './sightings.ts';
 
 /** The records of one body. Plain data. */
@@ -40,21 +41,32 @@ export class Batch {
   /** What rules find in the record that is read. */
   readonly matches = new RuleMatches(this.#findings);
   readonly #errors: IngestAnswer['errors'] = [];
+  readonly #said: Said | undefined;
   #accepted = 0;
   #rejected = 0;
   #ignored = 0;
+  /** Why the record that is read is refused. */
+  refused: Rejection | undefined;
 
-  constructor(receivedAt: number) {
+  /** @param said - what is known of the record that is read from what it came in; filled anew for each */
+  constructor(receivedAt: number, said?: Said) {
+    this.#said = said;
     this.#network = new BlockSeries('network', receivedAt, this.#blocks);
     this.#dns = new BlockSeries('dns', receivedAt, this.#blocks);
   }
 
+  get accepted(): number {
+    return this.#accepted;
+  }
+
   addNetwork(record: NetworkRecord): void {
+    if (this.#said !== undefined) complete(record, this.#said);
     this.#at(this.#network, this.#network.add(record));
     this.#accepted++;
   }
 
   addDns(record: DnsRecord): void {
+    if (this.#said !== undefined) complete(record, this.#said);
     this.#at(this.#dns, this.#dns.add(record));
     this.#accepted++;
   }
@@ -63,8 +75,10 @@ export class Batch {
   addFinding(finding: Finding, record: NetworkRecord | undefined): void {
     if (record === undefined) this.#findings.push(finding);
     else {
-      const event = this.#at(this.#network, this.#network.add(record));
-      this.#findings.push({ ...finding, event });
+      if (this.#said !== undefined) complete(record, this.#said);
+      const row = this.#network.add(record);
+      this.#at(this.#network, row);
+      this.#findings.push({ ...finding, event: { block: this.#network.slot, row } });
     }
     this.#accepted++;
   }
@@ -83,14 +97,17 @@ export class Batch {
 
   /** Another record is read. */
   begin(): void {
-    this.matches.event = undefined;
+    this.matches.row = -1;
+    this.refused = undefined;
   }
 
   ignore(): void {
     this.#ignored++;
   }
 
-  reject(line: number, { field, reason }: Rejection): void {
+  reject(line: number, refused: Rejection): void {
+    const { field, reason } = refused;
+    this.refused = refused;
     if (this.#rejected++ < limits.maxReportedErrors) {
       this.#errors.push({ line, code: 'INVALID_REQUEST', field, reason });
     }
@@ -126,10 +143,9 @@ export class Batch {
   }
 
   /** The record that is read has become this row. */
-  #at({ slot }: { readonly slot: number }, row: number): { readonly block: number; readonly row: number } {
-    const event = { block: slot, row };
-    this.matches.event = event;
-    return event;
+  #at({ slot }: { readonly slot: number }, row: number): void {
+    this.matches.block = slot;
+    this.matches.row = row;
   }
 }
 
@@ -138,23 +154,46 @@ export class Batch {
  * row, so that findings can name it before it is finished and whatever the other table adds meanwhile.
  */
 class BlockSeries<T extends Table> {
-  readonly #builder: BlockBuilder<T>;
+  readonly #table: T;
+  readonly #receivedAt: number;
   readonly #blocks: (ArrayBuffer | undefined)[];
+  #builder: BlockBuilder<T> | undefined;
   /** Place of the block in work. */
   slot = -1;
 
   constructor(table: T, receivedAt: number, blocks: (ArrayBuffer | undefined)[]) {
-    this.#builder = new BlockBuilder(table, receivedAt);
+    this.#table = table;
+    this.#receivedAt = receivedAt;
     this.#blocks = blocks;
   }
 
   add(record: RecordOf<T>): number {
-    if (this.#builder.rows >= limits.maxBlockRows) this.finish();
+    this.#builder ??= takeBuilder(this.#table, this.#receivedAt);
+    if (this.#builder.rows >= limits.maxBlockRows) this.#write(this.#builder);
     if (this.#builder.rows === 0) this.slot = this.#blocks.push(undefined) - 1;
     return this.#builder.add(record);
   }
 
+  /** After it there are no more records. */
   finish(): void {
-    if (this.#builder.rows > 0) this.#blocks[this.slot] = this.#builder.finish();
+    if (this.#builder === undefined) return;
+    if (this.#builder.rows > 0) this.#write(this.#builder);
+    idle[this.#table] = this.#builder as never;
+    this.#builder = undefined;
   }
+
+  #write(builder: BlockBuilder<T>): void {
+    this.#blocks[this.slot] = builder.finish();
+  }
+}
+
+/** Builders of this thread between two bodies, as their arrays are 2 MB each. One that a body took and broke off is lost. */
+const idle: { [T in Table]: BlockBuilder<T> | undefined } = { network: undefined, dns: undefined };
+
+function takeBuilder<T extends Table>(table: T, receivedAt: number): BlockBuilder<T> {
+  const builder = idle[table] as BlockBuilder<T> | undefined;
+  if (builder === undefined) return new BlockBuilder(table, receivedAt);
+  idle[table] = undefined;
+  builder.receivedAt = receivedAt;
+  return builder;
 }

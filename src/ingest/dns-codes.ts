@@ -1,7 +1,11 @@
+import { remembered } from './remembered.ts';
+
 /**
  * Names of numbers in DNS (IANA "Domain Name System (DNS) Parameters"), with the spellings of the sensors brought
  * together: Zeek's NOTIMP and `*`, Suricata's FORMERROR and SERVERROR, mixed case.
  */
+
+const upper = remembered((name) => name.toUpperCase());
 
 const rcodeNames: readonly string[] = [
   'NOERROR',
@@ -43,13 +47,14 @@ const rcodeOfName = new Map<string, number>([
 
 /** The number of a response code, however its name is spelt; undefined for names that are none. */
 export function rcodeOf(name: string): number | undefined {
-  return rcodeOfName.get(name.toUpperCase());
+  return rcodeOfName.get(upper(name));
 }
 
 /** The name as IANA has it, else the sensor's in upper case. */
 export function rcodeName(name: string): string {
-  const number = rcodeOfName.get(name.toUpperCase());
-  return (number === undefined ? undefined : nameOfRcode.get(number)) ?? name.toUpperCase();
+  const inUpper = upper(name);
+  const number = rcodeOfName.get(inUpper);
+  return (number === undefined ? undefined : nameOfRcode.get(number)) ?? inUpper;
 }
 
 /** RFC 3597's manner for numbers without a name. */
@@ -94,7 +99,7 @@ const nameOfType = new Map<number, string>([
 
 /** Zeek writes `*` for 255. */
 export function typeName(name: string): string {
-  return name === '*' ? 'ANY' : name.toUpperCase();
+  return name === '*' ? 'ANY' : upper(name);
 }
 
 export function typeNameOf(number: number): string {

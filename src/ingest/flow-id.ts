@@ -4,8 +4,10 @@ import { named, reject } from './rejection.ts';
 /**
  * Suricata's flow_id as written. It may have 63 bits, of which a double keeps 53: a larger one is read again from
  * the text, by a reviver that sees the source of every number (ECMA-262, JSON.parse source text access).
+ *
+ * @param lineOf - the record's text
  */
-export function flowId(record: JsonObject, line: string): string | undefined {
+export function flowId(record: JsonObject, lineOf: () => string): string | undefined {
   const value = record.flow_id;
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return value;
@@ -18,7 +20,7 @@ export function flowId(record: JsonObject, line: string): string | undefined {
     if (key === 'flow_id' && parsed === value) source = context?.source;
     return parsed;
   };
-  JSON.parse(line, revive);
+  JSON.parse(lineOf(), revive);
   return source !== undefined && /^\d{1,20}$/.test(source)
     ? source
     : reject('flow_id', 'has more than 64 bits');

@@ -5,8 +5,13 @@ import { Addresses } from './addresses.ts';
 import { assemble } from './assemble.ts';
 import { Batch, type ParsedBatch } from './batch.ts';
 import type { Detectors, RulesInEffect } from './detectors.ts';
+import type { BulkItems, FramingOptions } from './framing/framing.ts';
+import { frame } from './framing/framings.ts';
 import { type Encoding, inflate } from './inflate.ts';
+import { Items } from './items.ts';
+import type { Reading } from './reading.ts';
 import { RecordReader, type SourceFormat } from './record-reader.ts';
+import type { Said } from './said.ts';
 import { eachLine, eachValue, textStart } from './split.ts';
 
 /** One request's body with all that reading it depends on. Plain data: it crosses threads, `pieces` are moved. */
@@ -19,6 +24,8 @@ export interface IngestInput {
   readonly encoding?: Encoding;
   /** `ndjson`: a record a line (Zeek TSV too). `json`: an object, or an array of them. */
   readonly mediaType: 'ndjson' | 'json';
+  /** How the records lie in it, where a protocol of shippers says it. */
+  readonly framing?: FramingOptions;
   readonly source?: SourceFormat;
   readonly sensor?: string;
   /** The typed endpoints: every record is one native event of this table. */
@@ -36,6 +43,8 @@ export interface IngestInput {
 export interface ParsedBody extends ParsedBatch {
   /** SHA-256 (hex) of what the request says: the inflated body and how it is to be read. */
   readonly digest?: string;
+  /** What became of each item, where the framing says it. */
+  readonly items?: BulkItems;
   /** The pieces that the body came in, which nobody reads any more. */
   readonly spent: readonly ArrayBuffer[];
 }
@@ -64,14 +73,30 @@ function ownsBuffer(bytes: Buffer): boolean {
 }
 
 function parseBytes(bytes: Buffer, input: IngestInput, detectors: Detectors): Omit<ParsedBody, 'spent'> {
-  const batch = new Batch(input.receivedAt);
   const addresses = new Addresses(homeNetworks(input.home));
   const { sensor, receivedAt } = input;
+  if (input.framing !== undefined)
+    return parseFramed(bytes, input, input.framing, { addresses, sensor, detectors, receivedAt });
+  const batch = new Batch(receivedAt);
   const reader = new RecordReader(bytes, input, { addresses, sensor, detectors, batch, receivedAt });
   const each = input.mediaType === 'json' && startsAsJson(bytes) ? eachValue : eachLine;
   each(bytes, (start, end, line) => reader.read(start, end, line));
   const parsed = batch.finish();
   return input.digest ? { ...parsed, digest: digestOf(bytes, input) } : parsed;
+}
+
+function parseFramed(
+  bytes: Buffer,
+  { source, table }: IngestInput,
+  framing: FramingOptions,
+  reading: Omit<Reading, 'batch'>,
+): Omit<ParsedBody, 'spent'> {
+  const said: Said = { id: undefined, sensor: undefined, at: undefined };
+  const batch = new Batch(reading.receivedAt, said);
+  const reader = new RecordReader(bytes, { source, table, said }, { ...reading, batch });
+  const items = frame(bytes, new Items(reader, batch, said), framing);
+  const parsed = batch.finish();
+  return items === undefined ? parsed : { ...parsed, items };
 }
 
 /** The same bytes from another sensor, or as another format, are another request. */

@@ -5,8 +5,9 @@ import type { Found } from './detectors.ts';
 
 /** What rules found in the records of one body. Bounded by `limits.maxBodyFindings` and `limits.maxBodyFacts`. */
 export class RuleMatches implements Found {
-  /** Of the record that is read. */
-  event: Finding['event'];
+  /** Where the record that is read lies: the block in the batch, and the row; -1 where it is no event. */
+  block = -1;
+  row = -1;
   readonly facts: CorrelationFact[] = [];
   readonly #findings: Finding[];
   readonly #hits = new Map<string, number>();
@@ -17,6 +18,11 @@ export class RuleMatches implements Found {
   /** @param findings - to which those of rules are added */
   constructor(findings: Finding[]) {
     this.#findings = findings;
+  }
+
+  /** Of the record that is read; made where something asks for it. */
+  get event(): Finding['event'] {
+    return this.row < 0 ? undefined : { block: this.block, row: this.row };
   }
 
   hit(rule: string): void {

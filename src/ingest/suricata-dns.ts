@@ -1,6 +1,7 @@
 import type { DnsRecord } from '../events/records.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
 import { rcodeName, rcodeOf, typeName } from './dns-codes.ts';
+import { dnsRecord } from './event-records.ts';
 import { flag, isObject, isoTime, type JsonObject, list, object, port, real, text, whole } from './fields.ts';
 import type { Reading } from './reading.ts';
 import { named, reject } from './rejection.ts';
@@ -31,34 +32,33 @@ export function suricataDns(
   const receiverPort = port(r.dest_port, 'dest_port');
   const reply = kind === 'response' && sentByServer(dns, senderPort, receiverPort);
   const type = text(question.rrtype, 'dns.rrtype');
-  return {
-    id: undefined,
-    timestamp: isoTime(r.timestamp, 'timestamp'),
-    src_ip: reply ? receiver.text : sender.text,
-    src_port: reply ? receiverPort : senderPort,
-    dst_ip: reply ? sender.text : receiver.text,
-    dst_port: reply ? senderPort : receiverPort,
-    transport: requiredTransport(r),
-    kind,
-    transaction_id: whole(dns.id, 'dns.id', 65535),
-    query: text(question.rrname, 'dns.rrname'),
-    qtype: type === undefined ? undefined : typeName(type),
-    qclass: undefined,
-    rcode: code === undefined ? undefined : rcodeOf(code),
-    rcode_name: code === undefined ? undefined : rcodeName(code),
-    answers: kind === 'query' ? undefined : writeAnswers(answers(dns)),
-    authoritative: flag(dns.aa, 'dns.aa') ?? bit(flags, 0x0400),
-    truncated: flag(dns.tc, 'dns.tc') ?? bit(flags, 0x0200),
-    recursion_desired: flag(dns.rd, 'dns.rd') ?? bit(flags, 0x0100),
-    recursion_available: flag(dns.ra, 'dns.ra') ?? bit(flags, 0x0080),
-    rejected: code === undefined ? undefined : rcodeOf(code) === 5,
-    rtt_ms: undefined,
-    community_id: text(r.community_id, 'community_id'),
-    connection_id: flowId,
-    sensor: sensor ?? suricataSensor(r),
-    source: 'suricata',
-    severity: 'informational',
-  };
+  dnsRecord.id = undefined;
+  dnsRecord.timestamp = isoTime(r.timestamp, 'timestamp');
+  dnsRecord.src_ip = reply ? receiver.text : sender.text;
+  dnsRecord.src_port = reply ? receiverPort : senderPort;
+  dnsRecord.dst_ip = reply ? sender.text : receiver.text;
+  dnsRecord.dst_port = reply ? senderPort : receiverPort;
+  dnsRecord.transport = requiredTransport(r);
+  dnsRecord.kind = kind;
+  dnsRecord.transaction_id = whole(dns.id, 'dns.id', 65535);
+  dnsRecord.query = text(question.rrname, 'dns.rrname');
+  dnsRecord.qtype = type === undefined ? undefined : typeName(type);
+  dnsRecord.qclass = undefined;
+  dnsRecord.rcode = code === undefined ? undefined : rcodeOf(code);
+  dnsRecord.rcode_name = code === undefined ? undefined : rcodeName(code);
+  dnsRecord.answers = kind === 'query' ? undefined : writeAnswers(answers(dns));
+  dnsRecord.authoritative = flag(dns.aa, 'dns.aa') ?? bit(flags, 0x0400);
+  dnsRecord.truncated = flag(dns.tc, 'dns.tc') ?? bit(flags, 0x0200);
+  dnsRecord.recursion_desired = flag(dns.rd, 'dns.rd') ?? bit(flags, 0x0100);
+  dnsRecord.recursion_available = flag(dns.ra, 'dns.ra') ?? bit(flags, 0x0080);
+  dnsRecord.rejected = code === undefined ? undefined : rcodeOf(code) === 5;
+  dnsRecord.rtt_ms = undefined;
+  dnsRecord.community_id = text(r.community_id, 'community_id');
+  dnsRecord.connection_id = flowId;
+  dnsRecord.sensor = sensor ?? suricataSensor(r);
+  dnsRecord.source = 'suricata';
+  dnsRecord.severity = 'informational';
+  return dnsRecord;
 }
 
 const kinds: ReadonlyMap<unknown, 'query' | 'response'> = new Map<unknown, 'query' | 'response'>([

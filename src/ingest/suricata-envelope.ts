@@ -1,4 +1,4 @@
-import { type JsonObject, port, text } from './fields.ts';
+import { isObject, type JsonObject, port, text } from './fields.ts';
 import { reject } from './rejection.ts';
 import { transportField } from './transport.ts';
 
@@ -23,7 +23,8 @@ export function requiredTransport(record: JsonObject): string {
   return suricataTransport(record) ?? reject('proto', 'is missing');
 }
 
-/** The sensor's configured name, else the interface it listens on. */
+/** The sensor's configured name, else the interface it listens on. Shippers put an object of theirs in the place of `host`. */
 export function suricataSensor(record: JsonObject): string | undefined {
-  return text(record.host, 'host') ?? text(record.in_iface, 'in_iface');
+  const name = isObject(record.host) ? undefined : text(record.host, 'host');
+  return name ?? text(record.in_iface, 'in_iface');
 }

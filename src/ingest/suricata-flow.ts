@@ -1,8 +1,10 @@
 import type { NetworkRecord } from '../events/records.ts';
 import { type Address, direction } from './addresses.ts';
+import { networkRecord } from './event-records.ts';
 import { count, isoTime, type JsonObject, list, mac, object, text, whole } from './fields.ts';
 import type { Reading } from './reading.ts';
 import { reject } from './rejection.ts';
+import { remembered } from './remembered.ts';
 import { dstPort, requiredTransport, srcPort, suricataSensor } from './suricata-envelope.ts';
 import { isoMicros } from './time.ts';
 
@@ -44,43 +46,42 @@ export function flowRecord(
   const connState = text(flow.state, 'flow.state');
   const flags = text(tcp.tcp_flags, 'tcp.tcp_flags');
   const reported = isoTime(r.timestamp, 'timestamp');
-  return {
-    id: undefined,
-    timestamp: started === undefined ? reported : isoTime(started, 'flow.start'),
-    duration_ms: started === undefined ? undefined : duration(started, flow.end),
-    src_ip: src.text,
-    src_port,
-    src_mac: link(ether.src_mac, ether.src_macs, 'ether.src_mac'),
-    dst_ip: dst.text,
-    dst_port,
-    dst_mac: link(ether.dest_mac, ether.dest_macs, 'ether.dest_mac'),
-    transport,
-    app_protocol: appProtocol(text(r.app_proto, 'app_proto')),
-    src_bytes: count(flow.bytes_toserver, 'flow.bytes_toserver'),
-    dst_bytes: count(flow.bytes_toclient, 'flow.bytes_toclient'),
-    src_payload_bytes: undefined,
-    dst_payload_bytes: undefined,
-    src_packets: srcPackets,
-    dst_packets: dstPackets,
-    missed_bytes: undefined,
-    state: connState === undefined ? undefined : state(connState, transport, dstPackets, tcp),
-    conn_state: connState,
-    history: flags,
-    direction: direction(src, dst),
-    community_id: text(r.community_id, 'community_id'),
-    connection_id: flowId,
-    vlan: whole(list(r.vlan, 'vlan')?.[0], 'vlan', 4095),
-    sensor: sensor ?? suricataSensor(r),
-    source: 'suricata',
-    severity: 'informational',
-  };
+  networkRecord.id = undefined;
+  networkRecord.timestamp = started === undefined ? reported : isoTime(started, 'flow.start');
+  networkRecord.duration_ms = started === undefined ? undefined : duration(started, flow.end);
+  networkRecord.src_ip = src.text;
+  networkRecord.src_port = src_port;
+  networkRecord.src_mac = link(ether.src_mac, 'ether.src_mac', ether.src_macs, 'ether.src_macs');
+  networkRecord.dst_ip = dst.text;
+  networkRecord.dst_port = dst_port;
+  networkRecord.dst_mac = link(ether.dest_mac, 'ether.dest_mac', ether.dest_macs, 'ether.dest_macs');
+  networkRecord.transport = transport;
+  networkRecord.app_protocol = appProtocol(text(r.app_proto, 'app_proto'));
+  networkRecord.src_bytes = count(flow.bytes_toserver, 'flow.bytes_toserver');
+  networkRecord.dst_bytes = count(flow.bytes_toclient, 'flow.bytes_toclient');
+  networkRecord.src_payload_bytes = undefined;
+  networkRecord.dst_payload_bytes = undefined;
+  networkRecord.src_packets = srcPackets;
+  networkRecord.dst_packets = dstPackets;
+  networkRecord.missed_bytes = undefined;
+  networkRecord.state = connState === undefined ? undefined : state(connState, transport, dstPackets, tcp);
+  networkRecord.conn_state = connState;
+  networkRecord.history = flags;
+  networkRecord.direction = direction(src, dst);
+  networkRecord.community_id = text(r.community_id, 'community_id');
+  networkRecord.connection_id = flowId;
+  networkRecord.vlan = whole(list(r.vlan, 'vlan')?.[0], 'vlan', 4095);
+  networkRecord.sensor = sensor ?? suricataSensor(r);
+  networkRecord.source = 'suricata';
+  networkRecord.severity = 'informational';
+  return networkRecord;
 }
 
 const none: JsonObject = {};
 
 /** A packet's record has one link-layer address a side, a flow's the list of all that it saw: the first is kept. */
-function link(one: unknown, all: unknown, field: string): string | undefined {
-  return mac(one, field) ?? mac(list(all, `${field}s`)?.[0], `${field}s`);
+function link(one: unknown, field: string, all: unknown, listField: string): string | undefined {
+  return mac(one, field) ?? mac(list(all, listField)?.[0], listField);
 }
 
 /** From both ends to the microsecond: `age` is whole seconds only. */
@@ -132,7 +133,8 @@ function state(
 function flagBits(value: unknown, field: string): number {
   const flags = text(value, field);
   if (flags === undefined) return 0;
-  return /^[0-9a-f]{1,4}$/i.test(flags)
-    ? Number.parseInt(flags, 16)
-    : reject(field, 'is not a number in hexadecimal');
+  const bits = bitsOf(flags);
+  return bits >= 0 ? bits : reject(field, 'is not a number in hexadecimal');
 }
+
+const bitsOf = remembered((flags) => (/^[0-9a-f]{1,4}$/i.test(flags) ? Number.parseInt(flags, 16) : -1));

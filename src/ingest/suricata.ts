@@ -1,9 +1,12 @@
 import type { JsonObject } from './fields.ts';
 import type { Reading } from './reading.ts';
+import { remembered } from './remembered.ts';
 import { suricataAlert } from './suricata-alert.ts';
 import { suricataDns } from './suricata-dns.ts';
 import { suricataFlow } from './suricata-flow.ts';
 import { suricataDhcp, suricataTls } from './suricata-hosts.ts';
+
+const kindOf = remembered((type) => `suricata.${type}`);
 
 /**
  * One EVE record (OISF/suricata etc/schema.json): every one has `event_type` and `timestamp`. `flowId` is its
@@ -34,5 +37,5 @@ export function readSuricata(
     default:
       reading.batch.ignore();
   }
-  return `suricata.${record.event_type}`;
+  return kindOf(record.event_type);
 }

@@ -1,7 +1,9 @@
 import type { NetworkRecord } from '../events/records.ts';
 import { direction } from './addresses.ts';
+import { networkRecord } from './event-records.ts';
 import { count, type JsonObject, mac, port, seconds, text, whole, zeekTime } from './fields.ts';
 import type { Reading } from './reading.ts';
+import { remembered } from './remembered.ts';
 import { requiredZeekTransport, type ZeekIds, zeekSensor } from './zeek-envelope.ts';
 
 /**
@@ -30,42 +32,41 @@ export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Rea
   const src = addresses.required(ids.orig_h, ids.names.orig_h);
   const dst = addresses.required(ids.resp_h, ids.names.resp_h);
   const connState = text(r.conn_state, 'conn_state');
-  return {
-    id: undefined,
-    timestamp,
-    duration_ms: seconds(r.duration, 'duration'),
-    src_ip: src.text,
-    src_port: port(ids.orig_p, ids.names.orig_p),
-    src_mac: mac(r.orig_l2_addr, 'orig_l2_addr'),
-    dst_ip: dst.text,
-    dst_port: port(ids.resp_p, ids.names.resp_p),
-    dst_mac: mac(r.resp_l2_addr, 'resp_l2_addr'),
-    transport: requiredZeekTransport(r.proto, 'proto'),
-    app_protocol: services(text(r.service, 'service')),
-    src_bytes: count(r.orig_ip_bytes, 'orig_ip_bytes'),
-    dst_bytes: count(r.resp_ip_bytes, 'resp_ip_bytes'),
-    src_payload_bytes: count(r.orig_bytes, 'orig_bytes'),
-    dst_payload_bytes: count(r.resp_bytes, 'resp_bytes'),
-    src_packets: count(r.orig_pkts, 'orig_pkts'),
-    dst_packets: count(r.resp_pkts, 'resp_pkts'),
-    missed_bytes: count(r.missed_bytes, 'missed_bytes'),
-    state: connState === undefined ? undefined : states.get(connState),
-    conn_state: connState,
-    history: text(r.history, 'history'),
-    direction: direction(src, dst),
-    community_id: text(r.community_id, 'community_id'),
-    connection_id: text(r.uid, 'uid'),
-    vlan: whole(r.vlan, 'vlan', 4095),
-    sensor: sensor ?? zeekSensor(r),
-    source: 'zeek',
-    severity: 'informational',
-  };
+  const service = text(r.service, 'service');
+  networkRecord.id = undefined;
+  networkRecord.timestamp = timestamp;
+  networkRecord.duration_ms = seconds(r.duration, 'duration');
+  networkRecord.src_ip = src.text;
+  networkRecord.src_port = port(ids.orig_p, ids.names.orig_p);
+  networkRecord.src_mac = mac(r.orig_l2_addr, 'orig_l2_addr');
+  networkRecord.dst_ip = dst.text;
+  networkRecord.dst_port = port(ids.resp_p, ids.names.resp_p);
+  networkRecord.dst_mac = mac(r.resp_l2_addr, 'resp_l2_addr');
+  networkRecord.transport = requiredZeekTransport(r.proto, 'proto');
+  networkRecord.app_protocol = service === undefined ? undefined : services(service).kept;
+  networkRecord.src_bytes = count(r.orig_ip_bytes, 'orig_ip_bytes');
+  networkRecord.dst_bytes = count(r.resp_ip_bytes, 'resp_ip_bytes');
+  networkRecord.src_payload_bytes = count(r.orig_bytes, 'orig_bytes');
+  networkRecord.dst_payload_bytes = count(r.resp_bytes, 'resp_bytes');
+  networkRecord.src_packets = count(r.orig_pkts, 'orig_pkts');
+  networkRecord.dst_packets = count(r.resp_pkts, 'resp_pkts');
+  networkRecord.missed_bytes = count(r.missed_bytes, 'missed_bytes');
+  networkRecord.state = connState === undefined ? undefined : states.get(connState);
+  networkRecord.conn_state = connState;
+  networkRecord.history = text(r.history, 'history');
+  networkRecord.direction = direction(src, dst);
+  networkRecord.community_id = text(r.community_id, 'community_id');
+  networkRecord.connection_id = text(r.uid, 'uid');
+  networkRecord.vlan = whole(r.vlan, 'vlan', 4095);
+  networkRecord.sensor = sensor ?? zeekSensor(r);
+  networkRecord.source = 'zeek';
+  networkRecord.severity = 'informational';
+  return networkRecord;
 }
 
 /** Zeek lists all protocols that it saw (`ssl,http`), with a `-` before those it gave up on: these are left out. */
-function services(list: string | undefined): string | undefined {
-  if (list === undefined) return undefined;
-  if (!list.includes('-')) return list.toLowerCase();
+const services = remembered((list) => {
+  if (!list.includes('-')) return { kept: list.toLowerCase() };
   const kept = list.split(',').filter((name) => name !== '' && !name.startsWith('-'));
-  return kept.length === 0 ? undefined : kept.join(',').toLowerCase();
-}
+  return { kept: kept.length === 0 ? undefined : kept.join(',').toLowerCase() };
+});

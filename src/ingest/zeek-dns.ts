@@ -10,6 +10,7 @@ import {
   typeName,
   typeNameOf,
 } from './dns-codes.ts';
+import { dnsRecord } from './event-records.ts';
 import { count, flag, type JsonObject, list, port, real, seconds, text, whole, zeekTime } from './fields.ts';
 import type { Reading } from './reading.ts';
 import { reject } from './rejection.ts';
@@ -32,39 +33,38 @@ export function zeekDns(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Read
   );
   const name = text(r.rcode_name, 'rcode_name');
   const rcode = count(r.rcode, 'rcode') ?? (name === undefined ? undefined : rcodeOf(name));
-  return {
-    id: undefined,
-    timestamp,
-    src_ip: src.text,
-    src_port: port(ids.orig_p, ids.names.orig_p),
-    dst_ip: dst.text,
-    dst_port: port(ids.resp_p, ids.names.resp_p),
-    transport: requiredZeekTransport(r.proto, 'proto'),
-    kind: rcode === undefined && name === undefined ? 'query' : 'transaction',
-    transaction_id: whole(r.trans_id, 'trans_id', 65535),
-    query: text(r.query, 'query'),
-    qtype,
-    qclass: either(
-      text(r.qclass_name, 'qclass_name'),
-      className,
-      whole(r.qclass, 'qclass', 65535),
-      classNameOf,
-    ),
-    rcode,
-    rcode_name: either(name, rcodeName, rcode, rcodeNameOf),
-    answers: answers(r, qtype),
-    authoritative: flag(r.AA, 'AA'),
-    truncated: flag(r.TC, 'TC'),
-    recursion_desired: flag(r.RD, 'RD'),
-    recursion_available: flag(r.RA, 'RA'),
-    rejected: flag(r.rejected, 'rejected'),
-    rtt_ms: seconds(r.rtt, 'rtt'),
-    community_id: text(r.community_id, 'community_id'),
-    connection_id: text(r.uid, 'uid'),
-    sensor: sensor ?? zeekSensor(r),
-    source: 'zeek',
-    severity: 'informational',
-  };
+  dnsRecord.id = undefined;
+  dnsRecord.timestamp = timestamp;
+  dnsRecord.src_ip = src.text;
+  dnsRecord.src_port = port(ids.orig_p, ids.names.orig_p);
+  dnsRecord.dst_ip = dst.text;
+  dnsRecord.dst_port = port(ids.resp_p, ids.names.resp_p);
+  dnsRecord.transport = requiredZeekTransport(r.proto, 'proto');
+  dnsRecord.kind = rcode === undefined && name === undefined ? 'query' : 'transaction';
+  dnsRecord.transaction_id = whole(r.trans_id, 'trans_id', 65535);
+  dnsRecord.query = text(r.query, 'query');
+  dnsRecord.qtype = qtype;
+  dnsRecord.qclass = either(
+    text(r.qclass_name, 'qclass_name'),
+    className,
+    whole(r.qclass, 'qclass', 65535),
+    classNameOf,
+  );
+  dnsRecord.rcode = rcode;
+  dnsRecord.rcode_name = either(name, rcodeName, rcode, rcodeNameOf);
+  dnsRecord.answers = answers(r, qtype);
+  dnsRecord.authoritative = flag(r.AA, 'AA');
+  dnsRecord.truncated = flag(r.TC, 'TC');
+  dnsRecord.recursion_desired = flag(r.RD, 'RD');
+  dnsRecord.recursion_available = flag(r.RA, 'RA');
+  dnsRecord.rejected = flag(r.rejected, 'rejected');
+  dnsRecord.rtt_ms = seconds(r.rtt, 'rtt');
+  dnsRecord.community_id = text(r.community_id, 'community_id');
+  dnsRecord.connection_id = text(r.uid, 'uid');
+  dnsRecord.sensor = sensor ?? zeekSensor(r);
+  dnsRecord.source = 'zeek';
+  dnsRecord.severity = 'informational';
+  return dnsRecord;
 }
 
 /** By the name where there is one, else by the number. */

@@ -1,6 +1,7 @@
 import { isAddress } from '../events/ip.ts';
 import type { JsonObject } from './fields.ts';
 import type { Reading } from './reading.ts';
+import { remembered } from './remembered.ts';
 import { zeekConn } from './zeek-conn.ts';
 import { zeekDns } from './zeek-dns.ts';
 import { type ZeekIds, zeekIds } from './zeek-envelope.ts';
@@ -41,6 +42,8 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['ssl', zeekTls],
 ]);
 
+const kindOf = remembered((log) => `zeek.${log}`);
+
 /**
  * One record of Zeek in JSON, whatever the dialect. `path` is the log's name where a TSV header gave it. The kind of
  * record; undefined, and nothing done, where it is none of Zeek's.
@@ -52,17 +55,17 @@ export function readZeek(record: JsonObject, reading: Reading, path?: string): s
   const reader = readers.get(stream);
   if (reader === undefined) reading.batch.ignore();
   else reader(record, ids, reading);
-  return `zeek.${stream}`;
+  return kindOf(stream);
 }
 
 /** Zeek's own JSON does not name the log: it is told by fields that only this log has. */
 function readUnnamed(record: JsonObject, ids: ZeekIds, reading: Reading): string | undefined {
   if (record.ts === undefined) return undefined;
   if (ids.orig_h !== undefined || ids.resp_h !== undefined) {
-    const log = ofConnections.find(({ is }) => is(record));
+    const log = logOfConnections(record);
     if (log === undefined) reading.batch.ignore();
     else log.read(record, ids, reading);
-    return `zeek.${log?.name ?? unnamedLog(record)}`;
+    return kindOf(log?.name ?? unnamedLog(record));
   }
   if (record.note !== undefined && (record.msg !== undefined || record.actions !== undefined)) {
     zeekNotice(record, ids, reading);
@@ -98,6 +101,12 @@ const ofConnections: readonly {
   { name: 'dns', is: (r) => r.rejected !== undefined && r.AA !== undefined, read: dns },
   { name: 'ssl', is: (r) => r.established !== undefined && r.resumed !== undefined, read: zeekTls },
 ];
+
+/** A loop, because a function that knows the record would be made for every line. */
+function logOfConnections(record: JsonObject): (typeof ofConnections)[number] | undefined {
+  for (const log of ofConnections) if (log.is(record)) return log;
+  return undefined;
+}
 
 /** Fields that only this log has, beside `ts`. */
 const ofHosts = [

@@ -12,7 +12,7 @@ import type { Service } from '../contract/resources/service.ts';
 import type { Silence, SilenceInput, SilenceUpdateInput } from '../contract/resources/silence.ts';
 import type { Topology } from '../contract/resources/topology.ts';
 import type { TriageModel } from '../contract/resources/triage-model.ts';
-import type { Role, Severity } from '../contract/vocabulary.ts';
+import type { ExpiryReason, Role, Severity } from '../contract/vocabulary.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
 import type { EventBlock } from '../events/block.ts';
 import type { CorrelationFact } from '../events/correlation-fact.ts';
@@ -40,6 +40,14 @@ export interface IngestBatch {
   readonly answer: IngestAnswer;
   /** `key` is scoped to the principal; `digest` tells its requests apart (SHA-256, hex). */
   readonly idempotency?: { readonly key: string; readonly digest: string };
+}
+
+/** Of a block of which some rows were not stored, because their explicit ids came before. */
+export interface RefusedRows {
+  /** Its place among the blocks of the batch. */
+  readonly block: number;
+  /** The rows that were stored, ascending: row n of the stored block was row `kept[n]`. None where it was not stored. */
+  readonly kept: Uint32Array;
 }
 
 export interface CommittedBlock {
@@ -114,7 +122,10 @@ export interface Committed {
   readonly answer: IngestAnswer;
   /** True when an earlier answer to the same Idempotency-Key was repeated and nothing was stored. */
   readonly replayed: boolean;
+  /** Those of the batch that were stored, in its order. */
   readonly blocks: readonly CommittedBlock[];
+  /** Absent where every row was stored. */
+  readonly refused?: readonly RefusedRows[];
   readonly alerts: readonly AlertUpdate[];
   /** Correlations that found something, each as often as it did. */
   readonly fired?: readonly string[];
@@ -235,8 +246,28 @@ export interface Token {
   readonly last_used_at?: string;
 }
 
+/** What retention keeps and took. */
+export interface RetentionStatus {
+  /** Milliseconds; absent without such a bound. */
+  readonly max_age_ms?: number;
+  /** Of all events on disk; absent without such a bound. */
+  readonly max_bytes?: number;
+  /** What they take up now, in whole pages. */
+  readonly event_bytes: number;
+  /** When the oldest event of a table was received, epoch milliseconds. */
+  readonly oldest: Readonly<Partial<Record<Table, number>>>;
+  /** What went since the file was made. */
+  readonly expired: readonly {
+    readonly table: Table;
+    readonly reason: ExpiryReason;
+    readonly events: number;
+    readonly bytes: number;
+  }[];
+}
+
 export interface StoreStatus {
   readonly events: Readonly<Record<Table, number>>;
+  readonly retention: RetentionStatus;
   readonly blocks: number;
   readonly alerts: number;
   readonly outbox: number;
@@ -247,6 +278,8 @@ export interface StoreStatus {
   /** What was left out for a limit since the store was opened. */
   readonly limits_reached: Readonly<Partial<Record<LimitName, number>>>;
   readonly bytes: number;
+  /** Those of the file that nothing takes up: it uses them before it grows. */
+  readonly unused_bytes: number;
 }
 
 /**
@@ -535,6 +568,8 @@ export interface StoreReader {
   getEvent(table: 'network', id: string): NetworkEvent | undefined;
   getEvent(table: 'dns', id: string): DnsEvent | undefined;
   getEvent(table: Table, id: string): NetworkEvent | DnsEvent | undefined;
+  /** Whether an id was given to an event that is past retention. Of ids that senders chose this isn't known. */
+  isPast(table: Table, id: string): boolean;
   replayEvents(
     table: Table,
     since: number,
@@ -624,6 +659,8 @@ export interface StoreReader {
    * those between are no longer kept.
    */
   topologySteps(since: number, limit: number): readonly TopologyStep[];
+  /** The sequence of the newest row that waits in the outbox; 0 where none does. */
+  outboxHead(): number;
   /** Newest committed sequence of a channel; 0 before the first. */
   head(channel: 'events.network' | 'events.dns' | 'alerts' | 'topology' | 'discovery'): number;
   close(): void;

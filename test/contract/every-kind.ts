@@ -84,6 +84,20 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
       { verdict: 'benign', reason: text, ai_verdict: 'suspicious', model: text },
       text,
     ),
+  'events.expired': (text) =>
+    events.eventsExpired(
+      {
+        table: 'dns',
+        reason: 'bytes',
+        from_seq: 1,
+        to_seq: 8161,
+        count: 8160,
+        bytes: 400_000,
+        oldest: '2025-11-21T04:00:00.000Z',
+        newest: '2025-11-21T05:00:00.000Z',
+      },
+      text,
+    ),
 };
 
 export function detectionRules(text: string, added: number) {

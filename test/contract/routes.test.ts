@@ -10,7 +10,9 @@ const all: [string, Route][] = operationIds.map((operation) => [operation, route
 
 describe('the table of routes', () => {
   it('has each method and path once', () => {
-    const keys = all.map(([, { method, path }]) => `${method} ${path.replaceAll(/:\w+\*?/g, ':')}`);
+    const keys = all
+      .flatMap(([, { method, path, also = [] }]) => [{ method, path }, ...also])
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+\*?/g, ':')}`);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
@@ -47,6 +49,7 @@ describe('the table of routes', () => {
     expect(all.filter(([, { access }]) => access === 'public').map(([, { path }]) => path)).toEqual([
       '/auth/login',
       '/auth/refresh',
+      '/services/collector/health',
       '/api/v1/openapi.json',
       '/health',
       '/metrics',
@@ -72,6 +75,15 @@ describe('the table of routes', () => {
       'ingest',
       'ingestNetworkEvents',
       'ingestDnsEvents',
+      'elasticsearchInfo',
+      'elasticsearchBulk',
+      'elasticsearchBulkOfIndex',
+      'elasticsearchProbe',
+      'elasticsearchSetup',
+      'splunkEvent',
+      'splunkRaw',
+      'splunkAck',
+      'otlpLogs',
     ]);
     const entryReads = ['getLeaf', 'listEntries', 'getProofBundle', 'getEntryBundle'];
     expect(may('auditor')).toEqual(['logout', 'whoAmI', 'changePassword', ...entryReads]);
@@ -99,7 +111,7 @@ describe('the table of routes', () => {
     ]);
     // A bundle holds entries of all kinds, so that there is no public part of it.
     const partly = all.filter(([, { partlyPublic }]) => partlyPublic).map(([operation]) => operation);
-    expect(partly).toEqual(['getLeaf', 'listEntries', 'getProofBundle']);
+    expect(partly).toEqual(['elasticsearchInfo', 'getLeaf', 'listEntries', 'getProofBundle']);
     for (const { method, tag } of may('viewer').map((operation) => routeOf(operation as never)))
       if (tag !== 'auth') expect(method).toBe('GET');
   });

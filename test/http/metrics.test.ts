@@ -15,7 +15,13 @@ const status: Status = {
   rates: metrics.rates(),
   store: {
     ...{ network_events: 5, dns_events: 6, alerts: 7, assets: 10, services: 11, topology_edges: 15 },
-    ...{ blocks: 8, bytes: 9 },
+    ...{ blocks: 8, bytes: 9, unused_bytes: 16 },
+  },
+  retention: {
+    max_age_ms: 1000,
+    event_bytes: 17,
+    oldest_dns_event: '2026-01-01T00:00:00.000Z',
+    expired: [{ table: 'network', reason: 'age', events: 18, bytes: 19 }],
   },
   ledger: { state: 'ok', size: 10, head_age_s: 1.5, sth_key_id: 'k', sth_key_fingerprint: 'f' },
   outbox: { rows: 11, limit: 12 },
@@ -54,6 +60,11 @@ test('what was counted and what the status says is scraped', async () => {
   expect(series.get('candor_thread_pending{thread="ingest"}')).toBe(2);
   expect(series.get('candor_store_events{table="dns"}')).toBe(6);
   expect(series.get('candor_store_topology_edges')).toBe(15);
+  expect(series.get('candor_store_unused_bytes')).toBe(16);
+  expect(series.get('candor_store_event_bytes')).toBe(17);
+  expect(series.get('candor_store_oldest_event_seconds{table="dns"}')).toBe(Date.UTC(2026, 0) / 1000);
+  expect(series.has('candor_store_oldest_event_seconds{table="network"}')).toBe(false);
+  expect(series.get('candor_store_expired_events_total{table="network",reason="age"}')).toBe(18);
   expect(series.get('candor_scans{state="queued"}')).toBe(2);
   expect(series.get('candor_scans{state="running"}')).toBe(1);
   expect(series.get('candor_ledger_entries')).toBe(10);
@@ -87,6 +98,7 @@ test('while a thread cannot tell, its figures are left out and that is said', as
   const series = parse(await metrics.scrape(undefined));
   expect(series.get('candor_status_up')).toBe(0);
   expect(series.has('candor_ledger_entries')).toBe(false);
+  expect(series.has('candor_store_event_bytes')).toBe(false);
   expect(series.has('candor_thread_pending{thread="ingest"}')).toBe(false);
   expect(series.get('candor_http_requests_total{operation="getAlert",status="404"}')).toBe(1);
 });

@@ -92,6 +92,8 @@ describe('a batch', () => {
       answer: answer(3),
     });
     expect(second.answer).toEqual({ ...answer(1), duplicates: 2 });
+    expect(first).not.toHaveProperty('refused');
+    expect(second.refused).toEqual([{ block: 0, kept: Uint32Array.of(1) }]);
     expect(second.alerts).toMatchObject([{ alert: { count: 2, event_ids: [id, other] } }]);
     expect(reader.listEvents(allEvents).total).toBe(2);
   });

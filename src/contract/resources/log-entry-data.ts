@@ -1,6 +1,8 @@
 import type { TObject } from 'typebox';
 import {
   type EntryKind,
+  eventTables,
+  expiryReasons,
   keyPurposes,
   maxEntryEventIds,
   maxEntryItems,
@@ -170,6 +172,20 @@ export const entryData = {
     reason: free('Why.'),
     ai_verdict: optional(oneOf(verdicts, { description: 'What the model had found.' })),
     model: optional(free('Which model.')),
+  }),
+  'events.expired': shape('EventsExpiredData', {
+    table: oneOf(eventTables, { description: 'Which events.' }),
+    reason: oneOf(expiryReasons, {
+      description: 'They were received too long ago, or all events took up too many bytes.',
+    }),
+    from_seq: ordinal('Commit sequence of the first that went …'),
+    to_seq: ordinal(
+      '… and the one behind the last; what went between for the other reason has its own entry.',
+    ),
+    count: ordinal('Events that went for this reason.'),
+    bytes: count('Bytes of their blocks.'),
+    oldest: timestamp('When the first of them was received.'),
+    newest: timestamp('When the last of them was received.'),
   }),
 } as const satisfies Record<EntryKind, TObject>;
 

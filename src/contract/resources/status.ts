@@ -1,3 +1,4 @@
+import { eventTables, expiryReasons } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { count, flag, list, optional, part, real, shape, text, timestamp } from './fields.ts';
 import { Regression } from './health.ts';
@@ -67,8 +68,39 @@ export const Status = shape('Status', {
       topology_edges: count('Edges of the topology, among hosts.'),
       blocks: count('Event blocks.'),
       bytes: count('Size of the database, in bytes.'),
+      unused_bytes: count('Bytes of it that nothing takes up: they are used before it grows.'),
     },
     'What is stored.',
+  ),
+  retention: part(
+    {
+      max_age_ms: optional(
+        count('Events that were received longer ago go, in milliseconds; absent without such a bound.'),
+      ),
+      max_bytes: optional(
+        count('Past as many bytes on disk the oldest events go; absent without such a bound.'),
+      ),
+      event_bytes: count('Bytes that events take up on disk.'),
+      oldest_network_event: optional(
+        timestamp('When the oldest block of network events was received; absent where there is none.'),
+      ),
+      oldest_dns_event: optional(
+        timestamp('When the oldest block of DNS events was received; absent where there is none.'),
+      ),
+      expired: list(
+        part(
+          {
+            table: oneOf(eventTables, { description: 'Which events.' }),
+            reason: oneOf(expiryReasons, { description: 'They were too old, or all were too many.' }),
+            events: count('How many.'),
+            bytes: count('Bytes of their blocks.'),
+          },
+          'What went of one table for one reason.',
+        ),
+        'What went since the database was made.',
+      ),
+    },
+    'How long events are kept.',
   ),
   ledger: part(
     {

@@ -2,6 +2,7 @@ import { type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../errors.ts';
 import type { ChannelName } from '../channels.ts';
 import { text } from '../resources/fields.ts';
+import type { ShipperProtocol } from '../shippers.ts';
 import type { Role } from '../vocabulary.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -40,10 +41,16 @@ export interface Route {
    * slashes included, as it was sent: `/tile/:tile*`.
    */
   readonly path: string;
+  /**
+   * Other methods and paths that are answered as this one, where the service that a protocol was made for has several.
+   * Parameters in them are read only as far as `params` declares them.
+   */
+  readonly also?: readonly { readonly method: Method; readonly path: string }[];
   readonly summary: string;
   readonly tag:
     | 'auth'
     | 'ingest'
+    | 'shippers'
     | 'events'
     | 'alerts'
     | 'assets'
@@ -56,6 +63,8 @@ export interface Route {
     | 'identities'
     | 'system'
     | 'transparency';
+  /** For shippers that speak this: their ways to show a token are understood, and errors are told in theirs. */
+  readonly protocol?: ShipperProtocol;
   /** Who may; the default of the access policy. */
   readonly access: 'public' | readonly Role[];
   /**
@@ -88,6 +97,8 @@ export interface Route {
 
 export const json = <S extends TSchema>(schema: S) => ({ kind: 'json', schema }) as const;
 export const none = { kind: 'none' } as const;
+/** Of bodies that are taken whatever they are called, and without a name too. */
+export const anyMediaType = '*/*';
 export const bytes = { kind: 'bytes', mediaType: 'application/octet-stream' } as const;
 export const closed = { additionalProperties: false } as const;
 export const readers = ['viewer', 'analyst', 'admin'] as const;

@@ -18,6 +18,11 @@ import { deleteAsset } from './delete-asset.ts';
 import { deleteIntel } from './delete-intel.ts';
 import { deleteRule } from './delete-rule.ts';
 import { deleteSilence } from './delete-silence.ts';
+import { elasticsearchBulk } from './elasticsearch-bulk.ts';
+import { elasticsearchBulkOfIndex } from './elasticsearch-bulk-of-index.ts';
+import { elasticsearchInfo } from './elasticsearch-info.ts';
+import { elasticsearchProbe } from './elasticsearch-probe.ts';
+import { elasticsearchSetup } from './elasticsearch-setup.ts';
 import { exportAlerts } from './export-alerts.ts';
 import { getAlert } from './get-alert.ts';
 import { getAsset } from './get-asset.ts';
@@ -81,6 +86,7 @@ import { listTreeHeads } from './list-tree-heads.ts';
 import { login } from './login.ts';
 import { logout } from './logout.ts';
 import { mergeAsset } from './merge-asset.ts';
+import { otlpLogs } from './otlp-logs.ts';
 import { refresh } from './refresh.ts';
 import { reloadPolicy } from './reload-policy.ts';
 import { reloadRules } from './reload-rules.ts';
@@ -89,6 +95,10 @@ import { revokeKey } from './revoke-key.ts';
 import { revokeToken } from './revoke-token.ts';
 import { rotateKey } from './rotate-key.ts';
 import { splitAsset } from './split-asset.ts';
+import { splunkAck } from './splunk-ack.ts';
+import { splunkEvent } from './splunk-event.ts';
+import { splunkHealth } from './splunk-health.ts';
+import { splunkRaw } from './splunk-raw.ts';
 import { startScan } from './start-scan.ts';
 import { testRule } from './test-rule.ts';
 import { updateAlert } from './update-alert.ts';
@@ -112,6 +122,16 @@ export const handlers = {
   ingest,
   ingestNetworkEvents,
   ingestDnsEvents,
+  elasticsearchInfo,
+  elasticsearchBulk,
+  elasticsearchBulkOfIndex,
+  elasticsearchProbe,
+  elasticsearchSetup,
+  splunkEvent,
+  splunkRaw,
+  splunkAck,
+  splunkHealth,
+  otlpLogs,
   listNetworkEvents,
   getNetworkEvent,
   listDnsEvents,
@@ -222,7 +242,7 @@ export function endpoints(services: Services): Endpoint[] {
   const serve = <Op extends HttpOperation>(operation: Op) =>
     bind(operation, handlers[operation] as Handler<Op>, services, budgets);
   return [
-    ...(Object.keys(handlers) as HttpOperation[]).map(serve),
+    ...(Object.keys(handlers) as HttpOperation[]).flatMap(serve),
     ...operationIds.filter((operation) => routeOf(operation).websocket !== undefined).map(refuseUpgrade),
   ];
 }

@@ -3,7 +3,7 @@ import { correlationFinding } from '../../detect/sigma-finding.ts';
 import { type EventBlock, openBlock } from '../../events/block.ts';
 import type { Finding } from '../../events/finding.ts';
 import { rowId } from '../../events/resource.ts';
-import type { Committed, CommittedBlock, IngestBatch } from '../store.ts';
+import type { Committed, CommittedBlock, IngestBatch, RefusedRows } from '../store.ts';
 import type { EventRef } from './alert-draft.ts';
 import { AlertMerge, type MergeParts } from './alert-merge.ts';
 import { atLeast } from './alerts.ts';
@@ -49,7 +49,7 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
   )
     outbox.requireRoom();
   return () => {
-    const { blocks, eventOf, duplicates } = appendBlocks(parts.events, batch.blocks);
+    const { blocks, refused, eventOf, duplicates } = appendBlocks(parts.events, batch.blocks);
     parts.inventory.take(blocks, batch.sightings ?? []);
     const merge = new AlertMerge(parts, parts.alertWindowMs, nowMs);
     const found = findings.flatMap((finding) => withEvents(finding, eventOf));
@@ -69,7 +69,8 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
     const answer = withDuplicates(batch.answer, duplicates);
     if (idempotency !== undefined) answers.remember(idempotency, answer, nowMs);
     const fired = correlated.map(({ linked }) => linked.key);
-    return { answer, replayed: false, blocks, alerts, fired, outbox: outbox.rows };
+    const some = refused.length === 0 ? {} : { refused };
+    return { answer, replayed: false, blocks, ...some, alerts, fired, outbox: outbox.rows };
   };
 }
 
@@ -86,6 +87,7 @@ function withEvents<T extends Pick<Finding, 'event'>>(
 /** Where the rows of a batch's blocks went. */
 interface Stored {
   readonly blocks: CommittedBlock[];
+  readonly refused: readonly RefusedRows[];
   readonly duplicates: number;
   /** Makes the id, which takes a microsecond. Undefined for a row whose event came before under the same explicit id. */
   readonly eventOf: (event: NonNullable<Finding['event']>) => (() => string) | undefined;
@@ -100,6 +102,7 @@ function appendBlocks(events: LmdbEvents, buffers: readonly ArrayBuffer[]): Stor
   );
   return {
     blocks: appended.map(({ committed }) => committed).filter(({ rows }) => rows > 0),
+    refused: appended.flatMap(({ kept }, block) => (kept === undefined ? [] : [{ block, kept }])),
     duplicates: appended.reduce((sum, { duplicates }) => sum + duplicates, 0),
     eventOf: ({ block: index, row }) => {
       const kept = places[index];

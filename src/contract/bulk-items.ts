@@ -1,0 +1,87 @@
+/** What Elasticsearch says of an item of a bulk request. */
+export const bulkFields = [
+  '_index',
+  '_id',
+  '_version',
+  'result',
+  '_shards',
+  '_seq_no',
+  '_primary_term',
+  'status',
+  'error',
+] as const;
+export type BulkField = (typeof bulkFields)[number];
+/** Those that are wanted of each item. */
+export type BulkFields = readonly BulkField[];
+
+/** What an item was about, as far as its answer says it. */
+export interface BulkSubject {
+  readonly action: string;
+  readonly index?: string | undefined;
+  readonly id?: string | undefined;
+}
+
+export interface BulkError {
+  readonly status: number;
+  readonly type: string;
+  readonly reason: string;
+}
+
+export interface BulkWriter {
+  /** The record is stored. */
+  created(subject: BulkSubject): string;
+  /** Nothing was to be done, which is a success: of a kind that is not stored, or there already. */
+  noop(subject: BulkSubject): string;
+  failed(subject: BulkSubject, error: BulkError): string;
+}
+
+/** Writes the answers of items, each as JSON with these fields; empty where there is nothing to be said of one. */
+export function bulkWriter(fields: BulkFields): BulkWriter {
+  const wanted = new Set(fields);
+  const { created, noop } = endsOf(fields);
+  const write = ({ action, index, id }: BulkSubject, end: string): string => {
+    const index_ = index === undefined || !wanted.has('_index') ? '' : `"_index":${JSON.stringify(index)},`;
+    const id_ = id === undefined || !wanted.has('_id') ? '' : `"_id":${JSON.stringify(id)},`;
+    const said = `${index_}${id_}${end}`;
+    return said === '' ? '' : `{"${action}":{${said.endsWith(',') ? said.slice(0, -1) : said}}}`;
+  };
+  return {
+    created: (subject) => write(subject, created),
+    noop: (subject) => write(subject, noop),
+    failed: (subject, { status, type, reason }) =>
+      write(subject, pick(fields, { status, error: { type, reason, index: subject.index } })),
+  };
+}
+
+/** How the answer of an item goes on behind what it was about: as it was stored, or as it turned out to be there already. */
+export function endsOf(fields: BulkFields): Readonly<Record<'created' | 'noop' | 'conflict', string>> {
+  const done = (result: 'created' | 'noop', status: number) =>
+    pick(fields, {
+      _version: 1,
+      result,
+      _shards: { total: 1, successful: 1, failed: 0 },
+      _seq_no: 0,
+      _primary_term: 1,
+      status,
+    });
+  return { created: done('created', 201), noop: done('noop', 200), conflict: pick(fields, conflict) };
+}
+
+/** The document of a `create` was there: an error that shippers take for what it is, a record that they sent before. */
+const conflict = {
+  status: 409,
+  error: {
+    type: 'version_conflict_engine_exception',
+    reason: 'version conflict, document already exists (current version [1])',
+  },
+};
+
+function pick(fields: BulkFields, members: Partial<Record<BulkField, unknown>>): string {
+  return bulkFields
+    .filter((field) => fields.includes(field) && members[field] !== undefined)
+    .map((field) => `"${field}":${JSON.stringify(members[field])}`)
+    .join(',');
+}
+
+/** Keeps the place of an id in an answer until the row has one. */
+export const blankId = '00000000-0000-0000-0000-000000000000';

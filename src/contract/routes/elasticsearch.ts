@@ -1,0 +1,156 @@
+import { Type } from 'typebox';
+import { anyObject, text } from '../resources/fields.ts';
+import { closed, json, type Method, type Route } from './route.ts';
+
+const senders = ['sensor', 'admin'] as const;
+
+const given = (description: string) => Type.Optional(text(description, { minLength: 0, maxLength: 1024 }));
+/** Clients send it, and it has no effect: there are no indices, pipelines and shards here. */
+const unused = given('As Elasticsearch takes it. It has no effect.');
+
+const filter_path = given('Which parts of the answer are wanted, as Elasticsearch names them.');
+const ofEvery = { filter_path, pretty: unused, human: unused, error_trace: unused };
+
+const bulkQuery = Type.Object(
+  {
+    ...ofEvery,
+    sensor: Type.Optional(text('Names the sender.', { minLength: 1, maxLength: 200 })),
+    pipeline: unused,
+    refresh: unused,
+    routing: unused,
+    timeout: unused,
+    type: unused,
+    op_type: unused,
+    wait_for_active_shards: unused,
+    require_alias: unused,
+    require_data_stream: unused,
+    list_executed_pipelines: unused,
+    include_source_on_error: unused,
+    include_type_name: unused,
+    _source: unused,
+    _source_includes: unused,
+    _source_excludes: unused,
+  },
+  closed,
+);
+
+const probeQuery = Type.Object(
+  {
+    ...ofEvery,
+    create: unused,
+    flat_settings: unused,
+    format: unused,
+    h: unused,
+    include_type_name: unused,
+    level: unused,
+    local: unused,
+    master_timeout: unused,
+    order: unused,
+    timeout: unused,
+    v: unused,
+    wait_for_status: unused,
+  },
+  closed,
+);
+
+const ofElasticsearch = { tag: 'shippers', access: senders, protocol: 'elasticsearch' } as const;
+const answered = (description: string) => ({ 200: json(anyObject(description)) });
+
+const bulk = {
+  ...ofElasticsearch,
+  query: bulkQuery,
+  body: {
+    kind: 'ingest',
+    mediaTypes: [
+      'application/x-ndjson',
+      'application/json',
+      'application/vnd.elasticsearch+x-ndjson',
+      'application/vnd.elasticsearch+json',
+    ],
+    schema: anyObject('Actions, create or index, each with its document on the next line.'),
+  },
+  responses: answered('What became of each item, in order, as Elasticsearch tells it.'),
+} as const;
+
+const everywhere = <M extends Method>(method: M, paths: readonly string[]) =>
+  paths.map((path) => ({ method, path }));
+
+/** The part of Elasticsearch's interface that shippers use. */
+export const elasticsearchRoutes = {
+  elasticsearchInfo: {
+    ...ofElasticsearch,
+    method: 'GET',
+    path: '/',
+    summary: 'What shippers that look for Elasticsearch want to see first',
+    query: probeQuery,
+    partlyPublic: true,
+    responses: answered('Name and version, as Elasticsearch tells them.'),
+    errors: ['NOT_FOUND'],
+  },
+  elasticsearchBulk: {
+    ...bulk,
+    method: 'POST',
+    path: '/_bulk',
+    also: [{ method: 'PUT', path: '/_bulk' }],
+    summary: "Take sensors' records as Elasticsearch takes documents",
+  },
+  elasticsearchBulkOfIndex: {
+    ...bulk,
+    method: 'POST',
+    path: '/:index/_bulk',
+    also: [{ method: 'PUT', path: '/:index/_bulk' }],
+    summary: 'The same, with the name of an index, which is repeated in the answer and means nothing here',
+    params: Type.Object(
+      { index: text('Of the items that name none.', { minLength: 1, maxLength: 255 }) },
+      closed,
+    ),
+  },
+  elasticsearchProbe: {
+    ...ofElasticsearch,
+    method: 'GET',
+    path: '/_license',
+    also: everywhere('GET', [
+      '/_xpack',
+      '/_cluster/health',
+      '/_cluster/health/:index',
+      '/_cat/:about*',
+      '/_nodes',
+      '/_nodes/:about*',
+      '/_ilm/:about*',
+      '/_ilm/policy/:name',
+      '/_template',
+      '/_template/:name',
+      '/_index_template',
+      '/_index_template/:name',
+      '/_component_template',
+      '/_component_template/:name',
+      '/_data_stream',
+      '/_data_stream/:name',
+      '/_ingest/:about*',
+      '/_ingest/pipeline/:name',
+      '/_logstash/:about*',
+      '/_logstash/pipeline/:name',
+    ]),
+    summary: 'What else shippers ask Elasticsearch when they start: what they would set up is there',
+    query: probeQuery,
+    responses: answered('As Elasticsearch answers it, as far as shippers look at it.'),
+  },
+  elasticsearchSetup: {
+    ...ofElasticsearch,
+    method: 'PUT',
+    path: '/_index_template/:name',
+    also: everywhere('PUT', [
+      '/_template/:name',
+      '/_component_template/:name',
+      '/_data_stream/:name',
+      '/_ilm/policy/:name',
+      '/_ingest/pipeline/:name',
+      '/_logstash/pipeline/:name',
+    ]),
+    summary:
+      'Templates, policies and pipelines that shippers set up: acknowledged, and not kept, for nothing needs them',
+    params: Type.Object({ name: text('What it is called.', { minLength: 1 }) }, closed),
+    query: probeQuery,
+    responses: answered('An acknowledgement.'),
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,52 @@
+/** What Splunk's HTTP Event Collector answers, by number (its documentation, "Possible error codes"). */
+export const collectorAnswers = {
+  success: { status: 200, code: 0, text: 'Success' },
+  tokenRequired: { status: 401, code: 2, text: 'Token is required' },
+  invalidAuthorization: { status: 401, code: 3, text: 'Invalid authorization' },
+  invalidToken: { status: 403, code: 4, text: 'Invalid token' },
+  noData: { status: 400, code: 5, text: 'No data' },
+  invalidData: { status: 400, code: 6, text: 'Invalid data format' },
+  internal: { status: 500, code: 8, text: 'Internal server error' },
+  busy: { status: 503, code: 9, text: 'Server is busy' },
+  channelMissing: { status: 400, code: 10, text: 'Data channel is missing' },
+  invalidChannel: { status: 400, code: 11, text: 'Invalid data channel' },
+  eventMissing: { status: 400, code: 12, text: 'Event field is required' },
+  eventBlank: { status: 400, code: 13, text: 'Event field cannot be blank' },
+  invalidFields: { status: 400, code: 15, text: 'Error in handling indexed fields' },
+  tokenInUrl: { status: 400, code: 16, text: 'Query string authorization is not enabled' },
+  healthy: { status: 200, code: 17, text: 'HEC is healthy' },
+  full: { status: 503, code: 18, text: 'HEC is unhealthy, queues are full' },
+  invalidTokenOfHealth: { status: 400, code: 21, text: 'Invalid token' },
+  stopping: { status: 503, code: 23, text: 'Server is shutting down' },
+} as const satisfies Record<string, CollectorAnswer>;
+
+export interface CollectorAnswer {
+  readonly status: number;
+  readonly code: number;
+  readonly text: string;
+}
+
+/** What can be wrong with the envelope of an event, and has a number of its own. */
+export const envelopeFaults = {
+  eventMissing: { field: 'envelope.event', reason: 'is missing' },
+  eventBlank: { field: 'envelope.event', reason: 'is blank' },
+  invalidFields: { field: 'envelope.fields', reason: 'is not an object' },
+} as const satisfies Partial<Record<keyof typeof collectorAnswers, { field: string; reason: string }>>;
+
+/**
+ * How an event was bad: what Splunk refuses, by its number; undefined where only the record in it is, for Splunk takes any.
+ *
+ * @param field - begins with `envelope` where it is of that
+ */
+export function envelopeAnswer(field: string | undefined, reason: string): CollectorAnswer | undefined {
+  for (const [name, fault] of Object.entries(envelopeFaults))
+    if (fault.field === field && fault.reason === reason)
+      return collectorAnswers[name as keyof typeof envelopeFaults];
+  return field !== undefined && /^envelope\b/.test(field) ? collectorAnswers.invalidData : undefined;
+}
+
+/** Of a body without any event. */
+export const noData = { field: 'body', reason: 'holds no event' } as const;
+
+/** The header that names the channel. */
+export const channelHeader = 'x-splunk-request-channel';

@@ -1,0 +1,93 @@
+import { encodings } from './block-format.ts';
+import type { TextColumn } from './column-readers.ts';
+import { absent, bytesOf, type EncodedColumn, none } from './encoded-column.ts';
+
+const encoder = new TextEncoder();
+
+/** Of ids there are 20 bytes a row; what a block of long texts needed is not kept for the next. */
+const keptBytes = 2 ** 20;
+
+/**
+ * Texts that nearly all differ: a dictionary would cost a hash table and two bytes a row, and save nothing. They are
+ * written as they come, because kept until the block is full each would be copied by the garbage collector twice. Rows
+ * come in order; one that comes again takes the place of what it was.
+ */
+export class UniqueBuilder {
+  /** UTF-8 of all rows, after room for their offsets. */
+  #bytes = new Uint8Array(0);
+  /** Where the text of each row begins in UTF-8, and after the last one its end. */
+  #offsets: Uint32Array<ArrayBuffer>;
+  #present: Uint8Array<ArrayBuffer>;
+
+  constructor(capacity: number) {
+    this.#offsets = new Uint32Array(capacity + 1);
+    this.#present = new Uint8Array(capacity);
+  }
+
+  set(row: number, value: string | undefined): void {
+    const start = this.#offsets[row]!;
+    if (value === undefined) {
+      this.#present[row] = 0;
+      this.#offsets[row + 1] = start;
+      return;
+    }
+    const from = this.#room + start;
+    // The most that UTF-8 takes for a unit of UTF-16.
+    this.#reserve(from + 3 * value.length);
+    this.#present[row] = 1;
+    this.#offsets[row + 1] = start + writeText(value, this.#bytes, from);
+  }
+
+  copy(row: number, column: TextColumn, sourceRow: number): void {
+    this.set(row, column.text(sourceRow));
+  }
+
+  grow(capacity: number): void {
+    const old = this.#room;
+    const offsets = new Uint32Array(capacity + 1);
+    offsets.set(this.#offsets);
+    this.#offsets = offsets;
+    const present = new Uint8Array(capacity);
+    present.set(this.#present);
+    this.#present = present;
+    if (this.#bytes.length === 0) return;
+    const bytes = new Uint8Array(this.#bytes.length + this.#room - old);
+    bytes.set(this.#bytes.subarray(old), this.#room);
+    this.#bytes = bytes;
+  }
+
+  encode(rows: number): EncodedColumn {
+    const present = this.#present.subarray(0, rows);
+    let missing = 0;
+    for (let i = 0; i < rows; i++) if (present[i] === 0) missing++;
+    if (missing === rows) return absent;
+    const start = this.#room - 4 * (rows + 1);
+    this.#bytes.set(bytesOf(this.#offsets.subarray(0, rows + 1)), start);
+    const dictionary = this.#bytes.subarray(start, this.#room + this.#offsets[rows]!);
+    const codes = missing === 0 ? none : present;
+    if (this.#bytes.length > keptBytes) this.#bytes = new Uint8Array(0);
+    return { ...absent, encoding: encodings.plain, width: 1, codes, dictionary, entries: rows };
+  }
+
+  /** Bytes before the texts. */
+  get #room(): number {
+    return this.#offsets.byteLength;
+  }
+
+  #reserve(length: number): void {
+    if (length <= this.#bytes.length) return;
+    const bytes = new Uint8Array(2 * length);
+    bytes.set(this.#bytes);
+    this.#bytes = bytes;
+  }
+}
+
+/** Returns the bytes written. Lone surrogates become U+FFFD. ASCII of 18 bytes takes 20 ns, where an encoder takes 70. */
+function writeText(text: string, to: Uint8Array, from: number): number {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 127) return encoder.encodeInto(text, to.subarray(from)).written;
+    to[from + i] = code;
+  }
+  return text.length;
+}

@@ -1,0 +1,55 @@
+import { type CollectorAnswer, channelHeader, collectorAnswers, noData } from '../../contract/splunk.ts';
+import { errorCodes, type ServiceError } from '../../errors.ts';
+import { retryHeader, shownError } from '../error-reply.ts';
+import { type Header, jsonHeader } from '../reply.ts';
+import type { RequestHead } from '../request.ts';
+import { isSecretName } from '../url-credentials.ts';
+import type { ErrorReply } from './error-replies.ts';
+
+/**
+ * An error of the service as Splunk's collector would tell it, `{text, code}`, and what it is about as `message`. All that
+ * may be sent again is 503: shippers try that again, and whatever has 4xx never.
+ */
+export const splunkError: ErrorReply = (error, head) => {
+  const { message } = shownError(error);
+  const { status, code, text } = answerOf(error, head);
+  const headers: Header[] = [jsonHeader];
+  if (errorCodes[error.code].retry) headers.push(retryHeader(error));
+  if (status === 401) headers.push(['WWW-Authenticate', 'Splunk realm="candor", Bearer realm="candor"']);
+  return { status, headers, body: JSON.stringify({ text, code, message }) };
+};
+
+function answerOf(error: ServiceError, { headers }: RequestHead): CollectorAnswer {
+  const { status, retry } = errorCodes[error.code];
+  if (retry) return collectorAnswers.busy;
+  switch (error.code) {
+    case 'UNAUTHENTICATED':
+      return refusedCredentials(headers.get('authorization'));
+    case 'FORBIDDEN':
+      return collectorAnswers.invalidToken;
+    case 'INVALID_REQUEST':
+      return invalid(error);
+    case 'INTERNAL':
+      return collectorAnswers.internal;
+    default:
+      return { ...collectorAnswers.invalidData, status };
+  }
+}
+
+/** A token in Splunk's ways is a bad one; what has another way is told apart, as there. */
+function refusedCredentials(authorization: string | undefined): CollectorAnswer {
+  if (authorization === undefined) return collectorAnswers.tokenRequired;
+  return /^(Splunk|Basic) +\S/i.test(authorization)
+    ? collectorAnswers.invalidToken
+    : collectorAnswers.invalidAuthorization;
+}
+
+function invalid({ details }: ServiceError): CollectorAnswer {
+  const field = String(details?.field);
+  if (field === 'channel' || field === channelHeader)
+    return details?.reason === 'is required'
+      ? collectorAnswers.channelMissing
+      : collectorAnswers.invalidChannel;
+  if (field === noData.field && details?.reason === noData.reason) return collectorAnswers.noData;
+  return isSecretName(field) ? collectorAnswers.tokenInUrl : collectorAnswers.invalidData;
+}

@@ -1,0 +1,6 @@
+import type { CollectorAnswer } from '../../contract/splunk.ts';
+import { bareJson, type Reply } from '../reply.ts';
+
+/** An answer as Splunk's collector gives it, with what it says besides. */
+export const splunkReply = ({ status, code, text }: CollectorAnswer, more: object = {}): Reply =>
+  bareJson({ text, code, ...more }, status);

@@ -1,0 +1,143 @@
+import { reject } from '../rejection.ts';
+
+/** How a field's value lies on the wire. */
+export const wire = { varint: 0, eight: 1, bytes: 2, four: 5 } as const;
+export type Wire = (typeof wire)[keyof typeof wire];
+
+const longestLength = 2 ** 31;
+
+/**
+ * The fields of a message in Protocol Buffers' wire format, one after the other, in place: nothing is copied and nothing
+ * allocated. `next` has looked at the whole value when it returns, so that to skip a field is to ask for the next one.
+ *
+ * What no message can be is a Rejection of field `protobuf`: lengths that lead out of the message, varints of more than 64
+ * bits, groups (which proto3 does not have), field 0, and what `expect` is asked.
+ */
+export class ProtobufReader {
+  readonly #bytes: Buffer;
+  #at: number;
+  #end: number;
+  /** Number of the field. */
+  field = 0;
+  #wire = 0;
+  /** Of a field of bytes, where its value is: `[start, stop)`. */
+  start = 0;
+  stop = 0;
+  /** Of any other, its bits: the upper and lower 32, unsigned. */
+  high = 0;
+  low = 0;
+
+  constructor(bytes: Buffer, start = 0, end = bytes.length) {
+    this.#bytes = bytes;
+    this.#at = start;
+    this.#end = end;
+  }
+
+  /** Goes on to the next field of the message; false behind the last. */
+  next(): boolean {
+    if (this.#at >= this.#end) return false;
+    this.#varint();
+    if (this.high !== 0) reject('protobuf', 'has a field number of more than 29 bits');
+    this.field = this.low >>> 3;
+    if (this.field === 0) reject('protobuf', 'has a field with the number 0');
+    this.#wire = this.low & 7;
+    switch (this.#wire) {
+      case wire.varint:
+        this.#varint();
+        return true;
+      case wire.bytes:
+        this.#varint();
+        this.start = this.#at;
+        this.#skip(this.high !== 0 ? longestLength : this.low);
+        this.stop = this.#at;
+        return true;
+      case wire.eight:
+        this.#skip(8);
+        this.low = this.#fixed32(this.#at - 8);
+        this.high = this.#fixed32(this.#at - 4);
+        return true;
+      case wire.four:
+        this.#skip(4);
+        this.low = this.#fixed32(this.#at - 4);
+        this.high = 0;
+        return true;
+      default:
+        return reject('protobuf', 'has a group, or what is no field');
+    }
+  }
+
+  /** The field that is read must lie so on the wire. */
+  expect(wanted: Wire): void {
+    if (this.#wire !== wanted)
+      reject('protobuf', `has field ${this.field} with wire type ${this.#wire}, not ${wanted}`);
+  }
+
+  /** Reads the fields of the message in the field that is read. What it returns, `leave` is given to go on behind it. */
+  enter(): number {
+    this.expect(wire.bytes);
+    const outer = this.#end;
+    this.#at = this.start;
+    this.#end = this.stop;
+    return outer;
+  }
+
+  leave(outer: number): void {
+    this.#at = this.#end;
+    this.#end = outer;
+  }
+
+  /** Reads the fields of the message in `[start, end)` from now on. */
+  moveTo(start: number, end: number): void {
+    this.#at = start;
+    this.#end = end;
+  }
+
+  /** The text of the field that is read. What is no UTF-8 in it becomes U+FFFD, as everywhere in what sensors send. */
+  text(): string {
+    this.expect(wire.bytes);
+    return this.#bytes.toString('utf8', this.start, this.stop);
+  }
+
+  #skip(bytes: number): void {
+    if (bytes > this.#end - this.#at) reject('protobuf', 'is cut off');
+    this.#at += bytes;
+  }
+
+  #fixed32(at: number): number {
+    const bytes = this.#bytes;
+    return (
+      ((bytes[at] as number) |
+        ((bytes[at + 1] as number) << 8) |
+        ((bytes[at + 2] as number) << 16) |
+        ((bytes[at + 3] as number) << 24)) >>>
+      0
+    );
+  }
+
+  /** Into `low` and `high`. Ten bytes at most, of which the last has one bit. */
+  #varint(): void {
+    const bytes = this.#bytes;
+    const end = this.#end;
+    let at = this.#at;
+    let low = 0;
+    let high = 0;
+    for (let shift = 0; ; shift += 7) {
+      if (at >= end) reject('protobuf', 'is cut off');
+      const byte = bytes[at++] as number;
+      const bits = byte & 127;
+      if (shift < 28) low |= bits << shift;
+      else if (shift === 28) {
+        low |= bits << 28;
+        high = bits >> 4;
+      } else high |= bits << (shift - 32);
+      if (byte < 128) {
+        if (shift === 63 && bits > 1) reject('protobuf', 'has a varint of more than 64 bits');
+        break;
+      }
+      if (shift === 63) reject('protobuf', 'has a varint of more than 10 bytes');
+    }
+    this.#at = at;
+    this.low = low >>> 0;
+    this.high = high >>> 0;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Where the members of one event's envelope lie, in Splunk's form: `{"time": …, "host": …, "fields": {…}, "event": …}`.
+ * Places are of the body; a start of -1 means that it has no such member. Of two with one name the later counts, as with
+ * JSON.parse.
+ *
+ * Only brackets and quotes are looked at: values are passed over, whatever is in them and however much, and read where
+ * they are wanted.
+ */
+export class SplunkEnvelope {
+  readonly #bytes: Buffer;
+  readonly event: Span = { start: -1, end: -1 };
+  readonly time: Span = { start: -1, end: -1 };
+  readonly host: Span = { start: -1, end: -1 };
+  readonly fields: Span = { start: -1, end: -1 };
+  readonly #members = [
+    ['event', this.event],
+    ['time', this.time],
+    ['host', this.host],
+    ['fields', this.fields],
+  ] as const;
+  /** One past what was looked at. */
+  end = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** Reads the object whose brace is at `start`; false, with `end` where it is none, unless it ends before `limit`. */
+  read(start: number, limit: number): boolean {
+    const bytes = this.#bytes;
+    for (const [, member] of this.#members) member.start = -1;
+    let at = skipBlank(bytes, start + 1, limit);
+    if (bytes[at] === closeBrace && at < limit) return this.#ends(at + 1, true);
+    while (at < limit && bytes[at] === quote) {
+      const name = at + 1;
+      at = stringEnd(bytes, at, limit);
+      const member = this.#memberAt(name, at - 1 - name);
+      at = skipBlank(bytes, at, limit);
+      if (bytes[at] !== colon || at >= limit) break;
+      const value = skipBlank(bytes, at + 1, limit);
+      at = valueEnd(bytes, value, limit);
+      if (at === value) break;
+      if (member !== undefined) {
+        member.start = value;
+        member.end = at;
+      }
+      at = skipBlank(bytes, at, limit);
+      if (at >= limit) break;
+      if (bytes[at] === closeBrace) return this.#ends(at + 1, true);
+      if (bytes[at] !== comma) break;
+      at = skipBlank(bytes, at + 1, limit);
+    }
+    return this.#ends(Math.min(at, limit), false);
+  }
+
+  #ends(at: number, whole: boolean): boolean {
+    this.end = at;
+    return whole;
+  }
+
+  #memberAt(start: number, length: number): Span | undefined {
+    for (const [name, member] of this.#members)
+      if (name.length === length && says(this.#bytes, start, name)) return member;
+    return undefined;
+  }
+}
+
+export interface Span {
+  start: number;
+  end: number;
+}
+
+const quote = 34;
+const comma = 44;
+const colon = 58;
+const openBracket = 91;
+const backslash = 92;
+const closeBracket = 93;
+const openBrace = 123;
+const closeBrace = 125;
+
+/** Whether these ASCII characters stand there. */
+export function says(bytes: Buffer, start: number, characters: string): boolean {
+  for (let at = 0; at < characters.length; at++)
+    if (bytes[start + at] !== characters.charCodeAt(at)) return false;
+  return true;
+}
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 32 || byte === 9 || byte === 10 || byte === 13;
+
+export function skipBlank(bytes: Buffer, start: number, limit: number): number {
+  let at = start;
+  while (at < limit && isBlank(bytes[at])) at++;
+  return at;
+}
+
+/** One past the value that starts here, `limit` where it does not end before. */
+export function valueEnd(bytes: Buffer, start: number, limit: number): number {
+  const first = bytes[start];
+  if (first === quote) return stringEnd(bytes, start, limit);
+  let at = start;
+  if (first !== openBrace && first !== openBracket) {
+    while (at < limit && !endsLiteral(bytes[at])) at++;
+    return at;
+  }
+  for (let depth = 0; at < limit; at++) {
+    const byte = bytes[at];
+    if (byte === quote) at = stringEnd(bytes, at, limit) - 1;
+    else if (byte === openBrace || byte === openBracket) depth++;
+    else if ((byte === closeBrace || byte === closeBracket) && --depth === 0) return at + 1;
+  }
+  return limit;
+}
+
+const endsLiteral = (byte: number | undefined): boolean =>
+  byte === comma || byte === closeBrace || byte === closeBracket || byte === quote || isBlank(byte);
+
+/** One past the quote that closes the string which opens here. */
+function stringEnd(bytes: Buffer, open: number, limit: number): number {
+  for (let at = open + 1; at < limit; at++) {
+    if (bytes[at] === backslash) at++;
+    else if (bytes[at] === quote) return at + 1;
+  }
+  return limit;
+}

@@ -1,0 +1,99 @@
+import { isObject, type JsonObject } from './fields.ts';
+
+const maxValues = 128;
+const maxDepth = 4;
+
+const quote = 34;
+const comma = 44;
+const colon = 58;
+const openBracket = 91;
+const backslash = 92;
+const closeBracket = 93;
+const openBrace = 123;
+const closeBrace = 125;
+
+/**
+ * Where the values of a line lie, found along the record that JSON.parse made of it: names must stand in the line as
+ * they are in the record and in its order, which names written with escapes, names that come twice and those that are
+ * numbers (objects have them first) do not.
+ */
+export class LineOutline {
+  /** Where each value begins and where it ends. */
+  readonly places: number[] = [];
+  readonly holders: Record<string, unknown>[] = [];
+  readonly names: string[] = [];
+  readonly #bytes: Buffer;
+  readonly #end: number;
+  #at = 0;
+
+  /** `[start, end)` is valid JSON, and begins with the brace of an object. */
+  constructor(bytes: Buffer, start: number, end: number) {
+    this.#bytes = bytes;
+    this.#end = end;
+    this.#at = start;
+  }
+
+  /** Goes from the brace that opens the object to behind the one that closes it; false where it cannot be learned. */
+  object(object: JsonObject, depth = 1): boolean {
+    const names = Object.keys(object);
+    if (names.length === 0 || depth > maxDepth || this.holders.length + names.length > maxValues)
+      return false;
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i] as string;
+      if (!this.#is(i === 0 ? openBrace : comma) || !this.#isName(name) || !this.#is(colon)) return false;
+      const value = object[name];
+      if (isObject(value)) {
+        if (!this.object(value, depth + 1)) return false;
+      } else {
+        const end = valueEnd(this.#bytes, this.#at, this.#end);
+        this.places.push(this.#at, end);
+        this.#at = skipBlank(this.#bytes, end);
+        this.holders.push(object as Record<string, unknown>);
+        this.names.push(name);
+      }
+    }
+    return this.#is(closeBrace);
+  }
+
+  /** Takes the byte and what is blank after it. */
+  #is(byte: number): boolean {
+    if (this.#bytes[this.#at] !== byte) return false;
+    this.#at = skipBlank(this.#bytes, this.#at + 1);
+    return true;
+  }
+
+  #isName(name: string): boolean {
+    if (name === '__proto__' || this.#bytes[this.#at] !== quote) return false;
+    for (let i = 0; i < name.length; i++) {
+      const code = name.charCodeAt(i);
+      if (code > 126 || this.#bytes[this.#at + 1 + i] !== code) return false;
+    }
+    this.#at += name.length + 1;
+    return this.#is(quote);
+  }
+}
+
+/** White space of JSON (RFC 8259, section 2). */
+function skipBlank(bytes: Buffer, start: number): number {
+  let at = start;
+  for (let byte = bytes[at]; byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13); )
+    byte = bytes[++at];
+  return at;
+}
+
+/** One past the text, the array or the word that starts here. */
+function valueEnd(bytes: Buffer, start: number, end: number): number {
+  let depth = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte === quote) {
+      for (at++; at < end && bytes[at] !== quote; at++) if (bytes[at] === backslash) at++;
+      if (depth === 0) return at + 1;
+    } else if (byte === openBracket || byte === openBrace) depth++;
+    else if (byte === closeBracket || byte === closeBrace) {
+      if (depth === 0) return at;
+      if (--depth === 0) return at + 1;
+    } else if (depth === 0 && (byte === comma || byte <= 32)) return at;
+  }
+  return end;
+}

@@ -1,0 +1,130 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ServiceError } from '../../src/errors.ts';
+import type { Services } from '../../src/http/services.ts';
+import { openService, password, type Service } from './service.ts';
+
+/**
+ * With the official client, which is no dependency: `npm install @elastic/elasticsearch` in a folder of its own, named by
+ * CANDOR_CLIENTS. What it is used for here is typed here.
+ */
+const folder = process.env.CANDOR_CLIENTS;
+
+interface Dropped {
+  readonly status: number;
+  readonly error: { readonly type: string } | null;
+  readonly document: { readonly uid?: string };
+}
+interface Client {
+  info(): Promise<{ version: { number: string } }>;
+  ping(): Promise<boolean>;
+  bulk(params: { operations: object[] }): Promise<{ errors: boolean; items: object[] }>;
+  close(): Promise<void>;
+  readonly helpers: {
+    bulk(options: {
+      datasource: readonly object[];
+      flushBytes?: number;
+      concurrency?: number;
+      onDocument(document: { uid?: string }): object;
+      onDrop?(dropped: Dropped): void;
+    }): Promise<{ total: number; failed: number; successful: number }>;
+  };
+}
+type ClientClass = new (options: object) => Client;
+
+const conn = (n: number) => ({
+  ts: 1_700_000_000 + n,
+  uid: `C${n}`,
+  'id.orig_h': '192.168.0.10',
+  'id.orig_p': 40_000,
+  'id.resp_h': '203.0.113.5',
+  'id.resp_p': 443,
+  proto: 'tcp',
+  conn_state: 'SF',
+});
+
+describe.skipIf(folder === undefined)('the official client', () => {
+  let service: Service;
+  let token: string;
+  let clients: ((auth: object) => Client) | undefined;
+  const opened: Client[] = [];
+  const refusals: ServiceError[] = [];
+
+  beforeAll(async () => {
+    const { Client } = createRequire(join(folder!, 'package.json'))('@elastic/elasticsearch') as {
+      Client: ClientClass;
+    };
+    service = await openService();
+    // The next requests are refused as a full service refuses them.
+    const { ingest } = service.services;
+    (service.services as { ingest: Services['ingest'] }).ingest = async (input) => {
+      const refusal = refusals.shift();
+      if (refusal !== undefined) throw refusal;
+      return ingest(input);
+    };
+    const json = { username: 'admin', password };
+    const { body } = await service.call('login', 'POST /auth/login', { json });
+    token = (body as { access_token: string }).access_token;
+    clients = (auth) => {
+      const client = new Client({ node: service.url, auth, compression: true });
+      opened.push(client);
+      return client;
+    };
+  });
+  afterAll(async () => {
+    await Promise.all(opened.map((client) => client.close()));
+    await service?.close();
+  });
+  const client = (auth: object = { username: 'shipper', password: token }) => clients!(auth);
+  const stored = async () => (await service.store.status()).events.network;
+
+  test('finds what it looks for, with each of its ways to sign in', async () => {
+    for (const auth of [
+      { username: 'shipper', password: token },
+      { apiKey: { id: 'any', api_key: token } },
+      { bearer: token },
+    ]) {
+      expect((await client(auth).info()).version.number).toMatch(/^8\./);
+      expect(await client(auth).ping()).toBe(true);
+    }
+    await expect(client({ username: 'a', password: 'b' }).info()).rejects.toMatchObject({ statusCode: 401 });
+  });
+
+  test('ships all that can be stored with its bulk helper, once, and is told what cannot', async () => {
+    const before = await stored();
+    const records = Array.from({ length: 2000 }, (_, n) => (n % 500 === 7 ? { nonsense: n } : conn(n)));
+    const ship = async (action: 'create' | 'index') => {
+      const dropped: Dropped[] = [];
+      const { total, failed } = await client().helpers.bulk({
+        datasource: records,
+        flushBytes: 50_000,
+        onDocument: ({ uid }) => ({
+          [action]: { _index: 'logs', ...(uid === undefined ? {} : { _id: uid }) },
+        }),
+        onDrop: (one) => dropped.push(one),
+      });
+      return { total, failed, statuses: dropped.map(({ status }) => status).sort() };
+    };
+    expect(await ship('create')).toEqual({ total: 2000, failed: 4, statuses: [400, 400, 400, 400] });
+    expect(await stored()).toBe(before + 1996);
+    expect(await ship('index')).toEqual({ total: 2000, failed: 4, statuses: [400, 400, 400, 400] });
+    const again = await ship('create');
+    expect([again.failed, new Set(again.statuses)]).toEqual([2000, new Set([400, 409])]);
+    expect(await stored()).toBe(before + 1996);
+  });
+
+  test('tries again by itself when the service was full', async () => {
+    const before = await stored();
+    refusals.push(
+      new ServiceError('OVERLOADED', 'full'),
+      new ServiceError('UNAVAILABLE', 'full', { reason: 'disk_full' }),
+    );
+    const { total, failed } = await client().helpers.bulk({
+      datasource: [conn(9001), conn(9002)],
+      onDocument: () => ({ index: {} }),
+    });
+    expect([total, failed, refusals.length]).toEqual([2, 0, 0]);
+    expect(await stored()).toBe(before + 2);
+  });
+});

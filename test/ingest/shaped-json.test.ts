@@ -1,0 +1,271 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ShapedJson } from '../../src/ingest/shaped-json.ts';
+import { hasShared, shared } from './ingesting.ts';
+
+/** One body with all lines in it, read one after the other as a record reader does; how many the quick way took. */
+function readAll(lines: readonly string[], reader = new ShapedJson()): number {
+  const bytes = Buffer.from(lines.join('\n'));
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let start = 0;
+  let quick = 0;
+  for (const line of lines) {
+    const end = start + Buffer.byteLength(line);
+    const record = reader.read(bytes, view, start, end);
+    if (record !== undefined) {
+      quick++;
+      same(record, line);
+    } else {
+      const value = parsed(line);
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+        reader.learn(bytes, view, start, end, value as Record<string, unknown>);
+      }
+    }
+    start = end + 1;
+  }
+  return quick;
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bit for bit: names in order, minus zero, the last digit of every number. */
+function same(record: unknown, line: string): void {
+  const wanted: unknown = JSON.parse(line);
+  expect(record).toStrictEqual(wanted);
+  expect(JSON.stringify(record)).toBe(JSON.stringify(wanted));
+}
+
+const conn = (ts: string, uid: string, more = '') =>
+  `{"ts":${ts},"uid":"${uid}","id.orig_h":"10.0.0.1",${more}"local":true,"none":null,"n":0}`;
+
+describe('lines read by their shapes', () => {
+  it('are taken from the second of a shape on, with and without an optional field', () => {
+    const lines = [
+      conn('1.5', 'a'),
+      conn('1.5', 'b', '"service":"dns",'),
+      conn('2.25', 'c'),
+      conn('3', 'd', '"service":"ssl,http",'),
+      conn('1713470872.451585', 'e'),
+    ];
+    expect(readAll(lines)).toBe(3);
+  });
+
+  it('have the values of their own line only, in the same object', () => {
+    const reader = new ShapedJson();
+    const line = (ts: string) => conn(ts, 'C');
+    readAll([line('1')], reader);
+    const bytes = Buffer.from(`${line('2')}\n${line('3')}`);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const end = line('2').length;
+    const first = reader.read(bytes, view, 0, end);
+    expect(first?.ts).toBe(2);
+    const second = reader.read(bytes, view, end + 1, bytes.length);
+    expect(second).toBe(first);
+    expect(second?.ts).toBe(3);
+  });
+
+  it('may nest objects, and have lists of anything', () => {
+    const line = (a: string, b: string) => `{"a":${a},"flow":{"b":${b},"deep":{"c":"x"}},"d":[1]}`;
+    const lines = [
+      line('1', '2'),
+      line('[]', '["a","b"]'),
+      line('[1,true,null,"x"]', '3'),
+      line('[{"rrname":"a.example","ttl":3}]', '[[1],[2,[3]]]'),
+      line('["esc\\u0041ped"]', '[ 1 , 2 ]'),
+    ];
+    expect(readAll(lines)).toBe(4);
+  });
+
+  it.each([
+    '0',
+    '-1',
+    '9007199254740991',
+    '9007199254740993',
+    '18446744073709551615',
+    '0.1',
+    '123456789.123456789',
+    '1713470872.451585',
+    '0.000001',
+    '0.0000000000000000000000012345',
+    '1e5',
+    '1.5E-300',
+    '1e400',
+    '5e-324',
+    '4.9406564584124654e-324',
+    '123456789012345678901234567890',
+    '0.30000000000000004',
+    '"text"',
+    '""',
+    '"\u007f"',
+    'true',
+    'false',
+    'null',
+  ])('%s is what JSON.parse makes of it', (value) => {
+    expect(readAll([conn('1', 'a'), conn(value, 'a'), conn('1', 'b'), conn(value, 'b')])).toBe(3);
+  });
+
+  it.each(['-0', '-0.0', '0e5', '-0e1'])(
+    'zeros with a sign or an exponent, %s, are left to JSON.parse',
+    (zero) => {
+      expect(readAll([conn(zero, 'a'), conn('0', 'a'), conn(zero, 'b'), conn('0', 'c')])).toBe(2);
+    },
+  );
+
+  it.each([
+    '01',
+    '-',
+    '1.',
+    '.5',
+    '+1',
+    '1e',
+    '1.5.2',
+    '1-2',
+    '0x1',
+    'NaN',
+    'tru',
+    'truex',
+    '"a',
+    '"a\tb"',
+    '"a\\qb"',
+    '"a"b',
+    '[1,]',
+    '[1',
+    '[1}',
+    '[{"a":1]',
+    '["a\tb"]',
+    '{}',
+    '',
+  ])('what is not the JSON of a value, %j, is never taken', (value) => {
+    expect(readAll([conn('1', 'a'), conn(value, 'a')])).toBe(0);
+  });
+
+  it.each([
+    ['escapes', '{"a":"x\\n"}'],
+    ['other than ASCII', '{"a":"naïve"}'],
+    ['other than ASCII in a list', '{"a":["naïve"]}'],
+    ['something behind it', '{"a":1} x'],
+    ['something behind it that ends as it does', '{"a":1}}'],
+    ['another name', '{"b":1}'],
+    ['white space', '{"a": 1}'],
+  ])('a line with %s is not taken by the shape of one without', (_, line) => {
+    expect(readAll(['{"a":1}', line])).toBe(0);
+  });
+
+  it.each([
+    ['a name twice', '{"a":1,"a":2}'],
+    ['names that are numbers', '{"b":1,"7":2}'],
+    ['__proto__', '{"__proto__":1,"a":2}'],
+    ['an escaped name', '{"\\u0061":1}'],
+    ['a name that is not ASCII', '{"é":1}'],
+    ['nothing in it', '{}'],
+    ['an empty object in it', '{"a":{}}'],
+    ['deep nesting', '{"a":{"a":{"a":{"a":{"a":1}}}}}'],
+    ['too much in it', `{${Array.from({ length: 200 }, (__, i) => `"n${i}x":1`).join()}}`],
+    ['a long text', `{"a":"${'x'.repeat(5000)}"}`],
+  ])('no shape is learned of a line with %s', (_, line) => {
+    expect(readAll([line, line, line])).toBe(0);
+  });
+
+  it('takes names that objects have by nature', () => {
+    const line = (v: number) => `{"constructor":${v},"toString":"x","hasOwnProperty":[${v}]}`;
+    expect(readAll([line(1), line(2)])).toBe(1);
+  });
+
+  it('takes the white space of other writers, and what ends at the end of the memory', () => {
+    const line = (v: number) => `{ "a": ${v}, "b": {"c" : "t"}, "d": "e"}  `;
+    expect(readAll([line(1), line(2), line(300)])).toBe(2);
+    const alone = new ShapedJson();
+    readAll(['{"a":"b"}'], alone);
+    const bytes = Buffer.from(new Uint8Array(Buffer.from('{"a":"c"}')).buffer);
+    expect(alone.read(bytes, new DataView(bytes.buffer), 0, bytes.length)).toEqual({ a: 'c' });
+    expect(alone.read(bytes, new DataView(bytes.buffer), 0, bytes.length - 2)).toBeUndefined();
+  });
+
+  it('makes of any objects what JSON.parse does, however they are written', () => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 60 }),
+      fc.string({ unit: 'binary', maxLength: 8 }),
+      fc.ipV4(),
+      fc.constantFrom('', 'tcp', 'udp', 'C'.repeat(47), 'C'.repeat(48), 'C'.repeat(49)),
+    );
+    const scalar = fc.oneof(
+      text,
+      fc.double({ noNaN: true }),
+      fc.integer(),
+      fc.maxSafeInteger(),
+      fc.boolean(),
+      fc.constant(null),
+    );
+    const value = fc.oneof(
+      scalar,
+      fc.array(scalar, { maxLength: 4 }),
+      fc.dictionary(fc.constantFrom('x', 'yy', 'zzz'), scalar),
+    );
+    const name = fc.oneof(
+      fc.constantFrom('ts', 'uid', 'id.orig_h', 'a', 'ab', 'abc', '1', '__proto__'),
+      fc.string({ maxLength: 20 }),
+    );
+    const shape = fc.uniqueArray(name, { minLength: 1, maxLength: 8 });
+    const lines = shape.chain((names) =>
+      fc.array(
+        fc.tuple(...names.map(() => value), fc.constantFrom(undefined, 1, '\t')).map((all) => {
+          const space = all[names.length] as undefined | number | string;
+          const entries = names.map((one, i) => `${JSON.stringify(one)}:${JSON.stringify(all[i])}`);
+          return space === undefined ? `{${entries.join()}}` : `{ ${entries.join(' , ')} }`;
+        }),
+        { minLength: 2, maxLength: 12 },
+      ),
+    );
+    const reader = new ShapedJson();
+    fc.assert(
+      fc.property(lines, (one) => void readAll(one, reader)),
+      { numRuns: 1500 },
+    );
+  });
+
+  it('never takes a line with bytes changed that JSON.parse refuses', () => {
+    const line = '{"ts":1713470872.451585,"uid":"C3ZW8c","f":{"b":true,"c":[1,"x"]},"n":-12.5}';
+    fc.assert(
+      fc.property(fc.nat(line.length - 1), fc.string({ minLength: 1, maxLength: 2 }), (at, put) => {
+        readAll([line, line.slice(0, at) + put.replace('\n', ' ') + line.slice(at + put.length)]);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('goes on when sender after sender has other names', () => {
+    const reader = new ShapedJson();
+    const strange = Array.from({ length: 3000 }, (_, i) => `{"a${i}":1,"b${i}":2,"c":${i},"d":4,"e":5}`);
+    expect(readAll(strange, reader)).toBe(0);
+    const usual = Array.from({ length: 64 }, (_, i) => conn(String(i), `C${i}`));
+    expect(readAll(usual, reader)).toBeGreaterThan(50);
+  });
+});
+
+describe.skipIf(!hasShared)('lines of real sensors', () => {
+  const folder = join(shared, 'data');
+  const files = hasShared
+    ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /ndjson(\.gz)?$/.test(name))
+    : [];
+
+  it.each(files)('%s are what JSON.parse makes of them', (name) => {
+    const bytes = readFileSync(join(folder, name));
+    const text = (name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+    const lines = text
+      .split('\n')
+      .filter((line) => line !== '')
+      .slice(0, 12_000);
+    const quick = readAll(lines);
+    // The few shapes that a log of connections or lookups has come back within a few lines.
+    if (/\.(conn|dns)\.ndjson\.gz$/.test(name)) expect(quick / lines.length).toBeGreaterThan(0.98);
+  });
+});

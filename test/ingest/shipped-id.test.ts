@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { shippedId } from '../../src/ingest/shipped-id.ts';
+import { isUuid } from '../../src/uuid.ts';
+
+it('a UUID stays what it is, in lower case', () => {
+  const id = '0199B1C2-0000-7000-8000-00000000000A';
+  expect(shippedId('sender', id)).toBe(id.toLowerCase());
+});
+
+it('any other text becomes the same UUIDv8 every time: 122 bits of its SHA-256', () => {
+  const bits = (hex: string) => BigInt(`0x${hex}`);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 200 }), (text) => {
+      const id = shippedId('sender', text);
+      expect(isUuid(id)).toBe(true);
+      expect(id).toMatch(/^.{8}-.{4}-8.{3}-[89ab].{3}-.{12}$/);
+      expect(shippedId('sender', text)).toBe(id);
+      const sha = createHash('sha256').update(`sender ${text}`).digest('hex').slice(0, 32);
+      const mask = bits('ffffffffffff0fff3fffffffffffffff');
+      expect(bits(id.replaceAll('-', '')) & mask).toBe(bits(sha) & mask);
+    }),
+  );
+});
+
+it('ids of one sender are not those of another', () => {
+  expect(shippedId('a', '1')).not.toBe(shippedId('b', '1'));
+  expect(shippedId('a', '1')).not.toBe(shippedId('a', '2'));
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { FramingOptions } from '../../src/ingest/framing/framing.ts';
+import { events, parse } from './ingesting.ts';
+
+const framing: FramingOptions = { name: 'elasticsearch_bulk', index: 'x', fields: ['status'], sender: 's' };
+const conn = {
+  ts: 1763683200.5,
+  uid: 'C1',
+  'id.orig_h': '10.0.0.1',
+  'id.orig_p': 1234,
+  'id.resp_h': '10.0.0.2',
+  'id.resp_p': 80,
+  proto: 'tcp',
+  conn_state: 'SF',
+};
+const flow = {
+  timestamp: '2026-01-01T00:00:00.000000+0000',
+  event_type: 'flow',
+  flow_id: 1,
+  src_ip: '10.0.0.1',
+  src_port: 1,
+  dest_ip: '10.0.0.2',
+  dest_port: 2,
+  proto: 'TCP',
+  flow: { pkts_toserver: 1, pkts_toclient: 1, bytes_toserver: 60, bytes_toclient: 60, state: 'closed' },
+};
+const native = {
+  type: 'network_event',
+  timestamp: '2026-01-01T00:00:00Z',
+  src_ip: '10.0.0.1',
+  dst_ip: '10.0.0.2',
+  transport: 'tcp',
+};
+const text = (record: object) => JSON.stringify(record);
+const ship = (...documents: (object | string)[]) =>
+  parse(documents.flatMap((one) => ['{"index":{}}', typeof one === 'string' ? one : text(one)]).join('\n'), {
+    framing,
+  });
+
+/** What Filebeat adds to each line. */
+const filebeat = {
+  '@timestamp': '2026-01-01T00:00:00.000Z',
+  '@metadata': { beat: 'filebeat' },
+  agent: { name: 'shipper', type: 'filebeat', version: '8.15.0' },
+  ecs: { version: '8.0.0' },
+  host: { name: 'tap-1' },
+  input: { type: 'filestream' },
+  log: { file: { path: '/nsm/conn.log' }, offset: 12 },
+};
+
+describe('a record that came in a document', () => {
+  it.each([
+    ['as a message of Filebeat', { ...filebeat, message: text(conn) }, 'tap-1'],
+    ['… with dots in the names', { 'host.name': 'tap-1', 'agent.name': 'a', message: text(conn) }, 'tap-1'],
+    ['as the original of an event', { event: { original: text(conn) }, message: 'other' }, undefined],
+    ['… with a dot', { 'event.original': text(conn), observer: { name: 'o' }, host: { name: 'h' } }, 'o'],
+    ['as the log of Fluent Bit', { '@timestamp': 'x', log: text(conn), stream: 'stdout' }, undefined],
+    ['as a message of Vector or Logstash', { host: 'box', message: `${text(conn)}\n` }, 'box'],
+    ['… whose host is an address', { host: '192.0.2.1', message: text(conn) }, '192.0.2.1'],
+    ['with what it says beside what was added', { ...filebeat, ...conn }, 'tap-1'],
+    ['that says who its sensor is', { ...filebeat, message: text({ ...conn, _node_name: 'w1' }) }, 'w1'],
+    ['of Suricata', { ...filebeat, message: text(flow) }, 'tap-1'],
+    ['of Suricata, with what it says beside what was added', { ...flow, host: { name: 'tap-1' } }, 'tap-1'],
+    ['of Suricata, that says who its sensor is', { ...filebeat, message: text({ ...flow, host: 's' }) }, 's'],
+    ['in our own shape', { ...filebeat, message: text(native) }, 'tap-1'],
+    ['in our own shape, beside what was added', { ...filebeat, ...native, tags: ['a'] }, 'tap-1'],
+    [
+      'whose names have no bounds',
+      { host: { name: 'x'.repeat(201) }, agent: { name: 7 }, message: text(conn) },
+      undefined,
+    ],
+  ])('%s', (_, document, sensor) => {
+    const parsed = ship(document);
+    expect(parsed.answer).toMatchObject({ accepted: 1, rejected: 0, errors: [] });
+    expect(events(parsed)).toMatchObject([{ src_ip: '10.0.0.1', dst_ip: '10.0.0.2' }]);
+    expect(events(parsed)[0]?.sensor).toBe(sensor);
+  });
+
+  it('has the sensor of the one before only where it says so', () => {
+    const parsed = ship({ ...filebeat, message: text(conn) }, conn);
+    expect(events(parsed).map(({ sensor }) => sensor)).toEqual(['tap-1', undefined]);
+  });
+
+  it('keeps the digits of a long flow_id, in the document and in a text', () => {
+    const line = text(flow).replace('"flow_id":1', '"flow_id":1234567890123456789');
+    const ids = events(ship(line, { message: line })).map(({ connection_id }) => connection_id);
+    expect(ids).toEqual(['1234567890123456789', '1234567890123456789']);
+  });
+
+  it.each([
+    ['no record', { message: 'hello' }, 'message'],
+    ['a row without its header', { message: '1763683200.5\tC1\t10.0.0.1' }, 'message'],
+    ['JSON of nothing known', { message: '{"a":1}' }, 'message'],
+    ['what is cut off', { log: text(conn).slice(0, -5) }, 'log'],
+    ['an array', { message: `[${text(conn)}]` }, 'message'],
+    ['what nests too deep', { message: `{"ts":1,"uid":${'['.repeat(40)}${']'.repeat(40)}}` }, 'message'],
+    ['a bad field', { message: text({ ...conn, proto: 7 }) }, 'proto'],
+    ['nothing', {}, 'line'],
+    ['a number', { message: 7 }, 'line'],
+    ['a document in a document', { message: text({ message: text(conn) }) }, 'message'],
+  ])('is refused by field and reason where there is %s', (_, document, field) => {
+    const { answer } = ship(document);
+    expect(answer).toMatchObject({ accepted: 0, rejected: 1, errors: [{ line: 1, field }] });
+  });
+
+  it('is looked for in documents of shippers only', () => {
+    expect(parse([{ ...filebeat, message: text(conn) }]).answer).toMatchObject({ accepted: 0, rejected: 1 });
+  });
+});
