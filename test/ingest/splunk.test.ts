@@ -180,6 +180,7 @@ describe('events in envelopes', () => {
     ['objects that never end', '{"a":{\n'.repeat(200_000)],
     ['arrays that end badly one in the other', `${'{"a":[\n'.repeat(100_000)}${']x}'.repeat(100_000)}`],
     ['strings that open on each line', '{"a":"\n'.repeat(200_000)],
+    ['broken objects all on one line', `[${'{"a" 1},'.repeat(200_000)}`],
     ['lines without a brace', 'x\n'.repeat(200_000)],
   ])('%s are looked at three times at most', (_, body) => {
     const { accepted, rejected } = read(body).answer;

@@ -27,13 +27,19 @@ export function splunkEvent(bytes: Buffer, items: Items, { host }: SplunkFraming
   let isOpen = inArray;
   /** Up to here envelopes may not go past their line, because one that did was broken. */
   let byLine = 0;
+  let line = -1;
+  /** Where the line ends that `at` is on; looked for once a line. */
+  const lineEnd = () => {
+    if (at > line) line = nextLine(bytes, at);
+    return line;
+  };
   while (at < length) {
     const byte = bytes[at];
     if (byte === openBrace) {
-      if (events.read(at, at < byLine ? lineEnd(bytes, at) : length)) at = events.end;
+      if (events.read(at, at < byLine ? lineEnd() : length)) at = events.end;
       else {
         byLine = Math.max(byLine, events.end);
-        at = valueEnd(bytes, at, lineEnd(bytes, at));
+        at = valueEnd(bytes, at, lineEnd());
       }
     } else if (isOpen && byte === closeBracket) {
       isOpen = false;
@@ -56,7 +62,7 @@ const openBracket = 91;
 const closeBracket = 93;
 const openBrace = 123;
 
-function lineEnd(bytes: Buffer, at: number): number {
+function nextLine(bytes: Buffer, at: number): number {
   const found = bytes.indexOf(newline, at);
   return found < 0 ? bytes.length : found;
 }
