@@ -51,6 +51,9 @@ export const limits = {
   maxSpareBodyBytes: 16 * 2 ** 20,
   /** Memory in which each ingest thread puts bodies together, kept between them; a longer body gets its own. */
   maxKeptBodyBytes: 8 * 2 ** 20,
+  /** Inflated bytes of small bodies that are parsed and stored together when they come more quickly than that; one that is
+   * broken has the others read twice. Some 700 lines of conn.log: a millisecond or two. */
+  maxGroupedBytes: 256 * 2 ** 10,
   /** Ingest bodies waiting for a thread of the pool; bytes bound them first unless bodies are tiny. */
   maxQueuedBodies: 1024,
   /** Bytes of calls in flight to one worker. */
@@ -68,8 +71,11 @@ export const limits = {
   defaultPerPage: 50,
   /** Values of one repeated query parameter. */
   maxFilterValues: 100,
-  /** Queries waiting for the analytics pool; more than this and users wait longer than they will. */
+  /** Queries waiting for the analytics pool, of the short and of the long ones; more than this and users wait longer than
+   * they will. */
   maxQueuedQueries: 64,
+  /** What one principal may have of that under way: another finds room beside one that takes all it may. */
+  maxQueryShareOfPrincipal: 1 / 2,
   /** How long an answer to an Idempotency-Key is kept. */
   idempotencyTtlMs: 24 * 3600 * 1000,
   /** Length of an Idempotency-Key. */
@@ -121,12 +127,16 @@ export const limits = {
   bulkAlertsAtOnce: 50,
   /** Such changes in work, of all callers: each keeps one transaction waiting. */
   maxBulkChanges: 4,
-  /** Exports in work. Each holds a connection and one page. */
+  /** Exports in work. Each holds a connection and one page, of up to 2 MB … */
   maxExports: 8,
+  /** … and of one principal, so that two others find room beside one that takes all it may. */
+  maxExportsPerPrincipal: 3,
   /** Bytes of one page of an export, give or take a line … */
   exportPageBytes: 256 * 2 ** 10,
   /** … and alerts looked at for it: a thread of the pool is held for 0.2 s at most, and the client hears of it. */
   exportPageAlerts: 20_000,
+  /** … and rows of events: 5 to 300 ms, by the filter. */
+  exportScanRows: 500_000,
   /** How often a page of an export is tried again, a second apart, while the threads are overloaded or being replaced. */
   maxExportRetries: 5,
   /** Groups of alerts that are told apart: one query takes 20 MB for as many. */
@@ -154,6 +164,8 @@ export const limits = {
   minReservedDiskBytes: 32 * 2 ** 20,
   /** What one step of retention takes, in which commits wait. */
   retentionStepMs: 10,
+  /** … and at most, where so many ids of events wait to be taken out of their index that who brings more is to wait. */
+  retentionHurryMs: 1000,
   /** How often it is looked whether events are past their bounds: a flood of 300,000 a second brings 15 MB meanwhile. */
   retentionLookMs: 1000,
   /** Of the bytes of all events, the share that a table keeps however many come to the other: DNS is rarely less. */

@@ -13,6 +13,7 @@ import { type Logger, pino } from 'pino';
 import type { BackupTasks } from '../workers/backup.ts';
 import type { IngestTasks } from '../workers/ingest.ts';
 import type { Queries } from './analytics/queries.ts';
+import { isShort } from './analytics/short-queries.ts';
 import { announce, show, showPassword } from './announce.ts';
 import { type AccessPolicy, openAccessPolicy } from './auth/access-policy.ts';
 import { createAuth } from './auth/auth.ts';
@@ -33,6 +34,7 @@ import { compileHome } from './events/home-networks.ts';
 import { AuditLog } from './http/audit-log.ts';
 import { Connections } from './http/connections.ts';
 import { HealthCheck } from './http/health.ts';
+import { IngestQueue } from './http/ingest-queue.ts';
 import { LiveFeeds } from './http/live/feeds.ts';
 import { serviceHub } from './http/live/service-hub.ts';
 import { createSockets } from './http/live/sockets.ts';
@@ -51,6 +53,8 @@ import { limits } from './limits.ts';
 import { openToOthers } from './private-files.ts';
 import { requirements } from './requirements.ts';
 import { createCounters } from './rpc/counters.ts';
+import { fromFault } from './rpc/fault.ts';
+import { inLanes, type LaneOptions } from './rpc/lanes.ts';
 import { createPool, type Pool } from './rpc/pool.ts';
 import { type Supervised, supervise } from './rpc/supervise.ts';
 import { DetectionRules, type RulesParts } from './rules/detection-rules.ts';
@@ -144,7 +148,7 @@ async function open(start: Start): Promise<void> {
   const store = await startStore(start);
   const reader = openReader(dataDir);
   opened.onClose('reader', () => reader.close());
-  const ingest = startIngest(start);
+  const ingestPool = startIngest(start);
   const analytics = startAnalytics(start);
 
   const metrics = new Metrics(performance.now(), () => counters.read());
@@ -177,7 +181,7 @@ async function open(start: Start): Promise<void> {
   const live = new LiveFeeds(hub, reader, (updates) => opinions?.saw(updates));
   opened.every('changes by the store itself', ownChangesEveryMs, () => {
     live.topology();
-    if (live.raised()) pump.poke();
+    if (live.raised() || reader.outboxHead() > 0) pump.poke();
   });
   const accessPolicy = await openAccessPolicy({
     dataDir,
@@ -213,6 +217,7 @@ async function open(start: Start): Promise<void> {
     onChange: () => pump.poke(),
   });
   reloads.add(() => reloadRules(rules, log));
+  const ingest = openIngestQueue(start, ingestPool, rules);
   const intel = new IntelLists({
     reader,
     writer: store.api,
@@ -248,7 +253,7 @@ async function open(start: Start): Promise<void> {
     scans,
     rules,
     intel,
-    ingest: (input) => ingest.run('ingest', { ...input, rules: rules.inEffect }),
+    ingest: (input) => ingest.add(input),
     queries: analytics,
     exports: new Turns('maxExports', limitReached),
     bulkChanges: new Turns('maxBulkChanges', limitReached),
@@ -264,7 +269,8 @@ async function open(start: Start): Promise<void> {
     threads: () => [
       ...Object.entries({ ledger, store }).map(([name, worker]) => workerStatus(name, worker)),
       ...(scanners.running === undefined ? [] : [workerStatus('discovery', scanners.running)]),
-      ...Object.entries({ ingest, analytics }).map(([name, pool]) => poolStatus(name, pool)),
+      { ...poolStatus('ingest', ingestPool), pending: ingest.pending },
+      poolStatus('analytics', analytics),
     ],
     sockets: () => ({ connections: sockets.count(), subscriptions: hub.subscriptions }),
     ready: () => ready,
@@ -361,6 +367,7 @@ async function startStore(start: Start): Promise<Supervised<Store>> {
       alertWindowMs: config['alerts.window_ms'],
       home: config['network.home'],
       detectorsOff: config['detection.detectors_off'],
+      retention: { maxAgeMs: config['retention.max_age_ms'], maxBytes: config['retention.max_bytes'] },
     },
     maxYoungGenerationMb: 8,
     ...lossOf('store', start),
@@ -393,6 +400,19 @@ function startIngest({ config, log, opened }: Start): Pool<IngestTasks> {
   return ingest;
 }
 
+/** Bodies on their way to the pool, each with the rules that are in effect when a thread takes it. */
+function openIngestQueue(
+  { config }: Start,
+  pool: Pool<IngestTasks>,
+  rules: Pick<DetectionRules, 'inEffect'>,
+): IngestQueue {
+  return new IngestQueue(config['threads.ingest'], async (bodies) => {
+    const { groups, places } = await pool.run('ingest', { bodies, rules: rules.inEffect });
+    const told = places.map((place) => ('fault' in place ? { error: fromFault(place.fault) } : place));
+    return { groups, places: told };
+  });
+}
+
 function startAnalytics({ config, log, opened }: Start): Pool<Queries & RuleTasks & IntelTasks> {
   const analytics = createPool<Queries & RuleTasks & IntelTasks>({
     name: 'analytics',
@@ -402,9 +422,21 @@ function startAnalytics({ config, log, opened }: Start): Pool<Queries & RuleTask
     workerData: { dataDir: config.data_dir },
     onWorkerLost: poolLoss('analytics', log),
   });
-  opened.onClose('analytics pool', () => analytics.close());
-  return analytics;
+  const lanes = inLanes(
+    analytics,
+    queryLanes(config['threads.analytics'], config['limits.max_queued_queries']),
+  );
+  opened.onClose('analytics pool', () => lanes.close());
+  return lanes;
 }
+
+/** Long queries leave a thread to the short ones; no principal takes all that may be under way. */
+const queryLanes = (threads: number, maxQueue: number): LaneOptions => ({
+  threads,
+  maxQueue,
+  maxOfCaller: Math.ceil((threads + maxQueue) * limits.maxQueryShareOfPrincipal),
+  isShort,
+});
 
 const poolLoss = (pool: string, log: Logger) => (err: Error) =>
   log.error({ err, pool }, 'a pool lost a thread and replaced it');

@@ -1,16 +1,28 @@
 import { RecordRules } from '../src/detect/record-rules.ts';
 import { findSuricataAlert } from '../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../src/detect/zeek-notice.ts';
-import { type IngestInput, type ParsedBody, parseBody } from '../src/ingest/parse-body.ts';
+import type { RulesInEffect } from '../src/ingest/detectors.ts';
+import { type ParsedGroup, parseBodies } from '../src/ingest/parse-bodies.ts';
+import type { IngestInput } from '../src/ingest/parse-body.ts';
+import { toFault } from '../src/rpc/fault.ts';
 import { exposeTasks } from '../src/rpc/pool.ts';
 
 /** As compiled in this thread, which asks them one task at a time. */
 const rules = new RecordRules();
 const detectors = { suricataAlert: findSuricataAlert, zeekNotice: findZeekNotice };
 
+/** Bodies, and the rules to ask about their records; none where absent. */
+interface IngestTask {
+  readonly bodies: readonly IngestInput[];
+  readonly rules?: RulesInEffect;
+}
+
 const tasks = {
-  ingest: (input: IngestInput): ParsedBody =>
-    parseBody(input, { ...detectors, rules: input.rules && rules.at(input.rules) }),
+  ingest({ bodies, rules: asked }: IngestTask) {
+    const { groups, places } = parseBodies(bodies, { ...detectors, rules: asked && rules.at(asked) });
+    const told = places.map((place) => ('error' in place ? { fault: toFault(place.error) } : place));
+    return { groups: groups as ParsedGroup[], places: told };
+  },
 };
 
 /** For `createPool<IngestTasks>`. */

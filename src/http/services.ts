@@ -11,7 +11,7 @@ import type { Config } from '../config/settings.ts';
 import type { StoredSettings } from '../config/stored-settings.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { Scans } from '../discovery/scans.ts';
-import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
+import type { IngestInput } from '../ingest/parse-body.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Pool } from '../rpc/pool.ts';
 import type { DetectionRules } from '../rules/detection-rules.ts';
@@ -28,6 +28,7 @@ import type {
 } from '../store/store.ts';
 import type { Authenticator } from './endpoint.ts';
 import type { HealthCheck } from './health.ts';
+import type { ParsedShare } from './ingest-queue.ts';
 import type { Metrics } from './metrics.ts';
 import type { TopologyGate } from './topology-gate.ts';
 import type { Turns } from './turns.ts';
@@ -72,8 +73,8 @@ export interface Services {
     'list' | 'get' | 'create' | 'update' | 'remove' | 'reload' | 'validate' | 'test' | 'count'
   >;
   readonly intel: Pick<IntelLists, 'list' | 'get' | 'indicators' | 'create' | 'update' | 'remove'>;
-  /** The task of the ingest pool, with the rules that are in effect: the body is moved. OVERLOADED when its queue is full. */
-  ingest(input: IngestInput): Promise<ParsedBody>;
+  /** The threads that parse bodies, with the rules that are in effect: the body is moved. OVERLOADED when too many wait. */
+  ingest(input: IngestInput): Promise<ParsedShare>;
   /** The analytics pool. OVERLOADED when its queue is full; CANCELLED when the signal is aborted. */
   readonly queries: Pick<Pool<Queries>, 'run'>;
   /** Exports of alerts that are under way. */

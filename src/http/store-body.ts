@@ -1,10 +1,12 @@
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { Table } from '../events/records.ts';
 import type { BulkItems } from '../ingest/framing/framing.ts';
-import type { IngestInput, ParsedBody } from '../ingest/parse-body.ts';
-import type { CommittedBlock, IngestBatch, RefusedRows } from '../store/store.ts';
+import type { ParsedGroup } from '../ingest/parse-bodies.ts';
+import type { IngestInput, ReadBody } from '../ingest/parse-body.ts';
+import type { Committed, CommittedBlock, RefusedRows } from '../store/store.ts';
 import { afterCommit } from './after-commit.ts';
 import type { Context } from './context.ts';
+import type { ParsedShare } from './ingest-queue.ts';
 import { countingRefusals } from './reached.ts';
 import type { Services } from './services.ts';
 
@@ -45,13 +47,12 @@ export async function storeBody(context: BodyContext, options: StoreOptions): Pr
     const key = options.idempotencyKey;
     const parsing = services.ingest(inputOf(context, options, key !== undefined));
     const parsed = await countingRefusals(services.metrics, parsingLimits, parsing);
-    recycle(parsed.spent);
-    for (const limit of parsed.reached) services.metrics.limitReached(limit);
-    const { items } = parsed;
-    const committed = commit(services, parsed, batchOf(parsed, key), received);
+    recycle(parsed.body.spent);
+    const { items } = parsed.body;
+    const committed = commitBody(services, parsed, key, received);
     if (options.ack !== 'memory') {
-      const { answer, blocks, refused = [] } = await committed.finally(release);
-      return { answer, blocks, refused, ...(items === undefined ? {} : { items }) };
+      const stored = await committed.finally(release);
+      return items === undefined ? stored : { ...stored, items };
     }
     committed.finally(release).catch((error: unknown) => {
       services.metrics.failedLate();
@@ -60,7 +61,8 @@ export async function storeBody(context: BodyContext, options: StoreOptions): Pr
         'a body acknowledged from memory was not stored',
       );
     });
-    return { answer: parsed.answer, blocks: [], refused: [], ...(items === undefined ? {} : { items }) };
+    const { answer } = parsed.body;
+    return { answer, blocks: [], refused: [], ...(items === undefined ? {} : { items }) };
   } catch (error) {
     release();
     throw error;
@@ -70,18 +72,69 @@ export async function storeBody(context: BodyContext, options: StoreOptions): Pr
 const parsingLimits = { OVERLOADED: 'maxQueuedBodies', PAYLOAD_TOO_LARGE: 'maxInflatedBytes' } as const;
 const committingLimits = { OVERLOADED: 'maxRpcInFlightBytes' } as const;
 
-async function commit(services: Services, { hits }: ParsedBody, batch: IngestBatch, received: number) {
-  const committing = services.store.commit(batch);
-  const committed = await countingRefusals(services.metrics, committingLimits, committing);
-  if (!committed.replayed) {
-    services.metrics.ingested(committed.answer, received);
-    services.rules.count(hits, committed.fired);
+/** Of groups that are being stored, for all whose bodies they have. */
+const commits = new WeakMap<ParsedGroup, Promise<Committed>>();
+
+/** The commit of a body's group, which the first of its bodies begins, and what it means for this one. */
+async function commitBody(
+  services: Services,
+  { group, body }: ParsedShare,
+  key: string | undefined,
+  received: number,
+): Promise<StoredBody> {
+  let committing = commits.get(group);
+  if (committing === undefined) {
+    committing = commitGroup(services, group, key);
+    commits.set(group, committing);
   }
+  const { replayed, answer: first, blocks, refused = [] } = await committing;
+  if (replayed) return { answer: first, blocks, refused };
+  const answer = withDuplicates(body, refused);
+  services.metrics.ingested(answer, received);
+  return { answer, blocks, refused };
+}
+
+async function commitGroup(
+  services: Services,
+  { bodies, hits, reached, ...batch }: ParsedGroup,
+  key: string | undefined,
+): Promise<Committed> {
+  for (const limit of reached) services.metrics.limitReached(limit);
+  const digest = bodies[0]?.digest;
+  const answer = together(bodies);
+  const idempotency = key === undefined || digest === undefined ? {} : { idempotency: { key, digest } };
+  const committing = services.store.commit({ ...batch, answer, ...idempotency });
+  const committed = await countingRefusals(services.metrics, committingLimits, committing);
+  if (!committed.replayed) services.rules.count(hits, committed.fired);
   afterCommit(services, () => {
     if (!committed.replayed) services.publish(committed);
     if (committed.outbox > 0) services.pokeOutbox();
   });
   return committed;
+}
+
+/** One that may be sent again is alone: what is remembered is its answer. */
+function together(bodies: readonly ReadBody[]): IngestAnswer {
+  const sum = (of: (answer: IngestAnswer) => number) =>
+    bodies.reduce((total, { answer }) => total + of(answer), 0);
+  return {
+    accepted: sum(({ accepted }) => accepted),
+    rejected: sum(({ rejected }) => rejected),
+    ignored: sum(({ ignored }) => ignored),
+    duplicates: 0,
+    errors: bodies[0]?.answer.errors ?? [],
+  };
+}
+
+/** Counts as duplicates what was not stored of the body's rows. */
+function withDuplicates({ answer, rows }: ReadBody, refused: readonly RefusedRows[]): IngestAnswer {
+  if (refused.length === 0) return answer;
+  let duplicates = 0;
+  for (const [block, from, to] of rows) {
+    const kept = refused.find((one) => one.block === block)?.kept;
+    if (kept !== undefined) duplicates += to - from - kept.filter((row) => row >= from && row < to).length;
+  }
+  return duplicates === 0 ? answer : { ...answer, accepted: answer.accepted - duplicates, duplicates };
 }
 
 function inputOf({ services, body }: BodyContext, options: StoreOptions, digest: boolean): IngestInput {
@@ -99,11 +152,4 @@ function inputOf({ services, body }: BodyContext, options: StoreOptions, digest:
     home: services.config['network.home'],
     digest,
   };
-}
-
-function batchOf(
-  { digest, reached: _reached, hits: _hits, spent: _spent, items: _items, ...batch }: ParsedBody,
-  key: string | undefined,
-): IngestBatch {
-  return key === undefined || digest === undefined ? batch : { ...batch, idempotency: { key, digest } };
 }

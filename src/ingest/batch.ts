@@ -3,7 +3,7 @@ import { BlockBuilder } from '../events/block-builder.ts';
 import type { RecordOf } from '../events/columns.ts';
 import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { Finding } from '../events/finding.ts';
-import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
+import type { DnsRecord, EventSource, NetworkRecord, Table } from '../events/records.ts';
 import type { Sighting } from '../inventory/sighting.ts';
 import { type LimitName, limits } from '../limits.ts';
 import { type Rejection, reject } from './rejection.ts';
@@ -11,7 +11,7 @@ import { RuleMatches } from './rule-matches.ts';
 import { complete, type Said } from './said.ts';
 import { Sightings, type Told } from './sightings.ts';
 
-/** The records of one body. Plain data. */
+/** The records of one body, or of several that came at one time. Plain data. */
 export interface ParsedBatch {
   /** Of either table, at most `limits.maxBlockRows` rows each; each an own buffer. */
   readonly blocks: ArrayBuffer[];
@@ -23,14 +23,24 @@ export interface ParsedBatch {
   readonly facts: CorrelationFact[];
   /** How often each rule matched. */
   readonly hits: readonly (readonly [rule: string, times: number])[];
-  readonly answer: IngestAnswer;
   /** Limits for which something was left out. */
   readonly reached: readonly LimitName[];
 }
 
+/** Rows [from, to) of one of a batch's blocks. */
+export type RowRange = readonly [block: number, from: number, to: number];
+
+/** What became of one body's records. Plain data. */
+export interface BodyRows {
+  /** Of duplicates nothing is known yet. */
+  readonly answer: IngestAnswer;
+  /** The rows that its events became. */
+  readonly rows: readonly RowRange[];
+}
+
 /**
- * What one body becomes: blocks of events, findings that point into them, what it tells of hosts, and the count of what
- * happened.
+ * What bodies become, one after the other: blocks of events, findings that point into them, what they tell of hosts, and
+ * the count of what happened, for each body.
  */
 export class Batch {
   readonly #network: BlockSeries<'network'>;
@@ -40,19 +50,48 @@ export class Batch {
   readonly #sightings = new Sightings();
   /** What rules find in the record that is read. */
   readonly matches = new RuleMatches(this.#findings);
-  readonly #errors: IngestAnswer['errors'] = [];
-  readonly #said: Said | undefined;
+  #errors: IngestAnswer['errors'] = [];
+  #said: Said | undefined;
   #accepted = 0;
   #rejected = 0;
   #ignored = 0;
+  /** The format that the record came in, where it is another than that of who reads it. */
+  source: EventSource | undefined;
   /** Why the record that is read is refused. */
   refused: Rejection | undefined;
 
-  /** @param said - what is known of the record that is read from what it came in; filled anew for each */
-  constructor(receivedAt: number, said?: Said) {
+  constructor() {
+    this.#network = new BlockSeries('network', this.#blocks);
+    this.#dns = new BlockSeries('dns', this.#blocks);
+  }
+
+  /**
+   * The records of a body follow.
+   *
+   * @param receivedAt - epoch milliseconds
+   * @param said - what is known of the record that is read from what it came in; filled anew for each
+   */
+  beginBody(receivedAt: number, said?: Said): void {
     this.#said = said;
-    this.#network = new BlockSeries('network', receivedAt, this.#blocks);
-    this.#dns = new BlockSeries('dns', receivedAt, this.#blocks);
+    this.#network.beginBody(receivedAt);
+    this.#dns.beginBody(receivedAt);
+    this.#errors = [];
+    this.#accepted = 0;
+    this.#rejected = 0;
+    this.#ignored = 0;
+  }
+
+  endBody(): BodyRows {
+    return {
+      answer: {
+        accepted: this.#accepted,
+        rejected: this.#rejected,
+        ignored: this.#ignored,
+        duplicates: 0,
+        errors: this.#errors,
+      },
+      rows: [...this.#network.ranges, ...this.#dns.ranges],
+    };
   }
 
   get accepted(): number {
@@ -61,12 +100,14 @@ export class Batch {
 
   addNetwork(record: NetworkRecord): void {
     if (this.#said !== undefined) complete(record, this.#said);
+    if (this.source !== undefined) record.source = this.source;
     this.#at(this.#network, this.#network.add(record));
     this.#accepted++;
   }
 
   addDns(record: DnsRecord): void {
     if (this.#said !== undefined) complete(record, this.#said);
+    if (this.source !== undefined) record.source = this.source;
     this.#at(this.#dns, this.#dns.add(record));
     this.#accepted++;
   }
@@ -76,6 +117,7 @@ export class Batch {
     if (record === undefined) this.#findings.push(finding);
     else {
       if (this.#said !== undefined) complete(record, this.#said);
+      if (this.source !== undefined) record.source = this.source;
       const row = this.#network.add(record);
       this.#at(this.#network, row);
       this.#findings.push({ ...finding, event: { block: this.#network.slot, row } });
@@ -122,18 +164,11 @@ export class Batch {
       sightings: this.#sightings.list(),
       facts: this.matches.facts,
       hits: this.matches.hits(),
-      reached: this.#reached(),
-      answer: {
-        accepted: this.#accepted,
-        rejected: this.#rejected,
-        ignored: this.#ignored,
-        duplicates: 0,
-        errors: this.#errors,
-      },
+      reached: this.reached,
     };
   }
 
-  #reached(): LimitName[] {
+  get reached(): readonly LimitName[] {
     const { findings, facts } = this.matches.overflowed;
     return [
       ...(this.#sightings.overflowed ? (['maxBodySightings'] as const) : []),
@@ -155,23 +190,34 @@ export class Batch {
  */
 class BlockSeries<T extends Table> {
   readonly #table: T;
-  readonly #receivedAt: number;
+  #receivedAt = 0;
   readonly #blocks: (ArrayBuffer | undefined)[];
   #builder: BlockBuilder<T> | undefined;
   /** Place of the block in work. */
   slot = -1;
+  /** Of the body that is read. */
+  ranges: [block: number, from: number, to: number][] = [];
 
-  constructor(table: T, receivedAt: number, blocks: (ArrayBuffer | undefined)[]) {
+  constructor(table: T, blocks: (ArrayBuffer | undefined)[]) {
     this.#table = table;
-    this.#receivedAt = receivedAt;
     this.#blocks = blocks;
+  }
+
+  beginBody(receivedAt: number): void {
+    this.#receivedAt = receivedAt;
+    if (this.#builder !== undefined) this.#builder.receivedAt = receivedAt;
+    this.ranges = [];
   }
 
   add(record: RecordOf<T>): number {
     this.#builder ??= takeBuilder(this.#table, this.#receivedAt);
     if (this.#builder.rows >= limits.maxBlockRows) this.#write(this.#builder);
     if (this.#builder.rows === 0) this.slot = this.#blocks.push(undefined) - 1;
-    return this.#builder.add(record);
+    const row = this.#builder.add(record);
+    const range = this.ranges.at(-1);
+    if (range?.[0] === this.slot) range[2] = row + 1;
+    else this.ranges.push([this.slot, row, row + 1]);
+    return row;
   }
 
   /** After it there are no more records. */

@@ -3,13 +3,12 @@ import { homeNetworks } from '../events/home-networks.ts';
 import type { Table } from '../events/records.ts';
 import { Addresses } from './addresses.ts';
 import { assemble } from './assemble.ts';
-import { Batch, type ParsedBatch } from './batch.ts';
-import type { Detectors, RulesInEffect } from './detectors.ts';
+import { Batch, type BodyRows, type ParsedBatch } from './batch.ts';
+import type { Detectors } from './detectors.ts';
 import type { BulkItems, FramingOptions } from './framing/framing.ts';
 import { frame } from './framing/framings.ts';
 import { type Encoding, inflate } from './inflate.ts';
 import { Items } from './items.ts';
-import type { Reading } from './reading.ts';
 import { RecordReader, type SourceFormat } from './record-reader.ts';
 import type { Said } from './said.ts';
 import { eachLine, eachValue, textStart } from './split.ts';
@@ -36,11 +35,10 @@ export interface IngestInput {
   readonly home: readonly string[];
   /** Whether a digest of the request is wanted. */
   readonly digest: boolean;
-  /** Rules to ask about each record; none where absent. */
-  readonly rules?: RulesInEffect;
 }
 
-export interface ParsedBody extends ParsedBatch {
+/** What one body came to, beside the batch that its records are in. */
+export interface ReadBody extends BodyRows {
   /** SHA-256 (hex) of what the request says: the inflated body and how it is to be read. */
   readonly digest?: string;
   /** What became of each item, where the framing says it. */
@@ -49,18 +47,28 @@ export interface ParsedBody extends ParsedBatch {
   readonly spent: readonly ArrayBuffer[];
 }
 
+/** One body, with a batch of its own. */
+export interface ParsedBody extends ParsedBatch, ReadBody {}
+
 /**
- * Bytes of sensors to blocks of events: inflates, splits, recognises each record by its shape, normalises. Pure,
- * but for remembered home networks, and stateless: any thread can take any body.
+ * Bytes of sensors to blocks of events: inflates, splits, recognises each record by its shape, normalises. Stateless, but
+ * for what makes it quick (home networks, shapes, texts and addresses that recur): any thread can take any body.
  *
  * A bad record is refused alone and named in the answer by line and field. The body as a whole fails with
  * PAYLOAD_TOO_LARGE (inflated bytes, number of records) or INVALID_REQUEST (not in its encoding, home networks).
  */
 export function parseBody(input: IngestInput, detectors: Detectors): ParsedBody {
+  const batch = new Batch();
+  const read = withBytes(input, (bytes) => readBody(bytes, input, batch, detectors));
+  return { ...batch.finish(), ...read };
+}
+
+/** Calls with the body as it was before compression: to be read until it returns. */
+export function withBytes<T>(input: IngestInput, work: (bytes: Buffer) => T): T {
   const sent = assemble(input.pieces, input.length);
   const bytes = inflate(sent, input.encoding ?? 'identity');
   try {
-    return { ...parseBytes(bytes, input, detectors), spent: input.pieces };
+    return work(bytes);
   } finally {
     // Left to the garbage collector, the bytes of the last body would still be there with those of the next.
     if (bytes !== sent && ownsBuffer(bytes)) (bytes.buffer as ArrayBuffer).transfer(0);
@@ -72,31 +80,31 @@ function ownsBuffer(bytes: Buffer): boolean {
   return bytes.byteOffset === 0 && bytes.length > Buffer.poolSize;
 }
 
-function parseBytes(bytes: Buffer, input: IngestInput, detectors: Detectors): Omit<ParsedBody, 'spent'> {
+/** Adds a body to a batch. Where it throws, what is in the batch is good for nothing. */
+export function readBody(bytes: Buffer, input: IngestInput, batch: Batch, detectors: Detectors): ReadBody {
+  const { source, table, sensor, receivedAt, framing } = input;
+  const said: Said | undefined =
+    framing === undefined ? undefined : { id: undefined, sensor: undefined, at: undefined };
   const addresses = new Addresses(homeNetworks(input.home));
-  const { sensor, receivedAt } = input;
-  if (input.framing !== undefined)
-    return parseFramed(bytes, input, input.framing, { addresses, sensor, detectors, receivedAt });
-  const batch = new Batch(receivedAt);
-  const reader = new RecordReader(bytes, input, { addresses, sensor, detectors, batch, receivedAt });
-  const each = input.mediaType === 'json' && startsAsJson(bytes) ? eachValue : eachLine;
-  each(bytes, (start, end, line) => reader.read(start, end, line));
-  const parsed = batch.finish();
-  return input.digest ? { ...parsed, digest: digestOf(bytes, input) } : parsed;
-}
-
-function parseFramed(
-  bytes: Buffer,
-  { source, table }: IngestInput,
-  framing: FramingOptions,
-  reading: Omit<Reading, 'batch'>,
-): Omit<ParsedBody, 'spent'> {
-  const said: Said = { id: undefined, sensor: undefined, at: undefined };
-  const batch = new Batch(reading.receivedAt, said);
-  const reader = new RecordReader(bytes, { source, table, said }, { ...reading, batch });
-  const items = frame(bytes, new Items(reader, batch, said), framing);
-  const parsed = batch.finish();
-  return items === undefined ? parsed : { ...parsed, items };
+  batch.beginBody(receivedAt, said);
+  const reader = new RecordReader(
+    bytes,
+    { source, table, said },
+    { addresses, sensor, detectors, batch, receivedAt },
+  );
+  let items: BulkItems | undefined;
+  if (framing !== undefined && said !== undefined)
+    items = frame(bytes, new Items(reader, batch, said), framing);
+  else {
+    const each = input.mediaType === 'json' && startsAsJson(bytes) ? eachValue : eachLine;
+    each(bytes, (start, end, line) => reader.read(start, end, line));
+  }
+  return {
+    ...batch.endBody(),
+    spent: input.pieces,
+    ...(items === undefined ? {} : { items }),
+    ...(input.digest ? { digest: digestOf(bytes, input) } : {}),
+  };
 }
 
 /** The same bytes from another sensor, or as another format, are another request. */

@@ -27,7 +27,7 @@ import type { Step } from '../topology/update.ts';
 import type { IntelContent, IntelTerms } from './intel-row.ts';
 import type { RulesChange, StoredRules } from './rule-row.ts';
 
-/** What one ingest request adds. The block buffers are moved: the caller's are detached. */
+/** What one ingest request adds, or several that came at one time. The block buffers are moved: the caller's are detached. */
 export interface IngestBatch {
   /** Encoded by `BlockBuilder.finish`; at most `limits.maxBlockRows` rows each. */
   readonly blocks: readonly ArrayBuffer[];
@@ -36,7 +36,7 @@ export interface IngestBatch {
   readonly facts?: readonly CorrelationFact[];
   /** What records that are no events tell of hosts. */
   readonly sightings?: readonly Sighting[];
-  /** What the caller will be answered, before duplicates are known. */
+  /** What the caller will be answered, before duplicates are known; of several bodies, all of them counted. */
   readonly answer: IngestAnswer;
   /** `key` is scoped to the principal; `digest` tells its requests apart (SHA-256, hex). */
   readonly idempotency?: { readonly key: string; readonly digest: string };
@@ -452,6 +452,32 @@ export interface ListFilter {
   readonly terms: readonly FilterTerm[];
 }
 
+/** Events of one table that are wanted whole, in order of time. */
+export interface EventExportQuery {
+  readonly table: Table;
+  readonly filter: EventFilter;
+  readonly order: SortOrder;
+  /** Absent for the first part. */
+  readonly place?: EventExportPlace;
+}
+
+/** Where an export of events goes on. */
+export interface EventExportPlace {
+  /** Behind the event of this time and sequence. */
+  readonly timestamp: number;
+  readonly seq: number;
+  /** Events that came after the export began are not in it. */
+  readonly lastSeq: number;
+}
+
+/** A part of an export. */
+export interface EventExportPart {
+  /** Resources as JSON, each with its line end; may be none where more follows. */
+  readonly lines: Uint8Array<ArrayBuffer>;
+  /** Absent on the last part. */
+  readonly next?: EventExportPlace;
+}
+
 /** What is asked of a list of any resource but events. Plain data that crosses threads. */
 export interface ListQuery extends ListFilter {
   /** An attribute that the resource's lists can be sorted by. */
@@ -461,6 +487,8 @@ export interface ListQuery extends ListFilter {
   /** 1-based; ignored when a cursor is given. */
   readonly page: number;
   readonly cursor?: string;
+  /** How the page is written: as an array, or each item with its line end; default: as an array. */
+  readonly form?: 'array' | 'lines';
 }
 
 /** Which alerts are looked at, in the order of their ids. */
@@ -496,6 +524,7 @@ export type VisitAlert = (id: string, alert: Alert) => 'enough' | undefined;
 
 /** A page, its resources already written as JSON (`[{"id":…,"type":…,"attributes":{…}}, …]` in UTF-8), ready to move. */
 export interface ListPage {
+  /** In the form that the query names. */
   readonly json: Uint8Array<ArrayBuffer>;
   readonly total: number;
   readonly next_cursor?: string;
@@ -565,6 +594,11 @@ export interface StoreReader {
    */
   readonly assets: AssetSnapshot;
   listEvents(query: EventListQuery): ListPage;
+  /**
+   * The events that were there when the first part was read, in parts. Each reads a bounded number of rows. What
+   * retention drops meanwhile is not in it.
+   */
+  exportEvents(query: EventExportQuery): EventExportPart;
   getEvent(table: 'network', id: string): NetworkEvent | undefined;
   getEvent(table: 'dns', id: string): DnsEvent | undefined;
   getEvent(table: Table, id: string): NetworkEvent | DnsEvent | undefined;

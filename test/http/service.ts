@@ -30,7 +30,8 @@ import { startServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { TopologyGate } from '../../src/http/topology-gate.ts';
 import { Turns } from '../../src/http/turns.ts';
-import { parseBody } from '../../src/ingest/parse-body.ts';
+import { IngestQueue } from '../../src/http/ingest-queue.ts';
+import { parseBodies } from '../../src/ingest/parse-bodies.ts';
 import { ledgerCounters } from '../../src/ledger/methods.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
@@ -186,6 +187,9 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     limitReached: metrics.limitReached,
     onTrouble: (message, err) => log.warn({ err }, message),
   });
+  const ingest = new IngestQueue(1, async (bodies) =>
+    parseBodies(bodies, { ...detectors, rules: recordRules.at(rules.inEffect) }),
+  );
   const services: Services = {
     version: '0.0.0-test',
     startedAt: Date.now(),
@@ -203,7 +207,7 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     scans,
     rules,
     intel,
-    ingest: async (input) => parseBody(input, { ...detectors, rules: recordRules.at(rules.inEffect) }),
+    ingest: (input) => ingest.add(input),
     queries: pool,
     exports: new Turns('maxExports', metrics.limitReached),
     bulkChanges: new Turns('maxBulkChanges', metrics.limitReached),

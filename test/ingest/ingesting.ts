@@ -48,7 +48,7 @@ export function parse(body: Body, options: Partial<IngestInput> = {}): ParsedBod
 export type Attributes = Readonly<Record<string, unknown>>;
 
 /** Every event of the blocks, block by block, as the contract shows it but without what is derived or always alike. */
-export function events({ blocks }: ParsedBody): Attributes[] {
+export function events({ blocks }: Pick<ParsedBody, 'blocks'>): Attributes[] {
   return blocks.flatMap((buffer) => {
     const block = openBlock(buffer, 1);
     return Array.from({ length: block.rows }, (_, row) => {

@@ -52,7 +52,12 @@ function told(decode: typeof otlpJson, request: Uint8Array): Told[] {
       return new Rejection(field, reason);
     },
   };
-  decode(bytes, sink, { name: 'otlp_json', sender: 'p' });
+  try {
+    decode(bytes, sink, { name: 'otlp_json', sender: 'p' });
+  } finally {
+    // It may be read again.
+    expect(bytes.equals(request)).toBe(true);
+  }
   return all;
 }
 /** Fails where the decoder told something else than the values mean. */

@@ -26,21 +26,25 @@ const input = (text: string, more: Partial<IngestInput> = {}): IngestInput => {
 };
 
 describe('the ingest worker', () => {
-  it('takes the body, and gives blocks and findings back', async () => {
+  it('takes bodies, and gives blocks, findings and the pieces back', async () => {
     const line = '{"ts":1,"note":"Scan::Port_Scan","msg":"m","src":"198.51.100.1","dst":"10.0.0.1"}';
     const sent = input(line);
-    const parsed = await pool.run('ingest', sent);
+    const { groups, places } = await pool.run('ingest', { bodies: [sent] });
+    const [group] = groups;
+    expect(places).toEqual([{ group: 0, body: 0 }]);
     expect(sent.pieces[0]!.detached).toBe(true);
-    expect(parsed.spent.map(({ byteLength }) => byteLength)).toEqual([line.length]);
-    expect(events(parsed)).toMatchObject([{ src_ip: '198.51.100.1', severity: 'medium' }]);
-    expect(parsed.findings).toMatchObject([{ rule_id: 'Scan::Port_Scan', event: { block: 0, row: 0 } }]);
+    expect(group!.bodies[0]!.spent.map(({ byteLength }) => byteLength)).toEqual([line.length]);
+    expect(events(group!)).toMatchObject([{ src_ip: '198.51.100.1', severity: 'medium' }]);
+    expect(group!.findings).toMatchObject([{ rule_id: 'Scan::Port_Scan', event: { block: 0, row: 0 } }]);
   });
 
-  it('fails with the code of what is wrong with the body, and goes on', async () => {
-    await expect(pool.run('ingest', input('x', { encoding: 'gzip' }))).rejects.toMatchObject({
-      code: 'INVALID_REQUEST',
-      details: { field: 'body' },
-    });
-    expect((await pool.run('ingest', input('x'))).answer).toMatchObject({ accepted: 0, rejected: 1 });
+  it('tells what is wrong with a body with its code, and goes on', async () => {
+    const bodies = [input('x', { encoding: 'gzip' }), input('x')];
+    const { groups, places } = await pool.run('ingest', { bodies });
+    expect(places).toMatchObject([
+      { fault: { code: 'INVALID_REQUEST', details: { field: 'body' } } },
+      { group: 0, body: 0 },
+    ]);
+    expect(groups[0]!.bodies[0]!.answer).toMatchObject({ accepted: 0, rejected: 1 });
   });
 });

@@ -56,7 +56,7 @@ export interface BulkItems {
 
 /**
  * Tells the items of a body to `items`, in order. INVALID_REQUEST for field `body` where they cannot be told apart:
- * nothing of it is kept then.
+ * nothing of it is kept then. It leaves the bytes as they were: they may be read again.
  */
 export type Framing<O extends FramingOptions> = (
   bytes: Buffer,

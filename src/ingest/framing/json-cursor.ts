@@ -1,13 +1,19 @@
 import { reject } from '../rejection.ts';
 
-const quote = 34;
+export const quote = 34;
 const comma = 44;
 const colon = 58;
-const openBracket = 91;
+export const openBracket = 91;
 const backslash = 92;
 const closeBracket = 93;
 const openBrace = 123;
 const closeBrace = 125;
+/** `null` begins with it, and nothing else. */
+export const letterN = 110;
+
+/** Names of members, for `member`. */
+export const namesOf = (...names: readonly string[]): readonly Buffer[] =>
+  names.map((name) => Buffer.from(name));
 
 /** What `member` says behind the last one, and of one that nobody asked for. */
 export const noMore = -2;

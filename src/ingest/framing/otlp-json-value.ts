@@ -3,6 +3,9 @@ import { isObject, type JsonObject } from '../fields.ts';
 import { reject } from '../rejection.ts';
 import { integer, reasons, setMember } from './otlp-record.ts';
 
+/** How deep brackets nest in a value that is parsed: a list in a list has four. */
+export const maxBrackets = 4 * (limits.maxNesting + 2);
+
 /** Key-value pairs as OTLP has them in JSON, as an object. What is null or absent is an empty list. */
 export function jsonMembers(pairs: unknown, depth: number): JsonObject {
   const object: Record<string, unknown> = {};
