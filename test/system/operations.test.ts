@@ -110,6 +110,31 @@ describe('success', () => {
     });
   });
 
+  test('what other shippers speak', async () => {
+    const [line = ''] = connLines(11, 1);
+    const token = tokens.sensor;
+    await ok('elasticsearchInfo', { token });
+    await ok('elasticsearchProbe', { token });
+    await ok('elasticsearchSetup', { token, params: ['candor'], json: {} });
+    const body = `{"create":{}}\n${line}\n`;
+    expect(await ok('elasticsearchBulk', { token, body, headers: ndjson })).toMatchObject({ errors: false });
+    expect(
+      await ok('elasticsearchBulkOfIndex', { token, params: ['zeek'], body, headers: ndjson }),
+    ).toMatchObject({ errors: false, items: [{ create: { _index: 'zeek', status: 201 } }] });
+
+    const headers = { 'x-splunk-request-channel': absent };
+    expect(await ok('splunkEvent', { token, headers, body: `{"event":${line}}` })).toMatchObject({ code: 0 });
+    expect(await ok('splunkRaw', { token, headers, body: line })).toMatchObject({ code: 0, ackId: 1 });
+    expect(await ok('splunkAck', { token, headers, json: { acks: [0, 1, 2] } })).toEqual({
+      acks: { 0: true, 1: true, 2: false },
+    });
+    expect(await ok('splunkHealth')).toMatchObject({ code: 17 });
+
+    const logRecords = [{ body: { stringValue: line } }];
+    const json = { resourceLogs: [{ scopeLogs: [{ logRecords }] }] };
+    expect(await ok('otlpLogs', { token, json })).toEqual({});
+  });
+
   test('an explicit id makes a repetition a duplicate', async () => {
     const json = { ...networkEvent, id: '018f0000-0000-7000-8000-0000000000aa' };
     expect(await ok('ingest', { json: [json, json] })).toMatchObject({
@@ -567,8 +592,11 @@ describe.each(answered)('%s', (operation) => {
     if (query !== undefined || access !== 'public') {
       if (operation === 'logout') return;
       const answer = await call(operation, { ...plausible(operation), token, query: 'no_such=1' });
-      expect(failure(answer)).toEqual([400, 'INVALID_REQUEST', 'no_such']);
+      if (route.protocol !== undefined) expect([operation, answer.status]).toEqual([operation, 400]);
+      else expect(failure(answer)).toEqual([400, 'INVALID_REQUEST', 'no_such']);
     }
+    // Errors of shippers' protocols are told as these do.
+    if (route.protocol !== undefined) return;
     if (params !== undefined) {
       const [[name, { format }] = ['', { format: '' }]] = Object.entries(
         params.properties as Record<string, { format?: string }>,
@@ -609,6 +637,13 @@ describe.each(answered)('%s', (operation) => {
     const request = { ...plausible(operation), token: admin };
     const typed = (type: string, body: string | Uint8Array) =>
       call(operation, { ...request, json: undefined, body, headers: { 'content-type': type } });
+    if (route.protocol !== undefined) {
+      const any = route.body?.mediaTypes.includes('*/*') === true;
+      expect((await typed('application/xml', '<a/>')).status === 415).toBe(!any);
+      const large = Buffer.alloc(limits.maxBodyBytes + 1, 32);
+      expect((await typed(any ? 'text/plain' : 'application/json', large)).status).toBe(413);
+      return;
+    }
     expect(failure(await typed('application/xml', '<a/>'))).toEqual([
       415,
       'UNSUPPORTED_MEDIA_TYPE',
