@@ -5,7 +5,7 @@ import { type Database, type Key, open, type RootDatabase } from 'lmdb';
 export type { Database, Key, RootDatabase };
 
 /** Address space reserved for a map, not disk: the file grows only with what is written. */
-const mapSize = 256 * 2 ** 30;
+export const mapSize = 256 * 2 ** 30;
 
 /**
  * What is known of free pages stays in memory, 8 bytes each: past 75,000 of them, as large transactions leave behind,
@@ -45,6 +45,44 @@ export function openDatabase(
     ...freePages,
   });
 }
+
+/** What LMDB counts of a table, and of the file that it is in (mdb_stat, mdb_env_info). Pages, but for the size of one. */
+interface Pages {
+  readonly pageSize: number;
+  readonly treeBranchPageCount: number;
+  readonly treeLeafPageCount: number;
+  readonly overflowPages: number;
+}
+
+type Counted = Pick<Database, 'getStats'>;
+
+/** Bytes that a table takes up in the file, in whole pages. Counted by LMDB: asking takes some µs. */
+export function tableBytes(table: Counted): number {
+  return bytesOf(table.getStats() as Pages);
+}
+
+/**
+ * Bytes of the file that nothing takes up: pages that were freed, which are used before the file grows. Among them are a
+ * few that the last transactions or a reader still hold.
+ *
+ * @param tables - all that the file has
+ */
+export function unusedBytes(root: RootDatabase, tables: readonly Counted[]): number {
+  const { pageSize, lastPageNumber, root: main, free } = root.getStats() as Pages & FilePages;
+  const metaPages = 2;
+  const inUse = tables.reduce((sum, table) => sum + tableBytes(table), bytesOf(main) + bytesOf(free));
+  return Math.max(0, (lastPageNumber + 1 - metaPages) * pageSize - inUse);
+}
+
+interface FilePages {
+  readonly lastPageNumber: number;
+  /** The tables that LMDB has for itself: of names, and of free pages. */
+  readonly root: Pages;
+  readonly free: Pages;
+}
+
+const bytesOf = ({ pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages }: Pages): number =>
+  (treeBranchPageCount + treeLeafPageCount + overflowPages) * pageSize;
 
 /**
  * Copies an open database as of one moment into a new file, mode 0600, and flushes it; the folder is the caller's to

@@ -72,6 +72,23 @@ export function integer(least: number, most: number): Reader<number> {
   };
 }
 
+/** For settings of which 0 means something else than little. */
+export function zeroOr(least: number, most: number): Reader<number> {
+  const { read, fromText } = integer(least, most);
+  return {
+    schema: { type: 'integer', minimum: 0, maximum: most },
+    read(raw) {
+      if (raw === 0) return 0;
+      try {
+        return read(raw);
+      } catch (error) {
+        throw error instanceof Unwanted ? new Unwanted(`0, or ${error.message}`) : error;
+      }
+    },
+    fromText,
+  };
+}
+
 const booleans: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
 
 export const bool: Reader<boolean> = {

@@ -18,6 +18,7 @@ import {
   type Reader,
   serviceUrl,
   text,
+  zeroOr,
 } from './readers.ts';
 
 interface Setting<T> extends Reader<T> {
@@ -91,6 +92,19 @@ export const settings = {
     integer(second, 30 * day),
     hour,
     'occurrences of one alert closer together than this are one alert, as with Zeek notices',
+  ),
+  'retention.max_age_ms': setting(
+    zeroOr(day, 100 * 366 * day),
+    90 * day,
+    'how long events are kept, by when they were received; they go in whole blocks, each of one day. 0 for as long as ' +
+      'there is room. A quarter is what incidents are traced back over; what was counted of them is kept longer',
+  ),
+  'retention.max_bytes': setting(
+    zeroOr(64 * MiB, 192 * 1024 * MiB),
+    0,
+    'bytes that events may take up on disk; past it the oldest go, and the file grows no more. 0 for half of the ' +
+      'volume with the data folder, at most the largest value: the other half is for what else the file has, the log ' +
+      'and a backup',
   ),
   'detection.detectors_off': setting(
     list(oneOf(detectorIds)),
@@ -178,8 +192,9 @@ export const settings = {
   ),
   'threads.analytics': setting(
     integer(1, 64),
-    Math.min(4, Math.max(1, cores >> 1)),
-    'threads that run queries; half the cores, so that ingest goes on',
+    Math.min(4, Math.max(2, cores >> 1)),
+    'threads that run queries; half the cores, so that ingest goes on, and two at least, because long queries leave ' +
+      'one to short ones',
   ),
   'limits.max_body_bytes': setting(
     integer(64 * 1024, 16 * MiB),

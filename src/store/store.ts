@@ -1,4 +1,5 @@
 import type { CriticalEvent } from '../contract/critical-events.ts';
+import type { ListForm } from '../contract/json-list.ts';
 import type { Alert } from '../contract/resources/alert.ts';
 import type { AlertNote } from '../contract/resources/alert-note.ts';
 import type { Asset, AssetInput, AssetUpdateInput } from '../contract/resources/asset.ts';
@@ -487,8 +488,8 @@ export interface ListQuery extends ListFilter {
   /** 1-based; ignored when a cursor is given. */
   readonly page: number;
   readonly cursor?: string;
-  /** How the page is written: as an array, or each item with its line end; default: as an array. */
-  readonly form?: 'array' | 'lines';
+  /** How the page is written; default: as an array. */
+  readonly form?: ListForm;
 }
 
 /** Which alerts are looked at, in the order of their ids. */

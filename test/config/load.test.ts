@@ -45,6 +45,19 @@ describe('sources', () => {
     expect(config['cors.origins']).toEqual([]);
   });
 
+  test('events are kept for 90 days in half of the volume; a bound that would take nearly all is refused', () => {
+    const config = loadConfig({});
+    expect(config['retention.max_age_ms']).toBe(90 * 24 * 3_600_000);
+    expect(config['retention.max_bytes']).toBe(0);
+    expect(loadConfig({ CANDOR_RETENTION_MAX_AGE_MS: '0' })['retention.max_age_ms']).toBe(0);
+    expect(refusal({ CANDOR_RETENTION_MAX_AGE_MS: '90' })).toContain(
+      'came "90" from CANDOR_RETENTION_MAX_AGE_MS, wanted 0, or an integer from 86400000 to ',
+    );
+    expect(refusal({ CANDOR_RETENTION_MAX_BYTES: '100' })).toContain(
+      'wanted 0, or an integer from 67108864 to ',
+    );
+  });
+
   test('the environment wins over the file, the file over the default', () => {
     const path = file('port: 9000\nalerts:\n  window_ms: 60000\nlog.level: warn\n');
     const config = loadConfig({ CANDOR_CONFIG: path, CANDOR_PORT: '0' });

@@ -90,6 +90,22 @@ test('what is missing from a copy is found, by name', async () => {
   });
   await expect(inspectStore(block, ignore)).rejects.toThrow(/300 network events in 1 blocks, where 600 in 2/);
 
+  const left = await damagedCopy((root) => {
+    const parts = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
+    parts.putSync([1, 4711, 3], Buffer.from('of a block that went'));
+  });
+  await expect(inspectStore(left, ignore)).rejects.toThrow(/parts of blocks and 0 ids/);
+
+  const index = await damagedCopy((root) => {
+    const ids = root.openDB<Buffer, Uint8Array>({
+      name: 'event-ids',
+      encoding: 'binary',
+      keyEncoding: 'binary',
+    });
+    ids.putSync(Buffer.alloc(17), Buffer.alloc(8));
+  });
+  await expect(inspectStore(index, ignore)).rejects.toThrow(/1 ids of events, where/);
+
   const row = await damagedCopy((root) => {
     const alerts = root.openDB<Buffer, string>({ name: 'alerts', encoding: 'binary' });
     for (const key of alerts.getKeys({ limit: 1 })) alerts.putSync(key, Buffer.from([0xd9, 0xff, 0x61]));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Detector } from '../../src/detect/behaviour/detector.ts';
 import type { Finding } from '../../src/events/finding.ts';
+import type { Bounds } from '../../src/store/lmdb/expiry.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { IngestBatch, ListQuery, Principal, Store, StoreReader } from '../../src/store/store.ts';
@@ -31,6 +32,7 @@ export function opened(
     home?: readonly string[];
     detectors?: () => readonly Detector[];
     eventsPerDetectorState?: number;
+    retention?: Bounds;
   } = {},
 ): Opened {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));

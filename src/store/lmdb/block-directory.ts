@@ -1,9 +1,11 @@
+import { columnIndex } from '../../events/columns.ts';
 import type { Table } from '../../events/records.ts';
-import type { BlockStore, TableState } from './block-store.ts';
+import { type BlockStore, firstSeqOf, type TableState } from './block-store.ts';
 
 /**
- * What a thread knows of the blocks of one table: place, size and times, in typed arrays (32 bytes a block), ascending
- * by sequence. Made from the headers on first use, afterwards only new blocks are read, unless blocks were merged.
+ * What a thread knows of the blocks of one table: place, size and times, in typed arrays (40 bytes a block), ascending
+ * by sequence. Made from the headers on first use, afterwards only new blocks are read and the oldest dropped, unless
+ * blocks were merged.
  */
 export class BlockDirectory {
   readonly table: Table;
@@ -12,6 +14,8 @@ export class BlockDirectory {
   rows = new Float64Array(64);
   minTime = new Float64Array(64);
   maxTime = new Float64Array(64);
+  /** When the last event of each was received, epoch milliseconds. */
+  received = new Float64Array(64);
   #nextSeq = 1;
   #generation = -1;
 
@@ -25,6 +29,7 @@ export class BlockDirectory {
       this.count = 0;
       this.#nextSeq = 1;
     }
+    this.#dropBefore(firstSeqOf(state));
     if (state.next_seq > this.#nextSeq) {
       for (const { firstSeq, header } of store.headers(this.table, this.#nextSeq)) {
         if (this.count === this.firstSeq.length) this.#grow();
@@ -32,6 +37,7 @@ export class BlockDirectory {
         this.rows[this.count] = header.rows;
         this.minTime[this.count] = header.minTime;
         this.maxTime[this.count] = header.maxTime;
+        this.received[this.count] = header.max(receivedColumn[this.table]);
         this.count++;
       }
     }
@@ -57,6 +63,15 @@ export class BlockDirectory {
     return low - 1;
   }
 
+  #dropBefore(firstSeq: number): void {
+    let gone = 0;
+    while (gone < this.count && this.firstSeq[gone]! < firstSeq) gone++;
+    if (gone === 0) return;
+    for (const array of [this.firstSeq, this.rows, this.minTime, this.maxTime, this.received])
+      array.copyWithin(0, gone, this.count);
+    this.count -= gone;
+  }
+
   #grow(): void {
     const grown = (array: Float64Array<ArrayBuffer>) => {
       const larger = new Float64Array(2 * array.length);
@@ -67,5 +82,12 @@ export class BlockDirectory {
     this.rows = grown(this.rows);
     this.minTime = grown(this.minTime);
     this.maxTime = grown(this.maxTime);
+    this.received = grown(this.received);
   }
 }
+
+/** The place of `received_at`. */
+export const receivedColumn: Readonly<Record<Table, number>> = {
+  network: columnIndex.network.get('received_at')!,
+  dns: columnIndex.dns.get('received_at')!,
+};

@@ -1,10 +1,11 @@
 import { ServiceError } from '../../errors.ts';
 import { EventBlock as Block, type EventBlock, partStarts } from '../../events/block.ts';
-import { BlockHeader } from '../../events/block-format.ts';
-import { columnNames, tables } from '../../events/columns.ts';
+import { BlockHeader, encodings } from '../../events/block-format.ts';
+import { columnIndex, columnNames, tables } from '../../events/columns.ts';
 import type { Table } from '../../events/records.ts';
 import { limits } from '../../limits.ts';
-import type { Database, RootDatabase } from '../../lmdb.ts';
+import { type Database, type RootDatabase, tableBytes } from '../../lmdb.ts';
+import { entryCount } from './tables.ts';
 
 /** What is counted of a table, in the same transaction as its blocks. */
 export interface TableState {
@@ -14,11 +15,16 @@ export interface TableState {
   readonly rows: number;
   readonly blocks: number;
   readonly bytes: number;
-  /** Grows whenever blocks that were there go or change: what readers know of them must be read again. */
+  /** Grows whenever blocks are put in the place of others: what readers know of them must be read again. */
   readonly generation: number;
+  /** Rows before it are no longer stored: the oldest blocks went. Absent, as in files from before any did: 1. */
+  readonly first_seq?: number;
 }
 
 const empty: TableState = { next_seq: 1, rows: 0, blocks: 0, bytes: 0, generation: 0 };
+
+/** The sequence from which on rows are stored. */
+export const firstSeqOf = ({ first_seq = 1 }: TableState): number => first_seq;
 
 /**
  * Blocks in LMDB. Each part of a column is a value of its own, so that a query reads only what it names:
@@ -27,8 +33,12 @@ const empty: TableState = { next_seq: 1, rows: 0, blocks: 0, bytes: 0, generatio
  * event-headers  [table, first_seq]        → header
  * event-parts    [table, first_seq, part]  → bytes; part is 2 × column, + 1 for its dictionary
  * event-ids      table and UUID, 17 bytes  → sequence, f64
+ * event-leavings [table, first_seq]        → header of a block that went, while explicit ids of it are in `event-ids`
  * event-state    table                     → TableState as JSON
  * ```
+ *
+ * Explicit ids lie all over their index: taking out those of one block writes up to 8,160 pages. So a block goes at
+ * once, its column of ids is left, and the index forgets them some at a time.
  */
 export class BlockStore {
   readonly #cancelled: () => boolean;
@@ -36,6 +46,8 @@ export class BlockStore {
   readonly #headers: Database<Buffer, number[]>;
   readonly #parts: Database<Buffer, number[]>;
   readonly #ids: Database<Buffer, Uint8Array>;
+  /** Undefined in a file from before there was retention, opened for reading. */
+  readonly #leavings: Database<Buffer, number[]> | undefined;
   readonly #state: Database<TableState, number>;
   #cache = new HeaderCache();
 
@@ -46,6 +58,7 @@ export class BlockStore {
     this.#headers = env.openDB({ name: 'event-headers', encoding: 'binary' });
     this.#parts = env.openDB({ name: 'event-parts', encoding: 'binary' });
     this.#ids = env.openDB({ name: 'event-ids', encoding: 'binary', keyEncoding: 'binary' });
+    this.#leavings = env.openDB({ name: 'event-leavings', encoding: 'binary' });
     this.#state = env.openDB({ name: 'event-state', encoding: 'json' });
   }
 
@@ -117,6 +130,12 @@ export class BlockStore {
       header = new BlockHeader(owned(bytes));
       this.#cache.put(table, firstSeq, header);
     }
+    return this.#opened(firstSeq, header);
+  }
+
+  #opened(firstSeq: number, header: BlockHeader): EventBlock {
+    const { table } = header;
+    const code = tables.indexOf(table);
     return new Block(header, firstSeq, (column, kind) => {
       const part = 2 * column + (kind === 'codes' ? 0 : 1);
       const bytes = this.#parts.getBinaryFast([code, firstSeq, part]);
@@ -124,6 +143,54 @@ export class BlockStore {
         throw new Error(`part ${part} of block ${firstSeq} of ${table} events is missing`);
       return lasting(bytes);
     });
+  }
+
+  /** Removes a block but for its explicit ids, where it has some: `leavings` has those. */
+  retire(firstSeq: number, header: BlockHeader): void {
+    const code = tables.indexOf(header.table);
+    this.#headers.removeSync([code, firstSeq]);
+    const kept = header.encoding(idColumn) === encodings.absent ? [] : idParts;
+    eachPart(header, (part) => {
+      if (!kept.includes(part)) this.#parts.removeSync([code, firstSeq, part]);
+    });
+    if (kept.length > 0) this.#leavings!.putSync([code, firstSeq], Buffer.from(header.bytes));
+    this.#cache.drop(header.table, firstSeq);
+  }
+
+  /** What is left of blocks that were retired, oldest first of each table: of their columns only the ids can be read. */
+  *leavings(limit?: number): Generator<EventBlock> {
+    for (const { key, value } of this.#leavings?.getRange(limit === undefined ? {} : { limit }) ?? [])
+      yield this.#opened(key[1]!, new BlockHeader(owned(value)));
+  }
+
+  leavingsCount(): number {
+    return this.#leavings === undefined ? 0 : entryCount(this.#leavings);
+  }
+
+  oldestLeavings(): EventBlock | undefined {
+    const [block] = [...this.leavings(1)];
+    return block;
+  }
+
+  /** Removes what was left of a retired block, once the index has its ids no more. */
+  removeLeavings({ firstSeq, header }: EventBlock): void {
+    const code = tables.indexOf(header.table);
+    for (const part of idParts) this.#parts.removeSync([code, firstSeq, part]);
+    this.#leavings!.removeSync([code, firstSeq]);
+  }
+
+  /** Parts that are stored, and explicit ids in the index, whatever they are of. */
+  counts(): { readonly parts: number; readonly ids: number } {
+    return { parts: entryCount(this.#parts), ids: entryCount(this.#ids) };
+  }
+
+  /** Bytes on disk: of blocks, of what is left of some, and of the index of explicit ids, in whole pages. */
+  diskBytes(): number {
+    return this.databases.reduce((sum, db) => sum + tableBytes(db), 0);
+  }
+
+  get databases(): readonly Pick<Database, 'getStats'>[] {
+    return [this.#headers, this.#parts, this.#ids, this.#leavings!, this.#state];
   }
 
   /** Drops what is cached of blocks that a transaction stored and did not keep. */
@@ -141,7 +208,16 @@ export class BlockStore {
     value.writeDoubleLE(seq);
     this.#ids.putSync(idKey(table, uuid), value);
   }
+
+  /** Unless another event has it by now. */
+  removeExplicitId(table: Table, uuid: string, seq: number): void {
+    if (this.explicitId(table, uuid) === seq) this.#ids.removeSync(idKey(table, uuid));
+  }
 }
+
+/** Both tables have their `id` first. */
+const idColumn = columnIndex.network.get('id')!;
+const idParts: readonly number[] = [2 * idColumn, 2 * idColumn + 1];
 
 /** Bytes of a block as stored. */
 export function storedBytes(header: BlockHeader): number {
@@ -150,6 +226,20 @@ export function storedBytes(header: BlockHeader): number {
     bytes += length;
   });
   return bytes;
+}
+
+/** Parts that a block has. */
+export function partsOf(header: BlockHeader): number {
+  let parts = 0;
+  eachPart(header, () => {
+    parts++;
+  });
+  return parts;
+}
+
+/** Those that a retired block leaves. */
+export function idPartsOf(header: BlockHeader): number {
+  return Math.sign(header.codesBytes(idColumn)) + Math.sign(header.dictionaryBytes(idColumn));
 }
 
 function eachPart(header: BlockHeader, visit: (part: number, length: number) => void): void {

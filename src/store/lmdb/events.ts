@@ -1,3 +1,4 @@
+import { type ListForm, writeList } from '../../contract/json-list.ts';
 import type { DnsEvent } from '../../contract/resources/dns-event.ts';
 import type { NetworkEvent } from '../../contract/resources/network-event.ts';
 import { type AssetLookup, noAssets } from '../../events/asset-lookup.ts';
@@ -13,11 +14,21 @@ import { compileFilter } from '../../events/select.ts';
 import { limits } from '../../limits.ts';
 import type { RootDatabase } from '../../lmdb.ts';
 import { isUuid } from '../../uuid.ts';
-import type { CommittedBlock, EventListQuery, ListPage, Replay } from '../store.ts';
-import { BlockDirectory } from './block-directory.ts';
-import { BlockStore, storedBytes, type TableState } from './block-store.ts';
+import { boundsOnlyTime } from '../lists/filter.ts';
+import type {
+  CommittedBlock,
+  EventExportPart,
+  EventExportQuery,
+  EventListQuery,
+  ListPage,
+  Replay,
+} from '../store.ts';
+import { BlockCounts } from './block-counts.ts';
+import { BlockDirectory, receivedColumn } from './block-directory.ts';
+import { BlockStore, firstSeqOf, storedBytes, type TableState } from './block-store.ts';
 import { queryHash, readCursor, writeCursor } from './cursor.ts';
 import { EventQuery, type Position } from './event-query.ts';
+import { believedTime, type OldBlock } from './expiry.ts';
 import { chooseRun } from './merge.ts';
 
 /** What became of one block. */
@@ -30,13 +41,16 @@ export interface Appended {
 }
 
 /**
- * The events in siem.mdb. `append` and `mergeSmall` are for the thread that writes it; reads are for any thread, each
- * on the newest snapshot and synchronous. One instance belongs to one thread.
+ * The events in siem.mdb. `append`, `mergeSmall`, `dropOldest` and `forgetIds` are for the thread that writes it; reads
+ * are for any thread, each on the newest snapshot and synchronous. One instance belongs to one thread.
  */
 export class LmdbEvents {
   readonly #store: BlockStore;
   readonly #assets: AssetLookup;
+  readonly #counts = new BlockCounts();
   #directories = newDirectories();
+  /** Up to where `forgetIds` came in what is left of which block. */
+  #forgotten = { table: '', firstSeq: 0, rows: 0 };
 
   /**
    * @param cancelled - asked between blocks by reads; once true, they end with CANCELLED
@@ -51,6 +65,9 @@ export class LmdbEvents {
    * Stores a block and gives its rows the next sequences of its table. Call it inside a write transaction. The buffer
    * is kept and comes back in `committed`, unless rows were refused: then it is that of a new block of the others,
    * and of no rows (nothing stored) when none are left.
+   *
+   * An id that this service gave to an event is never another's, not even when that event is past retention: alerts and
+   * log entries name it. An id that a sender chose may come again then.
    */
   append(buffer: ArrayBuffer): Appended {
     const block = openBlock(buffer, 0);
@@ -65,11 +82,11 @@ export class LmdbEvents {
       this.#store.put(firstSeq, stored);
       ids.forEach((id, row) => void this.#store.putExplicitId(table, id, firstSeq + row));
       this.#store.putState(table, {
+        ...state,
         next_seq: firstSeq + rows,
         rows: state.rows + rows,
         blocks: state.blocks + 1,
         bytes: state.bytes + storedBytes(openBlock(stored, 0).header),
-        generation: state.generation,
       });
     }
     return kept === undefined
@@ -86,9 +103,71 @@ export class LmdbEvents {
     return tables.some((table) => this.#mergeIn(table));
   }
 
+  /**
+   * The oldest stored block of a table; undefined where there is none. Within a transaction too.
+   *
+   * @param nowMs - by which it is judged when it was received (see `believedTime`)
+   */
+  oldest(table: Table, nowMs: number): OldBlock | undefined {
+    const { directory, state } = this.#known(table);
+    if (directory.count === 0) return undefined;
+    const { header, firstSeq } = this.#store.open(table, directory.firstSeq[0]!, directory.rows[0]!);
+    const received = believedTime(directory, nowMs);
+    return {
+      table,
+      from: firstSeq,
+      to: firstSeq + header.rows,
+      receivedFrom: Math.min(header.min(receivedColumn[table]), received),
+      received,
+      bytes: storedBytes(header),
+      tableBytes: state.bytes,
+    };
+  }
+
+  /** Removes the oldest block of a table, within a transaction. Its explicit ids are left for `forgetIds`. */
+  dropOldest(table: Table): void {
+    const { directory, state } = this.#known(table);
+    const { header, firstSeq } = this.#store.open(table, directory.firstSeq[0]!, directory.rows[0]!);
+    this.#store.retire(firstSeq, header);
+    this.#store.putState(table, {
+      ...state,
+      rows: state.rows - header.rows,
+      blocks: state.blocks - 1,
+      bytes: state.bytes - storedBytes(header),
+      first_seq: firstSeq + header.rows,
+    });
+  }
+
+  /** Blocks that went whose explicit ids are still in the index. */
+  get leavings(): number {
+    return this.#store.leavingsCount();
+  }
+
+  /** Takes explicit ids of blocks that went out of their index, until it `isOver`, within a transaction. */
+  forgetIds(isOver: () => boolean): void {
+    for (;;) {
+      const block = this.#store.oldestLeavings();
+      if (block === undefined) return;
+      const { table, firstSeq } = block;
+      const ids = block.texts('id');
+      const known = this.#forgotten;
+      let row = known.table === table && known.firstSeq === firstSeq ? known.rows : 0;
+      for (; row < block.rows; row++) {
+        if (row % idsPerLook === 0 && isOver()) {
+          this.#forgotten = { table, firstSeq, rows: row };
+          return;
+        }
+        const id = ids.text(row);
+        if (id !== undefined) this.#store.removeExplicitId(table, id.toLowerCase(), firstSeq + row);
+      }
+      this.#store.removeLeavings(block);
+    }
+  }
+
   /** Forgets what was read inside a transaction that was undone. */
   reload(): void {
     this.#directories = newDirectories();
+    this.#forgotten = { table: '', firstSeq: 0, rows: 0 };
     this.#store.forget();
   }
 
@@ -104,7 +183,7 @@ export class LmdbEvents {
     let total: number;
     let shown: number;
     if (cursor === undefined) {
-      const counts = search.counts();
+      const counts = this.#countsOf(filter, hash, directory, search);
       total = counts.reduce((sum, count) => sum + count, 0);
       shown = (query.page - 1) * per_page;
       found = search.at(shown, per_page, counts, total);
@@ -115,7 +194,7 @@ export class LmdbEvents {
     shown += found.length;
     const page = cursor?.page ?? query.page;
     const last = found.at(-1);
-    const json = this.#write(directory, search, found);
+    const json = this.#write(directory, search, found, 'array');
     if (last === undefined || found.length < per_page || shown >= total) return { json, total, page };
     return {
       json,
@@ -123,6 +202,36 @@ export class LmdbEvents {
       page,
       next_cursor: writeCursor({ ...last, lastSeq, total, shown, page: page + 1 }, hash),
     };
+  }
+
+  /** Matching rows of each block: kept for who asks again, unless they are told by the headers. */
+  #countsOf(filter: EventFilter, hash: Buffer, directory: BlockDirectory, search: EventQuery): Float64Array {
+    if (boundsOnlyTime(filter)) return search.counts();
+    // What belongs to an asset changes.
+    const byAsset = filter.terms.some(({ field }) => field.endsWith('asset_id'));
+    const assets = byAsset ? this.#assets.generation() : 0;
+    return this.#counts.of(`${hash.toString('latin1')} ${assets}`, directory, (block) => search.count(block));
+  }
+
+  /** A part of an export: at most `size` events, of `scanRows` rows or a block more that lie behind its place. */
+  export(
+    { table, filter, order, place }: EventExportQuery,
+    size: number = limits.maxPerPage,
+    scanRows: number = limits.exportScanRows,
+  ): EventExportPart {
+    const compiled = compileFilter(table, filter, this.#assets);
+    const { directory, state } = this.#snapshot(table);
+    const lastSeq = place?.lastSeq ?? state.next_seq - 1;
+    const search = new EventQuery(this.#store, directory, compiled, order, lastSeq);
+    const { found, next } = search.sweep(place, size, scanRows);
+    const lines = this.#write(directory, search, found, 'lines');
+    return next === undefined ? { lines } : { lines, next: { ...next, lastSeq } };
+  }
+
+  /** Whether an id is one that this service gave to an event which is no longer stored. */
+  isPast(table: Table, id: string): boolean {
+    this.#store.refresh();
+    return isPast(table, this.#store.state(table), id);
   }
 
   /** Undefined for an id that no event has. */
@@ -230,8 +339,28 @@ export class LmdbEvents {
     return tables.reduce((sum, table) => sum + this.#store.state(table).bytes, 0);
   }
 
+  /** What is read next, outside of a transaction, is of the newest snapshot. */
+  refresh(): void {
+    this.#store.refresh();
+  }
+
+  /** Bytes that events take up on disk, with their index and what is left of blocks that went. Within a transaction too. */
+  diskBytes(): number {
+    return this.#store.diskBytes();
+  }
+
+  /** The tables of siem.mdb that are the events'. */
+  get databases() {
+    return this.#store.databases;
+  }
+
   #snapshot(table: Table): { directory: BlockDirectory; state: TableState } {
     this.#store.refresh();
+    return this.#known(table);
+  }
+
+  /** The same without a new snapshot, as within a transaction. */
+  #known(table: Table): { directory: BlockDirectory; state: TableState } {
     const state = this.#store.state(table);
     const directory = this.#directories[table];
     directory.update(this.#store, state);
@@ -250,7 +379,8 @@ export class LmdbEvents {
       const id = column.text(row)?.toLowerCase();
       if (id !== undefined) {
         if (parseEventId(id) !== undefined) directory.update(this.#store, state);
-        if (seen.has(id) || this.#find(block.table, directory, state, id) !== undefined) continue;
+        if (seen.has(id) || isPast(block.table, state, id)) continue;
+        if (this.#find(block.table, directory, state, id) !== undefined) continue;
         seen.add(id);
         ids.set(kept.length, id);
       }
@@ -266,7 +396,8 @@ export class LmdbEvents {
       const block = this.#blockOf(directory, made.seq);
       if (block !== undefined && rowId(block, made.seq - block.firstSeq) === id) return made.seq;
     }
-    return this.#store.explicitId(table, id);
+    const seq = this.#store.explicitId(table, id);
+    return seq !== undefined && seq >= firstSeqOf(state) ? seq : undefined;
   }
 
   #blockOf(directory: BlockDirectory, seq: number): EventBlock | undefined {
@@ -275,7 +406,12 @@ export class LmdbEvents {
     return this.#store.open(directory.table, directory.firstSeq[place]!, directory.rows[place]!);
   }
 
-  #write(directory: BlockDirectory, search: EventQuery, found: readonly Position[]): Uint8Array<ArrayBuffer> {
+  #write(
+    directory: BlockDirectory,
+    search: EventQuery,
+    found: readonly Position[],
+    form: ListForm,
+  ): Uint8Array<ArrayBuffer> {
     const opened = new Map<number, BlockAssets>();
     const resources = found.map(({ seq }) => {
       const place = directory.find(seq);
@@ -288,7 +424,7 @@ export class LmdbEvents {
       const { block } = assets;
       return writeEventJson(block, seq - block.firstSeq, assets);
     });
-    return new TextEncoder().encode(`[${resources.join(',')}]`);
+    return writeList(resources, form);
   }
 
   #mergeIn(table: Table): boolean {
@@ -316,6 +452,14 @@ export class LmdbEvents {
     });
     return true;
   }
+}
+
+/** Ids that are taken out of their index between two looks at the time. */
+const idsPerLook = 64;
+
+function isPast(table: Table, state: TableState, id: string): boolean {
+  const made = parseEventId(id);
+  return made !== undefined && made.table === table && made.seq > 0 && made.seq < firstSeqOf(state);
 }
 
 function newDirectories(): Record<Table, BlockDirectory> {

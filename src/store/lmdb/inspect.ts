@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Alert } from '../../contract/resources/alert.ts';
-import { tables as eventTables } from '../../events/columns.ts';
+import type { EventBlock } from '../../events/block.ts';
 import type { Table } from '../../events/records.ts';
 import { openDatabase } from '../../lmdb.ts';
-import { BlockStore } from './block-store.ts';
+import { BlockStore, firstSeqOf, idPartsOf, partsOf, storedBytes } from './block-store.ts';
 import { checkAssets } from './inventory/asset-check.ts';
 import { databaseFile, laterTables, openTables, type Tables } from './tables.ts';
 
@@ -25,7 +25,8 @@ export interface LoggedAlert {
 
 /**
  * Reads everything in the siem.mdb of a folder that nobody writes to: every row of every table, every header of a
- * block of events, and that the parts which it names are there. `onLogged` is told of each alert whose entry is in the
+ * block of events, that the parts which it names are there and its events found by the ids that senders gave them, and
+ * that nothing is left of blocks which went. `onLogged` is told of each alert whose entry is in the
  * outbox or the log.
  *
  * @throws Error that says what can't be read or doesn't add up.
@@ -49,9 +50,10 @@ export async function inspectStore(
     if (!missing.includes('principalTokens')) checkTokenIndex(tables);
     if (!missing.includes('assets')) checkAssets(tables);
     const blocks = new BlockStore(root);
-    const events = Object.fromEntries(eventTables.map((table) => [table, countEvents(blocks, table)]));
+    const events = { network: checkEvents(blocks, 'network'), dns: checkEvents(blocks, 'dns') };
+    checkIndexes(blocks, Object.values(events));
     return {
-      events: events as Record<Table, number>,
+      events: { network: events.network.rows, dns: events.dns.rows },
       alerts: tables.alerts.getKeysCount(),
       outbox: tables.outbox.getKeysCount(),
     };
@@ -93,21 +95,76 @@ function checkTokenIndex({ tokens, principalTokens }: Tables): void {
     if (!tokens.doesExist(jti)) throw new Error(`token ${jti} is missing`);
 }
 
-function countEvents(blocks: BlockStore, table: Table): number {
+/** What blocks have. */
+interface Counted {
+  rows: number;
+  parts: number;
+  /** Explicit ids, all of them in the index. */
+  ids: number;
+}
+
+function checkEvents(blocks: BlockStore, table: Table): Counted {
   const state = blocks.state(table);
-  let rows = 0;
+  const counted: Counted = { rows: 0, parts: 0, ids: 0 };
   let count = 0;
+  let bytes = 0;
+  let next = firstSeqOf(state);
   for (const { firstSeq, header } of blocks.headers(table, 0)) {
     const part = blocks.damagedPart(firstSeq, header);
     if (part !== undefined)
       throw new Error(`part ${part} of block ${firstSeq} of ${table} events is damaged`);
-    rows += header.rows;
+    if (firstSeq !== next)
+      throw new Error(`a block of ${table} events begins with ${firstSeq}, where ${next} is next`);
+    next += header.rows;
+    counted.rows += header.rows;
+    counted.parts += partsOf(header);
+    counted.ids += checkIds(blocks, blocks.open(table, firstSeq, header.rows));
+    bytes += storedBytes(header);
     count++;
   }
+  const { rows } = counted;
   if (rows !== state.rows || count !== state.blocks) {
     throw new Error(
       `there are ${rows} ${table} events in ${count} blocks, where ${state.rows} in ${state.blocks} were counted`,
     );
   }
-  return rows;
+  if (next !== state.next_seq || bytes !== state.bytes)
+    throw new Error(
+      `${table} events end before ${next} and have ${bytes} bytes, where ${state.next_seq} and ${state.bytes} were counted`,
+    );
+  return counted;
+}
+
+/** @returns how many of a block's events have an id from their sender */
+function checkIds(blocks: BlockStore, block: EventBlock): number {
+  const ids = block.texts('id');
+  if (ids.list.length === 0) return 0;
+  let count = 0;
+  for (let row = 0; row < block.rows; row++) {
+    const id = ids.text(row)?.toLowerCase();
+    if (id === undefined) continue;
+    count++;
+    if (blocks.explicitId(block.table, id) !== block.firstSeq + row)
+      throw new Error(`${block.table} event ${block.firstSeq + row} is not found by its id ${id}`);
+  }
+  return count;
+}
+
+/** That nothing is left of blocks which went but ids that are yet to be taken out. */
+function checkIndexes(blocks: BlockStore, stored: readonly Counted[]): void {
+  let parts = stored.reduce((sum, counted) => sum + counted.parts, 0);
+  let ids = stored.reduce((sum, counted) => sum + counted.ids, 0);
+  for (const block of blocks.leavings()) {
+    parts += idPartsOf(block.header);
+    const left = block.texts('id');
+    for (let row = 0; row < block.rows; row++) {
+      const id = left.text(row)?.toLowerCase();
+      if (id !== undefined && blocks.explicitId(block.table, id) === block.firstSeq + row) ids++;
+    }
+  }
+  const found = blocks.counts();
+  if (found.parts !== parts || found.ids !== ids)
+    throw new Error(
+      `there are ${found.parts} parts of blocks and ${found.ids} ids of events, where the blocks have ${parts} and ${ids}`,
+    );
 }

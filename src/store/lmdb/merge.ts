@@ -11,19 +11,24 @@ const fewAtEnd = 8;
 /** A run that nothing more can join is merged from this many blocks on, whatever their sizes. */
 const manyWithin = 4;
 
+/** Blocks are merged with those of the same day: so when one goes for its age, all in it is nearly as old. */
+const dayMs = 24 * 3_600_000;
+
 /**
  * Which adjacent blocks to merge into one of at most `maxRows`, or undefined when none are worth it. While a run can
  * still grow, it is merged only if that at least doubles its largest block: so a row is rewritten about log2(maxRows)
- * times at most, however small the batches in which it came.
+ * times at most, however small the batches in which it came. A block has events that were received on one day (UTC).
  */
 export function chooseRun(
-  { count, rows }: Pick<BlockDirectory, 'count' | 'rows'>,
+  { count, rows, received }: Pick<BlockDirectory, 'count' | 'rows' | 'received'>,
   maxRows: number,
 ): Run | undefined {
+  const dayOf = (block: number) => Math.floor(received[block]! / dayMs);
   for (let from = 0; from < count; ) {
     let to = from;
     let sum = 0;
-    while (to < count && sum + rows[to]! <= maxRows) sum += rows[to++]!;
+    const day = dayOf(from);
+    while (to < count && sum + rows[to]! <= maxRows && dayOf(to) === day) sum += rows[to++]!;
     const closed = to < count;
     if (closed && to - from >= manyWithin) return { from, to };
     const run = closed || to - from >= fewAtEnd ? doubling(rows, from, to) : undefined;

@@ -64,7 +64,9 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
       refresh: fresh(() => assets.refresh()),
     },
     listEvents: named((query) => events.list(query)),
+    exportEvents: named((query) => events.export(query)),
     getEvent: named((table, id) => events.get(table, id)) as StoreReader['getEvent'],
+    isPast: (table, id) => events.isPast(table, id),
     replayEvents: named((table, since, filter, limit) => events.replay(table, since, filter, limit)),
     listAlerts: named((query) => listAlerts(tables, query, givenUp, assets)),
     getAlert: named((id) => {
@@ -122,6 +124,7 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     getIntel: fresh((id, nowMs) => getIntel(tables, id, nowMs)),
     listIndicators: fresh((listId, query) => listIndicators(tables, listId, query, givenUp)),
     topologySteps: fresh((since, limit) => readSteps(tables, since, limit)),
+    outboxHead: fresh(() => lastSequence(tables.outbox)),
     head: fresh((channel) => {
       switch (channel) {
         case 'alerts':

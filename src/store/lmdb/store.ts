@@ -9,10 +9,11 @@ import { criticalities } from '../../contract/vocabulary.ts';
 import type { Detector } from '../../detect/behaviour/detector.ts';
 import { newDetectors } from '../../detect/behaviour/detectors.ts';
 import { ServiceError } from '../../errors.ts';
+import { tables as eventTables } from '../../events/columns.ts';
 import { compileHome } from '../../events/home-networks.ts';
 import { addressBytes } from '../../events/ip.ts';
 import { limits } from '../../limits.ts';
-import { copyDatabase, DatabaseFileError, openDatabase, type RootDatabase } from '../../lmdb.ts';
+import { copyDatabase, DatabaseFileError, openDatabase, type RootDatabase, unusedBytes } from '../../lmdb.ts';
 import type { IntelContent, IntelTerms } from '../intel-row.ts';
 import type { RulesChange } from '../rule-row.ts';
 import type {
@@ -30,6 +31,7 @@ import type {
   Principal,
   PrincipalChange,
   PrincipalChanged,
+  RetentionStatus,
   ScannedHost,
   ScanRecorded,
   ScanUpdate,
@@ -53,6 +55,7 @@ import { planAudit } from './audit.ts';
 import { planBatch } from './batch.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
 import { LmdbEvents } from './events.ts';
+import type { Bounds } from './expiry.ts';
 import { FindingsInEvents } from './found-in-events.ts';
 import { GroupCommit, outOfSpace, type Plan } from './group-commit.ts';
 import { RememberedAnswers } from './idempotency.ts';
@@ -75,6 +78,7 @@ import { Outbox, planRecord } from './outbox.ts';
 import { type ChangeTerms, planPrincipalChange } from './principal-change.ts';
 import { completeNames } from './principal-names.ts';
 import { planPrincipal } from './principals.ts';
+import { byteBound, Retention } from './retention.ts';
 import { Rollups } from './rollups/rollups.ts';
 import { Correlations } from './rules/correlations.ts';
 import { planRules } from './rules/rules.ts';
@@ -106,6 +110,8 @@ export interface StoreOptions {
   readonly eventsPerDetectorState?: number;
   /** What the volume has left. Default: asks the system. */
   readonly freeBytes?: () => number;
+  /** Without it, events are kept. `maxAgeMs` 0: for as long as there is room; `maxBytes` 0: half of the volume. */
+  readonly retention?: Bounds;
 }
 
 /** Roughly what a change of an alert or an identity writes, with its indexes. */
@@ -150,12 +156,14 @@ class LmdbStore implements Store {
   readonly #silences: Silences;
   readonly #hosts: Hosts;
   readonly #inventory: Inventory<Assets>;
+  readonly #retention: Retention;
   readonly #queue: GroupCommit;
   readonly #alertWindowMs: number;
   readonly #maxAuditRecords: number;
   readonly #now: () => number;
   readonly #freeBytes: () => number;
   #mergeTimer: NodeJS.Timeout | undefined;
+  #retentionTimer: NodeJS.Timeout | undefined;
   #inventoryTimer: NodeJS.Timeout | undefined;
   /** By performance.now(). */
   #inventoryDueAt = 0;
@@ -238,6 +246,18 @@ class LmdbStore implements Store {
     };
     this.#inventory.services.onFirstSeen = (before, after) => this.#rollups.serviceFirstSeen(before, after);
     this.#inventory.assets.onPartWritten = () => this.#inventory.force();
+    const { retention } = options;
+    this.#retention = new Retention({
+      events: this.#events,
+      tables: this.#tables,
+      outbox: this.#outbox,
+      bounds: retention && {
+        maxAgeMs: retention.maxAgeMs,
+        maxBytes: byteBound(retention.maxBytes, volumeBytesOf(this.#file)),
+      },
+      now: clock,
+      transaction: (write) => this.#root.transactionSync(write),
+    });
     this.#root.transactionSync(() => this.#openAlerts.complete());
     this.#catchUp();
     this.#queue = new GroupCommit(this.#root, {
@@ -251,6 +271,7 @@ class LmdbStore implements Store {
       },
     });
     this.#mergeIn(mergeWhileIdleMs);
+    this.#retainIn(mergeWhileIdleMs);
     this.#awaitFall();
   }
 
@@ -445,6 +466,8 @@ class LmdbStore implements Store {
         ...(this.#alerts.forgotten > 0 ? { maxAlertHistory: this.#alerts.forgotten } : {}),
       },
       bytes: statSync(this.#file).size,
+      unused_bytes: this.#unusedBytes(),
+      retention: this.#retentionStatus(),
     };
   }
 
@@ -455,6 +478,7 @@ class LmdbStore implements Store {
     this.#inventoryStep(() => this.#correlations.write());
     await this.#queue.close();
     clearTimeout(this.#mergeTimer);
+    clearTimeout(this.#retentionTimer);
     clearTimeout(this.#inventoryTimer);
     clearTimeout(this.#fallTimer);
     await this.#copying?.catch(() => undefined);
@@ -495,7 +519,7 @@ class LmdbStore implements Store {
       found: this.#found,
       alertWindowMs: this.#alertWindowMs,
       nowMs: this.#now(),
-      diskFull: this.#diskFull(),
+      diskFull: !this.#hasRoom(),
     };
   }
 
@@ -569,6 +593,50 @@ class LmdbStore implements Store {
     return this.#freeBytes() < limits.minFreeDiskBytes;
   }
 
+  /**
+   * Whether events are taken: the volume has room, or the file itself has. What retention frees is room there and none on
+   * the volume, as the file never shrinks.
+   */
+  #hasRoom(): boolean {
+    const free = this.#freeBytes();
+    if (free >= limits.minFreeDiskBytes) return true;
+    return free >= limits.minReservedDiskBytes && this.#unusedBytes() >= limits.minFreeDiskBytes;
+  }
+
+  #unusedBytes(): number {
+    return unusedBytes(this.#root, [...Object.values(this.#tables), ...this.#events.databases]);
+  }
+
+  #retentionStatus(): RetentionStatus {
+    const { bounds } = this.#retention;
+    const now = this.#now();
+    const oldest = eventTables.map((table) => [table, this.#events.oldest(table, now)?.received]);
+    return {
+      ...(bounds === undefined ? {} : { max_bytes: bounds.maxBytes }),
+      ...(bounds === undefined || bounds.maxAgeMs === 0 ? {} : { max_age_ms: bounds.maxAgeMs }),
+      event_bytes: this.#events.diskBytes(),
+      oldest: Object.fromEntries(oldest.filter(([, at]) => at !== undefined)),
+      expired: this.#retention.totals,
+    };
+  }
+
+  #retainIn(delayMs: number): void {
+    if (this.#closing) return;
+    this.#retentionTimer = setTimeout(() => this.#retain(), delayMs).unref();
+  }
+
+  /** Under load too: what comes meanwhile must find room. Commits have their turn between two steps. */
+  #retain(): void {
+    try {
+      const isMore = this.#retention.step();
+      this.#retainIn(isMore ? limits.retentionStepMs : limits.retentionLookMs);
+    } catch (error) {
+      if (!outOfSpace(error, () => this.#diskFull())) throw error;
+      this.#reload();
+      this.#retainIn(afterUndoneMs);
+    }
+  }
+
   /** A step of the background work is due in this time, unless one is due already. */
   #mergeIn(delayMs: number): void {
     this.#mergeTimer ??= setTimeout(() => {
@@ -579,7 +647,7 @@ class LmdbStore implements Store {
 
   /** A commit that waits goes first. A full disk ends the work until something is written again. */
   #merge(): void {
-    if (this.#queue.pending > 0 || this.#diskFull()) return;
+    if (this.#queue.pending > 0 || !this.#hasRoom()) return;
     try {
       const isBusy = this.#inventory.behind;
       if (this.#events.mergeSmall() || this.#topology.mergeSome())
@@ -589,6 +657,11 @@ class LmdbStore implements Store {
       this.#reload();
     }
   }
+}
+
+function volumeBytesOf(file: string): number {
+  const { blocks, bsize } = statfsSync(file);
+  return blocks * bsize;
 }
 
 function freeBytesOf(file: string): number {

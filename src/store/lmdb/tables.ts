@@ -13,6 +13,7 @@ import type { SilenceRow } from '../silence-row.ts';
 import type { OutboxRow, Principal, Token } from '../store.ts';
 import type { FactsRow } from './alert-facts.ts';
 import type { AlertHistoryRow } from './alert-history.ts';
+import type { ExpiredKey, ExpiredRow } from './expired.ts';
 import type { FoldedEnds } from './folded-ends.ts';
 import type { FoundInEvents } from './found-in-events.ts';
 import type { Interval } from './intervals.ts';
@@ -96,6 +97,8 @@ export interface Tables {
   readonly notes: Database<AlertNote & { id: string }, [string, number]>;
   /** [alert id, number from 0] → what happened to it */
   readonly alertHistory: Database<AlertHistoryRow, [string, number]>;
+  /** [table of events, reason] → what retention took of it */
+  readonly expired: Database<ExpiredRow, ExpiredKey>;
   /** sequence → row */
   readonly outbox: Database<OutboxRow, number>;
   /** entry id → sequence */
@@ -256,6 +259,7 @@ export const laterTables: readonly (keyof Tables)[] = [
   'triageTallies',
   'alertHistory',
   'alertFacts',
+  'expired',
 ];
 
 export function openTables(root: RootDatabase): Tables {
@@ -269,6 +273,7 @@ export function openTables(root: RootDatabase): Tables {
     notes: root.openDB('alert-notes', {}),
     alertFacts: root.openDB('alert-facts', {}),
     alertHistory: root.openDB('alert-history', {}),
+    expired: root.openDB('expired-events', {}),
     outbox: root.openDB('outbox', {}),
     outboxIds: root.openDB('outbox-ids', {}),
     answers: root.openDB('answers', {}),

@@ -10,7 +10,8 @@ function simulate(batches: readonly number[]): { blocks: number[]; rewritten: nu
   for (const batch of batches) {
     blocks.push(batch);
     for (;;) {
-      const run = chooseRun({ count: blocks.length, rows: Float64Array.from(blocks) }, maxRows);
+      const received = new Float64Array(blocks.length);
+      const run = chooseRun({ count: blocks.length, rows: Float64Array.from(blocks), received }, maxRows);
       if (run === undefined) break;
       const sum = blocks.slice(run.from, run.to).reduce((a, b) => a + b, 0);
       expect(run.to - run.from).toBeGreaterThan(1);
@@ -37,6 +38,23 @@ describe('merging', () => {
 
   it('leaves full blocks alone', () => {
     expect(simulate(Array.from({ length: 50 }, () => maxRows))).toMatchObject({ rewritten: 0 });
+  });
+
+  it('leaves blocks of different days apart', () => {
+    const days = [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2];
+    const received = Float64Array.from(days, (day, i) => day * 24 * 3_600_000 + i);
+    const rows = new Float64Array(days.length).fill(5);
+    const choose = (from: number) =>
+      chooseRun(
+        { count: days.length - from, rows: rows.slice(from), received: received.slice(from) },
+        maxRows,
+      );
+    expect(choose(0)).toEqual({ from: 0, to: 4 });
+    expect(choose(4)).toEqual({ from: 0, to: 8 });
+    expect(choose(5)).toBeUndefined();
+    // Two days in turn.
+    const turns = { count: 12, rows, received: received.map((_, i) => (i % 2) * 24 * 3_600_000) };
+    expect(chooseRun(turns, maxRows)).toBeUndefined();
   });
 
   it('takes small blocks between large ones, with one of them if they are many', () => {

@@ -1,0 +1,112 @@
+import { eventsExpired } from '../../contract/critical-events.ts';
+import type { ExpiryReason } from '../../contract/vocabulary.ts';
+import type { Table } from '../../events/records.ts';
+import { limits } from '../../limits.ts';
+import type { OldBlock } from './expiry.ts';
+import type { Outbox } from './outbox.ts';
+import type { Tables } from './tables.ts';
+
+/** What went of one table for one reason. */
+export interface ExpiredRow {
+  /** In all. */
+  readonly events: number;
+  readonly bytes: number;
+  /** When the log was told last: epoch milliseconds. */
+  readonly told_at?: number;
+  /** What it was not told yet. */
+  readonly untold?: Untold;
+}
+
+interface Untold {
+  /** The first sequence, and the one behind the last. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  readonly bytes: number;
+  /** When the first and the last of them were received, epoch milliseconds. */
+  readonly oldest: number;
+  readonly newest: number;
+}
+
+export type ExpiredKey = [table: Table, reason: ExpiryReason];
+
+/**
+ * The account of what retention took: kept in the transaction that takes it, and told to the transparency log in an
+ * entry an hour at most for each table and reason. While the log takes none, retention goes on, as the disk is bounded,
+ * and the account grows by figures only: nothing is left out of it.
+ */
+export class Expired {
+  readonly #table: Tables['expired'];
+  readonly #outbox: Pick<Outbox, 'hasRoom' | 'add'>;
+
+  constructor(tables: Pick<Tables, 'expired'>, outbox: Pick<Outbox, 'hasRoom' | 'add'>) {
+    this.#table = tables.expired;
+    this.#outbox = outbox;
+  }
+
+  /** A block goes. Within the transaction. */
+  note({ table, from, to, receivedFrom, received, bytes }: OldBlock, reason: ExpiryReason): void {
+    const row = this.#table.get([table, reason]);
+    const { untold } = row ?? {};
+    const events = to - from;
+    this.#table.putSync([table, reason], {
+      ...row,
+      events: (row?.events ?? 0) + events,
+      bytes: (row?.bytes ?? 0) + bytes,
+      untold: {
+        from: untold?.from ?? from,
+        to,
+        count: (untold?.count ?? 0) + events,
+        bytes: (untold?.bytes ?? 0) + bytes,
+        oldest: Math.min(untold?.oldest ?? receivedFrom, receivedFrom),
+        newest: Math.max(untold?.newest ?? received, received),
+      },
+    });
+  }
+
+  /** Whether an entry is due. */
+  isDue(nowMs: number): boolean {
+    return this.#outbox.hasRoom && this.#due(nowMs).length > 0;
+  }
+
+  /** Puts the entries that are due into the outbox. Within a transaction. */
+  tell(nowMs: number): void {
+    for (const { key, value } of this.#due(nowMs)) {
+      if (!this.#outbox.hasRoom) return;
+      const { untold, ...row } = value;
+      const [table, reason] = key;
+      const { from, to, count, bytes, oldest, newest } = untold!;
+      const iso = (time: number) => new Date(time).toISOString();
+      const told = { from_seq: from, to_seq: to, count, bytes, oldest: iso(oldest), newest: iso(newest) };
+      this.#outbox.add(eventsExpired({ table, reason, ...told }, 'system'), nowMs);
+      this.#table.putSync(key, { ...row, told_at: nowMs });
+    }
+  }
+
+  /** What went since the file was made. */
+  totals(): {
+    readonly table: Table;
+    readonly reason: ExpiryReason;
+    readonly events: number;
+    readonly bytes: number;
+  }[] {
+    return this.#rows().map(({ key: [table, reason], value: { events, bytes } }) => ({
+      table,
+      reason,
+      events,
+      bytes,
+    }));
+  }
+
+  /** A time to come is that of a clock that was ahead. */
+  #due(nowMs: number) {
+    return this.#rows().filter(
+      ({ value: { untold, told_at = 0 } }) =>
+        untold !== undefined && (told_at > nowMs || nowMs - told_at >= limits.expiredEntryEveryMs),
+    );
+  }
+
+  #rows() {
+    return [...this.#table.getRange({})];
+  }
+}

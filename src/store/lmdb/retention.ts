@@ -1,0 +1,124 @@
+import { tables as eventTables } from '../../events/columns.ts';
+import { limits } from '../../limits.ts';
+import { mapSize } from '../../lmdb.ts';
+import type { LmdbEvents } from './events.ts';
+import { Expired } from './expired.ts';
+import { type Bounds, chooseExpired, type OldBlock } from './expiry.ts';
+import type { Outbox } from './outbox.ts';
+import type { Tables } from './tables.ts';
+
+interface RetentionOptions {
+  readonly events: LmdbEvents;
+  readonly tables: Pick<Tables, 'expired' | 'inventoryState'>;
+  readonly outbox: Pick<Outbox, 'hasRoom' | 'add'>;
+  /** Without, everything is kept. */
+  readonly bounds: Bounds | undefined;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Runs in one transaction, flushed. */
+  readonly transaction: (write: () => void) => void;
+  /** What a step takes. Default: limits.retentionStepMs. */
+  readonly stepMs?: number;
+}
+
+/**
+ * Keeps the events within their bounds, in the thread that writes siem.mdb: the oldest blocks go, whole, in steps of some
+ * 10 ms, each a transaction of its own with the account of what it took.
+ *
+ * ```
+ *   blocks       | gone  gone | 812 813 814 … 1470 |          first_seq = 812
+ *   explicit ids       gone … |                               follow, some at a time
+ * ```
+ *
+ * Pages that are freed are used again before the file grows: it needs no compaction, and never shrinks. A full volume
+ * doesn't stop this: what LMDB writes to delete takes little of the reserve, and frees more.
+ *
+ * A block stays until everything that is counted of its events is committed: the inventory has read it then, and no
+ * start asks for it again. Detectors that are told of earlier events at a start are told of those that are left.
+ *
+ * Readers keep the snapshot that they have; the next that they take begins behind what went.
+ */
+export class Retention {
+  readonly #options: RetentionOptions;
+  readonly #expired: Expired;
+
+  constructor(options: RetentionOptions) {
+    this.#options = options;
+    this.#expired = new Expired(options.tables, options.outbox);
+  }
+
+  get bounds(): Bounds | undefined {
+    return this.#options.bounds;
+  }
+
+  get totals(): ReturnType<Expired['totals']> {
+    return this.#expired.totals();
+  }
+
+  /** One step, where there is something to do. @returns whether there may be more at once */
+  step(): boolean {
+    const { events, now, transaction, stepMs = limits.retentionStepMs } = this.#options;
+    events.refresh();
+    const { leavings } = events;
+    if (this.#next(this.#over()) === undefined && leavings === 0 && !this.#expired.isDue(now())) return false;
+    // Ids take longer to go than to come: the more wait, the more of the time they get, up to all that there is.
+    const budgetMs = Math.min(stepMs * Math.max(1, leavings / leavingsPerStep), limits.retentionHurryMs);
+    transaction(() => {
+      const until = performance.now() + budgetMs;
+      const isOver = () => performance.now() >= until;
+      this.#drop(isOver);
+      events.forgetIds(isOver);
+      this.#expired.tell(now());
+    });
+    events.refresh();
+    return this.#next(this.#over()) !== undefined || events.leavings > 0;
+  }
+
+  #drop(isOver: () => boolean): void {
+    let over = this.#over();
+    do {
+      const next = this.#next(over);
+      if (next === undefined) return;
+      this.#options.events.dropOldest(next.block.table);
+      this.#expired.note(next.block, next.reason);
+      over -= next.block.bytes;
+    } while (!isOver());
+  }
+
+  #next(over: number): ReturnType<typeof chooseExpired> {
+    const { bounds, now } = this.#options;
+    return bounds && chooseExpired(this.#counted(), bounds, over, now());
+  }
+
+  /** Bytes past the bound, before or within a transaction. */
+  #over(): number {
+    const { bounds, events } = this.#options;
+    return bounds === undefined ? 0 : events.diskBytes() - bounds.maxBytes;
+  }
+
+  /** The oldest blocks whose events were counted. */
+  #counted(): OldBlock[] {
+    const { events, tables, now } = this.#options;
+    return eventTables
+      .map((table) => events.oldest(table, now()))
+      .filter((block) => block !== undefined)
+      .filter(({ table, to }) => (tables.inventoryState.get(table)?.next_seq ?? 1) >= to);
+  }
+}
+
+/** Blocks whose ids wait to go, with which a step is as long as without. */
+const leavingsPerStep = 16;
+
+/**
+ * The bound in bytes: the one that is set, or half of the volume, however much of it others take: so nobody who fills the
+ * volume drives events out. The other half is for what the file has beside events, its free pages, the log and a backup.
+ * At most three quarters of the address space that the file is mapped into.
+ *
+ * @param maxBytes - 0 where none is set
+ * @param volumeBytes - 0 where the system doesn't say
+ */
+export function byteBound(maxBytes: number, volumeBytes: number): number {
+  const most = (mapSize / 4) * 3;
+  const bound = maxBytes === 0 ? Math.floor(volumeBytes / 2) : maxBytes;
+  return bound === 0 ? most : Math.min(bound, most);
+}

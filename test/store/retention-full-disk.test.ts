@@ -1,0 +1,57 @@
+/** A store whose volume fills up, for real: a small one in memory, mounted where only a child of the test sees it. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../src/limits.ts';
+
+const mount = 'mount -t tmpfs -o size=256m none "$0"';
+
+function inVolume(command: string, ...more: string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-volume-'));
+  try {
+    const script = `${mount} && ${command}`;
+    return execFileSync('unshare', ['-rm', 'sh', '-c', script, folder, ...more], { encoding: 'utf8' });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function mayMount(): boolean {
+  try {
+    inVolume('true');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe.skipIf(!mayMount())('a full disk', () => {
+  test('refuses events and goes on with reads; retention makes room in the file, and they are taken again', {
+    timeout: 180_000,
+  }, () => {
+    const child = new URL('retention-full-disk-child.ts', import.meta.url).pathname;
+    const stages = inVolume('exec "$1" "$2" "$0"', process.execPath, child)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const full = { code: 'UNAVAILABLE', details: { reason: 'disk_full' } };
+    const { accepted } = stages[0];
+    expect(stages).toMatchObject([
+      { what: 'refused', ...full, listed: accepted },
+      { what: 'somebody else takes more', ...full, listed: accepted },
+      { what: 'no room at all', ...full },
+      { what: 'still none' },
+      { what: 'gone', listed: 0, expired: [{ table: 'network', reason: 'age', events: accepted }] },
+      { what: 'taken again', refused: [], listed: 60 * 4000 },
+    ]);
+    expect(accepted).toBeGreaterThan(60 * 4000);
+    const [refused, , none, , gone, again] = stages;
+    expect(none.free).toBe(0);
+    // The volume has no more room than before: it is in the file.
+    expect(gone.free).toBeLessThan(limits.minFreeDiskBytes);
+    expect(again.free).toBeGreaterThanOrEqual(limits.minReservedDiskBytes);
+    expect(again.file).toBeLessThan(1.1 * refused.file);
+  });
+});
