@@ -14,6 +14,9 @@ const names: Readonly<Record<string, string>> = {
   'zeek.quic': 'server_name',
   'suricata.tls': 'tls.sni',
   'suricata.quic': 'quic.sni',
+  'ecs.dns': 'dns.question.name',
+  'ecs.http': 'url.domain',
+  'ecs.tls': 'tls.client.server_name',
 };
 
 const longestName = 255;
@@ -31,6 +34,9 @@ export function endsReader(
   const dstIp = reader(kind, 'dst_ip');
   const srcPort = reader(kind, 'src_port');
   const dstPort = reader(kind, 'dst_port');
+  const transportOf: Accessor = kind.startsWith('ecs.')
+    ? reader(kind, 'network.transport')
+    : ({ proto, transport }) => proto ?? transport;
   const name = names[kind];
   const nameOf: Accessor = name === undefined ? () => undefined : reader(kind, name);
   return (record) => {
@@ -43,7 +49,7 @@ export function endsReader(
     if (dst_ip !== undefined) ends.dst_ip = dst_ip;
     const dst_port = port(dstPort(record));
     if (dst_port !== undefined) ends.dst_port = dst_port;
-    const transport = word(record.proto ?? record.transport);
+    const transport = word(transportOf(record));
     if (transport !== undefined) ends.transport = transport;
     const domain = domainOf(nameOf(record));
     if (domain !== undefined) ends.domain = domain;

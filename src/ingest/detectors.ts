@@ -14,7 +14,7 @@ export interface Detectors {
 /** Rules over records as they came. */
 export interface Rules {
   /**
-   * @param kind - `zeek.<log>`, `suricata.<event_type>`, `candor.network_event` or `candor.dns_event`
+   * @param kind - `zeek.<log>`, `suricata.<event_type>`, `ecs.<what>`, `candor.network_event` or `candor.dns_event`
    * @param timeOf - when it happened, epoch milliseconds
    */
   ask(kind: string, record: JsonObject, timeOf: () => number, sink: Found): void;

@@ -2,6 +2,7 @@ import { isAscii } from 'node:buffer';
 import { ServiceError } from '../errors.ts';
 import type { Table } from '../events/records.ts';
 import { limits } from '../limits.ts';
+import { readEcs } from './ecs.ts';
 import { isObject, isoTime, type JsonObject, zeekTime } from './fields.ts';
 import { flowId } from './flow-id.ts';
 import { readNative } from './native.ts';
@@ -16,7 +17,7 @@ import { readZeek } from './zeek.ts';
 import { ZeekTsv } from './zeek-tsv.ts';
 
 /** Formats that a sender can insist on. `zeek_tsv` takes rows and headers only, `zeek` these and JSON. */
-export type SourceFormat = 'zeek' | 'zeek_tsv' | 'suricata' | 'native';
+export type SourceFormat = 'zeek' | 'zeek_tsv' | 'suricata' | 'ecs' | 'native';
 
 /** What is known of a body's records before they are read. */
 export interface Expected {
@@ -54,6 +55,8 @@ export class RecordReader {
   #own: string | JsonObject | undefined;
   #kind = '';
   #record: JsonObject = none;
+  /** What rules are asked about in the place of a document of ECS. */
+  #restored: JsonObject | undefined;
 
   constructor(bytes: Buffer, { source, table, said }: Expected, reading: Reading) {
     this.#bytes = bytes;
@@ -99,6 +102,7 @@ export class RecordReader {
         max_records: limits.maxBodyRecords,
       });
     }
+    this.#restored = undefined;
     this.#reading.batch.begin();
   }
 
@@ -113,7 +117,7 @@ export class RecordReader {
     if (end - start > limits.maxLineBytes) reject('line', `is longer than ${limits.maxLineBytes} bytes`);
     const byte = this.#bytes[start];
     if (byte === openBrace && this.#source !== 'zeek_tsv') this.#json(start, end);
-    else if (this.#source !== 'native' && this.#source !== 'suricata' && (byte === hash || this.#tsv.open)) {
+    else if (takesRows[this.#source ?? 'any'] && (byte === hash || this.#tsv.open)) {
       this.#row(this.#line(), byte === hash);
     } else reject('line', notARecord[this.#source ?? 'any']);
   }
@@ -128,7 +132,8 @@ export class RecordReader {
   #json(start: number, end: number): void {
     const record = shaped.read(this.#bytes, this.#view, start, end) ?? this.#parsed(start, end);
     if (this.#said !== undefined) return this.#document(record);
-    this.#ask(this.#recognised(record) ?? reject('line', unknown[this.#source ?? 'any']), record);
+    const kind = this.#recognised(record) ?? reject('line', unknown[this.#source ?? 'any']);
+    this.#ask(kind, this.#restored ?? record);
   }
 
   /** A record with what its shipper added, or one that is wrapped in it. */
@@ -137,13 +142,14 @@ export class RecordReader {
     if (said !== undefined) said.sensor ??= senderOf(document);
     const record = withoutAdded(document);
     const kind = this.#recognised(record);
-    if (kind !== undefined) return this.#ask(kind, record);
+    if (kind !== undefined) return this.#ask(kind, this.#restored ?? record);
     const wrapped = wrappedText(document);
     if (wrapped === undefined) reject('line', unknown[this.#source ?? 'any']);
     if (said !== undefined) said.sensor ??= wrapperOf(document);
     try {
       const inner = this.#parsedText(wrapped.text);
-      this.#ask(this.#recognised(inner) ?? reject(wrapped.field, unknown[this.#source ?? 'any']), inner);
+      const innerKind = this.#recognised(inner) ?? reject(wrapped.field, unknown[this.#source ?? 'any']);
+      this.#ask(innerKind, this.#restored ?? inner);
     } catch (error) {
       if (error instanceof Rejection && error.field === 'line') reject(wrapped.field, error.reason);
       throw error;
@@ -204,15 +210,24 @@ export class RecordReader {
         return readSuricata(record, flowId(record, this.#line), reading);
       case 'zeek':
         return readZeek(record, reading);
+      case 'ecs':
+        return this.#ecs(record, this.#said === undefined);
       default:
         return (
           (record.type === undefined ? undefined : readNative(record, undefined, reading)) ??
           (record.event_type === undefined
             ? undefined
             : readSuricata(record, flowId(record, this.#line), reading)) ??
-          readZeek(record, reading)
+          readZeek(record, reading) ??
+          (record['@timestamp'] === undefined ? undefined : this.#ecs(record, false))
         );
     }
+  }
+
+  #ecs(record: JsonObject, only: boolean): string | undefined {
+    const read = readEcs(record, this.#line, this.#reading, only);
+    this.#restored = read?.record;
+    return read?.kind;
   }
 }
 
@@ -221,7 +236,9 @@ const none: JsonObject = {};
 /** When a record says that it happened. Of one that is ignored nobody has looked at that: undefined where it says nothing. */
 function timeOf(kind: string, record: JsonObject): number | undefined {
   try {
-    return kind.startsWith('zeek.') ? zeekTime(record.ts, 'ts') : isoTime(record.timestamp, 'timestamp');
+    if (kind.startsWith('zeek.')) return zeekTime(record.ts, 'ts');
+    if (kind.startsWith('ecs.')) return zeekTime(record['@timestamp'], '@timestamp');
+    return isoTime(record.timestamp, 'timestamp');
   } catch (error) {
     if (error instanceof Rejection) return undefined;
     throw error;
@@ -234,7 +251,18 @@ const notARecord = {
   zeek: 'is neither a JSON object nor a row after a header of Zeek TSV',
   zeek_tsv: 'is no row after a header of Zeek TSV',
   suricata: 'is not a JSON object',
+  ecs: 'is not a JSON object',
   native: 'is not a JSON object',
+} as const;
+
+/** Formats that have rows of Zeek TSV among their lines. */
+const takesRows = {
+  any: true,
+  zeek: true,
+  zeek_tsv: true,
+  suricata: false,
+  ecs: false,
+  native: false,
 } as const;
 
 const unknown = {
@@ -242,6 +270,7 @@ const unknown = {
   zeek: 'is no record of Zeek',
   zeek_tsv: 'is no row of Zeek TSV',
   suricata: 'is no record of Suricata',
+  ecs: 'is no event of ECS that tells of both ends of a connection',
   native: 'has no type, network_event or dns_event',
 } as const;
 

@@ -2,7 +2,7 @@ import { oneOf, type Static } from './common.ts';
 import { count, list, optional, part, shape, text } from './fields.ts';
 
 /** Formats that `?source=` can force. */
-export const ingestSources = ['zeek', 'zeek_tsv', 'suricata', 'native'] as const;
+export const ingestSources = ['zeek', 'zeek_tsv', 'suricata', 'ecs', 'native'] as const;
 /** When the answer is sent: after the flush, or before. */
 export const ackModes = ['durable', 'memory'] as const;
 

@@ -94,7 +94,7 @@ function canAnswer(kind: RecordKind, formula: Formula): boolean {
 
 function whyNot(fields: readonly string[], kinds: readonly RecordKind[]): string {
   const lacking = fields.filter((field) => !kinds.some((kind) => has(kind, field)));
-  const records = kinds.length > 3 ? 'the records of its log source' : `records of ${kinds.join(', ')}`;
+  const records = kinds.length > 4 ? 'the records of its log source' : `records of ${kinds.join(', ')}`;
   if (lacking.length > 0)
     return `asks for ${listed(lacking)}, which ${records} don't have, and cannot match without`;
   return `asks for ${listed(fields)}, which no single one of ${records} has together`;

@@ -14,9 +14,11 @@ export interface Routed {
 }
 
 const conn = ['zeek.conn', 'zeek.open_conn', 'zeek.conn_long'] as const;
-const connections = [...conn, 'suricata.flow', 'candor.network_event'] as const;
-const names = ['zeek.dns', 'suricata.dns', 'candor.dns_event'] as const;
-const web = ['zeek.http', 'suricata.http'] as const;
+const connections = [...conn, 'suricata.flow', 'ecs.connection', 'candor.network_event'] as const;
+const names = ['zeek.dns', 'suricata.dns', 'ecs.dns', 'candor.dns_event'] as const;
+const web = ['zeek.http', 'suricata.http', 'ecs.http'] as const;
+/** Records in ECS of others than Zeek and Suricata, whose records are given back their own names. */
+const ecsKinds = ['ecs.connection', 'ecs.dns', 'ecs.http', 'ecs.tls', 'ecs.other'] as const;
 
 /** Categories that say what is in a record, whoever wrote it, and services of the category `network`. */
 const generic: ReadonlyMap<string, readonly RecordKind[]> = new Map<string, readonly RecordKind[]>([
@@ -71,7 +73,8 @@ const suricataTypes = [
 
 /**
  * The records that a log source means (Sigma taxonomy 2.1.0), or the reason for which none of ours can be meant. Logs of
- * Zeek's that are stored are read again from history in our own shape, which therefore stands in for them.
+ * Zeek's that are stored are read again from history in our own shape, which therefore stands in for them; so do documents
+ * of ECS that say the same.
  */
 export function route({ category, product, service }: Logsource): Routed | { readonly reason: string } {
   if (category === undefined && product === undefined && service === undefined)
@@ -101,7 +104,11 @@ export function route({ category, product, service }: Logsource): Routed | { rea
 
 const standIns = [
   { kind: 'zeek.conn', by: 'candor.network_event' },
+  { kind: 'zeek.conn', by: 'ecs.connection' },
   { kind: 'zeek.dns', by: 'candor.dns_event' },
+  { kind: 'zeek.dns', by: 'ecs.dns' },
+  { kind: 'zeek.http', by: 'ecs.http' },
+  { kind: 'zeek.ssl', by: 'ecs.tls' },
 ] as const;
 
 function kindsOf(
@@ -120,6 +127,8 @@ function productKinds(product: string, service: string | undefined): readonly Re
     case 'suricata':
       if (service === undefined) return suricataTypes.map((type) => `suricata.${type}`);
       return [`suricata.${service}`];
+    case 'ecs':
+      return service === undefined ? ecsKinds : [`ecs.${service}`];
     case 'candor':
       if (service === undefined) return ['candor.network_event', 'candor.dns_event'];
       return [`candor.${service}`];

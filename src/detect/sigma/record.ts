@@ -9,8 +9,9 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Which log or type of message a record is: `zeek.<path of the log>`, `suricata.<event_type>`, and in our own shape, in
- * which history is read, too, `candor.network_event` and `candor.dns_event`.
+ * Which log or type of message a record is: `zeek.<path of the log>`, `suricata.<event_type>`, of others in ECS
+ * `ecs.<connection, dns, http, tls or other>`, and in our own shape, in which history is read, too, `candor.network_event`
+ * and `candor.dns_event`.
  */
 export type RecordKind = string;
 

@@ -37,6 +37,24 @@ const eveHttp = {
     status: 404,
   },
 };
+/** A document of ECS, as ingest gives it. */
+const ecs = {
+  source: { ip: '10.0.0.1', bytes: 60, geo: { country_iso_code: 'NO' } },
+  destination: { ip: '192.0.2.1', port: 443 },
+  network: { protocol: 'tls' },
+  event: { duration: 1_500_000_000 },
+  flow: { id: 'F' },
+  dns: {
+    question: { name: 'a.b.example.org', type: 'A' },
+    answers: [{ data: '192.0.2.1' }],
+    response_code: 'NXDOMAIN',
+    header_flags: ['RD', 'RA'],
+  },
+  http: { request: { method: 'get' } },
+  url: { domain: 'h.example', original: '/a/b.exe?c=d' },
+  tls: { client: { server_name: 's.example' } },
+};
+const names = ['zeek.dns', 'suricata.dns', 'ecs.dns', 'candor.dns_event'];
 const request = {
   src_ip: '10.0.0.5',
   src_port: 5000,
@@ -127,6 +145,30 @@ describe('a field by all its names', () => {
     ['suricata.dns', 'dns.response.code', response, 'NOERROR'],
     ['suricata.alert', 'alert.signature_id', { alert: { signature_id: 7 } }, 7],
     ['suricata.alert', 'action', { alert: { action: 'blocked' } }, 'blocked'],
+    ['ecs.connection', 'source.ip', ecs, '10.0.0.1'],
+    ['ecs.connection', 'id.orig_h', ecs, '10.0.0.1'],
+    ['ecs.connection', 'src_ip', ecs, '10.0.0.1'],
+    ['ecs.connection', 'dst_port', ecs, 443],
+    ['ecs.connection', 'service', ecs, 'tls'],
+    ['ecs.connection', 'orig_ip_bytes', ecs, 60],
+    ['ecs.connection', 'duration', ecs, 1.5],
+    ['ecs.connection', 'uid', ecs, 'F'],
+    ['ecs.connection', 'network.type', ecs, 'ipv4'],
+    ['ecs.connection', 'source.geo.country_iso_code', ecs, 'NO'],
+    ['ecs.dns', 'query', ecs, 'a.b.example.org'],
+    ['ecs.dns', 'dns.question.name', ecs, 'a.b.example.org'],
+    ['ecs.dns', 'parent_domain', ecs, 'example.org'],
+    ['ecs.dns', 'query_length', ecs, 15],
+    ['ecs.dns', 'answers', ecs, ['192.0.2.1']],
+    ['ecs.dns', 'rcode_name', ecs, 'NXDOMAIN'],
+    ['ecs.dns', 'record_type', ecs, 'A'],
+    ['ecs.dns', 'RD', ecs, true],
+    ['ecs.dns', 'AA', ecs, false],
+    ['ecs.http', 'c-uri', ecs, ['/a/b.exe?c=d', 'http://h.example/a/b.exe?c=d']],
+    ['ecs.http', 'url.path', ecs, '/a/b.exe'],
+    ['ecs.http', 'cs-method', ecs, 'get'],
+    ['ecs.http', 'host', ecs, 'h.example'],
+    ['ecs.tls', 'server_name', ecs, 's.example'],
     ['candor.network_event', 'id.orig_h', own, '10.0.0.1'],
     ['candor.network_event', 'event.duration', own, 1.5],
     ['candor.network_event', 'state', own, 'closed'],
@@ -150,6 +192,9 @@ it.each([
   ['suricata.dns', 'user_agent'],
   ['suricata.tls', 'http.url'],
   ['candor.dns_event', 'Z'],
+  ['ecs.connection', 'orig_bytes'],
+  ['ecs.tls', 'validation_status'],
+  ['ecs.dns', 'certificate.key_type'],
   ['candor.network_event', 'query'],
 ])('%s does not have %s', (kind, name) => {
   expect(resolveField(kind, name).known).toBe(false);
@@ -162,21 +207,30 @@ it('a log of a script of one’s own may have any field', () => {
 
 describe('log sources', () => {
   it.each([
-    [{ category: 'dns' }, ['zeek.dns', 'suricata.dns', 'candor.dns_event'], []],
-    [{ category: 'network', service: 'dns' }, ['zeek.dns', 'suricata.dns', 'candor.dns_event'], []],
+    [{ category: 'dns' }, names, []],
+    [{ category: 'network', service: 'dns' }, names, []],
     [
       { category: 'network', service: 'connection' },
-      ['zeek.conn', 'zeek.open_conn', 'zeek.conn_long', 'suricata.flow', 'candor.network_event'],
+      [
+        'zeek.conn',
+        'zeek.open_conn',
+        'zeek.conn_long',
+        'suricata.flow',
+        'ecs.connection',
+        'candor.network_event',
+      ],
       [],
     ],
-    [{ category: 'proxy' }, ['zeek.http', 'suricata.http'], []],
-    [{ category: 'webserver' }, ['zeek.http', 'suricata.http'], []],
-    [{ product: 'zeek', service: 'dns' }, ['zeek.dns'], ['candor.dns_event']],
+    [{ category: 'proxy' }, ['zeek.http', 'suricata.http', 'ecs.http'], []],
+    [{ category: 'webserver' }, ['zeek.http', 'suricata.http', 'ecs.http'], []],
+    [{ product: 'zeek', service: 'dns' }, ['zeek.dns'], ['candor.dns_event', 'ecs.dns']],
     [{ product: 'zeek', service: 'smb_files' }, ['zeek.smb_files'], []],
-    [{ product: 'zeek', category: 'dns' }, ['zeek.dns'], ['candor.dns_event']],
+    [{ product: 'zeek', category: 'dns' }, ['zeek.dns'], ['candor.dns_event', 'ecs.dns']],
     [{ product: 'suricata', service: 'tls' }, ['suricata.tls'], []],
-    [{ product: 'windows', category: 'dns_query' }, [], ['zeek.dns', 'suricata.dns', 'candor.dns_event']],
+    [{ product: 'windows', category: 'dns_query' }, [], names],
     [{ product: 'candor', service: 'network_event' }, ['candor.network_event'], []],
+    [{ product: 'ecs', service: 'tls' }, ['ecs.tls'], []],
+    [{ product: 'ecs' }, ['ecs.connection', 'ecs.dns', 'ecs.http', 'ecs.tls', 'ecs.other'], []],
   ])('%j', (logsource, kinds, standIns) => {
     expect(route(logsource)).toEqual({ kinds, standIns });
   });

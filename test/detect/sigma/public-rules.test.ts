@@ -65,13 +65,14 @@ describe.skipIf(!existsSync(folder))('the public rules', () => {
   it('ask every sensor that has their fields', () => {
     const kinds = Map.groupBy(set.rules, (rule) => rule.kinds.join(' '));
     expect(Object.fromEntries([...kinds].map(([of, its]) => [of, its.length]))).toEqual({
-      'zeek.dns suricata.dns candor.dns_event': 7,
-      'suricata.flow': 1,
+      'zeek.dns suricata.dns ecs.dns candor.dns_event': 7,
+      'suricata.flow ecs.connection': 1,
       'zeek.dce_rpc': 3,
-      'zeek.dns candor.dns_event': 4,
+      'zeek.dns candor.dns_event': 1,
+      'zeek.dns candor.dns_event ecs.dns': 3,
       'zeek.dns': 1,
-      'zeek.http': 3,
-      'zeek.http suricata.http': 29,
+      'zeek.http ecs.http': 3,
+      'zeek.http suricata.http ecs.http': 29,
       'zeek.kerberos': 1,
       'zeek.rdp': 1,
       'zeek.smb_files': 7,

@@ -31,7 +31,7 @@ it('tells rules in their order, with what is known of them', () => {
     ['545a5da6-f103-4919-a519-e9aec1026ee4', 'medium'],
     ['tunnel', 'high'],
   ]);
-  expect([...set.kinds]).toEqual(['zeek.dns', 'suricata.dns', 'candor.dns_event']);
+  expect([...set.kinds]).toEqual(['zeek.dns', 'suricata.dns', 'ecs.dns', 'candor.dns_event']);
   expect(matches(set, 'zeek.conn', record)).toEqual([]);
   expect(matches(set, 'constructor', record)).toEqual([]);
 });

@@ -4,7 +4,8 @@ import { allOf, firstOf, nestedPath, zeekPath } from './paths.ts';
 
 /**
  * Where kinds of records have a field: by the whole kind, else by what precedes its point. A text is a path in that
- * family's own names; a list, whichever of them the record has.
+ * family's own names; a list, whichever of them the record has. Records in ECS (`ecs`) have what is not said otherwise under
+ * the first of the names, where that is one of ECS.
  */
 export type Places = Readonly<Record<string, string | readonly string[] | Accessor>>;
 
@@ -28,6 +29,11 @@ const zeekUrl = made.fullUrl(zeekPath('host'), zeekUri);
 const eveUri = nestedPath('http.url');
 const eveUrl = made.fullUrl(nestedPath('http.hostname'), eveUri);
 
+const ecsUri = firstOf(nestedPath('url.original'), nestedPath('url.full'), nestedPath('url.path'));
+const ecsUrl = firstOf(nestedPath('url.full'), made.fullUrl(nestedPath('url.domain'), ecsUri));
+
+const ecsFlags = nestedPath('dns.header_flags');
+
 const zeekQuery = zeekPath('query');
 const eveQuery = firstOf(
   nestedPath('dns.queries.rrname'),
@@ -44,11 +50,13 @@ const ofQuestion = (make: (read: Accessor) => Accessor): Places => ({
   'zeek.dns': make(zeekQuery),
   ...eve('dns', make(firstEveQuery)),
   'candor.dns_event': make((record) => record.query),
+  'ecs.dns': make(nestedPath('dns.question.name')),
 });
 
 const ofUri = (make: (read: Accessor) => Accessor): Places => ({
   'zeek.http': make(zeekUri),
   ...eve('http', make(eveUri)),
+  'ecs.http': make(ecsUri),
 });
 
 /**
@@ -67,6 +75,7 @@ export const aliases: readonly Alias[] = [
       suricata: 'src_ip',
       'suricata.dns': made.suricataDnsEnd(true, 'src_ip', 'dest_ip'),
       candor: 'src_ip',
+      ecs: ['source.ip', 'client.ip'],
     },
   },
   {
@@ -76,6 +85,7 @@ export const aliases: readonly Alias[] = [
       suricata: 'src_port',
       'suricata.dns': made.suricataDnsEnd(true, 'src_port', 'dest_port'),
       candor: 'src_port',
+      ecs: ['source.port', 'client.port'],
     },
   },
   {
@@ -88,6 +98,7 @@ export const aliases: readonly Alias[] = [
       suricata: 'dest_ip',
       'suricata.dns': made.suricataDnsEnd(false, 'src_ip', 'dest_ip'),
       candor: 'dst_ip',
+      ecs: ['destination.ip', 'server.ip'],
     },
   },
   {
@@ -99,6 +110,7 @@ export const aliases: readonly Alias[] = [
       suricata: 'dest_port',
       'suricata.dns': made.suricataDnsEnd(false, 'src_port', 'dest_port'),
       candor: 'dst_port',
+      ecs: ['destination.port', 'server.port'],
     },
   },
   {
@@ -184,6 +196,7 @@ export const aliases: readonly Alias[] = [
       zeek: made.ipVersion(zeekPath('id.orig_h')),
       suricata: made.ipVersion(nestedPath('src_ip')),
       candor: made.ipVersion(nestedPath('src_ip')),
+      ecs: firstOf(nestedPath('network.type'), made.ipVersion(nestedPath('source.ip'))),
     },
   },
   {
@@ -192,6 +205,7 @@ export const aliases: readonly Alias[] = [
       'zeek.conn': 'duration',
       suricata: 'flow.age',
       'candor.network_event': made.scaled(1 / 1000)(nestedPath('duration_ms')),
+      ecs: made.scaled(1e-9)(nestedPath('event.duration')),
     },
   },
   {
@@ -200,7 +214,12 @@ export const aliases: readonly Alias[] = [
   },
   {
     names: 'connection_id uid flow_id event.id',
-    at: { zeek: 'uid', suricata: 'flow_id', candor: 'connection_id' },
+    at: {
+      zeek: 'uid',
+      suricata: 'flow_id',
+      candor: 'connection_id',
+      ecs: ['zeek.session_id', 'flow.id', 'event.id'],
+    },
   },
   {
     names: 'observer.name sensor',
@@ -241,6 +260,7 @@ export const aliases: readonly Alias[] = [
       'zeek.dns': 'answers',
       suricata: ['dns.answers.rdata', 'dns.answer.answers.rdata', 'dns.rdata'],
       'candor.dns_event': 'answers.data',
+      ecs: ['dns.answers.data', 'dns.resolved_ip'],
     },
   },
   {
@@ -258,6 +278,7 @@ export const aliases: readonly Alias[] = [
       'zeek.dns': allOf(zeekPath('rcode_name'), zeekPath('rcode')),
       suricata: 'dns.rcode',
       'candor.dns_event': allOf(nestedPath('rcode_name'), nestedPath('rcode')),
+      ecs: ['dns.response_code', 'dns.response.code'],
     },
   },
   { names: 'rcode', at: { 'zeek.dns': 'rcode', suricata: 'dns.rcode', 'candor.dns_event': 'rcode' } },
@@ -289,10 +310,42 @@ export const aliases: readonly Alias[] = [
       }),
     },
   },
-  { names: 'AA', at: { 'zeek.dns': 'AA', suricata: 'dns.aa', 'candor.dns_event': 'authoritative' } },
-  { names: 'TC', at: { 'zeek.dns': 'TC', suricata: 'dns.tc', 'candor.dns_event': 'truncated' } },
-  { names: 'RD', at: { 'zeek.dns': 'RD', suricata: 'dns.rd', 'candor.dns_event': 'recursion_desired' } },
-  { names: 'RA', at: { 'zeek.dns': 'RA', suricata: 'dns.ra', 'candor.dns_event': 'recursion_available' } },
+  {
+    names: 'AA',
+    at: {
+      'zeek.dns': 'AA',
+      suricata: 'dns.aa',
+      'candor.dns_event': 'authoritative',
+      'ecs.dns': made.includes('AA')(ecsFlags),
+    },
+  },
+  {
+    names: 'TC',
+    at: {
+      'zeek.dns': 'TC',
+      suricata: 'dns.tc',
+      'candor.dns_event': 'truncated',
+      'ecs.dns': made.includes('TC')(ecsFlags),
+    },
+  },
+  {
+    names: 'RD',
+    at: {
+      'zeek.dns': 'RD',
+      suricata: 'dns.rd',
+      'candor.dns_event': 'recursion_desired',
+      'ecs.dns': made.includes('RD')(ecsFlags),
+    },
+  },
+  {
+    names: 'RA',
+    at: {
+      'zeek.dns': 'RA',
+      suricata: 'dns.ra',
+      'candor.dns_event': 'recursion_available',
+      'ecs.dns': made.includes('RA')(ecsFlags),
+    },
+  },
   // HTTP
   {
     names: 'http.request.method cs-method method http_method http.method requestmethod',
@@ -303,13 +356,18 @@ export const aliases: readonly Alias[] = [
     at: {
       'zeek.http': made.hostOf(zeekPath('host')),
       ...eve('http', made.hostOf(nestedPath('http.hostname'))),
+      ecs: firstOf(nestedPath('url.domain'), nestedPath('destination.domain')),
     },
   },
   { names: 'url.original uri', at: { 'zeek.http': 'uri', suricata: 'http.url' } },
-  { names: 'url.full', at: { 'zeek.http': zeekUrl, ...eve('http', eveUrl) } },
+  { names: 'url.full', at: { 'zeek.http': zeekUrl, ...eve('http', eveUrl), 'ecs.http': ecsUrl } },
   {
     names: 'c-uri cs-uri url http.url uri_full',
-    at: { 'zeek.http': allOf(zeekUri, zeekUrl), ...eve('http', allOf(eveUri, eveUrl)) },
+    at: {
+      'zeek.http': allOf(zeekUri, zeekUrl),
+      ...eve('http', allOf(eveUri, eveUrl)),
+      'ecs.http': allOf(ecsUri, ecsUrl),
+    },
   },
   { names: 'url.path c-uri-stem cs-uri-stem uri_path', at: ofUri(made.urlPath) },
   { names: 'url.query c-uri-query cs-uri-query uri_query', at: ofUri(made.urlQuery) },

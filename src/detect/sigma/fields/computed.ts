@@ -83,6 +83,15 @@ export function flags(byName: Readonly<Record<string, Accessor>>): Accessor {
   return (record) => all.flatMap(([name, read]) => (read(record) === true ? [name] : []));
 }
 
+/** Whether a list has the value; of what is no list nobody knows. */
+export const includes =
+  (value: unknown): Of =>
+  (read) =>
+  (record) => {
+    const list = read(record);
+    return Array.isArray(list) ? list.includes(value) : undefined;
+  };
+
 /** Ports that only servers of names have: DNS, NetBIOS, mDNS, LLMNR. */
 const namePorts: ReadonlySet<unknown> = new Set([53, 137, 5353, 5355]);
 

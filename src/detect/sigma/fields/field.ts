@@ -1,5 +1,6 @@
 import type { Accessor, RecordKind } from '../record.ts';
 import { type Alias, aliases, type Places } from './aliases.ts';
+import { isEcsName } from './ecs-sets.ts';
 import { firstOf, nestedPath, zeekPath } from './paths.ts';
 import { zeekFields, zeekName } from './zeek-logs.ts';
 
@@ -20,7 +21,16 @@ export function resolveField(kind: RecordKind, name: string): Field {
   const [family = '', type = ''] = kind.split('.', 2);
   if (family === 'zeek') return zeekField(kind, type, name);
   if (family === 'suricata') return aliasField(kind, family, name) ?? suricataField(type, name);
+  if (family === 'ecs') return ecsField(kind, name);
   return ownField(kind, name) ?? aliasField(kind, family, name) ?? absent(name);
+}
+
+/** Objects in the place of dots, as ingest gives them; what has no other name is asked for by its own. */
+function ecsField(kind: RecordKind, name: string): Field {
+  const alias = aliasField(kind, 'ecs', name);
+  if (alias !== undefined) return alias;
+  const own = byName.get(name.toLowerCase())?.names.split(' ', 1)[0] ?? name;
+  return { key: own, read: nestedPath(own), known: isEcsName(own) };
 }
 
 function zeekField(kind: RecordKind, log: string, name: string): Field {

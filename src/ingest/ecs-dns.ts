@@ -1,0 +1,156 @@
+import { isAddress, parseIpv4 } from '../events/ip.ts';
+import type { DnsRecord } from '../events/records.ts';
+import { type Answer, writeAnswers } from './dns-answers.ts';
+import { className, rcodeName, rcodeNameOf, rcodeOf, typeName } from './dns-codes.ts';
+import { field, numeric, single, values } from './ecs-document.ts';
+import { type End, ecsDuration, ecsTransport, end, hasEnd } from './ecs-ends.ts';
+import { ecsConnection, ecsTime } from './ecs-network.ts';
+import { dnsRecord } from './event-records.ts';
+import { flag, type JsonObject, object, real, text, whole } from './fields.ts';
+import type { Reading } from './reading.ts';
+import { named, reject } from './rejection.ts';
+import { senderOf } from './wrapped.ts';
+
+const dnsType = field('dns.type');
+const id = field('dns.id');
+const questionName = field('dns.question.name');
+const questionType = field('dns.question.type');
+const questionClass = field('dns.question.class');
+const responseCode = field('dns.response_code');
+const answersOf = field('dns.answers');
+const resolved = field('dns.resolved_ip');
+const headerFlags = field('dns.header_flags');
+const communityId = field('network.community_id');
+
+/** Of Packetbeat beside `dns.header_flags`, or in its place. */
+const flagOf = {
+  AA: 'dns.flags.authoritative',
+  TC: 'dns.flags.truncated_response',
+  RD: 'dns.flags.recursion_desired',
+  RA: 'dns.flags.recursion_available',
+} as const;
+const flagFields = Object.fromEntries(
+  Object.entries(flagOf).map(([name, path]) => [name, field(path)]),
+) as Record<keyof typeof flagOf, ReturnType<typeof field>>;
+
+/** Whether the document is about DNS. */
+export function isEcsDns(d: JsonObject): boolean {
+  return (
+    questionName(d) !== undefined ||
+    dnsType(d) !== undefined ||
+    responseCode(d) !== undefined ||
+    answersOf(d) !== undefined
+  );
+}
+
+/**
+ * DNS in ECS (elastic.co/guide/en/ecs, "DNS fields"): a query that nobody has answered, or (`dns.type: answer`) the whole
+ * exchange. A document whose source is the server is of the reply's packet, and no more than a response.
+ */
+export function ecsDns(d: JsonObject, reading: Reading): DnsRecord {
+  const { client, server, turned } = ends(d, reading);
+  const code = codeOf(d);
+  const kind = kindOf(d, turned, code !== undefined);
+  const type = text(single(questionType(d)), 'dns.question.type');
+  const group = text(single(questionClass(d)), 'dns.question.class');
+  dnsRecord.id = undefined;
+  dnsRecord.timestamp = ecsTime(d);
+  dnsRecord.src_ip = client.address.text;
+  dnsRecord.src_port = client.port;
+  dnsRecord.dst_ip = server.address.text;
+  dnsRecord.dst_port = server.port;
+  dnsRecord.transport = ecsTransport(d);
+  dnsRecord.kind = kind;
+  dnsRecord.transaction_id = whole(numeric(id(d)), 'dns.id', 65535);
+  dnsRecord.query = text(single(questionName(d)), 'dns.question.name');
+  dnsRecord.qtype = type === undefined ? undefined : typeName(type);
+  dnsRecord.qclass = group === undefined ? undefined : className(group);
+  dnsRecord.rcode = code?.number;
+  dnsRecord.rcode_name = code?.name;
+  dnsRecord.answers = answers(d);
+  dnsRecord.authoritative = headerFlag(d, 'AA');
+  dnsRecord.truncated = headerFlag(d, 'TC');
+  dnsRecord.recursion_desired = headerFlag(d, 'RD');
+  dnsRecord.recursion_available = headerFlag(d, 'RA');
+  dnsRecord.rejected = code === undefined ? undefined : code.number === 5;
+  dnsRecord.rtt_ms = kind === 'transaction' ? ecsDuration(d) : undefined;
+  dnsRecord.community_id = text(single(communityId(d)), 'network.community_id');
+  dnsRecord.connection_id = ecsConnection(d);
+  dnsRecord.sensor = reading.sensor ?? senderOf(d);
+  dnsRecord.source = 'ecs';
+  dnsRecord.severity = 'informational';
+  return dnsRecord;
+}
+
+/** DNS, NetBIOS names, mDNS, LLMNR. */
+const serverPorts: ReadonlySet<unknown> = new Set([53, 137, 5353, 5355]);
+
+/** `client` and `server` say who is who; without them a port that only servers have does, else the source has asked. */
+function ends(
+  d: JsonObject,
+  reading: Reading,
+): { readonly client: End; readonly server: End; readonly turned: boolean } {
+  if (hasEnd(d, 'client') && hasEnd(d, 'server')) {
+    return { client: end(d, 'client', reading), server: end(d, 'server', reading), turned: false };
+  }
+  const source = end(d, 'source', reading);
+  const destination = end(d, 'destination', reading);
+  const turned = serverPorts.has(source.port) && !serverPorts.has(destination.port);
+  return turned
+    ? { client: destination, server: source, turned }
+    : { client: source, server: destination, turned };
+}
+
+const kinds: ReadonlyMap<unknown, DnsRecord['kind']> = new Map<unknown, DnsRecord['kind']>([
+  ['query', 'query'],
+  ['request', 'query'],
+  ['answer', 'transaction'],
+  ['response', 'response'],
+]);
+
+function kindOf(d: JsonObject, turned: boolean, answered: boolean): DnsRecord['kind'] {
+  const type = single(dnsType(d));
+  const given = type === undefined ? (answered ? 'transaction' : 'query') : kinds.get(type);
+  if (given === undefined) return reject('dns.type', `is ${named(type)}, not query or answer`);
+  return turned && given === 'transaction' ? 'response' : given;
+}
+
+function codeOf(d: JsonObject): { readonly number: number | undefined; readonly name: string } | undefined {
+  const given = numeric(responseCode(d));
+  if (typeof given === 'number') {
+    const number = whole(given, 'dns.response_code', 65535) as number;
+    return { number, name: rcodeNameOf(number) };
+  }
+  const name = text(given, 'dns.response_code');
+  return name === undefined ? undefined : { number: rcodeOf(name), name: rcodeName(name) };
+}
+
+/** `dns.header_flags` lists those that are set. */
+function headerFlag(d: JsonObject, name: keyof typeof flagOf): boolean | undefined {
+  const set = headerFlags(d);
+  if (set === undefined) return flag(single(flagFields[name](d)), flagOf[name]);
+  return values(set).includes(name);
+}
+
+function answers(d: JsonObject): string | undefined {
+  const given = values(answersOf(d));
+  if (given.length > 0) return writeAnswers(given.map(answer));
+  return writeAnswers(
+    values(resolved(d)).map((one) => {
+      const data = text(one, 'dns.resolved_ip') ?? reject('dns.resolved_ip', 'holds nothing');
+      if (!isAddress(data)) reject('dns.resolved_ip', `is ${named(data)}, not an IP address`);
+      return { type: parseIpv4(data) >= 0 ? 'A' : 'AAAA', ttl: undefined, data };
+    }),
+  );
+}
+
+function answer(value: unknown): Answer {
+  const given = object(value, 'dns.answers') ?? reject('dns.answers', 'holds null');
+  const type = text(single(given.type), 'dns.answers.type');
+  const data = single(given.data);
+  return {
+    type: type === undefined ? undefined : typeName(type),
+    ttl: real(numeric(given.ttl), 'dns.answers.ttl'),
+    data: text(data, 'dns.answers.data') ?? '',
+  };
+}

@@ -1,0 +1,113 @@
+import type { NetworkRecord } from '../events/records.ts';
+import { direction } from './addresses.ts';
+import { field, numeric, single, values } from './ecs-document.ts';
+import { ecsDuration, ecsTransport, end } from './ecs-ends.ts';
+import { networkRecord } from './event-records.ts';
+import { count, type JsonObject, mac, text, whole, zeekTime } from './fields.ts';
+import type { Reading } from './reading.ts';
+import { senderOf } from './wrapped.ts';
+
+const timestamp = field('@timestamp');
+const start = field('event.start');
+const ended = field('event.end');
+const eventType = field('event.type');
+const sourceMac = field('source.mac');
+const destinationMac = field('destination.mac');
+const protocol = field('network.protocol');
+const sourceBytes = field('source.bytes');
+const destinationBytes = field('destination.bytes');
+const sourcePackets = field('source.packets');
+const destinationPackets = field('destination.packets');
+const networkState = field('network.state');
+const history = field('network.history');
+const communityId = field('network.community_id');
+const session = field('zeek.session_id');
+const flow = field('flow.id');
+const event = field('event.id');
+const vlan = field('network.vlan.id');
+
+/**
+ * A flow in ECS, whoever saw it (Packetbeat, firewalls, what Logstash made). Bytes are of IP packets, as flow reports count
+ * them; `network.bytes` is the sum of both sides and says nothing of either. `network.direction` is by the networks that the
+ * sender was told of, and may be from the point of view of a host (`ingress`, `egress`): ours is by the home networks alone.
+ */
+export function ecsNetwork(d: JsonObject, reading: Reading): NetworkRecord {
+  const src = end(d, 'source', reading);
+  const dst = end(d, 'destination', reading);
+  const transport = ecsTransport(d);
+  const srcPackets = count(numeric(sourcePackets(d)), 'source.packets');
+  const dstPackets = count(numeric(destinationPackets(d)), 'destination.packets');
+  networkRecord.id = undefined;
+  networkRecord.timestamp = ecsTime(d);
+  networkRecord.duration_ms = ecsDuration(d) ?? between(d);
+  networkRecord.src_ip = src.address.text;
+  networkRecord.src_port = src.port;
+  networkRecord.src_mac = mac(single(sourceMac(d)), 'source.mac');
+  networkRecord.dst_ip = dst.address.text;
+  networkRecord.dst_port = dst.port;
+  networkRecord.dst_mac = mac(single(destinationMac(d)), 'destination.mac');
+  networkRecord.transport = transport;
+  networkRecord.app_protocol = text(single(protocol(d)), 'network.protocol')?.toLowerCase();
+  networkRecord.src_bytes = count(numeric(sourceBytes(d)), 'source.bytes');
+  networkRecord.dst_bytes = count(numeric(destinationBytes(d)), 'destination.bytes');
+  networkRecord.src_payload_bytes = undefined;
+  networkRecord.dst_payload_bytes = undefined;
+  networkRecord.src_packets = srcPackets;
+  networkRecord.dst_packets = dstPackets;
+  networkRecord.missed_bytes = undefined;
+  networkRecord.state = state(values(eventType(d)), srcPackets, dstPackets);
+  networkRecord.conn_state = text(single(networkState(d)), 'network.state');
+  networkRecord.history = text(single(history(d)), 'network.history');
+  networkRecord.direction = direction(src.address, dst.address);
+  networkRecord.community_id = text(single(communityId(d)), 'network.community_id');
+  networkRecord.connection_id = ecsConnection(d);
+  networkRecord.vlan = whole(numeric(vlan(d)), 'network.vlan.id', 4095);
+  networkRecord.sensor = reading.sensor ?? senderOf(d);
+  networkRecord.source = 'ecs';
+  networkRecord.severity = 'informational';
+  return networkRecord;
+}
+
+/** `@timestamp` is when a flow was reported, `event.start` when it began, where it is told. */
+export function ecsTime(d: JsonObject): number {
+  const began = start(d);
+  return began === undefined ? zeekTime(timestamp(d), '@timestamp') : zeekTime(began, 'event.start');
+}
+
+/** From start to end where nobody says how long it took; an end before the start tells nothing. */
+function between(d: JsonObject): number | undefined {
+  if (start(d) === undefined || ended(d) === undefined) return undefined;
+  const millis = zeekTime(ended(d), 'event.end') - zeekTime(start(d), 'event.start');
+  return millis >= 0 ? millis : undefined;
+}
+
+/**
+ * Zeek's uid, the flow that Packetbeat reports again and again, or the id of the event. Packetbeat makes its id of the ends,
+ * so that a later flow between the same ports has it as well: only with the start it is one of a flow.
+ */
+export function ecsConnection(d: JsonObject): string | undefined {
+  const uid = text(single(session(d)), 'zeek.session_id');
+  if (uid !== undefined) return uid;
+  const id = text(single(flow(d)), 'flow.id');
+  const began = start(d);
+  if (id !== undefined) return typeof began === 'string' ? text(`${id}@${began}`, 'flow.id') : id;
+  return text(single(event(d)), 'event.id');
+}
+
+/**
+ * What became of the flow, by the types of the event (ECS "event.type"):
+ *
+ *   denied → refused; end: packets of one side only → attempt, else closed; start → open; else unknown
+ */
+function state(
+  types: readonly unknown[],
+  srcPackets: number | undefined,
+  dstPackets: number | undefined,
+): NetworkRecord['state'] {
+  if (types.includes('denied')) return 'refused';
+  if (types.includes('end')) {
+    const unanswered = srcPackets !== undefined && srcPackets > 0 && (dstPackets ?? 0) === 0;
+    return unanswered ? 'attempt' : 'closed';
+  }
+  return types.includes('start') ? 'open' : undefined;
+}
