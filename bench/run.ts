@@ -26,13 +26,17 @@ const benchmarks = {
   rpc: () => import('./rpc.ts'),
   auth: () => import('./auth.ts'),
   sigma: () => import('./sigma.ts'),
+  peers: () => import('./peers.ts'),
 } satisfies Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>;
 
 type Name = keyof typeof benchmarks;
 const page = new URL('./RESULTS.md', import.meta.url).pathname;
 const wanted = process.argv.slice(2);
-/** Takes ten minutes and 11 GB of disk, so that it runs only where it is named. */
-const named: readonly Name[] = ['large-log'];
+/**
+ * Run only where they are named: one takes ten minutes and 11 GB of disk, the other fetches the engines that it compares
+ * with.
+ */
+const named: readonly Name[] = ['large-log', 'peers'];
 const names = (Object.keys(benchmarks) as Name[]).filter((name) =>
   wanted.length === 0 ? !named.includes(name) : wanted.includes(name),
 );

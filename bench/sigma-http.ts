@@ -75,7 +75,7 @@ function writeRules(folder: string): string {
   return its;
 }
 
-async function disableAll(service: Service): Promise<void> {
+export async function disableAll(service: Service): Promise<void> {
   const headers = { authorization: `Bearer ${await login(service)}`, 'content-type': 'application/json' };
   for (;;) {
     const { data } = await rules(service, headers.authorization, 'enabled=true&per_page=100');

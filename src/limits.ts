@@ -64,6 +64,9 @@ export const limits = {
   maxHeaderCacheBytes: 32 * 2 ** 20,
   /** Addresses whose assets one thread keeps in mind, about 150 bytes each; then it begins anew. */
   maxCachedOwners: 32_768,
+  /** Filters of which one thread keeps how many events of each block match: 150 kB each at 50 million events. Past it, the
+   * one goes that was asked for longest ago. */
+  maxCountedFilters: 32,
   /** Events that a deep page may have to sort in memory at once, 16 bytes each; more are narrowed down first. */
   maxSortedEvents: 2 ** 17,
   /** Items on a list page. */

@@ -3,6 +3,8 @@ import type { RiskScore } from '../contract/resources/risk-score.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { Table } from '../events/records.ts';
 import type {
+  EventExportPart,
+  EventExportQuery,
   EventListQuery,
   ListFilter,
   ListPage,
@@ -36,6 +38,7 @@ export interface ReplayPart {
 export function queries(reader: StoreReader) {
   return {
     listEvents: (query: EventListQuery): ListPage => reader.listEvents(query),
+    exportEvents: (query: EventExportQuery): EventExportPart => reader.exportEvents(query),
     listAlerts: (query: ListQuery): ListPage => reader.listAlerts(query),
     matchAlerts: (query: { filter: ListFilter; limit: number }): MatchedAlerts => matchAlerts(reader, query),
     exportAlerts: (query: ExportQuery): ExportPage => exportAlerts(reader, query),

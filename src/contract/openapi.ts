@@ -188,6 +188,7 @@ function responsesOf(route: Route, components: Json): Json {
         headers: { ...requestIdHeader, ...(status === '201' ? locationHeader : {}) },
         content: {
           'application/json': { schema: shared === undefined ? schema : { anyOf: [schema, errorBody] } },
+          ...(response.lines === undefined ? {} : wholeList),
         },
       };
     } else if (response.kind === 'text' || response.kind === 'bytes') {
@@ -198,6 +199,17 @@ function responsesOf(route: Route, components: Json): Json {
   }
   return responses;
 }
+
+/** What lists are for those who accept it. */
+const wholeList = {
+  'application/x-ndjson': {
+    schema: {
+      type: 'string',
+      description:
+        'The whole list as it is filtered and sorted, one item of `data` a line, without an envelope. `page`, `per_page` and `cursor` are not for it. An answer whose last chunk is missing is not whole.',
+    },
+  },
+};
 
 const statusTexts: { readonly [status: number]: string } = {
   101: 'The connection is a WebSocket now.',

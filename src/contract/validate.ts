@@ -170,6 +170,13 @@ export function assertResponse(operation: OperationId, status: number, body: unk
     if (typeof body !== 'string') throw new Error(`${where}: wanted text, got ${typeof body}`);
     return;
   }
+  if (response?.lines !== undefined && typeof body === 'string') {
+    for (const line of body.split('\n').slice(0, -1)) {
+      const mismatch = difference(response.lines, JSON.parse(line));
+      if (mismatch !== undefined) throw new Error(`${where}: ${mismatch}`);
+    }
+    return;
+  }
   if (response !== undefined) {
     const mismatch = difference(response.schema, body);
     if (mismatch === undefined) return;

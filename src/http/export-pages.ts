@@ -1,50 +1,50 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ExportPlace, ExportQuery } from '../analytics/alert-export.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { countingRefusals, queryLimits } from './reached.ts';
 import type { Chunks } from './reply.ts';
-import type { Services } from './services.ts';
 
-/** What passes: other queries wait for the threads, or one of these is being replaced. */
-const passing: readonly ErrorCode[] = ['OVERLOADED', 'WORKER_LOST'];
+/** A page of an export. */
+export interface ExportPage<Place> {
+  /** Each item with its line end; may be empty where more follows. */
+  readonly lines: Uint8Array;
+  /** Where it goes on; absent on the last page. */
+  readonly next?: Place;
+}
+
+/** Reads the page at a place, without one the first, elsewhere than on this thread where that may be long. */
+export type ReadPage<Place> = (place: Place | undefined) => Promise<ExportPage<Place>>;
+
+export interface ExportOptions {
+  /** Aborted when nobody waits any more. */
+  readonly signal: AbortSignal;
+  /** Called once nothing more is read, and where the first page fails. */
+  readonly onClose: () => void;
+}
+
+/** What passes: other queries wait for the threads, of all or of this principal, or one of these is being replaced. */
+const passing: readonly ErrorCode[] = ['OVERLOADED', 'RATE_LIMITED', 'WORKER_LOST'];
 const retryPauseMs = 1000;
 
 /**
- * The pages of an export, each read by the analytics pool when the client has taken the one before. The first is read
- * by `open`, which fails as any query does; later ones are tried again, since their answer has begun.
+ * The pages of an export, each read when the client has taken the one before. The first is read by `open`, which fails
+ * as any query does; later ones are tried again, since their answer has begun.
  */
-export class ExportPages implements Chunks {
-  readonly #services: Pick<Services, 'queries' | 'metrics'>;
-  readonly #query: ExportQuery;
-  readonly #signal: AbortSignal;
-  readonly #onClose: () => void;
+export class ExportPages<Place> implements Chunks {
+  readonly #read: ReadPage<Place>;
+  readonly #options: ExportOptions;
   #ready: Uint8Array | undefined;
-  #place: ExportPlace | undefined;
+  #place: Place | undefined;
   #isClosed = false;
 
-  private constructor(
-    services: Pick<Services, 'queries' | 'metrics'>,
-    query: ExportQuery,
-    signal: AbortSignal,
-    onClose: () => void,
-  ) {
-    this.#services = services;
-    this.#query = query;
-    this.#signal = signal;
-    this.#onClose = onClose;
+  private constructor(read: ReadPage<Place>, options: ExportOptions) {
+    this.#read = read;
+    this.#options = options;
   }
 
-  /** `onClose` is called once nothing more is read, and where this fails. */
-  static async open(
-    services: Pick<Services, 'queries' | 'metrics'>,
-    query: ExportQuery,
-    signal: AbortSignal,
-    onClose: () => void,
-  ): Promise<ExportPages> {
-    const pages = new ExportPages(services, query, signal, onClose);
+  static async open<Place>(read: ReadPage<Place>, options: ExportOptions): Promise<ExportPages<Place>> {
+    const pages = new ExportPages(read, options);
     try {
-      pages.#ready = await pages.#read();
+      pages.#ready = await pages.#readOn();
       return pages;
     } catch (error) {
       pages.close();
@@ -61,12 +61,12 @@ export class ExportPages implements Chunks {
     if (this.#isClosed || this.#place === undefined) return undefined;
     for (let tried = 0; ; tried++) {
       try {
-        return await this.#read();
+        return await this.#readOn();
       } catch (error) {
         const passes = error instanceof ServiceError && passing.includes(error.code);
         if (!passes || tried >= limits.maxExportRetries) throw error;
       }
-      await pause(retryPauseMs, undefined, { signal: this.#signal });
+      await pause(retryPauseMs, undefined, { signal: this.#options.signal });
     }
   }
 
@@ -74,14 +74,11 @@ export class ExportPages implements Chunks {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#ready = undefined;
-    this.#onClose();
+    this.#options.onClose();
   }
 
-  async #read(): Promise<Uint8Array> {
-    const { queries, metrics } = this.#services;
-    const query = this.#place === undefined ? this.#query : { ...this.#query, place: this.#place };
-    const page = queries.run('exportAlerts', query, { signal: this.#signal });
-    const { lines, next } = await countingRefusals(metrics, queryLimits, page);
+  async #readOn(): Promise<Uint8Array> {
+    const { lines, next } = await this.#read(this.#place);
     this.#place = next;
     return lines;
   }

@@ -1,14 +1,20 @@
 import type { Queries } from '../analytics/queries.ts';
 import type { ParsedList } from '../contract/query.ts';
+import { limits } from '../limits.ts';
+import type { RunOptions } from '../rpc/pool.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
+import { askedBy } from './asked-by.ts';
+import { type ExportContext, exportReply } from './export-reply.ts';
 import { countingRefusals, queryLimits } from './reached.ts';
 import { page, type Reply } from './reply.ts';
+import type { RequestHead } from './request.ts';
 import type { Services } from './services.ts';
+import { wantsLines } from './wants-lines.ts';
 
-interface ListContext {
+interface ListContext extends ExportContext {
   readonly services: Services;
   readonly query: ParsedList;
-  readonly signal: AbortSignal;
+  readonly head: RequestHead;
 }
 
 /** Tasks of the analytics pool that make a page of a query and of nothing else. */
@@ -16,16 +22,30 @@ type ListTask = {
   [K in keyof Queries]: Queries[K] extends (query: ListQuery) => ListPage ? K : never;
 }[keyof Queries];
 
-/** A page of a list that a task of the analytics pool makes. */
+/** A list that a task of the analytics pool makes. */
 export const pooledList = (context: ListContext, task: ListTask): Promise<Reply> =>
-  listReply(context, (query, signal) => context.services.queries.run(task, query, { signal }));
+  listReply(context, (query, options) => context.services.queries.run(task, query, options));
 
-/** A page of a list that `read` makes, elsewhere than on this thread where it may be long. */
+/**
+ * A page of a list, or all of it as lines, of which `read` makes a page each, elsewhere than on this thread where it
+ * may be long. All is what cursors lead through, as of the time of each page: of an order that changes meanwhile,
+ * something may be missed.
+ */
 export async function listReply(
-  { services, query, signal }: ListContext,
-  read: (query: ListQuery, signal: AbortSignal) => Promise<ListPage>,
+  context: ListContext,
+  read: (query: ListQuery, options: RunOptions) => Promise<ListPage>,
 ): Promise<Reply> {
+  const { services, query, head } = context;
   const { filter, ...rest } = query;
-  const list = read({ ...filter, ...rest }, signal);
-  return page(await countingRefusals(services.metrics, queryLimits, list), query.per_page);
+  const asked = { ...filter, ...rest };
+  const options = askedBy(context);
+  const counted = (query: ListQuery) => countingRefusals(services.metrics, queryLimits, read(query, options));
+  if (wantsLines(head)) {
+    const all = { ...asked, per_page: limits.maxPerPage, form: 'lines' } as const;
+    return exportReply<string>(context, async (cursor) => {
+      const { json, next_cursor } = await counted(cursor === undefined ? all : { ...all, cursor });
+      return next_cursor === undefined ? { lines: json } : { lines: json, next: next_cursor };
+    });
+  }
+  return page(await counted(asked), query.per_page);
 }

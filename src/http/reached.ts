@@ -35,5 +35,8 @@ export function limitByReason(error: unknown): LimitName | undefined {
   return typeof reason === 'string' && Object.hasOwn(byReason, reason) ? byReason[reason] : undefined;
 }
 
-/** Lists are refused when too many wait for a thread. */
-export const queryLimits = { OVERLOADED: 'maxQueuedQueries' } as const;
+/** Lists are refused when too many wait for a thread, of all or of one principal. */
+export const queryLimits = {
+  OVERLOADED: 'maxQueuedQueries',
+  RATE_LIMITED: 'maxQueryShareOfPrincipal',
+} as const;

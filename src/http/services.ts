@@ -75,9 +75,12 @@ export interface Services {
   readonly intel: Pick<IntelLists, 'list' | 'get' | 'indicators' | 'create' | 'update' | 'remove'>;
   /** The threads that parse bodies, with the rules that are in effect: the body is moved. OVERLOADED when too many wait. */
   ingest(input: IngestInput): Promise<ParsedShare>;
-  /** The analytics pool. OVERLOADED when its queue is full; CANCELLED when the signal is aborted. */
+  /**
+   * The analytics pool. OVERLOADED when its queue is full, RATE_LIMITED when the caller has as many queries under way as
+   * one may; CANCELLED when the signal is aborted.
+   */
   readonly queries: Pick<Pool<Queries>, 'run'>;
-  /** Exports of alerts that are under way. */
+  /** Lists that are being sent whole. */
   readonly exports: Pick<Turns, 'take'>;
   /** Changes of many alerts that are under way. */
   readonly bulkChanges: Pick<Turns, 'take'>;

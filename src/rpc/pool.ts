@@ -43,6 +43,8 @@ export interface PoolOptions extends HeapLimits {
 
 export interface RunOptions {
   readonly signal?: AbortSignal;
+  /** Whose it is, where that counts: see `inLanes`. */
+  readonly caller?: string;
   /** Buffers to be moved that `pack` doesn't find. */
   readonly transfer?: readonly ArrayBuffer[];
 }

@@ -15,7 +15,7 @@ import { problemOf } from '../detect/sigma/problem.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import { maxTime } from '../events/columns.ts';
 import { limits } from '../limits.ts';
-import type { Pool } from '../rpc/pool.ts';
+import type { Pool, RunOptions } from '../rpc/pool.ts';
 import { listRules } from '../store/lists/rules.ts';
 import type { RuleOrigin, RuleRow } from '../store/rule-row.ts';
 import type { Actor, ListPage, ListQuery, Store, StoreReader } from '../store/store.ts';
@@ -268,7 +268,7 @@ export class DetectionRules {
   }
 
   /** @throws INVALID_REQUEST that names line and field; CANCELLED */
-  async test({ source, from, to }: RuleTestInput, signal?: AbortSignal): Promise<RuleTestResult> {
+  async test({ source, from, to }: RuleTestInput, options?: RunOptions): Promise<RuleTestResult> {
     const now = this.#parts.sources.now();
     const query = {
       source,
@@ -278,7 +278,7 @@ export class DetectionRules {
       now,
     };
     if (query.from >= query.to) throw invalidField('from', 'must be before to');
-    const result = await this.#parts.tasks.run('testRules', query, signal === undefined ? {} : { signal });
+    const result = await this.#parts.tasks.run('testRules', query, options);
     if (!('lookedAt' in result)) throw broken(result.problems);
     return {
       looked_at: result.lookedAt,

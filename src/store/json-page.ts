@@ -1,3 +1,6 @@
+import { writeList } from '../contract/json-list.ts';
+import type { ListQuery } from './store.ts';
+
 interface Resource {
   readonly id: string;
   readonly type: string;
@@ -6,7 +9,14 @@ interface Resource {
 
 const encoder = new TextEncoder();
 
-/** Resources as the bytes of `data` in a list envelope: an array of their own buffer, ready to move. */
-export function jsonPage(resources: readonly Resource[]): Uint8Array<ArrayBuffer> {
-  return encoder.encode(JSON.stringify(resources));
+/** Resources as the bytes of `data` in a list envelope, or as lines: of their own buffer, ready to move. */
+export function jsonPage(
+  resources: readonly Resource[],
+  { form = 'array' }: Pick<ListQuery, 'form'>,
+): Uint8Array<ArrayBuffer> {
+  if (form === 'array') return encoder.encode(JSON.stringify(resources));
+  return writeList(
+    resources.map((resource) => JSON.stringify(resource)),
+    form,
+  );
 }

@@ -6,8 +6,8 @@ import type { Services } from '../../src/http/services.ts';
 import { openService, password, type Service } from './service.ts';
 
 /**
- * With the official client, which is no dependency: `npm install @elastic/elasticsearch` in a folder of its own, named by
- * CANDOR_CLIENTS. What it is used for here is typed here.
+ * With the official client, which is no dependency: scripts/with-client-libraries.sh installs it. What it is used for here
+ * is typed here.
  */
 const folder = process.env.CANDOR_CLIENTS;
 

@@ -7,7 +7,7 @@ import { AlertBulkAnswer, AlertBulkInput } from '../resources/alert-bulk.ts';
 import { AlertGroups } from '../resources/alert-groups.ts';
 import { AlertNote, AlertNoteInput } from '../resources/alert-note.ts';
 import { uuid } from '../resources/fields.ts';
-import { analysts, closed, ifMatch, json, none, type Route, readers } from './route.ts';
+import { analysts, closed, ifMatch, json, list, none, type Route, readers } from './route.ts';
 
 const alertParams = Type.Object({ alert_id: uuid('Identifier of the alert.') }, closed);
 
@@ -20,7 +20,7 @@ export const alertsRoutes = {
     tag: 'alerts',
     access: readers,
     query: alertQuery,
-    responses: { 200: json(paginated('alert')) },
+    responses: { 200: list(paginated('alert')) },
   },
   streamAlerts: {
     method: 'GET',
@@ -91,7 +91,7 @@ export const alertsRoutes = {
     access: readers,
     params: alertParams,
     query: alertHistoryQuery,
-    responses: { 200: json(paginated('alert_history')) },
+    responses: { 200: list(paginated('alert_history')) },
     errors: ['NOT_FOUND'],
   },
   listAlertNotes: {
@@ -102,7 +102,7 @@ export const alertsRoutes = {
     access: readers,
     params: alertParams,
     query: alertNoteQuery,
-    responses: { 200: json(paginated('alert_note')) },
+    responses: { 200: list(paginated('alert_note')) },
     errors: ['NOT_FOUND'],
   },
   addAlertNote: {

@@ -3,7 +3,7 @@ import { paginated, success } from '../envelopes.ts';
 import { assetHistoryQuery, assetQuery } from '../parameters.ts';
 import { Asset, AssetInput, AssetMergeInput, AssetSplitInput, AssetUpdateInput } from '../resources/asset.ts';
 import { uuid } from '../resources/fields.ts';
-import { analysts, closed, ifMatch, json, none, type Route, readers } from './route.ts';
+import { analysts, closed, ifMatch, json, list, none, type Route, readers } from './route.ts';
 
 const assetParams = Type.Object({ asset_id: uuid('Identifier of the asset.') }, closed);
 
@@ -16,7 +16,7 @@ export const assetsRoutes = {
     tag: 'assets',
     access: readers,
     query: assetQuery,
-    responses: { 200: json(paginated('asset')) },
+    responses: { 200: list(paginated('asset')) },
   },
   createAsset: {
     method: 'POST',
@@ -98,7 +98,7 @@ export const assetsRoutes = {
     access: readers,
     params: assetParams,
     query: assetHistoryQuery,
-    responses: { 200: json(paginated('asset_history')) },
+    responses: { 200: list(paginated('asset_history')) },
     errors: ['NOT_FOUND'],
   },
 } as const satisfies Record<string, Route>;

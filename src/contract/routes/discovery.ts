@@ -3,7 +3,7 @@ import { paginated, success } from '../envelopes.ts';
 import { scanQuery } from '../parameters.ts';
 import { uuid } from '../resources/fields.ts';
 import { Scan, ScanInput } from '../resources/scan.ts';
-import { analysts, closed, json, type Route, readers } from './route.ts';
+import { analysts, closed, json, list, type Route, readers } from './route.ts';
 
 const scanParams = Type.Object({ scan_id: uuid('Identifier of the scan.') }, closed);
 
@@ -35,7 +35,7 @@ export const discoveryRoutes = {
     tag: 'discovery',
     access: readers,
     query: scanQuery,
-    responses: { 200: json(paginated('scan')) },
+    responses: { 200: list(paginated('scan')) },
   },
   getScan: {
     method: 'GET',

@@ -7,7 +7,7 @@ import {
   networkEventStreamQuery,
 } from '../parameters.ts';
 import { uuid } from '../resources/fields.ts';
-import { closed, json, none, type Route, readers } from './route.ts';
+import { closed, json, list, none, type Route, readers } from './route.ts';
 
 const eventParams = Type.Object({ event_id: uuid('Identifier of the event.') }, closed);
 
@@ -20,7 +20,7 @@ export const eventsRoutes = {
     tag: 'events',
     access: readers,
     query: networkEventQuery,
-    responses: { 200: json(paginated('network_event')) },
+    responses: { 200: list(paginated('network_event')) },
   },
   streamNetworkEvents: {
     method: 'GET',
@@ -49,7 +49,7 @@ export const eventsRoutes = {
     tag: 'events',
     access: readers,
     query: dnsEventQuery,
-    responses: { 200: json(paginated('dns_event')) },
+    responses: { 200: list(paginated('dns_event')) },
   },
   streamDnsEvents: {
     method: 'GET',

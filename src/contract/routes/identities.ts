@@ -6,7 +6,7 @@ import { KeyRevocationInput, KeyRotationInput } from '../resources/key.ts';
 import { Policy, PolicyInput } from '../resources/policy.ts';
 import { Principal, PrincipalInput, PrincipalUpdateInput } from '../resources/principal.ts';
 import { IssuedToken, Token, TokenInput } from '../resources/token.ts';
-import { admins, closed, ifMatch, json, none, type Route } from './route.ts';
+import { admins, closed, ifMatch, json, list, none, type Route } from './route.ts';
 
 const keyParams = Type.Object({ key_id: uuid('Identifier (kid) of the key.') }, closed);
 const tokenParams = Type.Object({ token_id: uuid('Identifier (jti) of the token.') }, closed);
@@ -22,7 +22,7 @@ export const identitiesRoutes = {
     access: admins,
     audited: true,
     query: principalQuery,
-    responses: { 200: json(paginated('principal')) },
+    responses: { 200: list(paginated('principal')) },
   },
   createPrincipal: {
     method: 'POST',
@@ -98,7 +98,7 @@ export const identitiesRoutes = {
     access: admins,
     audited: true,
     query: auditQuery,
-    responses: { 200: json(paginated('audit_record')) },
+    responses: { 200: list(paginated('audit_record')) },
   },
   listTokens: {
     method: 'GET',
@@ -108,7 +108,7 @@ export const identitiesRoutes = {
     access: admins,
     audited: true,
     query: tokenQuery,
-    responses: { 200: json(paginated('token')) },
+    responses: { 200: list(paginated('token')) },
   },
   issueToken: {
     method: 'POST',
@@ -151,7 +151,7 @@ export const identitiesRoutes = {
     access: admins,
     audited: true,
     query: keyQuery,
-    responses: { 200: json(paginated('key')) },
+    responses: { 200: list(paginated('key')) },
   },
   rotateKey: {
     method: 'POST',

@@ -5,7 +5,7 @@ import { oneOf } from '../resources/common.ts';
 import { flag, text, uuid } from '../resources/fields.ts';
 import { IntelIndicator, IntelList, IntelListInput, IntelListUpdateInput } from '../resources/intel-list.ts';
 import { indicatorKinds, intelFormats, severities } from '../vocabulary.ts';
-import { admins, closed, ifMatch, json, none, type Route, readers } from './route.ts';
+import { admins, closed, ifMatch, json, list, none, type Route, readers } from './route.ts';
 
 const intelParams = Type.Object({ intel_id: uuid('Identifier of the list.') }, closed);
 
@@ -33,7 +33,7 @@ export const intelRoutes = {
     tag: 'intel',
     access: readers,
     query: intelQuery,
-    responses: { 200: json(paginated('intel_list')) },
+    responses: { 200: list(paginated('intel_list')) },
   },
   createIntel: {
     method: 'POST',
@@ -64,7 +64,7 @@ export const intelRoutes = {
     access: readers,
     params: intelParams,
     query: indicatorQuery,
-    responses: { 200: json(listed('intel_indicator', text('The indicator itself.'), IntelIndicator)) },
+    responses: { 200: list(listed('intel_indicator', text('The indicator itself.'), IntelIndicator)) },
     errors: ['NOT_FOUND'],
   },
   updateIntel: {

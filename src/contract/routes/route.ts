@@ -1,4 +1,4 @@
-import { type TObject, type TSchema, Type } from 'typebox';
+import { type TArray, type TObject, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../errors.ts';
 import type { ChannelName } from '../channels.ts';
 import { text } from '../resources/fields.ts';
@@ -29,7 +29,12 @@ export type RequestBody =
     };
 
 export type ResponseBody =
-  | { readonly kind: 'json'; readonly schema: TSchema }
+  | {
+      readonly kind: 'json';
+      readonly schema: TSchema;
+      /** A page of a list, which is also given whole, one such item a line, to who accepts `application/x-ndjson`. */
+      readonly lines?: TSchema;
+    }
   | { readonly kind: 'text'; readonly mediaType: string }
   | { readonly kind: 'bytes'; readonly mediaType: string }
   | { readonly kind: 'none' };
@@ -96,6 +101,9 @@ export interface Route {
 }
 
 export const json = <S extends TSchema>(schema: S) => ({ kind: 'json', schema }) as const;
+/** A page of a list, whole as lines too. */
+export const list = <S extends TObject<{ data: TArray }>>(schema: S) =>
+  ({ kind: 'json', schema, lines: schema.properties.data.items }) as const;
 export const none = { kind: 'none' } as const;
 /** Of bodies that are taken whatever they are called, and without a name too. */
 export const anyMediaType = '*/*';

@@ -17,7 +17,7 @@ import {
   ruleStatuses,
 } from '../resources/rule.ts';
 import { severities } from '../vocabulary.ts';
-import { admins, analysts, closed, ifMatch, json, none, type Route, readers } from './route.ts';
+import { admins, analysts, closed, ifMatch, json, list, none, type Route, readers } from './route.ts';
 
 const ruleParams = Type.Object({ rule_id: uuid('Identifier of the rule.') }, closed);
 
@@ -43,7 +43,7 @@ export const rulesRoutes = {
     tag: 'rules',
     access: readers,
     query: ruleQuery,
-    responses: { 200: json(paginated('rule')) },
+    responses: { 200: list(paginated('rule')) },
   },
   createRule: {
     method: 'POST',

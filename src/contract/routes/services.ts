@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { paginated, success } from '../envelopes.ts';
 import { assetServiceQuery, serviceQuery } from '../parameters.ts';
 import { uuid } from '../resources/fields.ts';
-import { closed, json, type Route, readers } from './route.ts';
+import { closed, json, list, type Route, readers } from './route.ts';
 
 const serviceParams = Type.Object({ service_id: uuid('Identifier of the service.') }, closed);
 const assetParams = Type.Object({ asset_id: uuid('Identifier of the asset.') }, closed);
@@ -16,7 +16,7 @@ export const servicesRoutes = {
     tag: 'services',
     access: readers,
     query: serviceQuery,
-    responses: { 200: json(paginated('service')) },
+    responses: { 200: list(paginated('service')) },
   },
   getService: {
     method: 'GET',
@@ -36,7 +36,7 @@ export const servicesRoutes = {
     access: readers,
     params: assetParams,
     query: assetServiceQuery,
-    responses: { 200: json(paginated('service')) },
+    responses: { 200: list(paginated('service')) },
     errors: ['NOT_FOUND'],
   },
 } as const satisfies Record<string, Route>;

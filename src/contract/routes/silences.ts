@@ -5,7 +5,7 @@ import { oneOf } from '../resources/common.ts';
 import { uuid } from '../resources/fields.ts';
 import { Silence, SilenceInput, SilenceUpdateInput } from '../resources/silence.ts';
 import { ruleSources, silenceStates } from '../vocabulary.ts';
-import { analysts, closed, ifMatch, json, none, type Route, readers } from './route.ts';
+import { analysts, closed, ifMatch, json, list, none, type Route, readers } from './route.ts';
 
 const silenceParams = Type.Object({ silence_id: uuid('Identifier of the silence.') }, closed);
 
@@ -30,7 +30,7 @@ export const silencesRoutes = {
     tag: 'alerts',
     access: readers,
     query: silenceQuery,
-    responses: { 200: json(paginated('silence')) },
+    responses: { 200: list(paginated('silence')) },
   },
   createSilence: {
     method: 'POST',

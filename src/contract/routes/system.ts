@@ -4,7 +4,7 @@ import { paginated, success } from '../envelopes.ts';
 import { ConfigInput } from '../resources/config.ts';
 import { anyObject, uuid } from '../resources/fields.ts';
 import { Health } from '../resources/health.ts';
-import { admins, closed, json, none, type Route, readers } from './route.ts';
+import { admins, closed, json, list, none, type Route, readers } from './route.ts';
 
 const backupParams = Type.Object({ backup_id: uuid('Identifier of the backup.') }, closed);
 
@@ -38,7 +38,7 @@ export const systemRoutes = {
     access: admins,
     audited: true,
     query: backupQuery,
-    responses: { 200: json(paginated('backup')) },
+    responses: { 200: list(paginated('backup')) },
   },
   createBackup: {
     method: 'POST',

@@ -18,7 +18,7 @@ import {
   SignedTreeHead,
   treeHeadId,
 } from '../resources/transparency.ts';
-import { bytes, closed, json, type Route } from './route.ts';
+import { bytes, closed, json, list, type Route } from './route.ts';
 
 const entryReaders = ['auditor', 'analyst', 'admin'] as const;
 /** The longest path of a tile has 37 characters. */
@@ -83,7 +83,7 @@ export const transparencyRoutes = {
     tag: 'transparency',
     access: 'public',
     query: treeHeadsQuery,
-    responses: { 200: json(listed('tree_head', treeHeadId, SignedTreeHead)) },
+    responses: { 200: list(listed('tree_head', treeHeadId, SignedTreeHead)) },
   },
   listEntries: {
     method: 'GET',
@@ -93,7 +93,7 @@ export const transparencyRoutes = {
     access: entryReaders,
     partlyPublic: true,
     query: entriesQuery,
-    responses: { 200: json(listed('log_entry', uuid('Id of the entry.'), Leaf)) },
+    responses: { 200: list(listed('log_entry', uuid('Id of the entry.'), Leaf)) },
   },
   getProofBundle: {
     method: 'GET',

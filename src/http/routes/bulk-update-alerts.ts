@@ -4,7 +4,9 @@ import type { AlertBulkInput } from '../../contract/resources/alert-bulk.ts';
 import { maxEntryIds, severities } from '../../contract/vocabulary.ts';
 import { invalidField } from '../../errors.ts';
 import { limits } from '../../limits.ts';
+import type { RunOptions } from '../../rpc/pool.ts';
 import type { AlertChange } from '../../store/store.ts';
+import { askedBy } from '../asked-by.ts';
 import { changeEach } from '../bulk-change.ts';
 import type { Handler } from '../context.ts';
 import { requireLog } from '../log-required.ts';
@@ -13,12 +15,12 @@ import { data } from '../reply.ts';
 import type { Services } from '../services.ts';
 
 export const bulkUpdateAlerts: Handler<'bulkUpdateAlerts'> = async (context) => {
-  const { services, body, identity, audited, signal } = context;
+  const { services, body, identity, audited } = context;
   const endTurn = services.bulkChanges.take();
   try {
     const logged = entriesOfEach(body.change);
     if (logged > 0) await requireLog(services);
-    const ids = await alertsOf(body, mostOf(logged), services, signal);
+    const ids = await alertsOf(body, mostOf(logged), services, askedBy(context));
     const answer = await changeEach(services, ids, body.change, identity.principal);
     if (logged > 0) audited?.noteEntries();
     return data(answer);
@@ -42,7 +44,7 @@ async function alertsOf(
   { ids, filter }: AlertBulkInput,
   most: number,
   services: Pick<Services, 'queries' | 'metrics'>,
-  signal: AbortSignal,
+  options: RunOptions,
 ): Promise<readonly string[]> {
   if (ids !== undefined && filter !== undefined) throw invalidField('filter', 'excludes ids');
   if (ids !== undefined) {
@@ -52,7 +54,7 @@ async function alertsOf(
   }
   if (filter === undefined) throw invalidField('ids', 'is required, or filter instead');
   const query = { filter: parseListFilter(alertFilterQuery, filter), limit: most };
-  const matched = services.queries.run('matchAlerts', query, { signal });
+  const matched = services.queries.run('matchAlerts', query, options);
   const { ids: found, total } = await countingRefusals(services.metrics, queryLimits, matched);
   if (total > most) {
     services.metrics.limitReached('maxBulkAlerts');

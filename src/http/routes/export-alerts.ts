@@ -1,18 +1,23 @@
+import type { ExportPlace } from '../../analytics/alert-export.ts';
 import { listFilterOf } from '../../contract/query.ts';
+import { askedBy } from '../asked-by.ts';
 import type { Handler } from '../context.ts';
-import { ExportPages } from '../export-pages.ts';
+import { exportReply } from '../export-reply.ts';
+import { countingRefusals, queryLimits } from '../reached.ts';
 
-export const exportAlerts: Handler<'exportAlerts'> = async ({ services, query, signal }) => {
-  const { format = 'ndjson', ...which } = query;
-  const asked = { filter: listFilterOf(which), format, version: services.version };
-  const chunks = await ExportPages.open(services, asked, signal, services.exports.take());
+export const exportAlerts: Handler<'exportAlerts'> = (context) => {
+  const { format = 'ndjson', ...which } = context.query;
+  const { queries, version, metrics } = context.services;
+  const asked = { filter: listFilterOf(which), format, version };
   const name = `alerts-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}${endings[format]}`;
-  return {
-    kind: 'stream',
-    mediaType: 'application/x-ndjson',
-    chunks,
-    headers: [['Content-Disposition', `attachment; filename="${name}"`]],
-  };
+  return exportReply<ExportPlace>(
+    context,
+    (place) => {
+      const part = place === undefined ? asked : { ...asked, place };
+      return countingRefusals(metrics, queryLimits, queries.run('exportAlerts', part, askedBy(context)));
+    },
+    [['Content-Disposition', `attachment; filename="${name}"`]],
+  );
 };
 
 const endings = { ndjson: '.ndjson', ocsf: '.ocsf.ndjson' } as const;

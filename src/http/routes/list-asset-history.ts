@@ -2,12 +2,12 @@ import { readAsset } from '../asset-reads.ts';
 import type { Handler } from '../context.ts';
 import { listReply } from '../list-reply.ts';
 
-export const listAssetHistory: Handler<'listAssetHistory'> = async (context) => {
+export const listAssetHistory: Handler<'listAssetHistory'> = (context) => {
   const { services, params } = context;
-  // First, because it refuses a cursor of another list, whatever the asset.
-  const reply = await listReply(context, (query, signal) =>
-    services.queries.run('listAssetHistory', { assetId: params.asset_id, query }, { signal }),
-  );
-  readAsset(params.asset_id, services);
-  return reply;
+  return listReply(context, async (query, options) => {
+    // First, because it refuses a cursor of another list, whatever the asset.
+    const page = await services.queries.run('listAssetHistory', { assetId: params.asset_id, query }, options);
+    readAsset(params.asset_id, services);
+    return page;
+  });
 };

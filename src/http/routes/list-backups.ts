@@ -1,3 +1,4 @@
+import { writeList } from '../../contract/json-list.ts';
 import { backupText } from '../backup-reads.ts';
 import type { Handler } from '../context.ts';
 import { listReply } from '../list-reply.ts';
@@ -8,5 +9,5 @@ export const listBackups: Handler<'listBackups'> = (context) =>
     const texts = items.map(({ id, attributes }) => {
       return `{"id":"${id}","type":"backup","attributes":${backupText(attributes)}}`;
     });
-    return { json: new TextEncoder().encode(`[${texts.join(',')}]`), ...page };
+    return { json: writeList(texts, query.form), ...page };
   });

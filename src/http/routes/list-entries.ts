@@ -1,22 +1,49 @@
+import { writeList } from '../../contract/json-list.ts';
 import { ServiceError } from '../../errors.ts';
+import type { EntriesQuery, StoredLeaf } from '../../ledger/ledger.ts';
 import { limits } from '../../limits.ts';
 import type { Handler } from '../context.ts';
+import { exportReply } from '../export-reply.ts';
 import { entryOf, isPublicKind, writeLeaf } from '../log-entries.ts';
 import { page } from '../reply.ts';
+import type { Services } from '../services.ts';
+import { wantsLines } from '../wants-lines.ts';
 
-/** Without a role only of kinds that are public, which have to be named: a list never leaves out in silence. */
-export const listEntries: Handler<'listEntries'> = async ({ services, query, refusal }) => {
+/**
+ * Without a role only of kinds that are public, which have to be named: a list never leaves out in silence. As lines,
+ * those that there were when the first was read: they are listed oldest first.
+ */
+export const listEntries: Handler<'listEntries'> = async (context) => {
+  const { services, query, refusal, head } = context;
   const { kind: kinds, page: number = 1, per_page = limits.defaultPerPage, ...range } = query;
   if (refusal !== undefined && !kinds?.every(isPublicKind)) throw refusal;
-  const wanted = { ...range, ...(kinds === undefined ? {} : { kinds }), page: number, per_page };
-  const { leaves, total } = await services.ledger.entries(wanted).catch((error: unknown) => {
+  const wanted = { ...range, ...(kinds === undefined ? {} : { kinds }) };
+  if (wantsLines(head))
+    return exportReply<{ from: number; left: number }>(context, async (place) => {
+      const from = place === undefined ? {} : { from: place.from };
+      const { leaves, total } = await services.ledger.entries({ ...wanted, ...from, ...exported });
+      const shown = leaves.slice(0, place?.left);
+      const left = (place?.left ?? total) - shown.length;
+      const lines = writeList(shown.map(entryText), 'lines');
+      const last = shown.at(-1);
+      return last === undefined || left <= 0
+        ? { lines }
+        : { lines, next: { from: last.leaf_index + 1, left } };
+    });
+  const { leaves, total } = await read(services, { ...wanted, page: number, per_page });
+  return page({ json: writeList(leaves.map(entryText)), total, page: number }, per_page);
+};
+
+/** However long the entries are, so many are not too long for one answer. */
+const exported = { page: 1, per_page: Math.floor(limits.maxEntriesPageBytes / limits.maxEntryBytes) };
+
+const read = ({ ledger, metrics }: Services, query: EntriesQuery) =>
+  ledger.entries(query).catch((error: unknown) => {
     // By its schema the parameter is right: the entries of the page are too long.
     if (error instanceof ServiceError && error.details?.field === 'per_page')
-      services.metrics.limitReached('maxEntriesPageBytes');
+      metrics.limitReached('maxEntriesPageBytes');
     throw error;
   });
-  const items = leaves.map(
-    (leaf) => `{"id":${JSON.stringify(entryOf(leaf).id)},"type":"log_entry","attributes":${writeLeaf(leaf)}}`,
-  );
-  return page({ json: new TextEncoder().encode(`[${items.join(',')}]`), total, page: number }, per_page);
-};
+
+const entryText = (leaf: StoredLeaf): string =>
+  `{"id":${JSON.stringify(entryOf(leaf).id)},"type":"log_entry","attributes":${writeLeaf(leaf)}}`;

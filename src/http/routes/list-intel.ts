@@ -2,4 +2,4 @@ import type { Handler } from '../context.ts';
 import { listReply } from '../list-reply.ts';
 
 export const listIntel: Handler<'listIntel'> = (context) =>
-  listReply(context, (query, signal) => context.services.intel.list(query, signal));
+  listReply(context, (query, options) => context.services.intel.list(query, options));

@@ -1,15 +1,30 @@
+import { writeList } from '../../contract/json-list.ts';
 import { writeTreeHead } from '../../contract/write-tree-head.ts';
 import { limits } from '../../limits.ts';
 import type { Handler } from '../context.ts';
+import { exportReply } from '../export-reply.ts';
 import { page } from '../reply.ts';
+import { wantsLines } from '../wants-lines.ts';
+
+/** As lines, those that there were when the first was read: they are listed oldest first. */
+export const listTreeHeads: Handler<'listTreeHeads'> = async (context) => {
+  const { ledger } = context.services;
+  const { page: number = 1, per_page = limits.defaultPerPage, ...range } = context.query;
+  if (wantsLines(context.head))
+    return exportReply<{ number: number; left: number }>(context, async (place) => {
+      const { number, left } = place ?? { number: 1, left: undefined };
+      const { heads, total } = await ledger.heads({ ...range, page: number, per_page: limits.maxPerPage });
+      const shown = heads.slice(0, left);
+      const after = (left ?? total) - shown.length;
+      const lines = writeList(shown.map(headText), 'lines');
+      return after > 0 && shown.length > 0 ? { lines, next: { number: number + 1, left: after } } : { lines };
+    });
+  const { heads, total } = await ledger.heads({ ...range, page: number, per_page });
+  return page({ json: writeList(heads.map(headText)), total, page: number }, per_page);
+};
 
 /** Timestamps in exact digits, in the ids too. */
-export const listTreeHeads: Handler<'listTreeHeads'> = async ({ services, query }) => {
-  const { page: number = 1, per_page = limits.defaultPerPage, ...range } = query;
-  const { heads, total } = await services.ledger.heads({ ...range, page: number, per_page });
-  const items = heads.map((head) => {
-    const id = `${head.tree_size}-${BigInt(head.timestamp_ns)}`;
-    return `{"id":"${id}","type":"tree_head","attributes":${writeTreeHead(head)}}`;
-  });
-  return page({ json: new TextEncoder().encode(`[${items.join(',')}]`), total, page: number }, per_page);
-};
+function headText(head: Parameters<typeof writeTreeHead>[0]): string {
+  const id = `${head.tree_size}-${BigInt(head.timestamp_ns)}`;
+  return `{"id":"${id}","type":"tree_head","attributes":${writeTreeHead(head)}}`;
+}

@@ -2,7 +2,7 @@ import type { IntelList } from '../../contract/resources/intel-list.ts';
 import { routes } from '../../contract/routes.ts';
 import { validateBody } from '../../contract/validate.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
-import type { Pool } from '../../rpc/pool.ts';
+import type { Pool, RunOptions } from '../../rpc/pool.ts';
 import type { IntelContent } from '../../store/intel-row.ts';
 import type { Actor, IntelChanged, ListPage, ListQuery, Store, StoreReader } from '../../store/store.ts';
 import type { IntelTasks, ReadIntel } from './tasks.ts';
@@ -83,13 +83,13 @@ export class IntelLists {
     return found;
   }
 
-  list(query: ListQuery, signal: AbortSignal): Promise<ListPage> {
-    return this.#parts.tasks.run('listIntel', query, { signal });
+  list(query: ListQuery, options: RunOptions): Promise<ListPage> {
+    return this.#parts.tasks.run('listIntel', query, options);
   }
 
   /** @throws NOT_FOUND */
-  async indicators(id: string, query: ListQuery, signal: AbortSignal): Promise<ListPage> {
-    const page = await this.#parts.tasks.run('listIndicators', { id, query }, { signal });
+  async indicators(id: string, query: ListQuery, options: RunOptions): Promise<ListPage> {
+    const page = await this.#parts.tasks.run('listIndicators', { id, query }, options);
     if (page === undefined) throw notFound(id);
     return page;
   }

@@ -33,5 +33,5 @@ export function listKeys(keys: readonly Key[], query: ListQuery): ListPage {
     query,
   );
   const resources = shown.map(({ id }) => ({ id, type: keyList.type, attributes: byId.get(id)! }));
-  return { json: jsonPage(resources), ...rest };
+  return { json: jsonPage(resources, query), ...rest };
 }

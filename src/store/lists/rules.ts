@@ -33,5 +33,5 @@ export function listRules(rules: ReadonlyMap<string, Rule>, query: ListQuery): L
   const rows = Array.from(rules, ([id, item]) => ({ id, item }));
   const { shown, ...rest } = pageOf(ruleList, rows, query);
   const resources = shown.map(({ id }) => ({ id, type: ruleList.type, attributes: rules.get(id)! }));
-  return { json: jsonPage(resources), ...rest };
+  return { json: jsonPage(resources, query), ...rest };
 }

@@ -91,5 +91,5 @@ export function listAlertHistory(
     const attributes = { alert_id: alert, at: new Date(at).toISOString(), action, actor, ...what };
     return { id, type: list.type, attributes };
   });
-  return { json: jsonPage(resources), ...rest };
+  return { json: jsonPage(resources, query), ...rest };
 }

@@ -30,7 +30,7 @@ export function listAlerts(
     type: alertList.type,
     attributes: withAssets(tables.alerts.get(id)!.alert, assets),
   }));
-  return { json: jsonPage(alerts), ...rest };
+  return { json: jsonPage(alerts, query), ...rest };
 }
 
 function* rows({ alerts }: Tables, filter: ListFilter, assets: AssetLookup): Generator<Row<Alert>> {

@@ -1,3 +1,4 @@
+import { writeList } from '../../contract/json-list.ts';
 import type { AuditRecord } from '../../contract/resources/audit-record.ts';
 import { maxEntryIds } from '../../contract/vocabulary.ts';
 import { auditList, type ListedRecord } from '../lists/audit-records.ts';
@@ -44,7 +45,7 @@ export function listAudit({ audit }: Tables, query: ListQuery, cancelled: () => 
     const [, , , json] = audit.get([value as number, id])!;
     return `{"id":${JSON.stringify(id)},"type":"${auditList.type}","attributes":${json}}`;
   });
-  return { json: new TextEncoder().encode(`[${texts.join(',')}]`), ...rest };
+  return { json: writeList(texts, query.form), ...rest };
 }
 
 function* rows(audit: Tables['audit'], query: ListQuery): Generator<Row<ListedRecord>> {

@@ -55,16 +55,51 @@ export class EventQuery {
   counts(): Float64Array {
     const { count, rows } = this.#directory;
     const counts = new Float64Array(count);
-    for (let block = 0; block < count; block++) {
-      counts[block] = this.#filter.all ? rows[block]! : this.#filter.count(this.open(block));
-    }
+    for (let block = 0; block < count; block++)
+      counts[block] = this.#filter.all ? rows[block]! : this.count(block);
     return counts;
+  }
+
+  count(block: number): number {
+    return this.#filter.count(this.open(block));
   }
 
   /** The `size` events after a position. */
   after(position: Position, size: number): Position[] {
     const window = { high: this.#sign * position.timestamp, low: Number.NEGATIVE_INFINITY };
     return this.#collect(this.#overlapping(window), window, 0, size, position);
+  }
+
+  /**
+   * The next events behind a position, or from the first on: at most `size`, and fewer where `scanRows` rows of blocks
+   * that begin behind the position have been looked at, so that others get their turn. `next` is where it goes on,
+   * absent at the end.
+   */
+  sweep(
+    from: Position | undefined,
+    size: number,
+    scanRows: number,
+  ): { readonly found: Position[]; readonly next?: Position } {
+    const high = from === undefined ? Number.POSITIVE_INFINITY : this.#sign * from.timestamp;
+    const window = { high, low: Number.NEGATIVE_INFINITY };
+    let left = scanRows;
+    let cut: number | undefined;
+    const enough = (block: number): boolean => {
+      // What overlaps the position is read for each part, so that every part gets further.
+      if (this.#head(block) >= high) return false;
+      if (left <= 0) cut = this.#head(block);
+      left -= this.#directory.rows[block]!;
+      return cut !== undefined;
+    };
+    const candidates = this.#collect(this.#overlapping(window), window, 0, size, from, enough);
+    const end = cut;
+    // The block that was not opened may have one of its first time too.
+    const found =
+      end === undefined ? candidates : candidates.filter(({ timestamp }) => this.#sign * timestamp > end);
+    const last = found.at(-1);
+    if (found.length === size && last !== undefined) return { found, next: last };
+    if (end === undefined) return { found };
+    return { found, next: { timestamp: this.#sign * end, seq: this.#sign * Number.POSITIVE_INFINITY } };
   }
 
   /** The events from rank `offset` on, at most `size`; `counts` are those of this query. */
@@ -139,20 +174,21 @@ export class EventQuery {
     }
   }
 
-  /** Sorts what lies in the window, block by block, until no other block can have a better one. */
+  /** Sorts what lies in the window, block by block, until no other block can have a better one, or it is `enough`. */
   #collect(
     blocks: number[],
     { high, low }: Window,
     skip: number,
     size: number,
     after?: Position,
+    enough: (block: number) => boolean = () => false,
   ): Position[] {
     const sign = this.#sign;
     const best = new Candidates(skip + size);
     const afterTime = after === undefined ? Number.POSITIVE_INFINITY : sign * after.timestamp;
     const afterSeq = after === undefined ? 0 : sign * after.seq;
     for (const block of [...blocks].sort((a, b) => this.#head(b) - this.#head(a))) {
-      if (best.threshold() > this.#head(block)) break;
+      if (best.threshold() > this.#head(block) || enough(block)) break;
       this.#visit(block, (time, seq) => {
         if (time > high || time < low) return;
         if (time > afterTime || (time === afterTime && sign * seq >= afterSeq)) return;

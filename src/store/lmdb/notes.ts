@@ -55,7 +55,7 @@ export function listNotes(
     const { id, ...attributes } = tables.notes.get([alert, value as number])!;
     return { id, type: list.type, attributes };
   });
-  return { json: jsonPage(resources), ...rest };
+  return { json: jsonPage(resources, query), ...rest };
 }
 
 function* rows({ notes }: Tables, alert: string): Generator<Row<NumberedNote>> {

@@ -23,7 +23,7 @@ export function listPrincipals({ principals }: Tables, query: ListQuery, cancell
     type: principalList.type,
     attributes: principalAttributes(principals.get(id)!),
   }));
-  return { json: jsonPage(resources), ...rest };
+  return { json: jsonPage(resources, query), ...rest };
 }
 
 /** As they are stored, newest first: their keys are UUIDv7. */

@@ -74,7 +74,7 @@ export function listScans(tables: Tables, query: ListQuery, cancelled: () => boo
       ? pageFrom(scanList, query, (after, offset) => placesByTime(tables.scanTimes, query, after, offset))
       : pageOf(scanList, rows(tables), query, cancelled);
   const scans = shown.map(({ id }) => ({ id, type: scanList.type, attributes: tables.scans.get(id)!.scan }));
-  return { json: jsonPage(scans), ...rest };
+  return { json: jsonPage(scans, query), ...rest };
 }
 
 function* rows({ scans }: Tables): Generator<Row<Scan>> {

@@ -27,5 +27,5 @@ export function listSilences(
   const rows = Array.from(found, ([id, item]) => ({ id, item }));
   const { shown, ...rest } = pageOf(silenceList, rows, query, cancelled);
   const resources = shown.map(({ id }) => ({ id, type: silenceList.type, attributes: found.get(id)! }));
-  return { json: jsonPage(resources), ...rest };
+  return { json: jsonPage(resources, query), ...rest };
 }

@@ -138,7 +138,7 @@ export function listTokens(
     type: list.type,
     attributes: tokenAttributes(tokens.get(id)!),
   }));
-  return { json: jsonPage(resources), ...rest };
+  return { json: jsonPage(resources, query), ...rest };
 }
 
 const isLive = ({ revoked_at, expires_at }: Token, nowMs: number): boolean =>

@@ -36,7 +36,7 @@ export function listIntel(
   const rows = Array.from(lists, ([id, item]) => ({ id, item }));
   const { shown, ...rest } = pageOf(intelLists, rows, query, cancelled);
   const resources = shown.map(({ id }) => ({ id, type: 'intel_list', attributes: lists.get(id)! }));
-  return { json: jsonPage(resources), ...rest };
+  return { json: jsonPage(resources, query), ...rest };
 }
 
 /** One page of what a list names; undefined where there is no such list. Half a second of the longest list. */
@@ -61,7 +61,7 @@ export function listIndicators(
     const attributes = indicator(Number(place.id));
     return { id: attributes.value, type: 'intel_indicator', attributes };
   });
-  return { json: jsonPage(resources), ...rest };
+  return { json: jsonPage(resources, query), ...rest };
 }
 
 /** By their places, all of the same length, so that they are in order as texts too. */

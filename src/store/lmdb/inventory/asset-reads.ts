@@ -22,7 +22,7 @@ export function getAsset({ assets }: Tables, id: string): Asset | undefined {
 export function listAssets(tables: Tables, query: ListQuery, cancelled: () => boolean): ListPage {
   const { shown, ...rest } = pageOf(assetList, rows(tables), query, cancelled);
   const assets = shown.map(({ id }) => ({ id, type: assetList.type, attributes: getAsset(tables, id)! }));
-  return { json: jsonPage(assets), ...rest };
+  return { json: jsonPage(assets, query), ...rest };
 }
 
 function* rows({ assets }: Tables): Generator<Row<AssetRow>> {
@@ -54,7 +54,7 @@ export function listAssetHistory(
     const attributes = { asset_id: asset, at: new Date(at).toISOString(), ...record };
     return { id, type: list.type, attributes };
   });
-  return { json: jsonPage(resources), ...rest };
+  return { json: jsonPage(resources, query), ...rest };
 }
 
 /** What an asset that was merged is now: the last of a chain of merges. */

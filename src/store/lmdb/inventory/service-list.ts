@@ -19,7 +19,7 @@ export function listServices(tables: Tables, query: ListQuery, cancelled: () => 
     type: serviceList.type,
     attributes: serviceOf(tables.services.get(id)!),
   }));
-  return { json: jsonPage(services), ...rest };
+  return { json: jsonPage(services, query), ...rest };
 }
 
 function* rows(tables: Tables, { terms }: ListQuery): Generator<Row<ServiceRow>> {

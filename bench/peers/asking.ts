@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { random } from '../../scripts/traffic/random.ts';
+import type { Named } from './candor.ts';
+import type { Contestant } from './contestant.ts';
+import type { Kind, Question } from './questions.ts';
+
+/** How one engine answered one kind of question, milliseconds, in order of asking. */
+export interface Asked {
+  readonly kind: Kind;
+  readonly engine: string;
+  readonly times: readonly number[];
+  /** Answers that differ from those of the first engine though they must not. */
+  readonly differing: number;
+  /** The first of them, in words. */
+  readonly example: string | undefined;
+}
+
+const turns = 4;
+const askedPerTurn = 50;
+/** Of one engine in one turn: what is slow is asked less often. */
+const turnMs = 1500;
+/** Not counted: code gets compiled, files get read. */
+const warmUp = 3;
+
+/** The same questions to each in turn. */
+export async function askInTurn(
+  all: readonly Contestant[],
+  files: readonly string[],
+  named: readonly Named[],
+): Promise<readonly Asked[]> {
+  const asked: Asked[] = [];
+  for (const [kind, make] of Object.entries(questionsFrom(files, named)) as [Kind, () => Question][]) {
+    const warm = Array.from({ length: warmUp }, make);
+    for (const one of all) for (const question of warm) await one.ask(question);
+    const its = all.map(({ engine }) => ({
+      kind,
+      engine,
+      times: [] as number[],
+      differing: 0,
+      example: undefined as string | undefined,
+    }));
+    for (let turn = 0; turn < turns; turn++) {
+      const questions = Array.from({ length: askedPerTurn }, make);
+      const expected: string[] = [];
+      for (const [at, one] of all.entries()) {
+        const result = its[at]!;
+        const began = performance.now();
+        for (const [n, question] of questions.entries()) {
+          const { ms, answer } = await one.ask(question);
+          result.times.push(ms);
+          const said = JSON.stringify(answer);
+          expected[n] ??= said;
+          if (said !== expected[n]) {
+            result.differing++;
+            result.example ??= `${said} where ${all[0]?.engine} has ${expected[n]}: ${JSON.stringify(question)}`;
+          }
+          if (performance.now() - began > turnMs) break;
+        }
+      }
+    }
+    asked.push(...its);
+  }
+  return asked;
+}
+
+/** For each kind what makes the next question: its values are those of lines at random places. */
+function questionsFrom(files: readonly string[], named: readonly Named[]): Record<Kind, () => Question> {
+  const rng = random(11);
+  const lines = Array.from({ length: 40 }, () => pick(rng.int, files)).flatMap((file) => {
+    const texts = readFileSync(file, 'utf8').trimEnd().split('\n');
+    return Array.from({ length: 25 }, () => JSON.parse(pick(rng.int, texts)) as ConnLine);
+  });
+  const [first, last] = [files[0], files.at(-1)].map((file) => {
+    const [line = '{}'] = readFileSync(file ?? '', 'utf8').split('\n', 1);
+    return Math.floor((JSON.parse(line) as ConnLine).ts * 1000);
+  }) as [number, number];
+  const any = () => pick(rng.int, lines);
+  const dayAgo = Math.floor(Date.now() - 86_400_000);
+  return {
+    'newest page': () => ({ kind: 'newest page' }),
+    'page of an address': () => ({ kind: 'page of an address', ip: any()['id.orig_h'] }),
+    'page of a port and time range': () => {
+      const from = first + rng.int(0, Math.max(1, Math.floor((last - first) * 0.9)));
+      const to = from + Math.ceil((last - first) / 10);
+      return { kind: 'page of a port and time range', port: any()['id.resp_p'], from, to };
+    },
+    'exact total of a port': () => ({ kind: 'exact total of a port', port: any()['id.resp_p'] }),
+    'ten top talkers of a day': () => ({ kind: 'ten top talkers of a day', from: dayAgo }),
+    'distinct addresses of a day': () => ({ kind: 'distinct addresses of a day', from: dayAgo }),
+    'by connection id': () => ({ kind: 'by connection id', connectionId: any().uid }),
+    'get by id': () => ({ kind: 'get by id', ...pick(rng.int, named) }),
+  };
+}
+
+interface ConnLine {
+  readonly ts: number;
+  readonly uid: string;
+  readonly 'id.orig_h': string;
+  readonly 'id.resp_p': number;
+}
+
+function pick<T>(int: (from: number, to: number) => number, items: readonly T[]): T {
+  return items[int(0, items.length)]!;
+}

@@ -1,0 +1,115 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ServiceError } from '../../src/errors.ts';
+import type { Services } from '../../src/http/services.ts';
+import { openService, password, type Service } from './service.ts';
+
+/** With the official exporters, which are no dependency: scripts/with-client-libraries.sh installs them. */
+const folder = process.env.CANDOR_CLIENTS;
+
+/** What is used of them. */
+interface Logger {
+  emit(record: { body: unknown; timestamp?: number; attributes?: object }): void;
+}
+interface Provider {
+  getLogger(name: string): Logger;
+  forceFlush(): Promise<void>;
+  shutdown(): Promise<void>;
+}
+type Class<T> = new (options: object) => T;
+interface Libraries {
+  readonly OTLPLogExporter: Class<object>;
+  readonly LoggerProvider: Class<Provider>;
+  readonly BatchLogRecordProcessor: Class<object>;
+  resourceFromAttributes(attributes: object): object;
+}
+
+const conn = (n: number) => ({
+  ts: 1_763_683_200 + n,
+  uid: `C${n}`,
+  'id.orig_h': '10.0.0.1',
+  'id.orig_p': 1024 + n,
+  'id.resp_h': '10.0.0.2',
+  'id.resp_p': 443,
+  proto: 'tcp',
+  conn_state: 'SF',
+});
+
+describe.skipIf(folder === undefined)('the official exporters', () => {
+  let service: Service;
+  let token: string;
+  let next = 0;
+  const refusals: ServiceError[] = [];
+
+  beforeAll(async () => {
+    service = await openService();
+    // The next requests are refused as a full service refuses them.
+    const { ingest } = service.services;
+    (service.services as { ingest: Services['ingest'] }).ingest = async (input) => {
+      const refusal = refusals.shift();
+      if (refusal !== undefined) throw refusal;
+      return ingest(input);
+    };
+    const json = { username: 'admin', password };
+    const { body } = await service.call('login', 'POST /auth/login', { json });
+    token = (body as { access_token: string }).access_token;
+  });
+  afterAll(() => service?.close());
+
+  const stored = async () => (await service.store.status()).events.network;
+
+  function provider(encoding: 'proto' | 'http', compression: 'none' | 'gzip'): Provider {
+    const load = createRequire(join(folder!, 'package.json'));
+    const { LoggerProvider, BatchLogRecordProcessor }: Libraries = load('@opentelemetry/sdk-logs');
+    const { resourceFromAttributes }: Libraries = load('@opentelemetry/resources');
+    const { OTLPLogExporter }: Libraries = load(`@opentelemetry/exporter-logs-otlp-${encoding}`);
+    const url = `${service.url}/v1/logs`;
+    const headers = { authorization: `Bearer ${token}` };
+    const exporter = new OTLPLogExporter({ url, headers, compression, timeoutMillis: 20_000 });
+    const batches = { maxExportBatchSize: 100, scheduledDelayMillis: 50, exportTimeoutMillis: 20_000 };
+    return new LoggerProvider({
+      resource: resourceFromAttributes({ 'host.name': `tap-${encoding}-${compression}` }),
+      processors: [new BatchLogRecordProcessor({ exporter, ...batches })],
+    });
+  }
+
+  test.each([
+    ['proto', 'none'],
+    ['proto', 'gzip'],
+    ['http', 'none'],
+    ['http', 'gzip'],
+  ] as const)(
+    'in %s, %s: all that they send is stored once, after a refusal too',
+    async (encoding, compression) => {
+      const opened = provider(encoding, compression);
+      const logger = opened.getLogger('conn');
+      const before = await stored();
+      for (let i = 0; i < 300; i++) {
+        const record = conn(next++);
+        if (i % 3 === 0) logger.emit({ timestamp: Date.now(), body: JSON.stringify(record) });
+        else if (i % 3 === 1) logger.emit({ body: record });
+        else logger.emit({ body: 'conn', attributes: record });
+      }
+      await opened.forceFlush();
+      expect(await stored()).toBe(before + 300);
+      const last = await service.call('listNetworkEvents', `GET /api/v1/events/network?q=C${next - 1}`, {
+        token,
+      });
+      expect(last.body).toMatchObject({
+        data: [{ attributes: { sensor: `tap-${encoding}-${compression}` } }],
+      });
+
+      refusals.push(new ServiceError('OVERLOADED', 'full', { retry_after_s: 1 }));
+      logger.emit({ body: JSON.stringify(conn(next++)) });
+      await opened.forceFlush();
+      expect([refusals.length, await stored()]).toEqual([0, before + 301]);
+
+      logger.emit({ body: 'a line of something else' });
+      logger.emit({ body: JSON.stringify(conn(next++)) });
+      await opened.forceFlush();
+      expect(await stored()).toBe(before + 302);
+      await opened.shutdown();
+    },
+  );
+});
