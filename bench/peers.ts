@@ -71,6 +71,7 @@ async function start(entry: Entry, folder: string): Promise<Loaded | BenchRow> {
       entry,
       contestant,
       rates: [],
+      settledRates: [],
       events: 0,
       loadCpuS: 0,
       cpuS: 0,

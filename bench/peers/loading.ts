@@ -12,6 +12,8 @@ export interface Loaded {
   readonly contestant: Contestant;
   /** Events a second, by round. */
   readonly rates: number[];
+  /** The same until nothing was left to be done for them behind, in steps of half a second. */
+  readonly settledRates: number[];
   events: number;
   /** Seconds of the counted rounds, from the first line to the last that is acknowledged. */
   loadCpuS: number;
@@ -52,7 +54,8 @@ export async function loadInTurn(
 
 async function turn(one: Loaded, files: readonly string[]): Promise<void> {
   const { contestant } = one;
-  const ms = await watched(one, async () => {
+  const began = performance.now();
+  const { done: ms, quietAt } = await watched(one, async () => {
     const before = cpuSeconds(contestant.pid);
     const took = await contestant.load(files);
     one.loadCpuS += cpuSeconds(contestant.pid) - before;
@@ -60,12 +63,13 @@ async function turn(one: Loaded, files: readonly string[]): Promise<void> {
   });
   const events = files.length * linesPerFile;
   one.rates.push((events / ms) * 1000);
+  one.settledRates.push((events / Math.max(ms, quietAt - began)) * 1000);
   one.events += events;
   one.counted += events;
 }
 
 /** Does it while looking at what the contestant takes, until it is quiet again. */
-async function watched<T>(one: Loaded, act: () => Promise<T>): Promise<T> {
+async function watched<T>(one: Loaded, act: () => Promise<T>): Promise<{ done: T; quietAt: number }> {
   const { pid } = one.contestant;
   const before = cpuSeconds(pid);
   const look = () => {
@@ -74,8 +78,7 @@ async function watched<T>(one: Loaded, act: () => Promise<T>): Promise<T> {
   const sampler = setInterval(look, 100);
   try {
     const done = await act();
-    await quiet(pid);
-    return done;
+    return { done, quietAt: await quiet(pid) };
   } finally {
     clearInterval(sampler);
     look();

@@ -18,13 +18,17 @@ export function rssAnonMiB(pid: number): number {
   }, 0);
 }
 
-/** Resolves when the process has had next to nothing to do for half a second, or after twenty. */
-export async function quiet(pid: number): Promise<void> {
+/**
+ * Resolves when the process has had next to nothing to do for half a second, or after twenty; with the time at which
+ * that began, as `performance.now()` tells it.
+ */
+export async function quiet(pid: number): Promise<number> {
   const pauseMs = 500;
-  for (let waited = 0; waited < 20_000; waited += pauseMs) {
+  for (let waited = 0; ; waited += pauseMs) {
+    const began = performance.now();
     const before = cpuSeconds(pid);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    if (cpuSeconds(pid) - before <= 0.03) return;
+    if (cpuSeconds(pid) - before <= 0.03 || waited >= 20_000) return began;
   }
 }
 

@@ -5,6 +5,8 @@ import type { Loaded } from './loading.ts';
 import { type Kind, remarks } from './questions.ts';
 
 const rateQuestion = 'Zeek conn lines into typed columns, events a second';
+const settledQuestion =
+  'The same until nothing is left to be done for them behind, in steps of half a second';
 const cpuQuestion = 'CPU of a million of these events, with what goes on after they are acknowledged';
 const memoryQuestion = 'Anonymous memory while they are taken';
 const sizeQuestion = 'Bytes on disk of one of these events, merged and checkpointed';
@@ -41,6 +43,13 @@ export function loadRows(
     ...rates,
     bare,
     ...ratioRows(all, parsed),
+    ...all.map((one) => ({
+      question: settledQuestion,
+      variant: nameOf(one.entry),
+      value: Math.round(median(one.settledRates)),
+      unit: 'events/s',
+      note: spread(one.settledRates),
+    })),
     ...all.map((one) => ({
       question: cpuQuestion,
       variant: nameOf(one.entry),

@@ -83,8 +83,10 @@ const storedAs: ReadonlyMap<RecordKind, RecordKind> = new Map([
   ['zeek.open_conn', 'candor.network_event'],
   ['zeek.conn_long', 'candor.network_event'],
   ['suricata.flow', 'candor.network_event'],
+  ['ecs.connection', 'candor.network_event'],
   ['zeek.dns', 'candor.dns_event'],
   ['suricata.dns', 'candor.dns_event'],
+  ['ecs.dns', 'candor.dns_event'],
 ]);
 
 /** A rule looks at what is stored where our own shape has the fields that it asks for, and is meant by its log source. */

@@ -130,8 +130,8 @@ describe('says which records it could not look at', () => {
     ['category: firewall', 'dst_port: 4444', []],
     ['product: zeek, service: conn', 'id.resp_p: 4444', []],
     ['category: dns', 'query: x', []],
-    ['product: zeek, service: ssl', 'server_name: x', ['zeek.ssl']],
-    ['category: proxy', 'cs-host: x', ['suricata.http', 'zeek.http']],
+    ['product: zeek, service: ssl', 'server_name: x', ['ecs.tls', 'zeek.ssl']],
+    ['category: proxy', 'cs-host: x', ['ecs.http', 'suricata.http', 'zeek.http']],
     ['product: suricata, service: flow', 'flow.reason: x', ['suricata.flow']],
     ['product: zeek, service: conn', 'tunnel_parents: x', ['zeek.conn', 'zeek.conn_long', 'zeek.open_conn']],
   ])('%s, %s', async (logsource, selection, notStored) => {
