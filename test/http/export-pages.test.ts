@@ -19,7 +19,10 @@ function served(...outcomes: (ExportPage<string> | Error)[]) {
 }
 
 const overloaded = () => new ServiceError('OVERLOADED', 'busy');
-const waiting = (onClose: () => void = () => undefined) => ({ signal: new AbortController().signal, onClose });
+const waiting = (onClose: () => void = () => undefined) => ({
+  signal: new AbortController().signal,
+  onClose,
+});
 
 test('each page goes on where the one before ended; the place is given back once', async () => {
   const { read, places } = served({ lines: bytes('1\n'), next: 'a' }, { lines: bytes('2\n') });
