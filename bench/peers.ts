@@ -15,7 +15,7 @@ import { type Loaded, loadInTurn } from './peers/loading.ts';
 import { leftOutRow, loadRows, questionRows } from './peers/rows.ts';
 import type { BenchRow } from './result.ts';
 
-/** Seven minutes, half of it for questions and pauses; 200,000 events in two rounds take three. */
+/** Seven minutes, half of it for questions and pauses; 100,000 events in two rounds take one and a half. */
 export async function run(events = 2_000_000, rounds = 4): Promise<BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'candor-peers-'));
   // PostgreSQL runs as somebody else where we are root, and reads the lines itself.

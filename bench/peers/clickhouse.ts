@@ -1,7 +1,7 @@
 /** ClickHouse's engine, embedded (chDB): MergeTree in the order of time, lines read from files by the engine itself. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Engine, EngineOptions } from './engine.ts';
+import type { Engine, EngineOptions, Variant } from './engine.ts';
 import { answerOf, type Question, sqlOf } from './questions.ts';
 import { lineFields, rowOfLine, tableColumns } from './schema.ts';
 
@@ -9,13 +9,23 @@ const synced =
   'fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, ' +
   'min_compressed_bytes_to_fsync_after_merge = 1';
 
-export const variants = {
-  'one INSERT': 'a round is one INSERT; default settings: no fsync',
-  'one INSERT, fsync':
-    'a round is one INSERT; fsync_after_insert, fsync_part_directory and fsync after merges',
-  'INSERT of a body, fsync':
-    'an INSERT for each 10,000 lines; fsync_after_insert, fsync_part_directory and fsync after merges',
-} as const;
+export const variants: Readonly<Record<string, Variant>> = {
+  'one INSERT': {
+    note: 'a round is one INSERT; default settings: no fsync',
+    durable: false,
+    perBody: false,
+  },
+  'one INSERT, fsync': {
+    note: 'a round is one INSERT; fsync_after_insert, fsync_part_directory and fsync after merges',
+    durable: true,
+    perBody: false,
+  },
+  'INSERT of a body, fsync': {
+    note: 'an INSERT for each 10,000 lines; fsync_after_insert, fsync_part_directory and fsync after merges',
+    durable: true,
+    perBody: true,
+  },
+};
 
 /** What is used of chDB's class. */
 interface Session {
@@ -34,7 +44,7 @@ export async function open({ packages, folder, variant }: EngineOptions): Promis
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-  const settings = variant.endsWith('fsync') ? `SETTINGS ${synced}` : '';
+  const settings = variants[variant]?.durable ? `SETTINGS ${synced}` : '';
   session.query(
     `CREATE TABLE events (${tableColumns('clickhouse')}) ENGINE = MergeTree ORDER BY timestamp ${settings}`,
   );
@@ -50,8 +60,7 @@ export async function open({ packages, folder, variant }: EngineOptions): Promis
   return {
     version: `ClickHouse ${String(rows('SELECT version() AS v')[0]?.v)}`,
     async load(files) {
-      if (variant.startsWith('one')) insert(files);
-      else for (const file of files) insert([file]);
+      for (const part of variants[variant]?.perBody ? files.map((file) => [file]) : [files]) insert(part);
     },
     async finish() {
       session.query('OPTIMIZE TABLE events FINAL');

@@ -2,17 +2,25 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Engine, EngineOptions } from './engine.ts';
+import type { Engine, EngineOptions, Variant } from './engine.ts';
 import { answerOf, sqlOf } from './questions.ts';
 import { lineFields, lineKeys, rowOfLine, tableColumns, wideKeys } from './schema.ts';
 
-export const variants = {
-  'read_json, one INSERT': 'a round is one INSERT; its log is synced at each commit (default)',
-  'read_json, INSERT of a body':
-    'an INSERT for each 10,000 lines; its log is synced at each commit (default)',
-  appender:
-    'JSON.parse and the appender, a commit for each 10,000 lines; its log is synced at each commit (default)',
-} as const;
+const synced = 'its log is synced at each commit (default)';
+
+export const variants: Readonly<Record<string, Variant>> = {
+  'read_json, one INSERT': { note: `a round is one INSERT; ${synced}`, durable: true, perBody: false },
+  'read_json, INSERT of a body': {
+    note: `an INSERT for each 10,000 lines; ${synced}`,
+    durable: true,
+    perBody: true,
+  },
+  appender: {
+    note: `JSON.parse and the appender, a commit for each 10,000 lines; ${synced}`,
+    durable: true,
+    perBody: true,
+  },
+};
 
 /** What is used of @duckdb/node-api. */
 interface DuckDB {
@@ -87,7 +95,7 @@ export async function open({ packages, folder, variant }: EngineOptions): Promis
   return {
     version: `DuckDB ${duckdb.version()}`,
     async load(files) {
-      if (variant === 'read_json, one INSERT') await insert(files);
+      if (!variants[variant]?.perBody) await insert(files);
       else for (const file of files) await (variant === 'appender' ? append(file) : insert([file]));
     },
     async finish() {

@@ -36,6 +36,14 @@ export interface EngineOptions {
 
 /** What an engine's file exports: its variants, to be measured one by one, and what opens one. */
 export interface EngineModule {
-  readonly variants: Readonly<Record<string, string>>;
+  readonly variants: Readonly<Record<string, Variant>>;
   open(options: EngineOptions): Promise<Engine>;
+}
+
+export interface Variant {
+  readonly note: string;
+  /** Whether what it has taken outlives a power cut. */
+  readonly durable: boolean;
+  /** Whether it commits each 10,000 lines, as a body is acknowledged; else a round at once. */
+  readonly perBody: boolean;
 }

@@ -4,20 +4,17 @@ import * as candor from './candor.ts';
 import * as clickhouse from './clickhouse.ts';
 import type { Contestant } from './contestant.ts';
 import * as duckdb from './duckdb.ts';
+import type { Variant } from './engine.ts';
 import { startInProcess } from './in-process.ts';
 import { installed } from './packages.ts';
 import * as postgresql from './postgresql.ts';
 
 /** Who takes part, in the order of every round. */
-export interface Entry {
+export interface Entry extends Omit<Variant, 'note'> {
   readonly engine: 'candor' | 'ClickHouse' | 'DuckDB' | 'PostgreSQL';
   readonly variant: string;
   /** Part of a round's lines that it is given: less for what is much slower. */
   readonly share: number;
-  /** Whether it promises that what it has taken outlives a power cut. */
-  readonly durable: boolean;
-  /** Whether it commits each 10,000 lines, as a body is acknowledged. */
-  readonly perBody: boolean;
   /** Undefined where it isn't installed and can't be. @throws Error that says why it does not start */
   start(folder: string): Promise<Contestant | undefined>;
 }
@@ -40,12 +37,12 @@ const embedded = [
 
 const embeddedEntries = embedded.flatMap(({ engine, key, variants }) =>
   Object.entries(variants).map(
-    ([variant, note]): Entry => ({
+    ([variant, { note, durable, perBody }]): Entry => ({
       engine,
       variant,
       share: 1,
-      durable: engine === 'DuckDB' || variant.endsWith('fsync'),
-      perBody: !variant.includes('one INSERT'),
+      durable,
+      perBody,
       async start(folder) {
         const packages = await installed(key);
         return startInProcess({
@@ -62,12 +59,12 @@ const embeddedEntries = embedded.flatMap(({ engine, key, variants }) =>
 );
 
 const servers = Object.entries(postgresql.variants).map(
-  ([variant, note]): Entry => ({
+  ([variant, { note, durable, perBody }]): Entry => ({
     engine: 'PostgreSQL',
     variant,
     share: 1 / 4,
-    durable: true,
-    perBody: false,
+    durable,
+    perBody,
     async start(folder) {
       const packages = postgresql.programs();
       if (packages === undefined) return undefined;

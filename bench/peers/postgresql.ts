@@ -4,12 +4,16 @@ import { once } from 'node:events';
 import { chownSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Engine, EngineOptions } from './engine.ts';
+import type { Engine, EngineOptions, Variant } from './engine.ts';
 import { lineFields, rowOfLine, tableColumns } from './schema.ts';
 
-export const variants = {
-  COPY: 'COPY of lines to a temporary table and INSERT … SELECT as JSON, a transaction a round; fsync and synchronous_commit on (default); no indices; shared_buffers, 1 GB, are not anonymous',
-} as const;
+export const variants: Readonly<Record<string, Variant>> = {
+  COPY: {
+    note: 'COPY of lines to a temporary table and INSERT … SELECT as JSON, a transaction a round; fsync and synchronous_commit on (default); no indices; shared_buffers, 1 GB, are not anonymous',
+    durable: true,
+    perBody: false,
+  },
+};
 
 const settings = {
   listen_addresses: '',
