@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command with the official clients of what shippers speak, in a folder of their own that CANDOR_CLIENTS names: 60 MB
+# Runs a command with the official clients of what shippers speak, in a folder of their own that CLIENT_LIBRARIES names: 60 MB
 # that only tests need. Where they cannot be had, those tests are skipped and say so.
 set -euo pipefail
-export CANDOR_CLIENTS=${CANDOR_CLIENTS:-${TMPDIR:-/tmp}/candor-clients-$(id -u)}
+export CLIENT_LIBRARIES=${CLIENT_LIBRARIES:-${TMPDIR:-/tmp}/candor-clients-$(id -u)}
 packages=(
   @elastic/elasticsearch@9.5.1
   @opentelemetry/api-logs@0.223.1
@@ -11,9 +11,9 @@ packages=(
   @opentelemetry/resources@3.1.1
   @opentelemetry/sdk-logs@3.1.1
 )
-mkdir -p -m 700 "$CANDOR_CLIENTS"
-if ! npm install --prefix "$CANDOR_CLIENTS" --no-audit --no-fund --silent "${packages[@]}" >&2; then
+mkdir -p -m 700 "$CLIENT_LIBRARIES"
+if ! npm install --prefix "$CLIENT_LIBRARIES" --no-audit --no-fund --silent "${packages[@]}" >&2; then
   echo 'the official clients cannot be installed here: the tests that need them are skipped' >&2
-  unset CANDOR_CLIENTS
+  unset CLIENT_LIBRARIES
 fi
 exec "$@"

@@ -14,9 +14,9 @@ export const limits = {
   /** Records of one ingest body: at 64 MB real ones, of 100 bytes and more, stay under; a flood of bad ones of two
    * bytes each, at up to 6 µs to refuse, would hold a thread for minutes. */
   maxBodyRecords: 1_000_000,
-  /** Items of one body of Elasticsearch's _bulk: ten times the largest batches of shippers. Each has an answer of its own,
-   * up to 900 bytes with its id. */
-  maxBulkItems: 100_000,
+  /** Items of one body of Elasticsearch's _bulk: many times the batches of shippers. Each has an answer of its own, up to 900
+   * bytes with its id: 45 MB, which must fit what may wait to be sent. */
+  maxBulkItems: 50_000,
   /** The line before each of them that says what to do with it: an id, an index and some options have 1 kB. */
   maxBulkActionBytes: 8192,
   /** An id of a document as Elasticsearch limits it, and the name of an index. */

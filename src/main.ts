@@ -45,6 +45,7 @@ import { startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import { TopologyGate } from './http/topology-gate.ts';
 import { Turns } from './http/turns.ts';
+import { goesTogether } from './ingest/parse-bodies.ts';
 import type { Ledger, LedgerStatus } from './ledger/ledger.ts';
 import { ledgerCounters, ledgerMethods } from './ledger/methods.ts';
 import { OutboxPump } from './ledger/outbox-pump.ts';
@@ -406,11 +407,15 @@ function openIngestQueue(
   pool: Pool<IngestTasks>,
   rules: Pick<DetectionRules, 'inEffect'>,
 ): IngestQueue {
-  return new IngestQueue(config['threads.ingest'], async (bodies) => {
-    const { groups, places } = await pool.run('ingest', { bodies, rules: rules.inEffect });
-    const told = places.map((place) => ('fault' in place ? { error: fromFault(place.fault) } : place));
-    return { groups, places: told };
-  });
+  return new IngestQueue(
+    config['threads.ingest'],
+    async (bodies) => {
+      const { groups, places } = await pool.run('ingest', { bodies, rules: rules.inEffect });
+      const told = places.map((place) => ('fault' in place ? { error: fromFault(place.fault) } : place));
+      return { groups, places: told };
+    },
+    goesTogether,
+  );
 }
 
 function startAnalytics({ config, log, opened }: Start): Pool<Queries & RuleTasks & IntelTasks> {

@@ -58,9 +58,12 @@ export class Caller {
     if (access === 'public') return { identity: undefined, refusal: undefined };
     const { head } = this.#shown;
     const shown = head.headers.get('authorization');
-    const authorization = endpoint.protocol === undefined ? shown : asBearer(shown);
+    const isOther = fromOtherSite(head, this.#front.corsOrigins);
+    const certificate = isOther ? undefined : this.#shown.certificate;
+    // Browsers send a password that they remember to whoever's page asks, as they do with certificates.
+    const isShippers = endpoint.protocol !== undefined && !isOther;
+    const authorization = isShippers ? asBearer(shown) : shown;
     this.#tokenShown = authorization !== undefined && /^Bearer /i.test(authorization);
-    const certificate = fromOtherSite(head, this.#front.corsOrigins) ? undefined : this.#shown.certificate;
     let identity: Identity | undefined;
     try {
       const found = await this.#front.authenticate({ authorization, certificate }, Date.now());

@@ -23,14 +23,23 @@ interface Waiting {
  */
 export class IngestQueue {
   readonly #parse: (inputs: readonly IngestInput[]) => Promise<ParsedGroups>;
+  readonly #goesTogether: (input: IngestInput) => boolean;
   readonly #threads: number;
   #waiting: Waiting[] = [];
   #running = 0;
 
-  /** @param parse - a task of the pool; the bodies are moved, and errors are as they were before they crossed threads */
-  constructor(threads: number, parse: (inputs: readonly IngestInput[]) => Promise<ParsedGroups>) {
+  /**
+   * @param goesTogether - whether a body may be in a task with others
+   * @param parse - a task of the pool; the bodies are moved, and errors are as they were before they crossed threads
+   */
+  constructor(
+    threads: number,
+    parse: (inputs: readonly IngestInput[]) => Promise<ParsedGroups>,
+    goesTogether: (input: IngestInput) => boolean,
+  ) {
     this.#threads = threads;
     this.#parse = parse;
+    this.#goesTogether = goesTogether;
   }
 
   /** Bodies that wait, and tasks under way. */
@@ -54,14 +63,16 @@ export class IngestQueue {
     while (this.#running < this.#threads && this.#waiting.length > 0) void this.#run(this.#next());
   }
 
-  /** The oldest, with those behind it that go together: as sent, no more bytes than they may be inflated. */
+  /** The oldest, with those right behind it that go together: none waits for what came later. */
   #next(): Waiting[] {
     let bytes = 0;
-    const count = this.#waiting.findIndex(({ input }, at) => {
+    let count = 0;
+    for (const { input } of this.#waiting) {
       bytes += input.length;
-      return at > 0 && bytes > limits.maxGroupedBytes;
-    });
-    return this.#waiting.splice(0, count < 0 ? this.#waiting.length : count);
+      if (!this.#goesTogether(input) || bytes > limits.maxGroupedBytes) break;
+      count++;
+    }
+    return this.#waiting.splice(0, Math.max(1, count));
   }
 
   async #run(bodies: readonly Waiting[]): Promise<void> {

@@ -67,6 +67,10 @@ export class Metrics implements Observer {
   readonly #services = this.#gauge('candor_store_services', 'Services known.');
   readonly #edges = this.#gauge('candor_store_topology_edges', 'Edges of the topology, among hosts.');
   readonly #scans = this.#gauge('candor_scans', 'Discovery scans that wait or run.', ['state']);
+  readonly #uncounted = this.#gauge(
+    'candor_store_uncounted_events',
+    'Events stored that wait for detectors, and to be counted.',
+  );
   readonly #storeBytes = this.#gauge('candor_store_bytes', 'Size of the event database.');
   readonly #unusedBytes = this.#gauge(
     'candor_store_unused_bytes',
@@ -240,6 +244,7 @@ export class Metrics implements Observer {
       this.#assets,
       this.#services,
       this.#edges,
+      this.#uncounted,
       this.#storeBytes,
       this.#unusedBytes,
       this.#eventBytes,
@@ -268,6 +273,7 @@ export class Metrics implements Observer {
     this.#edges.set(store.topology_edges);
     this.#scans.set({ state: 'queued' }, status.scans.queued);
     this.#scans.set({ state: 'running' }, status.scans.running);
+    this.#uncounted.set(store.uncounted_events);
     this.#storeBytes.set(store.bytes);
     this.#unusedBytes.set(store.unused_bytes);
     this.#setRetention(status.retention);

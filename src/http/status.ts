@@ -24,6 +24,7 @@ export async function currentStatus(services: Services): Promise<Status> {
       services: store.services,
       topology_edges: store.topology_edges,
       blocks: store.blocks,
+      uncounted_events: store.uncounted_events,
       bytes: store.bytes,
       unused_bytes: store.unused_bytes,
     },

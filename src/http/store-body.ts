@@ -104,7 +104,10 @@ async function commitGroup(
   const answer = together(bodies);
   const idempotency = key === undefined || digest === undefined ? {} : { idempotency: { key, digest } };
   const committing = services.store.commit({ ...batch, answer, ...idempotency });
-  const committed = await countingRefusals(services.metrics, committingLimits, committing);
+  const committed = await countingRefusals(services.metrics, committingLimits, committing).catch((error) => {
+    if (bodies.length > 1) refusedAt.set(services, performance.now());
+    throw error;
+  });
   if (!committed.replayed) services.rules.count(hits, committed.fired);
   afterCommit(services, () => {
     if (!committed.replayed) services.publish(committed);
@@ -112,6 +115,16 @@ async function commitGroup(
   });
   return committed;
 }
+
+/**
+ * When a group was refused, which may be for one of its bodies (an alert that must be logged, where there is no room for
+ * that): for a while then each is stored alone, so that those sent again are taken. One that is acknowledged before it is
+ * stored is alone at any time.
+ */
+const refusedAt = new WeakMap<Services, number>();
+const apartMs = 10_000;
+const areApart = (services: Services) =>
+  performance.now() - (refusedAt.get(services) ?? Number.NEGATIVE_INFINITY) < apartMs;
 
 /** One that may be sent again is alone: what is remembered is its answer. */
 function together(bodies: readonly ReadBody[]): IngestAnswer {
@@ -138,7 +151,7 @@ function withDuplicates({ answer, rows }: ReadBody, refused: readonly RefusedRow
 }
 
 function inputOf({ services, body }: BodyContext, options: StoreOptions, digest: boolean): IngestInput {
-  const { source, sensor, table, framing } = options;
+  const { source, sensor, table, framing, ack } = options;
   return {
     pieces: body.arrived.pieces,
     length: body.arrived.length,
@@ -151,5 +164,6 @@ function inputOf({ services, body }: BodyContext, options: StoreOptions, digest:
     receivedAt: Date.now(),
     home: services.config['network.home'],
     digest,
+    ...(ack === 'memory' || areApart(services) ? { alone: true } : {}),
   };
 }

@@ -21,12 +21,18 @@ export interface ParsedGroups {
 /**
  * As `parseBody`, of bodies that waited at one time: small ones share blocks, up to `limits.maxGroupedBytes` of them
  * inflated, so that many cost hardly more than their records. A body that fails, for whatever reason, fails alone: those
- * that it shares a batch with are read again. One that has a digest, which tells retries apart, stays alone.
+ * that it shares a batch with are read again. One that has a digest, which tells retries apart, and one that was compressed,
+ * which may be of any size, stay alone.
  */
 export function parseBodies(inputs: readonly IngestInput[], detectors: Detectors): ParsedGroups {
   const grouping = new Grouping(inputs, detectors);
   for (let at = 0; at < inputs.length; at++) grouping.read(at);
   return grouping.finish();
+}
+
+/** Whether a body may share a batch, as far as that is known before it is read. */
+export function goesTogether({ digest, alone, encoding = 'identity', length }: IngestInput): boolean {
+  return !digest && alone !== true && encoding === 'identity' && length <= limits.maxGroupedBytes;
 }
 
 class Grouping {
@@ -48,7 +54,7 @@ class Grouping {
   read(at: number): void {
     const input = this.#inputs[at]!;
     try {
-      const isShared = !input.digest && withBytes(input, (bytes) => this.#share(at, bytes));
+      const isShared = goesTogether(input) && withBytes(input, (bytes) => this.#share(at, bytes));
       if (!isShared) this.#alone(at);
     } catch (error) {
       this.#places[at] = { error };
@@ -62,7 +68,6 @@ class Grouping {
 
   /** False for one that must be alone. */
   #share(at: number, bytes: Buffer): boolean {
-    if (bytes.length > limits.maxGroupedBytes) return false;
     if (this.#bytes + bytes.length > limits.maxGroupedBytes) this.#close();
     try {
       this.#add(at, bytes);

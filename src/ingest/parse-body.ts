@@ -35,6 +35,8 @@ export interface IngestInput {
   readonly home: readonly string[];
   /** Whether a digest of the request is wanted. */
   readonly digest: boolean;
+  /** Not to be stored together with others. */
+  readonly alone?: boolean;
 }
 
 /** What one body came to, beside the batch that its records are in. */

@@ -270,6 +270,8 @@ export interface StoreStatus {
   readonly events: Readonly<Record<Table, number>>;
   readonly retention: RetentionStatus;
   readonly blocks: number;
+  /** Events that are stored, and not yet counted in what is on the network, nor seen by detectors. */
+  readonly uncounted_events: number;
   readonly alerts: number;
   readonly outbox: number;
   readonly assets: number;

@@ -9,7 +9,7 @@ import { openService, password, type Service } from './service.ts';
  * With the official client, which is no dependency: scripts/with-client-libraries.sh installs it. What it is used for here
  * is typed here.
  */
-const folder = process.env.CANDOR_CLIENTS;
+const folder = process.env.CLIENT_LIBRARIES;
 
 interface Dropped {
   readonly status: number;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { IngestQueue } from '../../src/http/ingest-queue.ts';
-import { parseBodies } from '../../src/ingest/parse-bodies.ts';
+import { goesTogether, type ParsedGroups, parseBodies } from '../../src/ingest/parse-bodies.ts';
 import type { IngestInput } from '../../src/ingest/parse-body.ts';
 import { limits } from '../../src/limits.ts';
 import { detectors } from '../ingest/ingesting.ts';
@@ -17,12 +17,12 @@ function input(lines = 1): IngestInput {
 /** A pool whose threads end their tasks when they are told to. */
 function threads(count: number) {
   const tasks: { readonly sizes: number[]; readonly end: (error?: Error) => void }[] = [];
-  const queue = new IngestQueue(count, (bodies) => {
-    return new Promise((resolve, reject) => {
+  const parse = (bodies: readonly IngestInput[]) =>
+    new Promise<ParsedGroups>((resolve, reject) => {
       const end = (error?: Error) => (error ? reject(error) : resolve(parseBodies(bodies, detectors)));
       tasks.push({ sizes: bodies.map(({ length }) => length / (line.length + 1)), end });
     });
-  });
+  const queue = new IngestQueue(count, parse, goesTogether);
   return { queue, tasks };
 }
 
@@ -54,6 +54,19 @@ test('no more gather than go together, and a large one goes alone', async () => 
   }
   expect(tasks.map(({ sizes }) => sizes)).toEqual([[1], [third, third], [third], [10 * third], [1, 1]]);
   await Promise.all(answers);
+});
+
+test('what was compressed, or is not to be with others, waits for nobody behind it', async () => {
+  const { queue, tasks } = threads(1);
+  const compressed = { ...input(9), encoding: 'gzip' } as const;
+  const bodies = [input(1), input(2), compressed, input(3), input(4), { ...input(5), alone: true }, input(6)];
+  const answers = Promise.allSettled(bodies.map((body) => queue.add(body)));
+  for (let task = 0; task < 6; task++) {
+    tasks[task]!.end();
+    await settled();
+  }
+  expect(tasks.map(({ sizes }) => sizes)).toEqual([[1], [2], [9], [3, 4], [5], [6]]);
+  await answers;
 });
 
 test('a task that fails fails its bodies, and the next go on', async () => {

@@ -15,7 +15,7 @@ const status: Status = {
   rates: metrics.rates(),
   store: {
     ...{ network_events: 5, dns_events: 6, alerts: 7, assets: 10, services: 11, topology_edges: 15 },
-    ...{ blocks: 8, bytes: 9, unused_bytes: 16 },
+    ...{ blocks: 8, bytes: 9, unused_bytes: 16, uncounted_events: 17 },
   },
   retention: {
     max_age_ms: 1000,
@@ -61,6 +61,7 @@ test('what was counted and what the status says is scraped', async () => {
   expect(series.get('candor_store_events{table="dns"}')).toBe(6);
   expect(series.get('candor_store_topology_edges')).toBe(15);
   expect(series.get('candor_store_unused_bytes')).toBe(16);
+  expect(series.get('candor_store_uncounted_events')).toBe(17);
   expect(series.get('candor_store_event_bytes')).toBe(17);
   expect(series.get('candor_store_oldest_event_seconds{table="dns"}')).toBe(Date.UTC(2026, 0) / 1000);
   expect(series.has('candor_store_oldest_event_seconds{table="network"}')).toBe(false);

@@ -6,7 +6,7 @@ import type { Services } from '../../src/http/services.ts';
 import { openService, password, type Service } from './service.ts';
 
 /** With the official exporters, which are no dependency: scripts/with-client-libraries.sh installs them. */
-const folder = process.env.CANDOR_CLIENTS;
+const folder = process.env.CLIENT_LIBRARIES;
 
 /** What is used of them. */
 interface Logger {

@@ -31,7 +31,7 @@ import { startServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
 import { TopologyGate } from '../../src/http/topology-gate.ts';
 import { Turns } from '../../src/http/turns.ts';
-import { parseBodies } from '../../src/ingest/parse-bodies.ts';
+import { goesTogether, parseBodies } from '../../src/ingest/parse-bodies.ts';
 import { ledgerCounters } from '../../src/ledger/methods.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
@@ -187,8 +187,10 @@ export async function openService(env: Record<string, string> = {}, replace: Par
     limitReached: metrics.limitReached,
     onTrouble: (message, err) => log.warn({ err }, message),
   });
-  const ingest = new IngestQueue(1, async (bodies) =>
-    parseBodies(bodies, { ...detectors, rules: recordRules.at(rules.inEffect) }),
+  const ingest = new IngestQueue(
+    1,
+    async (bodies) => parseBodies(bodies, { ...detectors, rules: recordRules.at(rules.inEffect) }),
+    goesTogether,
   );
   const services: Services = {
     version: '0.0.0-test',

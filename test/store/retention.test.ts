@@ -1,4 +1,5 @@
 /** Retention in the store: what goes, what stays, what is told of it, and what reads find meanwhile. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -260,4 +261,22 @@ test('a start that tells detectors again what came after their state tells them 
   copied.close();
   await again.close();
   await inspectStore(copy, () => undefined);
+});
+
+test('no more goes than makes the room that is wanted, where ids of events take much of it', async () => {
+  const { store, dataDir } = opened({ retention: { maxAgeMs: 0, maxBytes: withoutBytes } });
+  const blocks = 24;
+  const rows = 2000;
+  for (let n = 0; n < blocks; n++) {
+    const records = Array.from({ length: rows }, (_, row) => ({ src_port: row, id: randomUUID() }));
+    await add(store, start + n * day, records);
+  }
+  const { retention } = await store.status();
+  await store.close();
+  const bound = Math.floor(retention.event_bytes * 0.6);
+  const bounded = openStore({ dataDir, alertWindowMs: hour, retention: { maxAgeMs: 0, maxBytes: bound } });
+  onTestFinished(() => bounded.close());
+  const bytes = async () => (await bounded.status()).retention.event_bytes;
+  await vi.waitFor(async () => expect(await bytes()).toBeLessThanOrEqual(bound), patience);
+  expect(await bytes()).toBeGreaterThan(bound - (4 * retention.event_bytes) / blocks);
 });

@@ -67,6 +67,9 @@ export const Status = shape('Status', {
       services: count('Services known.'),
       topology_edges: count('Edges of the topology, among hosts.'),
       blocks: count('Event blocks.'),
+      uncounted_events: count(
+        'Events stored that detectors have not seen yet, and that are not in assets, services and figures.',
+      ),
       bytes: count('Size of the database, in bytes.'),
       unused_bytes: count('Bytes of it that nothing takes up: they are used before it grows.'),
     },

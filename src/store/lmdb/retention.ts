@@ -1,3 +1,4 @@
+import type { ExpiryReason } from '../../contract/vocabulary.ts';
 import { tables as eventTables } from '../../events/columns.ts';
 import { limits } from '../../limits.ts';
 import { mapSize } from '../../lmdb.ts';
@@ -62,12 +63,15 @@ export class Retention {
     const { leavings } = events;
     if (this.#next(this.#over()) === undefined && leavings === 0 && !this.#expired.isDue(now())) return false;
     // Ids take longer to go than to come: the more wait, the more of the time they get, up to all that there is.
-    const budgetMs = Math.min(stepMs * Math.max(1, leavings / leavingsPerStep), limits.retentionHurryMs);
+    const wanted = Math.max(1, leavings / leavingsPerStep, this.#isFarOver() ? stepsAtOnce : 1);
+    const budgetMs = Math.min(stepMs * wanted, limits.retentionHurryMs);
     transaction(() => {
       const until = performance.now() + budgetMs;
       const isOver = () => performance.now() >= until;
-      this.#drop(isOver);
-      events.forgetIds(isOver);
+      do {
+        this.#drop(isOver);
+        events.forgetIds(isOver);
+      } while (!isOver() && this.#next(this.#over()) !== undefined);
       this.#expired.tell(now());
     });
     events.refresh();
@@ -78,16 +82,27 @@ export class Retention {
     let over = this.#over();
     do {
       const next = this.#next(over);
-      if (next === undefined) return;
+      if (next === undefined || this.#isOnItsWay(next.reason)) return;
       this.#options.events.dropOldest(next.block.table);
       this.#expired.note(next.block, next.reason);
       over -= next.block.bytes;
     } while (!isOver());
   }
 
+  /** Room that blocks made whose ids are still to go is counted as taken: until then none goes for want of room. */
+  #isOnItsWay(reason: ExpiryReason): boolean {
+    return reason === 'bytes' && this.#options.events.leavings >= leavingsAhead;
+  }
+
   #next(over: number): ReturnType<typeof chooseExpired> {
     const { bounds, now } = this.#options;
     return bounds && chooseExpired(this.#counted(), bounds, over, now());
+  }
+
+  /** By so much that what comes would outrun small steps. */
+  #isFarOver(): boolean {
+    const { bounds } = this.#options;
+    return bounds !== undefined && this.#over() > bounds.maxBytes / 20;
   }
 
   /** Bytes past the bound, before or within a transaction. */
@@ -105,6 +120,12 @@ export class Retention {
       .filter(({ table, to }) => (tables.inventoryState.get(table)?.next_seq ?? 1) >= to);
   }
 }
+
+/** Blocks that may be ahead of their ids: so many more than needed may go. */
+const leavingsAhead = 2;
+
+/** How much longer a step is where events are far past the bound. */
+const stepsAtOnce = 10;
 
 /** Blocks whose ids wait to go, with which a step is as long as without. */
 const leavingsPerStep = 16;

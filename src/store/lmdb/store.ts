@@ -467,6 +467,7 @@ class LmdbStore implements Store {
       },
       bytes: statSync(this.#file).size,
       unused_bytes: this.#unusedBytes(),
+      uncounted_events: this.#inventory.uncounted,
       retention: this.#retentionStatus(),
     };
   }
