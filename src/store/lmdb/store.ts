@@ -630,7 +630,8 @@ class LmdbStore implements Store {
   #retain(): void {
     try {
       const isMore = this.#retention.step();
-      this.#retainIn(isMore ? limits.retentionStepMs : limits.retentionLookMs);
+      if (isMore) this.#retainIn(limits.retentionStepMs);
+      else if (this.#retention.bounds !== undefined) this.#retainIn(limits.retentionLookMs);
     } catch (error) {
       if (!outOfSpace(error, () => this.#diskFull())) throw error;
       this.#reload();
