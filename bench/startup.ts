@@ -52,7 +52,7 @@ async function timedStarts(dataDir: string, starts: number, events: number): Pro
 async function fill(dataDir: string, events: number): Promise<void> {
   const env = openDatabase(join(dataDir, 'siem.mdb'));
   const store = new LmdbEvents(env);
-  const builder = new BlockBuilder('network', Date.UTC(2026, 0, 2));
+  const builder = new BlockBuilder('network', Date.now());
   const flush = () => env.transactionSync(() => store.append(builder.finish()));
   for (const record of connRecords(events)) {
     builder.add(record);
