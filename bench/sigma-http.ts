@@ -1,8 +1,8 @@
 /**
  * What do Sigma rules cost from HTTP to disk? Conn and DNS lines as Zeek writes them go to three services in turn, round
- * after round: one with all rules disabled, one with the rules that come with the program, and one with 3,000 generated
- * ones besides. A round ends when all that it
- * sent was seen by detectors and counted. What is compared is the sums; single rounds are as noisy as the machine.
+ * after round, of which one runs at a time: one with all rules disabled, one with the rules that come with the program, and
+ * one with 3,000 generated ones besides. A round ends when all that it sent was seen by detectors and counted. What is
+ * compared is the sums; single rounds are as noisy as the machine.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,49 +20,60 @@ const generated = 3000;
 const linesPerBody = { conn: 8000, dns: 2000 };
 const distinctBodies = 12;
 
-export async function run(rounds = 3, secondsPerRound = 5): Promise<BenchRow[]> {
+export async function run(rounds = 3, secondsPerRound = 8): Promise<BenchRow[]> {
   const bodies = makeBodies();
   const folder = mkdtempSync(join(tmpdir(), 'candor-rules-'));
-  const running: Running[] = [];
+  const none = join(folder, 'none');
+  const variants: Variant[] = [
+    variant(folder, 'no rules', none),
+    variant(folder, 'shipped rules', none),
+    variant(folder, 'shipped and 3,000 generated rules', writeRules(folder)),
+  ];
   try {
-    const noFolder = join(folder, 'none');
-    running.push(await started('no rules', noFolder));
-    await disableAll(running[0]!.service);
-    running.push(await started('shipped rules', noFolder));
-    running.push(await started('shipped and 3,000 generated rules', writeRules(folder)));
-    for (const one of running) {
-      await expectRules(one);
-      await load(`${one.service.url}/api/v1/ingest`, one.token, bodies, false, Math.min(2, secondsPerRound));
-      await untilCounted(one.service);
-    }
     for (let round = 0; round < rounds; round++)
-      for (const one of running) {
-        const began = performance.now();
-        const url = `${one.service.url}/api/v1/ingest`;
-        const { accepted } = await load(url, one.token, bodies, false, secondsPerRound);
-        await untilCounted(one.service);
-        one.accepted += accepted;
-        one.elapsedS += (performance.now() - began) / 1000;
-      }
-    return rowsOf(running);
+      for (const one of variants) await measure(one, bodies, secondsPerRound, round === 0);
+    return rowsOf(variants);
   } finally {
-    for (const { service } of running) await service.stop();
     rmSync(folder, { recursive: true });
   }
 }
 
-interface Running {
+interface Variant {
   readonly variant: string;
-  readonly service: Service;
-  readonly token: string;
+  readonly dataDir: string;
+  /** The operator's rules. */
+  readonly rules: string;
   accepted: number;
   elapsedS: number;
   enabled: number;
 }
 
-async function started(variant: string, rules: string): Promise<Running> {
-  const service = await startService({ env: { CANDOR_DETECTION_RULES_DIR: rules } });
-  return { variant, service, token: await tokenFor(service, 'sensor'), accepted: 0, elapsedS: 0, enabled: 0 };
+function variant(folder: string, name: string, rules: string): Variant {
+  const dataDir = mkdtempSync(join(folder, 'data-'));
+  return { variant: name, dataDir, rules, accepted: 0, elapsedS: 0, enabled: 0 };
+}
+
+/** One round of a variant, whose service is started for it and keeps what it has. */
+async function measure(one: Variant, bodies: Buffer[], seconds: number, isFirst: boolean): Promise<void> {
+  const service = await startService({
+    dataDir: one.dataDir,
+    env: { CANDOR_DETECTION_RULES_DIR: one.rules },
+  });
+  try {
+    if (isFirst && one.variant === 'no rules') await disableAll(service);
+    await expectRules(one, service);
+    const token = await tokenFor(service, 'sensor');
+    const url = `${service.url}/api/v1/ingest`;
+    await load(url, token, bodies, false, Math.min(2, seconds));
+    await untilCounted(service);
+    const began = performance.now();
+    const { accepted } = await load(url, token, bodies, false, seconds);
+    await untilCounted(service);
+    one.accepted += accepted;
+    one.elapsedS += (performance.now() - began) / 1000;
+  } finally {
+    await service.stop();
+  }
 }
 
 /** In files of fifty, as a text of rules is bounded. */
@@ -89,9 +100,9 @@ export async function disableAll(service: Service): Promise<void> {
 }
 
 /** What is measured must be what it is called: how many rules are in effect is told beside it. */
-async function expectRules(one: Running): Promise<void> {
-  const bearer = `Bearer ${await login(one.service)}`;
-  const { pagination } = await rules(one.service, bearer, 'enabled=true&broken=false&per_page=1');
+async function expectRules(one: Variant, service: Service): Promise<void> {
+  const bearer = `Bearer ${await login(service)}`;
+  const { pagination } = await rules(service, bearer, 'enabled=true&broken=false&per_page=1');
   one.enabled = pagination.total;
   const none = one.variant === 'no rules';
   if (none !== (one.enabled === 0)) throw new Error(`${one.variant}: ${one.enabled} rules are in effect`);
@@ -103,9 +114,9 @@ async function rules(service: Service, authorization: string, query: string) {
   return (await response.json()) as { data: { id: string }[]; pagination: { total: number } };
 }
 
-function rowsOf(running: readonly Running[]): BenchRow[] {
-  const rate = ({ accepted, elapsedS }: Running) => accepted / elapsedS;
-  const [none, ...others] = running as [Running, ...Running[]];
+function rowsOf(running: readonly Variant[]): BenchRow[] {
+  const rate = ({ accepted, elapsedS }: Variant) => accepted / elapsedS;
+  const [none, ...others] = running as [Variant, ...Variant[]];
   const counts = `events in bodies of ${linesPerBody.conn + linesPerBody.dns} lines`;
   return [
     ...running.map((one) => ({
@@ -143,4 +154,4 @@ function makeBodies(): Buffer[] {
   });
 }
 
-if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 3), Number(process.argv[3] ?? 5)));
+if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 3), Number(process.argv[3] ?? 8)));
