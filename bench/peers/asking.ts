@@ -74,20 +74,20 @@ function questionsFrom(files: readonly string[], named: readonly Named[]): Recor
     const [line = '{}'] = readFileSync(file ?? '', 'utf8').split('\n', 1);
     return Math.floor((JSON.parse(line) as ConnLine).ts * 1000);
   }) as [number, number];
-  const any = () => pick(rng.int, lines);
+  const someLine = () => pick(rng.int, lines);
   const dayAgo = Math.floor(Date.now() - 86_400_000);
   return {
     'newest page': () => ({ kind: 'newest page' }),
-    'page of an address': () => ({ kind: 'page of an address', ip: any()['id.orig_h'] }),
+    'page of an address': () => ({ kind: 'page of an address', ip: someLine()['id.orig_h'] }),
     'page of a port and time range': () => {
       const from = first + rng.int(0, Math.max(1, Math.floor((last - first) * 0.9)));
       const to = from + Math.ceil((last - first) / 10);
-      return { kind: 'page of a port and time range', port: any()['id.resp_p'], from, to };
+      return { kind: 'page of a port and time range', port: someLine()['id.resp_p'], from, to };
     },
-    'exact total of a port': () => ({ kind: 'exact total of a port', port: any()['id.resp_p'] }),
+    'exact total of a port': () => ({ kind: 'exact total of a port', port: someLine()['id.resp_p'] }),
     'ten top talkers of a day': () => ({ kind: 'ten top talkers of a day', from: dayAgo }),
     'distinct addresses of a day': () => ({ kind: 'distinct addresses of a day', from: dayAgo }),
-    'by connection id': () => ({ kind: 'by connection id', connectionId: any().uid }),
+    'by connection id': () => ({ kind: 'by connection id', connectionId: someLine().uid }),
     'get by id': () => ({ kind: 'get by id', ...pick(rng.int, named) }),
   };
 }

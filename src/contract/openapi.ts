@@ -117,8 +117,8 @@ function ofShippers({ also = [] }: Route): string {
 /** One of them suffices; an empty one means that credentials may be left out. */
 function securityOf(route: Route): Json[] {
   if (route.access === 'public') return [];
-  const any = [{ bearer: [] }, { certificate: [] }];
-  return route.partlyPublic ? [{}, ...any] : any;
+  const ways = [{ bearer: [] }, { certificate: [] }];
+  return route.partlyPublic ? [{}, ...ways] : ways;
 }
 
 function parametersIn(

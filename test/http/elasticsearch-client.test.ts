@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import type { Services } from '../../src/http/services.ts';
-import { openService, password, type Service } from './service.ts';
+import { adminOf, openService, type Service } from './service.ts';
 
 /**
  * With the official client, which is no dependency: scripts/with-client-libraries.sh installs it. What it is used for here
@@ -63,9 +63,7 @@ describe.skipIf(folder === undefined)('the official client', () => {
       if (refusal !== undefined) throw refusal;
       return ingest(input);
     };
-    const json = { username: 'admin', password };
-    const { body } = await service.call('login', 'POST /auth/login', { json });
-    token = (body as { access_token: string }).access_token;
+    token = await adminOf(service);
     clients = (auth) => {
       const client = new Client({ node: service.url, auth, compression: true });
       opened.push(client);

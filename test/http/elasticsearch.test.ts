@@ -4,7 +4,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import type { Services } from '../../src/http/services.ts';
-import { openService, password, type Service } from './service.ts';
+import { adminOf, issue, openService, password, type Service } from './service.ts';
 
 let service: Service;
 let admin: string;
@@ -18,18 +18,6 @@ beforeAll(async () => {
   viewer = await issue(service, admin, ['viewer']);
 });
 afterAll(() => service.close());
-
-async function adminOf(of: Service): Promise<string> {
-  const json = { username: 'admin', password };
-  return ((await of.call('login', 'POST /auth/login', { json })).body as { access_token: string })
-    .access_token;
-}
-
-async function issue(of: Service, by: string, scopes: string[]): Promise<string> {
-  const json = { name: 'a shipper', scopes };
-  const { body } = await of.call('issueToken', 'POST /api/v1/tokens', { token: by, json });
-  return (body as { data: { attributes: { token: string } } }).data.attributes.token;
-}
 
 const conn = (n: number) => ({
   ts: 1_700_000_000 + n,

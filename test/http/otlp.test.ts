@@ -11,7 +11,7 @@ import {
   pairsOf,
   requestOf,
 } from '../ingest/otlp-messages.ts';
-import { openService, password, type Service } from './service.ts';
+import { adminOf, issue, openService, type Service } from './service.ts';
 
 let service: Service;
 let admin: string;
@@ -25,18 +25,6 @@ beforeAll(async () => {
   viewer = await issue(service, admin, ['viewer']);
 });
 afterAll(() => service.close());
-
-async function adminOf(of: Service): Promise<string> {
-  const json = { username: 'admin', password };
-  return ((await of.call('login', 'POST /auth/login', { json })).body as { access_token: string })
-    .access_token;
-}
-
-async function issue(of: Service, by: string, scopes: string[]): Promise<string> {
-  const json = { name: 'a collector', scopes };
-  const { body } = await of.call('issueToken', 'POST /api/v1/tokens', { token: by, json });
-  return (body as { data: { attributes: { token: string } } }).data.attributes.token;
-}
 
 const conn = (n: number) => ({
   ts: 1_700_000_000 + n,

@@ -50,6 +50,20 @@ import type { AlertUpdate, Committed } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { workerUrl } from '../../src/worker-url.ts';
 
+/** An access token of the administrator. */
+export async function adminOf(service: Service): Promise<string> {
+  const json = { username: 'admin', password };
+  const { body } = await service.call('login', 'POST /auth/login', { json });
+  return (body as { access_token: string }).access_token;
+}
+
+/** A long-lived token with these roles, made by who has `token`. */
+export async function issue(service: Service, token: string, scopes: readonly string[]): Promise<string> {
+  const json = { name: `with ${scopes}`, scopes };
+  const { body } = await service.call('issueToken', 'POST /api/v1/tokens', { token, json });
+  return (body as { data: { attributes: { token: string } } }).data.attributes.token;
+}
+
 async function bodyOf(answer: Response): Promise<unknown> {
   switch (answer.headers.get('content-type')) {
     case 'application/json':

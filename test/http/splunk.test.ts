@@ -5,7 +5,7 @@ import type { Services } from '../../src/http/services.ts';
 import { SplunkCollector } from '../../src/http/shippers/splunk-collector.ts';
 import { type LimitName, limits } from '../../src/limits.ts';
 import { eventually, Wire } from './serve.ts';
-import { openService, password, type Service } from './service.ts';
+import { adminOf, issue, openService, type Service } from './service.ts';
 
 let service: Service;
 let sensor: string;
@@ -13,21 +13,12 @@ let viewer: string;
 
 beforeAll(async () => {
   service = await openService();
-  sensor = await issue(service, ['sensor']);
-  viewer = await issue(service, ['viewer']);
+  sensor = await tokenOf(service, ['sensor']);
+  viewer = await tokenOf(service, ['viewer']);
 });
 afterAll(() => service.close());
 
-async function issue(of: Service, scopes: string[]): Promise<string> {
-  const credentials = { username: 'admin', password };
-  const login = await of.call('login', 'POST /auth/login', { json: credentials });
-  const { access_token: token } = login.body as { access_token: string };
-  const { body } = await of.call('issueToken', 'POST /api/v1/tokens', {
-    token,
-    json: { name: `a shipper that is ${scopes}`, scopes },
-  });
-  return (body as { data: { attributes: { token: string } } }).data.attributes.token;
-}
+const tokenOf = async (of: Service, scopes: readonly string[]) => issue(of, await adminOf(of), scopes);
 
 const conn = (n: number) => ({
   ts: 1_700_000_000 + n,
@@ -416,7 +407,7 @@ describe('a service that is full', () => {
       full ? Promise.reject(new ServiceError(code, 'full', details)) : parse(input);
     Object.assign(other.services, { ingest });
     try {
-      const authorization = `Splunk ${await issue(other, ['sensor'])}`;
+      const authorization = `Splunk ${await tokenOf(other, ['sensor'])}`;
       const { status, json, headers } = await send(events, event(50), {
         of: other,
         authorization,
@@ -443,7 +434,7 @@ describe('a service that is full', () => {
   test('a bug is no reason to send it again, and says nothing', async () => {
     const broken = await openService({}, { ingest: () => Promise.reject(new Error('secret')) });
     try {
-      const authorization = `Splunk ${await issue(broken, ['sensor'])}`;
+      const authorization = `Splunk ${await tokenOf(broken, ['sensor'])}`;
       const { status, json } = await send(events, event(51), { of: broken, authorization });
       expect([status, json.code, JSON.stringify(json).includes('secret')]).toEqual([500, 8, false]);
     } finally {
@@ -454,7 +445,7 @@ describe('a service that is full', () => {
   test('a body that is too long is told so', async () => {
     const small = await openService({ CANDOR_LIMITS_MAX_BODY_BYTES: '100000' });
     try {
-      const authorization = `Splunk ${await issue(small, ['sensor'])}`;
+      const authorization = `Splunk ${await tokenOf(small, ['sensor'])}`;
       expect(await told(events, 'x'.repeat(200_000), { of: small, authorization })).toEqual([413, 6]);
     } finally {
       await small.close();

@@ -1,38 +1,13 @@
-/** A store whose volume fills up, for real: a small one in memory, mounted where only a child of the test sees it. */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/limits.ts';
-
-const mount = 'mount -t tmpfs -o size=256m none "$0"';
-
-function inVolume(command: string, ...more: string[]): string {
-  const folder = mkdtempSync(join(tmpdir(), 'candor-volume-'));
-  try {
-    const script = `${mount} && ${command}`;
-    return execFileSync('unshare', ['-rm', 'sh', '-c', script, folder, ...more], { encoding: 'utf8' });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-function mayMount(): boolean {
-  try {
-    inVolume('true');
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { inVolume, mayMount } from './small-volume.ts';
 
 describe.skipIf(!mayMount())('a full disk', () => {
   test('refuses events and goes on with reads; retention makes room in the file, and they are taken again', {
     timeout: 180_000,
   }, () => {
     const child = new URL('retention-full-disk-child.ts', import.meta.url).pathname;
-    const stages = inVolume('exec "$1" "$2" "$0"', process.execPath, child)
+    const stages = inVolume(256, 'exec "$1" "$2" "$0"', process.execPath, child)
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));

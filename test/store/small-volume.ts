@@ -1,0 +1,26 @@
+/** A store whose volume fills up, for real: a small one in memory, mounted where only a child of the test sees it. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Runs a shell command with a volume of so many MiB at `$0`, and what follows as `$1` …; gives what it wrote. */
+export function inVolume(mib: number, command: string, ...more: string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-volume-'));
+  try {
+    const script = `mount -t tmpfs -o size=${mib}m none "$0" && ${command}`;
+    return execFileSync('unshare', ['-rm', 'sh', '-c', script, folder, ...more], { encoding: 'utf8' });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Whether volumes can be mounted here. */
+export function mayMount(): boolean {
+  try {
+    inVolume(1, 'true');
+    return true;
+  } catch {
+    return false;
+  }
+}
