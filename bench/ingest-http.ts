@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Service, startScript, startService, tokenFor } from '../scripts/service.ts';
 import { connLines } from '../scripts/traffic/index.ts';
+import { type MovingBodies, movingBodies } from './moving-bodies.ts';
 import type { BenchRow } from './result.ts';
 import { untilCounted } from './until-counted.ts';
 
@@ -16,19 +17,18 @@ const question = 'Events per second from HTTP to disk, acknowledged';
 const linesPerBody = 10_000;
 const distinctBodies = 12;
 const concurrency = 4;
+const mostLinesASecond = 300_000;
 
 export async function run(seconds = 15): Promise<BenchRow[]> {
   const lines = [...connLines(7, linesPerBody * distinctBodies)];
-  const bodies = Array.from({ length: distinctBodies }, (_, n) =>
-    Buffer.from(`${lines.slice(n * linesPerBody, (n + 1) * linesPerBody).join('\n')}\n`),
-  );
-  const mib = bodies.reduce((sum, body) => sum + body.length, 0) / distinctBodies / 2 ** 20;
+  const mib = lines.reduce((sum, line) => sum + line.length + 1, 0) / distinctBodies / 2 ** 20;
   const note = `bodies of ${linesPerBody} lines, ${mib.toFixed(1)} MiB, ${concurrency} at a time`;
   const rows: BenchRow[] = [];
   const rates = new Map<string, number>();
 
   const measure = async (variant: string, service: Service, path: string, token: string, gzip: boolean) => {
-    const sent = gzip ? bodies.map((body) => gzipSync(body, { level: 1 })) : bodies;
+    const bodies = movingBodies(lines, linesPerBody);
+    const sent = gzip ? compressed(bodies, seconds + 3) : bodies;
     await load(service.url + path, token, sent, gzip, 3);
     const { accepted, elapsedS } = await load(service.url + path, token, sent, gzip, seconds);
     rates.set(variant, accepted / elapsedS);
@@ -68,21 +68,35 @@ async function countedRow(
   return { question, variant, value: Math.round(accepted / allS), unit: 'events/s' };
 }
 
-/** Posts the bodies round and round, `concurrency` at a time, and counts what was acknowledged. */
+/** Before the clock runs, as many as may be sent in so many seconds. */
+function compressed(bodies: MovingBodies, seconds: number): Pick<MovingBodies, 'next'> {
+  const all = Array.from({ length: Math.ceil((seconds * mostLinesASecond) / linesPerBody) }, () =>
+    gzipSync(bodies.next(), { level: 1 }),
+  );
+  let taken = 0;
+  return {
+    next() {
+      const body = all[taken++];
+      if (body === undefined)
+        throw new Error(`more than ${mostLinesASecond} lines a second: compress more of them`);
+      return body;
+    },
+  };
+}
+
+/** Posts one body after the other, `concurrency` at a time, and counts what was acknowledged. */
 export async function load(
   url: string,
   token: string,
-  bodies: readonly Buffer[],
+  bodies: Pick<MovingBodies, 'next'>,
   gzip: boolean,
   seconds: number,
 ) {
   const start = performance.now();
   let accepted = 0;
-  let next = 0;
   const sender = async () => {
     while (performance.now() - start < seconds * 1000) {
-      const body = bodies[next++ % bodies.length];
-      if (!body) break;
+      const body = bodies.next();
       const headers: Record<string, string> = { 'content-type': 'application/x-ndjson' };
       if (token) headers.authorization = `Bearer ${token}`;
       if (gzip) headers['content-encoding'] = 'gzip';

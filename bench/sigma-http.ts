@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { login, type Service, startService, tokenFor } from '../scripts/service.ts';
 import { connLines } from '../scripts/traffic/index.ts';
 import { load } from './ingest-http.ts';
+import { type MovingBodies, movingBodies } from './moving-bodies.ts';
 import type { BenchRow } from './result.ts';
-import { dnsLines, sigmaRules } from './sigma-rules.ts';
+import { dnsLines, dnsLinesStart, sigmaRules } from './sigma-rules.ts';
 import { untilCounted } from './until-counted.ts';
 
 const question = 'Events per second from HTTP to disk, detected on and counted, by rules in effect';
@@ -21,7 +22,6 @@ const linesPerBody = { conn: 8000, dns: 2000 };
 const distinctBodies = 12;
 
 export async function run(rounds = 3, secondsPerRound = 8): Promise<BenchRow[]> {
-  const bodies = makeBodies();
   const folder = mkdtempSync(join(tmpdir(), 'candor-rules-'));
   const none = join(folder, 'none');
   const variants: Variant[] = [
@@ -31,7 +31,7 @@ export async function run(rounds = 3, secondsPerRound = 8): Promise<BenchRow[]> 
   ];
   try {
     for (let round = 0; round < rounds; round++)
-      for (const one of variants) await measure(one, bodies, secondsPerRound, round === 0);
+      for (const one of variants) await measure(one, secondsPerRound, round === 0);
     return rowsOf(variants);
   } finally {
     rmSync(folder, { recursive: true });
@@ -43,6 +43,8 @@ interface Variant {
   readonly dataDir: string;
   /** The operator's rules. */
   readonly rules: string;
+  /** What it is sent, new from the first round to the last. */
+  readonly bodies: MovingBodies;
   accepted: number;
   elapsedS: number;
   enabled: number;
@@ -50,11 +52,11 @@ interface Variant {
 
 function variant(folder: string, name: string, rules: string): Variant {
   const dataDir = mkdtempSync(join(folder, 'data-'));
-  return { variant: name, dataDir, rules, accepted: 0, elapsedS: 0, enabled: 0 };
+  return { variant: name, dataDir, rules, bodies: newBodies(), accepted: 0, elapsedS: 0, enabled: 0 };
 }
 
 /** One round of a variant, whose service is started for it and keeps what it has. */
-async function measure(one: Variant, bodies: Buffer[], seconds: number, isFirst: boolean): Promise<void> {
+async function measure(one: Variant, seconds: number, isFirst: boolean): Promise<void> {
   const service = await startService({
     dataDir: one.dataDir,
     env: { CANDOR_DETECTION_RULES_DIR: one.rules },
@@ -64,10 +66,10 @@ async function measure(one: Variant, bodies: Buffer[], seconds: number, isFirst:
     await expectRules(one, service);
     const token = await tokenFor(service, 'sensor');
     const url = `${service.url}/api/v1/ingest`;
-    await load(url, token, bodies, false, Math.min(2, seconds));
+    await load(url, token, one.bodies, false, Math.min(2, seconds));
     await untilCounted(service);
     const began = performance.now();
-    const { accepted } = await load(url, token, bodies, false, seconds);
+    const { accepted } = await load(url, token, one.bodies, false, seconds);
     await untilCounted(service);
     one.accepted += accepted;
     one.elapsedS += (performance.now() - began) / 1000;
@@ -135,23 +137,15 @@ function rowsOf(running: readonly Variant[]): BenchRow[] {
   ];
 }
 
-/**
- * Lines of SMB are left out: a quarter of those made leave for the Internet, each of which is an alert, and no firewall
- * lets that through.
- */
-function makeBodies(): Buffer[] {
+/** Of one site at one time: the look-ups are spread evenly over its connections. */
+function newBodies(): MovingBodies {
   const dns = dnsLines(linesPerBody.dns * distinctBodies);
-  const conn = [...connLines(7, Math.ceil(linesPerBody.conn * distinctBodies * 1.1))].filter(
-    (line) => !line.includes('"id.resp_p":445,'),
-  );
-  return Array.from({ length: distinctBodies }, (_, n) => {
-    const lines = [
-      ...conn.slice(n * linesPerBody.conn, (n + 1) * linesPerBody.conn),
-      ...dns.slice(n * linesPerBody.dns, (n + 1) * linesPerBody.dns),
-    ];
-    if (lines.length !== linesPerBody.conn + linesPerBody.dns) throw new Error('too few lines were made');
-    return Buffer.from(`${lines.join('\n')}\n`);
-  });
+  const conn = [...connLines(7, linesPerBody.conn * distinctBodies, dnsLinesStart)];
+  const lines = Array.from({ length: distinctBodies }, (_, n) => [
+    ...conn.slice(n * linesPerBody.conn, (n + 1) * linesPerBody.conn),
+    ...dns.slice(n * linesPerBody.dns, (n + 1) * linesPerBody.dns),
+  ]).flat();
+  return movingBodies(lines, linesPerBody.conn + linesPerBody.dns);
 }
 
 if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 3), Number(process.argv[3] ?? 8)));

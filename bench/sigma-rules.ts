@@ -49,13 +49,16 @@ type Search = Readonly<Record<string, unknown>>;
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789-';
 const zones = ['com', 'net', 'org', 'info', 'top', 'xyz', 'ru', 'duckdns.org', 'ddns.net', 'io'];
 
+/** Epoch milliseconds. */
+export const dnsLinesStart = 1_767_225_600_000;
+
 /** Seeded DNS lines as Zeek writes them: few hosts of many domains, some answers each. */
 export function dnsLines(count: number): string[] {
   const random = mulberry32(7);
   const below = (n: number) => Math.floor(random() * n);
   return Array.from({ length: count }, (_, at) =>
     JSON.stringify({
-      ts: 1_767_225_600 + at / 100,
+      ts: (dnsLinesStart + at * 10) / 1000,
       uid: `C${at.toString(36)}`,
       'id.orig_h': `10.0.${below(4)}.${below(250)}`,
       'id.orig_p': 1024 + below(60_000),

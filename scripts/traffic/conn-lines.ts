@@ -1,46 +1,109 @@
 import { base62, type Random, random } from './random.ts';
 
-/** `[weight, port, proto, service, state, history, median bytes out, median bytes in, median seconds]` */
+/** `[weight, between whom, port, proto, service, state, history, median bytes out, median bytes in, median seconds]` */
 const mix = [
-  [30, 443, 'tcp', 'ssl', 'SF', 'ShADadFf', 1800, 9000, 4],
-  [22, 53, 'udp', 'dns', 'SF', 'Dd', 44, 120, 0.02],
-  [14, 22, 'tcp', 'ssh', 'SF', 'ShAdDaFf', 2100, 2600, 2],
-  [9, 80, 'tcp', 'http', 'SF', 'ShADadfF', 420, 5200, 0.6],
-  [8, 0, 'tcp', undefined, 'REJ', 'Sr', 0, 0, 0.001],
-  [5, 445, 'tcp', 'gssapi,smb', 'SF', 'ShADadFf', 16_000, 120_000, 40],
-  [4, 0, 'tcp', undefined, 'S0', 'S', 0, 0, 3],
-  [4, 443, 'udp', 'quic', 'SF', 'Dd', 3200, 24_000, 12],
-  [2, 123, 'udp', 'ntp', 'SF', 'Dd', 48, 48, 0.03],
-  [2, 25, 'tcp', 'smtp', 'RSTO', 'ShADadR', 24_000, 900, 1.8],
+  [30, 'sites', 443, 'tcp', 'ssl', 'SF', 'ShADadFf', 1800, 9000, 4],
+  [22, 'resolvers', 53, 'udp', 'dns', 'SF', 'Dd', 44, 120, 0.02],
+  [9, 'sites', 80, 'tcp', 'http', 'SF', 'ShADadfF', 420, 5200, 0.6],
+  [4, 'sites', 443, 'udp', 'quic', 'SF', 'Dd', 3200, 24_000, 12],
+  [10, 'callers', 22, 'tcp', 'ssh', 'SF', 'ShAdDaFf', 2100, 2600, 2],
+  [4, 'servers', 22, 'tcp', 'ssh', 'SF', 'ShAdDaFf', 2100, 2600, 90],
+  [8, 'scanners', 0, 'tcp', undefined, 'REJ', 'Sr', 0, 0, 0.001],
+  [4, 'scanners', 0, 'tcp', undefined, 'S0', 'S', 0, 0, 3],
+  [5, 'servers', 445, 'tcp', 'gssapi,smb', 'SF', 'ShADadFf', 16_000, 120_000, 40],
+  [2, 'clocks', 123, 'udp', 'ntp', 'SF', 'Dd', 48, 48, 0.03],
+  [2, 'callers', 25, 'tcp', 'smtp', 'RSTO', 'ShADadR', 24_000, 900, 1.8],
 ] as const;
 
 /** Draws are by table: a hundred slots, each of which names a row of the mix. */
 const slots = mix.flatMap((row) => Array.from({ length: row[0] }, () => row));
 
+/** Who talks at the site that the lines are of. */
+interface Site {
+  /** By how much they say, most first. */
+  readonly inside: readonly string[];
+  readonly outside: readonly string[];
+  /** Where each of `inside` goes again and again, most often first. */
+  readonly favourites: readonly (readonly string[])[];
+  readonly resolvers: readonly string[];
+  readonly servers: readonly string[];
+  /** Inside, and known to everybody outside. */
+  readonly open: readonly string[];
+  readonly clocks: readonly string[];
+}
+
+/** Originator and responder. */
+type Ends = readonly [string, string];
+
+const between = {
+  sites: (rng, { inside, outside, favourites }) => {
+    const n = rng.zipf(inside.length);
+    const known = favourites[n]!;
+    return [
+      inside[n]!,
+      rng.chance(0.9) ? known[rng.zipf(known.length)]! : outside[rng.zipf(outside.length)]!,
+    ];
+  },
+  resolvers: (rng, { inside, outside, resolvers }) => {
+    const resolver = rng.pick(resolvers);
+    return rng.chance(0.8)
+      ? [inside[rng.zipf(inside.length)]!, resolver]
+      : [resolver, outside[rng.zipf(40)]!];
+  },
+  servers: (rng, { inside, servers }) => [
+    inside[rng.zipf(inside.length)]!,
+    servers[rng.zipf(servers.length)]!,
+  ],
+  callers: (rng, { outside, open }) => [outside[rng.zipf(outside.length)]!, open[rng.zipf(open.length)]!],
+  scanners: (rng, { outside, open }) => [outside[rng.zipf(outside.length)]!, rng.pick(open)],
+  clocks: (rng, { inside, clocks }) => [inside[rng.zipf(inside.length)]!, rng.pick(clocks)],
+} as const satisfies Record<string, (rng: Random, site: Site) => Ends>;
+
 /**
- * `count` Zeek conn lines for measurements, as a real sensor writes them: 350 to 410 bytes on average, every line
- * with an identifier of its own, about 15,000 addresses of very unequal weight, ports over the whole range, 300
- * connections a second. Lines carry no line feed. Yields as it goes, so that millions need no memory.
+ * `count` Zeek conn lines for measurements, as a real sensor of a site writes them: 350 to 410 bytes on average, every
+ * line with an identifier of its own, about 15,000 addresses of very unequal weight, ports over the whole range, 300
+ * connections a second. People go where they went before, several times in a row, ask their resolvers and use their
+ * servers; the world calls and scans. Of 8,000 lines 51 in a hundred are between ends and at a port that no line before
+ * them had, of 100,000 it is 33: at an internet-facing host that is scanned all day 41 and 40 were counted, in a small
+ * office 8 of 8,000. Lines carry no line feed. Yields as it goes, so that millions need no memory.
  */
 export function* connLines(seed: number, count: number, start = 1_760_000_000_000): Generator<string, void> {
   const rng = random(seed);
-  const inside = addresses(rng, 600, () => `10.20.${rng.int(0, 32)}.${rng.int(1, 255)}`);
-  const outside = addresses(
-    rng,
-    14_400,
-    () => `198.${rng.int(18, 20)}.${rng.int(0, 256)}.${rng.int(1, 255)}`,
-  );
+  const site = newSite(rng);
+  const latest: { [who in keyof typeof between]?: Ends } = {};
   let micros = start * 1000;
   for (let i = 0; i < count; i++) {
     micros += Math.ceil(rng.exponential(3300));
-    yield line(rng, micros, inside[rng.zipf(inside.length)]!, outside[rng.zipf(outside.length)]!);
+    const row = rng.pick(slots);
+    const who = row[1];
+    const ends = latest[who] !== undefined && rng.chance(0.45) ? latest[who] : between[who](rng, site);
+    latest[who] = ends;
+    yield line(rng, micros, row, ends);
   }
 }
 
-function line(rng: Random, micros: number, home: string, away: string): string {
-  const row = slots[rng.int(0, slots.length)] ?? mix[0];
-  const [, fixedPort, proto, service, state, history, outMedian, inMedian, secondsMedian] = row;
-  const inbound = rng.chance(0.3);
+/**
+ * The same, but every line is between two ends that were drawn anew: of 8,000 lines 95 in a hundred are like no line
+ * before them. No network is so; what remembers pairs has the most to do.
+ */
+export function* strangerLines(
+  seed: number,
+  count: number,
+  start = 1_760_000_000_000,
+): Generator<string, void> {
+  const rng = random(seed);
+  const { inside, outside } = newSite(rng);
+  let micros = start * 1000;
+  for (let i = 0; i < count; i++) {
+    micros += Math.ceil(rng.exponential(3300));
+    const home = inside[rng.zipf(inside.length)]!;
+    const away = outside[rng.zipf(outside.length)]!;
+    yield line(rng, micros, rng.pick(slots), rng.chance(0.3) ? [away, home] : [home, away]);
+  }
+}
+
+function line(rng: Random, micros: number, row: (typeof mix)[number], [orig, resp]: Ends): string {
+  const [, , fixedPort, proto, service, state, history, outMedian, inMedian, secondsMedian] = row;
   const port = fixedPort === 0 ? rng.int(1, 65536) : fixedPort;
   const header = proto === 'tcp' ? 40 : 28;
   const sent = outMedian === 0 ? 0 : Math.round(rng.logNormal(outMedian, 0.8));
@@ -51,14 +114,36 @@ function line(rng: Random, micros: number, home: string, away: string): string {
   const duration = rng.logNormal(secondsMedian, 0.9).toFixed(6);
   return (
     `{"ts":${(micros / 1e6).toFixed(6)},"uid":"C${rng.text(17, base62)}",` +
-    `"id.orig_h":"${inbound ? away : home}","id.orig_p":${rng.int(32768, 61000)},` +
-    `"id.resp_h":"${inbound ? home : away}","id.resp_p":${port},"proto":"${proto}",` +
+    `"id.orig_h":"${orig}","id.orig_p":${rng.int(32768, 61000)},` +
+    `"id.resp_h":"${resp}","id.resp_p":${port},"proto":"${proto}",` +
     `${service === undefined ? '' : `"service":"${service}",`}"duration":${duration},` +
     `"orig_bytes":${sent},"resp_bytes":${received},"conn_state":"${state}",` +
-    `"local_orig":${!inbound},"local_resp":${inbound},"missed_bytes":0,"history":"${history}",` +
+    `"local_orig":${isInside(orig)},"local_resp":${isInside(resp)},"missed_bytes":0,"history":"${history}",` +
     `"orig_pkts":${sentPackets},"orig_ip_bytes":${sent + sentPackets * header},` +
     `"resp_pkts":${receivedPackets},"resp_ip_bytes":${received + receivedPackets * header}}`
   );
+}
+
+const isInside = (address: string) => address.startsWith('10.');
+
+function newSite(rng: Random): Site {
+  const inside = addresses(rng, 600, () => `10.20.${rng.int(0, 32)}.${rng.int(1, 255)}`);
+  const outside = addresses(
+    rng,
+    14_400,
+    () => `198.${rng.int(18, 20)}.${rng.int(0, 256)}.${rng.int(1, 255)}`,
+  );
+  const favourites = inside.map(() => Array.from({ length: 24 }, () => outside[rng.zipf(outside.length)]!));
+  // From the end: those that say least of their own.
+  return {
+    inside,
+    outside,
+    favourites,
+    resolvers: inside.slice(-2),
+    servers: inside.slice(-14, -2),
+    open: inside.slice(-20, -14),
+    clocks: outside.slice(0, 4),
+  };
 }
 
 function addresses(rng: Random, count: number, make: () => string): string[] {
