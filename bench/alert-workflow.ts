@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { login, type Service, startService } from '../scripts/service.ts';
 import { alertGroupings } from '../src/contract/vocabulary.ts';
 import { limits } from '../src/limits.ts';
-import type { BenchRow } from './result.ts';
+import { type BenchRow, rowOfRounds } from './result.ts';
 
 const alerts = 100_000;
 /** Fewer than are folded into one. */
@@ -39,12 +39,7 @@ async function groups(client: Client): Promise<BenchRow[]> {
     const times = [];
     for (let n = 0; n < rounds; n++)
       times.push(await timed(() => client.json(`/api/v1/alerts/groups?by=${by}`)));
-    rows.push({
-      question: `Groups ${all}, median of ${rounds}`,
-      variant: `by ${by}`,
-      value: median(times),
-      unit: 'ms',
-    });
+    rows.push(rowOfRounds({ question: `Groups ${all}`, variant: `by ${by}`, unit: 'ms' }, times));
   }
   return rows;
 }
@@ -194,8 +189,6 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   await work();
   return performance.now() - began;
 }
-
-const median = (times: readonly number[]): number => quantile(times, 0.5);
 
 function quantile(times: readonly number[], q: number): number {
   const sorted = times.toSorted((a, b) => a - b);

@@ -26,7 +26,7 @@ import { openReader } from '../src/store/lmdb/reader.ts';
 import { databaseFile, openTables } from '../src/store/lmdb/tables.ts';
 import type { Principal, Token } from '../src/store/store.ts';
 import { uuid7 } from '../src/uuid.ts';
-import type { BenchRow } from './result.ts';
+import { type BenchRow, median, rowOfRounds } from './result.ts';
 
 const principals = 10_000;
 const machineTokens = 90_000;
@@ -83,6 +83,8 @@ export async function run(): Promise<BenchRow[]> {
     unit,
     note,
   });
+  const rounds = (variant: string, spent: readonly number[], note: string) =>
+    rowOfRounds({ question: request, variant, unit: 'µs', note }, spent);
   return [
     row(call, 'long-lived token', longLived, 'µs', 'random of 90,000'),
     row(
@@ -97,14 +99,15 @@ export async function run(): Promise<BenchRow[]> {
     row(call, 'no credentials', nothing, 'µs', 'the loop itself'),
     row(call, 'RssAnon after all tokens were presented', endMiB - startMiB, 'MiB', 'growth'),
     row(call, 'heap after all tokens were presented', heapMiB, 'MiB', 'growth, collected'),
-    row(request, 'long-lived token, to a public operation', http.longIgnored, 'µs', 'nobody reads it'),
-    row(request, 'long-lived token', http.long, 'µs', added(http.long, http.longIgnored)),
-    row(request, 'access token, to a public operation', http.jwtIgnored, 'µs', 'nobody reads it'),
-    row(request, 'access token, known', http.jwt, 'µs', added(http.jwt, http.jwtIgnored)),
+    rounds('long-lived token, to a public operation', http.longIgnored, 'nobody reads it'),
+    rounds('long-lived token', http.long, added(http.long, http.longIgnored)),
+    rounds('access token, to a public operation', http.jwtIgnored, 'nobody reads it'),
+    rounds('access token, known', http.jwt, added(http.jwt, http.jwtIgnored)),
   ];
 }
 
-const added = (value: number, base: number) => `${(value - base).toFixed(1)} more`;
+const added = (value: readonly number[], base: readonly number[]) =>
+  `${(median(value) - median(base)).toFixed(1)} more`;
 
 /** Writes the principals and tokens; returns what presents them. */
 function fill(dataDir: string, now: number) {
@@ -204,13 +207,7 @@ async function overHttp(
       if (round > 0) spent[kind].push((user + system) / requests);
     }
   await server.close();
-  const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
-  return {
-    longIgnored: median(spent.longIgnored),
-    long: median(spent.long),
-    jwtIgnored: median(spent.jwtIgnored),
-    jwt: median(spent.jwt),
-  };
+  return spent;
 }
 
 /** One connection, one request after the other. */

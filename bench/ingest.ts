@@ -1,13 +1,12 @@
 /**
  * What does it cost to make stored-ready blocks of a sensor's lines, in one thread? Lines are made here, shaped as
- * the sensors' own; the figure is microseconds a line, the least of several rounds, for everything between the bytes
- * and the finished blocks. `JSON.parse` alone is the floor that it stands on.
+ * the sensors' own; the figure is microseconds a line for everything between the bytes and the finished blocks. `JSON.parse` alone is the floor that it stands on.
  */
 import { gzipSync } from 'node:zlib';
 import { findSuricataAlert } from '../src/detect/suricata-alert.ts';
 import { findZeekNotice } from '../src/detect/zeek-notice.ts';
 import { type IngestInput, parseBody } from '../src/ingest/parse-body.ts';
-import type { BenchRow } from './result.ts';
+import { type BenchRow, rowOfRounds } from './result.ts';
 
 const question = 'µs a line, from bytes to blocks, one thread';
 const lines = 20_000;
@@ -65,19 +64,21 @@ export async function run(): Promise<BenchRow[]> {
   return rows;
 }
 
-function row(variant: string, value: number): BenchRow {
-  return { question, variant, value: Math.round(value * 100) / 100, unit: 'µs' };
+function row(variant: string, times: readonly number[]): BenchRow {
+  return rowOfRounds({ question, variant, unit: 'µs' }, times, (us) => Math.round(us * 100) / 100);
 }
 
-/** `_warm` is computed before the clock starts, so that what is remembered by `made` is not measured. */
-function perLine(work: () => void, _warm?: unknown): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < rounds; round++) {
+/**
+ * Of each round but the first, in which code gets compiled. `_warm` is computed before the clock starts, so that what is
+ * remembered by `made` is not measured.
+ */
+function perLine(work: () => void, _warm?: unknown): number[] {
+  work();
+  return Array.from({ length: rounds }, () => {
     const started = performance.now();
     work();
-    least = Math.min(least, performance.now() - started);
-  }
-  return (least * 1000) / lines;
+    return ((performance.now() - started) * 1000) / lines;
+  });
 }
 
 function parse(bytes: Uint8Array, options: Partial<IngestInput> = {}): void {

@@ -1,98 +1,35 @@
 /**
- * `npm run bench [name …]`: runs the benchmarks and writes their results to bench/RESULTS.md. Each is a file with one
- * question, and compares within one run, because machines differ and are noisy.
+ * `npm run bench [name …]`: runs the benchmarks and writes bench/README.md. Each is a file with one question, and
+ * compares within one run, because machines differ and are noisy.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { arch, cpus, platform, release, totalmem } from 'node:os';
-import type { BenchRow } from './result.ts';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { benchmarkNames, benchmarks, runWhereNamed } from './benchmarks.ts';
+import { machine, versions } from './machine.ts';
+import { type Asked, aboutIn, page, section, sectionsOf } from './page.ts';
 
-const benchmarks = {
-  'ingest-http': () => import('./ingest-http.ts'),
-  ingest: () => import('./ingest.ts'),
-  events: () => import('./events.ts'),
-  queries: () => import('./queries.ts'),
-  inventory: () => import('./inventory.ts'),
-  'alert-merge': () => import('./alert-merge.ts'),
-  'alert-workflow': () => import('./alert-workflow.ts'),
-  behaviour: () => import('./behaviour.ts'),
-  topology: () => import('./topology.ts'),
-  dashboard: () => import('./dashboard.ts'),
-  startup: () => import('./startup.ts'),
-  live: () => import('./live.ts'),
-  ledger: () => import('./ledger.ts'),
-  proofs: () => import('./proofs.ts'),
-  fsck: () => import('./fsck.ts'),
-  'large-log': () => import('./large-log.ts'),
-  rpc: () => import('./rpc.ts'),
-  auth: () => import('./auth.ts'),
-  sigma: () => import('./sigma.ts'),
-  peers: () => import('./peers.ts'),
-} satisfies Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>;
-
-type Name = keyof typeof benchmarks;
-const page = new URL('./RESULTS.md', import.meta.url).pathname;
+const path = new URL('./README.md', import.meta.url).pathname;
 const wanted = process.argv.slice(2);
-/**
- * Run only where they are named: one takes ten minutes and 11 GB of disk, the other fetches the engines that it compares
- * with.
- */
-const named: readonly Name[] = ['large-log', 'peers'];
-const names = (Object.keys(benchmarks) as Name[]).filter((name) =>
-  wanted.length === 0 ? !named.includes(name) : wanted.includes(name),
+const unknown = wanted.filter((name) => !benchmarkNames.some((one) => one === name));
+if (unknown.length > 0)
+  throw new Error(`no benchmark is called ${unknown.join(', ')}; there are: ${benchmarkNames.join(', ')}`);
+const names = benchmarkNames.filter((name) =>
+  wanted.length === 0 ? runWhereNamed[name] === undefined : wanted.includes(name),
 );
-if (names.length === 0)
-  throw new Error(`no such benchmark; there are: ${Object.keys(benchmarks).join(', ')}`);
 
-const sections = readSections();
-for (const name of names) {
-  console.log(`${name} …`);
+const asked = benchmarkNames.map((name): Asked => {
+  const source = readFileSync(new URL(`./${name}.ts`, import.meta.url), 'utf8');
+  return { name, about: aboutIn(source), onlyNamed: runWhereNamed[name] };
+});
+const ground = { date: new Date().toISOString().slice(0, 10), machine: machine(), versions: versions() };
+// Those of benchmarks that do not run now stay.
+const sections = existsSync(path) ? sectionsOf(readFileSync(path, 'utf8'), benchmarkNames) : new Map();
+
+for (const [at, name] of names.entries()) {
+  console.log(`${name} (${at + 1} of ${names.length}) …`);
+  const began = performance.now();
   const rows = await (await benchmarks[name]()).run();
   console.table(rows);
-  sections.set(name, section(name, rows));
-  writePage();
-}
-
-/** The sections already on the page, so that one benchmark can be run again alone. */
-function readSections(): Map<string, string> {
-  try {
-    const parts = readFileSync(page, 'utf8')
-      .split(/^(?=## )/m)
-      .slice(1);
-    return new Map(parts.map((part) => [part.slice(3, part.indexOf('\n')), part.trimEnd()]));
-  } catch {
-    return new Map();
-  }
-}
-
-function section(name: string, rows: readonly BenchRow[]): string {
-  const machine = `${cpus().length} × ${cpus()[0]?.model ?? arch()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${platform()} ${release()}, Node ${process.versions.node}`;
-  const byQuestion = Map.groupBy(rows, (row) => row.question);
-  const tables = [...byQuestion].map(([question, its]) =>
-    [
-      `**${question}**`,
-      '',
-      '| variant | value | unit | |',
-      '|---|---:|---|---|',
-      ...its.map((row) => `| ${row.variant} | ${number(row.value)} | ${row.unit} | ${row.note ?? ''} |`),
-    ].join('\n'),
-  );
-  return [
-    `## ${name}`,
-    '',
-    `${new Date().toISOString().slice(0, 10)} · ${machine}`,
-    '',
-    tables.join('\n\n'),
-  ].join('\n');
-}
-
-function number(value: number): string {
-  return Number.isInteger(value) ? value.toLocaleString('en') : value.toPrecision(3);
-}
-
-function writePage(): void {
-  const order = Object.keys(benchmarks);
-  const body = [...sections].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)).map(([, text]) => text);
-  const head =
-    '# Benchmark results\n\nWritten by `npm run bench`; ratios within one run are what can be compared.';
-  writeFileSync(page, `${[head, ...body].join('\n\n')}\n`);
+  console.log(`${name}: ${Math.round((performance.now() - began) / 1000)} s`);
+  sections.set(name, section(asked[benchmarkNames.indexOf(name)]!, rows, ground));
+  writeFileSync(path, page(asked, sections, ground));
 }

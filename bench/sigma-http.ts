@@ -1,8 +1,8 @@
 /**
  * What do Sigma rules cost from HTTP to disk? Conn and DNS lines as Zeek writes them go to three services in turn, round
  * after round, of which one runs at a time: one with all rules disabled, one with the rules that come with the program, and
- * one with 3,000 generated ones besides. A round ends when all that it sent was seen by detectors and counted. What is
- * compared is the sums; single rounds are as noisy as the machine.
+ * one with 3,000 generated ones besides. A round ends when all that it sent was seen by detectors and counted. Ratios are
+ * of the same round.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { login, type Service, startService, tokenFor } from '../scripts/service.
 import { connLines } from '../scripts/traffic/index.ts';
 import { load } from './ingest-http.ts';
 import { type MovingBodies, movingBodies } from './moving-bodies.ts';
-import type { BenchRow } from './result.ts';
+import { type BenchRow, rowOfRounds } from './result.ts';
 import { dnsLines, dnsLinesStart, sigmaRules } from './sigma-rules.ts';
 import { untilCounted } from './until-counted.ts';
 
@@ -46,13 +46,14 @@ interface Variant {
   /** What it is sent, new from the first round to the last. */
   readonly bodies: MovingBodies;
   accepted: number;
-  elapsedS: number;
+  /** Events a second, by round. */
+  readonly rates: number[];
   enabled: number;
 }
 
 function variant(folder: string, name: string, rules: string): Variant {
   const dataDir = mkdtempSync(join(folder, 'data-'));
-  return { variant: name, dataDir, rules, bodies: newBodies(), accepted: 0, elapsedS: 0, enabled: 0 };
+  return { variant: name, dataDir, rules, bodies: newBodies(), accepted: 0, rates: [], enabled: 0 };
 }
 
 /** One round of a variant, whose service is started for it and keeps what it has. */
@@ -72,7 +73,7 @@ async function measure(one: Variant, seconds: number, isFirst: boolean): Promise
     const { accepted } = await load(url, token, one.bodies, false, seconds);
     await untilCounted(service);
     one.accepted += accepted;
-    one.elapsedS += (performance.now() - began) / 1000;
+    one.rates.push((accepted / (performance.now() - began)) * 1000);
   } finally {
     await service.stop();
   }
@@ -117,23 +118,20 @@ async function rules(service: Service, authorization: string, query: string) {
 }
 
 function rowsOf(running: readonly Variant[]): BenchRow[] {
-  const rate = ({ accepted, elapsedS }: Variant) => accepted / elapsedS;
   const [none, ...others] = running as [Variant, ...Variant[]];
   const counts = `events in bodies of ${linesPerBody.conn + linesPerBody.dns} lines`;
   return [
-    ...running.map((one) => ({
-      question,
-      variant: one.variant,
-      value: Math.round(rate(one)),
-      unit: 'events/s',
-      note: `${one.enabled.toLocaleString('en')} in effect; ${one.accepted.toLocaleString('en')} ${counts}`,
-    })),
-    ...others.map((one) => ({
-      question,
-      variant: `${one.variant} ÷ no rules`,
-      value: Math.round((100 * rate(one)) / rate(none)) / 100,
-      unit: '×',
-    })),
+    ...running.map((one) => {
+      const note = `${one.enabled.toLocaleString('en')} in effect; ${one.accepted.toLocaleString('en')} ${counts}`;
+      return rowOfRounds({ question, variant: one.variant, unit: 'events/s', note }, one.rates, Math.round);
+    }),
+    ...others.map((one) =>
+      rowOfRounds(
+        { question, variant: `${one.variant} ÷ no rules`, unit: '×' },
+        one.rates.map((rate, round) => rate / (none.rates[round] ?? Number.NaN)),
+        (ratio) => Math.round(100 * ratio) / 100,
+      ),
+    ),
   ];
 }
 

@@ -59,7 +59,7 @@ export function dnsLines(count: number): string[] {
   return Array.from({ length: count }, (_, at) =>
     JSON.stringify({
       ts: (dnsLinesStart + at * 10) / 1000,
-      uid: `C${at.toString(36)}`,
+      uid: `C${at.toString(36).padStart(17, '0')}`,
       'id.orig_h': `10.0.${below(4)}.${below(250)}`,
       'id.orig_p': 1024 + below(60_000),
       'id.resp_h': '10.0.0.1',

@@ -7,7 +7,7 @@ import { BlockBuilder } from '../src/events/block-builder.ts';
 import { openDatabase } from '../src/lmdb.ts';
 import { LmdbEvents } from '../src/store/lmdb/events.ts';
 import { connRecords } from './conn-records.ts';
-import type { BenchRow } from './result.ts';
+import { type BenchRow, rowOfRounds } from './result.ts';
 
 export async function run(events = 5_000_000, starts = 5): Promise<BenchRow[]> {
   const question = `Start with ${events.toLocaleString('en')} stored events, to listening`;
@@ -16,17 +16,12 @@ export async function run(events = 5_000_000, starts = 5): Promise<BenchRow[]> {
     const empty = await timedStarts(dataDir, starts, 0);
     await fill(dataDir, events);
     const [cold = 0, ...warm] = await timedStarts(dataDir, starts, events);
-    const row = (variant: string, value: number) => ({
-      question,
-      variant,
-      value: Math.round(value),
-      unit: 'ms',
-    });
+    const row = (variant: string, times: readonly number[]) =>
+      rowOfRounds({ question, variant, unit: 'ms' }, times, Math.round);
     return [
-      row('no events, median', median(empty.slice(1))),
-      row('first start', cold),
-      row('median of those after it', median(warm)),
-      row('longest', Math.max(cold, ...warm)),
+      row('no events, but for the first start', empty.slice(1)),
+      row('first start', [cold]),
+      row('those after it', warm),
     ];
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
@@ -60,10 +55,6 @@ async function fill(dataDir: string, events: number): Promise<void> {
   }
   if (builder.rows > 0) flush();
   await env.close();
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 5_000_000)));

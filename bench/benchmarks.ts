@@ -1,0 +1,40 @@
+import type { BenchRow } from './result.ts';
+
+/** All benchmarks by the names of their files, in the order in which they run and stand on the page. */
+export const benchmarks = {
+  'ingest-http': () => import('./ingest-http.ts'),
+  'ingest-formats': () => import('./ingest-formats.ts'),
+  'ingest-batches': () => import('./ingest-batches.ts'),
+  'ingest-latency': () => import('./ingest-latency.ts'),
+  'bytes-per-event': () => import('./bytes-per-event.ts'),
+  ingest: () => import('./ingest.ts'),
+  events: () => import('./events.ts'),
+  queries: () => import('./queries.ts'),
+  inventory: () => import('./inventory.ts'),
+  'alert-merge': () => import('./alert-merge.ts'),
+  'alert-workflow': () => import('./alert-workflow.ts'),
+  behaviour: () => import('./behaviour.ts'),
+  topology: () => import('./topology.ts'),
+  dashboard: () => import('./dashboard.ts'),
+  startup: () => import('./startup.ts'),
+  live: () => import('./live.ts'),
+  ledger: () => import('./ledger.ts'),
+  proofs: () => import('./proofs.ts'),
+  fsck: () => import('./fsck.ts'),
+  'large-log': () => import('./large-log.ts'),
+  rpc: () => import('./rpc.ts'),
+  auth: () => import('./auth.ts'),
+  sigma: () => import('./sigma.ts'),
+  peers: () => import('./peers.ts'),
+  soak: () => import('./soak.ts'),
+} satisfies Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>;
+
+export type BenchmarkName = keyof typeof benchmarks;
+export const benchmarkNames = Object.keys(benchmarks) as BenchmarkName[];
+
+/** Run only where they are named, and why. */
+export const runWhereNamed: Readonly<Partial<Record<BenchmarkName, string>>> = {
+  'large-log': 'takes ten minutes and 11 GB of disk',
+  peers: 'takes seven minutes, and fetches the engines that it compares with',
+  soak: 'takes an hour',
+};

@@ -1,0 +1,101 @@
+/**
+ * How does ingest depend on the size of bodies and on how many come at once? Zeek conn lines in bodies of 1 to 10,000
+ * over 1 to 64 connections, each of which sends the next when one is acknowledged; one service as shipped takes them
+ * all. Small bodies are to be quick when there are few, and to cost little when there are many. A round ends when all
+ * that it sent was detected on and counted. A refused body is sent again when the service says, and its time goes on.
+ */
+import { startService, tokenFor } from '../scripts/service.ts';
+import { cpuNote, type Measured, measure, startLoader } from './load/loader.ts';
+import { type BenchRow, rowOfRounds } from './result.ts';
+
+const sizes = [1, 10, 100, 1000, 10_000] as const;
+const connectionCounts = [1, 8, 64] as const;
+const rounds = 3;
+
+export async function run(
+  seconds = 1.2,
+  linesPerBody: readonly number[] = sizes,
+  connectionsOf: readonly number[] = connectionCounts,
+): Promise<BenchRow[]> {
+  const service = await startService();
+  const loader = startLoader();
+  try {
+    const token = await tokenFor(service, 'sensor');
+    const reader = await tokenFor(service, 'viewer');
+    const cells: Cell[] = [];
+    for (const lines of linesPerBody)
+      for (const connections of connectionsOf) {
+        const plan = {
+          url: service.url,
+          token,
+          format: 'Zeek conn, JSON',
+          linesPerBody: lines,
+          connections,
+        } as const;
+        // Bodies get made, connections opened.
+        await measure(loader, service, { ...plan, seconds: seconds / 4 }, reader);
+        const measured: Measured[] = [];
+        for (let round = 0; round < rounds; round++)
+          measured.push(await measure(loader, service, { ...plan, seconds }, reader));
+        cells.push({ variant: nameOf(lines, connections), measured });
+      }
+    return rowsOf(cells);
+  } finally {
+    await loader.stop();
+    await service.stop();
+  }
+}
+
+interface Cell {
+  readonly variant: string;
+  readonly measured: readonly Measured[];
+}
+
+const nameOf = (lines: number, connections: number) =>
+  `${lines.toLocaleString('en')} a body, ${connections} at a time`;
+
+function rowsOf(cells: readonly Cell[]): BenchRow[] {
+  const rows = (
+    question: string,
+    unit: string,
+    of: (one: Measured) => number,
+    more: { digits?: number; suffix?: string; note?: (cell: Cell) => string | undefined } = {},
+  ) =>
+    cells.map((cell) => {
+      const note = more.note?.(cell);
+      const variant = cell.variant + (more.suffix ?? '');
+      return rowOfRounds(
+        { question, variant, unit, ...(note !== undefined && { note }) },
+        cell.measured.map(of),
+        more.digits === undefined ? Math.round : (figure) => Number(figure.toPrecision(more.digits)),
+      );
+    });
+  const acknowledged = 'From a request to its acknowledgement';
+  const [p50, p99] = [
+    rows(acknowledged, 'ms', ({ p50Ms }) => p50Ms, { digits: 3, suffix: ', p50' }),
+    rows(acknowledged, 'ms', ({ p99Ms }) => p99Ms, { digits: 3, suffix: ', p99', note: refusedNote }),
+  ];
+  return [
+    ...rows(
+      'Events per second, detected on and counted',
+      'events/s',
+      ({ events, countedS }) => events / countedS,
+      { note: ({ measured }) => cpuNote(measured) },
+    ),
+    ...rows(
+      'Requests acknowledged per second',
+      'requests/s',
+      ({ requests, elapsedS }) => requests / elapsedS,
+    ),
+    ...p50.flatMap((row, at) => [row, p99[at]!]),
+    ...rows('Anonymous memory meanwhile', 'MiB RssAnon, peak', ({ peakRssAnonMiB }) => peakRssAnonMiB),
+  ];
+}
+
+function refusedNote({ measured }: Cell): string | undefined {
+  const refused = measured.reduce((sum, one) => sum + one.refused, 0);
+  const requests = measured.reduce((sum, one) => sum + one.requests, 0);
+  return refused === 0 ? undefined : `${refused} refusals for ${requests} acknowledgements`;
+}
+
+if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 1.2)));

@@ -1,0 +1,118 @@
+/**
+ * How long until events are acknowledged, at which load? Bodies of 1,000 Zeek conn lines come in an open loop: at times
+ * that were drawn before (a Poisson process), whatever became of earlier ones, and each time counts from when the body was
+ * due, so that waiting behind a slow answer is in it. Loads are shares of what the same service took in the same run in a
+ * closed loop, detected on and counted; once with the rules that come with the program, once with all of them disabled.
+ * After each load the service catches up before the next. What it refuses (503, 429) is counted and not sent again.
+ */
+import { login, type Service, startService, tokenFor } from '../scripts/service.ts';
+import { cpuNote, type Loader, type Measured, measure, startLoader } from './load/loader.ts';
+import type { Plan } from './load/plan.ts';
+import type { BenchRow } from './result.ts';
+import { disableAll } from './sigma-http.ts';
+
+const linesPerBody = 1000;
+/** In percent of what the closed loop took. The goal is about half of it, which gets three times as long. */
+const loads = [10, 25, 50, 75, 90, 100, 120] as const;
+const goalLoad = 50;
+const closedLoop = { connections: 8, seconds: 6 };
+/** The most that may be under way in an open loop: beyond it requests wait to be sent, and their time goes on. */
+const mostUnderWay = 512;
+
+const variants = { 'shipped rules': async () => {}, 'no rules': disableAll } as const satisfies Record<
+  string,
+  (service: Service) => Promise<void>
+>;
+type Variant = keyof typeof variants;
+
+/**
+ * @param seconds - of each load
+ * @param percent - which loads
+ */
+export async function run(seconds = 4, percent: readonly number[] = loads): Promise<BenchRow[]> {
+  const loader = startLoader();
+  try {
+    const rows: BenchRow[] = [];
+    for (const variant of Object.keys(variants) as Variant[])
+      rows.push(...(await ofVariant(loader, variant, seconds, percent)));
+    return rows;
+  } finally {
+    await loader.stop();
+  }
+}
+
+async function ofVariant(
+  loader: Loader,
+  variant: Variant,
+  seconds: number,
+  percent: readonly number[],
+): Promise<BenchRow[]> {
+  const service = await startService();
+  try {
+    await variants[variant](service);
+    const reader = await login(service);
+    const plan = {
+      url: service.url,
+      token: await tokenFor(service, 'sensor'),
+      format: 'Zeek conn, JSON',
+      linesPerBody,
+    } as const;
+    const follow = (rest: Pick<Plan, 'seconds' | 'connections' | 'requestsPerS'>) =>
+      measure(loader, service, { ...plan, ...rest }, reader);
+    // Code gets compiled.
+    await follow({ ...closedLoop, seconds: Math.min(2, seconds) });
+    const closed = await follow({ ...closedLoop, seconds: Math.min(closedLoop.seconds, 2 * seconds) });
+    const perS = closed.events / closed.countedS;
+    const rows = [...closedRows(variant, closed, perS)];
+    for (const load of percent) {
+      const measured = await follow({
+        connections: mostUnderWay,
+        requestsPerS: (perS * load) / 100 / linesPerBody,
+        seconds: load === goalLoad ? 3 * seconds : seconds,
+      });
+      rows.push(...loadRows(variant, load, measured));
+    }
+    return rows;
+  } finally {
+    await service.stop();
+  }
+}
+
+function closedRows(variant: Variant, closed: Measured, perS: number): BenchRow[] {
+  const question = `In a closed loop, ${closedLoop.connections} bodies of ${linesPerBody.toLocaleString('en')} at a time: 100 % load`;
+  return [
+    {
+      question,
+      variant,
+      value: Math.round(perS),
+      unit: 'events/s',
+      note: cpuNote([closed]),
+    },
+    { question, variant: `${variant}, acknowledgement, p99`, value: tell(closed.p99Ms), unit: 'ms' },
+  ];
+}
+
+function loadRows(variant: Variant, load: number, measured: Measured): BenchRow[] {
+  const { requests, refused, p50Ms, p99Ms, maxMs, lateP99Ms, events, elapsedS, peakRssAnonMiB } = measured;
+  const question = `From when a body was due to its acknowledgement, open loop, ${variant}`;
+  const row = (of: string, value: number, unit: string, note?: string): BenchRow => ({
+    question,
+    variant: `${of} at ${load} % load`,
+    value,
+    unit,
+    ...(note !== undefined && { note }),
+  });
+  const sent = `${requests.toLocaleString('en')} bodies, ${Math.round(events / elapsedS).toLocaleString('en')} events/s`;
+  const late = `99 of 100 were sent at most ${tell(lateP99Ms)} ms late, which is in it`;
+  return [
+    row('acknowledgement, p50,', tell(p50Ms), 'ms', sent),
+    row('acknowledgement, p99,', tell(p99Ms), 'ms', load === goalLoad ? `goal: 100 ms; ${late}` : late),
+    row('acknowledgement, longest,', tell(maxMs), 'ms'),
+    row('refused', refused, 'bodies'),
+    row('memory', Math.round(peakRssAnonMiB), 'MiB RssAnon, peak'),
+  ];
+}
+
+const tell = (ms: number) => Number(ms.toPrecision(3));
+
+if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 4)));

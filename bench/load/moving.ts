@@ -1,0 +1,86 @@
+/**
+ * Bodies in any format for as long as a load goes on: the same again and again, but each time later, and with other
+ * identifiers (for Zeek's JSON alone there is bench/moving-bodies.ts).
+ */
+import type { MovingBodies } from '../moving-bodies.ts';
+
+/** What moves in a body: each expression matches what is right before it. */
+export interface Marks {
+  /** Ten digits of seconds since 1970. */
+  readonly epochs?: RegExp;
+  /** `2026-11-22T03:04:05`, in UTC. */
+  readonly stamps?: RegExp;
+  /** Four characters of an identifier, which digits take the place of. */
+  readonly ids: RegExp;
+}
+
+interface Body {
+  readonly bytes: Buffer;
+  readonly epochs: Uint32Array;
+  readonly stamps: Uint32Array;
+  readonly ids: Uint32Array;
+}
+
+const stampLength = '2026-11-22T03:04:05'.length;
+
+/**
+ * @param bodies - one or more, of `linesPerBody` each, which are moved in place
+ * @param spanS - by how many seconds all times move on after each round
+ * @throws Error where a body has another number of identifiers than lines
+ */
+export function moving(
+  bodies: readonly Buffer[],
+  linesPerBody: number,
+  marks: Marks,
+  spanS: number,
+): MovingBodies {
+  const known = bodies.map((bytes) => placesIn(bytes, marks));
+  for (const { ids } of known)
+    if (ids.length !== linesPerBody) throw new Error(`${ids.length} identifiers of ${linesPerBody} lines`);
+  let taken = 0;
+  return {
+    linesPerBody,
+    next() {
+      const body = known[taken % known.length]!;
+      const round = Math.floor(taken++ / known.length);
+      if (round > 0) move(body, spanS, round);
+      return body.bytes;
+    },
+  };
+}
+
+function placesIn(bytes: Buffer, { epochs, stamps, ids }: Marks): Body {
+  const text = bytes.toString('latin1');
+  const behind = (mark: RegExp | undefined) =>
+    Uint32Array.from(
+      mark === undefined ? [] : Array.from(text.matchAll(mark), ({ index, 0: all }) => index + all.length),
+    );
+  return { bytes, epochs: behind(epochs), stamps: behind(stamps), ids: behind(ids) };
+}
+
+function move({ bytes, epochs, stamps, ids }: Body, byS: number, round: number): void {
+  for (const at of epochs) addTo(bytes, at, byS);
+  // The lines of a body are of few seconds.
+  const later = new Map<string, string>();
+  for (const at of stamps) {
+    const stamp = bytes.toString('latin1', at, at + stampLength);
+    let text = later.get(stamp);
+    if (text === undefined) {
+      text = new Date(Date.parse(`${stamp}Z`) + byS * 1000).toISOString().slice(0, stampLength);
+      later.set(stamp, text);
+    }
+    bytes.write(text, at, 'latin1');
+  }
+  for (const at of ids)
+    for (let place = 0, left = round; place < 4; place++, left = Math.floor(left / 10))
+      bytes[at + place] = 48 + (left % 10);
+}
+
+/** Adds to a number of ten digits. */
+function addTo(bytes: Buffer, start: number, amount: number): void {
+  for (let at = start + 9, left = amount; left > 0; at--) {
+    const sum = bytes[at]! - 48 + left;
+    bytes[at] = 48 + (sum % 10);
+    left = Math.floor(sum / 10);
+  }
+}

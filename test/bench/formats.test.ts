@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatNames, formatOf, linesOf } from '../../bench/load/formats.ts';
+import { adminOf, issue, openService, type Service } from '../http/service.ts';
+
+const linesPerBody = 40;
+const bodies = 3;
+/** All bodies, and then two of them again. */
+const sent = bodies + 2;
+
+let service: Service;
+let token: string;
+beforeAll(async () => {
+  service = await openService();
+  token = await issue(service, await adminOf(service), ['sensor']);
+});
+afterAll(() => service.close());
+
+const stored = async () => {
+  const { events } = await service.store.status();
+  return events.network + events.dns;
+};
+
+describe.each(formatNames)('%s', (name) => {
+  const { path, contentType, scheme = 'Bearer', isTaken, bodies: bodiesOf } = formatOf(name);
+  const all = () => bodiesOf(linesOf(name, bodies * linesPerBody), linesPerBody);
+
+  test('every line of every body is stored as an event of its own', async () => {
+    const moving = all();
+    const before = await stored();
+    for (let n = 0; n < sent; n++) {
+      const answer = await fetch(service.url + path, {
+        method: 'POST',
+        headers: { authorization: `${scheme} ${token}`, 'content-type': contentType },
+        body: new Uint8Array(moving.next()),
+      });
+      const text = await answer.text();
+      expect([answer.status, isTaken(text)], text.slice(0, 500)).toEqual([200, true]);
+    }
+    expect((await stored()) - before).toBe(sent * linesPerBody);
+  });
+
+  test('the same lines come again later, and with other identifiers', () => {
+    const moving = all();
+    const rounds = [1, 2, 3].map(() =>
+      Array.from({ length: bodies }, () => moving.next().toString('latin1')),
+    );
+    const ids = rounds.flat().flatMap((text) => [...text.matchAll(identifiers)].map(([id]) => id));
+    expect(ids.length).toBe(rounds.length * bodies * linesPerBody);
+    expect(new Set(ids).size).toBe(ids.length);
+    const times = rounds.map((texts) => texts.flatMap((text) => [...text.matchAll(moments)].map(inSeconds)));
+    const spans = times.map((its) => its.map((time, n) => time - times[0]![n]!));
+    expect(new Set(spans[1]).size).toBe(1);
+    expect(spans[1]![0]).toBeGreaterThan(0);
+    expect(spans[2]![0]).toBe(2 * spans[1]![0]!);
+    for (const [n, texts] of rounds.entries())
+      expect(
+        texts.map(({ length }) => length),
+        `round ${n}`,
+      ).toEqual(rounds[0]!.map(({ length }) => length));
+  });
+});
+
+/** Zeek's uid, wherever it is, and Suricata's flow_id. */
+const identifiers = /\bC[0-9A-Za-z]{15,17}(?=\\?"|\t)|"flow_id":\d{15}/g;
+/** Seconds of Zeek and Splunk, and times of all others. */
+const moments = /\d{10}(?=\.\d{1,6}[,\t])|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/g;
+
+function inSeconds([text]: RegExpMatchArray): number {
+  return text.includes('T') ? Date.parse(`${text}Z`) / 1000 : Number(text);
+}
