@@ -61,6 +61,7 @@ async function measure(path: string, events: number): Promise<BenchRow[]> {
 
   const ids = JSON.parse(new TextDecoder().decode(again({ terms: [] }, 1 + below(events / 50)).json)) as {
     id: string;
+    attributes: { dst_ip: string; connection_id: string };
   }[];
   const cursors: (string | undefined)[] = [undefined];
   const questions: Readonly<Record<string, () => unknown>> = {
@@ -82,6 +83,10 @@ async function measure(path: string, events: number): Promise<BenchRow[]> {
       list({ terms: [{ field: 'ip', values: [`10.0.${below(4)}.${1 + below(100)}`] }] }),
     'filter by address, deep page': () =>
       list({ terms: [{ field: 'ip', values: [`10.0.${below(4)}.${1 + below(100)}`] }] }, 50),
+    'filter by address, of few events': () =>
+      list({ terms: [{ field: 'ip', values: [ids[below(ids.length)]!.attributes.dst_ip] }] }),
+    'filter by an address that is nowhere': () =>
+      list({ terms: [{ field: 'ip', values: [`93.${below(16)}.254.${below(255)}`] }] }),
     'CIDR, port and time': () => {
       const from = start + below(events / 2);
       const terms = [
@@ -92,6 +97,10 @@ async function measure(path: string, events: number): Promise<BenchRow[]> {
     },
     'total of a filter (dst_port = 22)': () => list({ terms: [{ field: 'dst_port', values: [22] }] }),
     'the same, asked again': () => again({ terms: [{ field: 'dst_port', values: [22] }] }),
+    'connection_id that exists': () =>
+      list({
+        terms: [{ field: 'connection_id', values: [ids[below(ids.length)]!.attributes.connection_id] }],
+      }),
     'absent connection_id': () => list({ terms: [{ field: 'connection_id', values: ['CnotThere'] }] }),
     'free text': () => list({ q: 'SMT', terms: [] }),
     'get by id': () => store.get('network', ids[below(ids.length)]!.id),

@@ -1,11 +1,14 @@
 import { invalidField } from '../errors.ts';
+import { AddressList, firstIpv4 } from './address-list.ts';
+import { encodings } from './block-format.ts';
 import type { AddressColumn } from './column-readers.ts';
 import { Codes, coded } from './dictionary-codes.ts';
 import { bytesOf, type EncodedColumn } from './encoded-column.ts';
 import { compareAddress, ipv4Of } from './ip.ts';
 import { KnownAddresses, knownAddresses } from './known-addresses.ts';
+import { encodeTallies } from './tallies.ts';
 
-/** Addresses by a sorted dictionary. An address in two spellings is one. */
+/** Addresses by a sorted dictionary, behind it the rows of each. An address in two spellings is one. */
 export class AddressBuilder {
   readonly #name: string;
   readonly #codes: Codes;
@@ -52,58 +55,75 @@ export class AddressBuilder {
   }
 
   encode(rows: number): EncodedColumn {
-    const bytes = this.#bytes;
-    const count = this.#count;
-    const missing = this.#codes.mark(rows, count);
-    const { used } = this.#codes;
-    let v4 = true;
-    for (let code = 1; code <= count && v4; code++)
-      if (used[code] === 1) v4 = ipv4Of(bytes, 16 * (code - 1)) >= 0;
-    const order = new Uint16Array(count + 1);
-    let dictionary: Uint8Array;
-    let entries = 0;
-    if (v4) {
-      // Sorted as numbers, 32 bits of address and 21 of code: no comparison has to be called.
-      const keys = new Float64Array(count);
-      let n = 0;
-      for (let code = 1; code <= count; code++) {
-        if (used[code] === 1) keys[n++] = ipv4Of(bytes, 16 * (code - 1)) * 2 ** 21 + code;
-      }
-      const sorted = keys.subarray(0, n).sort();
-      const list = new Uint32Array(n);
-      for (let i = 0; i < n; i++) {
-        const value = Math.floor(sorted[i]! / 2 ** 21);
-        if (entries === 0 || list[entries - 1] !== value) list[entries++] = value;
-        order[sorted[i]! % 2 ** 21] = entries;
-      }
-      dictionary = bytesOf(list.subarray(0, entries));
-    } else {
-      const codes = [];
-      for (let code = 1; code <= count; code++) if (used[code] === 1) codes.push(code);
-      codes.sort((a, b) => compareAddress(bytes, 16 * (a - 1), bytes, 16 * (b - 1)));
-      const list = new Uint8Array(16 * codes.length);
-      for (const code of codes) {
-        const from = 16 * (code - 1);
-        if (entries === 0 || compareAddress(list, 16 * (entries - 1), bytes, from) !== 0) {
-          list.set(bytes.subarray(from, from + 16), 16 * entries++);
-        }
-        order[code] = entries;
-      }
-      dictionary = list.subarray(0, 16 * entries);
-    }
-    const width = v4 ? 4 : 16;
+    const missing = this.#codes.mark(rows, this.#count);
+    const { order, dictionary, entries, ipv4 } = this.#sorted();
     const ends = () => {
-      const two = new Uint8Array(2 * width);
-      two.set(dictionary.subarray(0, width));
-      two.set(dictionary.subarray(dictionary.length - width), width);
+      const list = new AddressList(dictionary, entries, ipv4);
+      if (list.v4 !== undefined) return bytesOf(Uint32Array.of(list.v4[0]!, list.v4[entries - 1]!));
+      const two = new Uint8Array(32);
+      list.write(0, two, 0);
+      list.write(entries - 1, two, 16);
       return two;
     };
-    const result = coded(this.#codes, rows, missing, order, entries, dictionary, ends, false);
+    const column = coded(this.#codes, rows, missing, order, entries, dictionary, ends, false);
+    const tail = encodeTallies(this.#codes.tallies(order, entries));
+    const result = column.encoding === encodings.dictionary ? { ...column, tail, ipv4 } : column;
     this.#turn++;
     this.#count = 0;
     this.#last = '';
     this.#lastCode = 0;
     return result;
+  }
+
+  /** The dictionary as `AddressList` has it, and for each code one more than its place there. */
+  #sorted() {
+    const bytes = this.#bytes;
+    const { used } = this.#codes;
+    const order = new Uint16Array(this.#count + 1);
+    // Sorted as numbers, 32 bits of address and 21 of code: no comparison has to be called.
+    const keys = new Float64Array(this.#count);
+    let narrow = 0;
+    const wideCodes: number[] = [];
+    for (let code = 1; code <= this.#count; code++) {
+      if (used[code] === 0) continue;
+      const value = ipv4Of(bytes, 16 * (code - 1));
+      if (value >= 0) keys[narrow++] = value * 2 ** 21 + code;
+      else wideCodes.push(code);
+    }
+    const sorted = keys.subarray(0, narrow).sort();
+    wideCodes.sort((a, b) => compareAddress(bytes, 16 * (a - 1), bytes, 16 * (b - 1)));
+
+    let entries = 0;
+    const wide = new Uint8Array(16 * wideCodes.length);
+    let wideEnd = 0;
+    const addWide = (code: number) => {
+      const from = 16 * (code - 1);
+      if (wideEnd === 0 || compareAddress(wide, wideEnd - 16, bytes, from) !== 0) {
+        wide.set(bytes.subarray(from, from + 16), wideEnd);
+        wideEnd += 16;
+        entries++;
+      }
+      order[code] = entries;
+    };
+    const above = wideCodes.findIndex((code) => compareAddress(bytes, 16 * (code - 1), firstIpv4, 0) > 0);
+    const low = above < 0 ? wideCodes.length : above;
+    wideCodes.slice(0, low).forEach(addWide);
+    const list = new Uint32Array(narrow);
+    let ipv4 = 0;
+    for (let i = 0; i < narrow; i++) {
+      const value = Math.floor(sorted[i]! / 2 ** 21);
+      if (ipv4 === 0 || list[ipv4 - 1] !== value) {
+        list[ipv4++] = value;
+        entries++;
+      }
+      order[sorted[i]! % 2 ** 21] = entries;
+    }
+    wideCodes.slice(low).forEach(addWide);
+
+    const dictionary = new Uint8Array(wideEnd + 4 * ipv4);
+    dictionary.set(wide.subarray(0, wideEnd));
+    dictionary.set(bytesOf(list.subarray(0, ipv4)), wideEnd);
+    return { order, dictionary, entries, ipv4: wideEnd === 0 ? 0 : ipv4 };
   }
 
   #code(value: string): number {

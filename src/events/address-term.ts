@@ -1,84 +1,104 @@
 import { invalidField } from '../errors.ts';
 import type { EventBlock } from './block.ts';
-import { encodings } from './block-format.ts';
 import type { AddressList } from './column-readers.ts';
 import type { ColumnName } from './columns.ts';
-import { type AddressRange, addressRanges, compareAddress, ipv4Of } from './ip.ts';
-import { costs, either, entriesIn, type Prepared, type Term } from './term.ts';
+import { type AddressRange, addressRanges, compareAddress } from './ip.ts';
+import { costs, eitherMarked, type Marked, markedIn, type Term } from './term.ts';
 
-/** One of the columns has an address in one of the ranges. */
+/** One of the columns, of which there are one or two, has an address in one of the ranges. */
 export function addressTerm(names: readonly ColumnName[], values: readonly string[], field: string): Term {
-  const ranges = values.flatMap((value) => {
-    const found = addressRanges(value);
-    if (found === undefined) throw invalidField(field, 'must be an IPv4 or IPv6 address or CIDR block');
-    return found;
-  });
+  const ranges = apart(
+    values.flatMap((value) => {
+      const found = addressRanges(value);
+      if (found === undefined) throw invalidField(field, 'must be an IPv4 or IPv6 address or CIDR block');
+      return found;
+    }),
+  );
+  const oneAddress = ranges.length === 1 && isOne(ranges[0]!);
   return {
     cost: costs.address,
-    prepare: (block) => names.map((name) => inRanges(block, name, ranges)).reduce(either),
+    prepare(block) {
+      const found = names.map((name) => find(block, name, ranges)).filter((end) => end !== undefined);
+      const [one, two] = found.map((end) => ({ ...end, codes: block.addressCodes(end.name) }));
+      if (one === undefined) return false;
+      if (one.codes === undefined || (two !== undefined && two.codes === undefined)) return true;
+      if (two === undefined) return markedIn(one.codes, one);
+      return eitherMarked(one.codes, one, two.codes!, two);
+    },
+    count(block) {
+      let sum: number | undefined = 0;
+      let ends = 0;
+      let twice: number | undefined;
+      for (const name of names) {
+        const found = find(block, name, ranges);
+        if (found === undefined) continue;
+        if (found.rows === block.rows) return block.rows;
+        if (found.rows === undefined) sum = undefined;
+        else if (sum !== undefined) sum += found.rows;
+        twice ??= oneAddress ? found.toItself : undefined;
+        ends++;
+      }
+      if (ends < 2) return sum;
+      // Rows with both ends in it were counted twice: of one address they are those to itself, of more nobody knows.
+      return sum === undefined || twice === undefined ? undefined : sum - twice;
+    },
   };
 }
 
-function inRanges(block: EventBlock, name: ColumnName, ranges: readonly AddressRange[]): Prepared {
+/** Entries of a column in the ranges. */
+interface Found extends Marked {
+  readonly name: ColumnName;
+  /** Rows that have one of them, where the block tells. */
+  readonly rows: number | undefined;
+  /** Of one entry: rows both of whose ends it is, where the column tells. */
+  readonly toItself: number | undefined;
+}
+
+/** Undefined where there are none. */
+function find(block: EventBlock, name: ColumnName, ranges: readonly AddressRange[]): Found | undefined {
   const bounds = block.addressBounds(name);
-  if (bounds.length === 0) return false;
-  const near = ranges.filter(
-    ({ first, last }) => firstNotBelow(bounds, first) < bounds.length && firstAbove(bounds, last) > 0,
-  );
-  if (near.length === 0) return false;
-  const column = block.addresses(name);
-  const member = new Uint8Array(column.list.length + 1);
+  if (bounds.length === 0) return undefined;
+  const near = ranges.filter(({ first, last }) => reaches(bounds, first, last));
+  if (near.length === 0) return undefined;
+  const list = block.addressList(name);
+  const spans: [start: number, end: number][] = [];
+  let rows: number | undefined = 0;
   let marked = 0;
   for (const { first, last } of near) {
-    const start = firstNotBelow(column.list, first);
-    const end = firstAbove(column.list, last);
-    for (let i = start; i < end; i++) {
-      marked += 1 - member[i + 1]!;
-      member[i + 1] = 1;
-    }
+    const start = list.firstNotBelow(first);
+    const end = list.firstAbove(last);
+    if (start >= end) continue;
+    spans.push([start, end]);
+    marked += end - start;
+    const told = list.tallies?.rows(start, end);
+    rows = rows === undefined || told === undefined ? undefined : rows + told;
   }
-  if (marked === column.list.length && column.encoding !== encodings.dictionary) return true;
-  return entriesIn(column, member, marked);
+  if (marked === 0) return undefined;
+  if (list.length === 1) rows = block.addressCodes(name) === undefined ? block.rows : rows;
+  const toItself = marked === 1 ? list.tallies?.toItself(spans[0]![0]) : undefined;
+  return { name, rows, toItself, spans, marked, entries: list.length };
+}
+
+const isOne = ({ first, last }: AddressRange): boolean => compareAddress(first, 0, last, 0) === 0;
+
+/** The same addresses as ranges of which no two have one in common, ascending. */
+function apart(ranges: readonly AddressRange[]): readonly AddressRange[] {
+  const found: AddressRange[] = [];
+  for (const range of [...ranges].sort((a, b) => compareAddress(a.first, 0, b.first, 0))) {
+    const before = found.at(-1);
+    if (before === undefined || compareAddress(before.last, 0, range.first, 0) < 0) found.push(range);
+    else if (compareAddress(before.last, 0, range.last, 0) < 0)
+      found[found.length - 1] = { first: before.first, last: range.last };
+  }
+  return found;
+}
+
+/** Whether an address of the range, whose ends are included, lies between the first and the last entry. */
+function reaches(bounds: AddressList, first: Uint8Array, last: Uint8Array): boolean {
+  return bounds.firstNotBelow(first) < bounds.length && bounds.firstAbove(last) > 0;
 }
 
 /** Whether the address lies between the first and the last entry, both included. */
-export function covers(list: AddressList, address: Uint8Array): boolean {
-  return firstNotBelow(list, address) < list.length && firstAbove(list, address) > 0;
-}
-
-/** Place of the address in the list, or -1. */
-export function placeOf(list: AddressList, address: Uint8Array): number {
-  const place = firstNotBelow(list, address);
-  return place < list.length && compareEntry(list, place, address) === 0 ? place : -1;
-}
-
-/** Place of the first entry that is not below the address. */
-function firstNotBelow(list: AddressList, address: Uint8Array): number {
-  return partition(list, (index) => compareEntry(list, index, address) < 0);
-}
-
-/** Place of the first entry above the address. */
-function firstAbove(list: AddressList, address: Uint8Array): number {
-  return partition(list, (index) => compareEntry(list, index, address) <= 0);
-}
-
-function partition(list: AddressList, before: (index: number) => boolean): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (before(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-const mapped = new Uint8Array(16);
-
-function compareEntry(list: AddressList, index: number, address: Uint8Array): number {
-  if (list.v4 === undefined) return compareAddress(list.bytes, 16 * index, address, 0);
-  const other = ipv4Of(address);
-  if (other >= 0) return list.v4[index]! - other;
-  list.write(index, mapped, 0);
-  return compareAddress(mapped, 0, address, 0);
+export function covers(bounds: AddressList, address: Uint8Array): boolean {
+  return reaches(bounds, address, address);
 }

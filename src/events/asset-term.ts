@@ -1,4 +1,4 @@
-import { covers, placeOf } from './address-term.ts';
+import { covers } from './address-term.ts';
 import type { AssetLookup, Span } from './asset-lookup.ts';
 import type { EventBlock } from './block.ts';
 import type { End } from './block-assets.ts';
@@ -57,7 +57,7 @@ function owned(block: EventBlock, end: End, wanted: readonly Wanted[]): Prepared
   const partly = new Map<number, readonly Span[]>();
   let marked = 0;
   for (const { address, spans } of near) {
-    const entry = placeOf(column.list, address);
+    const entry = column.list.placeOf(address);
     if (entry < 0) continue;
     if (spans.some(({ from, to }) => from <= minTime && to > maxTime)) {
       member[entry + 1] = 1;

@@ -4,12 +4,21 @@ import { limits } from '../limits.ts';
 import { isUuid } from '../uuid.ts';
 import { AddressBuilder } from './address-builder.ts';
 import type { EventBlock } from './block.ts';
-import { aligned, entryBytes, headEnd, magic } from './block-format.ts';
-import { type ColumnName, columnNames, columnOf, maxTime, type RecordOf, tables } from './columns.ts';
+import { aligned, encodings, entryBytes, headEnd, magic } from './block-format.ts';
+import {
+  type ColumnName,
+  columnIndex,
+  columnNames,
+  columnOf,
+  maxTime,
+  type RecordOf,
+  tables,
+} from './columns.ts';
 import type { EncodedColumn } from './encoded-column.ts';
 import { EnumBuilder, NumberBuilder } from './number-builder.ts';
 import type { DnsRecord, NetworkRecord, Table } from './records.ts';
 import { TextBuilder } from './text-builder.ts';
+import { withRowsToItself } from './to-itself.ts';
 import { UniqueBuilder } from './unique-builder.ts';
 
 /** A builder for each column of a table, under the column's name. */
@@ -76,11 +85,10 @@ export class BlockBuilder<T extends Table> {
   finish(): ArrayBuffer {
     const rows = this.#rows;
     this.#rows = 0;
-    return writeBlock(
-      this.table,
-      rows,
-      this.#builders.map((builder) => builder.encode(rows)),
-    );
+    const encoded = this.#builders.map((builder) => builder.encode(rows));
+    const [src, dst] = (['src_ip', 'dst_ip'] as const).map((end) => columnIndex[this.table].get(end)!);
+    const { column, toItself } = withRowsToItself(encoded[src!]!, encoded[dst!]!, rows);
+    return writeBlock(this.table, rows, toItself, encoded.with(src!, column));
   }
 
   #nextRow(): number {
@@ -124,7 +132,7 @@ function networkBuilders(n: number) {
     history: new TextBuilder(n, false),
     direction: new EnumBuilder('direction', n, directions),
     community_id: new UniqueBuilder(n),
-    connection_id: new UniqueBuilder(n),
+    connection_id: new UniqueBuilder(n, true),
     vlan: count('vlan', n),
     sensor: new TextBuilder(n, false),
     source: new EnumBuilder('source', n, eventSources),
@@ -157,7 +165,7 @@ function dnsBuilders(n: number) {
     rejected: new NumberBuilder('rejected', n, 0, 1),
     rtt_ms: count('rtt_ms', n),
     community_id: new UniqueBuilder(n),
-    connection_id: new UniqueBuilder(n),
+    connection_id: new UniqueBuilder(n, true),
     sensor: new TextBuilder(n, false),
     source: new EnumBuilder('source', n, eventSources),
     severity: new EnumBuilder('severity', n, severities),
@@ -259,13 +267,19 @@ function copyColumn(
 }
 
 /** Puts header and parts together; the layout is in block-format.ts. */
-function writeBlock(table: Table, rows: number, encoded: readonly EncodedColumn[]): ArrayBuffer {
+function writeBlock(
+  table: Table,
+  rows: number,
+  toItself: number,
+  encoded: readonly EncodedColumn[],
+): ArrayBuffer {
   let inlineAt = headEnd + encoded.length * entryBytes;
   let headerBytes = inlineAt;
   let size = 0;
   for (const column of encoded) {
-    headerBytes += aligned(column.inline.length);
-    size += aligned(column.codes.length) + aligned(column.dictionary.length);
+    const { inline, codes, dictionary } = lengths(column);
+    headerBytes += aligned(inline);
+    size += aligned(codes) + aligned(dictionary);
   }
   const buffer = new ArrayBuffer(headerBytes + size);
   const bytes = new Uint8Array(buffer);
@@ -273,6 +287,7 @@ function writeBlock(table: Table, rows: number, encoded: readonly EncodedColumn[
   view.setUint32(0, magic, true);
   view.setUint8(4, tables.indexOf(table));
   view.setUint8(5, encoded.length);
+  view.setUint16(6, toItself, true);
   view.setUint32(8, rows, true);
   view.setUint32(12, headerBytes, true);
   const timestamps = encoded[columnNames[table].indexOf('timestamp' as never)]!;
@@ -281,27 +296,41 @@ function writeBlock(table: Table, rows: number, encoded: readonly EncodedColumn[
   let partAt = headerBytes;
   encoded.forEach((column, index) => {
     const entry = headEnd + index * entryBytes;
+    const { inline, codes, dictionary } = lengths(column);
     view.setUint8(entry, column.encoding);
     view.setUint8(entry + 1, column.width);
     view.setUint8(entry + 2, column.compressed ? 1 : 0);
-    view.setUint32(entry + 4, column.codes.length, true);
-    view.setUint32(entry + 8, column.dictionary.length, true);
+    view.setUint32(entry + 4, codes, true);
+    view.setUint32(entry + 8, dictionary, true);
     view.setUint32(entry + 12, column.entries, true);
+    if (column.tail.length > 0) view.setUint32(entry + 24, column.tail.length, true);
+    if (column.ipv4 > 0) view.setUint32(entry + 28, column.ipv4, true);
     if (column.inline.length > 0) {
       view.setUint32(entry + 16, inlineAt, true);
       view.setUint32(entry + 20, column.inline.length, true);
       bytes.set(column.inline, inlineAt);
-      inlineAt += aligned(column.inline.length);
+      if (inline > column.inline.length) bytes.set(column.tail, inlineAt + column.inline.length);
+      inlineAt += aligned(inline);
     } else if (isNumeric(table, index)) {
       view.setFloat64(entry + 16, column.min, true);
       view.setFloat64(entry + 24, column.max, true);
     }
     bytes.set(column.codes, partAt);
-    partAt += aligned(column.codes.length);
+    if (codes > column.codes.length) bytes.set(column.tail, partAt + column.codes.length);
+    partAt += aligned(codes);
     bytes.set(column.dictionary, partAt);
-    partAt += aligned(column.dictionary.length);
+    if (dictionary > column.dictionary.length) bytes.set(column.tail, partAt + column.dictionary.length);
+    partAt += aligned(dictionary);
   });
   return buffer;
+}
+
+/** Bytes in the header and of both parts, with the tail where that lies. */
+function lengths({ encoding, inline, codes, dictionary, tail }: EncodedColumn) {
+  const all = { inline: inline.length, codes: codes.length, dictionary: dictionary.length };
+  all[encoding === encodings.plain ? 'codes' : dictionary.length > 0 ? 'dictionary' : 'inline'] +=
+    tail.length;
+  return all;
 }
 
 function isNumeric(table: Table, index: number): boolean {

@@ -8,6 +8,7 @@ import type { Table } from './records.ts';
  *  0  u32  magic           16  f64  minTime     32  one entry of 32 bytes for each column,
  *  4  u8   table           24  f64  maxTime         then texts and addresses that fit into the header
  *  5  u8   columns
+ *  6  u16  addresses with rows to themselves; 65,535 where that wasn't counted
  *  8  u32  rows            parts follow the header in the order of columns, codes before dictionary,
  * 12  u32  header bytes    each at a multiple of 8
  * ```
@@ -17,7 +18,9 @@ import type { Table } from './records.ts';
  * ```
  *  0  u8   encoding         4  u32  bytes of codes            16  f64  least value  } of numbers
  *  1  u8   width            8  u32  bytes of dictionary       24  f64  largest value}
- *  2  u8   compressed      12  u32  dictionary's entries      16  u32  offset, 20 u32 length in the header, of others
+ *  2  u8   compressed      12  u32  dictionary's entries      16  u32  offset, 20 u32 length in the header, of others;
+ *                                                             24  u32  bytes of the tail
+ *                                                             28  u32  addresses of 4 bytes among others of 16
  * ```
  *
  * | encoding | codes | dictionary |
@@ -29,13 +32,21 @@ import type { Table } from './records.ts';
  * | dictionary | u8 or u16 (`width`) entry + 1; 0 is absent | sorted |
  * | plain | u8, 0 where absent; none when all rows have one | a text for each row |
  *
- * Addresses are u32 each when all of a block are IPv4 (`width` 4 of their dictionary, told by its length), else 16
- * bytes. Texts are u32 offsets, one more than entries, and UTF-8. A small dictionary lies in the header as a whole;
- * otherwise the header has its first and last entry, as a dictionary of two.
+ * Addresses are u32 each when all of a block are IPv4 (told by the dictionary's length), else 16 bytes each, but that
+ * those of IPv4 may lie behind the others as u32 (address-list.ts). Texts are u32 offsets, one more than entries, and
+ * UTF-8. A small dictionary lies in the header as a whole; otherwise the header has its first and last entry, as a
+ * dictionary of two.
+ *
+ * A column may have a tail. Of addresses it is the rows of each entry, and of those to itself (tallies.ts), behind the
+ * dictionary, wherever that lies. Of plain texts it is a filter that tells which the block has not (text-filter.ts),
+ * behind the codes, as who asks it won't read the texts. Bytes of a part count its tail. Columns without one, as in
+ * blocks from before there were any, are read and searched.
  */
 export const encodings = { absent: 0, constant: 1, offset: 2, float: 3, dictionary: 4, plain: 5 } as const;
 
-export const magic = 0x3142_4543;
+export const magic = 0x3242_4543;
+/** Of blocks from before there were tails and dictionaries of both widths; all else is as it was. */
+export const firstMagic = 0x3142_4543;
 export const headEnd = 32;
 export const entryBytes = 32;
 /** Dictionaries up to this size lie in the header: one read less for protocols, states, sensors. */
@@ -47,6 +58,8 @@ export const aligned = (bytes: number): number => (bytes + 7) & ~7;
 export class BlockHeader {
   readonly table: Table;
   readonly rows: number;
+  /** Of addresses with a tail: how many have rows to themselves (tallies.ts). */
+  readonly toItself: number;
   readonly minTime: number;
   readonly maxTime: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -55,13 +68,14 @@ export class BlockHeader {
   /** `bytes` may be longer than the header. They are kept, not copied, and must start at a multiple of 8. */
   constructor(bytes: Uint8Array<ArrayBuffer>) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (bytes.byteLength < headEnd || view.getUint32(0, true) !== magic)
-      throw new Error('not a block of events');
+    const known = bytes.byteLength >= headEnd ? view.getUint32(0, true) : 0;
+    if (known !== magic && known !== firstMagic) throw new Error('not a block of events');
     const table = tables[view.getUint8(4)];
     if (table === undefined || view.getUint8(5) !== columnNames[table].length) {
       throw new Error('block of events of another format');
     }
     this.table = table;
+    this.toItself = view.getUint16(6, true);
     this.rows = view.getUint32(8, true);
     this.bytes = bytes.subarray(0, view.getUint32(12, true));
     this.minTime = view.getFloat64(16, true);
@@ -78,9 +92,11 @@ export class BlockHeader {
   compressed(column: number): boolean {
     return this.#view.getUint8(headEnd + column * entryBytes + 2) === 1;
   }
+  /** Of the part, with its tail. */
   codesBytes(column: number): number {
     return this.#view.getUint32(headEnd + column * entryBytes + 4, true);
   }
+  /** Of the part, with its tail. */
   dictionaryBytes(column: number): number {
     return this.#view.getUint32(headEnd + column * entryBytes + 8, true);
   }
@@ -100,5 +116,19 @@ export class BlockHeader {
     const at = headEnd + column * entryBytes + 16;
     const offset = this.#view.getUint32(at, true);
     return this.bytes.subarray(offset, offset + this.#view.getUint32(at + 4, true));
+  }
+  /** Of addresses and texts. */
+  tailBytes(column: number): number {
+    return this.#view.getUint32(headEnd + column * entryBytes + 24, true);
+  }
+  /** Of a dictionary of addresses of both families: how many take 4 bytes. */
+  ipv4Entries(column: number): number {
+    return this.#view.getUint32(headEnd + column * entryBytes + 28, true);
+  }
+  /** The tail of a dictionary that lies in the header. */
+  inlineTail(column: number): Uint8Array<ArrayBuffer> {
+    const at = headEnd + column * entryBytes + 16;
+    const end = this.#view.getUint32(at, true) + this.#view.getUint32(at + 4, true);
+    return this.bytes.subarray(end, end + this.tailBytes(column));
   }
 }

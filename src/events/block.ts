@@ -11,6 +11,8 @@ import {
 } from './column-readers.ts';
 import { type ColumnName, columnIndex, columnNames } from './columns.ts';
 import type { Table } from './records.ts';
+import { Tallies, unknown } from './tallies.ts';
+import { isTextFilter, mayHave, type TextHash } from './text-filter.ts';
 
 export type PartKind = 'codes' | 'dictionary';
 
@@ -34,6 +36,7 @@ export class EventBlock {
   readonly header: BlockHeader;
   readonly #readPart: ReadPart;
   readonly #columns: (NumberColumn | AddressColumn | TextColumn | undefined)[] = [];
+  readonly #addressLists: (AddressList | undefined)[] = [];
 
   constructor(header: BlockHeader, firstSeq: number, readPart: ReadPart) {
     this.table = header.table;
@@ -86,10 +89,37 @@ export class EventBlock {
 
   /** First and last address of the column, without reading its dictionary. */
   addressBounds(name: ColumnName): AddressList {
-    const inline = this.header.inline(this.#place(name));
-    const entries = this.header.entries(this.#place(name));
-    const wide = this.header.dictionaryBytes(this.#place(name)) > 0;
-    return new AddressList(inline, wide ? 2 : entries);
+    const column = this.#place(name);
+    const { header } = this;
+    return header.dictionaryBytes(column) > 0
+      ? new AddressList(header.inline(column), 2)
+      : new AddressList(header.inline(column), header.entries(column), header.ipv4Entries(column));
+  }
+
+  /** The addresses of a column with the rows of each, without reading which row has which. */
+  addressList(name: ColumnName): AddressList {
+    return this.#addressListAt(this.#place(name));
+  }
+
+  /** Which row has which address: absent where all have the same. */
+  addressCodes(name: ColumnName): Codes | undefined {
+    const column = this.#place(name);
+    const known = this.#columns[column] as AddressColumn | undefined;
+    return known === undefined ? this.#dictionaryCodes(column) : known.codes;
+  }
+
+  /**
+   * Whether a row may have the text in a column of kind unique: no is certain. What can't be told without reading the
+   * texts is maybe.
+   */
+  mayHave(name: ColumnName, text: TextHash): boolean {
+    const { header } = this;
+    const column = this.#place(name);
+    if (header.encoding(column) === encodings.absent) return false;
+    const length = header.tailBytes(column);
+    if (length === 0) return true;
+    const filter = this.#readPart(column, 'codes').subarray(-length);
+    return !isTextFilter(filter, this.rows) || mayHave(filter, text);
   }
 
   #place(name: ColumnName): number {
@@ -114,8 +144,27 @@ export class EventBlock {
   }
 
   #openAddresses(column: number): AddressColumn {
-    const list = new AddressList(this.#dictionary(column), this.header.entries(column));
+    const list = this.#addressListAt(column);
     return new CodedColumn(this.header.encoding(column), list, this.#dictionaryCodes(column));
+  }
+
+  #addressListAt(column: number): AddressList {
+    const known = this.#addressLists[column];
+    if (known !== undefined) return known;
+    const { header } = this;
+    const inHeader = header.dictionaryBytes(column) === 0;
+    const bytes = inHeader ? header.inline(column) : this.#readPart(column, 'dictionary');
+    const tail = header.tailBytes(column);
+    const end = inHeader ? bytes.length : bytes.length - tail;
+    const entries = header.entries(column);
+    let tallies: Tallies | undefined;
+    if (tail > 0) {
+      const toItself = this.#place('src_ip') === column ? header.toItself : unknown;
+      tallies = new Tallies(inHeader ? header.inlineTail(column) : bytes.subarray(end), entries, toItself);
+    }
+    const list = new AddressList(bytes.subarray(0, end), entries, header.ipv4Entries(column), tallies);
+    this.#addressLists[column] = list;
+    return list;
   }
 
   #openTexts(column: number): TextColumn {
@@ -133,7 +182,9 @@ export class EventBlock {
   }
 
   #dictionaryCodes(column: number): Codes | undefined {
-    if (this.header.codesBytes(column) === 0) return undefined;
+    const { header } = this;
+    const tail = header.encoding(column) === encodings.plain ? header.tailBytes(column) : 0;
+    if (header.codesBytes(column) === tail) return undefined;
     return this.#codes(column, this.header.width(column)) as Codes;
   }
 

@@ -1,5 +1,7 @@
+import type { AddressList } from './address-list.ts';
 import { encodings } from './block-format.ts';
-import { printAddress, printIpv4, writeIpv4 } from './ip.ts';
+
+export { AddressList } from './address-list.ts';
 
 export type Codes = Uint8Array | Uint16Array;
 
@@ -33,36 +35,6 @@ export class NumberColumn {
       default:
         return Number.NaN;
     }
-  }
-}
-
-/** Sorted addresses, all IPv4 as u32 or all as 16 bytes. */
-export class AddressList {
-  readonly length: number;
-  readonly v4: Uint32Array | undefined;
-  readonly bytes: Uint8Array;
-  readonly #texts: (string | undefined)[] = [];
-
-  constructor(bytes: Uint8Array, length: number) {
-    this.length = length;
-    this.bytes = bytes;
-    this.v4 =
-      length > 0 && bytes.byteLength === 4 * length
-        ? new Uint32Array(bytes.buffer, bytes.byteOffset, length)
-        : undefined;
-  }
-
-  text(index: number): string {
-    const known = this.#texts[index];
-    if (known !== undefined) return known;
-    const text = this.v4 === undefined ? printAddress(this.bytes, 16 * index) : printIpv4(this.v4[index]!);
-    this.#texts[index] = text;
-    return text;
-  }
-
-  write(index: number, out: Uint8Array, offset: number): void {
-    if (this.v4 !== undefined) writeIpv4(this.v4[index]!, out, offset);
-    else out.set(this.bytes.subarray(16 * index, 16 * index + 16), offset);
   }
 }
 

@@ -6,8 +6,8 @@ import { absent, bytesOf, type EncodedColumn, none } from './encoded-column.ts';
 export class Codes {
   /** 32 bits, because rows that failed halfway leave entries behind. */
   values: Uint32Array<ArrayBuffer>;
-  /** For each code whether a row has it: a row that failed halfway may have left an entry without rows. */
-  used = new Uint8Array(0);
+  /** For each code how many rows have it: a row that failed halfway may have left an entry without rows. */
+  used = new Uint32Array(0);
 
   constructor(capacity: number) {
     this.values = new Uint32Array(capacity);
@@ -19,17 +19,21 @@ export class Codes {
     this.values = values;
   }
 
-  /** Counts rows without a value, and marks the codes that are used. */
+  /** Counts the rows of each code, and returns how many are without a value. */
   mark(rows: number, entries: number): number {
-    if (this.used.length <= entries) this.used = new Uint8Array(Math.max(1024, 2 * entries));
+    if (this.used.length <= entries) this.used = new Uint32Array(Math.max(1024, 2 * entries));
     else this.used.fill(0, 0, entries + 1);
-    let missing = 0;
-    for (let i = 0; i < rows; i++) {
-      const code = this.values[i]!;
-      this.used[code] = 1;
-      if (code === 0) missing++;
-    }
-    return missing;
+    const { used, values } = this;
+    for (let i = 0; i < rows; i++) used[values[i]!]!++;
+    return used[0]!;
+  }
+
+  /** The rows of each entry; `order` is that of `ranked`. */
+  tallies(order: Uint16Array, entries: number): Uint32Array {
+    const rows = new Uint32Array(entries);
+    for (let code = 1; code < order.length; code++)
+      if (this.used[code]! > 0) rows[order[code]! - 1]! += this.used[code]!;
+    return rows;
   }
 
   /** The codes by their new places: `order[code]` is a rank from 1, 0 stays 0. */

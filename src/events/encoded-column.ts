@@ -11,6 +11,10 @@ export interface EncodedColumn {
   readonly min: number;
   readonly max: number;
   readonly inline: Uint8Array;
+  /** What lies behind the dictionary, wherever that is, or behind the codes of a plain column. */
+  readonly tail: Uint8Array;
+  /** Of a dictionary of addresses of both families, how many are IPv4. */
+  readonly ipv4: number;
 }
 
 export const none = new Uint8Array(0);
@@ -24,6 +28,8 @@ export const absent: EncodedColumn = {
   min: Number.NaN,
   max: Number.NaN,
   inline: none,
+  tail: none,
+  ipv4: 0,
 };
 
 export const bytesOf = (array: ArrayBufferView): Uint8Array =>

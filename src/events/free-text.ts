@@ -4,7 +4,7 @@ import { columnNames, columnOf } from './columns.ts';
 import { addressRanges } from './ip.ts';
 import type { Table } from './records.ts';
 import { costs, either, entriesIn, type Prepared, type Term } from './term.ts';
-import { markMatches, needle } from './text-search.ts';
+import { markMatches, mayHave, needle } from './text-search.ts';
 
 /**
  * `q`: a part of one of the names of an event (see `q` in columns.ts), without regard to case, of answers a part of
@@ -26,8 +26,9 @@ export function freeText(table: Table, q: string): Term {
     prepare(block) {
       let found: Prepared = ends?.prepare(block) ?? false;
       for (const name of columns) {
-        const column = block.texts(name);
         const wanted = columnOf(table, name)?.kind === 'unique' ? whole : part;
+        if (!mayHave(block, name, wanted)) continue;
+        const column = block.texts(name);
         const member = new Uint8Array(column.list.length + 1);
         const marked =
           name === 'answers'

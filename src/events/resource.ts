@@ -56,7 +56,7 @@ export function endTime(timestamp: number, durationMs: number): number {
 }
 
 /** The sensor's community id, else the computed one. */
-function rowCommunityId(block: EventBlock, row: number): string | undefined {
+export function rowCommunityId(block: EventBlock, row: number): string | undefined {
   return block.texts('community_id').text(row) ?? communityId(flowReader(block)(row));
 }
 

@@ -11,6 +11,8 @@ export interface Term {
   /** Terms run in ascending order of cost: what the header decides first, what is computed for each row last. */
   readonly cost: number;
   prepare(block: EventBlock): Prepared;
+  /** How many rows match, where header and dictionaries tell. Any other is found by `prepare`. */
+  count?(block: EventBlock): number | undefined;
 }
 
 export const costs = { time: 0, number: 1, address: 2, text: 3, unique: 4, freeText: 5, derived: 6 } as const;
@@ -82,18 +84,7 @@ type Codes = Uint8Array | Uint16Array | Uint32Array;
 /** Rows whose code is one of these. */
 function codesIn(values: Codes, codes: readonly number[]): Prepared {
   if (codes.length === 0) return false;
-  if (codes.length === 1) {
-    const wanted = codes[0]!;
-    return (rows, count) => {
-      let kept = 0;
-      for (let i = 0; i < count; i++) {
-        const row = rows[i]!;
-        rows[kept] = row;
-        kept += values[row] === wanted ? 1 : 0;
-      }
-      return kept;
-    };
-  }
+  if (codes.length === 1) return keepCode(values, codes[0]!);
   if (values.BYTES_PER_ELEMENT === 4) {
     const set = new Set(codes);
     return keep((row) => set.has(values[row]!));
@@ -101,6 +92,18 @@ function codesIn(values: Codes, codes: readonly number[]): Prepared {
   const member = new Uint8Array(2 ** (8 * values.BYTES_PER_ELEMENT));
   for (const code of codes) member[code] = 1;
   return keepMarked(values, member);
+}
+
+function keepCode(values: Codes, wanted: number): Refine {
+  return (rows, count) => {
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      rows[kept] = row;
+      kept += values[row] === wanted ? 1 : 0;
+    }
+    return kept;
+  };
 }
 
 /** Rows whose code is marked with 1 in `member`, which has an entry for every code. */
@@ -136,6 +139,58 @@ export function entriesIn(
     default:
       return false;
   }
+}
+
+/** Entries of a list, half-open places, ascending and apart. */
+export interface Marked {
+  readonly spans: readonly (readonly [start: number, end: number])[];
+  /** How many they are. */
+  readonly marked: number;
+  /** How many the list has. */
+  readonly entries: number;
+}
+
+/** Rows whose code is that of a marked entry. */
+export function markedIn(codes: Codes, entries: Marked): Refine {
+  const one = onlyCode(entries);
+  return one === undefined ? keepMarked(codes, members(entries)) : keepCode(codes, one);
+}
+
+/** Rows of which one of two columns has a marked entry: a pass over both, 2 ns a row, where `either` takes 7. */
+export function eitherMarked(left: Codes, leftEntries: Marked, right: Codes, rightEntries: Marked): Refine {
+  const one = onlyCode(leftEntries);
+  const two = onlyCode(rightEntries);
+  if (one !== undefined && two !== undefined)
+    return (rows, count) => {
+      let kept = 0;
+      for (let i = 0; i < count; i++) {
+        const row = rows[i]!;
+        rows[kept] = row;
+        kept += left[row] === one || right[row] === two ? 1 : 0;
+      }
+      return kept;
+    };
+  const leftMember = members(leftEntries);
+  const rightMember = members(rightEntries);
+  return (rows, count) => {
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      const row = rows[i]!;
+      rows[kept] = row;
+      kept += leftMember[left[row]!]! | rightMember[right[row]!]!;
+    }
+    return kept;
+  };
+}
+
+const onlyCode = ({ spans, marked }: Marked): number | undefined =>
+  marked === 1 ? spans[0]![0] + 1 : undefined;
+
+/** By code, so that 0 is absent. */
+function members({ spans, entries }: Marked): Uint8Array {
+  const member = new Uint8Array(entries + 1);
+  for (const [start, end] of spans) member.fill(1, start + 1, end + 1);
+  return member;
 }
 
 /** Either of two: a row stays when one of them keeps it. */

@@ -14,7 +14,7 @@ import type { Table } from './records.ts';
 import { registeredDomain } from './registered-domain.ts';
 import { endTime, flowReader } from './resource.ts';
 import { costs, entriesIn, keep, numbersIn, type Term } from './term.ts';
-import { markMatches, needle } from './text-search.ts';
+import { markMatches, mayHave, needle } from './text-search.ts';
 
 /** Fields that are no column of their own, or more than one. */
 const derivedFields: Readonly<
@@ -89,10 +89,12 @@ function textTerm(name: ColumnName, values: readonly string[], fold: boolean, co
   return {
     cost,
     prepare(block) {
+      const likely = needles.filter((wanted) => mayHave(block, name, wanted));
+      if (likely.length === 0) return false;
       const column = block.texts(name);
       const member = new Uint8Array(column.list.length + 1);
       let marked = 0;
-      for (const wanted of needles) marked += markMatches(column.list, wanted, member);
+      for (const wanted of likely) marked += markMatches(column.list, wanted, member);
       return entriesIn(column, member, marked);
     },
   };

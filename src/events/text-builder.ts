@@ -48,7 +48,7 @@ export class TextBuilder {
     const count = this.#texts.length;
     const missing = this.#codes.mark(rows, count);
     const codes = [];
-    for (let code = 1; code <= count; code++) if (this.#codes.used[code] === 1) codes.push(code);
+    for (let code = 1; code <= count; code++) if (this.#codes.used[code]! > 0) codes.push(code);
     const texts = this.#texts;
     codes.sort((a, b) => (texts[a - 1]! < texts[b - 1]! ? -1 : 1));
     const order = new Uint16Array(count + 1);

@@ -1,4 +1,7 @@
+import type { EventBlock } from './block.ts';
 import type { TextList } from './column-readers.ts';
+import { type ColumnName, columnOf } from './columns.ts';
+import { hashOfText, type TextHash } from './text-filter.ts';
 
 /**
  * Marks (by code: 1 more than its place) the entries of a list that a text occurs in, or is equal to; returns how many
@@ -38,6 +41,13 @@ export interface Needle {
   readonly fold: boolean;
   readonly whole: boolean;
   readonly suffix: boolean;
+  /** Of a whole text as it is written: by it a block tells that it has none such. */
+  readonly hash: TextHash | undefined;
+}
+
+/** Whether an entry of the column may match; no is certain, and costs much less than `markMatches`. */
+export function mayHave(block: EventBlock, name: ColumnName, { hash }: Needle): boolean {
+  return hash === undefined || columnOf(block.table, name)?.kind !== 'unique' || block.mayHave(name, hash);
 }
 
 export function needle(text: string, how: { fold: boolean; match: 'whole' | 'suffix' | 'part' }): Needle {
@@ -50,6 +60,7 @@ export function needle(text: string, how: { fold: boolean; match: 'whole' | 'suf
     fold: how.fold,
     whole: how.match === 'whole',
     suffix: how.match === 'suffix',
+    hash: how.match === 'whole' && !how.fold ? hashOfText(bytes) : undefined,
   };
 }
 

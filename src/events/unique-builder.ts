@@ -1,6 +1,7 @@
 import { encodings } from './block-format.ts';
 import type { TextColumn } from './column-readers.ts';
 import { absent, bytesOf, type EncodedColumn, none } from './encoded-column.ts';
+import { encodeTextFilter } from './text-filter.ts';
 
 const encoder = new TextEncoder();
 
@@ -18,8 +19,11 @@ export class UniqueBuilder {
   /** Where the text of each row begins in UTF-8, and after the last one its end. */
   #offsets: Uint32Array<ArrayBuffer>;
   #present: Uint8Array<ArrayBuffer>;
+  readonly #sought: boolean;
 
-  constructor(capacity: number) {
+  /** @param sought - whether blocks get a filter that tells which texts they have not */
+  constructor(capacity: number, sought = false) {
+    this.#sought = sought;
     this.#offsets = new Uint32Array(capacity + 1);
     this.#present = new Uint8Array(capacity);
   }
@@ -65,8 +69,11 @@ export class UniqueBuilder {
     this.#bytes.set(bytesOf(this.#offsets.subarray(0, rows + 1)), start);
     const dictionary = this.#bytes.subarray(start, this.#room + this.#offsets[rows]!);
     const codes = missing === 0 ? none : present;
+    const tail = this.#sought
+      ? encodeTextFilter(this.#bytes.subarray(this.#room), this.#offsets, present, rows)
+      : none;
     if (this.#bytes.length > keptBytes) this.#bytes = new Uint8Array(0);
-    return { ...absent, encoding: encodings.plain, width: 1, codes, dictionary, entries: rows };
+    return { ...absent, encoding: encodings.plain, width: 1, codes, dictionary, entries: rows, tail };
   }
 
   /** Bytes before the texts. */

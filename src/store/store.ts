@@ -17,6 +17,7 @@ import type { ExpiryReason, Role, Severity } from '../contract/vocabulary.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
 import type { EventBlock } from '../events/block.ts';
 import type { CorrelationFact } from '../events/correlation-fact.ts';
+import type { EventValue } from '../events/event-values.ts';
 import type { EventFilter, FilterTerm } from '../events/filter.ts';
 import type { Finding } from '../events/finding.ts';
 import type { Table } from '../events/records.ts';
@@ -481,6 +482,15 @@ export interface EventExportPart {
   readonly next?: EventExportPlace;
 }
 
+/** The same by columns. */
+export interface EventExportColumns {
+  readonly count: number;
+  /** An attribute, or the id, of each of these events. Good until the next read. */
+  valuesOf(attribute: string): readonly EventValue[];
+  /** Absent on the last part. */
+  readonly next?: EventExportPlace;
+}
+
 /** What is asked of a list of any resource but events. Plain data that crosses threads. */
 export interface ListQuery extends ListFilter {
   /** An attribute that the resource's lists can be sorted by. */
@@ -602,6 +612,7 @@ export interface StoreReader {
    * retention drops meanwhile is not in it.
    */
   exportEvents(query: EventExportQuery): EventExportPart;
+  exportEventColumns(query: EventExportQuery): EventExportColumns;
   getEvent(table: 'network', id: string): NetworkEvent | undefined;
   getEvent(table: 'dns', id: string): DnsEvent | undefined;
   getEvent(table: Table, id: string): NetworkEvent | DnsEvent | undefined;

@@ -51,6 +51,12 @@ export class EventQuery {
     return this.#store.open(table, firstSeq[block]!, rows[block]!);
   }
 
+  /** Good until the next that is looked at. */
+  look(block: number): EventBlock {
+    const { table, firstSeq, rows } = this.#directory;
+    return this.#store.look(table, firstSeq[block]!, rows[block]!);
+  }
+
   /** Matching rows of each block. */
   counts(): Float64Array {
     const { count, rows } = this.#directory;
@@ -61,7 +67,7 @@ export class EventQuery {
   }
 
   count(block: number): number {
-    return this.#filter.count(this.open(block));
+    return this.#filter.count(this.look(block));
   }
 
   /** The `size` events after a position. */
@@ -161,7 +167,7 @@ export class EventQuery {
   #visit(block: number, seen: (time: number, seq: number) => void): void {
     const firstSeq = this.#directory.firstSeq[block]!;
     if (firstSeq > this.#lastSeq) return;
-    const opened = this.open(block);
+    const opened = this.look(block);
     const timestamps: NumberColumn = opened.numbers('timestamp');
     const rows = this.#filter.all ? undefined : this.#filter.select(opened);
     let count = rows?.length ?? opened.rows;

@@ -7,6 +7,7 @@ import { BlockAssets } from '../../events/block-assets.ts';
 import { BlockBuilder } from '../../events/block-builder.ts';
 import { tables } from '../../events/columns.ts';
 import { parseEventId } from '../../events/event-id.ts';
+import { type EventRow, eventValues } from '../../events/event-values.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import type { Table } from '../../events/records.ts';
 import { readEvent, rowId, writeEventJson } from '../../events/resource.ts';
@@ -17,7 +18,9 @@ import { isUuid } from '../../uuid.ts';
 import { boundsOnlyTime } from '../lists/filter.ts';
 import type {
   CommittedBlock,
+  EventExportColumns,
   EventExportPart,
+  EventExportPlace,
   EventExportQuery,
   EventListQuery,
   ListPage,
@@ -194,7 +197,7 @@ export class LmdbEvents {
     shown += found.length;
     const page = cursor?.page ?? query.page;
     const last = found.at(-1);
-    const json = this.#write(directory, search, found, 'array');
+    const json = this.#writePage(directory, search, found);
     if (last === undefined || found.length < per_page || shown >= total) return { json, total, page };
     return {
       json,
@@ -215,17 +218,37 @@ export class LmdbEvents {
 
   /** A part of an export: at most `size` events, of `scanRows` rows or a block more that lie behind its place. */
   export(
-    { table, filter, order, place }: EventExportQuery,
+    query: EventExportQuery,
     size: number = limits.maxPerPage,
     scanRows: number = limits.exportScanRows,
   ): EventExportPart {
+    const { rows, ...rest } = this.#sweep(query, size, scanRows);
+    return { lines: writeRows(rows, 'lines'), ...rest };
+  }
+
+  /** The same by columns. */
+  exportColumns(
+    query: EventExportQuery,
+    size: number = limits.maxPerPage,
+    scanRows: number = limits.exportScanRows,
+  ): EventExportColumns {
+    const { rows, ...rest } = this.#sweep(query, size, scanRows);
+    const valuesOf = (attribute: string) => rows.map(eventValues(query.table, attribute));
+    return { count: rows.length, valuesOf, ...rest };
+  }
+
+  #sweep(
+    { table, filter, order, place }: EventExportQuery,
+    size: number,
+    scanRows: number,
+  ): { readonly rows: readonly EventRow[]; readonly next?: EventExportPlace } {
     const compiled = compileFilter(table, filter, this.#assets);
     const { directory, state } = this.#snapshot(table);
     const lastSeq = place?.lastSeq ?? state.next_seq - 1;
     const search = new EventQuery(this.#store, directory, compiled, order, lastSeq);
     const { found, next } = search.sweep(place, size, scanRows);
-    const lines = this.#write(directory, search, found, 'lines');
-    return next === undefined ? { lines } : { lines, next: { ...next, lastSeq } };
+    const rows = this.#rowsAt(directory, search, found);
+    return next === undefined ? { rows } : { rows, next: { ...next, lastSeq } };
   }
 
   /** Whether an id is one that this service gave to an event which is no longer stored. */
@@ -400,31 +423,48 @@ export class LmdbEvents {
     return seq !== undefined && seq >= firstSeqOf(state) ? seq : undefined;
   }
 
+  /** Good until the next that is looked at. */
   #blockOf(directory: BlockDirectory, seq: number): EventBlock | undefined {
     const place = directory.find(seq);
     if (place < 0) return undefined;
-    return this.#store.open(directory.table, directory.firstSeq[place]!, directory.rows[place]!);
+    return this.#store.look(directory.table, directory.firstSeq[place]!, directory.rows[place]!);
   }
 
-  #write(
+  /** As `#rowsAt` and `writeRows` would, with one block at a time: few events of a filter may be of as many blocks. */
+  #writePage(
     directory: BlockDirectory,
     search: EventQuery,
     found: readonly Position[],
-    form: ListForm,
   ): Uint8Array<ArrayBuffer> {
+    const inBlocks = new Map<number, number[]>();
+    for (const [index, { seq }] of found.entries()) {
+      const place = placeIn(directory, seq);
+      const indexes = inBlocks.get(place);
+      if (indexes === undefined) inBlocks.set(place, [index]);
+      else indexes.push(index);
+    }
+    const resources = new Array<string>(found.length);
+    for (const [place, indexes] of inBlocks) {
+      const block = search.look(place);
+      const assets = new BlockAssets(block, this.#assets);
+      for (const index of indexes)
+        resources[index] = writeEventJson(block, found[index]!.seq - block.firstSeq, assets);
+    }
+    return writeList(resources, 'array');
+  }
+
+  #rowsAt(directory: BlockDirectory, search: EventQuery, found: readonly Position[]): EventRow[] {
     const opened = new Map<number, BlockAssets>();
-    const resources = found.map(({ seq }) => {
-      const place = directory.find(seq);
-      if (place < 0) throw new Error(`event ${seq} of ${directory.table} events is missing`);
+    return found.map(({ seq }) => {
+      const place = placeIn(directory, seq);
       let assets = opened.get(place);
       if (assets === undefined) {
         assets = new BlockAssets(search.open(place), this.#assets);
         opened.set(place, assets);
       }
       const { block } = assets;
-      return writeEventJson(block, seq - block.firstSeq, assets);
+      return { block, row: seq - block.firstSeq, assets };
     });
-    return writeList(resources, form);
   }
 
   #mergeIn(table: Table): boolean {
@@ -452,6 +492,19 @@ export class LmdbEvents {
     });
     return true;
   }
+}
+
+function placeIn(directory: BlockDirectory, seq: number): number {
+  const place = directory.find(seq);
+  if (place < 0) throw new Error(`event ${seq} of ${directory.table} events is missing`);
+  return place;
+}
+
+function writeRows(rows: readonly EventRow[], form: ListForm): Uint8Array<ArrayBuffer> {
+  return writeList(
+    rows.map(({ block, row, assets }) => writeEventJson(block, row, assets)),
+    form,
+  );
 }
 
 /** Ids that are taken out of their index between two looks at the time. */

@@ -1,0 +1,66 @@
+import type { EventBlock } from './block.ts';
+import type { BlockAssets } from './block-assets.ts';
+import { type Column, columnIndex, columnOf } from './columns.ts';
+import type { Table } from './records.ts';
+import { registeredDomain } from './registered-domain.ts';
+import { endTime, rowCommunityId, rowId } from './resource.ts';
+
+/** A row of a block, with the assets of that block. */
+export interface EventRow {
+  readonly block: EventBlock;
+  readonly row: number;
+  readonly assets: BlockAssets;
+}
+
+/** An attribute as it is stored: a time is epoch milliseconds, a list its JSON; undefined where there is none. */
+export type EventValue = string | number | boolean | undefined;
+
+type ReadValue = (row: EventRow) => EventValue;
+
+/**
+ * Reads an attribute of the contract, or the id, of rows of a table: what `writeEventJson` writes, without its text.
+ *
+ * @throws Error for what is no attribute of these events
+ */
+export function eventValues(table: Table, attribute: string): ReadValue {
+  const derived = derivedValues[attribute];
+  if (derived !== undefined) return derived;
+  const column = columnOf(table, attribute);
+  if (column === undefined) throw new Error(`attribute ${attribute} of ${table} events has no column`);
+  return storedValues(column, columnIndex[table].get(attribute)!);
+}
+
+function storedValues(column: Column, place: number): ReadValue {
+  switch (column.kind) {
+    case 'time':
+    case 'number':
+      return ({ block, row }) => known(block.numbersAt(place).at(row));
+    case 'boolean':
+      return ({ block, row }) => {
+        const value = block.numbersAt(place).at(row);
+        return Number.isNaN(value) ? undefined : value === 1;
+      };
+    case 'enum':
+      return ({ block, row }) => column.values[block.numbersAt(place).at(row)];
+    case 'address':
+      return ({ block, row }) => block.addressesAt(place).text(row);
+    case 'text':
+    case 'unique':
+      return ({ block, row }) => block.textsAt(place).text(row);
+  }
+}
+
+const derivedValues: Readonly<Record<string, ReadValue>> = {
+  id: ({ block, row }) => rowId(block, row),
+  end_time: ({ block, row }) =>
+    known(endTime(block.numbers('timestamp').at(row), block.numbers('duration_ms').at(row))),
+  community_id: ({ block, row }) => rowCommunityId(block, row),
+  registered_domain: ({ block, row }) => {
+    const query = block.texts('query').text(row);
+    return query === undefined ? undefined : registeredDomain(query);
+  },
+  src_asset_id: ({ assets, row }) => assets.idAt('src_ip', row),
+  dst_asset_id: ({ assets, row }) => assets.idAt('dst_ip', row),
+};
+
+const known = (value: number): number | undefined => (Number.isNaN(value) ? undefined : value);
