@@ -15,6 +15,7 @@ import type {
 } from '../store/store.ts';
 import { type ExportPage, type ExportQuery, exportAlerts } from './alert-export.ts';
 import { type GroupQuery, groupAlerts } from './alert-groups.ts';
+import { type ArrowEvents, type ArrowLines, arrowEvents, arrowPage } from './arrow-page.ts';
 import { type DashboardQuery, dashboard } from './dashboard.ts';
 import { type MatchedAlerts, matchAlerts } from './match-alerts.ts';
 import { riskScore } from './risk-score.ts';
@@ -39,6 +40,8 @@ export function queries(reader: StoreReader) {
   return {
     listEvents: (query: EventListQuery): ListPage => reader.listEvents(query),
     exportEvents: (query: EventExportQuery): EventExportPart => reader.exportEvents(query),
+    exportArrowEvents: (query: ArrowEvents) => arrowEvents(reader, query),
+    arrowPage: (page: ArrowLines) => arrowPage(page),
     listAlerts: (query: ListQuery): ListPage => reader.listAlerts(query),
     matchAlerts: (query: { filter: ListFilter; limit: number }): MatchedAlerts => matchAlerts(reader, query),
     exportAlerts: (query: ExportQuery): ExportPage => exportAlerts(reader, query),

@@ -17,6 +17,7 @@ const byTime =
 const shortTasks: ShortTasks = {
   // Blocks are counted by their headers; of a deep page, few are sorted.
   listEvents: ({ filter }) => boundsOnlyTime(filter),
+  arrowPage: always,
   listAlerts: byTime('last_seen'),
   listAudit: byTime('time'),
   listAlertHistory: always,

@@ -1,7 +1,9 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { ChannelEvent, ChannelName, ServerMessage } from '../contract/channels.ts';
 import { type OperationId, type Route, type Routes, routes } from '../contract/routes.ts';
+import { wholeListTypes } from '../contract/whole-list.ts';
 import { type ErrorCode, type ErrorDetails, errorCodes, ServiceError } from '../errors.ts';
+import { parseLines } from './parse-lines.ts';
 
 /** What the updates of channel `topology` are applied with. */
 export { applyTopologyUpdate } from './topology.ts';
@@ -51,6 +53,23 @@ export type CallId = {
   [O in OperationId]: Routes[O] extends { readonly websocket: unknown } ? never : O;
 }[OperationId];
 
+/** Operations that answer with a page of a list. */
+export type ListId = {
+  [O in CallId]: Success<Routes[O]['responses']> extends { readonly lines: TSchema } ? O : never;
+}[CallId];
+
+/** What a list is asked by when all of it is wanted: there are no pages to choose then. */
+export type ListInput<O extends ListId> = Simplify<
+  Part<'params', Member<Routes[O], 'params'>> & {
+    query?: Omit<CallInput<O> extends { query?: infer Q } ? Q : never, 'page' | 'per_page' | 'cursor'>;
+    signal?: AbortSignal;
+  }
+>;
+
+/** An item of the list, as it stands in `data` of a page. */
+export type ListItem<O extends ListId> =
+  CallResult<O> extends { readonly data: readonly (infer Item)[] } ? Item : never;
+
 /** The channel whose stream has these filters. */
 type StreamQuery<C extends ChannelName> = {
   [O in OperationId]: Routes[O] extends {
@@ -87,6 +106,16 @@ export interface Client {
     operation: O,
     ...input: Record<never, never> extends CallInput<O> ? [CallInput<O>?] : [CallInput<O>]
   ): Promise<CallResult<O>>;
+  /**
+   * All items of a list as it is filtered and sorted, asked for with the first and read as they are taken: while none
+   * is, the service makes no more. Ending the loop ends the request.
+   *
+   * @throws as `call` does, while the loop runs; UNAVAILABLE also where the list breaks off before its end
+   */
+  items<O extends ListId>(
+    operation: O,
+    ...input: Record<never, never> extends ListInput<O> ? [ListInput<O>?] : [ListInput<O>]
+  ): AsyncGenerator<ListItem<O>, void, undefined>;
   /** Sends sensors' records, NDJSON unless `contentType` says otherwise. */
   ingest(
     body: CallInput<'ingest'>['body'],
@@ -104,9 +133,18 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
   const send = options.fetch ?? fetch;
   let token = options.token;
 
-  const call = async (operation: CallId, input: AnyInput = {}): Promise<unknown> => {
+  /** Fails as calls do: for this client's own reasons here, for the service's in `read`. */
+  const failure = (operation: CallId, { signal }: AnyInput, error: unknown): ServiceError => {
+    if (error instanceof ServiceError) return error;
+    if (signal?.aborted) return new ServiceError('CANCELLED', `${operation} was given up`);
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    return new ServiceError('UNAVAILABLE', `${operation}: ${baseUrl} could not be reached: ${String(cause)}`);
+  };
+
+  const ask = (operation: CallId, input: AnyInput, accept: string): Promise<Response> => {
     const route: Route = routes[operation];
     const headers = headersOf(route, input, token);
+    headers.set('accept', accept);
     const init: RequestInit & { duplex?: 'half' } = { method: route.method, headers };
     if (input.signal !== undefined) init.signal = input.signal;
     if (route.body !== undefined)
@@ -115,21 +153,38 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
           ? JSON.stringify(input.body)
           : (input.body as NonNullable<RequestInit['body']>);
     if (init.body instanceof ReadableStream) init.duplex = 'half';
+    return send(baseUrl + pathOf(route, input), init);
+  };
+
+  const call = async (operation: CallId, input: AnyInput = {}): Promise<unknown> => {
     let response: Response;
     let bytes: Uint8Array;
     try {
-      response = await send(baseUrl + pathOf(route, input), init);
+      response = await ask(operation, input, 'application/json');
       bytes = new Uint8Array(await response.arrayBuffer());
     } catch (error) {
-      if (input.signal?.aborted) throw new ServiceError('CANCELLED', `${operation} was given up`);
-      const cause = error instanceof Error ? (error.cause ?? error) : error;
-      throw new ServiceError(
-        'UNAVAILABLE',
-        `${operation}: ${baseUrl} could not be reached: ${String(cause)}`,
-      );
+      throw failure(operation, input, error);
     }
-    return read(operation, route, response.status, bytes);
+    return read(operation, routes[operation], response.status, bytes);
   };
+
+  async function* items(operation: CallId, input: AnyInput = {}): AsyncGenerator<unknown, void, undefined> {
+    const accept = wholeListTypes.lines;
+    try {
+      const response = await ask(operation, input, accept);
+      const { status, body } = response;
+      if (status !== 200 || body === null || response.headers.get('content-type') !== accept) {
+        read(operation, routes[operation], status, new Uint8Array(await response.arrayBuffer()));
+        throw new ServiceError(
+          'UNAVAILABLE',
+          `${operation}: the answer with status ${status} is no list of lines`,
+        );
+      }
+      yield* parseLines(body);
+    } catch (error) {
+      throw failure(operation, input, error);
+    }
+  }
 
   const stream = (channel: ChannelName, query: object, handlers: StreamHandlers<ChannelName>): Stream => {
     const route = Object.values<Route>(routes).find(({ websocket }) => websocket?.channel === channel)!;
@@ -142,6 +197,7 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
 
   return {
     call: call as Client['call'],
+    items: items as Client['items'],
     ingest: async (body, more) => ((await call('ingest', { ...more, body })) as CallResult<'ingest'>).data,
     stream: stream as Client['stream'],
     setToken: (next) => {
@@ -175,7 +231,7 @@ function pathOf(route: Route, { params = {}, query = {} }: AnyInput): string {
 }
 
 function headersOf(route: Route, input: AnyInput, token: string | undefined): Headers {
-  const headers = new Headers({ accept: 'application/json' });
+  const headers = new Headers();
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   if (route.body?.kind === 'json') headers.set('content-type', 'application/json');
   if (route.body?.kind === 'ingest') headers.set('content-type', input.contentType ?? 'application/x-ndjson');

@@ -4,6 +4,7 @@ import { channels, clientMessages, serverMessages } from './channels.ts';
 import { ErrorEnvelope } from './envelopes.ts';
 import { resourceTypes } from './resource-types.ts';
 import { errorsOf, operationIds, type Route, routeOf } from './routes.ts';
+import { wholeListTypes } from './whole-list.ts';
 
 type Json = { [key: string]: unknown };
 
@@ -202,11 +203,19 @@ function responsesOf(route: Route, components: Json): Json {
 
 /** What lists are for those who accept it. */
 const wholeList = {
-  'application/x-ndjson': {
+  [wholeListTypes.lines]: {
     schema: {
       type: 'string',
       description:
         'The whole list as it is filtered and sorted, one item of `data` a line, without an envelope. `page`, `per_page` and `cursor` are not for it. An answer whose last chunk is missing is not whole.',
+    },
+  },
+  [wholeListTypes.arrow]: {
+    schema: {
+      type: 'string',
+      format: 'binary',
+      description:
+        'The same as an Arrow IPC stream, a record batch for each page that is read: a column `id` and one for each attribute. Times are timestamps in milliseconds, integers as narrow as their bounds, lists of texts lists, addresses and enumerated words texts behind dictionaries that each batch replaces; objects and other lists are JSON texts, and what an item has not is null. A stream without its end mark is not whole.',
     },
   },
 };

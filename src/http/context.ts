@@ -40,6 +40,7 @@ type InputOf<R> = R extends { body: { kind: 'ingest' } }
 /** A request that has passed its credentials and its schemas: what a handler gets. */
 export interface Context<Op extends HttpOperation> {
   readonly services: Services;
+  readonly route: Route;
   readonly params: Read<Routes[Op], 'params'>;
   readonly query: QueryOf<Routes[Op]>;
   /** As it came, for operations that are answered at several paths and in several media types. */
@@ -145,6 +146,7 @@ async function contextOf(route: Route, call: Call, services: Services) {
   try {
     return {
       services,
+      route,
       params: route.params === undefined ? {} : parseParams(route.params, call.params),
       query: queryOf(route, call.head.query),
       head: call.head,

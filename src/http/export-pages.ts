@@ -5,8 +5,8 @@ import type { Chunks } from './reply.ts';
 
 /** A page of an export. */
 export interface ExportPage<Place> {
-  /** Each item with its line end; may be empty where more follows. */
-  readonly lines: Uint8Array;
+  /** Of lines, each item with its end; may be empty where more follows. */
+  readonly bytes: Uint8Array;
   /** Where it goes on; absent on the last page. */
   readonly next?: Place;
 }
@@ -78,8 +78,8 @@ export class ExportPages<Place> implements Chunks {
   }
 
   async #readOn(): Promise<Uint8Array> {
-    const { lines, next } = await this.#read(this.#place);
+    const { bytes, next } = await this.#read(this.#place);
     this.#place = next;
-    return lines;
+    return bytes;
   }
 }

@@ -4,14 +4,14 @@ import { limits } from '../limits.ts';
 import type { RunOptions } from '../rpc/pool.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
 import { askedBy } from './asked-by.ts';
-import { type ExportContext, exportReply } from './export-reply.ts';
+import { exportForm } from './export-form.ts';
+import { exportList, type ListExportContext } from './export-list.ts';
 import { countingRefusals, queryLimits } from './reached.ts';
 import { page, type Reply } from './reply.ts';
 import type { RequestHead } from './request.ts';
 import type { Services } from './services.ts';
-import { wantsLines } from './wants-lines.ts';
 
-interface ListContext extends ExportContext {
+interface ListContext extends ListExportContext {
   readonly services: Services;
   readonly query: ParsedList;
   readonly head: RequestHead;
@@ -27,7 +27,7 @@ export const pooledList = (context: ListContext, task: ListTask): Promise<Reply>
   listReply(context, (query, options) => context.services.queries.run(task, query, options));
 
 /**
- * A page of a list, or all of it as lines, of which `read` makes a page each, elsewhere than on this thread where it
+ * A page of a list, or all of it, of which `read` makes a page at a time as lines, elsewhere than on this thread where it
  * may be long. All is what cursors lead through, as of the time of each page: of an order that changes meanwhile,
  * something may be missed.
  */
@@ -40,11 +40,12 @@ export async function listReply(
   const asked = { ...filter, ...rest };
   const options = askedBy(context);
   const counted = (query: ListQuery) => countingRefusals(services.metrics, queryLimits, read(query, options));
-  if (wantsLines(head)) {
+  const form = exportForm(head);
+  if (form !== undefined) {
     const all = { ...asked, per_page: limits.maxPerPage, form: 'lines' } as const;
-    return exportReply<string>(context, async (cursor) => {
+    return exportList<string>(context, form, async (cursor) => {
       const { json, next_cursor } = await counted(cursor === undefined ? all : { ...all, cursor });
-      return next_cursor === undefined ? { lines: json } : { lines: json, next: next_cursor };
+      return next_cursor === undefined ? { bytes: json } : { bytes: json, next: next_cursor };
     });
   }
   return page(await counted(asked), query.per_page);

@@ -93,8 +93,6 @@ export interface Rendered {
 }
 
 const json = 'application/json';
-/** NDJSON. */
-export const linesMediaType = 'application/x-ndjson';
 export const jsonHeader: Header = ['Content-Type', json];
 
 /** `now` is epoch milliseconds, `elapsedMs` the time since the request came. */

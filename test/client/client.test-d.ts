@@ -15,6 +15,18 @@ export async function mustCompile(client: Client): Promise<void> {
   expectTypeOf<CallResult<'listAlerts'>['pagination']['total']>().toEqualTypeOf<number>();
   expectTypeOf<CallInput<'login'>['body']>().toEqualTypeOf<{ username: string; password: string }>();
   expectTypeOf<ChannelEvent<'alerts'>['data']['attributes']>().toEqualTypeOf<Alert>();
+  for await (const item of client.items('listAlerts', { query: { status: ['new'], sort: '-last_seen' } }))
+    expectTypeOf(item.attributes).toEqualTypeOf<Alert>();
+  for await (const item of client.items('listAlertNotes', { params: { alert_id: alertId } }))
+    expectTypeOf(item.type).toEqualTypeOf<'alert_note'>();
+  // @ts-expect-error: the path parameter is missing
+  client.items('listAlertNotes');
+  // @ts-expect-error: no list
+  client.items('getAlert', { params: { alert_id: alertId } });
+  // @ts-expect-error: all of it has no pages
+  client.items('listAlerts', { query: { page: 2 } });
+  // @ts-expect-error: no such filter
+  client.items('listAlerts', { query: { colour: 'red' } });
   // @ts-expect-error: the path parameter is missing
   await client.call('getAlert');
   // @ts-expect-error: the path parameter has another name

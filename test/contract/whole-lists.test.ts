@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 import { operationIds, routeOf } from '../../src/contract/routes.ts';
+import { wholeListTypes } from '../../src/contract/whole-list.ts';
 
 /** Whether it answers with a page of a list. */
 const isList = (schema: object): boolean =>
   'pagination' in ((schema as { properties?: object }).properties ?? {});
 
-test('every page of a list, and nothing else, is also given whole as lines', () => {
+test('every page of a list, and nothing else, is also given whole', () => {
   const document = openApiDocument('1') as {
     paths: Record<
       string,
@@ -26,7 +27,7 @@ test('every page of a list, and nothing else, is also given whole as lines', () 
     if (isPaged) lists++;
     expect([operation, response.lines !== undefined]).toEqual([operation, isPaged]);
     expect(Object.keys(described.get(operation) ?? {})).toEqual(
-      isPaged ? ['application/json', 'application/x-ndjson'] : ['application/json'],
+      isPaged ? ['application/json', wholeListTypes.lines, wholeListTypes.arrow] : ['application/json'],
     );
   }
   expect(lists).toBeGreaterThan(15);

@@ -25,7 +25,7 @@ const waiting = (onClose: () => void = () => undefined) => ({
 });
 
 test('each page goes on where the one before ended; the place is given back once', async () => {
-  const { read, places } = served({ lines: bytes('1\n'), next: 'a' }, { lines: bytes('2\n') });
+  const { read, places } = served({ bytes: bytes('1\n'), next: 'a' }, { bytes: bytes('2\n') });
   let closed = 0;
   const pages = await ExportPages.open(
     read,
@@ -51,11 +51,11 @@ test('the first page is refused as any query is; later ones are tried again', as
   );
   await expect(first).rejects.toMatchObject({ code: 'OVERLOADED' });
   expect(closed).toBe(1);
-  const later = served({ lines: bytes('1\n'), next: 'a' }, overloaded(), { lines: bytes('2\n') });
+  const later = served({ bytes: bytes('1\n'), next: 'a' }, overloaded(), { bytes: bytes('2\n') });
   const pages = await ExportPages.open(later.read, waiting());
   expect([await pages.next(), await pages.next()]).toEqual([bytes('1\n'), bytes('2\n')]);
   expect(later.places).toEqual([undefined, 'a', 'a']);
-  const broken = served({ lines: bytes(''), next: 'a' }, new TypeError('bug'));
+  const broken = served({ bytes: bytes(''), next: 'a' }, new TypeError('bug'));
   const others = await ExportPages.open(broken.read, waiting());
   await others.next();
   await expect(others.next()).rejects.toThrow('bug');
@@ -63,7 +63,7 @@ test('the first page is refused as any query is; later ones are tried again', as
 
 test('nobody waits for a client that has gone', async () => {
   const controller = new AbortController();
-  const { read } = served({ lines: bytes(''), next: 'a' }, overloaded());
+  const { read } = served({ bytes: bytes(''), next: 'a' }, overloaded());
   const pages = await ExportPages.open(read, { signal: controller.signal, onClose: () => undefined });
   await pages.next();
   const next = pages.next();

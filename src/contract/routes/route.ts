@@ -32,7 +32,7 @@ export type ResponseBody =
   | {
       readonly kind: 'json';
       readonly schema: TSchema;
-      /** A page of a list, which is also given whole, one such item a line, to who accepts `application/x-ndjson`. */
+      /** A page of a list of such items, which is also given whole to who accepts a type of `wholeListTypes`. */
       readonly lines?: TSchema;
     }
   | { readonly kind: 'text'; readonly mediaType: string }

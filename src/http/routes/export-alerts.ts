@@ -12,9 +12,12 @@ export const exportAlerts: Handler<'exportAlerts'> = (context) => {
   const name = `alerts-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}${endings[format]}`;
   return exportReply<ExportPlace>(
     context,
-    (place) => {
+    'lines',
+    async (place) => {
       const part = place === undefined ? asked : { ...asked, place };
-      return countingRefusals(metrics, queryLimits, queries.run('exportAlerts', part, askedBy(context)));
+      const made = queries.run('exportAlerts', part, askedBy(context));
+      const { lines: bytes, ...rest } = await countingRefusals(metrics, queryLimits, made);
+      return { bytes, ...rest };
     },
     [['Content-Disposition', `attachment; filename="${name}"`]],
   );

@@ -3,14 +3,14 @@ import { ServiceError } from '../../errors.ts';
 import type { EntriesQuery, StoredLeaf } from '../../ledger/ledger.ts';
 import { limits } from '../../limits.ts';
 import type { Handler } from '../context.ts';
-import { exportReply } from '../export-reply.ts';
+import { exportForm } from '../export-form.ts';
+import { exportList } from '../export-list.ts';
 import { entryOf, isPublicKind, writeLeaf } from '../log-entries.ts';
 import { page } from '../reply.ts';
 import type { Services } from '../services.ts';
-import { wantsLines } from '../wants-lines.ts';
 
 /**
- * Without a role only of kinds that are public, which have to be named: a list never leaves out in silence. As lines,
+ * Without a role only of kinds that are public, which have to be named: a list never leaves out in silence. Whole,
  * those that there were when the first was read: they are listed oldest first.
  */
 export const listEntries: Handler<'listEntries'> = async (context) => {
@@ -18,17 +18,18 @@ export const listEntries: Handler<'listEntries'> = async (context) => {
   const { kind: kinds, page: number = 1, per_page = limits.defaultPerPage, ...range } = query;
   if (refusal !== undefined && !kinds?.every(isPublicKind)) throw refusal;
   const wanted = { ...range, ...(kinds === undefined ? {} : { kinds }) };
-  if (wantsLines(head))
-    return exportReply<{ from: number; left: number }>(context, async (place) => {
+  const form = exportForm(head);
+  if (form !== undefined)
+    return exportList<{ from: number; left: number }>(context, form, async (place) => {
       const from = place === undefined ? {} : { from: place.from };
       const { leaves, total } = await services.ledger.entries({ ...wanted, ...from, ...exported });
       const shown = leaves.slice(0, place?.left);
       const left = (place?.left ?? total) - shown.length;
-      const lines = writeList(shown.map(entryText), 'lines');
+      const bytes = writeList(shown.map(entryText), 'lines');
       const last = shown.at(-1);
       return last === undefined || left <= 0
-        ? { lines }
-        : { lines, next: { from: last.leaf_index + 1, left } };
+        ? { bytes }
+        : { bytes, next: { from: last.leaf_index + 1, left } };
     });
   const { leaves, total } = await read(services, { ...wanted, page: number, per_page });
   return page({ json: writeList(leaves.map(entryText)), total, page: number }, per_page);

@@ -2,22 +2,23 @@ import { writeList } from '../../contract/json-list.ts';
 import { writeTreeHead } from '../../contract/write-tree-head.ts';
 import { limits } from '../../limits.ts';
 import type { Handler } from '../context.ts';
-import { exportReply } from '../export-reply.ts';
+import { exportForm } from '../export-form.ts';
+import { exportList } from '../export-list.ts';
 import { page } from '../reply.ts';
-import { wantsLines } from '../wants-lines.ts';
 
-/** As lines, those that there were when the first was read: they are listed oldest first. */
+/** Whole, those that there were when the first was read: they are listed oldest first. */
 export const listTreeHeads: Handler<'listTreeHeads'> = async (context) => {
   const { ledger } = context.services;
   const { page: number = 1, per_page = limits.defaultPerPage, ...range } = context.query;
-  if (wantsLines(context.head))
-    return exportReply<{ number: number; left: number }>(context, async (place) => {
+  const form = exportForm(context.head);
+  if (form !== undefined)
+    return exportList<{ number: number; left: number }>(context, form, async (place) => {
       const { number, left } = place ?? { number: 1, left: undefined };
       const { heads, total } = await ledger.heads({ ...range, page: number, per_page: limits.maxPerPage });
       const shown = heads.slice(0, left);
       const after = (left ?? total) - shown.length;
-      const lines = writeList(shown.map(headText), 'lines');
-      return after > 0 && shown.length > 0 ? { lines, next: { number: number + 1, left: after } } : { lines };
+      const bytes = writeList(shown.map(headText), 'lines');
+      return after > 0 && shown.length > 0 ? { bytes, next: { number: number + 1, left: after } } : { bytes };
     });
   const { heads, total } = await ledger.heads({ ...range, page: number, per_page });
   return page({ json: writeList(heads.map(headText)), total, page: number }, per_page);

@@ -1,0 +1,171 @@
+/**
+ * The buffers of one column as a record batch holds them (Arrow Columnar Format 1.5, "Physical memory layout"): little
+ * endian, as are all processors that this runs on.
+ */
+import type { ArrowColumn, ArrowKind, ColumnValues } from './arrow-columns.ts';
+
+/** One column, or what is inside of one. */
+export interface ArrowNode {
+  readonly length: number;
+  readonly nulls: number;
+}
+
+export interface ArrowData {
+  /** The column, and behind it what is inside of it. */
+  readonly nodes: readonly ArrowNode[];
+  /** Those of the nodes, in their order. */
+  readonly buffers: readonly ArrayBufferView[];
+  /** Of words: the different ones, that the column's numbers count from 0. */
+  readonly dictionary?: readonly string[];
+}
+
+/** @throws Error for a value that is not of the column's kind, which the contract rules out */
+export function columnData(column: ArrowColumn, values: ColumnValues): ArrowData {
+  const { validity, nulls } = validityOf(values);
+  if (nulls > 0 && !column.nullable) throw new Error(`${nulls} items have no ${column.name}`);
+  const { inner = [], buffers, dictionary } = writers[column.kind](values, column.name);
+  return {
+    nodes: [{ length: values.length, nulls }, ...inner],
+    buffers: [validity, ...buffers],
+    ...(dictionary === undefined ? {} : { dictionary }),
+  };
+}
+
+/** Texts without nulls, such as dictionaries are. */
+export function textData(texts: readonly string[]): ArrowData {
+  return { nodes: [{ length: texts.length, nulls: 0 }], buffers: [new Uint8Array(), ...textBuffers(texts)] };
+}
+
+type Written = {
+  readonly buffers: readonly ArrayBufferView[];
+  readonly inner?: readonly ArrowNode[];
+  readonly dictionary?: readonly string[];
+};
+
+const writers: { readonly [Kind in ArrowKind]: (values: ColumnValues, name: string) => Written } = {
+  text: (values) => ({ buffers: textBuffers(values as readonly (string | undefined)[]) }),
+  json: (values) => ({ buffers: textBuffers(values as readonly (string | undefined)[]) }),
+  word: (values) => words(values as readonly (string | undefined)[]),
+  texts: (values) => textLists(values as readonly (readonly string[] | undefined)[]),
+  time: (values, name) => ({ buffers: [longs(values, (value) => timeOf(value, name))] }),
+  flag: (values) => ({ buffers: [bits(values, (value) => value === true).bits] }),
+  real: (values) => ({ buffers: [numbers(new Float64Array(values.length), values)] }),
+  int64: (values) => ({ buffers: [longs(values, integerOf)] }),
+  uint8: (values) => ({ buffers: [numbers(new Uint8Array(values.length), values)] }),
+  uint16: (values) => ({ buffers: [numbers(new Uint16Array(values.length), values)] }),
+  uint32: (values) => ({ buffers: [numbers(new Uint32Array(values.length), values)] }),
+};
+
+/** A bit for each value, the first the lowest of its byte; none at all where every value is there. */
+function validityOf(values: ColumnValues): { readonly validity: Uint8Array; readonly nulls: number } {
+  const { bits: validity, set } = bits(values, (value) => value !== undefined);
+  const nulls = values.length - set;
+  return { validity: nulls === 0 ? new Uint8Array() : validity, nulls };
+}
+
+function bits(values: ColumnValues, isSet: (value: unknown) => boolean): { bits: Uint8Array; set: number } {
+  const bytes = new Uint8Array(Math.ceil(values.length / 8));
+  let set = 0;
+  for (let row = 0; row < values.length; row++) {
+    if (!isSet(values[row])) continue;
+    bytes[row >>> 3]! |= 1 << (row & 7);
+    set++;
+  }
+  return { bits: bytes, set };
+}
+
+const encoder = new TextEncoder();
+
+/** Where each text begins, with where the last ends, and their UTF-8. */
+function textBuffers(texts: readonly (string | undefined)[]): [Int32Array, Uint8Array] {
+  const offsets = new Int32Array(texts.length + 1);
+  const joined = texts.join('');
+  const utf8 = encoder.encode(joined);
+  // As many bytes as UTF-16 units: all of it is ASCII.
+  if (utf8.length === joined.length) {
+    let end = 0;
+    for (let row = 0; row < texts.length; row++) {
+      end += texts[row]?.length ?? 0;
+      offsets[row + 1] = end;
+    }
+    return [offsets, utf8];
+  }
+  // Joined, halves of two characters could have become one.
+  const formed = texts.map((text) => text?.toWellFormed() ?? '');
+  let end = 0;
+  for (const [row, text] of formed.entries()) {
+    end += Buffer.byteLength(text);
+    offsets[row + 1] = end;
+  }
+  return [offsets, encoder.encode(formed.join(''))];
+}
+
+function words(values: readonly (string | undefined)[]): Written {
+  const codes = new Int32Array(values.length);
+  const places = new Map<string, number>();
+  for (let row = 0; row < values.length; row++) {
+    const word = values[row];
+    if (word === undefined) continue;
+    let place = places.get(word);
+    if (place === undefined) {
+      place = places.size;
+      places.set(word, place);
+    }
+    codes[row] = place;
+  }
+  return { buffers: [codes], dictionary: [...places.keys()] };
+}
+
+function textLists(values: readonly (readonly string[] | undefined)[]): Written {
+  const offsets = new Int32Array(values.length + 1);
+  const texts: string[] = [];
+  for (const [row, list] of values.entries()) {
+    for (const text of list ?? []) texts.push(text);
+    offsets[row + 1] = texts.length;
+  }
+  const { nodes, buffers } = textData(texts);
+  return { buffers: [offsets, ...buffers], inner: nodes };
+}
+
+function numbers<T extends Float64Array | Uint8Array | Uint16Array | Uint32Array>(
+  out: T,
+  values: ColumnValues,
+): T {
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row];
+    if (value !== undefined) out[row] = typeof value === 'number' ? value : Number(JSON.stringify(value));
+  }
+  return out;
+}
+
+const wordSize = 2 ** 32;
+
+/** 64-bit integers, in halves: a BigInt for each would take several times as long. */
+function longs(values: ColumnValues, of: (value: unknown) => number | bigint): Int32Array {
+  const out = new Int32Array(2 * values.length);
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row];
+    if (value === undefined) continue;
+    const long = of(value);
+    if (typeof long === 'bigint') {
+      out[2 * row] = Number(BigInt.asIntN(32, long));
+      out[2 * row + 1] = Number(BigInt.asIntN(32, long >> 32n));
+    } else {
+      const high = Math.floor(long / wordSize);
+      out[2 * row] = long - high * wordSize;
+      out[2 * row + 1] = high;
+    }
+  }
+  return out;
+}
+
+/** A number, or the digits of one that a double doesn't hold. */
+function integerOf(value: unknown): number | bigint {
+  return typeof value === 'number' ? value : BigInt(JSON.stringify(value));
+}
+
+function timeOf(value: unknown, name: string): number {
+  const time = typeof value === 'number' ? value : Date.parse(value as string);
+  if (!Number.isFinite(time)) throw new Error(`${name} is no time: ${JSON.stringify(value)}`);
+  return time;
+}

@@ -1,0 +1,41 @@
+import type { ArrowColumn } from '../analytics/arrow-columns.ts';
+import type { Route } from '../contract/routes.ts';
+import type { WholeListForm } from '../contract/whole-list.ts';
+import { arrowColumns } from './arrow-columns.ts';
+import { askedBy } from './asked-by.ts';
+import type { ReadPage } from './export-pages.ts';
+import { type ExportContext, exportReply } from './export-reply.ts';
+import { countingRefusals, queryLimits } from './reached.ts';
+import type { Reply } from './reply.ts';
+import type { Services } from './services.ts';
+
+export interface ListExportContext extends ExportContext {
+  readonly services: Pick<Services, 'exports' | 'queries' | 'metrics'>;
+  /** Its answer of status 200 says what an item is. */
+  readonly route: Route;
+}
+
+/** A list whole, of which `read` gives a page at a time as lines; an Arrow stream is made of them in the analytics pool. */
+export function exportList<Place>(
+  context: ListExportContext,
+  form: WholeListForm,
+  read: ReadPage<Place>,
+): Promise<Reply> {
+  if (form === 'lines') return exportReply(context, form, read);
+  const { services, route } = context;
+  const columns = columnsOf(route);
+  return exportReply<Place>(context, form, async (place) => {
+    const { bytes: lines, next } = await read(place);
+    const page = { lines, columns, isFirst: place === undefined, isLast: next === undefined };
+    const made = services.queries.run('arrowPage', page, askedBy(context));
+    const bytes = await countingRefusals(services.metrics, queryLimits, made);
+    return next === undefined ? { bytes } : { bytes, next };
+  });
+}
+
+/** The columns of a route's list in Arrow. */
+export function columnsOf({ path, responses }: Route): ArrowColumn[] {
+  const answer = responses[200];
+  if (answer?.kind !== 'json' || answer.lines === undefined) throw new Error(`${path} has no list`);
+  return arrowColumns(answer.lines);
+}

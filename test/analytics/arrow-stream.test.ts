@@ -1,0 +1,141 @@
+/** Streams as apache-arrow reads them, against what went in. */
+import { tableFromIPC, type Vector } from 'apache-arrow';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ArrowColumn, ArrowKind } from '../../src/analytics/arrow-columns.ts';
+import { arrowPage } from '../../src/analytics/arrow-page.ts';
+import { rowsOfLines } from '../../src/analytics/arrow-rows.ts';
+import { batchMessages } from '../../src/analytics/arrow-stream.ts';
+
+/** Of each kind what an attribute may be, and how it is read back. */
+const kinds: {
+  readonly [Kind in ArrowKind]: {
+    readonly value: fc.Arbitrary<unknown>;
+    read(value: unknown): unknown;
+  };
+} = {
+  text: { value: fc.string({ unit: 'binary' }), read: (value) => value },
+  word: { value: fc.constantFrom('', 'a', 'é', '10.0.0.1', '🦊'), read: (value) => value },
+  json: {
+    value: fc.jsonValue({ maxDepth: 2 }).filter((value) => !holdsMinusZero(value)),
+    read: (value) => JSON.parse(value as string),
+  },
+  texts: {
+    value: fc.array(fc.string({ unit: 'binary' }), { maxLength: 4 }),
+    read: (list) => [...(list as Vector)],
+  },
+  time: {
+    value: fc
+      .date({ noInvalidDate: true, min: new Date(0), max: new Date(253_402_300_799_999) })
+      .map((time) => time.toISOString()),
+    read: (value) => new Date(value as number).toISOString(),
+  },
+  flag: { value: fc.boolean(), read: (value) => value },
+  real: {
+    value: fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => n + 0),
+    read: (value) => value,
+  },
+  int64: { value: fc.maxSafeInteger().map((n) => n + 0), read: (value) => Number(value) },
+  uint8: { value: fc.integer({ min: 0, max: 2 ** 8 - 1 }), read: (value) => value },
+  uint16: { value: fc.integer({ min: 0, max: 2 ** 16 - 1 }), read: (value) => value },
+  uint32: { value: fc.integer({ min: 0, max: 2 ** 32 - 1 }), read: (value) => value },
+};
+
+/** JSON has none: it comes back as 0. */
+function holdsMinusZero(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(holdsMinusZero);
+  return Object.is(value, -0);
+}
+
+const names = Object.keys(kinds) as ArrowKind[];
+const columns: ArrowColumn[] = [
+  { name: 'id', kind: 'text', nullable: false },
+  ...names.map((kind) => ({ name: kind, kind, nullable: true })),
+];
+
+const attributes = fc.record(
+  Object.fromEntries(names.map((kind) => [kind, kinds[kind].value])) as Record<
+    ArrowKind,
+    fc.Arbitrary<unknown>
+  >,
+  { requiredKeys: [] },
+);
+const page = fc.array(fc.record({ id: fc.string({ unit: 'binary' }), attributes }), { maxLength: 20 });
+
+const encode = (items: readonly object[]) =>
+  new TextEncoder().encode(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+
+function streamOf(pages: readonly (readonly object[])[]): Uint8Array {
+  const last = pages.length - 1;
+  const parts = pages.map((items, n) =>
+    arrowPage({ lines: encode(items), columns, isFirst: n === 0, isLast: n === last }),
+  );
+  return Buffer.concat(parts);
+}
+
+test('whatever the items are, they are read back; a page each batch', () => {
+  fc.assert(
+    fc.property(fc.array(page, { minLength: 1, maxLength: 4 }), (pages) => {
+      const table = tableFromIPC(streamOf(pages));
+      const filled = pages.filter((items) => items.length > 0);
+      expect(table.batches.map(({ numRows }) => numRows).filter((rows) => rows > 0)).toEqual(
+        filled.map((items) => items.length),
+      );
+      const rows = Array.from({ length: table.numRows }, (_, row) => {
+        const given = names.map((kind) => [kind, table.getChild(kind)?.get(row)] as const);
+        return {
+          id: table.getChild('id')?.get(row),
+          attributes: Object.fromEntries(
+            given
+              .filter(([, value]) => value !== null)
+              .map(([kind, value]) => [kind, kinds[kind].read(value)]),
+          ),
+        };
+      });
+      expect(rows).toEqual(filled.flat());
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('messages and their buffers begin at multiples of eight', () => {
+  const stream = streamOf([[{ id: 'a', attributes: { word: 'x', texts: ['yy'], uint8: 1 } }], []]);
+  const view = new DataView(stream.buffer, stream.byteOffset, stream.byteLength);
+  expect(stream.byteLength % 8).toBe(0);
+  expect([view.getUint32(0, true), view.getInt32(4, true) % 8]).toEqual([0xffff_ffff, 0]);
+  expect([view.getUint32(stream.length - 8, true), view.getInt32(stream.length - 4, true)]).toEqual([
+    0xffff_ffff, 0,
+  ]);
+});
+
+test('integers keep the digits that they are written in, alone and within JSON', () => {
+  const lines = new TextEncoder().encode(
+    '{"id":"1","attributes":{"int64":1700000000000000123,"json":{"ns":[1700000000000000123,-9007199254740993]}}}\n' +
+      '{"id":"2","attributes":{"int64":-9223372036854775808,"real":123456789012345680000}}\n' +
+      '{"id":"3","attributes":{"int64":9223372036854775807,"json":"1700000000000000123"}}\n',
+  );
+  const table = tableFromIPC(arrowPage({ lines, columns, isFirst: true, isLast: true }));
+  expect(Array.from(table.getChild('int64')!)).toEqual([
+    1700000000000000123n,
+    -9223372036854775808n,
+    9223372036854775807n,
+  ]);
+  expect([0, 2].map((row) => table.getChild('json')?.get(row))).toEqual([
+    '{"ns":[1700000000000000123,-9007199254740993]}',
+    '"1700000000000000123"',
+  ]);
+  expect(table.getChild('real')?.get(1)).toBe(123456789012345680000);
+});
+
+test('halves of characters are replaced one by one, and join with none', () => {
+  const texts = ['a\ud83e', '\udd8ab', 'é'];
+  const lines = encode(texts.map((text) => ({ id: 'x', attributes: { text } })));
+  const table = tableFromIPC(arrowPage({ lines, columns, isFirst: true, isLast: true }));
+  expect(Array.from(table.getChild('text')!)).toEqual(['a\ufffd', '\ufffdb', 'é']);
+});
+
+test('an item without what every item has, or with no time for one, is a bug', () => {
+  const rows = rowsOfLines(encode([{ id: 'x', attributes: { time: 'noon' } }]));
+  expect(() => batchMessages([{ name: 'text', kind: 'text', nullable: false }], rows)).toThrow(/no text/);
+  expect(() => batchMessages([{ name: 'time', kind: 'time', nullable: true }], rows)).toThrow(/noon/);
+});
