@@ -329,6 +329,9 @@ export const limits = {
   /** … from one address, or one IPv6 /64: an eighth, which an office behind one address stays under. Requests in work
    * have a connection each, so that one address cannot take all of these either. */
   maxConnectionsPerAddress: 2048,
+  /** File descriptors that connections leave to everything else; of few, three quarters are left. Threads and databases
+   * have 60, up to 10 for each thread more; a scan has 512. Without any, the log cannot write its anchor and ends. */
+  reservedDescriptors: 1024,
   /** WebSockets that were closed, whose connections may linger until the client ends its side, without counting as
    * connections … */
   maxClosingSockets: 4096,

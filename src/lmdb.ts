@@ -46,6 +46,14 @@ export function openDatabase(
   });
 }
 
+/**
+ * A copy, in a buffer of its own, of what `getBinaryFast` returned: that lies in one of 16 MB which the next read
+ * overwrites, and of which only the `length` is the value's. Array methods don't go by that, and would copy all of it.
+ */
+export function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length).slice();
+}
+
 /** What LMDB counts of a table, and of the file that it is in (mdb_stat, mdb_env_info). Pages, but for the size of one. */
 interface Pages {
   readonly pageSize: number;

@@ -33,6 +33,7 @@ import { Scans } from './discovery/scans.ts';
 import { compileHome } from './events/home-networks.ts';
 import { AuditLog } from './http/audit-log.ts';
 import { Connections } from './http/connections.ts';
+import { descriptorLimit, descriptorsForConnections } from './http/descriptors.ts';
 import { HealthCheck } from './http/health.ts';
 import { IngestQueue } from './http/ingest-queue.ts';
 import { LiveFeeds } from './http/live/feeds.ts';
@@ -41,7 +42,7 @@ import { createSockets } from './http/live/sockets.ts';
 import { Metrics } from './http/metrics.ts';
 import { RequestRate } from './http/request-rate.ts';
 import { endpoints } from './http/routes/index.ts';
-import { startServer } from './http/server.ts';
+import { type Server, startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import { TopologyGate } from './http/topology-gate.ts';
 import { Turns } from './http/turns.ts';
@@ -284,13 +285,14 @@ async function open(start: Start): Promise<void> {
     authenticate: auth.authenticate,
     audit,
     corsOrigins: config['cors.origins'],
-    ...admission(config, metrics),
+    ...admission(start, metrics),
     log,
     observer: metrics,
     sockets: sockets.register,
     leave: sockets.leave,
     drainMs: config['http.drain_ms'],
   });
+  watchFront(metrics, server);
   reloads.add(() => server.reloadTls());
   opened.onClose('front', () => {
     ready = false;
@@ -370,7 +372,12 @@ async function startStore(start: Start): Promise<Supervised<Store>> {
       detectorsOff: config['detection.detectors_off'],
       retention: { maxAgeMs: config['retention.max_age_ms'], maxBytes: config['retention.max_bytes'] },
     },
-    maxYoungGenerationMb: 8,
+    // What a commit makes outlives a small one: with 8 MB, 1.4 µs more an event go into copying it (6.3 of 7.7), and the
+    // old generation takes the room that the young one saves.
+    maxYoungGenerationMb: 24,
+    // Fifteen times what was seen in use under load. With the default, 4 GB, a heap of which 100 MB are in use grows to 300
+    // before it is collected; with less than 2 GB, V8 lets it grow by less, here to 1.8 times what is in use.
+    maxOldGenerationMb: 1536,
     ...lossOf('store', start),
   });
   opened.onClose('store thread', () => store.close());
@@ -425,6 +432,8 @@ function startAnalytics({ config, log, opened }: Start): Pool<Queries & RuleTask
     threads: config['threads.analytics'],
     maxQueue: config['limits.max_queued_queries'],
     workerData: { dataDir: config.data_dir },
+    // Columns lie outside of the heap; what queries make in it dies with them. Saves 24 MB a thread.
+    maxYoungGenerationMb: 8,
     onWorkerLost: poolLoss('analytics', log),
   });
   const lanes = inLanes(
@@ -664,18 +673,48 @@ async function openScans(
 }
 
 /** How many may connect, and how often they may ask. */
-const admission = (config: Config, { limitReached }: Metrics) => ({
-  connections: new Connections({
-    max: config['limits.max_connections'],
-    maxPerAddress: config['limits.max_connections_per_address'],
-    limitReached,
-  }),
-  rate: new RequestRate({
-    perAddress: config['limits.requests_per_s_per_address'],
-    perPrincipal: config['limits.requests_per_s_per_principal'],
-    limitReached,
-  }),
-});
+function admission({ config, log }: Start, { limitReached }: Metrics) {
+  const max = config['limits.max_connections'];
+  const all = descriptorLimit();
+  const descriptors = all === undefined ? undefined : descriptorsForConnections(all);
+  if (descriptors !== undefined && descriptors < max)
+    log.warn(
+      { descriptors: all, connections: descriptors, 'limits.max_connections': max },
+      'the file descriptors of this process are enough for fewer connections than are allowed: raise its limit (ulimit -n)',
+    );
+  return {
+    connections: new Connections({
+      max,
+      maxPerAddress: config['limits.max_connections_per_address'],
+      descriptors,
+      limitReached,
+      onRefused: (open) => log.warn({ open }, 'connections are refused: as many as may be are open'),
+    }),
+    rate: new RequestRate({
+      perAddress: config['limits.requests_per_s_per_address'],
+      perPrincipal: config['limits.requests_per_s_per_principal'],
+      limitReached,
+    }),
+  };
+}
+
+function watchFront(metrics: Metrics, server: Server): void {
+  metrics.watch(
+    'candor_http_connections',
+    'Open connections, WebSockets included.',
+    () => server.connections,
+  );
+  metrics.watch(
+    'candor_http_requests_in_flight',
+    'Requests that were not answered yet.',
+    () => server.inFlight,
+  );
+  metrics.watch(
+    'candor_http_unsent_bytes',
+    'Bytes of answers that clients have not read.',
+    () => server.unsentBytes,
+  );
+}
 
 function workerStatus(name: string, worker: Supervised<object>) {
   const { pending, inFlightBytes, restarts } = worker.stats();

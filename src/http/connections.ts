@@ -19,7 +19,11 @@ export interface ConnectionOptions {
   readonly max?: number;
   /** From one address, of IPv6 from one /64; 0 for as many as come. Default `limits.maxConnectionsPerAddress`. */
   readonly maxPerAddress?: number;
+  /** File descriptors that connections may have, lingering ones included. Default: as many as there are connections. */
+  readonly descriptors?: number | undefined;
   readonly limitReached: (limit: LimitName) => void;
+  /** Told of the first connection that is refused for a limit of them all, and then at most once a minute. */
+  readonly onRefused?: (open: number) => void;
 }
 
 /**
@@ -45,15 +49,20 @@ export class Connections {
   #closing = 0;
   readonly #max: number;
   readonly #maxPerAddress: number;
+  readonly #descriptors: number;
   readonly #limitReached: (limit: LimitName) => void;
+  readonly #onRefused: (open: number) => void;
+  #toldAt = Number.NEGATIVE_INFINITY;
   #open = 0;
   #gone = 0;
 
-  constructor({ max, maxPerAddress, limitReached }: ConnectionOptions) {
+  constructor({ max, maxPerAddress, descriptors, limitReached, onRefused }: ConnectionOptions) {
     this.#max = max ?? limits.maxConnections;
     const perAddress = maxPerAddress ?? limits.maxConnectionsPerAddress;
     this.#maxPerAddress = perAddress === 0 ? maxCount : perAddress;
+    this.#descriptors = descriptors ?? Number.POSITIVE_INFINITY;
     this.#limitReached = limitReached;
+    this.#onRefused = onRefused ?? (() => {});
   }
 
   /** How many have gone so far. */
@@ -82,19 +91,27 @@ export class Connections {
   #came(res: ConnectionSource): void {
     const slot = this.#slots.of(addressGroup(addressOf(res)));
     const full: LimitName | undefined =
-      this.#open >= this.#max
+      this.#open >= this.#max || this.#open + this.#closing >= this.#descriptors
         ? 'maxConnections'
         : this.#byAddress[slot]! >= this.#maxPerAddress
           ? 'maxConnectionsPerAddress'
           : undefined;
     if (full !== undefined) {
       this.#limitReached(full);
+      if (full === 'maxConnections') this.#tell();
       res.close();
       return;
     }
     this.#open++;
     this.#byAddress[slot] = this.#byAddress[slot]! + 1;
     res.onAborted(() => this.#went(slot));
+  }
+
+  #tell(): void {
+    const now = performance.now();
+    if (now - this.#toldAt < toldEveryMs) return;
+    this.#toldAt = now;
+    this.#onRefused(this.#open);
   }
 
   /** A connection is gone: with a request in work, or with its last answer. */
@@ -140,6 +157,9 @@ export class Connections {
     this.#byAddress[slot] = this.#byAddress[slot]! - 1;
   }
 }
+
+/** However many are refused, the log is told so once. */
+const toldEveryMs = 60_000;
 
 /** What a row of the table can count to. */
 const maxCount = 2 ** 16 - 1;

@@ -7,6 +7,18 @@ export const internal = new ServiceError(
   'something went wrong in the service; the request id leads to its log',
 );
 
+/**
+ * LMDB after a meta page could not be written: what is on disk is known again only to the next process. All threads have
+ * one map, so that nothing can be read either; whoever owns the database ends this process for it.
+ */
+const databaseLost = new ServiceError('UNAVAILABLE', 'the database failed, and the service is about to end');
+
+/** What an error is answered with: itself, where it is meant for a caller. */
+export function answerable(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error.code === 'INTERNAL' ? internal : error;
+  return error instanceof Error && error.message.includes('MDB_PANIC') ? databaseLost : internal;
+}
+
 /** The path exists for other methods. */
 export class NotAllowed extends ServiceError {
   readonly allow: string;

@@ -6,7 +6,7 @@ import { Budget } from './budget.ts';
 import { Caller } from './caller.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import type { Call, Endpoint, Identity } from './endpoint.ts';
-import { internal, NotAllowed, renderError } from './error-reply.ts';
+import { answerable, NotAllowed, renderError } from './error-reply.ts';
 import type { Arrival, Front } from './front.ts';
 import { contentCoding } from './json-body.ts';
 import type { Match } from './match.ts';
@@ -26,6 +26,12 @@ const unwanted: BodyTerms = {
   tooLong: 'maxBodyBytes',
   overloaded: 'maxJsonInFlightBytes',
 };
+
+/**
+ * uWebSockets.js ends a connection that rests for 8 to 12 s. Clients that are told so (RFC 2068, section 19.7.1.1; those
+ * of Node heed it) end theirs sooner, and none of their requests meets the end of its connection.
+ */
+const keepAlive: Header = ['Keep-Alive', 'timeout=8'];
 
 /**
  * One request and its answer.
@@ -198,8 +204,8 @@ export class Exchange {
 
   /** `unframed`: where the next request begins cannot be known, so the connection ends with the answer. */
   async #fail(error: unknown, unframed: boolean): Promise<void> {
-    const known = error instanceof ServiceError && error.code !== 'INTERNAL' ? error : internal;
-    if (known === internal && !this.#gone) {
+    const known = answerable(error);
+    if (known !== error && !this.#gone) {
       this.#front.log.error(
         { request_id: this.#id, operation: this.#operation, err: error },
         'request failed',
@@ -246,6 +252,7 @@ export class Exchange {
     ];
     // With `cut`, uWebSockets.js writes this header itself.
     if (close && !cut) general.push(['Connection', 'close']);
+    if (!close && !/close/i.test(this.#head.headers.get('connection') ?? '')) general.push(keepAlive);
     const { observer, unsent } = this.#front;
     observer.answered(this.#operation, rendered.status, performance.now() - this.#started);
     const { connections } = this.#front;

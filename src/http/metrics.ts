@@ -216,6 +216,19 @@ export class Metrics implements Observer {
     return [...this.#limits].map(([limit, times]) => ({ limit, times }));
   }
 
+  /** A gauge of what somebody else counts, who is asked at each scrape: the last to say so, by its name. */
+  watch(name: string, help: string, read: () => number): void {
+    this.#registry.removeSingleMetric(name);
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
   /** The text of a scrape. `status` is undefined when a thread could not tell: its figures are left out. */
   async scrape(status: Status | undefined): Promise<string> {
     this.#up.set(status === undefined ? 0 : 1);

@@ -8,6 +8,7 @@ const headerNames = [
   'access-control-request-headers',
   'access-control-request-method',
   'authorization',
+  'connection',
   'content-encoding',
   'content-length',
   'content-type',
@@ -23,7 +24,7 @@ export type HeaderName = (typeof headerNames)[number];
 
 const wanted: ReadonlySet<string> = new Set(headerNames);
 /** Two of these are a list (RFC 9110, section 5.3). */
-const lists: ReadonlySet<string> = new Set(['accept', 'access-control-request-headers']);
+const lists: ReadonlySet<string> = new Set(['accept', 'access-control-request-headers', 'connection']);
 
 /** The part of a uWebSockets.js request that is read. It lives only inside the handler. */
 export interface RequestSource {

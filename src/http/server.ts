@@ -65,6 +65,10 @@ export interface Server {
   readonly port: number;
   /** Requests that were not answered yet. */
   readonly inFlight: number;
+  /** Open connections, WebSockets included. */
+  readonly connections: number;
+  /** Bytes of answers that clients have not read. */
+  readonly unsentBytes: number;
   /** Reads the TLS files again; the log says what came of it. They are read without being asked when they change. */
   reloadTls(): Reloaded;
   /**
@@ -112,6 +116,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     port: listening.port,
     get inFlight() {
       return front.inFlight;
+    },
+    get connections() {
+      return front.connections.open;
+    },
+    get unsentBytes() {
+      return front.unsent.used;
     },
     reloadTls,
     close() {

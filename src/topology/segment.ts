@@ -41,7 +41,8 @@ export class Segment implements Blocks {
 
   /** @param bytes - of `encodeSegments`; they stay as they are while the segment is in use */
   constructor(bytes: Uint8Array) {
-    const given = bytes.byteOffset % 8 === 0 ? bytes : Uint8Array.prototype.slice.call(bytes);
+    const given =
+      bytes.byteOffset % 8 === 0 ? bytes : Uint8Array.prototype.slice.call(bytes, 0, bytes.length);
     const buffer = given.buffer;
     const { f64, u32, u16, u8 } = arraysIn(buffer, given.byteOffset);
     const [version, rows, nodes, texts, ports, protocols, minBucket, maxBucket] = u32(

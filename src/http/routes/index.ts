@@ -239,6 +239,11 @@ export function endpoints(services: Services): Endpoint[] {
     largeJson: new Budget(limits.maxIntelInFlightBytes),
     ingest: new Budget(services.config['limits.max_ingest_in_flight_bytes']),
   };
+  services.metrics.watch(
+    'candor_ingest_body_bytes',
+    'Bytes of ingest bodies received or in work.',
+    () => budgets.ingest.used,
+  );
   const serve = <Op extends HttpOperation>(operation: Op) =>
     bind(operation, handlers[operation] as Handler<Op>, services, budgets);
   return [

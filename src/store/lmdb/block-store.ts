@@ -4,7 +4,7 @@ import { aligned, BlockHeader, encodings } from '../../events/block-format.ts';
 import { columnIndex, columnNames, tables } from '../../events/columns.ts';
 import type { Table } from '../../events/records.ts';
 import { limits } from '../../limits.ts';
-import { type Database, type RootDatabase, tableBytes } from '../../lmdb.ts';
+import { type Database, ownBytes, type RootDatabase, tableBytes } from '../../lmdb.ts';
 import { entryCount } from './tables.ts';
 
 /** What is counted of a table, in the same transaction as its blocks. */
@@ -85,7 +85,7 @@ export class BlockStore {
   *headers(table: Table, from: number): Generator<{ firstSeq: number; header: BlockHeader }> {
     const code = tables.indexOf(table);
     for (const { key, value } of this.#headers.getRange({ start: [code, from], end: [code + 1] })) {
-      yield { firstSeq: key[1]!, header: new BlockHeader(owned(value)) };
+      yield { firstSeq: key[1]!, header: new BlockHeader(ownBytes(value)) };
     }
   }
 
@@ -139,13 +139,13 @@ export class BlockStore {
     if (header === undefined || header.rows !== rows) {
       const bytes = this.#headers.getBinaryFast([code, firstSeq]);
       if (bytes === undefined) throw new Error(`block ${firstSeq} of ${table} events is missing`);
-      header = new BlockHeader(owned(bytes));
+      header = new BlockHeader(ownBytes(bytes));
       this.#cache.put(table, firstSeq, header);
     }
     return header;
   }
 
-  #opened(firstSeq: number, header: BlockHeader, keep = owned): EventBlock {
+  #opened(firstSeq: number, header: BlockHeader, keep = ownBytes): EventBlock {
     const { table } = header;
     const code = tables.indexOf(table);
     return new Block(header, firstSeq, (column, kind) => {
@@ -172,7 +172,7 @@ export class BlockStore {
   /** What is left of blocks that were retired, oldest first of each table: of their columns only the ids can be read. */
   *leavings(limit?: number): Generator<EventBlock> {
     for (const { key, value } of this.#leavings?.getRange(limit === undefined ? {} : { limit }) ?? [])
-      yield this.#opened(key[1]!, new BlockHeader(owned(value)));
+      yield this.#opened(key[1]!, new BlockHeader(ownBytes(value)));
   }
 
   leavingsCount(): number {
@@ -268,14 +268,6 @@ function idKey(table: Table, uuid: string): Buffer {
   return key;
 }
 
-/**
- * A copy in a buffer of its own: `getBinaryFast` returns values in one that the next read overwrites, of which only the
- * `length` is theirs.
- */
-function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length).slice();
-}
-
 /** Of a block of 8,160 events all columns are 0.7 MB at most that senders don't make longer; a query reads some. */
 const shelfBytes = 2 ** 20;
 
@@ -293,7 +285,7 @@ class Shelf {
     const from = this.#used;
     const { length } = bytes;
     if (this.#bytes.length === 0) this.#bytes = new Uint8Array(shelfBytes);
-    if (from + length > this.#bytes.length) return owned(bytes);
+    if (from + length > this.#bytes.length) return ownBytes(bytes);
     this.#used = aligned(from + length);
     const place = this.#bytes.subarray(from, from + length);
     place.set(new Uint8Array(bytes.buffer, bytes.byteOffset, length));

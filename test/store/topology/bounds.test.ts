@@ -7,6 +7,7 @@ import type { TopologyUpdate } from '../../../src/contract/resources/topology.ts
 import { openDatabase } from '../../../src/lmdb.ts';
 import { openReader } from '../../../src/store/lmdb/reader.ts';
 import { databaseFile, openTables } from '../../../src/store/lmdb/tables.ts';
+import { copySegments, graphState } from '../../../src/store/lmdb/topology/segments.ts';
 import { Topology, type TopologyOptions } from '../../../src/store/lmdb/topology/topology.ts';
 import { factOf } from '../../topology/rows.ts';
 import { comparable, everything } from './plain-graph.ts';
@@ -192,4 +193,16 @@ it('a merge that was cut short leaves the graph as it was, and nothing behind', 
   commit(again);
   const [step] = reader.topologySteps(33, 1);
   expect([...step!.step!.fresh.rows].every((bits) => (bits & 2) === 0)).toBe(true);
+});
+
+it('a segment that is copied takes its own bytes, and not all that values are read into', () => {
+  const { topology, tables, flow, commit } = opened();
+  for (let i = 0; i < 200; i++) {
+    flow('10.0.0.1', `10.0.0.${i}`);
+    commit();
+  }
+  while (topology.mergeSome());
+  const run = graphState(tables).runs.ever[0]!;
+  const [segment] = copySegments(tables, run);
+  expect(segment!.connections.buffer.byteLength).toBe(run[0]!.bytes);
 });

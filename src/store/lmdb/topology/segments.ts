@@ -1,3 +1,4 @@
+import { ownBytes } from '../../../lmdb.ts';
 import { Segment } from '../../../topology/segment.ts';
 import type { Tables } from '../tables.ts';
 import { emptyGraph, type GraphState, type RunRow, type RunSegment } from './graph-tables.ts';
@@ -21,7 +22,7 @@ export function passSegment(tables: Tables, id: number): Segment {
 function copySegment(tables: Tables, id: number): Segment {
   const bytes = tables.topologySegments.getBinaryFast(id);
   if (bytes === undefined) throw new Error(`segment ${id} of the topology is missing`);
-  return new Segment(Uint8Array.prototype.slice.call(bytes));
+  return new Segment(ownBytes(bytes));
 }
 
 export function* copySegments(tables: Tables, run: RunRow): Generator<Segment> {

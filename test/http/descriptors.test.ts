@@ -1,0 +1,52 @@
+import { afterEach, expect, test } from 'vitest';
+import { Connections } from '../../src/http/connections.ts';
+import { descriptorLimit, descriptorsForConnections } from '../../src/http/descriptors.ts';
+import { data } from '../../src/http/reply.ts';
+import { type LimitName, limits } from '../../src/limits.ts';
+import { eventually, get, serve, stopAll, Wire } from './serve.ts';
+
+afterEach(stopAll);
+
+test.each([
+  [64, 16],
+  [256, 64],
+  [1024, 256],
+  [32_768, 32_768 - limits.reservedDescriptors],
+])('of %i file descriptors connections may have %i', (all, connections) => {
+  expect(descriptorsForConnections(all)).toBe(connections);
+});
+
+test.skipIf(process.platform !== 'linux')('the limit of the process is known', () => {
+  expect(descriptorLimit() ?? Number.POSITIVE_INFINITY).toBeGreaterThan(32);
+});
+
+test('connections past the descriptors are refused, though more are allowed; the log is told once', async () => {
+  const reached: LimitName[] = [];
+  const told: number[] = [];
+  const connections = new Connections({
+    descriptors: 3,
+    limitReached: (limit) => reached.push(limit),
+    onRefused: (open) => told.push(open),
+  });
+  const { server } = await serve([get('/ok', () => data('fine'))], { connections });
+  const wires = await Promise.all(Array.from({ length: 5 }, () => Wire.open(server.port)));
+  await eventually(() => wires.filter(({ closed }) => closed).length === 2);
+  expect([server.connections, reached, told]).toEqual([3, ['maxConnections', 'maxConnections'], [3]]);
+  for (const wire of wires) wire.end();
+  await eventually(() => server.connections === 0);
+});
+
+test('a WebSocket that was closed and may linger has a descriptor still', async () => {
+  const connections = new Connections({ descriptors: 2, limitReached: () => undefined });
+  const { server } = await serve([get('/ok', () => data('fine'))], { connections });
+  const first = await Wire.open(server.port);
+  await eventually(() => connections.open === 1);
+  connections.ended('127.0.0.1');
+  expect(connections.open).toBe(0);
+  const second = await Wire.open(server.port);
+  const third = await Wire.open(server.port);
+  await third.untilClosed();
+  expect([second.closed, connections.open]).toEqual([false, 1]);
+  first.end();
+  second.end();
+});

@@ -1,0 +1,102 @@
+/**
+ * A volume that fills up under a running service, and its shippers, which send again what was refused. The volume is a
+ * small one in memory that only the service has; the test reaches it through the process.
+ */
+
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { limits } from '../../src/limits.ts';
+import { mayMount } from '../store/small-volume.ts';
+import { call, failure, list, ndjson } from './call.ts';
+import { flows, type Met, type Shipment, ship, shipment, storedUids, uidsOf } from './shipper.ts';
+
+describe.skipIf(!mayMount())('a volume that fills up under the service', () => {
+  const agent = new Agent({ keepAlive: true });
+  const sent: Shipment[] = [];
+  const met: Met = {};
+  let service: Service;
+  let sensor: string;
+  let viewer: string;
+  let folder: string;
+  let volume: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'candor-volume-'));
+    const script = 'mount -t tmpfs -o size=192m none "$0" && mkdir -m 700 "$0/data" && exec "$@"';
+    service = await startService({
+      dataDir: join(folder, 'data'),
+      wrapper: ['unshare', '-rm', 'sh', '-c', script, folder],
+    });
+    volume = `/proc/${service.pid}/root${folder}`;
+    sensor = await tokenFor(service, 'sensor');
+    viewer = await tokenFor(service, 'viewer');
+  });
+  afterAll(async () => {
+    agent.destroy();
+    expect(await service.stop()).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
+  const freeBytes = () => {
+    const { bavail, bsize } = statfsSync(volume);
+    return bavail * bsize;
+  };
+  const others = () => join(volume, 'of-somebody-else');
+
+  /** Somebody else writes to it until so many bytes are left. */
+  function fillUpTo(left: number): void {
+    for (let bytes = 2 ** 20; bytes >= 4096; bytes /= 2)
+      while (freeBytes() >= left + bytes) writeFileSync(others(), Buffer.alloc(bytes), { flag: 'a' });
+  }
+
+  test.each([
+    ['to what is left for the log', limits.minFreeDiskBytes - 2 ** 20],
+    ['to the last page', 0],
+  ])(
+    '%s: events are refused and nothing else; with room again, all that was sent is taken',
+    async (_, left) => {
+      let goesOn = true;
+      const sender = async (): Promise<void> => {
+        while (goesOn) {
+          const one = shipment(`full-${sent.length}`, 100);
+          sent.push(one);
+          await ship(service.url, sensor, one, met, { agent });
+        }
+      };
+      const acknowledged = () => met['200'] ?? 0;
+      const from = acknowledged();
+      const senders = Promise.all(Array.from({ length: 8 }, sender));
+      while (acknowledged() < from + 20) await pause(20);
+
+      const refused = met['503'] ?? 0;
+      fillUpTo(left);
+      while ((met['503'] ?? 0) < refused + 16) await pause(20);
+      const answer = await call(service, 'ingest', {
+        token: sensor,
+        headers: ndjson,
+        body: flows('never', 10),
+      });
+      expect(failure(answer).slice(0, 2)).toEqual([503, 'UNAVAILABLE']);
+      expect((answer.body as { error: { details: unknown } }).error.details).toMatchObject({
+        reason: 'disk_full',
+      });
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+      const page = await list(service, 'listNetworkEvents', viewer, 'per_page=10');
+      expect(page.pagination.total).toBeGreaterThanOrEqual(100 * (from + 20));
+      expect((await call(service, 'getHealth')).status).toBe(200);
+
+      rmSync(others());
+      const back = acknowledged();
+      while (acknowledged() < back + 20) await pause(20);
+      goesOn = false;
+      await senders;
+      expect(Object.keys(met).sort()).toEqual(['200', '503']);
+      expect(await storedUids(service, viewer)).toEqual(uidsOf(sent));
+    },
+  );
+});

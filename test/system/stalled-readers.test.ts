@@ -1,0 +1,163 @@
+/**
+ * Clients that ask for much and read none of it: exports, and live subscriptions. What waits for them is bounded, others
+ * are served meanwhile, and they are cut off or told what they missed.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { limits } from '../../src/limits.ts';
+import { call, list } from './call.ts';
+import { ownToken } from './own-principal.ts';
+import { ship, shipment, storedUids } from './shipper.ts';
+
+let service: Service;
+let sensor: string;
+let viewers: string[];
+let stored = 0;
+
+beforeAll(async () => {
+  service = await startService();
+  sensor = await tokenFor(service, 'sensor');
+  const admin = await login(service);
+  viewers = await Promise.all(Array.from({ length: 4 }, () => ownToken(service, admin, 'viewer')));
+});
+afterAll(async () => {
+  expect(await service.stop()).toBe(0);
+  expect(service.output.filter((line) => /"level":[456]0/.test(line))).toEqual([]);
+});
+
+async function store(name: string, bodies: number, perBody: number): Promise<void> {
+  for (let n = 0; n < bodies; n++) await ship(service.url, sensor, shipment(`${name}-${n}`, perBody));
+  stored += bodies * perBody;
+}
+
+/** Asks for all events, a line each, and reads nothing. */
+async function askAndStall(token: string): Promise<Socket> {
+  const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1' });
+  socket.on('error', () => undefined).pause();
+  await once(socket, 'connect');
+  socket.write(
+    `GET /api/v1/events/network HTTP/1.1\r\nHost: x\r\nAccept: application/x-ndjson\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+  );
+  return socket;
+}
+
+/** Asks for an export, which ends at once where it is begun, until there is no place for one. */
+async function untilRefused(token: string, status: 429 | 503): Promise<void> {
+  for (;;) {
+    const leaving = new AbortController();
+    const response = await fetch(`${service.url}/api/v1/events/network`, {
+      headers: { accept: 'application/x-ndjson', authorization: `Bearer ${token}` },
+      signal: leaving.signal,
+    });
+    leaving.abort();
+    if (response.status === 200) continue;
+    expect([response.status, response.headers.has('retry-after')]).toEqual([status, true]);
+    return;
+  }
+}
+
+async function gauge(name: string): Promise<number> {
+  const { body } = await call(service, 'getMetrics');
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(String(body))?.[1]);
+}
+
+test('exports that nobody reads: some are begun, the others are told to come later, all others are served', async () => {
+  // More than the system takes for a connection whose other end does not read.
+  await store('long', 12, 4000);
+  const stall = (of: readonly string[]) =>
+    Promise.all(of.flatMap((viewer) => Array.from({ length: 6 }, () => askAndStall(viewer))));
+  const stalled = await stall(viewers.slice(0, 2));
+  while ((await gauge('candor_http_unsent_bytes')) === 0) await pause(50);
+  await untilRefused(viewers[0]!, 429);
+  stalled.push(...(await stall(viewers.slice(2, 3))));
+  await untilRefused(viewers[3]!, 503);
+
+  await store('beside', 20, 100);
+  expect((await list(service, 'listNetworkEvents', viewers[0]!, 'per_page=1000')).pagination.total).toBe(
+    stored,
+  );
+  expect((await call(service, 'getHealth')).status).toBe(200);
+  const unsent = await gauge('candor_http_unsent_bytes');
+  expect(unsent).toBeLessThan(2 * limits.maxExports * limits.exportPageBytes);
+  expect(service.peakRssAnonMiB()).toBeLessThan(600);
+
+  // Cut off by themselves, each without the end of its answer; and their places are free again.
+  while ((await gauge('candor_http_unsent_bytes')) > 0) await pause(200);
+  expect(await storedUids(service, viewers[3]!)).toHaveLength(stored);
+  await Promise.all(
+    stalled.map(async (socket) => {
+      let tail = '';
+      socket.on('data', (bytes) => {
+        tail = (tail + bytes.toString('latin1')).slice(-5);
+      });
+      socket.resume();
+      await once(socket, 'close');
+      expect(tail).not.toBe('0\r\n\r\n');
+    }),
+  );
+});
+
+test('an export whose reader is slow, and goes on, comes to its end', async () => {
+  const socket = await askAndStall(viewers[0]!);
+  let received = 0;
+  let tail = '';
+  socket.on('data', (bytes) => {
+    received += bytes.length;
+    tail = (tail + bytes.toString('latin1')).slice(-5);
+    socket.pause();
+    setTimeout(() => socket.resume(), 2);
+  });
+  socket.resume();
+  while (tail !== '0\r\n\r\n') {
+    if (socket.closed) throw new Error(`closed after ${received} bytes`);
+    await pause(50);
+  }
+  socket.destroy();
+});
+
+test('subscribers that read nothing are skipped and told so; one that reads hears of everything', async () => {
+  const open = async () => {
+    const ws = new WebSocket(`${service.url.replace('http', 'ws')}/api/v1/events/network/stream`, {
+      headers: { authorization: `Bearer ${viewers[1]!}` },
+    });
+    const [message] = await once(ws, 'message');
+    expect(JSON.parse(String(message)).type).toBe('subscribed');
+    return ws;
+  };
+  const stalled = await Promise.all(Array.from({ length: 30 }, open));
+  for (const ws of stalled) ws.pause();
+  const reader = await open();
+  const heard = new Map<string, number>();
+  reader.on('message', (data) => {
+    const { type } = JSON.parse(String(data)) as { type: string };
+    heard.set(type, (heard.get(type) ?? 0) + 1);
+  });
+  const events = 16_000;
+  await store('live', events / 200, 200);
+  while ((heard.get('event') ?? 0) < events) await pause(50);
+  expect([...heard.keys()]).toEqual(['event']);
+  expect(await gauge('candor_sockets')).toBe(stalled.length + 1);
+  expect(service.peakRssAnonMiB()).toBeLessThan(600);
+
+  // They read again: some of what there was, and how much they missed.
+  await Promise.all(
+    stalled.map(async (ws) => {
+      let seen = 0;
+      const dropped = new Promise<number>((resolve) => {
+        ws.on('message', (data) => {
+          const message = JSON.parse(String(data)) as { type: string; dropped: number };
+          if (message.type === 'event') seen++;
+          if (message.type === 'lagged') resolve(message.dropped);
+        });
+      });
+      ws.resume();
+      expect(await dropped).toBeGreaterThan(0);
+      expect(seen).toBeGreaterThan(0);
+    }),
+  );
+  for (const ws of [...stalled, reader]) ws.terminate();
+});
