@@ -76,6 +76,10 @@ export class Metrics implements Observer {
     'candor_store_unused_bytes',
     'Bytes of the event database that nothing takes up; used before it grows.',
   );
+  readonly #retentionBehind = this.#gauge(
+    'candor_retention_clock_behind_seconds',
+    'How far the time that age goes by is behind the clock of the host, which leapt.',
+  );
   readonly #eventBytes = this.#gauge('candor_store_event_bytes', 'Bytes that events take up on disk.');
   readonly #oldest = this.#gauge(
     'candor_store_oldest_event_seconds',
@@ -303,6 +307,7 @@ export class Metrics implements Observer {
 
   #setRetention(retention: Status['retention']): void {
     this.#eventBytes.set(retention.event_bytes);
+    this.#retentionBehind.set(retention.clock_behind_ms / 1000);
     const oldest = { network: retention.oldest_network_event, dns: retention.oldest_dns_event };
     for (const [table, at] of Object.entries(oldest))
       if (at !== undefined) this.#oldest.set({ table }, Date.parse(at) / 1000);

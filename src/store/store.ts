@@ -256,6 +256,8 @@ export interface RetentionStatus {
   readonly max_bytes?: number;
   /** What they take up now, in whole pages. */
   readonly event_bytes: number;
+  /** How far the time that age goes by is behind the host's clock, which leapt; else 0. */
+  readonly clock_behind_ms: number;
   /** When the oldest event of a table was received, epoch milliseconds. */
   readonly oldest: Readonly<Partial<Record<Table, number>>>;
   /** What went since the file was made. */

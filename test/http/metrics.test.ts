@@ -20,6 +20,7 @@ const status: Status = {
   retention: {
     max_age_ms: 1000,
     event_bytes: 17,
+    clock_behind_ms: 18_000,
     oldest_dns_event: '2026-01-01T00:00:00.000Z',
     expired: [{ table: 'network', reason: 'age', events: 18, bytes: 19 }],
   },
@@ -63,6 +64,7 @@ test('what was counted and what the status says is scraped', async () => {
   expect(series.get('candor_store_unused_bytes')).toBe(16);
   expect(series.get('candor_store_uncounted_events')).toBe(17);
   expect(series.get('candor_store_event_bytes')).toBe(17);
+  expect(series.get('candor_retention_clock_behind_seconds')).toBe(18);
   expect(series.get('candor_store_oldest_event_seconds{table="dns"}')).toBe(Date.UTC(2026, 0) / 1000);
   expect(series.has('candor_store_oldest_event_seconds{table="network"}')).toBe(false);
   expect(series.get('candor_store_expired_events_total{table="network",reason="age"}')).toBe(18);

@@ -33,11 +33,13 @@ export function opened(
     detectors?: () => readonly Detector[];
     eventsPerDetectorState?: number;
     retention?: Bounds;
+    steadyMs?: () => number;
   } = {},
 ): Opened {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
   const clock = { now: start };
-  const store = openStore({ dataDir, alertWindowMs: hour, clock: () => clock.now, ...options });
+  const now = () => clock.now;
+  const store = openStore({ dataDir, alertWindowMs: hour, clock: now, steadyMs: now, ...options });
   const reader = openReader(dataDir);
   onTestFinished(async () => {
     reader.close();

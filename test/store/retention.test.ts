@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { entryData } from '../../src/contract/resources/log-entry-data.ts';
@@ -11,6 +12,7 @@ import { validate } from '../../src/contract/validate.ts';
 import { newDetectors } from '../../src/detect/behaviour/detectors.ts';
 import { BlockBuilder } from '../../src/events/block-builder.ts';
 import type { NetworkRecord } from '../../src/events/records.ts';
+import { limits } from '../../src/limits.ts';
 import { inspectStore } from '../../src/store/lmdb/inspect.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
@@ -56,6 +58,42 @@ test('events go by when they were received, whatever time they claim', async () 
     oldest: { network: start },
     expired: [{ table: 'network', reason: 'age', events: 3 }],
   });
+});
+
+test('a leap of the clock makes nothing old at once, nor does a start after it; what goes by with time does', async () => {
+  const steady = { now: 0 };
+  const terms = { maxAgeMs, maxBytes: withoutBytes };
+  const { store, reader, clock, dataDir } = opened({ retention: terms, steadyMs: () => steady.now });
+  await add(store, start - 9 * day, [{ src_port: 1 }]);
+  await add(store, start, [{ src_port: 2 }]);
+  await setTimeout(2 * limits.retentionLookMs);
+  clock.now += 90 * day;
+  await add(store, clock.now, [{ src_port: 3 }]);
+  await setTimeout(2 * limits.retentionLookMs);
+  expect(ports(reader)).toEqual([1, 2, 3]);
+  expect((await store.status()).retention.clock_behind_ms).toBe(90 * day);
+  await store.close();
+
+  const again = openStore({
+    dataDir,
+    alertWindowMs: hour,
+    clock: () => clock.now,
+    steadyMs: () => steady.now,
+    retention: terms,
+  });
+  onTestFinished(() => again.close());
+  await setTimeout(2 * limits.retentionLookMs);
+  expect(ports(reader)).toEqual([1, 2, 3]);
+  steady.now += hour;
+  await setTimeout(2 * limits.retentionLookMs);
+  expect(ports(reader)).toEqual([1, 2, 3]);
+  steady.now += hour;
+  await vi.waitFor(() => expect(ports(reader)).toEqual([2, 3]), patience);
+  clock.now -= 90 * day;
+  expect((await again.status()).retention.clock_behind_ms).toBe(0);
+  steady.now += 100 * day;
+  await setTimeout(2 * limits.retentionLookMs);
+  expect(ports(reader)).toEqual([2, 3]);
 });
 
 test('without bounds everything stays', async () => {

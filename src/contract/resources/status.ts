@@ -84,6 +84,9 @@ export const Status = shape('Status', {
         count('Past as many bytes on disk the oldest events go; absent without such a bound.'),
       ),
       event_bytes: count('Bytes that events take up on disk.'),
+      clock_behind_ms: count(
+        'How far the time that age goes by is behind the host’s clock, which leapt, in milliseconds; else 0.',
+      ),
       oldest_network_event: optional(
         timestamp('When the oldest block of network events was received; absent where there is none.'),
       ),

@@ -127,6 +127,15 @@ export class LmdbEvents {
     };
   }
 
+  /** When the newest event was received, epoch milliseconds; undefined without events. */
+  newestReceived(): number | undefined {
+    const newest = tables
+      .map((table) => this.#known(table).directory)
+      .filter(({ count }) => count > 0)
+      .map(({ received, count }) => received[count - 1]!);
+    return newest.length === 0 ? undefined : Math.max(...newest);
+  }
+
   /** Removes the oldest block of a table, within a transaction. Its explicit ids are left for `forgetIds`. */
   dropOldest(table: Table): void {
     const { directory, state } = this.#known(table);

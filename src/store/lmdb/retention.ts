@@ -6,16 +6,19 @@ import type { LmdbEvents } from './events.ts';
 import { Expired } from './expired.ts';
 import { type Bounds, chooseExpired, type OldBlock } from './expiry.ts';
 import type { Outbox } from './outbox.ts';
+import { RetentionClock } from './retention-clock.ts';
 import type { Tables } from './tables.ts';
 
 interface RetentionOptions {
   readonly events: LmdbEvents;
-  readonly tables: Pick<Tables, 'expired' | 'inventoryState'>;
+  readonly tables: Pick<Tables, 'expired' | 'inventoryState' | 'retentionState'>;
   readonly outbox: Pick<Outbox, 'hasRoom' | 'add'>;
   /** Without, everything is kept. */
   readonly bounds: Bounds | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Milliseconds that never leap. */
+  readonly steadyMs: () => number;
   /** Runs in one transaction, flushed. */
   readonly transaction: (write: () => void) => void;
   /** What a step takes. Default: limits.retentionStepMs. */
@@ -42,14 +45,24 @@ interface RetentionOptions {
 export class Retention {
   readonly #options: RetentionOptions;
   readonly #expired: Expired;
+  readonly #clock: RetentionClock;
 
   constructor(options: RetentionOptions) {
     this.#options = options;
-    this.#expired = new Expired(options.tables, options.outbox);
+    const { tables, outbox, events, now, steadyMs } = options;
+    this.#expired = new Expired(tables, outbox);
+    events.refresh();
+    const newest = () => events.newestReceived();
+    this.#clock = new RetentionClock({ tables, now, steadyMs, newest });
   }
 
   get bounds(): Bounds | undefined {
     return this.#options.bounds;
+  }
+
+  /** How far the time that age goes by is behind the host's clock, in milliseconds. */
+  get behindMs(): number {
+    return this.#clock.behindMs;
   }
 
   get totals(): ReturnType<Expired['totals']> {
@@ -61,7 +74,8 @@ export class Retention {
     const { events, now, transaction, stepMs = limits.retentionStepMs } = this.#options;
     events.refresh();
     const { leavings } = events;
-    if (this.#next(this.#over()) === undefined && leavings === 0 && !this.#expired.isDue(now())) return false;
+    const isIdle = this.#next(this.#over()) === undefined && leavings === 0;
+    if (isIdle && !this.#expired.isDue(now()) && !this.#isClockDue()) return false;
     // Ids take longer to go than to come: the more wait, the more of the time they get, up to all that there is.
     const wanted = Math.max(1, leavings / leavingsPerStep, this.#isFarOver() ? stepsAtOnce : 1);
     const budgetMs = Math.min(stepMs * wanted, limits.retentionHurryMs);
@@ -73,6 +87,7 @@ export class Retention {
         events.forgetIds(isOver);
       } while (!isOver() && this.#next(this.#over()) !== undefined);
       this.#expired.tell(now());
+      if (this.#isClockDue()) this.#clock.write();
     });
     events.refresh();
     return this.#next(this.#over()) !== undefined || events.leavings > 0;
@@ -95,8 +110,12 @@ export class Retention {
   }
 
   #next(over: number): ReturnType<typeof chooseExpired> {
-    const { bounds, now } = this.#options;
-    return bounds && chooseExpired(this.#counted(), bounds, over, now());
+    const { bounds } = this.#options;
+    return bounds && chooseExpired(this.#counted(), bounds, over, this.#clock.now());
+  }
+
+  #isClockDue(): boolean {
+    return this.#options.bounds !== undefined && this.#clock.isDue;
   }
 
   /** By so much that what comes would outrun small steps. */

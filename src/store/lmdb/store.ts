@@ -110,6 +110,8 @@ export interface StoreOptions {
   readonly eventsPerDetectorState?: number;
   /** What the volume has left. Default: asks the system. */
   readonly freeBytes?: () => number;
+  /** Milliseconds that never leap, by which what the clock says is believed. Default: those of the process. */
+  readonly steadyMs?: () => number;
   /** Without it, events are kept. `maxAgeMs` 0: for as long as there is room; `maxBytes` 0: half of the volume. */
   readonly retention?: Bounds;
 }
@@ -256,6 +258,7 @@ class LmdbStore implements Store {
         maxBytes: byteBound(retention.maxBytes, volumeBytesOf(this.#file)),
       },
       now: clock,
+      steadyMs: options.steadyMs ?? (() => performance.now()),
       transaction: (write) => this.#root.transactionSync(write),
     });
     this.#root.transactionSync(() => this.#openAlerts.complete());
@@ -616,6 +619,7 @@ class LmdbStore implements Store {
       ...(bounds === undefined ? {} : { max_bytes: bounds.maxBytes }),
       ...(bounds === undefined || bounds.maxAgeMs === 0 ? {} : { max_age_ms: bounds.maxAgeMs }),
       event_bytes: this.#events.diskBytes(),
+      clock_behind_ms: Math.max(0, this.#retention.behindMs),
       oldest: Object.fromEntries(oldest.filter(([, at]) => at !== undefined)),
       expired: this.#retention.totals,
     };

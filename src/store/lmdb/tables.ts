@@ -99,6 +99,8 @@ export interface Tables {
   readonly alertHistory: Database<AlertHistoryRow, [string, number]>;
   /** [table of events, reason] → what retention took of it */
   readonly expired: Database<ExpiredRow, ExpiredKey>;
+  /** what → where retention is with it */
+  readonly retentionState: Database<{ readonly at: number }, 'clock'>;
   /** sequence → row */
   readonly outbox: Database<OutboxRow, number>;
   /** entry id → sequence */
@@ -260,6 +262,7 @@ export const laterTables: readonly (keyof Tables)[] = [
   'alertHistory',
   'alertFacts',
   'expired',
+  'retentionState',
 ];
 
 export function openTables(root: RootDatabase): Tables {
@@ -274,6 +277,7 @@ export function openTables(root: RootDatabase): Tables {
     alertFacts: root.openDB('alert-facts', {}),
     alertHistory: root.openDB('alert-history', {}),
     expired: root.openDB('expired-events', {}),
+    retentionState: root.openDB('retention-state', {}),
     outbox: root.openDB('outbox', {}),
     outboxIds: root.openDB('outbox-ids', {}),
     answers: root.openDB('answers', {}),

@@ -71,15 +71,15 @@ it('past so many rows the oldest hours go: their ranges are answered by days, an
 
 it('past so many rows days go as well: what is older is answered by everything', () => {
   const { topology, reader, flow, commit } = opened({ hourRows: 20, dayRows: 20 });
-  for (let day = 0; day < 100; day++) {
+  for (let day = 0; day < 300; day++) {
     flow('10.0.0.1', '10.0.0.2', start + day * 24 * hour);
     commit();
     while (topology.mergeSome());
   }
   const graph = reader.topology({ ...everything, from: start, to: start + hour });
-  expect(graph.edges).toMatchObject([{ connections: 100 }]);
+  expect(graph.edges).toMatchObject([{ connections: 300 }]);
   expect(graph).not.toHaveProperty('from');
-  const late = reader.topology({ ...everything, from: start + 95 * 24 * hour });
+  const late = reader.topology({ ...everything, from: start + 295 * 24 * hour });
   expect(late.edges).toMatchObject([{ connections: 5 }]);
   expect(Object.keys(topology.reached).sort()).toEqual(['maxTopologyDayRows', 'maxTopologyHourRows']);
 });
@@ -125,24 +125,24 @@ it('an undone transaction leaves nothing, and the next counts once', () => {
 
 it('steps are kept for a while: who comes later hears how many it missed', () => {
   const { topology, reader, flow, commit } = opened({ steps: 10 });
-  for (let i = 1; i <= 40; i++) {
-    flow('10.0.0.1', `10.0.0.${i}`);
+  for (let i = 1; i <= 300; i++) {
+    flow('10.0.0.1', `10.0.${i >> 8}.${i & 255}`);
     commit();
     topology.mergeSome();
   }
   const [oldest] = reader.topologySteps(0, 1);
-  expect(oldest!.seq).toBeGreaterThan(20);
+  expect(oldest!.seq).toBeGreaterThan(100);
   const filter = { terms: [] };
   expect(replayTopology(reader, { since: 0, filter, limit: 5 })).toEqual({
     messages: [],
     next: oldest!.seq - 1,
     lost: oldest!.seq - 1,
   });
-  const part = replayTopology(reader, { since: 35, filter, limit: 3 });
-  expect(part.messages.map(({ seq }) => seq)).toEqual([36, 37, 38]);
-  expect(replayTopology(reader, { since: 40, filter, limit: 3 })).toEqual({
+  const part = replayTopology(reader, { since: 295, filter, limit: 3 });
+  expect(part.messages.map(({ seq }) => seq)).toEqual([296, 297, 298]);
+  expect(replayTopology(reader, { since: 300, filter, limit: 3 })).toEqual({
     messages: [],
-    next: 40,
+    next: 300,
     lost: 0,
   });
 });

@@ -7,11 +7,11 @@ import { mergeRuns } from '../../../topology/merge.ts';
 import { Nodes, printBlock } from '../../../topology/nodes.ts';
 import { type Level, levels, rollUp } from '../../../topology/roll-up.ts';
 import { withinRoom } from '../../../topology/room.ts';
-import { encodeSegments, Segment } from '../../../topology/segment.ts';
+import { encodeSegments, maxSegmentRows, Segment } from '../../../topology/segment.ts';
 import type { NodeName } from '../../../topology/update.ts';
 import type { AssetRow } from '../../asset-row.ts';
 import type { Tables } from '../tables.ts';
-import type { GraphState, RunSegment, StepRow } from './graph-tables.ts';
+import { type GraphState, type RunSegment, rowsOf, type StepRow } from './graph-tables.ts';
 import { currentName, renamedBy } from './names.ts';
 import { chooseRuns, type Neighbours, withinRows, withRuns } from './runs.ts';
 import {
@@ -43,9 +43,12 @@ interface Most {
   readonly steps: number;
 }
 
-/** Steps that wait to be taken into the runs: in the background, and at once when they would slow readers down. */
-const due = { steps: 16, rows: 16_384 } as const;
-const overdue = { steps: 256, rows: 262_144 } as const;
+/**
+ * Steps that wait to be taken into the runs: in the background, and at once when they would slow readers down. Of single
+ * events each is a step: the more are taken at once, the less often the same rows are merged again.
+ */
+const due = { steps: 128, rows: 16_384 } as const;
+const overdue = { steps: 512, rows: 262_144 } as const;
 /** Rows of steps that one transaction takes into the runs: some 50 ms. */
 const takenAtOnce = 16_384;
 
@@ -249,9 +252,14 @@ export class Topology {
     const chosen = chooseRuns(state.runs);
     if (chosen === undefined) return undefined;
     const { level, from, to } = chosen;
-    const runs = state.runs[level].slice(from, to).map((run) => copySegments(this.#tables, run));
-    const floor = level === 'ever' ? 0 : state.floors[level];
-    return { ...chosen, merged: mergeRuns(runs, this.#seed, { from: floor }), written: [] };
+    const runs = state.runs[level].slice(from, to);
+    const rows = runs.reduce((sum, run) => sum + rowsOf(run), 0);
+    const terms = {
+      from: level === 'ever' ? 0 : state.floors[level],
+      maxRows: Math.min(rows, maxSegmentRows),
+    };
+    const segments = runs.map((run) => copySegments(this.#tables, run));
+    return { ...chosen, merged: mergeRuns(segments, this.#seed, terms), written: [] };
   }
 
   /** The merged run takes the place of those that it was made of; newer ones may have come behind them. */
