@@ -75,7 +75,7 @@ interface PartIndex<V, A, B> {
 }
 
 /** A key is put behind the others as touched latest once in so many rounds: that costs more than adding to it. */
-const roundsOfOrder = 16;
+const roundsOfOrder = 4;
 
 /** Plain data: structured clone takes it. Keys touched longest ago come first. */
 export type WindowsState<V> = readonly {
