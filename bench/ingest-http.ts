@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Service, startScript, startService, tokenFor } from '../scripts/service.ts';
 import { connLines } from '../scripts/traffic/index.ts';
-import { type MovingBodies, movingBodies } from './moving-bodies.ts';
+import { Connection } from './load/connection.ts';
+import { type MovingBodies, zeekJsonBodies } from './load/moving.ts';
 import { type BenchRow, rowOfRounds } from './result.ts';
 import { untilCounted } from './until-counted.ts';
 
@@ -29,7 +30,7 @@ export async function run(seconds = 15): Promise<BenchRow[]> {
   const rates = new Map<string, number>();
 
   const measure = async (variant: string, service: Service, path: string, token: string, gzip: boolean) => {
-    const bodies = movingBodies(lines, linesPerBody);
+    const bodies = zeekJsonBodies(lines, linesPerBody);
     const sent = gzip ? compressed(bodies, seconds + 3) : bodies;
     await load(service.url + path, token, sent, gzip, 3);
     const loads: Awaited<ReturnType<typeof load>>[] = [];
@@ -101,17 +102,20 @@ export async function load(
 ) {
   const start = performance.now();
   let accepted = 0;
+  const { port, pathname } = new URL(url);
+  const credentials = token === '' ? '' : `Authorization: Bearer ${token}\r\n`;
+  const coding = gzip ? 'Content-Encoding: gzip\r\n' : '';
+  const head =
+    `POST ${pathname} HTTP/1.1\r\nHost: candor\r\nContent-Type: application/x-ndjson\r\n` +
+    `${credentials}${coding}`;
   const sender = async () => {
+    const connection = new Connection(Number(port));
     while (performance.now() - start < seconds * 1000) {
-      const body = bodies.next();
-      const headers: Record<string, string> = { 'content-type': 'application/x-ndjson' };
-      if (token) headers.authorization = `Bearer ${token}`;
-      if (gzip) headers['content-encoding'] = 'gzip';
-      const response = await fetch(url, { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer> });
-      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
-      const answer = (await response.json()) as { data: { accepted: number } };
-      accepted += answer.data.accepted;
+      const { status, body } = await connection.post(head, bodies.next());
+      if (status !== 200) throw new Error(`${status} ${body}`);
+      accepted += (JSON.parse(body) as { data: { accepted: number } }).data.accepted;
     }
+    connection.close();
   };
   await Promise.all(Array.from({ length: concurrency }, sender));
   return { accepted, elapsedS: (performance.now() - start) / 1000 };

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { login, type Service, startService, tokenFor } from '../scripts/service.ts';
 import { connLines } from '../scripts/traffic/index.ts';
 import { load } from './ingest-http.ts';
-import { type MovingBodies, movingBodies } from './moving-bodies.ts';
+import { type MovingBodies, zeekJsonBodies } from './load/moving.ts';
 import { type BenchRow, rowOfRounds } from './result.ts';
 import { dnsLines, dnsLinesStart, sigmaRules } from './sigma-rules.ts';
 import { untilCounted } from './until-counted.ts';
@@ -143,7 +143,7 @@ function newBodies(): MovingBodies {
     ...conn.slice(n * linesPerBody.conn, (n + 1) * linesPerBody.conn),
     ...dns.slice(n * linesPerBody.dns, (n + 1) * linesPerBody.dns),
   ]).flat();
-  return movingBodies(lines, linesPerBody.conn + linesPerBody.dns);
+  return zeekJsonBodies(lines, linesPerBody.conn + linesPerBody.dns);
 }
 
 if (import.meta.main) console.table(await run(Number(process.argv[2] ?? 3), Number(process.argv[3] ?? 8)));

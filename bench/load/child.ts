@@ -1,10 +1,10 @@
 /** The process that loads the service, so that its work is in nobody's way but the processor's: follows one plan at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { random } from '../../scripts/traffic/random.ts';
-import type { MovingBodies } from '../moving-bodies.ts';
 import { quantile } from '../result.ts';
 import { type Answer, Connection } from './connection.ts';
 import { formatOf, linesOf } from './formats.ts';
+import type { MovingBodies } from './moving.ts';
 import type { Plan, Report } from './plan.ts';
 
 /** Lines that are made before the load begins, and then sent again with other times and identifiers. */

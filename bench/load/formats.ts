@@ -1,8 +1,7 @@
 /** The formats that events come in, as their senders send them: where to, how a body is made of lines, how it is answered. */
 import { connLines, traffic } from '../../scripts/traffic/index.ts';
-import { type MovingBodies, movingBodies } from '../moving-bodies.ts';
 import { ecsFlow, eveFlow, nativeFlow, tsvHeader, tsvRow } from './flows.ts';
-import { type Marks, moving } from './moving.ts';
+import { type Marks, type MovingBodies, moving, spanOf, zeekJson, zeekJsonBodies } from './moving.ts';
 import { otlpJson, otlpProtobuf } from './otlp.ts';
 
 export interface Format {
@@ -18,7 +17,6 @@ export interface Format {
   readonly isTaken: (answer: string) => boolean;
 }
 
-const zeekJson: Marks = { epochs: /"ts":(?=\d{10})/g, ids: /"uid":"C/g };
 /** Within a JSON text. */
 const quotedZeekJson: Marks = { epochs: /\\"ts\\":(?=\d{10})/g, ids: /\\"uid\\":\\"C/g };
 
@@ -29,9 +27,8 @@ const made =
     const all = Array.from({ length: Math.floor(lines.length / linesPerBody) }, (_, n) =>
       body(lines.slice(n * linesPerBody, (n + 1) * linesPerBody)),
     );
-    return moving(all, linesPerBody, marks, secondsOf(lines.at(-1)!) - secondsOf(lines[0]!) + 1);
+    return moving(all, linesPerBody, marks, spanOf(lines));
   };
-const secondsOf = (line: string) => Number(/"ts":(\d{10})/.exec(line)?.[1]);
 const ingest = {
   path: '/api/v1/ingest',
   contentType: 'application/x-ndjson',
@@ -43,7 +40,7 @@ const otlp = {
 } as const;
 
 export const formats = {
-  'Zeek conn, JSON': { ...ingest, bodies: movingBodies },
+  'Zeek conn, JSON': { ...ingest, bodies: zeekJsonBodies },
   'Zeek conn, TSV': {
     ...ingest,
     contentType: 'text/tab-separated-values',
@@ -52,7 +49,7 @@ export const formats = {
       ids: /\n\d{10}\.\d{6}\tC/g,
     }),
   },
-  'Zeek dns, JSON': { ...ingest, lines: dnsLines, bodies: made(joined, zeekJson) },
+  'Zeek dns, JSON': { ...ingest, lines: dnsLines, bodies: zeekJsonBodies },
   'Suricata EVE, flow': {
     ...ingest,
     bodies: made((lines) => joined(lines.map(eveFlow)), {

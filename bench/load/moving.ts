@@ -1,8 +1,12 @@
 /**
  * Bodies in any format for as long as a load goes on: the same again and again, but each time later, and with other
- * identifiers (for Zeek's JSON alone there is bench/moving-bodies.ts).
+ * identifiers. What detects and counts would make light work of what it saw before. 0.1 µs a line.
  */
-import type { MovingBodies } from '../moving-bodies.ts';
+export interface MovingBodies {
+  readonly linesPerBody: number;
+  /** The next body, which stays as it is until all others were taken. */
+  next(): Buffer;
+}
 
 /** What moves in a body: each expression matches what is right before it. */
 export interface Marks {
@@ -47,6 +51,31 @@ export function moving(
       return body.bytes;
     },
   };
+}
+
+export const zeekJson: Marks = { epochs: /"ts":(?=\d{10})/g, ids: /"uid":"C/g };
+
+/**
+ * Bodies of Zeek's JSON lines, each with a `ts` in seconds and a `uid` that begins with C. What is beyond the last whole body
+ * is left out.
+ */
+export function zeekJsonBodies(lines: readonly string[], linesPerBody: number): MovingBodies {
+  const bodies = Array.from({ length: Math.floor(lines.length / linesPerBody) }, (_, n) =>
+    Buffer.from(`${lines.slice(n * linesPerBody, (n + 1) * linesPerBody).join('\n')}\n`),
+  );
+  return moving(bodies, linesPerBody, zeekJson, spanOf(lines));
+}
+
+/** Seconds from the first to the last, in whatever order they are, and one more. */
+export function spanOf(lines: readonly string[]): number {
+  let [first, last] = [Number.POSITIVE_INFINITY, 0];
+  for (const line of lines) {
+    const seconds = Number(/"ts":(\d{10})\b/.exec(line)?.[1]);
+    if (Number.isNaN(seconds)) throw new Error(`no time in whole seconds of ten digits: ${line}`);
+    first = Math.min(first, seconds);
+    last = Math.max(last, seconds);
+  }
+  return last - first + 1;
 }
 
 function placesIn(bytes: Buffer, { epochs, stamps, ids }: Marks): Body {
