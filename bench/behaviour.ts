@@ -24,7 +24,7 @@ import { LookupView } from '../src/store/lmdb/behaviour/lookup-view.ts';
 import type { LmdbEvents } from '../src/store/lmdb/events.ts';
 import { databaseFile, openTables, type Tables } from '../src/store/lmdb/tables.ts';
 import { mulberry32 } from './conn-records.ts';
-import { type BenchRow, rowOfRounds } from './result.ts';
+import { type BenchRow, rowOfRounds, rowsAbout } from './result.ts';
 
 const home = ['10.0.0.0/8', '192.168.0.0/16'];
 const start = Date.UTC(2026, 0, 5);
@@ -69,13 +69,7 @@ function costs(tables: Tables, name: string, blocks: readonly EventBlock[]): Ben
     taken.all.push(ran.us);
     for (const [id, us] of byDetector(blocks)) each.set(id, [...(each.get(id) ?? []), us]);
   }
-  const row = (variant: string, value: number, unit: string, note?: string): BenchRow => ({
-    question,
-    variant,
-    value,
-    unit,
-    ...(note === undefined ? {} : { note }),
-  });
+  const row = rowsAbout(question);
   const perEvent = (variant: string, all: readonly number[], note?: string) =>
     rowOfRounds(
       { question, variant, unit: 'µs/event', ...(note === undefined ? {} : { note }) },

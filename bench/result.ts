@@ -39,3 +39,14 @@ export function median(figures: readonly number[]): number {
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
+
+/** Makes rows of one question. */
+export const rowsAbout =
+  (question: string) =>
+  (variant: string, value: number, unit: string, note?: string): BenchRow => ({
+    question,
+    variant,
+    value,
+    unit,
+    ...(note === undefined ? {} : { note }),
+  });

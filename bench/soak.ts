@@ -11,7 +11,7 @@ import { setTimeout } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { type Service, startService, tokenFor } from '../scripts/service.ts';
 import { connLines } from '../scripts/traffic/index.ts';
-import type { BenchRow } from './result.ts';
+import { type BenchRow, rowsAbout } from './result.ts';
 import { dnsLines } from './sigma-rules.ts';
 
 const question = (seconds: number, rate: number) =>
@@ -247,13 +247,7 @@ class Soak {
   }
 
   rows(question: string): BenchRow[] {
-    const row = (variant: string, value: number, unit: string, note?: string): BenchRow => ({
-      question,
-      variant,
-      value,
-      unit,
-      ...(note === undefined ? {} : { note }),
-    });
+    const row = rowsAbout(question);
     const at = (ms: number) => this.#samples.find(({ atMs }) => atMs >= ms) ?? this.#samples.at(-1)!;
     const memory = (variant: string, ms: number) =>
       row(variant, Math.round(at(ms).anonMiB), 'MiB RssAnon', `${millions(at(ms).accepted)} million events`);
