@@ -22,6 +22,7 @@ const store = openStore({
   dataDir,
   alertWindowMs: 3_600_000,
   clock: () => now,
+  steadyMs: () => now,
   retention: { maxAgeMs: 10 * day, maxBytes: 2 ** 37 },
 });
 const reader = openReader(dataDir);

@@ -83,7 +83,7 @@ describe.skipIf(!mayOpen)(`${connections} connections`, () => {
     expect(service.peakRssAnonMiB()).toBeLessThan(800);
     const uids = await storedUids(service, viewer);
     expect(uids).toEqual(uidsOf(sent));
-  }, 120_000);
+  }, 300_000);
 
   test(`${subscribers} subscribers hear of what comes, and nothing is left of who went away`, async () => {
     for (const line of lines.splice(0)) line.end();
@@ -110,7 +110,7 @@ describe.skipIf(!mayOpen)(`${connections} connections`, () => {
     for (const socket of sockets) socket.removeAllListeners('close').terminate();
     while ((await gauge(service, 'candor_sockets')) > 0) await pause(50);
     while ((await gauge(service, 'candor_http_connections')) > senders + 20) await pause(50);
-  });
+  }, 180_000);
 });
 
 /** A connection that is kept and says what its test wants; made anew where it was cut for having said nothing. */
