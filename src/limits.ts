@@ -171,10 +171,11 @@ export const limits = {
   retentionHurryMs: 1000,
   /** How often it is looked whether events are past their bounds: a flood of 300,000 a second brings 15 MB meanwhile. */
   retentionLookMs: 1000,
-  /** How many times as fast as time goes by retention follows the host's clock after a leap: one of 90 days makes events
-   * old in four days in which it can be noticed. */
+  /** How many times as fast as time goes by retention follows the host's clock after a leap … */
   retentionClockRate: 24,
-  /** How often the time that it goes by is written down: as much of a leap is believed at a start, at most. */
+  /** … for as long, in which somebody notices; then it is believed, however far it went. */
+  retentionLeapMs: 4 * 86_400_000,
+  /** How often the time that it goes by is written down: as much of having followed is lost at a start, at most. */
   retentionClockEveryMs: 3600 * 1000,
   /** Of the bytes of all events, the share that a table keeps however many come to the other: DNS is rarely less. */
   retainedTableShare: 1 / 4,

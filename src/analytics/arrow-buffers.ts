@@ -139,15 +139,19 @@ function numbers<T extends Float64Array | Uint8Array | Uint16Array | Uint32Array
 }
 
 const wordSize = 2 ** 32;
+const mostLong = 2 ** 63;
 
-/** 64-bit integers, in halves: a BigInt for each would take several times as long. */
+/** 64-bit integers, in halves: a BigInt for each would take several times as long. Larger ones are the largest there is. */
 function longs(values: ColumnValues, of: (value: unknown) => number | bigint): Int32Array {
   const out = new Int32Array(2 * values.length);
   for (let row = 0; row < values.length; row++) {
     const value = values[row];
     if (value === undefined) continue;
     const long = of(value);
-    if (typeof long === 'bigint') {
+    if (long >= mostLong) {
+      out[2 * row] = -1;
+      out[2 * row + 1] = 2 ** 31 - 1;
+    } else if (typeof long === 'bigint') {
       out[2 * row] = Number(BigInt.asIntN(32, long));
       out[2 * row + 1] = Number(BigInt.asIntN(32, long >> 32n));
     } else {

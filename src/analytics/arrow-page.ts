@@ -29,9 +29,10 @@ export function arrowEvents(
   reader: Pick<StoreReader, 'exportEventColumns'>,
   { columns, ...query }: ArrowEvents,
 ): { readonly bytes: Uint8Array<ArrayBuffer>; readonly next?: EventExportPlace } {
-  const { count, valuesOf, next } = reader.exportEventColumns(query);
+  const names = columns.map(({ name }) => name);
+  const { count, columns: values, next } = reader.exportEventColumns(query, names);
   const part = { columns, isFirst: query.place === undefined, isLast: next === undefined };
-  const bytes = writePart(part, { count, valuesOf: ({ name }) => valuesOf(name) });
+  const bytes = writePart(part, { count, valuesOf: ({ name }) => values[names.indexOf(name)]! });
   return next === undefined ? { bytes } : { bytes, next };
 }
 

@@ -7,8 +7,17 @@ import { limits } from '../limits.ts';
  */
 export function descriptorLimit(): number | undefined {
   if (process.platform !== 'linux') return undefined;
-  const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+  const soft = /^Max open files\s+(\d+)/m.exec(ownLimits())?.[1];
   return soft === undefined ? undefined : Number(soft);
+}
+
+function ownLimits(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8');
+  } catch {
+    // Where /proc is not mounted, it cannot be told.
+    return '';
+  }
 }
 
 /** How many of so many descriptors connections may have. */

@@ -19,7 +19,8 @@ export function exportForm({
   let most = weightIn(accept, 'application/json');
   for (const one of ['lines', 'arrow'] as const) {
     const weight = weightIn(accept, wholeListTypes[one]);
-    if (weight === 0 || weight < most) continue;
+    // Of two that are wanted alike, lines are what more can read.
+    if (weight === 0 || weight < most || (form !== undefined && weight === most)) continue;
     form = one;
     most = weight;
   }

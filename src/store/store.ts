@@ -487,8 +487,8 @@ export interface EventExportPart {
 /** The same by columns. */
 export interface EventExportColumns {
   readonly count: number;
-  /** An attribute, or the id, of each of these events. Good until the next read. */
-  valuesOf(attribute: string): readonly EventValue[];
+  /** Of each attribute that was asked for (`id` is one), its values by event. */
+  readonly columns: readonly (readonly EventValue[])[];
   /** Absent on the last part. */
   readonly next?: EventExportPlace;
 }
@@ -614,7 +614,7 @@ export interface StoreReader {
    * retention drops meanwhile is not in it.
    */
   exportEvents(query: EventExportQuery): EventExportPart;
-  exportEventColumns(query: EventExportQuery): EventExportColumns;
+  exportEventColumns(query: EventExportQuery, attributes: readonly string[]): EventExportColumns;
   getEvent(table: 'network', id: string): NetworkEvent | undefined;
   getEvent(table: 'dns', id: string): DnsEvent | undefined;
   getEvent(table: Table, id: string): NetworkEvent | DnsEvent | undefined;

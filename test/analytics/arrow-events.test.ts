@@ -34,9 +34,9 @@ it.each(tables)('%s events come to the same bytes from their columns as from the
       const json = rows.map(({ row }) => `${writeEventJson(block, row, assets)}\n`).join('');
       const part = { columns, isFirst: true, isLast: true };
       const reader = {
-        exportEventColumns: () => ({
+        exportEventColumns: (_query: unknown, attributes: readonly string[]) => ({
           count: rows.length,
-          valuesOf: (attribute: string) => rows.map(eventValues(table, attribute)),
+          columns: attributes.map((attribute) => rows.map(eventValues(table, attribute))),
         }),
       };
       const { bytes } = arrowEvents(reader, { table, filter: { terms: [] }, order: 'asc', columns });

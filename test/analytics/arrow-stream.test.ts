@@ -7,6 +7,9 @@ import { arrowPage } from '../../src/analytics/arrow-page.ts';
 import { rowsOfLines } from '../../src/analytics/arrow-rows.ts';
 import { batchMessages } from '../../src/analytics/arrow-stream.ts';
 
+/** Of these, apache-arrow leaves out a byte order mark at the start. */
+const anyText = fc.string({ unit: 'binary' }).filter((text) => !text.startsWith('\uFEFF'));
+
 /** Of each kind what an attribute may be, and how it is read back. */
 const kinds: {
   readonly [Kind in ArrowKind]: {
@@ -14,14 +17,14 @@ const kinds: {
     read(value: unknown): unknown;
   };
 } = {
-  text: { value: fc.string({ unit: 'binary' }), read: (value) => value },
+  text: { value: anyText, read: (value) => value },
   word: { value: fc.constantFrom('', 'a', 'é', '10.0.0.1', '🦊'), read: (value) => value },
   json: {
     value: fc.jsonValue({ maxDepth: 2 }).filter((value) => !holdsMinusZero(value)),
     read: (value) => JSON.parse(value as string),
   },
   texts: {
-    value: fc.array(fc.string({ unit: 'binary' }), { maxLength: 4 }),
+    value: fc.array(anyText, { maxLength: 4 }),
     read: (list) => [...(list as Vector)],
   },
   time: {
@@ -60,7 +63,7 @@ const attributes = fc.record(
   >,
   { requiredKeys: [] },
 );
-const page = fc.array(fc.record({ id: fc.string({ unit: 'binary' }), attributes }), { maxLength: 20 });
+const page = fc.array(fc.record({ id: anyText, attributes }), { maxLength: 20 });
 
 const encode = (items: readonly object[]) =>
   new TextEncoder().encode(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
@@ -138,4 +141,11 @@ test('an item without what every item has, or with no time for one, is a bug', (
   const rows = rowsOfLines(encode([{ id: 'x', attributes: { time: 'noon' } }]));
   expect(() => batchMessages([{ name: 'text', kind: 'text', nullable: false }], rows)).toThrow(/no text/);
   expect(() => batchMessages([{ name: 'time', kind: 'time', nullable: true }], rows)).toThrow(/noon/);
+});
+
+test('an integer beyond 64 bits is the largest there is', () => {
+  const items = [1e300, 2 ** 63, 2 ** 53].map((int64, n) => ({ id: `${n}`, attributes: { int64 } }));
+  const table = tableFromIPC(streamOf([items]));
+  const read = Array.from({ length: 3 }, (_, row) => table.getChild('int64')?.get(row));
+  expect(read).toEqual([2n ** 63n - 1n, 2n ** 63n - 1n, 2n ** 53n]);
 });

@@ -143,7 +143,7 @@ test.each([
   ['application/x-ndjson;q=much', undefined],
   ['application/vnd.apache.arrow.stream', 'arrow'],
   ['Application/vnd.Apache.arrow.stream, application/json', 'arrow'],
-  ['application/vnd.apache.arrow.stream, application/x-ndjson', 'arrow'],
+  ['application/vnd.apache.arrow.stream, application/x-ndjson', 'lines'],
   ['application/vnd.apache.arrow.stream;q=0.5, application/x-ndjson;q=0.6', 'lines'],
   ['application/vnd.apache.arrow.stream;q=0.5, application/json;q=0.6', undefined],
   ['application/vnd.apache.arrow.file', undefined],

@@ -113,6 +113,7 @@ class Model {
       now: () => this.now,
       // So quick that whatever the clock says is believed.
       steadyMs: () => performance.now() * 1e12,
+      hasRoom: () => true,
       transaction: (write: () => void) => this.root.transactionSync(write),
     };
     this.retention = new Retention(options);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { entryData } from '../../src/contract/resources/log-entry-data.ts';
 import type { NetworkEvent } from '../../src/contract/resources/network-event.ts';
@@ -15,7 +15,9 @@ import type { NetworkRecord } from '../../src/events/records.ts';
 import { limits } from '../../src/limits.ts';
 import { inspectStore } from '../../src/store/lmdb/inspect.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
+import { type KeptClock, RetentionClock } from '../../src/store/lmdb/retention-clock.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
+import type { Tables } from '../../src/store/lmdb/tables.ts';
 import type { Store, StoreReader } from '../../src/store/store.ts';
 import { EveryFifth } from './behaviour/every-fifth.ts';
 import { batchOf, everything, finding, hour, opened, resources, start } from './opened.ts';
@@ -94,6 +96,57 @@ test('a leap of the clock makes nothing old at once, nor does a start after it; 
   steady.now += 100 * day;
   await setTimeout(2 * limits.retentionLookMs);
   expect(ports(reader)).toEqual([2, 3]);
+});
+
+describe('the time that age goes by', () => {
+  const open = (newest: number | undefined, at = { host: start, steady: 0.25 }) => {
+    let kept: KeptClock | undefined;
+    const retentionState = { get: () => kept, putSync: (_key: string, value: KeptClock) => (kept = value) };
+    const tables = { retentionState } as unknown as Pick<Tables, 'retentionState'>;
+    const made = () =>
+      new RetentionClock({ tables, now: () => at.host, steadyMs: () => at.steady, newest: () => newest });
+    return { at, made, clock: made(), kept: () => kept };
+  };
+  const pass = (at: { host: number; steady: number }, ms: number) => {
+    at.host += ms;
+    at.steady += ms;
+  };
+
+  test('is that of the host while there are no events, wherever that goes', () => {
+    const { at, clock } = open(undefined, { host: 0, steady: 0 });
+    pass(at, 30_000);
+    expect(clock.now()).toBe(30_000);
+    at.host = start;
+    expect([clock.now(), clock.behindMs]).toEqual([start, 0]);
+  });
+
+  test('goes on where it was when the host’s was set back and then right again', () => {
+    const { at, clock } = open(start - 1000);
+    pass(at, hour);
+    expect(clock.now()).toBe(start + hour);
+    at.host = 0;
+    pass(at, 60_000);
+    expect(clock.now()).toBe(60_000);
+    clock.write();
+    at.host = start + hour + 60_000;
+    expect([clock.now(), clock.behindMs]).toEqual([start + hour, 60_000]);
+    pass(at, 10_000);
+    expect(clock.behindMs).toBe(0);
+  });
+
+  test('believes a leap that goes on, however far it went, and over starts', () => {
+    const { at, clock, made, kept } = open(start);
+    at.host += 10_000 * day;
+    pass(at, day);
+    expect(clock.behindMs).toBeGreaterThan(9900 * day);
+    clock.write();
+    expect(Object.values(kept()!).every(Number.isInteger)).toBe(true);
+    const again = made();
+    pass(at, limits.retentionLeapMs - day - hour);
+    expect(again.behindMs).toBeGreaterThan(9800 * day);
+    pass(at, hour);
+    expect([again.now(), again.behindMs]).toEqual([at.host, 0]);
+  });
 });
 
 test('without bounds everything stays', async () => {

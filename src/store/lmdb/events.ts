@@ -1,4 +1,4 @@
-import { type ListForm, writeList } from '../../contract/json-list.ts';
+import { writeList } from '../../contract/json-list.ts';
 import type { DnsEvent } from '../../contract/resources/dns-event.ts';
 import type { NetworkEvent } from '../../contract/resources/network-event.ts';
 import { type AssetLookup, noAssets } from '../../events/asset-lookup.ts';
@@ -7,7 +7,7 @@ import { BlockAssets } from '../../events/block-assets.ts';
 import { BlockBuilder } from '../../events/block-builder.ts';
 import { tables } from '../../events/columns.ts';
 import { parseEventId } from '../../events/event-id.ts';
-import { type EventRow, eventValues } from '../../events/event-values.ts';
+import { type EventRow, type EventValue, eventValues } from '../../events/event-values.ts';
 import type { EventFilter } from '../../events/filter.ts';
 import type { Table } from '../../events/records.ts';
 import { readEvent, rowId, writeEventJson } from '../../events/resource.ts';
@@ -20,7 +20,6 @@ import type {
   CommittedBlock,
   EventExportColumns,
   EventExportPart,
-  EventExportPlace,
   EventExportQuery,
   EventListQuery,
   ListPage,
@@ -206,7 +205,7 @@ export class LmdbEvents {
     shown += found.length;
     const page = cursor?.page ?? query.page;
     const last = found.at(-1);
-    const json = this.#writePage(directory, search, found);
+    const json = writeList(this.#written(directory, search, found), 'array');
     if (last === undefined || found.length < per_page || shown >= total) return { json, total, page };
     return {
       json,
@@ -231,33 +230,35 @@ export class LmdbEvents {
     size: number = limits.maxPerPage,
     scanRows: number = limits.exportScanRows,
   ): EventExportPart {
-    const { rows, ...rest } = this.#sweep(query, size, scanRows);
-    return { lines: writeRows(rows, 'lines'), ...rest };
+    const { directory, search, found, next } = this.#sweep(query, size, scanRows);
+    const lines = writeList(this.#written(directory, search, found), 'lines');
+    return next === undefined ? { lines } : { lines, next };
   }
 
-  /** The same by columns. */
+  /** The same by columns: the values of each of these attributes. */
   exportColumns(
     query: EventExportQuery,
+    attributes: readonly string[],
     size: number = limits.maxPerPage,
     scanRows: number = limits.exportScanRows,
   ): EventExportColumns {
-    const { rows, ...rest } = this.#sweep(query, size, scanRows);
-    const valuesOf = (attribute: string) => rows.map(eventValues(query.table, attribute));
-    return { count: rows.length, valuesOf, ...rest };
+    const { directory, search, found, next } = this.#sweep(query, size, scanRows);
+    const readers = attributes.map((attribute) => eventValues(query.table, attribute));
+    const columns = attributes.map(() => new Array<EventValue>(found.length));
+    this.#visit(directory, search, found, (row, index) => {
+      for (let i = 0; i < readers.length; i++) columns[i]![index] = readers[i]!(row);
+    });
+    const part = { count: found.length, columns };
+    return next === undefined ? part : { ...part, next };
   }
 
-  #sweep(
-    { table, filter, order, place }: EventExportQuery,
-    size: number,
-    scanRows: number,
-  ): { readonly rows: readonly EventRow[]; readonly next?: EventExportPlace } {
+  #sweep({ table, filter, order, place }: EventExportQuery, size: number, scanRows: number) {
     const compiled = compileFilter(table, filter, this.#assets);
     const { directory, state } = this.#snapshot(table);
     const lastSeq = place?.lastSeq ?? state.next_seq - 1;
     const search = new EventQuery(this.#store, directory, compiled, order, lastSeq);
     const { found, next } = search.sweep(place, size, scanRows);
-    const rows = this.#rowsAt(directory, search, found);
-    return next === undefined ? { rows } : { rows, next: { ...next, lastSeq } };
+    return { directory, search, found, next: next && { ...next, lastSeq } };
   }
 
   /** Whether an id is one that this service gave to an event which is no longer stored. */
@@ -439,12 +440,22 @@ export class LmdbEvents {
     return this.#store.look(directory.table, directory.firstSeq[place]!, directory.rows[place]!);
   }
 
-  /** As `#rowsAt` and `writeRows` would, with one block at a time: few events of a filter may be of as many blocks. */
-  #writePage(
+  /** As JSON, in their order. */
+  #written(directory: BlockDirectory, search: EventQuery, found: readonly Position[]): readonly string[] {
+    const resources = new Array<string>(found.length);
+    this.#visit(directory, search, found, ({ block, row, assets }, index) => {
+      resources[index] = writeEventJson(block, row, assets);
+    });
+    return resources;
+  }
+
+  /** Those of one block after those of another: few events of a filter may be of as many blocks, and one is held at a time. */
+  #visit(
     directory: BlockDirectory,
     search: EventQuery,
     found: readonly Position[],
-  ): Uint8Array<ArrayBuffer> {
+    visit: (row: EventRow, index: number) => void,
+  ): void {
     const inBlocks = new Map<number, number[]>();
     for (const [index, { seq }] of found.entries()) {
       const place = placeIn(directory, seq);
@@ -452,28 +463,11 @@ export class LmdbEvents {
       if (indexes === undefined) inBlocks.set(place, [index]);
       else indexes.push(index);
     }
-    const resources = new Array<string>(found.length);
     for (const [place, indexes] of inBlocks) {
       const block = search.look(place);
       const assets = new BlockAssets(block, this.#assets);
-      for (const index of indexes)
-        resources[index] = writeEventJson(block, found[index]!.seq - block.firstSeq, assets);
+      for (const index of indexes) visit({ block, row: found[index]!.seq - block.firstSeq, assets }, index);
     }
-    return writeList(resources, 'array');
-  }
-
-  #rowsAt(directory: BlockDirectory, search: EventQuery, found: readonly Position[]): EventRow[] {
-    const opened = new Map<number, BlockAssets>();
-    return found.map(({ seq }) => {
-      const place = placeIn(directory, seq);
-      let assets = opened.get(place);
-      if (assets === undefined) {
-        assets = new BlockAssets(search.open(place), this.#assets);
-        opened.set(place, assets);
-      }
-      const { block } = assets;
-      return { block, row: seq - block.firstSeq, assets };
-    });
   }
 
   #mergeIn(table: Table): boolean {
@@ -507,13 +501,6 @@ function placeIn(directory: BlockDirectory, seq: number): number {
   const place = directory.find(seq);
   if (place < 0) throw new Error(`event ${seq} of ${directory.table} events is missing`);
   return place;
-}
-
-function writeRows(rows: readonly EventRow[], form: ListForm): Uint8Array<ArrayBuffer> {
-  return writeList(
-    rows.map(({ block, row, assets }) => writeEventJson(block, row, assets)),
-    form,
-  );
 }
 
 /** Ids that are taken out of their index between two looks at the time. */

@@ -65,7 +65,7 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     },
     listEvents: named((query) => events.list(query)),
     exportEvents: named((query) => events.export(query)),
-    exportEventColumns: named((query) => events.exportColumns(query)),
+    exportEventColumns: named((query, attributes) => events.exportColumns(query, attributes)),
     getEvent: named((table, id) => events.get(table, id)) as StoreReader['getEvent'],
     isPast: (table, id) => events.isPast(table, id),
     replayEvents: named((table, since, filter, limit) => events.replay(table, since, filter, limit)),

@@ -19,6 +19,8 @@ interface RetentionOptions {
   readonly now: () => number;
   /** Milliseconds that never leap. */
   readonly steadyMs: () => number;
+  /** Whether the volume has room to write what can wait. */
+  readonly hasRoom: () => boolean;
   /** Runs in one transaction, flushed. */
   readonly transaction: (write: () => void) => void;
   /** What a step takes. Default: limits.retentionStepMs. */
@@ -93,6 +95,13 @@ export class Retention {
     return this.#next(this.#over()) !== undefined || events.leavings > 0;
   }
 
+  /** Before the file is closed, so that the next start goes on from here. */
+  close(): void {
+    if (this.#options.bounds === undefined || !this.#options.hasRoom()) return;
+    this.#options.events.refresh();
+    this.#options.transaction(() => this.#clock.write());
+  }
+
   #drop(isOver: () => boolean): void {
     let over = this.#over();
     do {
@@ -114,8 +123,10 @@ export class Retention {
     return bounds && chooseExpired(this.#counted(), bounds, over, this.#clock.now());
   }
 
+  /** Nothing but that is no reason to write on a volume that is full. */
   #isClockDue(): boolean {
-    return this.#options.bounds !== undefined && this.#clock.isDue;
+    const { bounds, hasRoom } = this.#options;
+    return bounds !== undefined && hasRoom() && this.#clock.isDue;
   }
 
   /** By so much that what comes would outrun small steps. */

@@ -172,6 +172,7 @@ class LmdbStore implements Store {
   #fallTimer: NodeJS.Timeout | undefined;
   #copying: Promise<void> | undefined;
   #closing = false;
+  #closed: Promise<void> | undefined;
   #forgottenScans = 0;
 
   constructor(options: StoreOptions) {
@@ -259,6 +260,7 @@ class LmdbStore implements Store {
       },
       now: clock,
       steadyMs: options.steadyMs ?? (() => performance.now()),
+      hasRoom: () => this.#hasRoom(),
       transaction: (write) => this.#root.transactionSync(write),
     });
     this.#root.transactionSync(() => this.#openAlerts.complete());
@@ -475,7 +477,12 @@ class LmdbStore implements Store {
     };
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#closing = true;
     this.#behaviour.keepAll();
     this.#inventoryStep(() => this.#inventory.force());
@@ -483,6 +490,7 @@ class LmdbStore implements Store {
     await this.#queue.close();
     clearTimeout(this.#mergeTimer);
     clearTimeout(this.#retentionTimer);
+    this.#retention.close();
     clearTimeout(this.#inventoryTimer);
     clearTimeout(this.#fallTimer);
     await this.#copying?.catch(() => undefined);
@@ -619,7 +627,7 @@ class LmdbStore implements Store {
       ...(bounds === undefined ? {} : { max_bytes: bounds.maxBytes }),
       ...(bounds === undefined || bounds.maxAgeMs === 0 ? {} : { max_age_ms: bounds.maxAgeMs }),
       event_bytes: this.#events.diskBytes(),
-      clock_behind_ms: Math.max(0, this.#retention.behindMs),
+      clock_behind_ms: this.#retention.behindMs,
       oldest: Object.fromEntries(oldest.filter(([, at]) => at !== undefined)),
       expired: this.#retention.totals,
     };

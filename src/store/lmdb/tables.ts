@@ -24,6 +24,7 @@ import type { FoldedTo } from './inventory/inventory.ts';
 import type { AssetRisk } from './inventory/open-alerts.ts';
 import type { SeenAgain } from './inventory/still-there.ts';
 import type { ToldRow } from './inventory/told.ts';
+import type { KeptClock } from './retention-clock.ts';
 import type { BucketKey, RollupState } from './rollups/rollup-tables.ts';
 import type { TakenInputs } from './rules/correlations.ts';
 import type { ScanRow } from './scans.ts';
@@ -100,7 +101,7 @@ export interface Tables {
   /** [table of events, reason] → what retention took of it */
   readonly expired: Database<ExpiredRow, ExpiredKey>;
   /** what → where retention is with it */
-  readonly retentionState: Database<{ readonly at: number }, 'clock'>;
+  readonly retentionState: Database<KeptClock, 'clock'>;
   /** sequence → row */
   readonly outbox: Database<OutboxRow, number>;
   /** entry id → sequence */
