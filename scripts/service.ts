@@ -45,7 +45,6 @@ export function startService(options: ServiceOptions = {}): Promise<Service> {
     env: {
       // As the launcher has it.
       MALLOC_MMAP_THRESHOLD_: String(256 * 1024),
-      MALLOC_ARENA_MAX: '2',
       ...process.env,
       CANDOR_DATA_DIR: dataDir,
       CANDOR_HOST: '127.0.0.1',
