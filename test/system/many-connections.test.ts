@@ -1,6 +1,6 @@
 /**
- * Ten thousand connections at once, of many addresses, and two hundred senders beside them; then each of the ten thousand
- * has something to say. And a thousand and more WebSockets.
+ * Ten thousand connections at once, of many addresses, and two hundred senders beside them; then two thousand of
+ * them have something to say at once. And a thousand and more WebSockets.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -18,6 +18,8 @@ import { type Met, type Shipment, ship, shipment, storedUids, uidsOf } from './s
 
 const connections = 10_000;
 const senders = 200;
+/** Of the connections, that send at one time. */
+const atOnce = 2000;
 const subscribers = 1500;
 /** Each of them has as many as one address may have, less what else comes from it. */
 const addresses = Math.ceil(connections / (limits.maxConnectionsPerAddress - 500));
@@ -70,9 +72,9 @@ describe.skipIf(!mayOpen)(`${connections} connections`, () => {
     );
   });
 
-  test('all have a body to send at once: each is told to come later or is taken, and in the end all are', async () => {
+  test('many have a body to send at once: each is told to come later or is taken, and in the end all are', async () => {
     await Promise.all(
-      lines.map(async (line, n) => {
+      lines.slice(0, atOnce).map(async (line, n) => {
         const one = shipment(`line-${n}`, 1);
         sent.push(one);
         await line.ship(sensors[n % 4]!, one, met);

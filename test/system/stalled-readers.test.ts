@@ -99,7 +99,7 @@ test('exports that nobody reads: some are begun, the others are told to come lat
       expect(tail).not.toBe('0\r\n\r\n');
     }),
   );
-});
+}, 180_000);
 
 test('an export whose reader is slow, and goes on, comes to its end', async () => {
   const socket = await askAndStall(viewers[0]!);
