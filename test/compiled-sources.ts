@@ -9,6 +9,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+/** A process that is just ending may write there once more. */
+const removal = { recursive: true, force: true, maxRetries: 5 } as const;
+
 const folder = join(tmpdir(), `candor-compiled-${process.pid}`);
 
 const preload = `--import=${fileURLToPath(new URL('strip-once.js', import.meta.url))}`;
@@ -23,12 +26,12 @@ export const env = {
 export default function setup(): () => Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // Who begins late makes the folder again, empty.
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  process.once('exit', () => rmSync(folder, removal));
   return async () => {
     // Processes write what they have compiled at their end, and that of vitest's last one may come later than this.
     for (let tries = 50; ; tries--) {
       try {
-        rmSync(folder, { recursive: true, force: true });
+        rmSync(folder, removal);
         return;
       } catch (error) {
         if (tries === 0) throw error;

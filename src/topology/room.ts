@@ -18,7 +18,7 @@ export function withinRoom(
   if (known.edges + edges.count <= max) return { edges, collapsed: false };
   const kept = new Edges(seed);
   let total = known.edges;
-  let any = false;
+  let isCollapsed = false;
   const counted = new Edges(seed, kept.nodes);
   const place = (widen: (nodes: Nodes, from: Blocks, node: number) => number, row: number) =>
     [
@@ -44,12 +44,12 @@ export function withinRoom(
         total++;
         break;
       }
-      any = true;
+      isCollapsed = true;
     }
     const to = kept.row(edges.bucket[row]!, source, target);
     copyRow(edges, row, kept, to);
   }
-  return { edges: kept, collapsed: any };
+  return { edges: kept, collapsed: isCollapsed };
 }
 
 function copyRow(from: Edges, row: number, into: Edges, to: number): void {
