@@ -1,0 +1,123 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { type PageEntry, pages } from '../pages/index.ts';
+import { go, href, place } from '../state/address.ts';
+import { answers, useAnswer } from '../state/answers.ts';
+import { useKeys } from '../state/keys.ts';
+import { goLive } from '../state/live.ts';
+import { may, me, signedIn } from '../state/session.ts';
+import { Empty, Failure, Loading } from '../ui/states.tsx';
+import { Toasts } from '../ui/toasts.tsx';
+import { KeyHelp } from './key-help.tsx';
+import { Palette } from './palette.tsx';
+import { Rail } from './rail.tsx';
+import { SignIn } from './sign-in.tsx';
+import { StatusLine } from './status-line.tsx';
+import './app.css';
+
+/** Pages that show what is public, to anybody. */
+const publicPages: readonly string[] = ['docs', 'transparency'];
+
+/** Signed in, or about to: everything else needs to know who asks. */
+export function App() {
+  const { page } = place.value;
+  const inside = signedIn.value;
+  useEffect(() => {
+    if (inside && page === 'sign-in')
+      go(place.peek().params.get('to') ?? href('overview'), { replace: true });
+    if (!inside) {
+      me.value = undefined;
+      answers.clear();
+    }
+  }, [inside, page]);
+  if (!inside && !publicPages.includes(page)) return <SignIn />;
+  if (page === 'sign-in') return null;
+  return <Frame />;
+}
+
+function Frame() {
+  const helping = useSignal(false);
+  const finding = useSignal(false);
+  const inside = signedIn.value;
+  const who = useAnswer('whoAmI', {}, { enabled: inside });
+  useEffect(() => {
+    if (who.data === undefined) return;
+    const { id, attributes } = who.data.data;
+    me.value = { id, name: attributes.name, roles: attributes.roles };
+  }, [who.data]);
+  useEffect(() => (inside ? goLive() : undefined), [inside]);
+  useKeys('Everywhere', {
+    '?': { title: 'Show what keys do', run: () => (helping.value = true) },
+    'ctrl k': {
+      title: 'Find any address, name, rule or page',
+      run: () => (finding.value = true),
+      whileTyping: true,
+    },
+    ...Object.fromEntries(
+      pages.map(({ key, name, title }) => [
+        `g ${key}`,
+        { title: `Go to ${title}`, run: () => go(href(name)) },
+      ]),
+    ),
+  });
+  // Live pages subscribe as they are shown: what they subscribe by has to be there.
+  if (inside && who.data === undefined)
+    return who.error === null ? (
+      <Loading />
+    ) : (
+      <Failure error={who.error} onRetry={() => void who.refetch()} />
+    );
+  const entry = pages.find(({ name }) => name === place.value.page) ?? pages[0]!;
+  return (
+    <div class="app">
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <Rail onFind={() => (finding.value = true)} onHelp={() => (helping.value = true)} />
+      {inside && !may(entry.needs) ? (
+        <main class="page" id="main">
+          <Empty title={`${entry.title} is not for your role`}>
+            {me.value?.name} has {me.value?.roles.join(', ') || 'no role'}.
+          </Empty>
+        </main>
+      ) : (
+        <Shown key={entry.name} entry={entry} />
+      )}
+      <StatusLine />
+      <Toasts />
+      {helping.value && <KeyHelp onClose={() => (helping.value = false)} />}
+      {finding.value && <Palette onClose={() => (finding.value = false)} />}
+    </div>
+  );
+}
+
+/** The page, once its part of the program is there. */
+function Shown({ entry }: { entry: PageEntry }) {
+  const loaded = useSignal<ComponentType | Error | undefined>(undefined);
+  const load = () => {
+    loaded.value = undefined;
+    entry.load().then(
+      (module) => (loaded.value = module.default),
+      (error: Error) => (loaded.value = error),
+    );
+  };
+  useEffect(load, []);
+  useEffect(() => {
+    document.title = `${entry.title} · Candor`;
+  }, []);
+  if (loaded.value instanceof Error)
+    return (
+      <main class="page" id="main">
+        <Failure error={loaded.value} onRetry={load} />
+      </main>
+    );
+  if (loaded.value === undefined)
+    return (
+      <main class="page" id="main">
+        <Loading />
+      </main>
+    );
+  const Page = loaded.value;
+  return <Page />;
+}

@@ -1,0 +1,33 @@
+import { shownKeys } from '../state/keys.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import './key-help.css';
+
+/** Every key that does something where one is. */
+export function KeyHelp({ onClose }: { onClose: () => void }) {
+  const layers = shownKeys().filter(
+    ({ keys, name }) => Object.keys(keys).length > 0 && !name.startsWith('Dialog'),
+  );
+  return (
+    <Dialog title="What keys do" onClose={onClose} wide>
+      <div class="key-help">
+        {layers.map(({ name, keys }) => (
+          <section key={name}>
+            <h3 class="quiet">{name}</h3>
+            <dl>
+              {Object.entries(keys).map(([key, { title }]) => (
+                <div key={key}>
+                  <dt>
+                    {key.split(' ').map((part) => (
+                      <kbd key={part}>{part}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{title}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks';
+import { ServiceError } from '../../errors.ts';
+import { go, href, place } from '../state/address.ts';
+import { endedBecause, signIn } from '../state/session.ts';
+import { Button } from '../ui/button.tsx';
+import { Field } from '../ui/field.tsx';
+import './sign-in.css';
+
+/** Name and password; afterwards one is where one wanted to go. */
+export function SignIn() {
+  const [username, setUsername] = useState('');
+  const [password, setPassword] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<string | undefined>();
+  const submit = async () => {
+    setBusy(true);
+    setRefused(undefined);
+    const wanted = place.peek().page === 'sign-in' ? href('overview') : location.pathname + location.search;
+    try {
+      await signIn(username, password);
+      go(wanted, { replace: true });
+    } catch (error) {
+      setRefused(whatFailed(error));
+      setPassword('');
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <main class="sign-in" id="main">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <svg viewBox="0 0 20 20" aria-hidden="true">
+          <path d="M10 2 18 10 10 18 2 10z" />
+          <path class="sign-in-core" d="M10 7 13 10 10 13 7 10z" />
+        </svg>
+        <h1>Candor</h1>
+        <p class="quiet">A SIEM that can prove what it saw.</p>
+        {endedBecause.value !== undefined && (
+          <p role="status">{endedBecause.value} Sign in again to go on.</p>
+        )}
+        <Field label="Name">
+          {(attributes) => (
+            <input
+              {...attributes}
+              autocomplete="username"
+              autocapitalize="none"
+              spellcheck={false}
+              required
+              autofocus
+              value={username}
+              onInput={(event) => setUsername(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field label="Password" error={refused}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="password"
+              autocomplete="current-password"
+              required
+              value={password}
+              onInput={(event) => setPassword(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Button type="submit" kind="primary" busy={busy}>
+          Sign in
+        </Button>
+        <p class="quiet">
+          Proofs need nobody’s leave: <a href={href('transparency')}>the log</a> is public.
+        </p>
+      </form>
+    </main>
+  );
+}
+
+function whatFailed(error: unknown): string {
+  if (!(error instanceof ServiceError)) return String(error);
+  switch (error.code) {
+    case 'UNAUTHENTICATED':
+      return 'Name or password is wrong.';
+    case 'RATE_LIMITED':
+      return 'Too many failures. Wait a minute, then try again.';
+    case 'UNAVAILABLE':
+      return 'The service could not be reached.';
+    default:
+      return error.message;
+  }
+}

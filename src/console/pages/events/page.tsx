@@ -1,0 +1,5 @@
+import { Page } from '../../ui/page.tsx';
+
+export default function Shown() {
+  return <Page title="events">{null}</Page>;
+}

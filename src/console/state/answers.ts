@@ -1,0 +1,124 @@
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseInfiniteQueryResult,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useQuery,
+} from '@tanstack/preact-query';
+import type { CallId, CallInput, CallResult, ListId, ListInput, ListItem } from '../../client/client.ts';
+import { ServiceError } from '../../errors.ts';
+import { api } from './session.ts';
+
+/** What the service answered, kept while it is shown and a while after. */
+export const answers = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // What the service refuses, it refuses again; what did not arrive is asked for again.
+      retry: (failures, error) =>
+        failures < 2 && error instanceof ServiceError && error.code === 'UNAVAILABLE',
+      refetchOnWindowFocus: true,
+    },
+  },
+});
+
+export interface AnswerOptions {
+  /** Asked for again this often, in milliseconds, while the page is seen. */
+  readonly refreshMs?: number;
+  readonly enabled?: boolean;
+  /** Shows the answer to the question before until the new one is there. Default true. */
+  readonly keepPrevious?: boolean;
+}
+
+/** The answer to a call; asked for when it is shown, and given up when it no longer is. */
+export function useAnswer<O extends CallId>(
+  operation: O,
+  input: CallInput<O>,
+  { refreshMs, enabled = true, keepPrevious = true }: AnswerOptions = {},
+): UseQueryResult<CallResult<O>, ServiceError> {
+  return useQuery<CallResult<O>, ServiceError>({
+    queryKey: [operation, input],
+    queryFn: ({ signal }) => call(operation, input, signal),
+    enabled,
+    ...(refreshMs !== undefined && { refetchInterval: refreshMs }),
+    ...(keepPrevious && { placeholderData: keepPreviousData }),
+  });
+}
+
+function call<O extends CallId>(operation: O, input: object, signal?: AbortSignal): Promise<CallResult<O>> {
+  return api.call(operation, ...([{ ...input, signal }] as never));
+}
+
+/** A list, page after page as it is scrolled. */
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
+  /** Items in all, exactly; undefined until it is known. */
+  readonly total: number | undefined;
+  readonly hasMore: boolean;
+  readonly more: () => void;
+  readonly isLoading: boolean;
+  readonly error: ServiceError | null;
+  readonly refetch: () => void;
+  readonly result: UseInfiniteQueryResult<unknown, ServiceError>;
+}
+
+const pageSize = 200;
+
+interface Page {
+  readonly data: readonly unknown[];
+  readonly pagination: { readonly total: number; readonly next_cursor?: string };
+}
+
+export function useList<O extends ListId>(
+  operation: O,
+  input: ListInput<O>,
+  { refreshMs, enabled = true }: Omit<AnswerOptions, 'keepPrevious'> = {},
+): Listed<ListItem<O>> {
+  const { query, ...rest } = input as { query?: object };
+  const result = useInfiniteQuery({
+    queryKey: [operation, input, 'list'],
+    queryFn: ({ pageParam, signal }) =>
+      call(
+        operation,
+        { ...rest, query: { ...query, per_page: pageSize, ...(pageParam !== '' && { cursor: pageParam }) } },
+        signal,
+      ) as Promise<unknown> as Promise<Page>,
+    initialPageParam: '',
+    getNextPageParam: (last: Page) => last.pagination.next_cursor,
+    placeholderData: keepPreviousData,
+    enabled,
+    ...(refreshMs !== undefined && { refetchInterval: refreshMs }),
+  });
+  const pages = result.data?.pages ?? [];
+  return {
+    rows: pages.flatMap(({ data }) => data) as ListItem<O>[],
+    total: pages[0]?.pagination.total,
+    hasMore: result.hasNextPage,
+    more: () => {
+      if (result.hasNextPage && !result.isFetchingNextPage) void result.fetchNextPage();
+    },
+    isLoading: result.isPending && enabled,
+    error: result.error as ServiceError | null,
+    refetch: () => void result.refetch(),
+    result: result as UseInfiniteQueryResult<unknown, ServiceError>,
+  };
+}
+
+/** Does something at the service; what it may have changed is asked for again. */
+export async function change<O extends CallId>(
+  operation: O,
+  input: CallInput<O>,
+  changed: readonly CallId[],
+): Promise<CallResult<O>> {
+  const answer = await call(operation, input);
+  await again(changed);
+  return answer;
+}
+
+/** Asks for the answers of these operations again, where they are shown. */
+export async function again(operations: readonly CallId[]): Promise<void> {
+  await answers.invalidateQueries({
+    predicate: ({ queryKey }) => operations.some((operation) => operation === queryKey[0]),
+  });
+}

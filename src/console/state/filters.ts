@@ -1,0 +1,102 @@
+import type { TObject, TSchema } from 'typebox';
+import type { ListId } from '../../client/client.ts';
+import { routeOf } from '../../contract/routes.ts';
+import { place, setParams } from './address.ts';
+
+/** One way in which a list can be filtered, as the contract has it. */
+export interface FilterField {
+  readonly name: string;
+  readonly description: string;
+  /** The values there are, where they are a fixed set. */
+  readonly values?: readonly string[];
+  /** Whether it takes addresses and CIDR blocks. */
+  readonly isNetwork: boolean;
+  readonly isNumber: boolean;
+}
+
+/** A chip: `name` is, or is not, one of `values`. */
+export interface Chip {
+  readonly name: string;
+  readonly not: boolean;
+  readonly values: readonly string[];
+}
+
+const negation = 'not_';
+/** What lists take that says how to show, not what. */
+const noFilters = new Set(['page', 'per_page', 'cursor', 'sort', 'from', 'to', 'q']);
+
+interface ParameterSchema extends TSchema {
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly { readonly const?: string }[];
+  readonly items?: ParameterSchema;
+  readonly format?: string;
+  readonly type?: string;
+}
+
+/** Every filter of a list, in the order of the contract. */
+export function filterFields(operation: ListId): FilterField[] {
+  return Object.entries(parameters(operation))
+    .filter(([name]) => !noFilters.has(name) && !name.startsWith(negation))
+    .map(([name, schema]) => {
+      const one = schema.items ?? schema;
+      const values = one.enum ?? one.anyOf?.flatMap((option) => option.const ?? []);
+      return {
+        name,
+        description: one.description ?? name,
+        ...(values !== undefined && values.length > 0 && { values }),
+        isNetwork: one.format === 'network',
+        isNumber: one.type === 'integer' || one.type === 'number',
+      };
+    });
+}
+
+/** Whether a filter of the list can be turned round. */
+export const canNegate = (operation: ListId, name: string): boolean =>
+  Object.hasOwn(parameters(operation), negation + name);
+
+function parameters(operation: ListId): Record<string, ParameterSchema> {
+  return ((routeOf(operation).query as TObject | undefined)?.properties ?? {}) as Record<
+    string,
+    ParameterSchema
+  >;
+}
+
+/** The chips of the address that the list knows. */
+export function shownChips(operation: ListId): Chip[] {
+  const known = parameters(operation);
+  const { params } = place.value;
+  return [...new Set(params.keys())]
+    .filter((key) => Object.hasOwn(known, key) && !noFilters.has(key))
+    .map((key) => ({
+      name: key.startsWith(negation) ? key.slice(negation.length) : key,
+      not: key.startsWith(negation),
+      values: params.getAll(key),
+    }));
+}
+
+/** The filters of the address as the query of the list: chips and free text, without the time. */
+export function filterQuery(operation: ListId): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = {};
+  for (const { name, not, values } of shownChips(operation)) {
+    const key = not ? negation + name : name;
+    query[key] = parameters(operation)[key]?.items === undefined ? (values[0] ?? '') : [...values];
+  }
+  const text = place.value.params.get('q');
+  if (text !== null && text !== '') query.q = text;
+  return query;
+}
+
+/** Adds a value to those of a filter, or begins one. Values of one name are alternatives. */
+export function addFilter(name: string, value: string, { not = false } = {}): void {
+  const key = not ? negation + name : name;
+  const values = place.peek().params.getAll(key);
+  if (!values.includes(value)) setParams({ [key]: [...values, value] });
+}
+
+/** This value and no other. */
+export const setFilter = (name: string, value: string): void =>
+  setParams({ [name]: value, [negation + name]: undefined });
+
+export const removeFilter = ({ name, not }: Pick<Chip, 'name' | 'not'>): void =>
+  setParams({ [not ? negation + name : name]: undefined });

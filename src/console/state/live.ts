@@ -1,0 +1,62 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { type Live, type LiveState, openLive } from '../../client/live.ts';
+import type { ChannelEvent, ChannelName } from '../../contract/channels.ts';
+import type { ServiceError } from '../../errors.ts';
+import { goodToken } from './session.ts';
+
+const state = signal<LiveState>({ kind: 'connecting' });
+export const liveState: ReadonlySignal<LiveState> = state;
+
+let connection: Live | undefined;
+
+/** The one live connection of this tab, from signing in to signing out. */
+export function goLive(): () => void {
+  const live = openLive({
+    baseUrl: location.origin,
+    token: goodToken,
+    onState: (next) => {
+      state.value = next;
+    },
+  });
+  connection = live;
+  const wake = () => {
+    if (!document.hidden) live.wake();
+  };
+  document.addEventListener('visibilitychange', wake);
+  addEventListener('online', wake);
+  return () => {
+    document.removeEventListener('visibilitychange', wake);
+    removeEventListener('online', wake);
+    live.close();
+    connection = undefined;
+  };
+}
+
+export interface ChannelOptions<C extends ChannelName> {
+  readonly onEvent: (event: ChannelEvent<C>) => void;
+  /** What was missed is not sent any more. */
+  readonly onLagged?: (dropped: number | undefined) => void;
+  readonly onError?: (error: ServiceError) => void;
+  readonly enabled?: boolean;
+}
+
+/** What a channel tells while the component is shown; subscribed anew when the filters change. */
+export function useChannel<C extends ChannelName>(
+  channel: C,
+  filters: Readonly<Record<string, unknown>>,
+  { enabled = true, ...handlers }: ChannelOptions<C>,
+): void {
+  const latest = useRef(handlers);
+  latest.current = handlers;
+  const asked = JSON.stringify(filters);
+  useEffect(() => {
+    if (!enabled || connection === undefined) return;
+    const subscription = connection.subscribe(channel, JSON.parse(asked), {
+      onEvent: (event) => latest.current.onEvent(event),
+      onLagged: (dropped) => latest.current.onLagged?.(dropped),
+      onError: (error) => latest.current.onError?.(error),
+    });
+    return () => subscription.close();
+  }, [channel, asked, enabled]);
+}

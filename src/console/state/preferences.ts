@@ -1,0 +1,42 @@
+import { effect, type Signal, signal } from '@preact/signals';
+
+/** What a browser keeps of its user's taste. Nothing of it changes what an address shows. */
+interface Preferences {
+  theme: 'system' | 'dark' | 'light';
+  /** In which zone times are written. */
+  zone: 'local' | 'utc';
+}
+
+const key = 'candor.preferences';
+const defaults: Preferences = { theme: 'system', zone: 'local' };
+
+function kept(): Partial<Preferences> {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? '{}');
+  } catch {
+    return {};
+  }
+}
+
+const { theme: keptTheme, zone: keptZone } = kept();
+export const theme: Signal<Preferences['theme']> = signal(
+  keptTheme === 'dark' || keptTheme === 'light' ? keptTheme : defaults.theme,
+);
+export const zone: Signal<Preferences['zone']> = signal(keptZone === 'utc' ? 'utc' : defaults.zone);
+
+const prefersLight = matchMedia('(prefers-color-scheme: light)');
+const systemTheme = signal<'dark' | 'light'>(prefersLight.matches ? 'light' : 'dark');
+prefersLight.addEventListener('change', ({ matches }) => {
+  systemTheme.value = matches ? 'light' : 'dark';
+});
+
+/** The theme in effect. */
+export const shownTheme = (): 'dark' | 'light' =>
+  theme.value === 'system' ? systemTheme.value : theme.value;
+
+export function keepPreferences(): void {
+  effect(() => {
+    document.documentElement.dataset.theme = shownTheme();
+    localStorage.setItem(key, JSON.stringify({ theme: theme.value, zone: zone.value }));
+  });
+}

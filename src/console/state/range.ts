@@ -1,0 +1,45 @@
+import { place } from './address.ts';
+import { recently } from './clock.ts';
+
+/** Lengths of time that a page can look back, by how the address names them, in milliseconds. */
+export const ranges = {
+  '15m': 15 * 60_000,
+  '1h': 3_600_000,
+  '24h': 24 * 3_600_000,
+  '7d': 7 * 24 * 3_600_000,
+  '30d': 30 * 24 * 3_600_000,
+} as const satisfies Record<string, number>;
+export type RangeName = keyof typeof ranges | 'all';
+
+/** Half-open; an end that is absent is open. ISO 8601. */
+export interface TimeRange {
+  readonly name: RangeName | 'custom';
+  readonly from?: string;
+  readonly to?: string;
+}
+
+const isName = (name: string | null): name is RangeName =>
+  name === 'all' || (name !== null && Object.hasOwn(ranges, name));
+
+/**
+ * The time that the page is about: `from` and `to` of the address, or its `range` up to now, by default 24 hours. It moves
+ * on every half minute, in whole half minutes, so that the same question is asked once.
+ */
+export function shownRange(): TimeRange {
+  const { params } = place.value;
+  const from = params.get('from') ?? undefined;
+  const to = params.get('to') ?? undefined;
+  if (from !== undefined || to !== undefined)
+    return { name: 'custom', ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  const asked = params.get('range');
+  const name = isName(asked) ? asked : '24h';
+  if (name === 'all') return { name };
+  const end = Math.floor(recently.value / 30_000) * 30_000;
+  return { name, from: new Date(end - ranges[name]).toISOString() };
+}
+
+/** `from` and `to` alone, as queries take them. */
+export function rangeQuery(): { from?: string; to?: string } {
+  const { from, to } = shownRange();
+  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+}

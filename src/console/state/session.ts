@@ -1,0 +1,154 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { type Client, createClient } from '../../client/client.ts';
+import type { SessionTokens } from '../../contract/resources/session.ts';
+import { type OperationId, routeOf } from '../../contract/routes.ts';
+import { ServiceError } from '../../errors.ts';
+
+/**
+ * Who is signed in. The tokens lie in this browser's storage, so that a reload and a second tab go on. A refresh token is
+ * good once, and using it twice ends the session, so only one tab at a time renews (Web Locks, where there are any).
+ */
+interface Tokens {
+  readonly access: string;
+  /** Epoch milliseconds, of this browser's clock. */
+  readonly expiresAt: number;
+  readonly refresh: string;
+  readonly refreshExpiresAt: number;
+}
+
+const key = 'candor.session';
+/** A token is renewed this long before its end. */
+const renewBeforeMs = 60_000;
+
+const tokens = signal<Tokens | undefined>(stored());
+/** Why the session ended, where nobody asked for it. */
+export const endedBecause = signal<string | undefined>(undefined);
+export const signedIn: ReadonlySignal<boolean> = computed(() => tokens.value !== undefined);
+
+function stored(): Tokens | undefined {
+  try {
+    const kept: Tokens | null = JSON.parse(localStorage.getItem(key) ?? 'null');
+    return kept !== null && kept.refreshExpiresAt > Date.now() ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keep(next: Tokens | undefined): void {
+  if (next === undefined) localStorage.removeItem(key);
+  else localStorage.setItem(key, JSON.stringify(next));
+  tokens.value = next;
+}
+
+function asTokens(answer: SessionTokens): Tokens {
+  const now = Date.now();
+  return {
+    access: answer.access_token,
+    expiresAt: now + answer.expires_in * 1000,
+    refresh: answer.refresh_token,
+    refreshExpiresAt: now + answer.refresh_expires_in * 1000,
+  };
+}
+
+/** Without credentials: for signing in, for renewing, and for what is public. */
+const open = createClient({ baseUrl: location.origin });
+
+/** Every call of the console: with a token that is good, renewed where the service says that it is not. */
+export const api: Client = createClient({
+  baseUrl: location.origin,
+  fetch: async (url, init) => {
+    const first = await goodToken();
+    const answer = await fetch(url, withToken(init, first.token));
+    if (answer.status !== 401) return answer;
+    const second = await goodToken(first.token);
+    return fetch(url, withToken(init, second.token));
+  },
+});
+
+function withToken(init: RequestInit | undefined, token: string): RequestInit {
+  const headers = new Headers(init?.headers);
+  headers.set('authorization', `Bearer ${token}`);
+  return { ...init, headers };
+}
+
+/**
+ * A token that will be good for a while; another one than `refused`.
+ *
+ * @throws ServiceError UNAUTHENTICATED where the session is over; UNAVAILABLE where the service could not be asked
+ */
+export async function goodToken(refused?: string): Promise<{ token: string; expiresAt: number }> {
+  const isGood = (kept: Tokens | undefined): kept is Tokens =>
+    kept !== undefined && kept.access !== refused && kept.expiresAt - Date.now() > renewBeforeMs;
+  const kept = tokens.peek();
+  if (isGood(kept)) return { token: kept.access, expiresAt: kept.expiresAt };
+  return alone(async () => {
+    // Another tab may have renewed while this one waited.
+    const latest = stored();
+    if (isGood(latest)) keep(latest);
+    else await renew(latest);
+    const { access, expiresAt } = tokens.peek()!;
+    return { token: access, expiresAt };
+  });
+}
+
+async function renew(latest: Tokens | undefined): Promise<void> {
+  if (latest === undefined) throw over('The session is over.');
+  try {
+    keep(asTokens(await open.call('refresh', { body: { refresh_token: latest.refresh } })));
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED') throw over('The session is over.');
+    throw error;
+  }
+}
+
+function over(reason: string): ServiceError {
+  endedBecause.value = reason;
+  keep(undefined);
+  return new ServiceError('UNAUTHENTICATED', reason);
+}
+
+let renewing: Promise<unknown> = Promise.resolve();
+
+/** One at a time, among all tabs where the browser can say so (locks exist in secure contexts only). */
+function alone<T>(work: () => Promise<T>): Promise<T> {
+  if ('locks' in navigator) return navigator.locks.request(key, work);
+  const turn = renewing.then(work, work);
+  renewing = turn.catch(() => undefined);
+  return turn;
+}
+
+/** @throws ServiceError as the service answers; UNAUTHENTICATED for a wrong name or password */
+export async function signIn(username: string, password: string): Promise<void> {
+  const answer = await open.call('login', { body: { username, password } });
+  endedBecause.value = undefined;
+  keep(asTokens(answer));
+}
+
+/** Ends the session here, in other tabs, and at the service, if that can be reached. */
+export async function signOut(): Promise<void> {
+  try {
+    await api.call('logout');
+  } finally {
+    endedBecause.value = undefined;
+    keep(undefined);
+  }
+}
+
+/** What another tab does with the session counts here as well. */
+export function followOtherTabs(): void {
+  addEventListener('storage', (event) => {
+    if (event.key === key) tokens.value = stored();
+  });
+}
+
+/** Who is signed in, once the service has said so. */
+export const me = signal<{ id: string; name: string; roles: readonly string[] } | undefined>(undefined);
+
+/**
+ * Whether the roles of who is signed in usually suffice for an operation. The service decides: its policy may differ,
+ * and what is refused says so.
+ */
+export function may(operation: OperationId): boolean {
+  const { access } = routeOf(operation);
+  return access === 'public' || (me.value?.roles.some((role) => access.some((one) => one === role)) ?? false);
+}

@@ -1,0 +1,165 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { shownTheme, zone } from '../state/preferences.ts';
+import { compact } from './format.ts';
+import './chart.css';
+
+/** One line of a chart: a value for each time, null for a gap. */
+export interface Series {
+  readonly title: string;
+  readonly values: readonly (number | null)[];
+  /** The name of a colour of the language: `--series-1`. */
+  readonly colour: string;
+  /** The period before: faint. */
+  readonly previous?: boolean;
+}
+
+interface ChartProps {
+  /** What it shows, for who can't see it. */
+  readonly label: string;
+  /** Epoch seconds, ascending: starts of buckets. */
+  readonly times: readonly number[];
+  readonly series: readonly Series[];
+  readonly kind?: 'lines' | 'bars';
+  readonly height?: number;
+  readonly format?: (value: number) => string;
+  /** A span was dragged, epoch milliseconds. */
+  readonly onZoom?: (from: number, to: number) => void;
+}
+
+/** Numbers over time: thin lines from zero, or stacked bars, and a legend that is always there. */
+export function Chart({
+  label,
+  times,
+  series,
+  kind = 'lines',
+  height = 120,
+  format = compact,
+  onZoom,
+}: ChartProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | undefined>(undefined);
+  const zoom = useRef(onZoom);
+  zoom.current = onZoom;
+  const theme = shownTheme();
+  const inUtc = zone.value === 'utc';
+  const titles = series.map(({ title }) => title).join('\n');
+  const values = kind === 'bars' ? stacked(series) : series.map((one) => one.values as (number | null)[]);
+
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return;
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name: string) => style.getPropertyValue(name).trim();
+    const axis = {
+      stroke: colour('--quiet'),
+      font: `11px ${colour('--mono')}`,
+      grid: { stroke: colour('--line'), width: 1 },
+      ticks: { show: false },
+    };
+    const made = new uPlot(
+      {
+        width: Math.max(80, element.clientWidth),
+        height,
+        legend: { show: false },
+        padding: [6, 6, 0, 0],
+        cursor: {
+          y: false,
+          drag: { x: onZoom !== undefined, y: false, setScale: false },
+          points: { size: 5 },
+        },
+        tzDate: (seconds) =>
+          inUtc ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000),
+        scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.05 : 1] } },
+        axes: [
+          { ...axis, size: 24, gap: 2 },
+          { ...axis, size: 52, gap: 4, values: (_plot, ticks) => ticks.map((tick) => format(tick)) },
+        ],
+        series: [
+          {},
+          ...series.map(({ title, colour: name, previous }) => ({
+            label: title,
+            stroke: colour(name),
+            width: 1.25,
+            points: { show: false },
+            ...(previous === true && { dash: [3, 3], alpha: 0.8 }),
+            ...(kind === 'bars' && {
+              fill: colour(name),
+              width: 0,
+              paths: uPlot.paths.bars!({ size: [0.86, 40], align: 1 }),
+            }),
+          })),
+        ],
+        hooks: {
+          setSelect: [
+            (shown) => {
+              const { left, width } = shown.select;
+              if (width < 4) return;
+              zoom.current?.(shown.posToVal(left, 'x') * 1000, shown.posToVal(left + width, 'x') * 1000);
+              shown.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+            },
+          ],
+        },
+      },
+      [[...times], ...values],
+      element,
+    );
+    plot.current = made;
+    const observer = new ResizeObserver(([entry]) => {
+      const width = Math.floor(entry?.contentRect.width ?? 0);
+      if (width > 0) made.setSize({ width, height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      made.destroy();
+      plot.current = undefined;
+    };
+  }, [theme, inUtc, titles, kind, height, onZoom === undefined]);
+
+  useEffect(() => plot.current?.setData([[...times], ...values]), [times, series]);
+
+  return (
+    <figure class="chart">
+      <div ref={host} role="img" aria-label={label} />
+      {series.length > 1 && (
+        <figcaption class="chart-legend">
+          {series.map((one) => (
+            <span key={one.title}>
+              <Swatch colour={one.colour} dashed={one.previous === true} />
+              {one.title}
+            </span>
+          ))}
+        </figcaption>
+      )}
+    </figure>
+  );
+}
+
+function Swatch({ colour, dashed }: { colour: string; dashed: boolean }) {
+  return (
+    <svg width="14" height="8" aria-hidden="true">
+      <line
+        x1="0"
+        x2="14"
+        y1="4"
+        y2="4"
+        stroke={`var(${colour})`}
+        stroke-width="2"
+        {...(dashed && { 'stroke-dasharray': '3 3' })}
+      />
+    </svg>
+  );
+}
+
+/** Each series on top of those after it: the first is drawn first and reaches highest. */
+function stacked(series: readonly Series[]): (number | null)[][] {
+  const sums: number[] = [];
+  const result: (number | null)[][] = [];
+  for (const { values } of [...series].reverse()) {
+    for (let i = 0; i < values.length; i++) sums[i] = (sums[i] ?? 0) + (values[i] ?? 0);
+    result.unshift([...sums]);
+  }
+  return result;
+}

@@ -1,0 +1,112 @@
+import type { ListId } from '../../client/client.ts';
+import { href, type Params } from '../state/address.ts';
+import { addFilter, canNegate, filterFields, setFilter } from '../state/filters.ts';
+import { shownRange } from '../state/range.ts';
+import { Menu, type MenuItem } from './menu.tsx';
+import './value.css';
+
+/** The time that is looked at goes along to where one goes from here. */
+export function shownTime(): Params {
+  const { name, from, to } = shownRange();
+  return name === 'custom' ? { from, to } : { range: name === '24h' ? undefined : name };
+}
+
+/** Where a value leads: every page that can be asked about it. */
+function pivots(kind: PivotKind, value: string): MenuItem[] {
+  const time = shownTime();
+  switch (kind) {
+    case 'address':
+      return [
+        { title: 'Network events of it', href: href('events', { ...time, ip: value }) },
+        { title: 'DNS events of it', href: href('events', { ...time, kind: 'dns', ip: value }) },
+        { title: 'Alerts about it', href: href('alerts', { ...time, ip: value }) },
+        { title: 'Its asset', href: href('assets', { ip: value }) },
+      ];
+    case 'domain':
+      return [
+        { title: 'DNS events that ask for it', href: href('events', { ...time, kind: 'dns', q: value }) },
+        { title: 'Alerts about it', href: href('alerts', { ...time, q: value }) },
+      ];
+    case 'connection':
+      return [
+        { title: 'Network events of it', href: href('events', { range: 'all', connection_id: value }) },
+        {
+          title: 'DNS events of it',
+          href: href('events', { range: 'all', kind: 'dns', connection_id: value }),
+        },
+      ];
+    case 'port':
+      return [
+        { title: 'Network events to it', href: href('events', { ...time, dst_port: value }) },
+        { title: 'Services on it', href: href('assets', { view: 'services', port: value }) },
+      ];
+    case 'rule':
+      return [
+        { title: 'Alerts of it', href: href('alerts', { ...time, rule_id: value }) },
+        { title: 'The rule', href: href('administration', { view: 'rules', id: value }) },
+      ];
+  }
+}
+export type PivotKind = 'address' | 'domain' | 'connection' | 'port' | 'rule';
+
+/**
+ * A value out of the data: hostile text, shown as text, which offers what can be done with it. `field` is the filter of
+ * `list` (the one on the page) that it would be a value of.
+ */
+export function Value({
+  value,
+  list,
+  field,
+  pivot,
+  mono = true,
+}: {
+  value: string | number;
+  list?: ListId;
+  field?: string;
+  pivot?: PivotKind;
+  mono?: boolean;
+}) {
+  const text = String(value);
+  const items = (): (MenuItem | 'line')[] => {
+    const filters: MenuItem[] = [];
+    if (list !== undefined && field !== undefined && filterFields(list).some(({ name }) => name === field)) {
+      filters.push({ title: 'Only this', run: () => setFilter(field, text) });
+      filters.push({ title: 'This too', run: () => addFilter(field, text) });
+      if (canNegate(list, field))
+        filters.push({ title: 'Not this', run: () => addFilter(field, text, { not: true }) });
+    }
+    const ways = pivot === undefined ? [] : pivots(pivot, text);
+    return [
+      ...filters,
+      ...(filters.length > 0 && ways.length > 0 ? (['line'] as const) : []),
+      ...ways,
+      'line',
+      { title: 'Copy', run: () => void navigator.clipboard.writeText(text) },
+    ];
+  };
+  return (
+    <Menu items={items} class={mono ? 'value mono' : 'value'}>
+      <bdi title={text}>{text}</bdi>
+    </Menu>
+  );
+}
+
+/** An address, with its port where there is one. */
+export function Address({
+  ip,
+  port,
+  list,
+  field = 'ip',
+}: {
+  ip: string;
+  port?: number | undefined;
+  list?: ListId;
+  field?: string;
+}) {
+  return (
+    <span class="address">
+      <Value value={ip} field={field} pivot="address" {...(list && { list })} />
+      {port !== undefined && <span class="quiet mono">:{port}</span>}
+    </span>
+  );
+}

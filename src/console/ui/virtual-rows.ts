@@ -1,0 +1,37 @@
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  type VirtualItem,
+  Virtualizer,
+} from '@tanstack/virtual-core';
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useReducer, useState } from 'preact/hooks';
+
+/** Which rows of a long list are seen: only these are made. All rows are `rowHeight` pixels high. */
+export function useVirtualRows(
+  scroller: RefObject<HTMLElement>,
+  count: number,
+  rowHeight: number,
+): { rows: VirtualItem[]; height: number; show: (index: number) => void } {
+  const [, redraw] = useReducer((times: number) => times + 1, 0);
+  const options = {
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+    onChange: redraw as () => void,
+  };
+  const [virtualizer] = useState(() => new Virtualizer<HTMLElement, HTMLElement>(options));
+  virtualizer.setOptions(options);
+  useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
+  useLayoutEffect(() => virtualizer._willUpdate());
+  return {
+    rows: virtualizer.getVirtualItems(),
+    height: virtualizer.getTotalSize(),
+    show: (index) => virtualizer.scrollToIndex(index, { align: 'auto' }),
+  };
+}
