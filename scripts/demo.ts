@@ -68,9 +68,10 @@ async function run({ url }: Service, password: string): Promise<void> {
   const { access_token } = await admin.call('login', { body: { username: 'admin', password } });
   admin.setToken(access_token);
   const sensor = createClient({ baseUrl: url, token: await issue(admin, 'sensor') });
-  const viewer = createClient({ baseUrl: url, token: await issue(admin, 'viewer') });
+  const viewerToken = await issue(admin, 'viewer');
+  const viewer = createClient({ baseUrl: url, token: viewerToken });
   const log = httpLog(url, { token: await issue(admin, 'auditor') });
-  const alerts = await watchAlerts(viewer);
+  const alerts = await watchAlerts(url, viewerToken);
 
   const counts: FeedCounts = { sent: 0, stored: 0, rejected: 0, time: 0 };
   const pin = await firstPin(log);

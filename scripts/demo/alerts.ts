@@ -1,4 +1,4 @@
-import type { Client, Stream } from '../../src/client/client.ts';
+import { openLive } from '../../src/client/live.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { type Severity, severities } from '../../src/contract/vocabulary.ts';
 import { severityText } from './terminal.ts';
@@ -11,19 +11,33 @@ export interface AlertFeed {
   close(): void;
 }
 
-/** Resolves once the subscription is accepted. */
-export function watchAlerts(client: Client): Promise<AlertFeed> {
+/** Resolves once the subscription is accepted; rejects where there is no connection before. */
+export function watchAlerts(baseUrl: string, token: string): Promise<AlertFeed> {
   const alerts = new Map<string, Alert>();
   return new Promise((resolve, reject) => {
-    const stream: Stream = client.stream(
+    let accepted = false;
+    const fail = (error: Error) => {
+      live.close();
+      reject(error);
+    };
+    const live = openLive({
+      baseUrl,
+      token: async () => ({ token, expiresAt: Number.POSITIVE_INFINITY }),
+      onState(state) {
+        if (state.kind === 'offline' && !accepted)
+          fail(state.reason ?? new Error(`${baseUrl} could not be reached`));
+      },
+    });
+    live.subscribe(
       'alerts',
       {},
       {
         onEvent: ({ data }) => alerts.set(data.id, { ...alerts.get(data.id), ...data.attributes }),
-        onSubscribed: () =>
-          resolve({ alerts, summary: () => summary(alerts.values()), close: () => stream.close() }),
-        onError: reject,
-        onClose: (code) => reject(new Error(`the service closed the WebSocket with ${code}`)),
+        onSubscribed() {
+          accepted = true;
+          resolve({ alerts, summary: () => summary(alerts.values()), close: () => live.close() });
+        },
+        onError: fail,
       },
     );
   });

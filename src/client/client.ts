@@ -1,9 +1,9 @@
-import type { Static, TObject, TSchema } from 'typebox';
-import type { ChannelEvent, ChannelName, ServerMessage } from '../contract/channels.ts';
+import type { Static, TSchema } from 'typebox';
 import { type OperationId, type Route, type Routes, routes } from '../contract/routes.ts';
 import { wholeListTypes } from '../contract/whole-list.ts';
-import { type ErrorCode, type ErrorDetails, errorCodes, ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors.ts';
 import { parseLines } from './parse-lines.ts';
+import { toldError } from './told-error.ts';
 
 /** What the updates of channel `topology` are applied with. */
 export { applyTopologyUpdate } from './topology.ts';
@@ -15,7 +15,9 @@ type OptionalIfEmpty<K extends string, V> =
 type Part<K extends string, S> = S extends TSchema ? OptionalIfEmpty<K, Static<S>> : unknown;
 
 /** A filter takes one value or several. */
-type QueryValues<Q> = { [K in keyof Q]: Q[K] extends (infer V)[] | undefined ? V | readonly V[] : Q[K] };
+export type QueryValues<Q> = {
+  [K in keyof Q]: Q[K] extends (infer V)[] | undefined ? V | readonly V[] : Q[K];
+};
 type QueryPart<S> = S extends TSchema ? OptionalIfEmpty<'query', QueryValues<Static<S>>> : unknown;
 
 type BodyPart<B> = B extends { readonly kind: 'json'; readonly schema: infer S extends TSchema }
@@ -70,31 +72,6 @@ export type ListInput<O extends ListId> = Simplify<
 export type ListItem<O extends ListId> =
   CallResult<O> extends { readonly data: readonly (infer Item)[] } ? Item : never;
 
-/** The channel whose stream has these filters. */
-type StreamQuery<C extends ChannelName> = {
-  [O in OperationId]: Routes[O] extends {
-    readonly websocket: { readonly channel: C };
-    readonly query: infer Q extends TObject;
-  }
-    ? QueryValues<Static<Q>>
-    : never;
-}[OperationId];
-
-export interface Stream {
-  close(): void;
-}
-
-export interface StreamHandlers<C extends ChannelName> {
-  onEvent(event: ChannelEvent<C>): void;
-  /** Events that this reader was too slow for, or that are no longer stored. */
-  onLagged?(dropped: number): void;
-  /** The subscription is accepted; events follow. */
-  onSubscribed?(): void;
-  /** An error that the service told, before it closed or without closing. */
-  onError?(error: ServiceError): void;
-  onClose?(code: number): void;
-}
-
 export interface Client {
   /**
    * Calls one operation of the table of routes.
@@ -121,13 +98,11 @@ export interface Client {
     body: CallInput<'ingest'>['body'],
     options?: Omit<CallInput<'ingest'>, 'body'>,
   ): Promise<CallResult<'ingest'>['data']>;
-  /** Opens the stream of a channel. It is not reopened when it ends: pass the last `seq` as `since` to go on. */
-  stream<C extends ChannelName>(channel: C, query: StreamQuery<C>, handlers: StreamHandlers<C>): Stream;
   /** The credentials of later calls; undefined for none. */
   setToken(token: string | undefined): void;
 }
 
-/** A typed client of the service, by fetch and WebSocket of the platform: Node 22 and browsers alike. */
+/** A typed client of the service, by fetch of the platform: Node 22 and browsers alike. Live events are `openLive`'s. */
 export function createClient(options: { baseUrl: string; token?: string; fetch?: typeof fetch }): Client {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
@@ -186,20 +161,10 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
     }
   }
 
-  const stream = (channel: ChannelName, query: object, handlers: StreamHandlers<ChannelName>): Stream => {
-    const route = Object.values<Route>(routes).find(({ websocket }) => websocket?.channel === channel)!;
-    const url = (baseUrl + pathOf(route, { query })).replace(/^http/, 'ws');
-    const socket = token === undefined ? new WebSocket(url) : new WebSocket(url, [`bearer.${token}`]);
-    socket.addEventListener('message', ({ data }) => deliver(JSON.parse(String(data)), handlers));
-    socket.addEventListener('close', ({ code }) => handlers.onClose?.(code));
-    return { close: () => socket.close(1000) };
-  };
-
   return {
     call: call as Client['call'],
     items: items as Client['items'],
     ingest: async (body, more) => ((await call('ingest', { ...more, body })) as CallResult<'ingest'>).data,
-    stream: stream as Client['stream'],
     setToken: (next) => {
       token = next;
     },
@@ -255,32 +220,7 @@ function read(operation: string, route: Route, status: number, bytes: Uint8Array
     throw new ServiceError('UNAVAILABLE', `${operation}: the answer with status ${status} is no JSON`);
   }
   if (response !== undefined && status < 300) return body;
-  const error = errorOf(body);
+  const error = toldError(body);
   if (error !== undefined) throw error;
   throw new ServiceError('UNAVAILABLE', `${operation}: status ${status} is no answer of this service`);
-}
-
-/** The error in an error envelope; undefined where it is none. A code that this client does not know is INTERNAL. */
-function errorOf(body: unknown): ServiceError | undefined {
-  const error = (body as { error?: { code?: unknown; message?: unknown; details?: ErrorDetails } } | null)
-    ?.error;
-  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return undefined;
-  const known = Object.hasOwn(errorCodes, error.code);
-  const code = known ? (error.code as ErrorCode) : 'INTERNAL';
-  return new ServiceError(code, known ? error.message : `${error.code}: ${error.message}`, error.details);
-}
-
-function deliver(message: ServerMessage, handlers: StreamHandlers<ChannelName>): void {
-  switch (message.type) {
-    case 'event':
-      return handlers.onEvent(message);
-    case 'lagged':
-      return handlers.onLagged?.(message.dropped);
-    case 'subscribed':
-      return handlers.onSubscribed?.();
-    case 'error': {
-      const error = errorOf(message);
-      return error && handlers.onError?.(error);
-    }
-  }
 }

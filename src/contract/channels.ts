@@ -89,6 +89,9 @@ export const serverMessages = {
     id: subscriptionId,
     channel,
     filters: anyObject('The filters in effect.'),
+    seq: count(
+      'What is committed after this sequence follows, as far as it matches: `since`, or where the channel was. It is the `since` to begin with again where no event came.',
+    ),
   }),
   unsubscribed: shape('UnsubscribedMessage', { type: kind('unsubscribed'), id: subscriptionId, channel }),
   event: shape('EventMessage', {

@@ -1,12 +1,13 @@
 import { expectTypeOf } from 'vitest';
 import type { CallInput, CallResult, Client } from '../../src/client/client.ts';
+import type { Live } from '../../src/client/live.ts';
 import type { ChannelEvent } from '../../src/contract/channels.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 
 const alertId = '0199b1c2-0000-7000-8000-000000000000';
 
 /** Never run: the compiler is the test. */
-export async function mustCompile(client: Client): Promise<void> {
+export async function mustCompile(client: Client, live: Live): Promise<void> {
   const alert = await client.call('getAlert', { params: { alert_id: alertId } });
   expectTypeOf(alert.data.attributes).toEqualTypeOf<Alert>();
   expectTypeOf(alert.data.type).toEqualTypeOf<'alert'>();
@@ -45,8 +46,16 @@ export async function mustCompile(client: Client): Promise<void> {
   await client.call('updateAlert', { params: { alert_id: alertId }, body: { version: 2 } });
   // @ts-expect-error: the body is missing
   await client.call('login');
+  live.subscribe(
+    'alerts',
+    { status: ['new', 'in_progress'], severity: 'high' },
+    { onEvent: ({ data }) => expectTypeOf(data.attributes).toEqualTypeOf<Alert>() },
+    { since: 7 },
+  );
   // @ts-expect-error: no such channel
-  client.stream('gossip', {}, { onEvent() {} });
+  live.subscribe('gossip', {}, { onEvent() {} });
   // @ts-expect-error: a filter of another channel
-  client.stream('alerts', { rcode: 3 }, { onEvent() {} });
+  live.subscribe('alerts', { rcode: 3 }, { onEvent() {} });
+  // @ts-expect-error: no filter, but an option
+  live.subscribe('alerts', { since: 3 }, { onEvent() {} });
 }

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WebSocketServer } from 'ws';
 import { createClient } from '../../src/client/client.ts';
 import { ServiceError } from '../../src/errors.ts';
 
@@ -12,7 +11,6 @@ const server = createServer(async (request, response) => {
   for await (const chunk of request) chunks.push(chunk);
   answer(request, response, Buffer.concat(chunks).toString());
 });
-const sockets = new WebSocketServer({ server });
 let baseUrl: string;
 
 beforeAll(async () => {
@@ -20,7 +18,6 @@ beforeAll(async () => {
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => {
-  sockets.close();
   server.close();
   server.closeAllConnections();
 });
@@ -141,42 +138,4 @@ describe('a call', () => {
       ['/api/v1/ingest?ack=memory', 'text/plain', 'k', 'x'],
     ]);
   });
-});
-
-it('a stream hands on events, lag and errors until it is closed', async () => {
-  let opened: [string | undefined, string] | undefined;
-  sockets.once('connection', (socket, request) => {
-    opened = [request.url, socket.protocol];
-    const timestamp = new Date().toISOString();
-    for (const message of [
-      { type: 'subscribed', id: 'alerts', channel: 'alerts', filters: {} },
-      { type: 'event', id: 'alerts', channel: 'alerts', seq: 8, data: { id: alertId }, timestamp },
-      { type: 'lagged', id: 'alerts', channel: 'alerts', dropped: 2 },
-      { type: 'error', error: { code: 'RATE_LIMITED', message: 'slow down' }, timestamp },
-    ])
-      socket.send(JSON.stringify(message));
-    socket.close(4429);
-  });
-  const heard: unknown[] = [];
-  await new Promise<void>((done) => {
-    createClient({ baseUrl, token: 'secret' }).stream(
-      'alerts',
-      { severity: 'high', since: 7, status: ['new', 'in_progress'] },
-      {
-        onSubscribed: () => heard.push('subscribed'),
-        onEvent: ({ seq }) => heard.push(seq),
-        onLagged: (dropped) => heard.push(`lagged ${dropped}`),
-        onError: ({ code }) => heard.push(code),
-        onClose: (code) => {
-          heard.push(code);
-          done();
-        },
-      },
-    );
-  });
-  expect(opened).toEqual([
-    '/api/v1/alerts/stream?severity=high&since=7&status=new&status=in_progress',
-    'bearer.secret',
-  ]);
-  expect(heard).toEqual(['subscribed', 8, 'lagged 2', 'RATE_LIMITED', 4429]);
 });

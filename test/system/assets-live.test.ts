@@ -1,7 +1,8 @@
 /** Subscriptions by asset: they follow an address that moves, live and replayed, and a merge. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
-import { type Client, createClient, type Stream } from '../../src/client/client.ts';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { type Live, openLive } from '../../src/client/live.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { DnsEvent } from '../../src/contract/resources/dns-event.ts';
 import type { NetworkEvent } from '../../src/contract/resources/network-event.ts';
@@ -10,14 +11,22 @@ const start = Date.parse('2026-03-01T00:00:00Z');
 const macs = ['00:1b:63:00:00:01', '00:1b:63:00:00:02', '00:1b:63:00:00:03'] as const;
 let service: Service;
 let admin: Client;
+let live: Live;
 let sensor: Client;
 
 beforeAll(async () => {
   service = await startService();
-  admin = createClient({ baseUrl: service.url, token: await login(service) });
+  const token = await login(service);
+  admin = createClient({ baseUrl: service.url, token });
+  live = openLive({
+    baseUrl: service.url,
+    token: async () => ({ token, expiresAt: Number.POSITIVE_INFINITY }),
+    onState: () => undefined,
+  });
   sensor = createClient({ baseUrl: service.url, token: await tokenFor(service, 'sensor') });
 });
 afterAll(async () => {
+  live.close();
   expect(await service.stop()).toBe(0);
 });
 
@@ -82,35 +91,37 @@ interface Seen {
   readonly dns: DnsEvent[];
   readonly alerts: Alert[];
 }
-const streams: Stream[] = [];
-afterAll(() => {
-  for (const stream of streams) stream.close();
-});
-
 /** All three channels, of one asset. */
 async function follow(asset_id: string, since?: number): Promise<Seen> {
   const seen: Seen = { network: [], dns: [], alerts: [] };
-  const query = { asset_id, ...(since === undefined ? {} : { since }) };
-  const subscribed = (open: (onSubscribed: () => void) => Stream) =>
-    new Promise<void>((resolve) => void streams.push(open(resolve)));
+  const filters = { asset_id };
+  const options = since === undefined ? {} : { since };
+  const subscribed = (subscribe: (onSubscribed: () => void) => unknown) =>
+    new Promise<void>((resolve) => void subscribe(resolve));
   await Promise.all([
     subscribed((onSubscribed) =>
-      admin.stream('events.network', query, {
-        onSubscribed,
-        onEvent: ({ data }) => seen.network.push(data.attributes),
-      }),
+      live.subscribe(
+        'events.network',
+        filters,
+        { onSubscribed, onEvent: ({ data }) => seen.network.push(data.attributes) },
+        options,
+      ),
     ),
     subscribed((onSubscribed) =>
-      admin.stream('events.dns', query, {
-        onSubscribed,
-        onEvent: ({ data }) => seen.dns.push(data.attributes),
-      }),
+      live.subscribe(
+        'events.dns',
+        filters,
+        { onSubscribed, onEvent: ({ data }) => seen.dns.push(data.attributes) },
+        options,
+      ),
     ),
     subscribed((onSubscribed) =>
-      admin.stream('alerts', query, {
-        onSubscribed,
-        onEvent: ({ data }) => seen.alerts.push(data.attributes),
-      }),
+      live.subscribe(
+        'alerts',
+        filters,
+        { onSubscribed, onEvent: ({ data }) => seen.alerts.push(data.attributes) },
+        options,
+      ),
     ),
   ]);
   return seen;

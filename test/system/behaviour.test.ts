@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { type TrafficLine, traffic } from '../../scripts/traffic/index.ts';
-import { createClient, type Stream } from '../../src/client/client.ts';
+import { type Live, openLive } from '../../src/client/live.ts';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import { limits } from '../../src/limits.ts';
 import { call, listAll, send } from './call.ts';
@@ -79,23 +79,33 @@ async function limitsReached(service: Service, token: string): Promise<Record<st
 
 describe('a tunnel that begins while somebody watches', () => {
   let service: Service;
-  let stream: Stream | undefined;
+  let live: Live | undefined;
   beforeAll(async () => {
     service = await startService();
   });
   afterAll(async () => {
-    stream?.close();
+    live?.close();
     expect(await service.stop()).toBe(0);
   });
 
   test('is told within seconds, and gets into the log, though nobody sends or asks for more', async () => {
     const seen: Alert[] = [];
-    const viewer = createClient({ baseUrl: service.url, token: await tokenFor(service, 'viewer') });
-    await new Promise<void>((resolve) => {
-      stream = viewer.stream(
+    const token = await tokenFor(service, 'viewer');
+    const opened = openLive({
+      baseUrl: service.url,
+      token: async () => ({ token, expiresAt: Number.POSITIVE_INFINITY }),
+      onState: () => undefined,
+    });
+    live = opened;
+    await new Promise<void>((resolve, reject) => {
+      opened.subscribe(
         'alerts',
         {},
-        { onSubscribed: resolve, onEvent: ({ data }) => seen.push(data.attributes) },
+        {
+          onSubscribed: () => resolve(),
+          onEvent: ({ data }) => seen.push(data.attributes),
+          onError: reject,
+        },
       );
     });
     await send(service, await tokenFor(service, 'sensor'), only('dns-tunnel').join('\n'));

@@ -104,6 +104,11 @@ export class Hub {
     return this.#subscriptions;
   }
 
+  /** Where a subscription without `since` begins: the newest sequence that was published. */
+  published(channelName: ChannelName): number {
+    return this.#streams[channelName].published;
+  }
+
   /** Whether a channel has any subscription. */
   isWatched(channelName: ChannelName): boolean {
     return this.#streams[channelName].subscriptions > 0;

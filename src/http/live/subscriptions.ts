@@ -79,7 +79,8 @@ export class Subscriptions {
     if (since !== undefined && since > channel.head())
       throw invalidField('since', `is beyond the newest sequence, ${channel.head()}`);
     const matcher = channel.compile(filter);
-    this.#send({ type: 'subscribed', id, channel: name, filters });
+    const seq = since ?? this.#hub.published(name);
+    this.#send({ type: 'subscribed', id, channel: name, filters, seq });
     this.#hub.subscribe(this.#reader, id, name, matcher, since);
   }
 

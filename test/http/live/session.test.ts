@@ -84,19 +84,19 @@ describe('a message', () => {
     [
       'subscribe',
       [{ type: 'subscribe', channel: 'alerts' }],
-      [{ type: 'subscribed', id: 'alerts', channel: 'alerts', filters: {} }],
+      [{ type: 'subscribed', id: 'alerts', channel: 'alerts', filters: {}, seq: 0 }],
     ],
     [
       'subscribe with filters and an id',
       [{ ...subscribe('mine'), filters }],
-      [{ type: 'subscribed', id: 'mine', channel: 'events.network', filters }],
+      [{ type: 'subscribed', id: 'mine', channel: 'events.network', filters, seq: 0 }],
     ],
     [
       'subscribe twice to a channel by different ids',
       [subscribe('a'), subscribe('b')],
       [
-        { type: 'subscribed', id: 'a', channel: 'events.network', filters: {} },
-        { type: 'subscribed', id: 'b', channel: 'events.network', filters: {} },
+        { type: 'subscribed', id: 'a', channel: 'events.network', filters: {}, seq: 0 },
+        { type: 'subscribed', id: 'b', channel: 'events.network', filters: {}, seq: 0 },
       ],
     ],
     [
@@ -475,7 +475,13 @@ describe('a stream path', () => {
     expect(wire.sent).toEqual([]);
     await say({ type: 'auth', token: 'viewer' });
     expect(sent(wire)).toEqual([
-      { type: 'subscribed', id: 'events.network', channel: 'events.network', filters: { dst_port: ['443'] } },
+      {
+        type: 'subscribed',
+        id: 'events.network',
+        channel: 'events.network',
+        filters: { dst_port: ['443'] },
+        seq: 0,
+      },
     ]);
     hub.publish('events.network', channel.commit([7]));
     expect(wire.sent.at(-1)).toMatchObject({ type: 'event', seq: 1 });

@@ -436,6 +436,7 @@ describe('a stream path', () => {
       id: 'events.network',
       channel: 'events.network',
       filters: { dst_port: ['443', '22'], src_ip: ['10.0.0.0/8'] },
+      seq: 0,
     });
     publish([443, 80, 22]);
     await client.until(() => client.seqs.length === 2);

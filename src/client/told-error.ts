@@ -1,0 +1,14 @@
+import { type ErrorCode, type ErrorDetails, errorCodes, ServiceError } from '../errors.ts';
+
+/**
+ * The error in an error envelope or an error message; undefined where it is none. A code that this client does not know
+ * is INTERNAL.
+ */
+export function toldError(body: unknown): ServiceError | undefined {
+  const error = (body as { error?: { code?: unknown; message?: unknown; details?: ErrorDetails } } | null)
+    ?.error;
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return undefined;
+  const known = Object.hasOwn(errorCodes, error.code);
+  const code = known ? (error.code as ErrorCode) : 'INTERNAL';
+  return new ServiceError(code, known ? error.message : `${error.code}: ${error.message}`, error.details);
+}
