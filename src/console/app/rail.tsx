@@ -50,7 +50,6 @@ export function Rail({ onFind, onHelp }: { onFind: () => void; onHelp: () => voi
         </button>
         {signedIn.value ? (
           <Menu
-            label={`${me.value?.name ?? ''}: account and appearance`}
             items={() => [
               ...(Object.keys(themes) as (keyof typeof themes)[]).map((name) => ({
                 title: `${theme.value === name ? '✓ ' : ''}${themes[name]}`,
@@ -80,12 +79,15 @@ export function Rail({ onFind, onHelp }: { onFind: () => void; onHelp: () => voi
               },
             ]}
           >
-            <span class="rail-person" aria-hidden="true">
-              {me.value?.name.slice(0, 1).toUpperCase()}
-            </span>
+            <span
+              class="rail-person"
+              aria-hidden="true"
+              data-letter={me.value?.name.slice(0, 1).toUpperCase()}
+            />
             <span class="rail-title">
               {me.value?.name} · {zoneName(Date.now())}
             </span>
+            <span class="unseen">: account and appearance</span>
           </Menu>
         ) : (
           <a href={href('sign-in')}>

@@ -251,9 +251,9 @@ function useFitting<Row>(
 
 /** How many there are, and of how many. */
 export function Counted({ list, of }: { list: Rows<unknown>; of: string }) {
-  if (list.total === undefined) return <p class="quiet">…</p>;
+  if (list.total === undefined) return <p class="counted quiet">…</p>;
   return (
-    <p class="quiet" role="status">
+    <p class="counted quiet" role="status">
       {number(list.total)} {of}
     </p>
   );
