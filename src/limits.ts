@@ -348,6 +348,10 @@ export const limits = {
   closingSocketMs: 20_000,
   /** Answers that clients have not read. Past it the slowest are cut off; a list page is about 1 MB. */
   maxUnsentReplyBytes: 64 * 2 ** 20,
+  /** Files of the console, each with an endpoint of its own: it has some dozens … */
+  maxConsoleFiles: 1000,
+  /** … and what they take in the front's memory, compressed forms included: some 3 MB. */
+  maxConsoleBytes: 32 * 2 ** 20,
   /** A whole body, from the first byte to the last: 16 MB at 1 Mbit/s. Idle ones end after 10 s anyway. */
   bodyTimeoutMs: 120_000,
   /** A body of a caller who is not known: the longest login, 16 kB, at 26 kbit/s. */

@@ -26,6 +26,7 @@ import { type LoadedConfig, loadSettings } from './config/load.ts';
 import { keySettings, policyDefaults, rulePlaceholders, tlsSettings } from './config/part-settings.ts';
 import type { Config } from './config/settings.ts';
 import { openStoredSettings, type StoredSettings } from './config/stored-settings.ts';
+import { consoleFolder } from './console-folder.ts';
 import { takeDataFolder } from './data-folder.ts';
 import { findNmap } from './discovery/find-nmap.ts';
 import { ScannerThreads } from './discovery/scanner-thread.ts';
@@ -33,6 +34,8 @@ import { Scans } from './discovery/scans.ts';
 import { compileHome } from './events/home-networks.ts';
 import { AuditLog } from './http/audit-log.ts';
 import { Connections } from './http/connections.ts';
+import { consoleEndpoints, firstPage } from './http/console-endpoints.ts';
+import { readConsole } from './http/console-files.ts';
 import { descriptorLimit, descriptorsForConnections } from './http/descriptors.ts';
 import { HealthCheck } from './http/health.ts';
 import { IngestQueue } from './http/ingest-queue.ts';
@@ -277,11 +280,13 @@ async function open(start: Start): Promise<void> {
     sockets: () => ({ connections: sockets.count(), subscriptions: hub.subscriptions }),
     ready: () => ready,
   };
+  const built = await readConsole(consoleFolder(), { log, limitReached });
   const server = await startServer({
     host: config.host,
     port: config.port,
     ...tlsSettings(config),
-    endpoints: endpoints(services),
+    endpoints: [...endpoints(services), ...consoleEndpoints(built)],
+    pages: [firstPage(built)],
     authenticate: auth.authenticate,
     audit,
     corsOrigins: config['cors.origins'],

@@ -1,5 +1,6 @@
 import type { ClientCertificate } from '../auth/client-certificate.ts';
 import { ServiceError } from '../errors.ts';
+import { prefersPage } from './accept.ts';
 import { type AuditedCall, auditedCall } from './audited-call.ts';
 import { type ArrivedBody, type BodyTerms, IncomingBody, noBody } from './bodies.ts';
 import { Budget } from './budget.ts';
@@ -110,8 +111,10 @@ export class Exchange {
   }
 
   #match(): Match<Endpoint> | ServiceError {
+    const { method, path } = this.#head;
     try {
-      return this.#front.routes.match(this.#head.method, this.#head.path);
+      const page = prefersPage(this.#head) ? this.#front.pages.match(method, path) : undefined;
+      return page?.found === 'route' ? page : this.#front.routes.match(method, path);
     } catch (error) {
       if (error instanceof ServiceError) return error;
       throw error;

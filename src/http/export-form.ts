@@ -1,6 +1,7 @@
 import { decodeQuery } from '../contract/query.ts';
 import { type WholeListForm, wholeListTypes } from '../contract/whole-list.ts';
 import { invalidField } from '../errors.ts';
+import { weightIn } from './accept.ts';
 import type { RequestHead } from './request.ts';
 
 /**
@@ -30,17 +31,4 @@ export function exportForm({
     if (given.has(parameter))
       throw invalidField(parameter, `is not for ${wholeListTypes[form]}, which is the whole list`);
   return form;
-}
-
-/** From 0, also for a type that is not named, to 1. */
-function weightIn(accept: string, mediaType: string): number {
-  for (const range of accept.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
-    if (name !== mediaType) continue;
-    const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    if (weight === undefined) return 1;
-    const value = Number(weight.slice(2));
-    return value >= 0 && value <= 1 ? value : 0;
-  }
-  return 0;
 }

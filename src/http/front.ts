@@ -11,6 +11,8 @@ import type { Transport } from './tls-transport.ts';
 /** What all exchanges of a server share. */
 export interface Front {
   readonly routes: Routes<Endpoint>;
+  /** What stands before them for who prefers a page. */
+  readonly pages: Routes<Endpoint>;
   readonly authenticate: Authenticator;
   /** Absent where no endpoint is audited. */
   readonly audit?: Audit | undefined;

@@ -32,7 +32,8 @@ export type Reply =
       readonly chunks: Chunks;
       readonly headers: readonly Header[];
     }
-  | { readonly kind: 'empty'; readonly status: 204; readonly headers?: readonly Header[] };
+  /** Of 304, what the client has still holds. */
+  | { readonly kind: 'empty'; readonly status: 204 | 304; readonly headers?: readonly Header[] };
 
 /** A body that is made while it is sent, a part at a time: whoever has it closes it, sent or not. */
 export interface Chunks {

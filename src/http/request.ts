@@ -5,6 +5,7 @@ import { limits } from '../limits.ts';
 /** The headers that anything here reads. All of them have one value: a second one is refused. */
 const headerNames = [
   'accept',
+  'accept-encoding',
   'access-control-request-headers',
   'access-control-request-method',
   'authorization',
@@ -15,6 +16,7 @@ const headerNames = [
   'host',
   'idempotency-key',
   'if-match',
+  'if-none-match',
   'origin',
   'transfer-encoding',
   'x-request-id',
@@ -24,7 +26,13 @@ export type HeaderName = (typeof headerNames)[number];
 
 const wanted: ReadonlySet<string> = new Set(headerNames);
 /** Two of these are a list (RFC 9110, section 5.3). */
-const lists: ReadonlySet<string> = new Set(['accept', 'access-control-request-headers', 'connection']);
+const lists: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'access-control-request-headers',
+  'connection',
+  'if-none-match',
+]);
 
 /** The part of a uWebSockets.js request that is read. It lives only inside the handler. */
 export interface RequestSource {

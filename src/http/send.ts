@@ -68,7 +68,8 @@ export function send(
       res.end(options.headOnly ? '' : (bytes ?? ''), true);
     } else if (options.headOnly || bytes === undefined) {
       // endWithoutBody with a length would leave the response pending and kill the connection's next request.
-      if (status !== 204) res.writeHeader('Content-Length', String(length));
+      // With 204 and 304 a length would be one of what is not sent (RFC 9110, section 8.6).
+      if (status !== 204 && status !== 304) res.writeHeader('Content-Length', String(length));
       res.endWithoutBody();
     } else {
       const [, responded] = res.tryEnd(bytes, length);

@@ -28,6 +28,8 @@ export interface ServerOptions {
   /** Plain HTTP where absent. */
   readonly tls?: TlsOptions;
   readonly endpoints: readonly Endpoint[];
+  /** These stand before `endpoints` for requests that prefer a page to JSON. */
+  readonly pages?: readonly Endpoint[];
   readonly authenticate: Authenticator;
   /** Told of the calls of audited endpoints. */
   readonly audit?: Audit;
@@ -88,6 +90,7 @@ export interface Server {
 export async function startServer(options: ServerOptions): Promise<Server> {
   const front: Front = {
     routes: new Routes(options.endpoints),
+    pages: new Routes(options.pages ?? []),
     authenticate: options.authenticate,
     audit: options.audit,
     corsOrigins: options.corsOrigins ?? [],

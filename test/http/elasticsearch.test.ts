@@ -373,6 +373,7 @@ describe('what shippers ask when they start', () => {
       headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
     });
     expect(answer.status).toBe(404);
+    expect(await answer.text()).toContain('npm run build:console');
   });
 
   test.each<[string, string, object | '']>([

@@ -20,6 +20,8 @@ import { findZeekNotice } from '../../src/detect/zeek-notice.ts';
 import { findNmap } from '../../src/discovery/find-nmap.ts';
 import { type Scanner, scannerMethods } from '../../src/discovery/scanner.ts';
 import { Scans } from '../../src/discovery/scans.ts';
+import { consoleEndpoints, firstPage } from '../../src/http/console-endpoints.ts';
+import type { ConsoleFiles } from '../../src/http/console-files.ts';
 import { HealthCheck } from '../../src/http/health.ts';
 import { IngestQueue } from '../../src/http/ingest-queue.ts';
 import { LiveScan } from '../../src/http/live/discovery-channel.ts';
@@ -83,8 +85,12 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** The front with the real store, ledger and parsers, all on this thread. */
-export async function openService(env: Record<string, string> = {}, replace: Partial<Services> = {}) {
+/** The front with the real store, ledger and parsers, all on this thread; without `built`, with no console. */
+export async function openService(
+  env: Record<string, string> = {},
+  replace: Partial<Services> = {},
+  built?: ConsoleFiles,
+) {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-http-'));
   const environment = { CANDOR_DATA_DIR: dataDir, ...env };
   const loaded = loadSettings(environment);
@@ -252,7 +258,8 @@ export async function openService(env: Record<string, string> = {}, replace: Par
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
-    endpoints: endpoints(services),
+    endpoints: [...endpoints(services), ...consoleEndpoints(built)],
+    pages: [firstPage(built)],
     authenticate: auth.authenticate,
     log,
     observer: metrics,

@@ -85,7 +85,6 @@ export const elasticsearchRoutes = {
     query: probeQuery,
     partlyPublic: true,
     responses: answered('Name and version, as Elasticsearch tells them.'),
-    errors: ['NOT_FOUND'],
   },
   elasticsearchBulk: {
     ...bulk,

@@ -1,4 +1,3 @@
-import { ServiceError } from '../../errors.ts';
 import type { Handler } from '../context.ts';
 import { elasticsearchReply } from '../shippers/elasticsearch-reply.ts';
 
@@ -24,10 +23,8 @@ const info = JSON.stringify({
   tagline: 'You Know, for Search',
 });
 
-/** A browser wants a page, of which there is none here. */
+/** Browsers, which want a page, are answered by the console and never get here. */
 export const elasticsearchInfo: Handler<'elasticsearchInfo'> = ({ head, refusal }) => {
-  if (/\btext\/html\b/i.test(head.headers.get('accept') ?? ''))
-    throw new ServiceError('NOT_FOUND', 'there is nothing at this path');
   if (refusal !== undefined) throw refusal;
   return elasticsearchReply(head, info);
 };
