@@ -100,7 +100,7 @@ function useHits(text: string, asked: string): Hit[] {
       { kind: 'asset', title: text, href: href('assets', { ip: text }) },
     );
   if (looksLikeName(text))
-    found.unshift({ kind: 'DNS events', title: text, href: href('events', { kind: 'dns', q: text }) });
+    found.unshift({ kind: 'DNS events', title: text, href: href('events', { table: 'dns', q: text }) });
   if (!enabled || asked !== text) return found;
   for (const { id, attributes } of assets.data?.data ?? [])
     found.push({ kind: 'asset', title: attributes.name, href: href('assets', { id }) });

@@ -18,13 +18,13 @@ function pivots(kind: PivotKind, value: string): MenuItem[] {
     case 'address':
       return [
         { title: 'Network events of it', href: href('events', { ...time, ip: value }) },
-        { title: 'DNS events of it', href: href('events', { ...time, kind: 'dns', ip: value }) },
+        { title: 'DNS events of it', href: href('events', { ...time, table: 'dns', ip: value }) },
         { title: 'Alerts about it', href: href('alerts', { ...time, ip: value }) },
         { title: 'Its asset', href: href('assets', { ip: value }) },
       ];
     case 'domain':
       return [
-        { title: 'DNS events that ask for it', href: href('events', { ...time, kind: 'dns', q: value }) },
+        { title: 'DNS events that ask for it', href: href('events', { ...time, table: 'dns', q: value }) },
         { title: 'Alerts about it', href: href('alerts', { ...time, q: value }) },
       ];
     case 'connection':
@@ -32,7 +32,7 @@ function pivots(kind: PivotKind, value: string): MenuItem[] {
         { title: 'Network events of it', href: href('events', { range: 'all', connection_id: value }) },
         {
           title: 'DNS events of it',
-          href: href('events', { range: 'all', kind: 'dns', connection_id: value }),
+          href: href('events', { range: 'all', table: 'dns', connection_id: value }),
         },
       ];
     case 'port':
