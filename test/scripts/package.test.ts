@@ -100,7 +100,21 @@ describe.skipIf(skipped)('the installed package', { timeout: 120_000 }, () => {
     ]);
     expect(url).toMatch(/^http:/);
     expect((await fetch(`${url}/health`)).status).toBe(200);
+    await expectConsole(url);
     service.kill('SIGTERM');
     expect(await ended, output.join('\n')).toBe(0);
   });
 });
+
+/** The first page, and what it loads: in the form that the build compressed. */
+async function expectConsole(url: string): Promise<void> {
+  const page = await fetch(url, { headers: { accept: 'text/html' } });
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  const loaded = Array.from((await page.text()).matchAll(/"(\/console\/[^"]+)"/g), ([, path]) => path!);
+  expect(loaded.some((path) => path.endsWith('.js'))).toBe(true);
+  for (const path of loaded) {
+    const file = await fetch(url + path, { headers: { 'accept-encoding': 'br' } });
+    expect([path, file.status]).toEqual([path, 200]);
+    if (path.endsWith('.js')) expect(file.headers.get('content-encoding')).toBe('br');
+  }
+}
