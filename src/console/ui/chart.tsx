@@ -84,11 +84,12 @@ export function Chart({
             width: 1.25,
             points: { show: false },
             ...(previous === true && { dash: [3, 3], alpha: 0.8 }),
-            ...(kind === 'bars' && {
-              fill: colour(name),
-              width: 0,
-              paths: uPlot.paths.bars!({ size: [0.86, 40], align: 1 }),
-            }),
+            ...(kind === 'bars' &&
+              !previous && {
+                fill: colour(name),
+                width: 0,
+                paths: uPlot.paths.bars!({ size: [0.86, 40], align: 1 }),
+              }),
           })),
         ],
         hooks: {
@@ -153,11 +154,15 @@ function Swatch({ colour, dashed }: { colour: string; dashed: boolean }) {
   );
 }
 
-/** Each series on top of those after it: the first is drawn first and reaches highest. */
+/** Each series on top of those after it: the first is drawn first and reaches highest. What was before stands alone. */
 function stacked(series: readonly Series[]): (number | null)[][] {
   const sums: number[] = [];
   const result: (number | null)[][] = [];
-  for (const { values } of [...series].reverse()) {
+  for (const { values, previous } of [...series].reverse()) {
+    if (previous === true) {
+      result.unshift([...values]);
+      continue;
+    }
     for (let i = 0; i < values.length; i++) sums[i] = (sums[i] ?? 0) + (values[i] ?? 0);
     result.unshift([...sums]);
   }

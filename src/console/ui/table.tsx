@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { ServiceError } from '../../errors.ts';
 import { useKeys } from '../state/keys.ts';
 import { number } from './format.ts';
@@ -45,7 +45,10 @@ interface TableProps<Row> {
   readonly cursor?: Signal<string | undefined>;
   /** Rows that are selected together, for what is done to many. */
   readonly marked?: ReadonlySet<string>;
-  readonly onMark?: (row: Row) => void;
+  /** `through`: with all between it and the one before (shift). */
+  readonly onMark?: (row: Row, how: { through: boolean }) => void;
+  /** All rows that are there, or none of them any more. */
+  readonly onMarkAll?: (all: boolean) => void;
   /** `name`, or `-name` for descending. */
   readonly sort?: string | undefined;
   readonly onSort?: (sort: string) => void;
@@ -53,6 +56,13 @@ interface TableProps<Row> {
   readonly empty: ComponentChildren;
   /** What tells rows apart at a glance: a class of the row. */
   readonly rowClass?: (row: Row) => string;
+  /** The least width of a row, in pixels; where there is less room, the table scrolls sideways. */
+  readonly minWidth?: number;
+  /**
+   * Rows stream through: what is drawn at a place is written anew, not moved and made again. For many rows a second whose
+   * cells keep no state.
+   */
+  readonly streams?: boolean;
 }
 
 const rowHeight = 32;
@@ -61,7 +71,7 @@ const ahead = 40;
 
 /** A list of rows, however many: only those that are seen are drawn. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, list, keyOf, open, onOpen, marked, onMark, rowClass } = props;
+  const { label, list, keyOf, open, onOpen, marked, onMark, onMarkAll, rowClass } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const own = useSignal<string | undefined>(undefined);
@@ -84,7 +94,16 @@ export function Table<Row>(props: TableProps<Row>) {
     show(next);
     if (open !== undefined) onOpen?.(row, { replace: true });
   };
-  const current = () => list.rows.find((row) => keyOf(row) === cursor.value);
+  const current = () => list.rows.find((row) => keyOf(row) === (cursor.value ?? open));
+  const mark = (through: boolean) => {
+    const row = current();
+    if (row !== undefined) onMark?.(row, { through });
+  };
+  // Who moves the cursor from outside wants its row to be seen.
+  useEffect(() => {
+    const at = list.rows.findIndex((row) => keyOf(row) === cursor.value);
+    if (at >= 0) show(at);
+  }, [cursor.value]);
   useKeys(label, {
     j: { title: 'Next row', run: () => move(1) },
     k: { title: 'Row before', run: () => move(-1) },
@@ -100,13 +119,11 @@ export function Table<Row>(props: TableProps<Row>) {
       },
     }),
     ...(onMark && {
-      x: {
-        title: 'Select the row',
-        run: () => {
-          const row = current();
-          if (row !== undefined) onMark(row);
-        },
-      },
+      x: { title: 'Select the row', run: () => mark(false) },
+      X: { title: 'Select the rows up to this', run: () => mark(true) },
+    }),
+    ...(onMarkAll && {
+      'ctrl a': { title: 'Select all rows', run: () => onMarkAll(true) },
     }),
   });
 
@@ -134,58 +151,55 @@ export function Table<Row>(props: TableProps<Row>) {
       aria-activedescendant={cursor.value === undefined ? undefined : `${id}-${cursor.value}`}
       {...(marked && { 'aria-multiselectable': true })}
     >
-      <div class="table-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracks }}>
+      <div
+        class="table-head"
+        role="row"
+        aria-rowindex={1}
+        style={{ gridTemplateColumns: tracks, ...(minWidth && { minWidth: `${minWidth}px` }) }}
+      >
         {marked && (
           <span role="columnheader">
-            <span class="unseen">Selected</span>
+            {onMarkAll ? (
+              <input
+                type="checkbox"
+                aria-label="Select all rows"
+                checked={list.rows.every((row) => marked.has(keyOf(row)))}
+                onChange={(event) => onMarkAll(event.currentTarget.checked)}
+              />
+            ) : (
+              <span class="unseen">Selected</span>
+            )}
           </span>
         )}
         {columns.map((column) => (
           <Head key={column.id} column={column} sort={props.sort} onSort={props.onSort} />
         ))}
       </div>
-      <div class="table-body" role="rowgroup" style={{ height: `${height}px` }}>
+      <div
+        class="table-body"
+        role="rowgroup"
+        style={{ height: `${height}px`, ...(minWidth && { minWidth: `${minWidth}px` }) }}
+      >
         {rows.map(({ index, start }) => {
           const row = list.rows[index];
           if (row === undefined) return null;
           const key = keyOf(row);
-          const classes = [
-            'table-row',
-            key === cursor.value && 'table-row-current',
-            key === open && 'table-row-open',
-            rowClass?.(row),
-          ];
           return (
-            <div
-              key={key}
-              id={`${id}-${key}`}
-              class={classes.filter(Boolean).join(' ')}
-              role="row"
-              aria-rowindex={index + 2}
-              aria-selected={marked === undefined ? key === open : marked.has(key)}
-              style={{ gridTemplateColumns: tracks, transform: `translateY(${start}px)` }}
-              onClick={(event) => {
-                cursor.value = key;
-                if (!isControl(event)) onOpen?.(row, { replace: open !== undefined });
-              }}
-            >
-              {marked && (
-                <span role="gridcell" class="table-mark">
-                  <input
-                    type="checkbox"
-                    tabIndex={-1}
-                    aria-label="Select the row"
-                    checked={marked.has(key)}
-                    onChange={() => onMark?.(row)}
-                  />
-                </span>
-              )}
-              {columns.map((column) => (
-                <span key={column.id} role="gridcell" class={column.end ? 'table-end' : ''}>
-                  {column.cell(row)}
-                </span>
-              ))}
-            </div>
+            <DrawnRow
+              key={streams ? index : key}
+              row={row}
+              id={key}
+              table={id}
+              index={index}
+              start={start}
+              tracks={tracks}
+              columns={columns}
+              cursor={cursor}
+              isOpen={key === open}
+              isMarked={marked?.has(key)}
+              class={rowClass?.(row)}
+              actions={latest}
+            />
           );
         })}
       </div>
@@ -196,6 +210,76 @@ export function Table<Row>(props: TableProps<Row>) {
           </div>
         </div>
       )}
+    </div>
+  );
+}
+
+interface RowActions<Row> {
+  readonly open?: TableProps<Row>['onOpen'];
+  readonly mark?: TableProps<Row>['onMark'];
+  readonly isOpen?: boolean;
+}
+
+/** Reads a signal, and so is drawn again only when that or one of its properties changes. */
+function DrawnRow<Row>({
+  row,
+  id,
+  table,
+  index,
+  start,
+  tracks,
+  columns,
+  cursor,
+  isOpen,
+  isMarked,
+  class: own,
+  actions,
+}: {
+  row: Row;
+  id: string;
+  table: string;
+  index: number;
+  start: number;
+  tracks: string;
+  columns: readonly Column<Row>[];
+  cursor: Signal<string | undefined>;
+  isOpen: boolean;
+  isMarked: boolean | undefined;
+  class: string | undefined;
+  actions: { readonly current: RowActions<Row> };
+}) {
+  const isCurrent = cursor.value === id;
+  const classes = ['table-row', isCurrent && 'table-row-current', isOpen && 'table-row-open', own];
+  return (
+    <div
+      id={`${table}-${id}`}
+      class={classes.filter(Boolean).join(' ')}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isMarked ?? isOpen}
+      style={{ gridTemplateColumns: tracks, transform: `translateY(${start}px)` }}
+      onClick={(event) => {
+        cursor.value = id;
+        const { open, isOpen: anyOpen = false } = actions.current;
+        if (!isControl(event)) open?.(row, { replace: anyOpen });
+      }}
+    >
+      {isMarked !== undefined && (
+        <span role="gridcell" class="table-mark">
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-label="Select the row"
+            checked={isMarked}
+            onChange={() => actions.current.mark?.(row)}
+          />
+        </span>
+      )}
+      {columns.map((column) => (
+        <span key={column.id} role="gridcell" class={column.end ? 'table-end' : ''}>
+          {column.cell(row)}
+        </span>
+      ))}
     </div>
   );
 }
@@ -246,7 +330,7 @@ function useFitting<Row>(
     observer.observe(seen);
     return () => observer.disconnect();
   }, [element.current]);
-  return columns.filter(({ from }) => from === undefined || width >= from);
+  return useMemo(() => columns.filter(({ from }) => from === undefined || width >= from), [columns, width]);
 }
 
 /** How many there are, and of how many. */
