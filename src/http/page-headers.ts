@@ -25,7 +25,6 @@ const contentPolicy = [
 const withoutFeatures = [
   'accelerometer',
   'autoplay',
-  'bluetooth',
   'camera',
   'clipboard-read',
   'display-capture',
