@@ -6,6 +6,7 @@ import {
   useInfiniteQuery,
   useQuery,
 } from '@tanstack/preact-query';
+import { useMemo } from 'preact/hooks';
 import type { CallId, CallInput, CallResult, ListId, ListInput, ListItem } from '../../client/client.ts';
 import { ServiceError } from '../../errors.ts';
 import { api } from './session.ts';
@@ -27,6 +28,8 @@ export interface AnswerOptions {
   /** Asked for again this often, in milliseconds, while the page is seen. */
   readonly refreshMs?: number;
   readonly enabled?: boolean;
+  /** Asked for again only when it is shown anew, or on demand: what one reads stays in its place. */
+  readonly still?: boolean;
   /** Shows the answer to the question before until the new one is there. Default true. */
   readonly keepPrevious?: boolean;
 }
@@ -35,13 +38,14 @@ export interface AnswerOptions {
 export function useAnswer<O extends CallId>(
   operation: O,
   input: CallInput<O>,
-  { refreshMs, enabled = true, keepPrevious = true }: AnswerOptions = {},
+  { refreshMs, enabled = true, still = false, keepPrevious = true }: AnswerOptions = {},
 ): UseQueryResult<CallResult<O>, ServiceError> {
   return useQuery<CallResult<O>, ServiceError>({
     queryKey: [operation, input],
     queryFn: ({ signal }) => call(operation, input, signal),
     enabled,
     ...(refreshMs !== undefined && { refetchInterval: refreshMs }),
+    ...(still && { refetchOnWindowFocus: false, refetchOnReconnect: false }),
     ...(keepPrevious && { placeholderData: keepPreviousData }),
   });
 }
@@ -64,16 +68,24 @@ export interface Listed<Row> {
 }
 
 const pageSize = 200;
+/** Pages after the first, which is to be there soon. */
+const nextPageSize = 1000;
+/** A list of more pages is read again only when that is asked for: it is pages that were scrolled through. */
+const refreshedPages = 5;
+const isShort = (query: { state: { data: unknown } }): boolean =>
+  ((query.state.data as { pages: unknown[] } | undefined)?.pages.length ?? 0) <= refreshedPages;
 
 interface Page {
   readonly data: readonly unknown[];
   readonly pagination: { readonly total: number; readonly next_cursor?: string };
 }
 
+const none: readonly Page[] = [];
+
 export function useList<O extends ListId>(
   operation: O,
   input: ListInput<O>,
-  { refreshMs, enabled = true }: Omit<AnswerOptions, 'keepPrevious'> = {},
+  { refreshMs, enabled = true, still = false }: Omit<AnswerOptions, 'keepPrevious'> = {},
 ): Listed<ListItem<O>> {
   const { query, ...rest } = input as { query?: object };
   const result = useInfiniteQuery({
@@ -81,18 +93,32 @@ export function useList<O extends ListId>(
     queryFn: ({ pageParam, signal }) =>
       call(
         operation,
-        { ...rest, query: { ...query, per_page: pageSize, ...(pageParam !== '' && { cursor: pageParam }) } },
+        {
+          ...rest,
+          query: {
+            ...query,
+            ...(pageParam === '' ? { per_page: pageSize } : { per_page: nextPageSize, cursor: pageParam }),
+          },
+        },
         signal,
       ) as Promise<unknown> as Promise<Page>,
     initialPageParam: '',
     getNextPageParam: (last: Page) => last.pagination.next_cursor,
     placeholderData: keepPreviousData,
+    // Rows are many, and seldom the same as before.
+    structuralSharing: false,
     enabled,
-    ...(refreshMs !== undefined && { refetchInterval: refreshMs }),
+    refetchOnMount: isShort,
+    refetchOnWindowFocus: still ? false : isShort,
+    refetchOnReconnect: still ? false : isShort,
+    ...(refreshMs !== undefined && {
+      refetchInterval: (asked: { state: { data: unknown } }) => isShort(asked) && refreshMs,
+    }),
   });
-  const pages = result.data?.pages ?? [];
+  const pages = result.data?.pages ?? none;
+  const rows = useMemo(() => pages.flatMap(({ data }) => data) as ListItem<O>[], [pages]);
   return {
-    rows: pages.flatMap(({ data }) => data) as ListItem<O>[],
+    rows,
     total: pages[0]?.pagination.total,
     hasMore: result.hasNextPage,
     more: () => {

@@ -37,6 +37,8 @@ export interface ChannelOptions<C extends ChannelName> {
   readonly onEvent: (event: ChannelEvent<C>) => void;
   /** What was missed is not sent any more. */
   readonly onLagged?: (dropped: number | undefined) => void;
+  /** What is committed from now on follows; told again after a lost connection. */
+  readonly onSubscribed?: () => void;
   readonly onError?: (error: ServiceError) => void;
   readonly enabled?: boolean;
 }
@@ -55,6 +57,7 @@ export function useChannel<C extends ChannelName>(
     const subscription = connection.subscribe(channel, JSON.parse(asked), {
       onEvent: (event) => latest.current.onEvent(event),
       onLagged: (dropped) => latest.current.onLagged?.(dropped),
+      onSubscribed: () => latest.current.onSubscribed?.(),
       onError: (error) => latest.current.onError?.(error),
     });
     return () => subscription.close();

@@ -71,7 +71,7 @@ const ahead = 40;
 
 /** A list of rows, however many: only those that are seen are drawn. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, list, keyOf, open, onOpen, marked, onMark, onMarkAll, rowClass } = props;
+  const { label, list, keyOf, open, onOpen, marked, onMark, onMarkAll, rowClass, minWidth, streams } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const own = useSignal<string | undefined>(undefined);
@@ -95,6 +95,9 @@ export function Table<Row>(props: TableProps<Row>) {
     if (open !== undefined) onOpen?.(row, { replace: true });
   };
   const current = () => list.rows.find((row) => keyOf(row) === (cursor.value ?? open));
+  // Rows are given the same functions each time, so that those that stay the same are not drawn again.
+  const latest = useRef<RowActions<Row>>({});
+  latest.current = { open: onOpen, mark: onMark, isOpen: open !== undefined };
   const mark = (through: boolean) => {
     const row = current();
     if (row !== undefined) onMark?.(row, { through });
@@ -271,7 +274,7 @@ function DrawnRow<Row>({
             tabIndex={-1}
             aria-label="Select the row"
             checked={isMarked}
-            onChange={() => actions.current.mark?.(row)}
+            onClick={(event) => actions.current.mark?.(row, { through: event.shiftKey })}
           />
         </span>
       )}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { ListId } from '../../client/client.ts';
 import { href, type Params } from '../state/address.ts';
 import { addFilter, canNegate, filterFields, setFilter } from '../state/filters.ts';
@@ -35,6 +36,14 @@ function pivots(kind: PivotKind, value: string): MenuItem[] {
           href: href('events', { range: 'all', table: 'dns', connection_id: value }),
         },
       ];
+    case 'flow':
+      return [
+        { title: 'Network events of it', href: href('events', { range: 'all', community_id: value }) },
+        {
+          title: 'DNS events of it',
+          href: href('events', { range: 'all', table: 'dns', community_id: value }),
+        },
+      ];
     case 'port':
       return [
         { title: 'Network events to it', href: href('events', { ...time, dst_port: value }) },
@@ -47,7 +56,7 @@ function pivots(kind: PivotKind, value: string): MenuItem[] {
       ];
   }
 }
-export type PivotKind = 'address' | 'domain' | 'connection' | 'port' | 'rule';
+export type PivotKind = 'address' | 'domain' | 'connection' | 'flow' | 'port' | 'rule';
 
 /**
  * A value out of the data: hostile text, shown as text, which offers what can be done with it. `field` is the filter of
@@ -59,12 +68,15 @@ export function Value({
   field,
   pivot,
   mono = true,
+  children,
 }: {
   value: string | number;
   list?: ListId;
   field?: string;
   pivot?: PivotKind;
   mono?: boolean;
+  /** How it is written, where that is not as it is: `1.2 KiB` of 1229. */
+  children?: ComponentChildren;
 }) {
   const text = String(value);
   const items = (): (MenuItem | 'line')[] => {
@@ -86,7 +98,7 @@ export function Value({
   };
   return (
     <Menu items={items} class={mono ? 'value mono' : 'value'}>
-      <bdi title={text}>{text}</bdi>
+      <bdi title={text}>{children ?? text}</bdi>
     </Menu>
   );
 }
