@@ -23,6 +23,8 @@ export default defineConfig({
   root,
   test: {
     include: ['test/**/*.test.ts'],
+    // They need a browser: `npm run test:console`.
+    exclude: ['test/console/browser/**'],
     globalSetup: 'test/compiled-sources.ts',
     // A thread less for each service to start; tests with several senders at once set it to two.
     env: { ...env, CANDOR_THREADS_INGEST: '1' },

@@ -1,0 +1,166 @@
+/**
+ * The console as a user has it: a service of its own, and pages of a real Chromium.
+ *
+ *     let open: Opened;
+ *     beforeAll(async () => { open = await openConsole({ data: sendRealData }); });
+ *     afterAll(() => open.close());
+ *     test('…', async () => {
+ *       const page = await open.page();                    // signed in as the administrator, on the overview
+ *       await page.goto('/alerts?severity=high');
+ *       expect(await violations(page)).toEqual([]);        // axe, WCAG 2.2 AA
+ *     });                                                  // open.close() fails where a page had errors
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+import { adminPassword, type Service, startService } from '../../../scripts/service.ts';
+
+export interface PageOptions {
+  readonly theme?: 'dark' | 'light';
+  /** Width in CSS pixels: 1280, or 390 for a phone. */
+  readonly width?: number;
+  /** Nobody is signed in. */
+  readonly signedOut?: boolean;
+  readonly path?: string;
+}
+
+export interface Opened {
+  readonly service: Service;
+  readonly browser: Browser;
+  /** A page of its own context: nothing is kept from other pages but what the service keeps. */
+  page(options?: PageOptions): Promise<Page>;
+  /** What went wrong on pages so far: errors of scripts, refusals of the policy, answers of 500 and above. */
+  readonly problems: string[];
+  /** Ends browser and service. Throws where a page had problems, or the service did not end well. */
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** Fills the service before any page is opened. */
+  readonly data?: (service: Service) => Promise<void>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export const phone = 390;
+const desk = 1280;
+
+export async function openConsole({ data, env }: OpenOptions = {}): Promise<Opened> {
+  const service = await startService(env === undefined ? {} : { env });
+  await data?.(service);
+  const browser = await launch();
+  const problems: string[] = [];
+  const contexts: BrowserContext[] = [];
+  return {
+    service,
+    browser,
+    problems,
+    async page({ theme = 'dark', width = desk, signedOut = false, path = '/overview' } = {}) {
+      const context = await browser.newContext({
+        baseURL: service.url,
+        viewport: { width, height: 800 },
+        colorScheme: theme,
+        reducedMotion: 'reduce',
+        acceptDownloads: true,
+      });
+      contexts.push(context);
+      if (!signedOut) {
+        const session = JSON.stringify(await newSession(service));
+        // Before the first script of the page, and only where nobody has signed out since.
+        await context.addInitScript((kept) => {
+          if (sessionStorage.getItem('test.signed-in') !== null) return;
+          sessionStorage.setItem('test.signed-in', 'yes');
+          localStorage.setItem('candor.session', kept);
+        }, session);
+      }
+      const page = await context.newPage();
+      watch(page, problems);
+      await page.goto(path);
+      return page;
+    },
+    async close() {
+      await Promise.all(contexts.map((context) => context.close()));
+      await browser.close();
+      const code = await service.stop();
+      if (code !== 0) problems.push(`the service ended with ${code}`);
+      if (problems.length > 0) throw new Error(problems.join('\n'));
+    },
+  };
+}
+
+function launch(): Promise<Browser> {
+  const executablePath = process.env.CHROMIUM;
+  if (executablePath === undefined) throw new Error('CHROMIUM names no browser: npm run test:console does');
+  // The sandbox needs a user of its own, or namespaces, which containers seldom allow.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+/** Tokens as src/console/state/session.ts keeps them. */
+async function newSession({ url }: Service): Promise<object> {
+  const answer = await fetch(`${url}/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin', password: adminPassword }),
+  });
+  const tokens = (await answer.json()) as Record<string, never>;
+  const now = Date.now();
+  return {
+    access: tokens.access_token,
+    expiresAt: now + Number(tokens.expires_in) * 1000,
+    refresh: tokens.refresh_token,
+    refreshExpiresAt: now + Number(tokens.refresh_expires_in) * 1000,
+  };
+}
+
+function watch(page: Page, problems: string[]): void {
+  const note = (what: string) => problems.push(`${new URL(page.url()).pathname}: ${what}`);
+  page.on('pageerror', (error) => note(error.stack ?? error.message));
+  page.on('console', (message) => {
+    // The browser tells of each answer that is an error; those that matter are told by `response`.
+    const isAnswer = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isAnswer) note(message.text());
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 500) note(`${response.status()} ${response.url()}`);
+  });
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const level = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** What axe finds wrong with a page as it is now, a line each. */
+export async function violations(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page);
+  // Past the policy of the page, which lets no script of others in.
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined) throw new Error(exceptionDetails.text);
+    return result.value;
+  };
+  await evaluate(axe);
+  const found = await evaluate(`axe.run({ runOnly: ${JSON.stringify(level)}, resultTypes: ['violations'] })
+    .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, any, all, none }) => id + ': ' + html.slice(0, 200) + ' — ' + (any[0] ?? all[0] ?? none[0])?.message)))`);
+  await session.detach();
+  return found as string[];
+}
+
+/** By how many pixels the page is wider than its window: nobody should have to scroll sideways. */
+export const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return Math.max(0, scrollWidth - clientWidth);
+  });
+
+/** Waits until nothing is loading any more. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () =>
+      document.querySelector('.loading, [aria-busy=true]') === null &&
+      document.querySelector('main') !== null,
+  );
+}

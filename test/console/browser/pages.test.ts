@@ -1,0 +1,60 @@
+/**
+ * Every page, dark and light, wide and on a phone, with real data and with none: nothing fails, nothing is wider than the
+ * window, and axe finds nothing. With CONSOLE_SCREENSHOTS, a folder, pictures of all of them are left there.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { consolePages } from '../../../src/contract/console-pages.ts';
+import { hasSharedData } from '../../system/shared-data.ts';
+import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+import { sendRealData } from './real-data.ts';
+
+const pictures = process.env.CONSOLE_SCREENSHOTS;
+if (pictures !== undefined) mkdirSync(pictures, { recursive: true });
+
+const looks = [
+  { theme: 'dark', width: 1280 },
+  { theme: 'light', width: 1280 },
+  { theme: 'dark', width: phone },
+  { theme: 'light', width: phone },
+] as const;
+
+const services = [
+  { name: 'empty', data: undefined },
+  ...(hasSharedData ? [{ name: 'real', data: sendRealData }] : []),
+];
+
+describe.each(services)('with a service that is $name', ({ name, data }) => {
+  let open: Opened;
+  beforeAll(async () => {
+    open = await openConsole(data === undefined ? {} : { data });
+  });
+  afterAll(() => open.close());
+
+  /** One page in every look. */
+  async function inEveryLook(path: string, page: Page): Promise<void> {
+    for (const { theme, width } of looks) {
+      await page.emulateMedia({ colorScheme: theme });
+      await page.setViewportSize({ width, height: 800 });
+      await settled(page);
+      const look = `${path}-${theme}-${width}`;
+      if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}-${look}.png`) });
+      expect([look, await overflow(page)]).toEqual([look, 0]);
+      expect([look, ...(await violations(page))]).toEqual([look]);
+    }
+    expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+    await page.context().close();
+  }
+
+  test.each(consolePages.filter((page) => page !== 'sign-in'))('%s', async (path) => {
+    await inEveryLook(path, await open.page({ path: `/${path}` }));
+  });
+
+  test('sign-in', async () => {
+    const page = await open.page({ path: '/sign-in', signedOut: true });
+    await page.getByLabel('Password').waitFor();
+    await inEveryLook('sign-in', page);
+  });
+});
