@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { limits } from '../limits.ts';
-import { alertFilters, bySeverity, filterParameters, listParameters, many, word } from './parameters.ts';
+import { alertTerms, filterParameters, listParameters, many, word } from './parameters.ts';
 import { oneOf } from './resources/common.ts';
 import { between } from './resources/fields.ts';
 import { alertActions, alertExports, alertGroupings } from './vocabulary.ts';
 
 /** Which alerts are meant: what their list is filtered by. `from` and `to` bound `last_seen`. */
-const whichAlerts = filterParameters({ ...bySeverity, ...alertFilters });
+const whichAlerts = filterParameters(alertTerms);
 export const alertFilterQuery = Type.Object(whichAlerts, { additionalProperties: false });
 
 export const alertExportQuery = Type.Object(

@@ -1,5 +1,6 @@
-import { type TProperties, type TSchema, Type } from 'typebox';
+import { type TArray, type TProperties, type TSchema, Type } from 'typebox';
 import { limits } from '../limits.ts';
+import { negationPrefix } from './negation.ts';
 import { oneOf } from './resources/common.ts';
 import { between, count, flag, ordinal, real, text, uuid } from './resources/fields.ts';
 import {
@@ -34,6 +35,28 @@ import {
  */
 export const many = <S extends TSchema>(items: S) =>
   Type.Optional(Type.Array(items, { maxItems: limits.maxFilterValues }));
+
+type Negated<F extends TProperties> = {
+  [K in keyof F & string as F[K] extends TArray ? `${typeof negationPrefix}${K}` : never]: F[K];
+};
+
+/** For each of the filters that `many` made the one that takes what none of its values is true of. */
+export function negated<F extends TProperties>(filters: F): Negated<F> {
+  const pairs: [string, TSchema][] = Object.entries(filters).flatMap(([name, schema]) => {
+    const { items } = schema as Partial<TArray>;
+    if (items === undefined) return [];
+    const description = `None of these, or without one. ${(items as { description?: string }).description ?? ''}`;
+    const options = { maxItems: limits.maxFilterValues, description };
+    return [[`${negationPrefix}${name}`, Type.Optional(Type.Array(items, options))]];
+  });
+  return Object.fromEntries(pairs) as Negated<F>;
+}
+
+/** The filters, and each negated. */
+export const withNegated = <F extends TProperties>(filters: F): F & Negated<F> => ({
+  ...filters,
+  ...negated(filters),
+});
 
 export const network = (description: string) => Type.String({ format: 'network', description });
 /** Arrives as ISO 8601 or epoch milliseconds; read as epoch milliseconds. */
@@ -90,7 +113,7 @@ export const bySeverity = {
   severity: many(oneOf(severities, { description: 'This severity.' })),
 };
 
-/** Parameters of a stream: the same filters, but `severity` means at or above. */
+/** Parameters of a stream: the same filters, negated too, but `severity` means at or above. */
 const streamParameters = <F extends TProperties>(filters: F) =>
   Type.Object(
     {
@@ -98,6 +121,7 @@ const streamParameters = <F extends TProperties>(filters: F) =>
       ...search,
       severity: Type.Optional(oneOf(severities, { description: 'This severity or above.' })),
       ...filters,
+      ...negated({ severity: bySeverity.severity, ...filters }),
     },
     { additionalProperties: false },
   );
@@ -241,8 +265,13 @@ export const scanFilters = {
   requested_by: many(word('Who asked for it.')),
 };
 
-export const networkEventQuery = listParameters(['timestamp'], { ...bySeverity, ...networkEventFilters });
-export const dnsEventQuery = listParameters(['timestamp'], { ...bySeverity, ...dnsEventFilters });
+/** What their lists are filtered by. */
+export const networkEventTerms = withNegated({ ...bySeverity, ...networkEventFilters });
+export const dnsEventTerms = withNegated({ ...bySeverity, ...dnsEventFilters });
+export const alertTerms = withNegated({ ...bySeverity, ...alertFilters });
+
+export const networkEventQuery = listParameters(['timestamp'], networkEventTerms);
+export const dnsEventQuery = listParameters(['timestamp'], dnsEventTerms);
 export const alertQuery = listParameters(
   [
     'last_seen',
@@ -270,7 +299,7 @@ export const alertQuery = listParameters(
     'assignee',
     'note_count',
   ],
-  { ...bySeverity, ...alertFilters },
+  alertTerms,
 );
 export const assetQuery = listParameters(
   [

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { canonicalMac, type Format, formats, parseTime } from './formats.ts';
+import { type ParsedTerm, termOf } from './negation.ts';
 import type { Severity } from './vocabulary.ts';
 
 /** Parameters of a query string as they came, decoded: name → values in order. */
@@ -159,7 +160,7 @@ export interface ParsedFilter {
   readonly to?: number;
   readonly q?: string;
   readonly min_severity?: Severity;
-  readonly terms: readonly { readonly field: string; readonly values: readonly Value[] }[];
+  readonly terms: readonly ParsedTerm[];
 }
 
 export interface ParsedList {
@@ -178,7 +179,7 @@ export interface ParsedStream {
   readonly since?: number;
 }
 
-/** Parameters of a list, read by its schema: every array is a term of the filter. */
+/** Parameters of a list, read by its schema: every array is a term of the filter, negated where its name says so. */
 export function parseList(schema: TObject, raw: RawQuery): ParsedList {
   const values: Readonly<Record<string, unknown>> = parseQuery(schema, raw) as Record<string, unknown>;
   const fallback = (parametersOf(schema).sort as { default?: string } | undefined)?.default ?? '-created_at';
@@ -214,7 +215,7 @@ function filterOf(
     ...(minSeverity === undefined ? {} : { min_severity: minSeverity }),
     terms: Object.entries(values)
       .filter(([, value]) => Array.isArray(value))
-      .map(([field, value]) => ({ field, values: value as Value[] })),
+      .map(([name, value]) => termOf(name, value as Value[])),
   };
 }
 

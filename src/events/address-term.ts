@@ -19,6 +19,7 @@ export function addressTerm(names: readonly ColumnName[], values: readonly strin
     cost: costs.address,
     prepare(block) {
       const found = names.map((name) => find(block, name, ranges)).filter((end) => end !== undefined);
+      if (found.some((end) => end.rows === block.rows)) return true;
       const [one, two] = found.map((end) => ({ ...end, codes: block.addressCodes(end.name) }));
       if (one === undefined) return false;
       if (one.codes === undefined || (two !== undefined && two.codes === undefined)) return true;

@@ -53,6 +53,12 @@ export class EventBlock {
     return this.numbersAt(this.#place(name));
   }
 
+  /** Least and largest number of the column, without reading it. What is absent has none. */
+  numberBounds(name: ColumnName): readonly [least: number, most: number] {
+    const column = this.#place(name);
+    return [this.header.min(column), this.header.max(column)];
+  }
+
   addresses(name: ColumnName): AddressColumn {
     return this.addressesAt(this.#place(name));
   }

@@ -1,7 +1,8 @@
 import type { Severity } from '../contract/vocabulary.ts';
 
 /**
- * Which events are wanted: every part must hold (AND), one value of a term suffices (OR). Plain data that crosses
+ * Which events are wanted: every part must hold (AND), one value of a term suffices (OR), of a negated one none
+ * may match. Plain data that crosses
  * threads. The same filter serves lists, live subscriptions and replays.
  */
 export interface EventFilter {
@@ -15,8 +16,12 @@ export interface EventFilter {
   readonly terms: readonly FilterTerm[];
 }
 
-/** `field` is an attribute of the resource, or `ip` (either end). Address values may be CIDR blocks. */
+/**
+ * `field` is an attribute of the resource, or `ip` (either end). Address values may be CIDR blocks. A negated term is true
+ * of exactly those of which the term is not, so of what lacks the attribute too.
+ */
 export interface FilterTerm {
   readonly field: string;
   readonly values: readonly (string | number | boolean)[];
+  readonly negated?: true;
 }

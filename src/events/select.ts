@@ -5,6 +5,7 @@ import { type AssetLookup, noAssets } from './asset-lookup.ts';
 import type { EventBlock } from './block.ts';
 import type { EventFilter } from './filter.ts';
 import { freeText } from './free-text.ts';
+import { negatedTerm } from './negated-term.ts';
 import type { Table } from './records.ts';
 import { type Prepared, type Term, timeRange } from './term.ts';
 import { compileTerm, numberTerm } from './terms.ts';
@@ -36,7 +37,8 @@ export function compileFilter(
     if (term.values.length > limits.maxFilterValues) {
       throw invalidField(term.field, `must have at most ${limits.maxFilterValues} values`);
     }
-    return compileTerm(table, term, assets);
+    const compiled = compileTerm(table, term, assets);
+    return term.negated === true ? negatedTerm(compiled) : compiled;
   });
   if (filter.from !== undefined || filter.to !== undefined) terms.push(timeRange(filter.from, filter.to));
   if (filter.min_severity !== undefined) terms.push(atLeast(filter.min_severity));

@@ -133,6 +133,7 @@ export function entriesIn(
     case encodings.plain:
       return keep((row) => member[column.code(row)] === 1);
     case encodings.dictionary: {
+      if (marked === column.list.length && !codes!.includes(0)) return true;
       if (marked === 1) return codesIn(codes!, [member.indexOf(1)]);
       return keepMarked(codes!, member);
     }

@@ -73,8 +73,12 @@ export function numberTerm(name: ColumnName, wanted: ReadonlySet<number>): Term 
   return {
     cost: costs.number,
     prepare(block) {
-      if (name === 'timestamp' && !within(wanted, block.minTime, block.maxTime)) return false;
-      return numbersIn(block.numbers(name), wanted);
+      const [least, most] = block.numberBounds(name);
+      if (!within(wanted, least, most)) return false;
+      const column = block.numbers(name);
+      if (isEach(wanted, least, most) && column.encoding === encodings.offset && !column.values!.includes(0))
+        return true;
+      return numbersIn(column, wanted);
     },
   };
 }
@@ -82,6 +86,13 @@ export function numberTerm(name: ColumnName, wanted: ReadonlySet<number>): Term 
 function within(wanted: ReadonlySet<number>, least: number, most: number): boolean {
   for (const value of wanted) if (value >= least && value <= most) return true;
   return false;
+}
+
+/** Whether every whole number from the least to the largest is wanted. */
+function isEach(wanted: ReadonlySet<number>, least: number, most: number): boolean {
+  if (!(most - least < wanted.size)) return false;
+  for (let value = least; value <= most; value++) if (!wanted.has(value)) return false;
+  return true;
 }
 
 function textTerm(name: ColumnName, values: readonly string[], fold: boolean, cost: number): Term {

@@ -14,7 +14,7 @@ import { readEvent } from '../../src/events/resource.ts';
 import { compileFilter } from '../../src/events/select.ts';
 import { limits } from '../../src/limits.ts';
 import { assetIds, Bindings, bindingsOf } from './bindings.ts';
-import { recordOf } from './oracle.ts';
+import { maybeNegated, recordOf } from './oracle.ts';
 
 const start = 1_700_000_000_000;
 const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.9', '::ffff:10.0.0.1', '2001:DB8::1', '2001:db8::2'];
@@ -51,13 +51,18 @@ describe.each(tables)('the assets of %s events', (table) => {
       field: fc.constantFrom(...fields),
       values: fc.uniqueArray(fc.constantFrom(...assetIds), { minLength: 1, maxLength: 3 }),
       upper: fc.boolean(),
+      negated: fc.boolean(),
     });
     fc.assert(
-      fc.property(cases, ({ records, before, after, field, values, upper }) => {
+      fc.property(cases, ({ records, before, after, field, values, upper, negated }) => {
         const bindings = new Bindings();
         const block = blockOf(table, records);
         const given = values.map((id) => (upper ? id.toUpperCase() : id));
-        const compiled = compileFilter(table, { terms: [{ field, values: given }] }, bindings);
+        const compiled = compileFilter(
+          table,
+          { terms: [maybeNegated({ field, values: given }, negated)] },
+          bindings,
+        );
         for (const state of [before, after]) {
           bindings.replace(state);
           const assets = new BlockAssets(block, bindings);
@@ -67,7 +72,7 @@ describe.each(tables)('the assets of %s events', (table) => {
             const dst = bindings.at(canonical(record.dst_ip), record.timestamp);
             expect([attributes.src_asset_id, attributes.dst_asset_id]).toEqual([src, dst]);
             const of = { asset_id: [src, dst], src_asset_id: [src], dst_asset_id: [dst] }[field];
-            return of.some((id) => id !== undefined && values.includes(id)) ? [row] : [];
+            return of.some((id) => id !== undefined && values.includes(id)) !== negated ? [row] : [];
           });
           expect([...compiled.select(block)]).toEqual(wanted);
           expect(compiled.count(block)).toBe(wanted.length);

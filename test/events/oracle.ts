@@ -198,7 +198,10 @@ export function matches(filter: EventFilter, event: Record<string, unknown>): bo
     const rank = (severity: unknown) => severities.indexOf(severity as never);
     if (rank(event.severity) < rank(filter.min_severity)) return false;
   }
-  return filter.terms.every(({ field, values }) => values.some((value) => equals(event, field, value)));
+  return filter.terms.every(
+    ({ field, values, negated }) =>
+      values.some((value) => equals(event, field, value)) !== (negated === true),
+  );
 }
 
 function equals(event: Record<string, unknown>, field: string, wanted: string | number | boolean): boolean {
@@ -241,7 +244,10 @@ const cidrs = [
   '10.9.9.9/8',
 ];
 
-/** A term over a field that these events have, with values of theirs and others. */
+export const maybeNegated = (term: FilterTerm, negated: boolean): FilterTerm =>
+  negated ? { ...term, negated } : term;
+
+/** A term over a field that these events have, with values of theirs and others, negated or not. */
 export function termOf(events: readonly Record<string, unknown>[]): fc.Arbitrary<FilterTerm> {
   const fields = [...new Set(events.flatMap((event) => Object.keys(event)))].filter(
     (field) => field !== 'answers',
@@ -261,7 +267,9 @@ export function termOf(events: readonly Record<string, unknown>[]): fc.Arbitrary
         return asText ? String(value) : value;
       })
       .chain((value) =>
-        fc.array(values, { maxLength: 2 }).map((more) => ({ field, values: [value, ...more] })),
+        fc
+          .tuple(fc.array(values, { maxLength: 2 }), fc.boolean())
+          .map(([more, negated]) => maybeNegated({ field, values: [value, ...more] }, negated)),
       );
   });
 }

@@ -120,9 +120,11 @@ describe('q', () => {
   });
 });
 
-it('asset filters match nothing while there are no assets', () => {
+it('asset filters match nothing while there are no assets, negated everything', () => {
   const records = [...connRecords(3)];
   const values = ['0190a7b0-0000-7000-8000-000000000000'];
+  const none = { field: 'asset_id', values, negated: true } as const;
+  expect(selected('network', records, { terms: [none] })).toEqual([0, 1, 2]);
   expect(selected('network', records, { terms: [{ field: 'asset_id', values }] })).toEqual([]);
 });
 

@@ -204,7 +204,8 @@ describe('filters', () => {
       fc
         .uniqueArray(fc.constantFrom(...values[field]!), { minLength: 1, maxLength: 3 })
         .map((wanted): FilterTerm & { values: string[] } => ({ field, values: wanted })),
-    );
+    )
+    .chain((one) => fc.constantFrom<FilterTerm>(one, { ...one, negated: true }));
 
   test('agree with a naive count, alone and together, and so do totals', async () => {
     const { reader, all } = await filled(120);
@@ -231,8 +232,9 @@ describe('filters', () => {
             const seen = (Date.parse(alert.last_seen) - start) / 60_000;
             const names = `${alert.title}\n${alert.rule_name}\n${alert.rule_id}\n${alert.domain}\n${alert.src_ip}\n${alert.dst_ip}\n${alert.assignee}\n${alert.tags.join('\n')}`;
             return (
-              terms.every(({ field, values }) =>
-                values.some((value) => oracle[field]!(alert, String(value))),
+              terms.every(
+                ({ field, values, negated = false }) =>
+                  values.some((value) => oracle[field]!(alert, String(value))) !== negated,
               ) &&
               (min_severity === undefined ||
                 severities.indexOf(alert.severity) >= severities.indexOf(min_severity)) &&

@@ -84,6 +84,8 @@ test('groups of what alerts are counted by are those of whole alerts, whatever t
     { terms: [{ field: 'assignee', values: ['ana'] }] },
     { terms: [], q: 'checksum' },
     { terms: [{ field: 'category', values: ['Policy'] }] },
+    { terms: [{ field: 'category', values: ['Policy'], negated: true }] },
+    { terms: [{ field: 'assignee', values: ['ana'], negated: true }] },
   ];
   for (const filter of filters)
     for (const by of alertGroupings) {

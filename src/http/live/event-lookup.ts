@@ -47,10 +47,10 @@ const fields: Readonly<Record<Table, readonly string[]>> = {
   ],
 };
 
-/** The most telling of a filter's terms all of whose values can be looked up. */
+/** The most telling of a filter's terms all of whose values can be looked up. What is negated is true of anything. */
 export function lookupOf(table: Table, filter: EventFilter): Lookup | undefined {
   for (const field of fields[table]) {
-    const term = filter.terms.find((one) => one.field === field);
+    const term = filter.terms.find((one) => one.field === field && one.negated !== true);
     if (term !== undefined && field in assetEnds)
       return { field, values: term.values.map((id) => String(id).toLowerCase()) };
     const values = term && wanted(columnOf(table, columnsOf(field)[0]!), term.values);

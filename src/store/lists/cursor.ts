@@ -40,7 +40,10 @@ export function readListCursor(text: string, list: Buffer): ListCursor {
 /** What a list is: its kind and what is asked of it, whatever the order of terms and values and the page. */
 export function listHash(kind: string, { from, to, q, min_severity, terms, sort, order }: ListQuery): Buffer {
   const wanted = terms
-    .map(({ field, values }) => JSON.stringify([field, values.map((value) => JSON.stringify(value)).sort()]))
+    .map(({ field, values, negated }) => {
+      const sorted = values.map((value) => JSON.stringify(value)).sort();
+      return JSON.stringify(negated === true ? [field, sorted, 'not'] : [field, sorted]);
+    })
     .sort();
   const parts = [kind, sort, order, from ?? null, to ?? null, q ?? null, min_severity ?? null, wanted];
   return digest(JSON.stringify(parts));

@@ -36,7 +36,10 @@ export function compileFilter<T>(spec: FilterSpec<T>, filter: ListFilter): Predi
   if (from !== undefined) parts.push((item) => (epochMs(spec.time(item)) ?? Number.NaN) >= from);
   if (to !== undefined) parts.push((item) => (epochMs(spec.time(item)) ?? Number.NaN) < to);
   if (min_severity !== undefined) parts.push(atLeast(spec, min_severity));
-  for (const { field, values } of filter.terms) parts.push(compileTerm(spec, field, values));
+  for (const { field, values, negated } of filter.terms) {
+    const matches = compileTerm(spec, field, values);
+    parts.push(negated === true ? (item) => !matches(item) : matches);
+  }
   if (q !== undefined && q !== '') parts.push(containing(spec, q));
   return (item) => parts.every((part) => part(item));
 }

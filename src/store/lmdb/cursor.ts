@@ -65,7 +65,10 @@ export function readCursor(text: string, query: Buffer): Cursor {
 /** What a query asks for, whatever the order of its terms and values. */
 export function queryHash(table: Table, filter: EventFilter, order: SortOrder): Buffer {
   const terms = filter.terms
-    .map(({ field, values }) => JSON.stringify([field, values.map((value) => JSON.stringify(value)).sort()]))
+    .map(({ field, values, negated }) => {
+      const sorted = values.map((value) => JSON.stringify(value)).sort();
+      return JSON.stringify(negated === true ? [field, sorted, 'not'] : [field, sorted]);
+    })
     .sort();
   const parts = [
     table,

@@ -113,7 +113,7 @@ const filterOf = (more: Record<string, fc.Arbitrary<string>>) =>
     .array(
       fc.oneof(
         ...Object.entries({ ...terms, ...more }).map(([name, value]) =>
-          fc.tuple(fc.constant(name), fc.array(value, { minLength: 1, maxLength: 3 })),
+          fc.tuple(fc.constantFrom(name, `not_${name}`), fc.array(value, { minLength: 1, maxLength: 3 })),
         ),
       ),
       { maxLength: 3 },
@@ -183,7 +183,7 @@ describe.each([
   });
 });
 
-it('filters that name no value are always asked, CIDR blocks among them', () => {
+it('filters that name no value are always asked, CIDR blocks and what is negated among them', () => {
   const channel = eventChannel(
     'network',
     () => 0,
@@ -195,6 +195,8 @@ it('filters that name no value are always asked, CIDR blocks among them', () => 
       channel.compile(parseStream(channels['events.network'].filters, new Map(Object.entries(query))).filter),
     );
   expect(lookup({})).toBeUndefined();
+  expect(lookup({ not_src_ip: ['10.0.0.1'] })).toBeUndefined();
+  expect(lookup({ not_src_ip: ['10.0.0.1'], src_ip: ['0.0.0.7'] })).toEqual({ field: 'src_ip', values: [7] });
   expect(lookup({ src_ip: ['10.0.0.0/8', '10.0.0.1'] })).toBeUndefined();
   expect(lookup({ src_ip: ['10.0.0.0/8'], dst_port: ['443'] })).toEqual({ field: 'dst_port', values: [443] });
   expect(lookup({ dst_port: ['443'], ip: ['0.0.0.7'] })).toEqual({ field: 'ip', values: [7] });

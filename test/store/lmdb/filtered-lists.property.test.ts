@@ -11,7 +11,7 @@ import type { NetworkRecord } from '../../../src/events/records.ts';
 import { openDatabase } from '../../../src/lmdb.ts';
 import { LmdbEvents } from '../../../src/store/lmdb/events.ts';
 import { olderBlock } from '../../events/older-block.ts';
-import { canonical, matches } from '../../events/oracle.ts';
+import { canonical, matches, maybeNegated } from '../../events/oracle.ts';
 
 const [plain] = [...connRecords(1)];
 const start = 1_700_000_000_000;
@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ kind: 'drop' }) },
 );
 
-const term = fc.oneof(
+const plainTerm = fc.oneof(
   fc.record({ field: fc.constant('ip'), values: fc.tuple(fc.constantFrom(...hosts)) }),
   fc.record({
     field: fc.constantFrom('ip', 'src_ip', 'dst_ip'),
@@ -77,6 +77,8 @@ const term = fc.oneof(
     ),
   }),
 );
+
+const term = fc.tuple(plainTerm, fc.boolean()).map(([one, negated]) => maybeNegated(one, negated));
 
 const filter: fc.Arbitrary<EventFilter> = fc.record(
   {
