@@ -144,6 +144,9 @@ export const limits = {
   maxExportRetries: 5,
   /** Groups of alerts that are told apart: one query takes 20 MB for as many. */
   maxAlertGroups: 50_000,
+  /** Buckets of a histogram: more than a screen has room for. */
+  maxHistogramBuckets: 500,
+  defaultHistogramBuckets: 60,
   /** Notes on one alert: more is a machine talking to itself. */
   maxNotesPerAlert: 10_000,
   /** Canonical bytes of a log entry: C2SP entry bundles hold 65,535. */

@@ -1,10 +1,13 @@
 import type { AlertGroups } from '../contract/resources/alert-groups.ts';
+import type { Histogram } from '../contract/resources/histogram.ts';
 import type { RiskScore } from '../contract/resources/risk-score.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { Table } from '../events/records.ts';
 import type {
+  AlertHistogramQuery,
   EventExportPart,
   EventExportQuery,
+  EventHistogramQuery,
   EventListQuery,
   ListFilter,
   ListPage,
@@ -45,6 +48,8 @@ export function queries(reader: StoreReader) {
     listAlerts: (query: ListQuery): ListPage => reader.listAlerts(query),
     matchAlerts: (query: { filter: ListFilter; limit: number }): MatchedAlerts => matchAlerts(reader, query),
     exportAlerts: (query: ExportQuery): ExportPage => exportAlerts(reader, query),
+    eventHistogram: (query: EventHistogramQuery): Histogram => reader.eventHistogram(query),
+    alertHistogram: (query: AlertHistogramQuery): Histogram => reader.alertHistogram(query),
     groupAlerts: (query: GroupQuery): AlertGroups => groupAlerts(reader, query),
     listAlertHistory: ({ alertId, query }: { alertId: string; query: ListQuery }): ListPage =>
       reader.listAlertHistory(alertId, query),

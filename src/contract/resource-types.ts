@@ -9,6 +9,7 @@ import type { TSchema } from './resources/common.ts';
 import { Config } from './resources/config.ts';
 import { Dashboard } from './resources/dashboard.ts';
 import { DnsEvent } from './resources/dns-event.ts';
+import { Histogram } from './resources/histogram.ts';
 import { IntelList } from './resources/intel-list.ts';
 import { Key } from './resources/key.ts';
 import { NetworkEvent } from './resources/network-event.ts';
@@ -40,6 +41,7 @@ export const resourceTypes = {
   scan: Scan,
   config: Config,
   dashboard: Dashboard,
+  histogram: Histogram,
   risk_score: RiskScore,
   trends: Trends,
   triage_model: TriageModel,

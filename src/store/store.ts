@@ -5,6 +5,7 @@ import type { AlertNote } from '../contract/resources/alert-note.ts';
 import type { Asset, AssetInput, AssetUpdateInput } from '../contract/resources/asset.ts';
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
+import type { Histogram } from '../contract/resources/histogram.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { IntelList } from '../contract/resources/intel-list.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
@@ -446,7 +447,7 @@ export interface EventListQuery {
   readonly cursor?: string;
 }
 
-/** Which items are wanted of a resource that isn't an event: all parts must hold, one value of a term suffices. */
+/** Which items are wanted of a resource that isn't an event: all parts must hold, one value of a term suffices, of a negated one none may match. */
 export interface ListFilter {
   /** Half-open range of the resource's time, epoch milliseconds. */
   readonly from?: number;
@@ -491,6 +492,22 @@ export interface EventExportColumns {
   readonly columns: readonly (readonly EventValue[])[];
   /** Absent on the last part. */
   readonly next?: EventExportPlace;
+}
+
+/** How many there are of a time, in at most so many buckets. Plain data that crosses threads. */
+interface HistogramQuery {
+  readonly buckets: number;
+  /** Epoch milliseconds: of which time it is where nothing is stored and no time is asked for. */
+  readonly now: number;
+}
+
+export interface EventHistogramQuery extends HistogramQuery {
+  readonly table: Table;
+  readonly filter: EventFilter;
+}
+
+export interface AlertHistogramQuery extends HistogramQuery {
+  readonly filter: ListFilter;
 }
 
 /** What is asked of a list of any resource but events. Plain data that crosses threads. */
@@ -615,6 +632,8 @@ export interface StoreReader {
    */
   exportEvents(query: EventExportQuery): EventExportPart;
   exportEventColumns(query: EventExportQuery, attributes: readonly string[]): EventExportColumns;
+  /** Where a bound is not asked for, it is that of the events that are stored, whether they match or not. */
+  eventHistogram(query: EventHistogramQuery): Histogram;
   getEvent(table: 'network', id: string): NetworkEvent | undefined;
   getEvent(table: 'dns', id: string): DnsEvent | undefined;
   getEvent(table: Table, id: string): NetworkEvent | DnsEvent | undefined;
@@ -638,6 +657,8 @@ export interface StoreReader {
   visitAlerts(filter: ListFilter, span: AlertSpan, visit: VisitAlert): string | undefined;
   /** The same of what alerts are counted by, several times as quick where the filter asks for nothing else. */
   visitAlertFacts(filter: ListFilter, span: AlertSpan, visit: VisitFacts): string | undefined;
+  /** By `last_seen`. Where a bound is not asked for, it is that of the alerts that are stored, whether they match or not. */
+  alertHistogram(query: AlertHistogramQuery): Histogram;
   /** The alert that was raised last. */
   lastAlertId(): string | undefined;
   /** `alert_history` resources, in order of time. */

@@ -12,12 +12,24 @@ import {
   tokenFilters,
   tokenQuery,
 } from '../../src/contract/administration-parameters.ts';
-import { alertHistoryFilters, alertHistoryQuery } from '../../src/contract/alert-parameters.ts';
+import {
+  alertExportQuery,
+  alertFilterQuery,
+  alertGroupQuery,
+  alertHistoryFilters,
+  alertHistoryQuery,
+} from '../../src/contract/alert-parameters.ts';
+import {
+  alertHistogramQuery,
+  dnsEventHistogramQuery,
+  networkEventHistogramQuery,
+} from '../../src/contract/histogram-parameters.ts';
 import {
   alertFilters,
   alertNoteFilters,
   alertNoteQuery,
   alertQuery,
+  alertStreamQuery,
   assetFilters,
   assetHistoryFilters,
   assetHistoryQuery,
@@ -25,13 +37,17 @@ import {
   assetServiceFilters,
   assetServiceQuery,
   dnsEventFilters,
+  dnsEventQuery,
+  dnsEventStreamQuery,
   networkEventFilters,
+  networkEventQuery,
+  networkEventStreamQuery,
   scanFilters,
   scanQuery,
   serviceFilters,
   serviceQuery,
 } from '../../src/contract/parameters.ts';
-import { decodeQuery, parseList } from '../../src/contract/query.ts';
+import { decodeQuery, listFilterOf, parseList, parseQuery } from '../../src/contract/query.ts';
 import { compileFilter } from '../../src/events/select.ts';
 import { alertHistoryListOf } from '../../src/store/lists/alert-history.ts';
 import { alertList } from '../../src/store/lists/alerts.ts';
@@ -61,6 +77,43 @@ function sample(schema: object): string | number | boolean {
 
 const termsOf = (filters: Record<string, object>) =>
   Object.entries(filters).map(([field, schema]) => ({ field, values: [sample(schema)] }));
+
+describe('the negations of filters', () => {
+  const queries: Record<string, TObject> = {
+    networkEventQuery,
+    networkEventHistogramQuery,
+    networkEventStreamQuery,
+    dnsEventQuery,
+    dnsEventHistogramQuery,
+    dnsEventStreamQuery,
+    alertQuery,
+    alertFilterQuery,
+    alertExportQuery,
+    alertGroupQuery,
+    alertHistogramQuery,
+    alertStreamQuery,
+  };
+  const several = ({ properties }: TObject) =>
+    Object.keys(properties).filter((name) => (properties[name] as { type?: string }).type === 'array');
+
+  it.each(Object.entries(queries))('are taken with them by %s, and are negated terms', (_name, query) => {
+    const names = several(query).filter((name) => !name.startsWith('not_'));
+    const negations = several(query).filter((name) => name.startsWith('not_'));
+    // Of a stream `severity` is a bound, but one may be left out.
+    expect(new Set(negations)).toEqual(new Set([...names, 'severity'].map((name) => `not_${name}`)));
+    const required = ((query.required ?? []) as string[]).map((name) => `&${name}=severity`).join('');
+    for (const name of negations) {
+      const value = encodeURIComponent(String(sample(query.properties[name]!)));
+      const { terms } = listFilterOf(parseQuery(query, decodeQuery(`${name}=${value}${required}`)));
+      expect(terms).toEqual([{ field: name.slice(4), values: [expect.anything()], negated: true }]);
+    }
+  });
+
+  it('are none of the lists of other resources', () => {
+    for (const query of [assetQuery, serviceQuery, scanQuery, auditQuery])
+      expect(several(query).filter((name) => name.startsWith('not_'))).toEqual([]);
+  });
+});
 
 it.each(termsOf(networkEventFilters))('network events are filtered by $field', (term) => {
   expect(compileFilter('network', { terms: [term] }).all).toBe(false);
@@ -100,7 +153,9 @@ describe.each(Object.entries(lists))('%s', (_name, { query, filters, spec }) => 
     expect(Object.keys(filters).toSorted()).toEqual(
       Object.keys(query.properties)
         .filter(
-          (name) => (query.properties[name] as { type?: string }).type === 'array' && name !== 'severity',
+          (name) =>
+            (query.properties[name] as { type?: string }).type === 'array' &&
+            !/^(not_.*|severity)$/.test(name),
         )
         .toSorted(),
     );

@@ -134,6 +134,7 @@ describe('the table of routes', () => {
       ],
       ...[
         'dashboard',
+        'histogram',
         'risk_score',
         'trends',
         'triage_model',

@@ -12,7 +12,7 @@ type AnyRecord = NetworkRecord | DnsRecord;
 
 /** An engine that keeps events, as the tests below use it. */
 export interface EventStoreUnderTest {
-  readonly reader: Pick<StoreReader, 'listEvents' | 'getEvent' | 'replayEvents' | 'head'>;
+  readonly reader: Pick<StoreReader, 'listEvents' | 'eventHistogram' | 'getEvent' | 'replayEvents' | 'head'>;
   /** Stores one block of events. */
   append(
     table: Table,
@@ -217,6 +217,79 @@ export function eventStoreConformance(name: string, create: () => Promise<EventS
       expect(() =>
         page('network', { terms: [{ field: 'dst_port', values: [22] }] }, 'desc', 10, cursor),
       ).toThrow(refused);
+      const negated = { terms: [{ field: 'dst_port', values: [22], negated: true }] } as const;
+      const { next_cursor } = page('network', negated, 'desc', 1, 1);
+      expect(page('network', negated, 'desc', 1, next_cursor!).page).toBe(2);
+      const plain = { terms: [{ field: 'dst_port', values: [22] }] };
+      expect(() => page('network', plain, 'desc', 1, next_cursor!)).toThrow(refused);
+    });
+
+    describe.each(['network', 'dns'] as const)('histograms of %s events', (table) => {
+      it('agree with a plain count, before and after merges', async () => {
+        const kept: Kept[] = [];
+        const check = () => {
+          const events = kept.map(({ event }) => event);
+          const queries = fc.record({
+            filter: fc.record(
+              {
+                from: fc.constantFrom(-1, 0, 1, 1_700_000_000_001, 1_700_000_050_000),
+                to: fc.constantFrom(1_700_000_000_002, 1_700_000_060_000, 8.64e15),
+                min_severity: fc.constantFrom(...severities),
+                terms: fc.array(termOf(events), { maxLength: 2 }),
+              },
+              { requiredKeys: ['terms'] },
+            ),
+            buckets: fc.constantFrom(1, 2, 60, 500),
+          });
+          const property = fc.property(queries, ({ filter, buckets }) => {
+            const made = store.reader.eventHistogram({ table, filter, buckets, now: 0 });
+            const wanted = kept.filter(({ event }) => matches(filter, event));
+            expect(made.of).toBe(table === 'network' ? 'network_event' : 'dns_event');
+            expect(made.total).toBe(wanted.length);
+            expect(made.buckets.length).toBeLessThanOrEqual(buckets);
+            expect(wanted.map(({ timestamp }) => timestamp >= Date.parse(made.from))).not.toContain(false);
+            expect(made.buckets.filter(({ count }) => count > 0)).toEqual(
+              bucketsOf(wanted, made.buckets, made.bucket_ms),
+            );
+          });
+          fc.assert(property, { numRuns: 150 });
+        };
+        for (let block = 0; block < 10; block++) {
+          const records = fc.sample<AnyRecord>(recordOf(table), { numRuns: 1 + block * 3, seed: block });
+          // Some of one second and one severity, as a header tells of a whole block.
+          const same = { timestamp: 1_700_000_000_000 + block, severity: severities[block % 5]! };
+          kept.push(
+            ...(await keep(table, block % 3 === 0 ? records.map((one) => ({ ...one, ...same })) : records)),
+          );
+        }
+        check();
+        await store.settle();
+        check();
+      });
+
+      /** The buckets of these that are not empty, counted naively. */
+      function bucketsOf(wanted: readonly Kept[], buckets: readonly { at: string }[], widthMs: number) {
+        return buckets.flatMap(({ at }) => {
+          const start = Date.parse(at);
+          const inside = wanted.filter(({ timestamp }) => timestamp >= start && timestamp < start + widthMs);
+          const by_severity: Record<string, number> = {};
+          for (const { event } of inside) {
+            const severity = String(event.severity);
+            by_severity[severity] = (by_severity[severity] ?? 0) + 1;
+          }
+          return inside.length === 0 ? [] : [{ at, count: inside.length, by_severity }];
+        });
+      }
+    });
+
+    it('makes no buckets where nothing is stored and no time is asked for', async () => {
+      const histogram = (filter: EventFilter, now = 1000) => {
+        const made = store.reader.eventHistogram({ table: 'dns', filter, buckets: 3, now });
+        return [Date.parse(made.from), Date.parse(made.to), made.bucket_ms, made.buckets.length];
+      };
+      expect(histogram(everything)).toEqual([1000, 1000, 1000, 0]);
+      expect(histogram({ from: 5, terms: [] })).toEqual([5, 5, 1000, 0]);
+      expect(histogram({ from: 0, to: 3_600_000, terms: [] })).toEqual([0, 3_600_000, 1_800_000, 2]);
     });
 
     it('knows a query by its terms, whatever their order', async () => {

@@ -33,6 +33,7 @@ async function create(): Promise<EventStoreUnderTest> {
   return {
     reader: {
       listEvents: (query) => events.list(query),
+      eventHistogram: (query) => events.histogram(query),
       getEvent: ((table: Table, id: string) => events.get(table, id)) as StoreReader['getEvent'],
       replayEvents: (table, since, filter, limit) => events.replay(table, since, filter, limit),
       head: (channel) => events.head(channel === 'events.dns' ? 'dns' : 'network'),

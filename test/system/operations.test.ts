@@ -146,12 +146,14 @@ describe('success', () => {
   });
 
   test('events are listed and got', async () => {
-    for (const [list, get] of [
-      ['listNetworkEvents', 'getNetworkEvent'],
-      ['listDnsEvents', 'getDnsEvent'],
+    for (const [list, get, histogram] of [
+      ['listNetworkEvents', 'getNetworkEvent', 'getNetworkEventHistogram'],
+      ['listDnsEvents', 'getDnsEvent', 'getDnsEventHistogram'],
     ] as const) {
       const { data, pagination } = await ok<Page>(list, { query: 'per_page=3' });
       expect(pagination.total).toBeGreaterThan(0);
+      const counted = await ok<One>(histogram, { query: 'buckets=7' });
+      expect(counted.data.attributes.total).toBe(pagination.total);
       const one = await ok<One>(get, { params: [data[0]!.id.toUpperCase()] });
       expect(one.data).toEqual(data[0]);
     }
@@ -204,6 +206,9 @@ describe('success', () => {
     });
     const groups = await ok<unknown>('groupAlerts', { query: 'by=rule_id' });
     expect(JSON.stringify(groups)).toContain('1:1');
+    const { pagination } = await ok<Page>('listAlerts', { query: 'not_severity=low' });
+    const counted = await ok<One>('getAlertHistogram', { query: 'not_severity=low' });
+    expect(counted.data.attributes.total).toBe(pagination.total);
     const history = await ok<Page>('listAlertHistory', { params });
     expect(history.data.map(({ attributes }) => attributes.action)).toContain('status_changed');
     expect([bulk.status, bulk.body]).toMatchObject([200, { data: { matched: 1, changed: 1, failed: [] } }]);

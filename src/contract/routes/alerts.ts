@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { alertExportQuery, alertGroupQuery, alertHistoryQuery } from '../alert-parameters.ts';
 import { answer, paginated, success } from '../envelopes.ts';
+import { alertHistogramQuery } from '../histogram-parameters.ts';
 import { alertNoteQuery, alertQuery, alertStreamQuery } from '../parameters.ts';
 import { Alert, AlertUpdateInput } from '../resources/alert.ts';
 import { AlertBulkAnswer, AlertBulkInput } from '../resources/alert-bulk.ts';
@@ -21,6 +22,15 @@ export const alertsRoutes = {
     access: readers,
     query: alertQuery,
     responses: { 200: list(paginated('alert')) },
+  },
+  getAlertHistogram: {
+    method: 'GET',
+    path: '/api/v1/alerts/histogram',
+    summary: 'How many alerts were last seen of a time, by severity',
+    tag: 'alerts',
+    access: readers,
+    query: alertHistogramQuery,
+    responses: { 200: json(success('histogram')) },
   },
   streamAlerts: {
     method: 'GET',

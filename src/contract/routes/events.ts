@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { paginated, success } from '../envelopes.ts';
+import { dnsEventHistogramQuery, networkEventHistogramQuery } from '../histogram-parameters.ts';
 import {
   dnsEventQuery,
   dnsEventStreamQuery,
@@ -21,6 +22,15 @@ export const eventsRoutes = {
     access: readers,
     query: networkEventQuery,
     responses: { 200: list(paginated('network_event')) },
+  },
+  getNetworkEventHistogram: {
+    method: 'GET',
+    path: '/api/v1/events/network/histogram',
+    summary: 'How many network events there are of a time, by severity',
+    tag: 'events',
+    access: readers,
+    query: networkEventHistogramQuery,
+    responses: { 200: json(success('histogram')) },
   },
   streamNetworkEvents: {
     method: 'GET',
@@ -50,6 +60,15 @@ export const eventsRoutes = {
     access: readers,
     query: dnsEventQuery,
     responses: { 200: list(paginated('dns_event')) },
+  },
+  getDnsEventHistogram: {
+    method: 'GET',
+    path: '/api/v1/events/dns/histogram',
+    summary: 'How many DNS events there are of a time, by severity',
+    tag: 'events',
+    access: readers,
+    query: dnsEventHistogramQuery,
+    responses: { 200: json(success('histogram')) },
   },
   streamDnsEvents: {
     method: 'GET',

@@ -25,6 +25,7 @@ import { elasticsearchProbe } from './elasticsearch-probe.ts';
 import { elasticsearchSetup } from './elasticsearch-setup.ts';
 import { exportAlerts } from './export-alerts.ts';
 import { getAlert } from './get-alert.ts';
+import { getAlertHistogram } from './get-alert-histogram.ts';
 import { getAsset } from './get-asset.ts';
 import { getBackup } from './get-backup.ts';
 import { getCheckpoint } from './get-checkpoint.ts';
@@ -32,6 +33,7 @@ import { getConfig } from './get-config.ts';
 import { getConsistencyProof } from './get-consistency-proof.ts';
 import { getDashboard } from './get-dashboard.ts';
 import { getDnsEvent } from './get-dns-event.ts';
+import { getDnsEventHistogram } from './get-dns-event-histogram.ts';
 import { getEntryBundle } from './get-entry-bundle.ts';
 import { getHealth } from './get-health.ts';
 import { getInclusionProof } from './get-inclusion-proof.ts';
@@ -40,6 +42,7 @@ import { getKeySet } from './get-key-set.ts';
 import { getLeaf } from './get-leaf.ts';
 import { getMetrics } from './get-metrics.ts';
 import { getNetworkEvent } from './get-network-event.ts';
+import { getNetworkEventHistogram } from './get-network-event-histogram.ts';
 import { getOpenApi } from './get-open-api.ts';
 import { getPolicy } from './get-policy.ts';
 import { getPrincipal } from './get-principal.ts';
@@ -133,10 +136,13 @@ export const handlers = {
   splunkHealth,
   otlpLogs,
   listNetworkEvents,
+  getNetworkEventHistogram,
   getNetworkEvent,
   listDnsEvents,
+  getDnsEventHistogram,
   getDnsEvent,
   listAlerts,
+  getAlertHistogram,
   bulkUpdateAlerts,
   exportAlerts,
   groupAlerts,

@@ -1,5 +1,6 @@
 import { writeList } from '../../contract/json-list.ts';
 import type { DnsEvent } from '../../contract/resources/dns-event.ts';
+import type { Histogram } from '../../contract/resources/histogram.ts';
 import type { NetworkEvent } from '../../contract/resources/network-event.ts';
 import { type AssetLookup, noAssets } from '../../events/asset-lookup.ts';
 import { type EventBlock, openBlock } from '../../events/block.ts';
@@ -21,6 +22,7 @@ import type {
   EventExportColumns,
   EventExportPart,
   EventExportQuery,
+  EventHistogramQuery,
   EventListQuery,
   ListPage,
   Replay,
@@ -29,6 +31,7 @@ import { BlockCounts } from './block-counts.ts';
 import { BlockDirectory, receivedColumn } from './block-directory.ts';
 import { BlockStore, firstSeqOf, storedBytes, type TableState } from './block-store.ts';
 import { queryHash, readCursor, writeCursor } from './cursor.ts';
+import { eventHistogram } from './event-histogram.ts';
 import { EventQuery, type Position } from './event-query.ts';
 import { believedTime, type OldBlock } from './expiry.ts';
 import { chooseRun } from './merge.ts';
@@ -259,6 +262,12 @@ export class LmdbEvents {
     const search = new EventQuery(this.#store, directory, compiled, order, lastSeq);
     const { found, next } = search.sweep(place, size, scanRows);
     return { directory, search, found, next: next && { ...next, lastSeq } };
+  }
+
+  histogram(query: EventHistogramQuery): Histogram {
+    const compiled = compileFilter(query.table, query.filter, this.#assets);
+    const { directory } = this.#snapshot(query.table);
+    return eventHistogram(this.#store, directory, compiled, query);
   }
 
   /** Whether an id is one that this service gave to an event which is no longer stored. */

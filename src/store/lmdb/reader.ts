@@ -6,6 +6,7 @@ import { describeModel } from '../../triage/describe.ts';
 import { canonicalUuid } from '../../uuid.ts';
 import { serviceOf } from '../service-row.ts';
 import type { StoreReader } from '../store.ts';
+import { alertHistogram } from './alert-histogram.ts';
 import { listAlertHistory } from './alert-history.ts';
 import { listAlerts, replayAlerts } from './alert-list.ts';
 import { lastAlertId, visitAlertFacts, visitAlerts } from './alert-scan.ts';
@@ -66,6 +67,7 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     listEvents: named((query) => events.list(query)),
     exportEvents: named((query) => events.export(query)),
     exportEventColumns: named((query, attributes) => events.exportColumns(query, attributes)),
+    eventHistogram: named((query) => events.histogram(query)),
     getEvent: named((table, id) => events.get(table, id)) as StoreReader['getEvent'],
     isPast: (table, id) => events.isPast(table, id),
     replayEvents: named((table, since, filter, limit) => events.replay(table, since, filter, limit)),
@@ -79,6 +81,7 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     visitAlertFacts: named((filter, span, visit) =>
       visitAlertFacts(tables, assets, filter, span, visit, givenUp),
     ),
+    alertHistogram: named((query) => alertHistogram(tables, assets, query, givenUp)),
     lastAlertId: fresh(() => lastAlertId(tables)),
     listAlertHistory: fresh((alertId, query) => listAlertHistory(tables, alertId, query, givenUp)),
     listNotes: fresh((alertId, query) => listNotes(tables, alertId, query, givenUp)),

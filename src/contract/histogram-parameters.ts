@@ -1,0 +1,23 @@
+import { type TProperties, Type } from 'typebox';
+import { limits } from '../limits.ts';
+import { alertTerms, dnsEventTerms, filterParameters, networkEventTerms } from './parameters.ts';
+import { between } from './resources/fields.ts';
+
+/** The filters of the list, and into how many buckets what matches is counted. */
+const histogramParameters = <F extends TProperties>(filters: F, ranges?: string) =>
+  Type.Object(
+    {
+      buckets: Type.Optional(
+        between(
+          1,
+          limits.maxHistogramBuckets,
+          `Buckets at most, however many are empty; default ${limits.defaultHistogramBuckets}.`,
+        ),
+      ),
+      ...filterParameters(filters, ranges),
+    },
+    { additionalProperties: false },
+  );
+export const networkEventHistogramQuery = histogramParameters(networkEventTerms);
+export const dnsEventHistogramQuery = histogramParameters(dnsEventTerms);
+export const alertHistogramQuery = histogramParameters(alertTerms, 'Last seen');
