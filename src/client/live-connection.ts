@@ -136,6 +136,14 @@ export class LiveConnection {
     );
     socket.addEventListener('message', ({ data }) => this.#receive(data), { signal });
     socket.addEventListener('close', ({ code }) => this.#end(code, this.#error), { signal });
+    socket.addEventListener(
+      'error',
+      () => {
+        // Where no connection came about, Node 22 tells of no close; else `close` follows, with its code.
+        if (this.#token === undefined) this.#end(undefined, undefined);
+      },
+      { signal },
+    );
   }
 
   #receive(data: unknown): void {
