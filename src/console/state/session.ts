@@ -53,17 +53,21 @@ function asTokens(answer: SessionTokens): Tokens {
 /** Without credentials: for signing in, for renewing, and for what is public. */
 const open = createClient({ baseUrl: location.origin });
 
-/** Every call of the console: with a token that is good, renewed where the service says that it is not. */
-export const api: Client = createClient({
-  baseUrl: location.origin,
-  fetch: async (url, init) => {
-    const first = await goodToken();
-    const answer = await fetch(url, withToken(init, first.token));
-    if (answer.status !== 401) return answer;
-    const second = await goodToken(first.token);
-    return fetch(url, withToken(init, second.token));
-  },
-});
+/**
+ * `fetch` with the token of who is signed in, renewed where the service says that it is not good. Where nobody is signed
+ * in, without one: what is public is for everybody.
+ */
+export const fetchAsUser = async (url: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+  if (tokens.peek() === undefined) return fetch(url, init);
+  const first = await goodToken();
+  const answer = await fetch(url, withToken(init, first.token));
+  if (answer.status !== 401) return answer;
+  const second = await goodToken(first.token);
+  return fetch(url, withToken(init, second.token));
+};
+
+/** Every call of the console. */
+export const api: Client = createClient({ baseUrl: location.origin, fetch: fetchAsUser });
 
 function withToken(init: RequestInit | undefined, token: string): RequestInit {
   const headers = new Headers(init?.headers);

@@ -1,0 +1,55 @@
+/** A head of the log: how large it was when. */
+export interface SizeAt {
+  readonly size: number;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+export interface Growth {
+  /** Epoch seconds: starts of the buckets. */
+  readonly times: readonly number[];
+  /** Entries that were first covered by a head within each. */
+  readonly entries: readonly number[];
+  readonly bucketMs: number;
+}
+
+const bucketsMs = [
+  1000,
+  5000,
+  15_000,
+  60_000,
+  300_000,
+  900_000,
+  3_600_000,
+  6 * 3_600_000,
+  86_400_000,
+  7 * 86_400_000,
+  30 * 86_400_000,
+];
+
+/**
+ * Entries over time, as heads tell it (oldest first): what is between the sizes of two heads came in the bucket of the
+ * later. What the first head covers came before, unless it is the first of the log (`fromStart`). At most about
+ * `buckets` buckets, up to `now`.
+ */
+export function growthOf(
+  heads: readonly SizeAt[],
+  { now, fromStart, buckets = 60 }: { now: number; fromStart: boolean; buckets?: number },
+): Growth | undefined {
+  const first = heads[0];
+  const last = heads.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const end = Math.max(now, last.at);
+  const span = Math.max(1, end - first.at);
+  const bucketMs = bucketsMs.find((ms) => span / ms <= buckets) ?? Math.ceil(span / buckets);
+  const start = Math.floor(first.at / bucketMs) * bucketMs;
+  const count = Math.floor((end - start) / bucketMs) + 1;
+  const entries = new Array<number>(count).fill(0);
+  let size = fromStart ? 0 : first.size;
+  for (const head of heads) {
+    entries[Math.floor((head.at - start) / bucketMs)]! += Math.max(0, head.size - size);
+    size = Math.max(size, head.size);
+  }
+  const times = entries.map((_, i) => (start + i * bucketMs) / 1000);
+  return { times, entries, bucketMs };
+}
