@@ -213,6 +213,7 @@ export const alertFilters = {
   silence_id: many(uuid('The silence by which it is suppressed.')),
   folded_into: many(uuid('The alert that stands for it.')),
   assignee: many(word('Who works on it.')),
+  assigned: many(flag('Whether somebody works on it.')),
   tag: many(word('One of its tags.')),
   tags: many(word('One of its tags.')),
   asset_id: many(uuid('One of its assets.')),

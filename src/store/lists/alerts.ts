@@ -22,6 +22,7 @@ export const alertList: ListSpec<Alert> = {
     transport: text((alert) => alert.transport),
     domain: text((alert) => alert.domain),
     assignee: text((alert) => alert.assignee),
+    assigned: text((alert) => String(alert.assignee !== undefined)),
     dedup_key: text((alert) => alert.dedup_key),
     previous_alert_id: text((alert) => alert.previous_alert_id),
     silence_id: text((alert) => alert.silence_id),
