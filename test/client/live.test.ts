@@ -191,6 +191,32 @@ describe('one connection', () => {
     expect(good.errors).toEqual([]);
   });
 
+  it('tells one subscription that it may no longer be read, and goes on with the others', async () => {
+    const token = await tokenFor(service, 'viewer');
+    const { live, kinds, until } = watch({ token: async () => goodForAnHour(token) });
+    const all = hear(live);
+    const errors: string[] = [];
+    const onError = ({ code }: ServiceError) => errors.push(code);
+    live.subscribe('events.dns', {}, { onEvent: () => undefined, onError });
+    await until('live');
+    await count(all.accepted, 1);
+    const { data } = await admin.call('getPolicy');
+    const { rules } = data.attributes;
+    const stricter = rules.map((rule) =>
+      rule.operation === 'streamDnsEvents' ? { ...rule, roles: ['admin' as const] } : rule,
+    );
+    await admin.call('updatePolicy', { body: { rules: stricter } });
+    try {
+      await count(errors, 1);
+      await send(1);
+      await count(all.seqs, 1);
+    } finally {
+      await admin.call('updatePolicy', { body: { rules } });
+    }
+    expect(errors).toEqual(['FORBIDDEN']);
+    expect(kinds()).toEqual(['connecting', 'live']);
+  });
+
   it('holds a hundred subscriptions: one more is refused, and the socket stays', async () => {
     const { live, kinds, until } = watch();
     const hundred = range(0, 100).map(() => hear(live, { dst_port: 22 }));
@@ -315,6 +341,31 @@ describe('a token', () => {
     expect(kinds()).toEqual(['connecting', 'live']);
     expect(proxy.connections).toBe(before + 1);
     expect(used.slice(0, 2)).toEqual([undefined, tokens[0]!.token]);
+  });
+
+  it('is renewed when the machine wakes after the time for it', async () => {
+    const asked: (string | undefined)[] = [];
+    const { live, kinds, until } = watch({
+      async token(last) {
+        asked.push(last);
+        return issue(3_600_000);
+      },
+    });
+    const all = hear(live);
+    await count(all.accepted, 1);
+    await until('live');
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      vi.setSystemTime(Date.now() + 3_590_000);
+      await count(asked, 2);
+      expect(asked[0]).toBeUndefined();
+      expect(asked[1]).toBeDefined();
+    } finally {
+      vi.useRealTimers();
+    }
+    await send(1);
+    await count(all.seqs, 1);
+    expect(kinds()).toEqual(['connecting', 'live']);
   });
 
   it('that is revoked is replaced by another, and nothing is missed', async () => {
