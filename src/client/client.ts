@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { type OperationId, type Route, type Routes, routes } from '../contract/routes.ts';
-import { wholeListTypes } from '../contract/whole-list.ts';
+import { type WholeListForm, wholeListTypes } from '../contract/whole-list.ts';
 import { ServiceError } from '../errors.ts';
 import { parseLines } from './parse-lines.ts';
 import { toldError } from './told-error.ts';
@@ -93,6 +93,18 @@ export interface Client {
     operation: O,
     ...input: Record<never, never> extends ListInput<O> ? [ListInput<O>?] : [ListInput<O>]
   ): AsyncGenerator<ListItem<O>, void, undefined>;
+  /**
+   * The same list as the bytes of a file: NDJSON, or an Arrow IPC stream. Read as they are taken; cancelling the stream
+   * ends the request.
+   *
+   * @throws as `call` does, until the list begins; then the stream fails: with UNAVAILABLE where the list breaks off
+   * before its end, CANCELLED where `signal` was aborted
+   */
+  whole<O extends ListId>(
+    operation: O,
+    form: WholeListForm,
+    ...input: Record<never, never> extends ListInput<O> ? [ListInput<O>?] : [ListInput<O>]
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /** Sends sensors' records, NDJSON unless `contentType` says otherwise. */
   ingest(
     body: CallInput<'ingest'>['body'],
@@ -143,27 +155,57 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
     return read(operation, routes[operation], response.status, bytes);
   };
 
+  /** The body of a whole list, once the service has begun to send it. */
+  const begin = async (
+    operation: CallId,
+    form: WholeListForm,
+    input: AnyInput,
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> => {
+    const accept = wholeListTypes[form];
+    const response = await ask(operation, input, accept);
+    const { status, body } = response;
+    if (status === 200 && body !== null && response.headers.get('content-type') === accept) return body;
+    read(operation, routes[operation], status, new Uint8Array(await response.arrayBuffer()));
+    throw new ServiceError('UNAVAILABLE', `${operation}: the answer with status ${status} is no ${accept}`);
+  };
+
   async function* items(operation: CallId, input: AnyInput = {}): AsyncGenerator<unknown, void, undefined> {
-    const accept = wholeListTypes.lines;
     try {
-      const response = await ask(operation, input, accept);
-      const { status, body } = response;
-      if (status !== 200 || body === null || response.headers.get('content-type') !== accept) {
-        read(operation, routes[operation], status, new Uint8Array(await response.arrayBuffer()));
-        throw new ServiceError(
-          'UNAVAILABLE',
-          `${operation}: the answer with status ${status} is no list of lines`,
-        );
-      }
-      yield* parseLines(body);
+      yield* parseLines(await begin(operation, 'lines', input));
     } catch (error) {
       throw failure(operation, input, error);
     }
   }
 
+  const whole = async (operation: CallId, form: WholeListForm, input: AnyInput = {}) => {
+    let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+    try {
+      reader = (await begin(operation, form, input)).getReader();
+    } catch (error) {
+      throw failure(operation, input, error);
+    }
+    return new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        async pull(controller) {
+          try {
+            const { done, value } = await reader.read();
+            if (done) controller.close();
+            else controller.enqueue(value);
+          } catch (error) {
+            controller.error(failure(operation, input, error));
+          }
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      // Nothing is read ahead of who takes it.
+      { highWaterMark: 0 },
+    );
+  };
+
   return {
     call: call as Client['call'],
     items: items as Client['items'],
+    whole: whole as Client['whole'],
     ingest: async (body, more) => ((await call('ingest', { ...more, body })) as CallResult<'ingest'>).data,
     setToken: (next) => {
       token = next;
