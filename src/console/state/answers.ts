@@ -1,4 +1,5 @@
 import {
+  type InfiniteData,
   keepPreviousData,
   QueryClient,
   type UseInfiniteQueryResult,
@@ -63,6 +64,7 @@ export interface Listed<Row> {
   readonly more: () => void;
   readonly isLoading: boolean;
   readonly error: ServiceError | null;
+  /** From its beginning; where only its last page failed, that. */
   readonly refetch: () => void;
   readonly result: UseInfiniteQueryResult<unknown, ServiceError>;
 }
@@ -88,8 +90,9 @@ export function useList<O extends ListId>(
   { refreshMs, enabled = true, still = false }: Omit<AnswerOptions, 'keepPrevious'> = {},
 ): Listed<ListItem<O>> {
   const { query, ...rest } = input as { query?: object };
+  const queryKey = [operation, input, 'list'];
   const result = useInfiniteQuery({
-    queryKey: [operation, input, 'list'],
+    queryKey,
     queryFn: ({ pageParam, signal }) =>
       call(
         operation,
@@ -126,10 +129,19 @@ export function useList<O extends ListId>(
     },
     isLoading: result.isPending && enabled,
     error: result.error as ServiceError | null,
-    refetch: () => void result.refetch(),
+    refetch: () => {
+      if (result.isFetchNextPageError) return void result.fetchNextPage();
+      answers.setQueryData<InfiniteData<Page, string>>(queryKey, (known) => known && onlyFirst(known));
+      void result.refetch();
+    },
     result: result as UseInfiniteQueryResult<unknown, ServiceError>,
   };
 }
+
+const onlyFirst = ({ pages, pageParams }: InfiniteData<Page, string>): InfiniteData<Page, string> => ({
+  pages: pages.slice(0, 1),
+  pageParams: pageParams.slice(0, 1),
+});
 
 /** Does something at the service; what it may have changed is asked for again. */
 export async function change<O extends CallId>(

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { shownTheme, zone } from '../state/preferences.ts';
-import { compact } from './format.ts';
+import { compact, instant } from './format.ts';
 import './chart.css';
 
 /** One line of a chart: a value for each time, null for a gap. */
@@ -26,6 +26,13 @@ interface ChartProps {
   readonly format?: (value: number) => string;
   /** A span was dragged, epoch milliseconds. */
   readonly onZoom?: (from: number, to: number) => void;
+  /** Which of `times` is pointed at; undefined for none. */
+  readonly onPoint?: (index: number | undefined) => void;
+  /**
+   * For each time the name of a colour that its foot has, however low the bar: what is there but too little to be seen
+   * beside the rest.
+   */
+  readonly feet?: readonly (string | undefined)[];
 }
 
 /** Numbers over time: thin lines from zero, or stacked bars, and a legend that is always there. */
@@ -37,11 +44,15 @@ export function Chart({
   height = 120,
   format = compact,
   onZoom,
+  onPoint,
+  feet,
 }: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const zoom = useRef(onZoom);
   zoom.current = onZoom;
+  const latest = useRef({ onPoint, feet });
+  latest.current = { onPoint, feet };
   const theme = shownTheme();
   const inUtc = zone.value === 'utc';
   const titles = series.map(({ title }) => title).join('\n');
@@ -73,7 +84,12 @@ export function Chart({
           inUtc ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000),
         scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.05 : 1] } },
         axes: [
-          { ...axis, size: 24, gap: 2 },
+          {
+            ...axis,
+            size: 24,
+            gap: 2,
+            values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => timeLabel(tick, step)),
+          },
           { ...axis, size: 52, gap: 4, values: (_plot, ticks) => ticks.map((tick) => format(tick)) },
         ],
         series: [
@@ -93,6 +109,8 @@ export function Chart({
           })),
         ],
         hooks: {
+          setCursor: [({ cursor }) => latest.current.onPoint?.(cursor.idx ?? undefined)],
+          draw: [(shown) => drawFeet(shown, latest.current.feet ?? [], colour)],
           setSelect: [
             (shown) => {
               const { left, width } = shown.select;
@@ -136,6 +154,33 @@ export function Chart({
       )}
     </figure>
   );
+}
+
+/** A tick in the zone that is preferred: the time, and at midnight and beyond days the date. Seconds. */
+function timeLabel(at: number, step: number): string {
+  const text = instant(at * 1000, { ms: false });
+  const time = text.slice(11);
+  if (step >= 86_400 || time === '00:00:00') return text.slice(5, 10);
+  return step < 60 ? time : time.slice(0, 5);
+}
+
+const footPx = 3;
+
+function drawFeet(
+  { ctx, bbox, data, valToPos }: uPlot,
+  feet: readonly (string | undefined)[],
+  colour: (name: string) => string,
+): void {
+  const times = data[0];
+  const height = footPx * devicePixelRatio;
+  feet.forEach((name, index) => {
+    const [at, next] = [times[index], times[index + 1]];
+    if (name === undefined || at === undefined || next === undefined) return;
+    const left = valToPos(at, 'x', true);
+    const width = Math.max(1, (valToPos(next, 'x', true) - left) * 0.86);
+    ctx.fillStyle = colour(name);
+    ctx.fillRect(Math.round(left), Math.round(bbox.top + bbox.height - height), Math.round(width), height);
+  });
 }
 
 function Swatch({ colour, dashed }: { colour: string; dashed: boolean }) {
