@@ -1,5 +1,214 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { place, setParams } from '../../state/address.ts';
+import { again, useAnswer, useList } from '../../state/answers.ts';
+import { useKeys } from '../../state/keys.ts';
+import { ranges, shownRange } from '../../state/range.ts';
+import { Button } from '../../ui/button.tsx';
+import { FilterBar } from '../../ui/chips.tsx';
+import { duration, number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
+import { Split } from '../../ui/split.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Rows, Table } from '../../ui/table.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { ColumnChooser } from './column-chooser.tsx';
+import { chosenColumns } from './column-names.ts';
+import { columnsOf } from './columns.tsx';
+import { EventDetail } from './detail.tsx';
+import { ExportDialog } from './export-dialog.tsx';
+import { EventHistogram } from './histogram.tsx';
+import { LiveTable } from './live.tsx';
+import { shownTable, useQuestion } from './question.ts';
+import { rememberedColumns } from './remembered.ts';
+import { type EventRow, type TableName, tables } from './tables.ts';
+import { widerRange } from './zoom.ts';
+import './events.css';
 
-export default function Shown() {
-  return <Page title="events">{null}</Page>;
+/** How often it is looked whether there is more than what is shown, in milliseconds. */
+const newsMs = 10_000;
+
+/** The explorer of network and DNS events. */
+export default function Events() {
+  const table = shownTable();
+  return (
+    <Page
+      title="Events"
+      range="any"
+      bar={<FilterBar key={table} list={tables[table].list} search={tables[table].search} />}
+    >
+      <div class="events">
+        <Explorer key={table} table={table} />
+      </div>
+    </Page>
+  );
+}
+
+function Explorer({ table }: { table: TableName }) {
+  const { params } = place.value;
+  const { list: operation, columnsIn } = tables[table];
+  const live = params.get('live') === '1';
+  const sort = params.get('sort') === 'timestamp' ? 'timestamp' : '-timestamp';
+  const open = params.get('id') ?? undefined;
+  const choosing = useSignal(false);
+  const exporting = useSignal(false);
+  const { question, again: askAgain } = useQuestion(table);
+  const query = { ...question.query, sort } as never;
+  const list = useList(operation, { query }, { still: true, enabled: !live });
+  const rows = list as unknown as Rows<EventRow>;
+  const ids = chosenColumns(table, params.get(columnsIn));
+  const columnsKey = ids.join();
+  const { columns, minWidth } = useMemo(() => columnsOf(table, ids, { plain: false }), [table, columnsKey]);
+
+  // What this browser remembers is put into the address, so that the address says what is seen.
+  useEffect(() => {
+    const kept = rememberedColumns(table);
+    if (kept !== undefined && !place.peek().params.has(columnsIn))
+      setParams({ [columnsIn]: kept }, { replace: true });
+  }, [table]);
+
+  const refresh = () => {
+    askAgain();
+    list.refetch();
+    void again([tables[table].histogram]);
+  };
+  const goLive = () => setParams({ live: live ? undefined : 1 }, { replace: true });
+  useKeys('Events', {
+    t: { title: live ? 'Stop the live tail' : 'Follow live', run: goLive },
+    '.': { title: 'Show what is new', run: refresh },
+    c: { title: 'Choose columns', run: () => (choosing.value = true) },
+    e: { title: 'Export', run: () => (exporting.value = true) },
+    '-': { title: 'A wider time', run: () => setParams(widerRange(shownRange(), ranges, Date.now())) },
+  });
+
+  const onOpen = ({ id }: EventRow, options: { replace: boolean }) => setParams({ id }, options);
+  const row = live ? undefined : rows.rows.find(({ id }) => id === open);
+  return (
+    <Split
+      detail={
+        open !== undefined && (
+          <EventDetail table={table} id={open} row={row} onClose={() => setParams({ id: undefined })} />
+        )
+      }
+    >
+      <div class="events-tools">
+        <Tabs
+          label="Table"
+          name="table"
+          tabs={[
+            { value: 'network', title: 'Network' },
+            { value: 'dns', title: 'DNS' },
+          ]}
+        />
+        <div class="events-actions">
+          <Button hint="t" aria-pressed={live} onClick={goLive}>
+            {live ? '■ Stop live' : '▶ Live'}
+          </Button>
+          <Button hint="c" onClick={() => (choosing.value = true)}>
+            Columns
+          </Button>
+          <Button hint="e" onClick={() => (exporting.value = true)}>
+            Export
+          </Button>
+        </div>
+      </div>
+      <EventHistogram table={table} question={question} {...(live && { refreshMs: newsMs })} />
+      {live ? (
+        <LiveTable table={table} question={question} columns={ids} open={open} onOpen={onOpen} />
+      ) : (
+        <>
+          <Count table={table} list={list} query={query} onRefresh={refresh} />
+          <Table
+            key={question.key}
+            label={`${tables[table].title} events`}
+            list={rows}
+            columns={columns}
+            keyOf={({ id }) => id}
+            open={open}
+            onOpen={onOpen}
+            sort={sort}
+            onSort={(by) => setParams({ sort: by === '-timestamp' ? undefined : by })}
+            {...(minWidth !== undefined && { minWidth })}
+            empty={<Nothing table={table} isFiltered={Object.keys(question.filters).length > 0} />}
+          />
+        </>
+      )}
+      {choosing.value && (
+        <ColumnChooser table={table} chosen={ids} onClose={() => (choosing.value = false)} />
+      )}
+      {exporting.value && (
+        <ExportDialog
+          table={table}
+          question={question}
+          sort={sort}
+          total={list.total}
+          onClose={() => (exporting.value = false)}
+        />
+      )}
+    </Split>
+  );
+}
+
+interface FirstPage {
+  readonly meta?: { readonly query_time_ms?: number };
+}
+
+/** How many there are, exactly, how long it took to know, and how many have come since. */
+function Count({
+  table,
+  list,
+  query,
+  onRefresh,
+}: {
+  table: TableName;
+  list: ReturnType<typeof useList>;
+  query: never;
+  onRefresh: () => void;
+}) {
+  const { list: operation, one } = tables[table];
+  const follows = shownRange().to === undefined;
+  const latest = useAnswer(
+    operation,
+    { query: { ...(query as object), per_page: 1 } as never },
+    { refreshMs: newsMs, enabled: follows && list.total !== undefined, keepPrevious: false },
+  );
+  if (list.total === undefined) return <p class="events-count quiet">{list.error === null ? '…' : ' '}</p>;
+  const took = (list.result.data as { pages: FirstPage[] } | undefined)?.pages[0]?.meta?.query_time_ms;
+  const fresh = latest.data === undefined ? 0 : latest.data.pagination.total - list.total;
+  return (
+    <p class="events-count quiet">
+      <span role="status">
+        {number(list.total)} {one}
+        {list.total === 1 ? '' : 's'}
+      </span>
+      {took !== undefined && <span class="mono"> · {duration(took)}</span>}
+      {list.result.isPlaceholderData && <span> · asking …</span>}
+      {fresh > 0 && !list.result.isPlaceholderData && (
+        <Button kind="plain" hint="." onClick={onRefresh}>
+          <span class="events-new">{number(fresh)} new</span>
+        </Button>
+      )}
+    </p>
+  );
+}
+
+function Nothing({ table, isFiltered }: { table: TableName; isFiltered: boolean }) {
+  const everything = useAnswer('getStatus', {});
+  const store = everything.data?.data.attributes.store;
+  const stored = store && (table === 'dns' ? store.dns_events : store.network_events);
+  return (
+    <Empty title={`No ${tables[table].one}s${isFiltered ? ' that match' : ''} in this time.`}>
+      {stored !== undefined &&
+        (stored === 0
+          ? 'None is stored yet: no sensor has sent any.'
+          : `${number(stored)} are stored in all. A wider time or fewer filters may show some.`)}
+      <div class="row events-ways">
+        {shownRange().name !== 'all' && (
+          <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>
+            Look at all time
+          </Button>
+        )}
+      </div>
+    </Empty>
+  );
 }

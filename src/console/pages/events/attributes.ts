@@ -1,0 +1,111 @@
+import type { DnsEvent } from '../../../contract/resources/dns-event.ts';
+import type { NetworkEvent } from '../../../contract/resources/network-event.ts';
+import type { PivotKind } from '../../ui/value.tsx';
+
+/** How a value is written. */
+export type Writing =
+  | 'time'
+  | 'duration'
+  | 'bytes'
+  | 'count'
+  | 'port'
+  | 'address'
+  | 'code'
+  | 'word'
+  | 'flag'
+  | 'severity'
+  | 'asset'
+  | 'answers';
+
+export const groups = {
+  time: 'Time',
+  ends: 'Ends',
+  traffic: 'Traffic',
+  protocol: 'Protocol',
+  dns: 'Question and answer',
+  ids: 'Identifiers',
+  sensor: 'Sensor',
+} as const;
+export type Group = keyof typeof groups;
+
+/** What the page knows of one attribute of an event. The filter of the list has its name, but for `answers`. */
+export interface Attribute {
+  readonly title: string;
+  readonly group: Group;
+  readonly as: Writing;
+  readonly pivot?: PivotKind;
+  /** Width as a column, in pixels. */
+  readonly width: number;
+}
+
+const common = {
+  timestamp: { title: 'Time', group: 'time', as: 'time', width: 150 },
+  severity: { title: 'Severity', group: 'sensor', as: 'severity', width: 84 },
+  src_ip: { title: 'Source', group: 'ends', as: 'address', pivot: 'address', width: 130 },
+  src_port: { title: 'Source port', group: 'ends', as: 'port', pivot: 'port', width: 84 },
+  src_asset_id: { title: 'Source asset', group: 'ends', as: 'asset', width: 140 },
+  dst_ip: { title: 'Destination', group: 'ends', as: 'address', pivot: 'address', width: 130 },
+  dst_port: { title: 'Destination port', group: 'ends', as: 'port', pivot: 'port', width: 110 },
+  dst_asset_id: { title: 'Destination asset', group: 'ends', as: 'asset', width: 140 },
+  transport: { title: 'Transport', group: 'protocol', as: 'word', width: 76 },
+  connection_id: { title: 'Connection', group: 'ids', as: 'code', pivot: 'connection', width: 160 },
+  community_id: { title: 'Community ID', group: 'ids', as: 'code', pivot: 'flow', width: 240 },
+  sensor: { title: 'Sensor', group: 'sensor', as: 'word', width: 100 },
+  source: { title: 'Format', group: 'sensor', as: 'word', width: 72 },
+  received_at: { title: 'Received', group: 'time', as: 'time', width: 150 },
+} as const satisfies Record<string, Attribute>;
+
+const network = {
+  ...common,
+  end_time: { title: 'End', group: 'time', as: 'time', width: 150 },
+  duration_ms: { title: 'Duration', group: 'time', as: 'duration', width: 76 },
+  src_mac: { title: 'Source MAC', group: 'ends', as: 'code', width: 140 },
+  dst_mac: { title: 'Destination MAC', group: 'ends', as: 'code', width: 140 },
+  direction: { title: 'Direction', group: 'ends', as: 'word', width: 84 },
+  vlan: { title: 'VLAN', group: 'ends', as: 'port', width: 60 },
+  app_protocol: { title: 'Application', group: 'protocol', as: 'word', width: 90 },
+  state: { title: 'State', group: 'protocol', as: 'word', width: 76 },
+  conn_state: { title: "Sensor's state", group: 'protocol', as: 'code', width: 100 },
+  history: { title: 'History', group: 'protocol', as: 'code', width: 120 },
+  src_bytes: { title: 'Sent', group: 'traffic', as: 'bytes', width: 84 },
+  dst_bytes: { title: 'Answered', group: 'traffic', as: 'bytes', width: 84 },
+  src_payload_bytes: { title: 'Payload sent', group: 'traffic', as: 'bytes', width: 96 },
+  dst_payload_bytes: { title: 'Payload answered', group: 'traffic', as: 'bytes', width: 120 },
+  src_packets: { title: 'Packets sent', group: 'traffic', as: 'count', width: 96 },
+  dst_packets: { title: 'Packets answered', group: 'traffic', as: 'count', width: 120 },
+  missed_bytes: { title: 'Missed', group: 'traffic', as: 'bytes', width: 84 },
+} as const satisfies Record<keyof NetworkEvent, Attribute>;
+
+const dns = {
+  ...common,
+  src_ip: { ...common.src_ip, title: 'Client' },
+  src_port: { ...common.src_port, title: 'Client port' },
+  src_asset_id: { ...common.src_asset_id, title: 'Client asset' },
+  dst_ip: { ...common.dst_ip, title: 'Resolver' },
+  dst_port: { ...common.dst_port, title: 'Resolver port' },
+  dst_asset_id: { ...common.dst_asset_id, title: 'Resolver asset' },
+  kind: { title: 'Kind', group: 'protocol', as: 'word', width: 90 },
+  query: { title: 'Name', group: 'dns', as: 'code', pivot: 'domain', width: 260 },
+  registered_domain: { title: 'Domain', group: 'dns', as: 'code', pivot: 'domain', width: 170 },
+  qtype: { title: 'Type', group: 'dns', as: 'word', width: 60 },
+  qclass: { title: 'Class', group: 'dns', as: 'word', width: 60 },
+  rcode_name: { title: 'Response', group: 'dns', as: 'word', width: 90 },
+  rcode: { title: 'Response code', group: 'dns', as: 'port', width: 104 },
+  answers: { title: 'Answers', group: 'dns', as: 'answers', width: 260 },
+  rtt_ms: { title: 'Round trip', group: 'time', as: 'duration', width: 80 },
+  transaction_id: { title: 'Message id', group: 'ids', as: 'port', width: 84 },
+  authoritative: { title: 'Authoritative', group: 'protocol', as: 'flag', width: 96 },
+  truncated: { title: 'Truncated', group: 'protocol', as: 'flag', width: 84 },
+  recursion_desired: { title: 'Recursion desired', group: 'protocol', as: 'flag', width: 120 },
+  recursion_available: { title: 'Recursion available', group: 'protocol', as: 'flag', width: 130 },
+  rejected: { title: 'Rejected', group: 'protocol', as: 'flag', width: 76 },
+} as const satisfies Record<keyof DnsEvent, Attribute>;
+
+/** Every attribute of the events of each table, by its name. */
+export const attributes: Readonly<Record<'network' | 'dns', Readonly<Record<string, Attribute>>>> = {
+  network,
+  dns,
+};
+
+/** The filter of the list that takes values of this attribute. */
+export const filterOf = (attribute: string): string => (attribute === 'answers' ? 'answer' : attribute);

@@ -1,0 +1,62 @@
+import { setParams } from '../../state/address.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { attributes, groups } from './attributes.ts';
+import { allColumns, chosenColumns, columnsText } from './column-names.ts';
+import { rememberColumns } from './remembered.ts';
+import { type TableName, tables } from './tables.ts';
+
+/** Which columns the table has; they stand in the address, and this browser remembers them. */
+export function ColumnChooser({
+  table,
+  chosen,
+  onClose,
+}: {
+  table: TableName;
+  chosen: readonly string[];
+  onClose: () => void;
+}) {
+  const all = allColumns(table);
+  const take = (ids: readonly string[]) => {
+    const text = columnsText(table, ids);
+    rememberColumns(table, text);
+    setParams({ [tables[table].columnsIn]: text }, { replace: true });
+  };
+  const parts = [
+    { title: 'Together', ids: all.filter(({ id }) => attributes[table][id] === undefined) },
+    ...Object.entries(groups).map(([group, title]) => ({
+      title,
+      ids: all.filter(({ id }) => attributes[table][id]?.group === group),
+    })),
+  ].filter(({ ids }) => ids.length > 0);
+  return (
+    <Dialog title={`Columns of ${tables[table].title} events`} onClose={onClose} wide>
+      <div class="events-chooser">
+        {parts.map(({ title, ids }) => (
+          <fieldset key={title}>
+            <legend class="quiet">{title}</legend>
+            {ids.map(({ id, title: name }) => (
+              <label key={id}>
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(id)}
+                  disabled={id === 'timestamp'}
+                  onChange={(event) =>
+                    take(event.currentTarget.checked ? [...chosen, id] : chosen.filter((one) => one !== id))
+                  }
+                />
+                {name}
+              </label>
+            ))}
+          </fieldset>
+        ))}
+      </div>
+      <div class="row">
+        <Button onClick={() => take(chosenColumns(table, undefined))}>As they were at first</Button>
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

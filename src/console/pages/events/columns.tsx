@@ -1,0 +1,107 @@
+import { instant } from '../../ui/format.ts';
+import type { Column } from '../../ui/table.tsx';
+import { attributes } from './attributes.ts';
+import { columnsText, titleOf, widthOf } from './column-names.ts';
+import type { EventRow, TableName } from './tables.ts';
+import { End, textOf, Written } from './written.tsx';
+
+/** From which width of the table on a column of the default is shown. */
+const from: Readonly<Record<string, number>> = {
+  protocol: 480,
+  qtype: 480,
+  rcode_name: 480,
+  state: 760,
+  traffic: 860,
+  duration_ms: 960,
+  answers: 760,
+  rtt_ms: 960,
+};
+
+/** The columns themselves, and the width that they need together, in pixels. */
+export function columnsOf(
+  table: TableName,
+  ids: readonly string[],
+  { plain }: { plain: boolean },
+): { columns: Column<EventRow>[]; minWidth: number | undefined } {
+  const own = columnsText(table, ids) !== undefined;
+  // The widest text takes the room that is left.
+  const widest = [...ids].sort((a, b) => widthOf(table, b) - widthOf(table, a))[0];
+  const columns = ids.map((id): Column<EventRow> => {
+    const width = widthOf(table, id);
+    return {
+      id,
+      title: titleOf(table, id),
+      width: trackOf(id, width, id === widest || id === 'src' || id === 'dst', own),
+      cell: ({ attributes: of }) => cellOf(table, id, of, plain),
+      ...(isNumber(table, id) && { end: true }),
+      ...(id === 'timestamp' && { sort: 'timestamp' }),
+      ...(!own && from[id] !== undefined && { from: from[id] }),
+    };
+  });
+  const gap = 12;
+  const minWidth = ids.reduce((sum, id) => sum + widthOf(table, id) + gap, gap);
+  return { columns, minWidth: own ? minWidth : undefined };
+}
+
+function trackOf(id: string, width: number, grows: boolean, own: boolean): string {
+  if (id === 'timestamp') return 'var(--events-time)';
+  if (id === 'severity') return 'var(--events-severity)';
+  if (!grows) return `${width}px`;
+  // What everybody sees has to fit a phone; who chose columns wants to read them.
+  return own ? `minmax(${width}px, 1fr)` : 'minmax(80px, 1fr)';
+}
+
+function isNumber(table: TableName, id: string): boolean {
+  const as = attributes[table][id]?.as;
+  return id === 'traffic' || as === 'bytes' || as === 'count' || as === 'duration';
+}
+
+function cellOf(table: TableName, id: string, of: EventRow['attributes'], plain: boolean) {
+  switch (id) {
+    case 'timestamp':
+      return <Moment at={of.timestamp} />;
+    case 'src':
+    case 'dst':
+      return <End table={table} side={id} of={of} plain={plain} />;
+    case 'protocol':
+      return (
+        <span class="events-protocol">
+          <Written
+            table={table}
+            name={of.app_protocol === undefined ? 'transport' : 'app_protocol'}
+            of={of}
+            plain={plain}
+          />
+          {of.app_protocol !== undefined && <bdi class="quiet">{String(of.transport)}</bdi>}
+        </span>
+      );
+    case 'traffic':
+      return <Traffic of={of} />;
+    default:
+      return <Written table={table} name={id} of={of} plain={plain} />;
+  }
+}
+
+/** The day is quieter than the time, and goes where there is little room. */
+function Moment({ at }: { at: string }) {
+  const text = instant(Date.parse(at));
+  return (
+    <time class="mono" dateTime={at} title={text}>
+      <span class="events-day quiet">{text.slice(5, 11)}</span>
+      {text.slice(11)}
+    </time>
+  );
+}
+
+function Traffic({ of }: { of: EventRow['attributes'] }) {
+  const sent = attributes.network.src_bytes!;
+  if (of.src_bytes === undefined && of.dst_bytes === undefined) return null;
+  const write = (value: unknown) => (value === undefined ? '–' : textOf(sent, value));
+  return (
+    <span class="mono">
+      {write(of.src_bytes)}
+      <span class="quiet"> / </span>
+      {write(of.dst_bytes)}
+    </span>
+  );
+}

@@ -1,0 +1,185 @@
+import type { ComponentChildren } from 'preact';
+import type { DnsAnswer } from '../../../contract/resources/dns-event.ts';
+import { href } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { Button } from '../../ui/button.tsx';
+import { duration, exact } from '../../ui/format.ts';
+import { Detail, Facts, Section } from '../../ui/split.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
+import { say } from '../../ui/toasts.tsx';
+import { Value } from '../../ui/value.tsx';
+import { attributes, type Group, groups } from './attributes.ts';
+import { AssetLink, ConnectionEvents, NamingAlerts } from './related.tsx';
+import { type EventAttributes, type EventRow, type TableName, tables } from './tables.ts';
+import { Written } from './written.tsx';
+
+/** Everything that is known of an event: what its sensor said, what the service found out, and what belongs to it. */
+export function EventDetail({
+  table,
+  id,
+  row,
+  onClose,
+}: {
+  table: TableName;
+  id: string;
+  /** Where it is in the list already. */
+  row: EventRow | undefined;
+  onClose: () => void;
+}) {
+  const asked = useAnswer(
+    tables[table].get,
+    { params: { event_id: id } },
+    { enabled: row === undefined, keepPrevious: false },
+  );
+  const event = row ?? (asked.data?.data as EventRow | undefined);
+  if (event === undefined)
+    return (
+      <Detail title="Event" onClose={onClose}>
+        {asked.error === null ? (
+          <Loading />
+        ) : (
+          <Failure error={asked.error} onRetry={() => void asked.refetch()} />
+        )}
+      </Detail>
+    );
+  const of = event.attributes;
+  return (
+    <Detail title={<Title table={table} of={of} />} onClose={onClose} actions={<Actions event={event} />}>
+      <div key={id}>
+        {groupsOf(table).map((group) => (
+          <Part key={group} table={table} group={group} event={event} />
+        ))}
+        <NamingAlerts eventId={id} />
+        {of.connection_id !== undefined && (
+          <ConnectionEvents connectionId={String(of.connection_id)} except={id} />
+        )}
+        <Raw event={event} table={table} />
+      </div>
+    </Detail>
+  );
+}
+
+function Title({ table, of }: { table: TableName; of: EventAttributes }) {
+  if (table === 'dns')
+    return (
+      <>
+        <span class="quiet">{String(of.qtype ?? 'DNS')} </span>
+        <bdi>{String(of.query ?? of.dst_ip)}</bdi>
+      </>
+    );
+  return (
+    <>
+      <bdi class="mono">{of.src_ip}</bdi> → <bdi class="mono">{of.dst_ip}</bdi>
+      {of.dst_port !== undefined && <span class="mono">:{String(of.dst_port)}</span>}{' '}
+      <bdi class="quiet">{String(of.app_protocol ?? of.transport)}</bdi>
+    </>
+  );
+}
+
+function Actions({ event: { attributes: of } }: { event: EventRow }) {
+  if (of.connection_id === undefined) return null;
+  return (
+    <a class="button" href={href('events', { range: 'all', connection_id: String(of.connection_id) })}>
+      Only this connection
+    </a>
+  );
+}
+
+const order: Readonly<Record<TableName, readonly Group[]>> = {
+  network: ['time', 'ends', 'traffic', 'protocol', 'sensor', 'ids'],
+  dns: ['dns', 'time', 'ends', 'protocol', 'sensor', 'ids'],
+};
+const groupsOf = (table: TableName): readonly Group[] => order[table];
+
+function Part({ table, group, event }: { table: TableName; group: Group; event: EventRow }) {
+  const of = event.attributes;
+  const facts = Object.entries(attributes[table])
+    .filter(([name, { group: own }]) => own === group && name !== 'answers' && of[name] !== undefined)
+    .map(([name, { title, as }]): readonly [string, ComponentChildren] => [
+      title,
+      as === 'asset' ? (
+        <AssetLink id={String(of[name])} />
+      ) : as === 'time' ? (
+        <Moment table={table} name={name} of={of} />
+      ) : (
+        <Written table={table} name={name} of={of} />
+      ),
+    ]);
+  if (group === 'ids') facts.push(['Event', <Value key="id" value={event.id} />]);
+  if (facts.length === 0) return null;
+  return (
+    <Section title={groups[group]}>
+      <Facts facts={facts} />
+      {group === 'dns' && Array.isArray(of.answers) && <Answers answers={of.answers} />}
+    </Section>
+  );
+}
+
+/** A time as it is, with its zone on hover, and how it stands to that of the event. */
+function Moment({ table, name, of }: { table: TableName; name: string; of: EventAttributes }) {
+  const at = Date.parse(String(of[name]));
+  const after = at - Date.parse(of.timestamp);
+  return (
+    <span title={exact(at)}>
+      <Written table={table} name={name} of={of} />
+      {name === 'received_at' && <span class="quiet"> {afterwards(after)}</span>}
+    </span>
+  );
+}
+
+const afterwards = (ms: number): string =>
+  ms < 0 ? `${duration(-ms)} before it: the clocks differ` : `${duration(ms)} after`;
+
+function Answers({ answers }: { answers: readonly DnsAnswer[] }) {
+  if (answers.length === 0) return <p class="quiet">The answer section was empty.</p>;
+  return (
+    <table class="events-records">
+      <thead>
+        <tr>
+          <th scope="col">Answer</th>
+          <th scope="col">Type</th>
+          <th scope="col">TTL</th>
+        </tr>
+      </thead>
+      <tbody>
+        {answers.map(({ type, ttl, data }, index) => (
+          <tr key={index}>
+            <td>
+              <Value
+                value={data}
+                list="listDnsEvents"
+                field="answer"
+                pivot={type === 'A' || type === 'AAAA' ? 'address' : 'domain'}
+              />
+            </td>
+            <td>
+              <bdi>{type ?? ''}</bdi>
+            </td>
+            <td>{ttl === undefined ? '' : duration(ttl * 1000)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Raw({ event, table }: { event: EventRow; table: TableName }) {
+  const text = JSON.stringify(event, null, 2);
+  return (
+    <Section title={`As the service has it: ${tables[table].one}`}>
+      <details class="events-raw">
+        <summary>JSON</summary>
+        <Button
+          onClick={() =>
+            void navigator.clipboard.writeText(text).then(() => say('The event was copied as JSON.'))
+          }
+        >
+          Copy
+        </Button>
+        <pre class="mono" tabIndex={0}>
+          {text}
+        </pre>
+      </details>
+    </Section>
+  );
+}

@@ -1,0 +1,204 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { ServiceError } from '../../../errors.ts';
+import { now } from '../../state/clock.ts';
+import { useKeys } from '../../state/keys.ts';
+import { useChannel } from '../../state/live.ts';
+import { api } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { compact, instant, number } from '../../ui/format.ts';
+import { Empty, Failure } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { columnsOf } from './columns.tsx';
+import type { Question } from './question.ts';
+import { streamFilters } from './stream-filters.ts';
+import { type EventRow, type TableName, tables } from './tables.ts';
+import { createTail } from './tail.ts';
+
+/** Rows that are kept: what one scrolls back through; older ones are in the list. */
+const keptRows = 2000;
+/** Rows from before, that what comes is put on top of. */
+const rowsBefore = 100;
+
+/**
+ * Events as they are committed, newest on top. Whoever looks at one (presses, scrolls, moves the cursor) holds the stream:
+ * nothing moves under the hand. Events that came meanwhile are counted and shown when it goes on.
+ */
+export function LiveTable({
+  table,
+  question,
+  columns: ids,
+  open,
+  onOpen,
+}: {
+  table: TableName;
+  question: Question;
+  columns: readonly string[];
+  open: string | undefined;
+  onOpen: (row: EventRow, options: { replace: boolean }) => void;
+}) {
+  const filters = streamFilters(question.filters);
+  const asked = JSON.stringify(filters);
+  const tail = useMemo(() => createTail<EventRow>(keptRows), [table, asked]);
+  const paused = useSignal(false);
+  const lost = useSignal(0);
+  const refused = useSignal<ServiceError | undefined>(undefined);
+  const startedMs = useMemo(() => Date.now(), [tail]);
+  const cursor = useSignal<string | undefined>(undefined);
+  /** Counts what was drawn: the rows themselves are the tail's. */
+  const drawn = useSignal(0);
+  const frame = useRef(0);
+  const isPaused = paused.value;
+
+  const draw = () => {
+    frame.current ||= requestAnimationFrame(() => {
+      frame.current = 0;
+      if (!paused.peek() && tail.show()) drawn.value += 1;
+    });
+  };
+  useEffect(() => () => cancelAnimationFrame(frame.current), []);
+  useChannel(tables[table].channel, filters, {
+    onEvent: ({ data }) => {
+      tail.take(data as unknown as EventRow, Date.now());
+      draw();
+    },
+    onLagged: (dropped) => {
+      lost.value += dropped ?? 1;
+    },
+    onError: (error) => {
+      refused.value = error;
+    },
+    // What was committed until now is in the list, and what comes now follows: none is missing between them.
+    onSubscribed: () => {
+      refused.value = undefined;
+      if (tail.rows.length > 0) return;
+      const query = { ...question.filters, per_page: rowsBefore } as never;
+      void api.call(tables[table].list, { query }).then(
+        ({ data }) => {
+          tail.begin(data as unknown as EventRow[]);
+          drawn.value += 1;
+        },
+        (error: ServiceError) => {
+          refused.value = error;
+        },
+      );
+    },
+  });
+  const hold = () => {
+    paused.value = true;
+  };
+  const resume = () => {
+    cursor.value = undefined;
+    paused.value = false;
+    draw();
+  };
+  useEffect(() => {
+    if (cursor.value !== undefined) hold();
+  }, [cursor.value]);
+  useKeys('Live', {
+    space: { title: 'Hold or go on', run: () => (paused.peek() ? resume() : hold()) },
+    '.': { title: 'Go on', run: resume },
+  });
+  const { columns, minWidth } = useMemo(
+    () => columnsOf(table, ids, { plain: !isPaused }),
+    [table, ids.join(), isPaused],
+  );
+  return (
+    <>
+      <LiveBar
+        tail={tail}
+        paused={isPaused}
+        lost={lost.value}
+        startedMs={startedMs}
+        onHold={hold}
+        onResume={resume}
+      />
+      {refused.value !== undefined && <Failure error={refused.value} />}
+      <div class="events-live" onPointerDownCapture={hold} onWheelCapture={hold} onTouchMoveCapture={hold}>
+        <Rows
+          {...{ tail, drawn, columns, minWidth, open, onOpen, cursor, streams: !isPaused }}
+          label={`${tables[table].title} events, live`}
+        />
+      </div>
+    </>
+  );
+}
+
+/** Alone in being drawn for what comes. */
+function Rows({
+  tail,
+  drawn,
+  minWidth,
+  ...rest
+}: {
+  tail: ReturnType<typeof createTail<EventRow>>;
+  drawn: Signal<number>;
+  minWidth: number | undefined;
+  label: string;
+  columns: ReturnType<typeof columnsOf>['columns'];
+  open: string | undefined;
+  onOpen: (row: EventRow, options: { replace: boolean }) => void;
+  cursor: Signal<string | undefined>;
+  streams: boolean;
+}) {
+  void drawn.value;
+  return (
+    <Table
+      {...rest}
+      {...(minWidth !== undefined && { minWidth })}
+      list={{ rows: tail.rows }}
+      keyOf={({ id }) => id}
+      empty={<Empty title="Nothing has come yet.">What matches the filters is shown here as it comes.</Empty>}
+    />
+  );
+}
+
+function LiveBar({
+  tail,
+  paused,
+  lost,
+  startedMs,
+  onHold,
+  onResume,
+}: {
+  tail: ReturnType<typeof createTail<EventRow>>;
+  paused: boolean;
+  lost: number;
+  startedMs: number;
+  onHold: () => void;
+  onResume: () => void;
+}) {
+  // Once a second is often enough to be read.
+  const rate = tail.rate(now.value);
+  return (
+    <div class="events-livebar">
+      {paused ? (
+        <Button kind="primary" hint="space" onClick={onResume}>
+          Go on
+        </Button>
+      ) : (
+        <Button hint="space" onClick={onHold}>
+          Hold
+        </Button>
+      )}
+      <span role="status">
+        {paused ? (
+          <span class="events-held">Held while you read: {number(tail.waiting)} came since</span>
+        ) : (
+          <span class="events-flows">
+            <span aria-hidden="true">● </span>live
+          </span>
+        )}
+      </span>
+      <span class="mono">{compact(rate)} /s</span>
+      <span class="quiet">
+        as they come, since {instant(startedMs, { ms: false }).slice(11)}, the last {number(keptRows)}
+      </span>
+      {lost > 0 && (
+        <span class="events-lost">
+          {number(lost)} skipped: they came faster than they could be sent. The list has them.
+        </span>
+      )}
+    </div>
+  );
+}

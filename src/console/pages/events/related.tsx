@@ -1,0 +1,141 @@
+import { href } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { may } from '../../state/session.ts';
+import { abbreviated, bytes, instant, number } from '../../ui/format.ts';
+import { Severity } from '../../ui/severity.tsx';
+import { Section } from '../../ui/split.tsx';
+import { Answered } from '../../ui/states.tsx';
+import type { EventAttributes, EventRow, TableName } from './tables.ts';
+
+/** An asset by its name; by its identifier where that is not to be had. */
+export function AssetLink({ id }: { id: string }) {
+  const answer = useAnswer('getAsset', { params: { asset_id: id } }, { enabled: may('getAsset') });
+  return (
+    <a href={href('assets', { id })} title={id}>
+      <bdi>{answer.data?.data.attributes.name ?? abbreviated(id)}</bdi>
+    </a>
+  );
+}
+
+const shownAlerts = 10;
+
+/** Alerts that have the event in their sample. */
+export function NamingAlerts({ eventId }: { eventId: string }) {
+  const answer = useAnswer(
+    'listAlerts',
+    { query: { event_id: [eventId], per_page: shownAlerts } },
+    { enabled: may('listAlerts') },
+  );
+  if (!may('listAlerts')) return null;
+  return (
+    <Section title="Alerts that name it">
+      <Answered of={answer} rows={1}>
+        {({ data, pagination }) =>
+          data.length === 0 ? (
+            <p class="quiet">None. Alerts keep a sample of their events, not all.</p>
+          ) : (
+            <>
+              <ul class="events-related">
+                {data.map(({ id, attributes }) => (
+                  <li key={id}>
+                    <Severity level={attributes.severity} short />
+                    <a class="clip" href={href('alerts', { range: 'all', id })}>
+                      <bdi>{attributes.title}</bdi>
+                    </a>
+                  </li>
+                ))}
+              </ul>
+              {pagination.total > data.length && (
+                <a href={href('alerts', { range: 'all', event_id: eventId })}>
+                  All {number(pagination.total)}
+                </a>
+              )}
+            </>
+          )
+        }
+      </Answered>
+    </Section>
+  );
+}
+
+const shownEvents = 20;
+
+/** What else was reported of the connection: its other reports, and the DNS messages in it. */
+export function ConnectionEvents({ connectionId, except }: { connectionId: string; except: string }) {
+  const query = { connection_id: [connectionId], per_page: shownEvents };
+  const network = useAnswer('listNetworkEvents', { query });
+  const dns = useAnswer('listDnsEvents', { query });
+  return (
+    <Section title="The same connection">
+      <Answered of={network} rows={1}>
+        {({ data, pagination: { total } }) => (
+          <Answered of={dns} rows={1}>
+            {({ data: dnsData, pagination: { total: dnsTotal } }) => (
+              <Events
+                rows={[
+                  ...data.map((row) => ({ table: 'network' as const, row: row as unknown as EventRow })),
+                  ...dnsData.map((row) => ({ table: 'dns' as const, row: row as unknown as EventRow })),
+                ]
+                  .filter(({ row }) => row.id !== except)
+                  .sort((a, b) => a.row.attributes.timestamp.localeCompare(b.row.attributes.timestamp))}
+                total={total + dnsTotal - 1}
+                connectionId={connectionId}
+              />
+            )}
+          </Answered>
+        )}
+      </Answered>
+    </Section>
+  );
+}
+
+function Events({
+  rows,
+  total,
+  connectionId,
+}: {
+  rows: readonly { table: TableName; row: EventRow }[];
+  total: number;
+  connectionId: string;
+}) {
+  if (rows.length === 0) return <p class="quiet">No other event has its connection id.</p>;
+  const all = (table: TableName) => ({
+    range: 'all',
+    table: table === 'dns' ? 'dns' : undefined,
+    connection_id: connectionId,
+  });
+  return (
+    <>
+      <ul class="events-related">
+        {rows.map(({ table, row: { id, attributes: of } }) => (
+          <li key={id}>
+            <a href={href('events', { ...all(table), id })} class="clip">
+              <span class="mono">{instant(Date.parse(of.timestamp)).slice(11)}</span>{' '}
+              <span class="quiet">{table === 'dns' ? 'DNS' : 'network'}</span> <bdi>{summary(table, of)}</bdi>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {total > rows.length && (
+        <p class="quiet">
+          {number(rows.length)} of {number(total)}: <a href={href('events', all('network'))}>all network</a>,{' '}
+          <a href={href('events', all('dns'))}>all DNS events</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** An event in a line. */
+function summary(table: TableName, of: EventAttributes): string {
+  const parts =
+    table === 'dns'
+      ? [of.kind, of.qtype, of.query, of.rcode_name]
+      : [
+          of.app_protocol ?? of.transport,
+          of.state,
+          typeof of.src_bytes === 'number' ? `${bytes(of.src_bytes)} sent` : undefined,
+          typeof of.dst_bytes === 'number' ? `${bytes(of.dst_bytes)} answered` : undefined,
+        ];
+  return parts.filter((part) => part !== undefined).join(' · ');
+}

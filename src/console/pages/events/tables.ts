@@ -1,0 +1,42 @@
+import type { ListId } from '../../../client/client.ts';
+import type { DnsAnswer } from '../../../contract/resources/dns-event.ts';
+import type { Severity } from '../../../contract/vocabulary.ts';
+
+/** The two tables of events, each with the operations that are asked about it. */
+export const tables = {
+  network: {
+    title: 'Network',
+    one: 'network event',
+    list: 'listNetworkEvents',
+    get: 'getNetworkEvent',
+    histogram: 'getNetworkEventHistogram',
+    channel: 'events.network',
+    search: 'Search protocols, ids, sensors',
+    columnsIn: 'columns',
+    file: 'network-events',
+  },
+  dns: {
+    title: 'DNS',
+    one: 'DNS event',
+    list: 'listDnsEvents',
+    get: 'getDnsEvent',
+    histogram: 'getDnsEventHistogram',
+    channel: 'events.dns',
+    search: 'Search names, answers, ids',
+    columnsIn: 'dns_columns',
+    file: 'dns-events',
+  },
+} as const satisfies Record<string, { readonly list: ListId; readonly [property: string]: string }>;
+export type TableName = keyof typeof tables;
+
+/** An event of either table. */
+export interface EventRow {
+  readonly id: string;
+  readonly attributes: EventAttributes;
+}
+export type EventAttributes = Readonly<Record<string, string | number | boolean | readonly DnsAnswer[]>> & {
+  readonly timestamp: string;
+  readonly severity: Severity;
+  readonly src_ip: string;
+  readonly dst_ip: string;
+};

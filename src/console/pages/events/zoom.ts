@@ -1,0 +1,33 @@
+import type { Params } from '../../state/address.ts';
+import type { RangeName, ranges, TimeRange } from '../../state/range.ts';
+
+/** A span grows by this much. */
+const factor = 3;
+
+/**
+ * A wider time than this one, as the address has it: the next longer one that has a name where the range ends now, else
+ * three times as long around its middle, up to now; all time beyond thirty days.
+ */
+export function widerRange({ name, from, to }: TimeRange, lengths: typeof ranges, nowMs: number): Params {
+  const named = (range: RangeName): Params => ({
+    range: range === '24h' ? undefined : range,
+    from: undefined,
+    to: undefined,
+  });
+  const longerThan = (ms: number): RangeName =>
+    (Object.keys(lengths) as (keyof typeof ranges)[]).find((one) => lengths[one] > ms) ?? 'all';
+  if (name === 'all' || from === undefined) return named('all');
+  if (name !== 'custom') return named(longerThan(lengths[name]));
+  const start = Date.parse(from);
+  const end = to === undefined ? nowMs : Date.parse(to);
+  const length = (end - start) * factor;
+  if (!(length > 0) || length > lengths['30d'] * factor) return named('all');
+  const middle = (start + end) / 2;
+  // What would reach beyond now is a range that ends now.
+  if (middle + length / 2 >= nowMs) return named(longerThan(Math.max(length, nowMs - start) - 1));
+  return {
+    range: undefined,
+    from: new Date(Math.round(middle - length / 2)).toISOString(),
+    to: new Date(Math.round(middle + length / 2)).toISOString(),
+  };
+}
