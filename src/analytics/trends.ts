@@ -14,6 +14,7 @@ export function trends(reader: Pick<StoreReader, 'rollups'>, query: WindowQuery)
   const view = reader.rollups(asked);
   const width = widthMs[unit];
   const history = (from - seriesFrom) / width;
+  const before = Math.max(seriesFrom, previousFrom);
   const known = firstWhole(view, seriesFrom);
   const longer = (now - from) / (from - previousFrom);
   return {
@@ -31,6 +32,7 @@ export function trends(reader: Pick<StoreReader, 'rollups'>, query: WindowQuery)
       return {
         metric,
         series: points(series.subarray(history), from, unit),
+        previous_series: points(series.subarray((before - seriesFrom) / width, history), before, unit),
         current,
         previous,
         ...(isSum ? {} : { error: errorOf(metric, view.current, view.previous) }),

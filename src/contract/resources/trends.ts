@@ -14,6 +14,10 @@ export const Trends = shape('Trends', {
       {
         metric: text('Which metric.'),
         series: list(Point, 'Its buckets, oldest first.'),
+        previous_series: list(
+          Point,
+          'Those of the window before, oldest first: as far back as buckets of this width are kept.',
+        ),
         current: real('Total of this window; of different ones, how many there were in all of it.'),
         previous: real('Total of the window before.'),
         error: optional(

@@ -275,12 +275,15 @@ function compareTrends(
   network: readonly Received<NetworkRecord>[],
   dns: readonly Received<DnsRecord>[],
 ): void {
-  const { metrics } = trends(reader, { window, now });
-  for (const { metric, series, current, previous, change_percent } of metrics) {
+  const { metrics, previous_from } = trends(reader, { window, now });
+  for (const { metric, series, previous_series, current, previous, change_percent } of metrics) {
+    // As long as the window, but for the bucket that has just begun.
+    expect([previous_series[0]?.at, previous_series.length]).toEqual([previous_from, series.length - 1]);
     expect(series, metric).toEqual(shown.series.find((one) => one.metric === metric)!.points);
     if (metric in shown.totals) {
       const key = metric as keyof typeof shown.totals;
       expect([current, previous], metric).toEqual([shown.totals[key], shown.previous.totals[key]]);
+      expect(previous_series.reduce((sum, { value }) => sum + value, 0), metric).toBe(previous);
     }
     expect(change_percent === undefined).toBe(previous === 0);
     for (const { at, value } of metric === 'sources' ? series : []) {
