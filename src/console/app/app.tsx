@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentType } from 'preact';
+import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type PageEntry, pages } from '../pages/index.ts';
 import { go, href, place } from '../state/address.ts';
@@ -119,5 +119,29 @@ function Shown({ entry }: { entry: PageEntry }) {
       </main>
     );
   const Page = loaded.value;
-  return <Page />;
+  return (
+    <Guarded>
+      <Page />
+    </Guarded>
+  );
+}
+
+/** A page that fails takes nothing else along: the frame stays, and says so. */
+class Guarded extends Component<{ children: ComponentChildren }, { error?: Error }> {
+  override componentDidCatch(error: Error): void {
+    // For who looks into it: the browser's own list of errors has the stack.
+    reportError(error);
+    this.setState({ error });
+  }
+
+  render() {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    return (
+      <main class="page" id="main">
+        <h1 class="unseen">Error</h1>
+        <Failure error={error} onRetry={() => location.reload()} />
+      </main>
+    );
+  }
 }

@@ -43,7 +43,8 @@ export function Loading({ rows = 6 }: { rows?: number }) {
   );
 }
 
-interface Answer<T> {
+/** What was asked for: what `useAnswer` gives. */
+export interface Asked<T> {
   readonly data: T | undefined;
   readonly error: Error | null;
   readonly refetch: () => unknown;
@@ -55,7 +56,7 @@ export function Answered<T>({
   rows,
   children,
 }: {
-  of: Answer<T>;
+  of: Asked<T>;
   rows?: number;
   children: (data: T) => ComponentChildren;
 }) {

@@ -1,5 +1,52 @@
+import { useRef } from 'preact/hooks';
+import { again, useAnswer } from '../../state/answers.ts';
+import { useChannel } from '../../state/live.ts';
+import { shownRange } from '../../state/range.ts';
 import { Page } from '../../ui/page.tsx';
+import { AlertPanel } from './alert-panel.tsx';
+import { Figures } from './figures.tsx';
+import { windowOf } from './metrics.ts';
+import { NewestAlerts } from './newest-alerts.tsx';
+import { RiskPanel } from './risk-panel.tsx';
+import { TopLists } from './top-lists.tsx';
+import './overview.css';
 
-export default function Shown() {
-  return <Page title="overview">{null}</Page>;
+/** Figures are asked for again this often; an alert asks at once, but not more often than every few seconds. */
+const refreshMs = 15_000;
+const soonMs = 3_000;
+
+/** What happens now, what changed, and where to look first. */
+export default function Overview() {
+  const window = windowOf(shownRange().name);
+  const dashboard = useAnswer('getDashboard', { query: { window } }, { refreshMs });
+  const trends = useAnswer('getTrends', { query: { window } }, { refreshMs });
+  const risk = useAnswer('getRiskScore', {}, { refreshMs });
+  const due = useRef<number | undefined>(undefined);
+  useChannel(
+    'alerts',
+    {},
+    {
+      onEvent: () => {
+        due.current ??= globalThis.window.setTimeout(() => {
+          due.current = undefined;
+          void again(['getDashboard', 'getRiskScore', 'listAlerts']);
+        }, soonMs);
+      },
+    },
+  );
+  return (
+    <Page title="Overview" range="windows" scrolls>
+      <div class="overview-group">
+        <AlertPanel dashboard={dashboard} />
+        <RiskPanel risk={risk} />
+        <NewestAlerts />
+      </div>
+      <div class="overview-group overview-figures">
+        <Figures trends={trends} />
+      </div>
+      <div class="overview-group overview-tops">
+        <TopLists dashboard={dashboard} />
+      </div>
+    </Page>
+  );
 }

@@ -1,0 +1,62 @@
+import type { CallResult } from '../../../client/client.ts';
+import { alertStatuses, type Severity as SeverityName, severities } from '../../../contract/vocabulary.ts';
+import { href } from '../../state/address.ts';
+import { number, percent, title } from '../../ui/format.ts';
+import { Severity } from '../../ui/severity.tsx';
+import { Answered, type Asked } from '../../ui/states.tsx';
+import { shownTime } from '../../ui/value.tsx';
+
+const worstFirst = [...severities].reverse();
+
+/** Alerts of the window by severity, and where the work on them stands. */
+export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDashboard'>> }) {
+  return (
+    <section class="panel overview-alerts" aria-labelledby="overview-alerts">
+      <h2 id="overview-alerts">Alerts</h2>
+      <Answered of={dashboard} rows={4}>
+        {({ data: { attributes } }) => {
+          const counts = attributes.alerts_by_severity as Readonly<Record<SeverityName, number>>;
+          const statuses = attributes.alerts_by_status as Readonly<Record<string, number>>;
+          const before = attributes.previous.totals.alerts;
+          const most = Math.max(1, ...Object.values(counts));
+          return (
+            <>
+              <p class="overview-big">
+                <a href={href('alerts', shownTime())}>{number(attributes.totals.alerts)}</a>
+                <span class="quiet overview-small">
+                  {before === 0
+                    ? 'none in the period before'
+                    : `${percent(100 * (attributes.totals.alerts / before - 1))}, ${number(before)} before`}
+                </span>
+              </p>
+              <ul class="overview-bars">
+                {worstFirst.map((severity) => (
+                  <li key={severity}>
+                    <a href={href('alerts', { ...shownTime(), severity })}>
+                      <Severity level={severity} short />
+                    </a>
+                    <meter
+                      class={`overview-meter severity-${severity}`}
+                      min={0}
+                      max={most}
+                      value={counts[severity]}
+                      aria-label={`${title(severity)} alerts`}
+                    />
+                    <span class="number">{number(counts[severity])}</span>
+                  </li>
+                ))}
+              </ul>
+              <p class="row overview-statuses">
+                {alertStatuses.map((status) => (
+                  <a key={status} href={href('alerts', { ...shownTime(), status })}>
+                    {number(statuses[status] ?? 0)} {title(status).toLowerCase()}
+                  </a>
+                ))}
+              </p>
+            </>
+          );
+        }}
+      </Answered>
+    </section>
+  );
+}

@@ -1,0 +1,103 @@
+import type { CallResult } from '../../../client/client.ts';
+import { Chart, type Series } from '../../ui/chart.tsx';
+import { bytes, compact, number, percent } from '../../ui/format.ts';
+import { Answered, type Asked } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type Change, changeOf, metricTexts } from './metrics.ts';
+
+type Metric = CallResult<'getTrends'>['data']['attributes']['metrics'][number];
+
+/** Every figure over the window: its line, the period before as a faint one, the change, and what is out of the ordinary. */
+export function Figures({ trends }: { trends: Asked<CallResult<'getTrends'>> }) {
+  return (
+    <Answered of={trends} rows={12}>
+      {({ data: { attributes } }) =>
+        attributes.metrics.map((metric) => (
+          <Figure
+            key={metric.metric}
+            metric={metric}
+            bucketS={attributes.bucket_s}
+            method={attributes.method}
+          />
+        ))
+      }
+    </Answered>
+  );
+}
+
+function Figure({ metric, bucketS, method }: { metric: Metric; bucketS: number; method: string }) {
+  const text = metricTexts[metric.metric] ?? { title: metric.metric, isTrouble: false };
+  const write = metric.metric === 'bytes' ? bytes : number;
+  const change = changeOf(metric.current, metric.previous, metric.change_percent, metric.anomalies.length);
+  const times = metric.series.map(({ at }) => Date.parse(at) / 1000);
+  const series: Series[] = [
+    {
+      title: 'This period',
+      colour: text.isTrouble ? '--high' : '--series-1',
+      values: metric.series.map(({ value }) => value),
+    },
+    {
+      title: 'The one before',
+      colour: '--previous',
+      previous: true,
+      values: aligned(metric),
+    },
+  ];
+  const newest = metric.anomalies.at(-1);
+  return (
+    <section class="panel overview-figure" aria-label={`${text.title} over time`}>
+      <div class="row spread">
+        <h2>{text.title}</h2>
+        <Told change={change} previous={metric.previous} write={write} />
+      </div>
+      <p class="overview-big">{metric.error ? `about ${write(metric.current)}` : write(metric.current)}</p>
+      <Chart
+        label={`${text.title}: ${write(metric.current)} in this period, ${write(metric.previous)} in the one before, in steps of ${bucketS} seconds`}
+        times={times}
+        series={series}
+        height={96}
+        format={metric.metric === 'bytes' ? bytes : compact}
+      />
+      {newest !== undefined && (
+        <p class="overview-anomaly" title={method}>
+          <span aria-hidden="true">▲ </span>
+          unusual <Time at={newest.at} />: {write(newest.value)}, expected{' '}
+          {write(Math.round(newest.expected))}
+          {metric.anomalies.length > 1 && (
+            <span class="quiet"> · {metric.anomalies.length} such buckets</span>
+          )}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The period before, bucket under bucket; what is no longer kept in such buckets is a gap at its start. */
+function aligned({ series, previous_series: previous }: Metric): (number | null)[] {
+  const gap = Math.max(0, series.length - 1 - previous.length);
+  return [...Array<null>(gap).fill(null), ...previous.map(({ value }) => value)];
+}
+
+function Told({
+  change,
+  previous,
+  write,
+}: {
+  change: Change;
+  previous: number;
+  write: (value: number) => string;
+}) {
+  switch (change.kind) {
+    case 'none':
+      return <span class="quiet">as before</span>;
+    case 'new':
+      return <span class="quiet">none before</span>;
+    case 'percent':
+      return (
+        <span class={change.unusual ? 'overview-unusual' : 'quiet'} title={`${write(previous)} before`}>
+          {change.percent > 0 ? '↑ ' : '↓ '}
+          {percent(change.percent)}
+        </span>
+      );
+  }
+}

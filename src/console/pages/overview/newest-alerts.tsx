@@ -1,0 +1,46 @@
+import { href } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { Severity } from '../../ui/severity.tsx';
+import { Answered, Empty } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const shown = 8;
+
+/** What is open and was seen last, the worst kinds only: medium and above. */
+export function NewestAlerts() {
+  const alerts = useAnswer(
+    'listAlerts',
+    { query: { status: ['new', 'in_progress'], min_severity: 'medium', per_page: shown } },
+    { refreshMs: 30_000 },
+  );
+  return (
+    <section class="panel overview-newest" aria-labelledby="overview-newest">
+      <h2 id="overview-newest">
+        <a href={href('alerts', { range: 'all', status: ['new', 'in_progress'], min_severity: 'medium' })}>
+          Open, medium and above
+        </a>
+      </h2>
+      <Answered of={alerts} rows={shown}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="Nothing is waiting." />
+          ) : (
+            <ul class="overview-reasons">
+              {data.map(({ id, attributes }) => (
+                <li key={id}>
+                  <Severity level={attributes.severity} short />
+                  <a class="clip" href={href('alerts', { range: 'all', id })}>
+                    <bdi>{attributes.title}</bdi>
+                  </a>
+                  <span class="quiet number">
+                    <Time at={attributes.last_seen} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Answered>
+    </section>
+  );
+}

@@ -1,0 +1,103 @@
+import type { CallResult } from '../../../client/client.ts';
+import { href } from '../../state/address.ts';
+import { decimal, number, title } from '../../ui/format.ts';
+import { Risk, Severity } from '../../ui/severity.tsx';
+import { Answered, type Asked, Empty } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const shownEntities = 6;
+const shownAlerts = 3;
+
+/** How much is wrong, where, and because of what. */
+export function RiskPanel({ risk }: { risk: Asked<CallResult<'getRiskScore'>> }) {
+  return (
+    <section class="panel overview-risk" aria-labelledby="overview-risk">
+      <h2 id="overview-risk">Risk</h2>
+      <Answered of={risk} rows={8}>
+        {({ data: { attributes } }) => (
+          <>
+            <p class="overview-big">
+              <span>{attributes.score}</span>
+              <span class="overview-small">
+                <Risk level={attributes.level} />{' '}
+                <span class="quiet">
+                  of 100 · {number(attributes.entities_at_risk)}{' '}
+                  {attributes.entities_at_risk === 1 ? 'asset' : 'assets'} at risk · as of{' '}
+                  <Time at={attributes.as_of} />
+                </span>
+              </span>
+            </p>
+            {attributes.entities.length === 0 && attributes.unassigned === undefined ? (
+              <Empty title="Nothing adds to the risk.">No alert is open that points at anything.</Empty>
+            ) : (
+              <ol class="overview-entities">
+                {attributes.entities.slice(0, shownEntities).map((entity) => (
+                  <li key={entity.asset_id}>
+                    <details>
+                      <summary>
+                        <span class="clip">
+                          <bdi>{entity.name}</bdi>
+                          {entity.criticality !== 'medium' && (
+                            <span class="quiet"> {entity.criticality} criticality</span>
+                          )}
+                        </span>
+                        <Risk level={entity.level} score={entity.score} />
+                        <span class="quiet number">adds {decimal(entity.points)}</span>
+                      </summary>
+                      <Reasons alerts={entity.alerts} />
+                      <p>
+                        <a href={href('assets', { id: entity.asset_id })}>The asset</a>
+                      </p>
+                    </details>
+                  </li>
+                ))}
+                {attributes.unassigned && (
+                  <li>
+                    <details>
+                      <summary>
+                        <span class="clip">Addresses of no known asset</span>
+                        <Risk level={attributes.unassigned.level} score={attributes.unassigned.score} />
+                        <span class="quiet number">adds {decimal(attributes.unassigned.points)}</span>
+                      </summary>
+                      <Reasons alerts={attributes.unassigned.alerts} />
+                    </details>
+                  </li>
+                )}
+              </ol>
+            )}
+            <details class="overview-method">
+              <summary class="quiet">How it is computed</summary>
+              <p class="quiet">{attributes.method}</p>
+            </details>
+          </>
+        )}
+      </Answered>
+    </section>
+  );
+}
+
+type Contribution = CallResult<'getRiskScore'>['data']['attributes']['entities'][number]['alerts'][number];
+
+function Reasons({ alerts }: { alerts: readonly Contribution[] }) {
+  const more = alerts.length - shownAlerts;
+  return (
+    <ul class="overview-reasons">
+      {alerts.slice(0, shownAlerts).map(({ alert_id, title: text, severity, last_seen, points }) => (
+        <li key={alert_id}>
+          <Severity level={severity} short />
+          <a class="clip" href={href('alerts', { range: 'all', id: alert_id })}>
+            <bdi>{text}</bdi>
+          </a>
+          <span class="quiet number">
+            {decimal(points)} · <Time at={last_seen} />
+          </span>
+        </li>
+      ))}
+      {more > 0 && (
+        <li class="quiet">
+          and {number(more)} more {title(more === 1 ? 'alert' : 'alerts').toLowerCase()}
+        </li>
+      )}
+    </ul>
+  );
+}
