@@ -147,6 +147,11 @@ export const limits = {
   /** Buckets of a histogram: more than a screen has room for. */
   maxHistogramBuckets: 500,
   defaultHistogramBuckets: 60,
+  /** Values of an attribute that are shown with their counts … */
+  maxShownValues: 100,
+  defaultShownValues: 20,
+  /** … and the memory in which they are told apart: some 250,000 addresses. Senders choose how many there are. */
+  maxValueTallyBytes: 32 * 2 ** 20,
   /** Notes on one alert: more is a machine talking to itself. */
   maxNotesPerAlert: 10_000,
   /** Canonical bytes of a log entry: C2SP entry bundles hold 65,535. */

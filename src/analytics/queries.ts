@@ -1,6 +1,7 @@
 import type { AlertGroups } from '../contract/resources/alert-groups.ts';
 import type { Histogram } from '../contract/resources/histogram.ts';
 import type { RiskScore } from '../contract/resources/risk-score.ts';
+import type { ValueCounts } from '../contract/resources/value-counts.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { Table } from '../events/records.ts';
 import type {
@@ -9,6 +10,7 @@ import type {
   EventExportQuery,
   EventHistogramQuery,
   EventListQuery,
+  EventValuesQuery,
   ListFilter,
   ListPage,
   ListQuery,
@@ -49,6 +51,7 @@ export function queries(reader: StoreReader) {
     matchAlerts: (query: { filter: ListFilter; limit: number }): MatchedAlerts => matchAlerts(reader, query),
     exportAlerts: (query: ExportQuery): ExportPage => exportAlerts(reader, query),
     eventHistogram: (query: EventHistogramQuery): Histogram => reader.eventHistogram(query),
+    eventValueCounts: (query: EventValuesQuery): ValueCounts => reader.eventValueCounts(query),
     alertHistogram: (query: AlertHistogramQuery): Histogram => reader.alertHistogram(query),
     groupAlerts: (query: GroupQuery): AlertGroups => groupAlerts(reader, query),
     listAlertHistory: ({ alertId, query }: { alertId: string; query: ListQuery }): ListPage =>

@@ -25,6 +25,7 @@ import { Token } from './resources/token.ts';
 import { Topology, TopologyUpdate } from './resources/topology.ts';
 import { Trends } from './resources/trends.ts';
 import { TriageModel } from './resources/triage-model.ts';
+import { ValueCounts } from './resources/value-counts.ts';
 
 /** Every `data.type` that an envelope may carry, with the schema of its attributes. */
 export const resourceTypes = {
@@ -42,6 +43,7 @@ export const resourceTypes = {
   config: Config,
   dashboard: Dashboard,
   histogram: Histogram,
+  value_counts: ValueCounts,
   risk_score: RiskScore,
   trends: Trends,
   triage_model: TriageModel,

@@ -14,6 +14,7 @@ import type { Service } from '../contract/resources/service.ts';
 import type { Silence, SilenceInput, SilenceUpdateInput } from '../contract/resources/silence.ts';
 import type { Topology } from '../contract/resources/topology.ts';
 import type { TriageModel } from '../contract/resources/triage-model.ts';
+import type { ValueCounts } from '../contract/resources/value-counts.ts';
 import type { ExpiryReason, Role, Severity } from '../contract/vocabulary.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
 import type { EventBlock } from '../events/block.ts';
@@ -506,6 +507,15 @@ export interface EventHistogramQuery extends HistogramQuery {
   readonly filter: EventFilter;
 }
 
+/** The most frequent values of what `by` names, which is a filter of the table, among the events that match. */
+export interface EventValuesQuery {
+  readonly table: Table;
+  readonly filter: EventFilter;
+  readonly by: string;
+  /** Values shown. */
+  readonly limit: number;
+}
+
 export interface AlertHistogramQuery extends HistogramQuery {
   readonly filter: ListFilter;
 }
@@ -634,6 +644,7 @@ export interface StoreReader {
   exportEventColumns(query: EventExportQuery, attributes: readonly string[]): EventExportColumns;
   /** Where a bound is not asked for, it is that of the events that are stored, whether they match or not. */
   eventHistogram(query: EventHistogramQuery): Histogram;
+  eventValueCounts(query: EventValuesQuery): ValueCounts;
   getEvent(table: 'network', id: string): NetworkEvent | undefined;
   getEvent(table: 'dns', id: string): DnsEvent | undefined;
   getEvent(table: Table, id: string): NetworkEvent | DnsEvent | undefined;

@@ -135,6 +135,7 @@ describe('the table of routes', () => {
       ...[
         'dashboard',
         'histogram',
+        'value_counts',
         'risk_score',
         'trends',
         'triage_model',

@@ -21,6 +21,7 @@ const conn = (n: number) => ({
   'id.resp_h': '198.51.100.7',
   'id.resp_p': [22, 53, 443][n % 3]!,
   proto: 'tcp',
+  conn_state: 'SF',
   ...(n % 4 === 0 ? {} : { service: n % 2 === 0 ? 'ssl' : 'ssh' }),
 });
 const dns = (n: number) => ({
@@ -59,8 +60,9 @@ beforeAll(async () => {
   const records = [...numbers.map(conn), ...numbers.map(dns), ...numbers.map(eve)];
   const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
   const headers = { 'content-type': 'application/x-ndjson' };
-  const { status } = await service.call('ingest', 'POST /api/v1/ingest', { token, text, headers });
-  expect(status).toBe(200);
+  const answer = await service.call('ingest', 'POST /api/v1/ingest', { token, text, headers });
+  const { accepted } = (answer.body as { data: { accepted: number } }).data;
+  expect([answer.status, accepted]).toEqual([200, 120]);
 });
 afterAll(() => service.close());
 
@@ -126,6 +128,12 @@ describe.each(counted)('$histogram', ({ list, histogram, path, of, queries }) =>
           expect(by_severity[severity] ?? 0).toBe(inside.filter((item) => item.severity === severity).length);
       }
     }
+  });
+
+  test.each(queries)('some match, and some do not: %s', async (query) => {
+    const [some, all] = [await ask(query), await ask('')];
+    if (!query.includes('registered_domain')) expect(some.total).toBeGreaterThan(0);
+    if (!query.includes('answer') && !query.includes('q=rule')) expect(some.total).toBeLessThan(all.total);
   });
 
   test('takes bounds as asked, in as many buckets at most', async () => {

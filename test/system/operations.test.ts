@@ -146,12 +146,14 @@ describe('success', () => {
   });
 
   test('events are listed and got', async () => {
-    for (const [list, get, histogram] of [
-      ['listNetworkEvents', 'getNetworkEvent', 'getNetworkEventHistogram'],
-      ['listDnsEvents', 'getDnsEvent', 'getDnsEventHistogram'],
+    for (const [list, get, histogram, values] of [
+      ['listNetworkEvents', 'getNetworkEvent', 'getNetworkEventHistogram', 'getNetworkEventValues'],
+      ['listDnsEvents', 'getDnsEvent', 'getDnsEventHistogram', 'getDnsEventValues'],
     ] as const) {
       const { data, pagination } = await ok<Page>(list, { query: 'per_page=3' });
       expect(pagination.total).toBeGreaterThan(0);
+      const often = await ok<One>(values, { query: 'by=ip&limit=1' });
+      expect(often.data.attributes).toMatchObject({ total: pagination.total, values: [{}] });
       const counted = await ok<One>(histogram, { query: 'buckets=7' });
       expect(counted.data.attributes.total).toBe(pagination.total);
       const one = await ok<One>(get, { params: [data[0]!.id.toUpperCase()] });

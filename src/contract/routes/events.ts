@@ -8,6 +8,7 @@ import {
   networkEventStreamQuery,
 } from '../parameters.ts';
 import { uuid } from '../resources/fields.ts';
+import { dnsEventValuesQuery, networkEventValuesQuery } from '../value-parameters.ts';
 import { closed, json, list, none, type Route, readers } from './route.ts';
 
 const eventParams = Type.Object({ event_id: uuid('Identifier of the event.') }, closed);
@@ -31,6 +32,15 @@ export const eventsRoutes = {
     access: readers,
     query: networkEventHistogramQuery,
     responses: { 200: json(success('histogram')) },
+  },
+  getNetworkEventValues: {
+    method: 'GET',
+    path: '/api/v1/events/network/values',
+    summary: 'The most frequent values of an attribute of network events',
+    tag: 'events',
+    access: readers,
+    query: networkEventValuesQuery,
+    responses: { 200: json(success('value_counts')) },
   },
   streamNetworkEvents: {
     method: 'GET',
@@ -69,6 +79,15 @@ export const eventsRoutes = {
     access: readers,
     query: dnsEventHistogramQuery,
     responses: { 200: json(success('histogram')) },
+  },
+  getDnsEventValues: {
+    method: 'GET',
+    path: '/api/v1/events/dns/values',
+    summary: 'The most frequent values of an attribute of DNS events',
+    tag: 'events',
+    access: readers,
+    query: dnsEventValuesQuery,
+    responses: { 200: json(success('value_counts')) },
   },
   streamDnsEvents: {
     method: 'GET',

@@ -34,6 +34,7 @@ import { getConsistencyProof } from './get-consistency-proof.ts';
 import { getDashboard } from './get-dashboard.ts';
 import { getDnsEvent } from './get-dns-event.ts';
 import { getDnsEventHistogram } from './get-dns-event-histogram.ts';
+import { getDnsEventValues } from './get-dns-event-values.ts';
 import { getEntryBundle } from './get-entry-bundle.ts';
 import { getHealth } from './get-health.ts';
 import { getInclusionProof } from './get-inclusion-proof.ts';
@@ -43,6 +44,7 @@ import { getLeaf } from './get-leaf.ts';
 import { getMetrics } from './get-metrics.ts';
 import { getNetworkEvent } from './get-network-event.ts';
 import { getNetworkEventHistogram } from './get-network-event-histogram.ts';
+import { getNetworkEventValues } from './get-network-event-values.ts';
 import { getOpenApi } from './get-open-api.ts';
 import { getPolicy } from './get-policy.ts';
 import { getPrincipal } from './get-principal.ts';
@@ -137,9 +139,11 @@ export const handlers = {
   otlpLogs,
   listNetworkEvents,
   getNetworkEventHistogram,
+  getNetworkEventValues,
   getNetworkEvent,
   listDnsEvents,
   getDnsEventHistogram,
+  getDnsEventValues,
   getDnsEvent,
   listAlerts,
   getAlertHistogram,

@@ -2,11 +2,13 @@ import { writeList } from '../../contract/json-list.ts';
 import type { DnsEvent } from '../../contract/resources/dns-event.ts';
 import type { Histogram } from '../../contract/resources/histogram.ts';
 import type { NetworkEvent } from '../../contract/resources/network-event.ts';
+import type { ValueCounts } from '../../contract/resources/value-counts.ts';
 import { type AssetLookup, noAssets } from '../../events/asset-lookup.ts';
 import { type EventBlock, openBlock } from '../../events/block.ts';
 import { BlockAssets } from '../../events/block-assets.ts';
 import { BlockBuilder } from '../../events/block-builder.ts';
 import { tables } from '../../events/columns.ts';
+import { countValues } from '../../events/count-values.ts';
 import { parseEventId } from '../../events/event-id.ts';
 import { type EventRow, type EventValue, eventValues } from '../../events/event-values.ts';
 import type { EventFilter } from '../../events/filter.ts';
@@ -24,6 +26,7 @@ import type {
   EventExportQuery,
   EventHistogramQuery,
   EventListQuery,
+  EventValuesQuery,
   ListPage,
   Replay,
 } from '../store.ts';
@@ -33,6 +36,7 @@ import { BlockStore, firstSeqOf, storedBytes, type TableState } from './block-st
 import { queryHash, readCursor, writeCursor } from './cursor.ts';
 import { eventHistogram } from './event-histogram.ts';
 import { EventQuery, type Position } from './event-query.ts';
+import { eventValueCounts } from './event-value-counts.ts';
 import { believedTime, type OldBlock } from './expiry.ts';
 import { chooseRun } from './merge.ts';
 
@@ -268,6 +272,13 @@ export class LmdbEvents {
     const compiled = compileFilter(query.table, query.filter, this.#assets);
     const { directory } = this.#snapshot(query.table);
     return eventHistogram(this.#store, directory, compiled, query);
+  }
+
+  valueCounts(query: EventValuesQuery): ValueCounts {
+    const { table, filter, by } = query;
+    const compiled = compileFilter(table, filter, this.#assets);
+    const { directory } = this.#snapshot(table);
+    return eventValueCounts(this.#store, directory, compiled, countValues(table, by, this.#assets), query);
   }
 
   /** Whether an id is one that this service gave to an event which is no longer stored. */

@@ -68,6 +68,7 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     exportEvents: named((query) => events.export(query)),
     exportEventColumns: named((query, attributes) => events.exportColumns(query, attributes)),
     eventHistogram: named((query) => events.histogram(query)),
+    eventValueCounts: named((query) => events.valueCounts(query)),
     getEvent: named((table, id) => events.get(table, id)) as StoreReader['getEvent'],
     isPast: (table, id) => events.isPast(table, id),
     replayEvents: named((table, since, filter, limit) => events.replay(table, since, filter, limit)),

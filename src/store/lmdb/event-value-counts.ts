@@ -1,0 +1,32 @@
+import type { ValueCounts } from '../../contract/resources/value-counts.ts';
+import type { CountValues } from '../../events/count-values.ts';
+import { resourceTypes } from '../../events/resource.ts';
+import type { CompiledFilter } from '../../events/select.ts';
+import { ValueTally } from '../../events/value-tally.ts';
+import type { EventValuesQuery } from '../store.ts';
+import type { BlockDirectory } from './block-directory.ts';
+import type { BlockStore } from './block-store.ts';
+
+/**
+ * Counts the values that matching events have, newest block first: where there are more values than are told apart, it is
+ * those that only older events have which are not.
+ */
+export function eventValueCounts(
+  store: BlockStore,
+  { table, firstSeq, rows, minTime, maxTime, count: blocks }: BlockDirectory,
+  filter: CompiledFilter,
+  countValues: CountValues,
+  { filter: { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }, by, limit }: EventValuesQuery,
+): ValueCounts {
+  const tally = new ValueTally();
+  let total = 0;
+  let absent = 0;
+  for (let place = blocks - 1; place >= 0; place--) {
+    if (!(maxTime[place]! >= from && minTime[place]! < to)) continue;
+    const block = store.look(table, firstSeq[place]!, rows[place]!);
+    const found = filter.select(block);
+    total += found.length;
+    if (found.length > 0) absent += countValues(block, found, tally);
+  }
+  return { of: resourceTypes[table], by, total, absent, ...tally.top(limit) };
+}
