@@ -1,5 +1,26 @@
 import { Page } from '../../ui/page.tsx';
+import { shownTab, Tabs } from '../../ui/tabs.tsx';
+import { BrokenLog } from './broken-log.tsx';
+import { ConsistencyView } from './consistency-view.tsx';
+import { LogView } from './log-view.tsx';
+import { ProofView } from './proof-view.tsx';
 
-export default function Shown() {
-  return <Page title="transparency">{null}</Page>;
+const tabs = [
+  { value: 'log', title: 'Log' },
+  { value: 'proof', title: 'Proof' },
+  { value: 'verify', title: 'Verify a file' },
+  { value: 'consistency', title: 'Consistency' },
+] as const;
+
+/** The log, and what shows that it can be believed: everything here is verified in this browser. */
+export default function Transparency() {
+  const view = shownTab('view', tabs);
+  return (
+    <Page title="Transparency" bar={<Tabs label="Views of the log" tabs={tabs} />} scrolls={view !== 'log'}>
+      <BrokenLog />
+      {view === 'log' && <LogView />}
+      {view === 'proof' && <ProofView />}
+      {view === 'consistency' && <ConsistencyView />}
+    </Page>
+  );
 }

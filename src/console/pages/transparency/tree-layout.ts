@@ -40,7 +40,7 @@ export interface Picture {
 }
 
 /** Room above the root and below the baseline, in pixels. */
-const above = 26;
+const above = 30;
 const below = 40;
 const rowHeights = { least: 14, most: 44 };
 /** The whole picture is about this high, where rows can be chosen so. */

@@ -1,0 +1,18 @@
+import { fingerprint, type LogKey, type SignedHead } from '../../../client/verifier.ts';
+import { bytesToHex } from '../../../tlog/hex.ts';
+
+/** What a service prints at its start of this head, in the same form, so that the two can be laid side by side. */
+export function bannerText(head: SignedHead, key: LogKey): string {
+  const root = bytesToHex(head.root);
+  const rows = [
+    ['log size', String(head.size)],
+    ['root', `${root.slice(0, 16)}…${root.slice(-8)}`],
+    [
+      'signed at',
+      `${new Date(Number(head.timestampNs / 1_000_000n)).toISOString()} (${head.timestampNs} ns)`,
+    ],
+    ['tree-head key', key.kid],
+    ['fingerprint', fingerprint(key)],
+  ] as const;
+  return rows.map(([name, value]) => `  ${name.padEnd(14)} ${value}`).join('\n');
+}

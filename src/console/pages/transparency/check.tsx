@@ -1,0 +1,54 @@
+import type { ComponentChildren } from 'preact';
+import { type Fault, faultCodes } from '../../../client/verifier.ts';
+import './check.css';
+
+export type CheckState = 'good' | 'bad' | 'waiting' | 'open';
+
+const signs: Readonly<Record<CheckState, { shape: string; word: string }>> = {
+  good: { shape: '✓', word: 'Checked' },
+  bad: { shape: '✕', word: 'Broken' },
+  waiting: { shape: '…', word: 'Being checked' },
+  open: { shape: '○', word: 'Not checked' },
+};
+
+/** ✓, ✕, … or ○: shape and word, never colour alone. */
+export function Tick({ state }: { state: CheckState }) {
+  const { shape, word } = signs[state];
+  return (
+    <span class={`tick tick-${state}`} title={word}>
+      <span aria-hidden="true">{shape}</span>
+      <span class="unseen">{word}: </span>
+    </span>
+  );
+}
+
+/** One thing that is checked, what came of it, and by what. */
+export function Check({
+  state,
+  title,
+  children,
+}: {
+  state: CheckState;
+  title: ComponentChildren;
+  children?: ComponentChildren;
+}) {
+  return (
+    <li class={`check check-${state}`}>
+      <Tick state={state} />
+      <div class="check-text">
+        <p class="check-title">{title}</p>
+        {children !== undefined && <div class="quiet">{children}</div>}
+      </div>
+    </li>
+  );
+}
+
+/** Why something was refused: the code, what it means, and what came. */
+export function FaultText({ fault }: { fault: Fault }) {
+  return (
+    <p class="fault">
+      <span class="mono">{fault.code}</span>: {faultCodes[fault.code].means}.{' '}
+      <bdi class="mono quiet">{fault.message}</bdi>
+    </p>
+  );
+}

@@ -1,0 +1,163 @@
+import { NotFound } from '../../../client/log-source.ts';
+import { sha256 } from '../../../client/sha256.ts';
+import { Fault, fetchCheckpoint, fetchKeys, type SignedCheckpoint } from '../../../client/verifier.ts';
+import type { WitnessStatus } from '../../../contract/resources/status.ts';
+import { formatVerifierKey, parseNote, signatureTypes, verifierKey } from '../../../tlog/note.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { keptPin } from '../../state/pin.ts';
+import { may, signedIn } from '../../state/session.ts';
+import { duration, number } from '../../ui/format.ts';
+import { Facts } from '../../ui/split.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
+import { Check, FaultText } from './check.tsx';
+import { Command } from './command.tsx';
+import { Hash } from './hash.tsx';
+import { KeyFacts } from './key-facts.tsx';
+import { log, sameTree, useChecked } from './log.ts';
+
+const refreshMs = 10_000;
+
+interface Seen {
+  readonly checkpoint: SignedCheckpoint;
+  /** Whether it is of the tree that this browser has pinned; undefined without a pin. */
+  readonly pinned: true | Fault | undefined;
+}
+
+async function seeCheckpoint(): Promise<Seen | Fault> {
+  const keys = await fetchKeys(log);
+  if (keys instanceof Fault) return keys;
+  const checkpoint = await fetchCheckpoint(log, keys);
+  if (checkpoint instanceof Fault) return checkpoint;
+  const pin = keptPin();
+  const pinned =
+    pin === undefined ? undefined : pin instanceof Fault ? pin : await sameTree(pin.head, checkpoint);
+  return { checkpoint, pinned };
+}
+
+/** The head as a note that other tools and witnesses read (C2SP tlog-checkpoint), and who cosigned it. */
+export function CheckpointPart() {
+  const { value, again } = useChecked<Seen>(['checkpoint'], seeCheckpoint);
+  const status = useAnswer('getStatus', {}, { refreshMs, enabled: signedIn.value && may('getStatus') });
+  const witnesses = status.data?.data.attributes.witnesses;
+  return (
+    <div class="log-scrolls stack" tabIndex={0} role="group" aria-label="Checkpoint and witnesses">
+      {value === undefined ? (
+        <Loading />
+      ) : value instanceof NotFound || (value instanceof Fault && value.kind === 'unavailable') ? (
+        <Empty title="There is no checkpoint now.">
+          <FaultText fault={value} />
+        </Empty>
+      ) : value instanceof Fault ? (
+        <Check state="bad" title="The checkpoint does not verify">
+          <FaultText fault={value} />
+        </Check>
+      ) : (
+        <Checkpoint {...value} onAgain={again} />
+      )}
+      <Witnesses status={witnesses} />
+    </div>
+  );
+}
+
+function Checkpoint({ checkpoint, pinned, onAgain }: Seen & { onAgain: () => void }) {
+  const { note, origin, size, root, key } = checkpoint;
+  const vkey = formatVerifierKey(verifierKey(sha256, origin, signatureTypes.ed25519, key.publicKey));
+  return (
+    <section class="panel stack">
+      <div class="row spread">
+        <h2>Checkpoint of {number(size)} entries</h2>
+        <button type="button" class="button button-plain" onClick={onAgain}>
+          Ask again
+        </button>
+      </div>
+      <ul class="checks">
+        <Check state="good" title="Signed by the checkpoint key of the log, verified here" />
+        <Check
+          state={
+            pinned === true
+              ? 'good'
+              : pinned instanceof Fault && pinned.kind === 'misbehaviour'
+                ? 'bad'
+                : 'open'
+          }
+          title={
+            pinned === true ? 'Of the tree that this browser has pinned' : 'Not held to a pin of this browser'
+          }
+        >
+          {pinned instanceof Fault && <FaultText fault={pinned} />}
+        </Check>
+      </ul>
+      <pre class="log-banner" tabIndex={0} role="group" aria-label="The note">
+        {note}
+      </pre>
+      <Facts
+        facts={[
+          ['Origin', <bdi key="o">{origin}</bdi>],
+          ['Root', <Hash key="r" value={root} what="Root" length={16} />],
+          [
+            'Signatures',
+            parseNote(note)
+              .signatures.map(({ name }) => name)
+              .join(', '),
+          ],
+        ]}
+      />
+      <p class="quiet">Its key, for witnesses and monitors:</p>
+      <Command text={vkey} />
+      <details>
+        <summary>The key that signed it</summary>
+        <KeyFacts of={key} />
+      </details>
+    </section>
+  );
+}
+
+function Witnesses({ status }: { status: WitnessStatus | undefined }) {
+  return (
+    <section class="panel stack">
+      <h2>Witnesses</h2>
+      {status === undefined ? (
+        <p class="quiet">
+          A witness elsewhere cosigns only what extends what it cosigned before, so that the log can't show
+          one history to some and another to others.{' '}
+          {signedIn.value
+            ? 'None is configured, or your role may not see them.'
+            : 'Who is signed in sees which are asked.'}{' '}
+          The operator names them in <code>witness.policy</code>; <code>npx candor witness</code> is one.
+        </p>
+      ) : (
+        <ul class="checks">
+          <Check
+            state={status.quorum ? 'good' : 'bad'}
+            title={
+              status.quorum
+                ? 'The published checkpoint has the cosignatures that the policy wants'
+                : 'The published checkpoint lacks cosignatures that the policy wants'
+            }
+          >
+            {status.published_size !== undefined &&
+              `Published: size ${number(status.published_size)}${
+                status.published_age_s === undefined ? '' : `, ${duration(status.published_age_s * 1000)} ago`
+              }. `}
+            {status.candidate_size !== undefined && `Asked for: size ${number(status.candidate_size)}.`}
+          </Check>
+          {status.witnesses.map((witness) => (
+            <Check
+              key={witness.key_name}
+              state={witness.failing === undefined ? 'good' : 'bad'}
+              title={<bdi>{witness.name}</bdi>}
+            >
+              {witness.size === undefined
+                ? 'Cosigned nothing yet. '
+                : `Cosigned size ${number(witness.size)}. `}
+              {number(witness.cosignatures)} cosignatures since the start.{' '}
+              {witness.failing !== undefined && <bdi>Fails: {witness.failing}. </bdi>}
+              {witness.failures.map(({ kind, times }) => `${kind} ${number(times)}×`).join(', ')}{' '}
+              <bdi class="mono">{witness.key_name}</bdi>
+            </Check>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,15 @@
+import { Button } from '../../ui/button.tsx';
+import { copy } from './copy.ts';
+import './command.css';
+
+/** A command to be run elsewhere. */
+export function Command({ text }: { text: string }) {
+  return (
+    <div class="command">
+      <code tabIndex={0}>{text}</code>
+      <Button kind="plain" onClick={() => copy(text, 'Command')}>
+        Copy
+      </Button>
+    </div>
+  );
+}

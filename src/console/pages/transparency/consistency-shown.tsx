@@ -1,0 +1,231 @@
+import { useRef } from 'preact/hooks';
+import { sha256 } from '../../../client/sha256.ts';
+import { Fault } from '../../../client/verifier.ts';
+import { bytesToHex } from '../../../tlog/hex.ts';
+import { equalHashes, type Hash as HashBytes } from '../../../tlog/tree.ts';
+import { useKeys } from '../../state/keys.ts';
+import { Button } from '../../ui/button.tsx';
+import { number } from '../../ui/format.ts';
+import { Check, FaultText, Tick } from './check.tsx';
+import { ConsistencyPicture } from './consistency-picture.tsx';
+import { Hash } from './hash.tsx';
+import type { Comparison, SizedHead } from './heads-to-compare.ts';
+import { KeyFacts } from './key-facts.tsx';
+import { useWidth } from './measured.ts';
+import { Moment } from './moment.tsx';
+import { climbBoth, consistencyWalk, proofLength } from './old-in-new.ts';
+import { useStepping } from './stepping.ts';
+import { spokenLeaves } from './tree-parts.tsx';
+
+const sources = {
+  pinned: 'pinned by this browser when it was signed',
+  signed: 'signed by the log, as it shows it now',
+  tiles: 'no head of this size was signed: the root is computed from the hashes that the log publishes',
+} as const;
+
+/** Two heads of one log, and the proof that the later tree begins with the earlier one, computed here. */
+export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
+  const { first, second, path, fault, keys } = comparison;
+  const walk = consistencyWalk(first.size, second.size);
+  const both = climbBoth(sha256, walk, first.root, path);
+  const identity = `${first.size} ${second.size} ${bytesToHex(second.root)}`;
+  const stepping = useStepping(identity, walk.steps.length);
+  const { done } = stepping;
+  const finished = done === walk.steps.length;
+  const host = useRef<HTMLDivElement>(null);
+  const width = useWidth(host, 640);
+  useKeys('Consistency', {
+    j: { title: 'Next step of the proof', run: () => stepping.goTo(done + 1) },
+    k: { title: 'Step of the proof before', run: () => stepping.goTo(done - 1) },
+  });
+  const start = walk.startsWithRoot ? first.root : path[0];
+  const firstRoot = both.first.at(-1) ?? start;
+  const secondRoot = both.second.at(-1) ?? start;
+  const signatures = [first, second].map(({ key }) => key);
+  const forked = first.differs ?? second.differs;
+  const sound =
+    fault === undefined && forked === undefined && !signatures.some((key) => key instanceof Fault);
+  const kind = !finished ? 'waiting' : sound ? 'good' : 'bad';
+  return (
+    <div class="proof">
+      <header class={`verdict verdict-${kind}`}>
+        <span class="verdict-sign" aria-hidden="true">
+          {kind === 'good' ? '✓' : kind === 'bad' ? '✕' : '…'}
+        </span>
+        <div class="verdict-text" role="status">
+          <p class="verdict-title">
+            {kind === 'waiting'
+              ? 'Being verified in your browser'
+              : kind === 'good'
+                ? `The log only grew: its first ${number(first.size)} entries are what they were`
+                : `The tree of ${number(second.size)} does not begin with the tree of ${number(first.size)}`}
+          </p>
+          <p class="quiet">
+            {kind === 'bad'
+              ? 'Keep what this page shows, and read below what it means.'
+              : `${number(second.size - first.size)} entries came since. Verified in your browser, not by our server.`}
+          </p>
+        </div>
+      </header>
+      {forked !== undefined && (
+        <Check state="bad" title="The log shows another head now for a size that this browser has pinned">
+          Root now: <Hash value={forked.root} what="Root now" whole />
+        </Check>
+      )}
+      <div class="proof-columns">
+        <section class="panel stack">
+          <h2>The two heads</h2>
+          <HeadFacts title="Earlier" head={first} computed={finished ? firstRoot : undefined} keys={keys} />
+          <HeadFacts title="Later" head={second} computed={finished ? secondRoot : undefined} keys={keys} />
+          {fault !== undefined && <FaultText fault={fault} />}
+        </section>
+        <section class="panel stack">
+          <div class="row spread">
+            <h2>
+              The old tree in the new one: a proof of {proofLength(walk)}{' '}
+              {proofLength(walk) === 1 ? 'hash' : 'hashes'}
+            </h2>
+            <span class="row">
+              <Button kind="plain" hint="k" disabled={done === 0} onClick={() => stepping.goTo(done - 1)}>
+                Back
+              </Button>
+              <Button kind="plain" hint="j" disabled={finished} onClick={() => stepping.goTo(done + 1)}>
+                Step
+              </Button>
+              <Button kind="plain" onClick={stepping.play}>
+                Again
+              </Button>
+            </span>
+          </div>
+          <div
+            ref={host}
+            class={walk.steps.length > 24 ? 'proof-picture proof-picture-deep' : 'proof-picture'}
+          >
+            <ConsistencyPicture
+              first={first.size}
+              second={second.size}
+              walk={walk}
+              done={done}
+              broken={fault !== undefined}
+              width={Math.max(280, Math.min(width, 900))}
+            />
+          </div>
+          <p class="legend quiet">
+            <span>
+              <i class="legend-old" /> in both trees
+            </span>
+            <span>
+              <i class="legend-new" /> came since
+            </span>
+            <span>■ nodes of the earlier tree</span>
+            <span>○ nodes of the later tree</span>
+          </p>
+          <ol class="path-steps" aria-label="Steps of the consistency proof">
+            <li class="path-step path-step-good">
+              <Tick state="good" />
+              <span class="path-step-what">
+                <b>Start</b> <span class="quiet">{spokenLeaves(walk.start)}</span>
+              </span>
+              <span class="path-step-gives">
+                {walk.startsWithRoot ? 'the earlier root itself ' : ''}
+                {start !== undefined && <Hash value={start} what="Where both computations start" />}
+              </span>
+            </li>
+            {walk.steps.map((step, i) => {
+              const hash = path[walk.startsWithRoot ? i : i + 1];
+              const known = i < done && hash !== undefined;
+              const state = fault !== undefined && finished ? 'bad' : 'good';
+              return (
+                <li key={i} class={`path-step ${known ? `path-step-${state}` : ''}`}>
+                  <Tick state={known ? state : 'open'} />
+                  <span class="path-step-what">
+                    <b>Step {i + 1}</b>{' '}
+                    <span class="quiet">
+                      {step.age}: {spokenLeaves(step)}
+                    </span>
+                  </span>
+                  <span class="path-step-sum mono">
+                    {hash === undefined ? (
+                      'missing'
+                    ) : (
+                      <Hash value={hash} what={`Hash ${i + 1} of the proof`} />
+                    )}{' '}
+                    <span class="path-step-own">{step.age === 'old' ? 'into both' : 'into the later'}</span>
+                  </span>
+                  <span class="path-step-gives">
+                    {known ? (
+                      <>
+                        = <Hash value={both.second[i]!} what={`Later root after step ${i + 1}`} />
+                      </>
+                    ) : (
+                      <span class="quiet">not computed yet</span>
+                    )}
+                  </span>
+                </li>
+              );
+            })}
+          </ol>
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function HeadFacts({
+  title,
+  head: { size, root, from, head, key },
+  computed,
+  keys,
+}: {
+  title: string;
+  head: SizedHead;
+  computed: HashBytes | undefined;
+  keys: Comparison['keys'];
+}) {
+  const isSame = computed !== undefined && equalHashes(computed, root);
+  const isTold = from === 'tiles';
+  return (
+    <div class="stack">
+      <h3>
+        {title}: {number(size)} entries
+      </h3>
+      <p class="quiet">
+        {sources[from]}
+        {head !== undefined && (
+          <>
+            , at <Moment ns={head.timestampNs} />
+          </>
+        )}
+      </p>
+      <dl class={computed !== undefined && !isSame ? 'roots roots-differ' : 'roots'}>
+        <div>
+          <dt>{isTold ? 'Root by tiles' : 'Signed root'}</dt>
+          <dd>
+            <Hash value={root} what="Root" whole />
+          </dd>
+        </div>
+        <div>
+          <dt>{computed === undefined ? 'Computed' : isSame ? '= computed ✓' : '≠ computed ✕'}</dt>
+          <dd>{computed === undefined ? '…' : <Hash value={computed} what="Computed root" whole />}</dd>
+        </div>
+      </dl>
+      {key !== undefined && (
+        <ul class="checks">
+          <Check
+            state={key instanceof Fault ? 'bad' : 'good'}
+            title={key instanceof Fault ? 'Its signature does not count' : 'Its signature fits'}
+          >
+            {key instanceof Fault ? (
+              <FaultText fault={key} />
+            ) : (
+              <details>
+                <summary>The key that signed it</summary>
+                <KeyFacts of={key} keys={keys} />
+              </details>
+            )}
+          </Check>
+        </ul>
+      )}
+    </div>
+  );
+}

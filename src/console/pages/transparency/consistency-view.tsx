@@ -1,0 +1,138 @@
+import { Fault } from '../../../client/verifier.ts';
+import { place, setParams } from '../../state/address.ts';
+import { pinHistory, pinState } from '../../state/pin.ts';
+import { Button } from '../../ui/button.tsx';
+import { number } from '../../ui/format.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
+import { FaultText } from './check.tsx';
+import { comparedSizes } from './compared-sizes.ts';
+import { ConsistencyShown } from './consistency-shown.tsx';
+import { type Comparison, compareSizes } from './heads-to-compare.ts';
+import { useChecked } from './log.ts';
+import { PinPanel } from './pin-panel.tsx';
+
+/** Two sizes of the log held against each other, and the pin that this browser keeps to do so by itself. */
+export function ConsistencyView() {
+  const { params } = place.value;
+  const state = pinState.value;
+  const newest = 'pin' in state ? state.pin?.head.size : undefined;
+  const sizes = comparedSizes(params.get('first'), params.get('second'), pinHistory.value, newest);
+  return (
+    <div class="stack">
+      <Sizes first={sizes?.first} second={sizes?.second} newest={newest} />
+      {sizes === undefined ? (
+        newest === undefined && state.kind !== 'empty' ? (
+          <Loading />
+        ) : (
+          <Empty title="There are no two sizes to compare yet.">
+            This browser has pinned the log at one size only. Type another, or come back when the log has
+            grown.
+          </Empty>
+        )
+      ) : sizes.first >= sizes.second ? (
+        <Empty title="The earlier size must be below the later one." />
+      ) : newest !== undefined && sizes.second > newest ? (
+        <Empty title={`The log has ${number(newest)} entries.`}>
+          It can't be compared at a size that it doesn't have.
+        </Empty>
+      ) : (
+        <Compared first={sizes.first} second={sizes.second} />
+      )}
+      <PinPanel />
+    </div>
+  );
+}
+
+function Compared({ first, second }: { first: number; second: number }) {
+  const { value, again } = useChecked<Comparison>(
+    ['consistency', first, second],
+    () => compareSizes(first, second),
+    {
+      keep: true,
+    },
+  );
+  if (value === undefined) return <Loading rows={10} />;
+  if (value instanceof Fault)
+    return (
+      <div class="state" role="alert">
+        <p class="state-title">The two could not be compared.</p>
+        <FaultText fault={value} />
+        <Button onClick={again}>Try again</Button>
+      </div>
+    );
+  return <ConsistencyShown comparison={value} />;
+}
+
+function Sizes({
+  first,
+  second,
+  newest,
+}: {
+  first: number | undefined;
+  second: number | undefined;
+  newest: number | undefined;
+}) {
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const form = new FormData(event.currentTarget);
+        setParams({ first: sizeIn(form, 'first'), second: sizeIn(form, 'second') });
+      }}
+    >
+      <SizeField name="first" title="Earlier size" value={first} />
+      <Pinned name="first" />
+      <SizeField name="second" title="Later size" value={second} />
+      <Pinned name="second" />
+      <Button type="submit">Compare</Button>
+      {newest !== undefined && <span class="quiet">sizes 1 to {number(newest)}</span>}
+    </form>
+  );
+}
+
+function SizeField({ name, title, value }: { name: string; title: string; value: number | undefined }) {
+  return (
+    <label class="row">
+      {title}
+      <input
+        key={value}
+        class="input mono size-field"
+        name={name}
+        inputMode="numeric"
+        pattern="[0-9]{1,16}"
+        autocomplete="off"
+        defaultValue={value === undefined ? '' : String(value)}
+      />
+    </label>
+  );
+}
+
+/** As typed; what is no size is left out. */
+function sizeIn(form: FormData, name: string): string | undefined {
+  const text = String(form.get(name) ?? '').trim();
+  return /^[0-9]{1,16}$/.test(text) ? String(Number(text)) : undefined;
+}
+
+/** Sizes that this browser has pinned, to be chosen. */
+function Pinned({ name }: { name: 'first' | 'second' }) {
+  const history = pinHistory.value;
+  if (history.length === 0) return null;
+  const shown = [...new Map(history.map((one) => [one.size, one])).values()];
+  const some = shown.length <= 14 ? shown : [...shown.slice(0, 12), shown.at(-1)!];
+  return (
+    <Menu
+      class="button button-plain"
+      label={`Choose the ${name === 'first' ? 'earlier' : 'later'} size among pinned heads`}
+      items={() =>
+        some.map(({ size, at }, i) => ({
+          title: `${number(size)}, pinned ${at.slice(0, 16).replace('T', ' ')}${i === some.length - 1 ? ' (first)' : ''}`,
+          run: () => setParams({ [name]: size }),
+        }))
+      }
+    >
+      pinned ▾
+    </Menu>
+  );
+}

@@ -1,0 +1,214 @@
+import type { ComponentChildren } from 'preact';
+import { Fault, type KeySet } from '../../../client/verifier.ts';
+import { entryKinds } from '../../../contract/vocabulary.ts';
+import { ServiceError } from '../../../errors.ts';
+import { go, href, place, setParams } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { addFilter, removeFilter, shownChips } from '../../state/filters.ts';
+import { useKeys } from '../../state/keys.ts';
+import { signedIn } from '../../state/session.ts';
+import { number } from '../../ui/format.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { Detail, Section, Split } from '../../ui/split.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Counted, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { FaultText, Tick } from './check.tsx';
+import { EntryBytes } from './entry-bytes.tsx';
+import { EntryFacts } from './entry-facts.tsx';
+import { entryOf } from './entry-fields.ts';
+import { Hash } from './hash.tsx';
+import { KeyFacts } from './key-facts.tsx';
+import { useNewestFirst } from './newest-first.ts';
+import { News } from './news.tsx';
+import { bytesOf, checkEntryRow, type EntryRow } from './row-checks.ts';
+
+/** Who may read no entries may read these, for without them no key can be followed from one to the next. */
+const publicKinds = entryKinds.filter((kind) => kind.startsWith('key.'));
+
+/** What was logged, newest first. Each row is verified as it is drawn. */
+export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
+  const chips = shownChips('listEntries').filter(({ name }) => name === 'kind');
+  const kinds = chips.flatMap(({ values }) => values);
+  const allowed = useAnswer('listEntries', { query: { per_page: 1 } });
+  const isClosed = allowed.error instanceof ServiceError && isRefusal(allowed.error);
+  const shownKinds = isClosed && kinds.length === 0 ? publicKinds : kinds;
+  const list = useNewestFirst('listEntries', shownKinds.length > 0 ? { kind: shownKinds } : {}, {
+    enabled: !allowed.isPending,
+  });
+  const open = place.value.params.get('id') ?? undefined;
+  const shown = list.rows.find(({ id }) => id === open);
+  return (
+    <Split detail={shown && <EntryDetail row={shown} keys={keys} />}>
+      <div class="log-bar">
+        <Counted list={list} of={shownKinds.length > 0 ? 'entries of these kinds' : 'entries'} />
+        {kinds.map((kind) => (
+          <span key={kind} class="chip">
+            <bdi>{kind}</bdi>
+            <button
+              type="button"
+              aria-label={`Remove filter: ${kind}`}
+              onClick={() => removeKind(kind, kinds)}
+            >
+              ✕
+            </button>
+          </span>
+        ))}
+        <Menu
+          class="button button-plain"
+          label="Show entries of a kind"
+          items={() =>
+            entryKinds
+              .filter((kind) => !kinds.includes(kind))
+              .map((kind) => ({ title: kind, run: () => addFilter('kind', kind) }))
+          }
+        >
+          + kind ▾
+        </Menu>
+        <News count={list.news} onShow={list.refetch} />
+      </div>
+      {isClosed && <ClosedNote />}
+      <Table
+        label="Entries of the log"
+        list={list}
+        columns={columnsWith(keys)}
+        keyOf={({ id }) => id}
+        open={open}
+        onOpen={({ id }, options) => setParams({ id }, options)}
+        empty={
+          <Empty title={shownKinds.length > 0 ? 'No entries of these kinds.' : 'The log is empty.'}>
+            {shownKinds.length > 0
+              ? `Looked for ${shownKinds.join(', ')} among all entries.`
+              : 'Critical events come into it: alerts from high on, sign-ins, changes of who may do what, of rules and of keys.'}
+          </Empty>
+        }
+      />
+    </Split>
+  );
+}
+
+const isRefusal = ({ code }: ServiceError): boolean => code === 'UNAUTHENTICATED' || code === 'FORBIDDEN';
+
+function removeKind(kind: string, kinds: readonly string[]): void {
+  removeFilter({ name: 'kind', not: false });
+  const left = kinds.filter((one) => one !== kind);
+  if (left.length > 0) setParams({ kind: left });
+}
+
+function ClosedNote() {
+  return (
+    <p class="log-note quiet">
+      {signedIn.value
+        ? 'Your role may not read entries'
+        : 'Entries name hosts and people, so they need a role'}
+      : here are those about the log's keys, which are for everybody. Heads, proofs and hashes of all entries
+      are public too.{' '}
+      {!signedIn.value && (
+        <a href={href('sign-in', { to: location.pathname + location.search })}>Sign in to see the entries</a>
+      )}
+    </p>
+  );
+}
+
+function columnsWith(keys: KeySet | undefined): readonly Column<EntryRow>[] {
+  const shownEntry = (cell: (entry: ReturnType<typeof entryOf>) => ComponentChildren) => (row: EntryRow) =>
+    cell(entryOf(row.attributes.entry));
+  return [
+    {
+      id: 'check',
+      title: '✓',
+      width: '20px',
+      cell: (row) => <EntryTick row={row} keys={keys} />,
+    },
+    {
+      id: 'index',
+      title: 'Index',
+      width: '72px',
+      end: true,
+      cell: ({ attributes }) => <span class="mono">{number(attributes.leaf_index)}</span>,
+    },
+    {
+      id: 'kind',
+      title: 'Kind',
+      width: 'minmax(120px, 180px)',
+      cell: shownEntry(({ kind }) => <bdi class="mono">{kind}</bdi>),
+    },
+    {
+      id: 'what',
+      title: 'What',
+      width: 'minmax(120px, 1fr)',
+      from: 520,
+      cell: shownEntry(({ title, subject }) => (
+        <bdi title={title}>{title ?? (subject && `${subject.type} ${subject.id}`) ?? ''}</bdi>
+      )),
+    },
+    {
+      id: 'hash',
+      title: 'Leaf hash',
+      width: '140px',
+      from: 900,
+      cell: ({ attributes }) => <Hash value={attributes.leaf_hash} what="Leaf hash" />,
+    },
+    {
+      id: 'occurred',
+      title: 'Occurred',
+      width: '84px',
+      end: true,
+      cell: shownEntry(({ occurredAt }) => occurredAt && <Time at={occurredAt} />),
+    },
+  ];
+}
+
+function EntryTick({ row, keys }: { row: EntryRow; keys: KeySet | undefined }) {
+  if (keys === undefined) return <Tick state="waiting" />;
+  const found = checkEntryRow(row, keys);
+  return (
+    <span
+      title={found instanceof Fault ? `${found.code}: ${found.message}` : 'Hash and signature verified here'}
+    >
+      <Tick state={found instanceof Fault ? 'bad' : 'good'} />
+    </span>
+  );
+}
+
+function EntryDetail({ row, keys }: { row: EntryRow; keys: KeySet | undefined }) {
+  const { leaf_index: index, leaf_hash: hash } = row.attributes;
+  const proof = href('transparency', { view: 'proof', index });
+  useKeys('Entry', { p: { title: 'Show the proof of the entry', run: () => go(proof) } });
+  const bytes = bytesOf(row);
+  const signed = keys === undefined ? undefined : checkEntryRow(row, keys);
+  return (
+    <Detail
+      title={`Entry ${number(index)}`}
+      onClose={() => setParams({ id: undefined })}
+      actions={
+        <a class="button button-primary" href={proof}>
+          Show the proof <kbd>p</kbd>
+        </a>
+      }
+    >
+      {bytes instanceof Fault ? (
+        <FaultText fault={bytes} />
+      ) : (
+        <>
+          <EntryFacts bytes={bytes} />
+          <Section title="Bytes">
+            <EntryBytes bytes={bytes} />
+            <p>
+              Leaf hash <Hash value={hash} what="Leaf hash" whole />
+            </p>
+          </Section>
+        </>
+      )}
+      <Section title="Signed by">
+        {signed === undefined ? (
+          <Tick state="waiting" />
+        ) : signed instanceof Fault ? (
+          <FaultText fault={signed} />
+        ) : (
+          <KeyFacts of={signed} {...(keys && { keys })} />
+        )}
+      </Section>
+    </Detail>
+  );
+}

@@ -1,0 +1,77 @@
+import { useState } from 'preact/hooks';
+import { Choice } from '../../ui/button.tsx';
+import { bytes as bytesText } from '../../ui/format.ts';
+import { differenceOf } from './tamper.ts';
+import './entry-bytes.css';
+
+const forms = [
+  { value: 'pretty', title: 'Readable' },
+  { value: 'exact', title: 'Exact bytes' },
+  { value: 'hex', title: 'Hexadecimal' },
+] as const;
+type Form = (typeof forms)[number]['value'];
+
+/**
+ * What was logged: laid out to be read, as the text that was hashed, or byte by byte. Where `original` is another, what
+ * differs from it is marked.
+ */
+export function EntryBytes({ bytes, original }: { bytes: Uint8Array; original?: Uint8Array }) {
+  const [form, setForm] = useState<Form>('pretty');
+  const difference = original === undefined ? undefined : differenceOf(original, bytes);
+  // What was changed is seen where it was changed.
+  const shown = difference !== undefined && form === 'pretty' ? 'exact' : form;
+  return (
+    <div class="stack">
+      <div class="row spread">
+        <Choice label="How the bytes are shown" options={forms} value={shown} onChange={setForm} />
+        <span class="quiet mono">{bytesText(bytes.length)}</span>
+      </div>
+      <pre class="entry-bytes" tabIndex={0} role="group" aria-label="Bytes of the entry">
+        <bdi>
+          {shown === 'pretty' ? (
+            readable(bytes)
+          ) : shown === 'exact' ? (
+            <Marked bytes={bytes} {...(difference && { marked: difference })} />
+          ) : (
+            hexDump(bytes)
+          )}
+        </bdi>
+      </pre>
+    </div>
+  );
+}
+
+function Marked({ bytes, marked }: { bytes: Uint8Array; marked?: { from: number; to: number } }) {
+  if (marked === undefined) return <>{textOf(bytes)}</>;
+  return (
+    <>
+      {textOf(bytes.subarray(0, marked.from))}
+      <mark class="entry-changed">{textOf(bytes.subarray(marked.from, marked.to)) || '⌫'}</mark>
+      {textOf(bytes.subarray(marked.to))}
+    </>
+  );
+}
+
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+/** Indented; bytes that are no JSON as they are. */
+function readable(bytes: Uint8Array): string {
+  const text = textOf(bytes);
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** Sixteen bytes a line behind their offset. */
+function hexDump(bytes: Uint8Array): string {
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; at += 16) {
+    const line = [...bytes.subarray(at, at + 16)];
+    const hex = line.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+    const text = line.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.'));
+    lines.push(`${at.toString(16).padStart(4, '0')}  ${hex.padEnd(47)}  ${text.join('')}`);
+  }
+  return lines.join('\n');
+}

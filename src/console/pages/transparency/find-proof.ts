@@ -1,0 +1,104 @@
+import { members, parseExact, safeInteger } from '../../../client/exact-json.ts';
+import { fetchHead } from '../../../client/latest.ts';
+import { Denied, NotFound } from '../../../client/log-source.ts';
+import { fetchTile } from '../../../client/tiles.ts';
+import { type Bundle, Fault, type KeySet, parseBundle, type SignedHead } from '../../../client/verifier.ts';
+import { readPath } from '../../../client/verify.ts';
+import { pageColumns, pageWidth } from '../../../tlog/page.ts';
+import type { Hash } from '../../../tlog/tree.ts';
+import { api, may } from '../../state/session.ts';
+import { log } from './log.ts';
+
+/** Which entry: its position; or the id of it, of its alert, or its leaf hash, as somebody pasted it. */
+export type Asked = { readonly index: number } | { readonly id: string };
+
+/** All that shows an entry to be in the log. */
+export interface Proof {
+  readonly kind: 'entry';
+  readonly bundle: Bundle;
+  /** The bundle as the service sent it, or as it stands in a file. */
+  readonly text: string;
+}
+
+/** What shows that a leaf is in the log, to who may not read its bytes. */
+export interface HiddenProof {
+  readonly kind: 'hidden';
+  readonly leafIndex: number;
+  readonly leafHash: Hash;
+  readonly path: readonly Hash[];
+  readonly head: SignedHead;
+  readonly keys: KeySet;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const hash = /^[0-9a-f]{64}$/;
+
+/** What an address or a field asks for; undefined where it is none of these. */
+export function askedOf(index: string | null, id: string | null): Asked | undefined {
+  if (index !== null && /^(0|[1-9][0-9]*)$/.test(index) && Number.isSafeInteger(Number(index)))
+    return { index: Number(index) };
+  const text = id?.trim().toLowerCase();
+  return text !== undefined && (uuid.test(text) || hash.test(text)) ? { id: text } : undefined;
+}
+
+/** Asks the log for the proof; nothing of it is verified yet. */
+export async function findProof(asked: Asked): Promise<Proof | HiddenProof | Fault> {
+  const found = await fetchBundle(parameterOf(asked));
+  if (found instanceof Denied) return findHidden(asked);
+  if (!(found instanceof NotFound) || !('id' in asked) || !uuid.test(asked.id)) return found;
+  const index = await indexOfAlert(asked.id);
+  if (index === undefined)
+    return new NotFound('HTTP_REFUSED', `the log has no entry ${asked.id}, nor one of an alert of that id`);
+  return index instanceof Fault ? index : fetchBundle(`leaf_index=${index}`);
+}
+
+function parameterOf(asked: Asked): string {
+  if ('index' in asked) return `leaf_index=${asked.index}`;
+  return hash.test(asked.id) ? `leaf_hash=${asked.id}` : `entry_id=${asked.id}`;
+}
+
+async function fetchBundle(which: string): Promise<Proof | Fault> {
+  const text = await log.get(`/api/transparency/proof?${which}`);
+  if (text instanceof Fault) return text;
+  const bundle = parseBundle(text);
+  return bundle instanceof Fault ? bundle : { kind: 'entry', bundle, text };
+}
+
+/** Where the log has the alert of this id; a Fault where it doesn't have it yet, or never will. */
+async function indexOfAlert(id: string): Promise<number | Fault | undefined> {
+  if (!may('getAlert')) return undefined;
+  try {
+    const { data } = await api.call('getAlert', { params: { alert_id: id } });
+    const place = data.attributes.transparency;
+    return (
+      place?.leaf_index ??
+      new NotFound(
+        'HTTP_REFUSED',
+        `alert ${id} is not in the log: alerts are logged once they are high, a moment after`,
+      )
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hashes and paths are for everybody: the leaf's hash is told by the tiles. */
+async function findHidden(asked: Asked): Promise<HiddenProof | Fault> {
+  const signed = await fetchHead(log);
+  if (signed instanceof Fault) return signed;
+  const { head, keys } = signed;
+  const text = await log.get(`/api/transparency/inclusion?${parameterOf(asked)}&tree_size=${head.size}`);
+  if (text instanceof Fault) return text;
+  const fields = members(parseExact(text));
+  const leafIndex = safeInteger(fields?.leaf_index);
+  const path = readPath(fields?.audit_path);
+  if (path instanceof Fault) return path;
+  if (leafIndex === undefined || leafIndex >= head.size)
+    return new Fault('MALFORMED_PROOF', `the proof names no leaf of the tree of ${head.size}`);
+  const index = Math.floor(leafIndex / pageColumns);
+  const width = pageWidth({ level: 0, index }, head.size);
+  const hashes = await fetchTile(log, { level: 0, index, width });
+  if (hashes instanceof Fault) return hashes;
+  const leafHash = hashes[leafIndex - index * pageColumns]!;
+  return { kind: 'hidden', leafIndex, leafHash, path, head, keys };
+}

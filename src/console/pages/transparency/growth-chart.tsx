@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/preact-query';
+import { useMemo } from 'preact/hooks';
+import { recently } from '../../state/clock.ts';
+import { Chart } from '../../ui/chart.tsx';
+import { duration, number } from '../../ui/format.ts';
+import { growthOf } from './growth.ts';
+import { type LastPage, pageOf } from './newest-first.ts';
+
+/** As many heads as one page holds. */
+const heads = 1000;
+
+/** New entries over time, as the newest thousand heads tell it. `newest` names the newest head: another one asks again. */
+export function GrowthChart({ newest }: { newest: string }) {
+  const { data } = useQuery<LastPage<'listTreeHeads'>>({
+    queryKey: ['listTreeHeads', 'growth', newest],
+    queryFn: ({ signal }) => lastHeads(signal),
+    enabled: newest !== '',
+    placeholderData: (before) => before,
+  });
+  const growth = useMemo(() => {
+    if (data === undefined) return undefined;
+    const sizes = data.rows
+      .map(({ attributes }) => ({ size: attributes.tree_size, at: attributes.timestamp_ns / 1e6 }))
+      .reverse();
+    return growthOf(sizes, { now: recently.value, fromStart: data.rows.length === data.total });
+  }, [data, recently.value]);
+  if (growth === undefined || data === undefined) return <div class="log-growth" />;
+  const whole = data.rows.length === data.total;
+  return (
+    <div class="log-growth">
+      <p class="quiet">
+        New entries, each bar {duration(growth.bucketMs)};{' '}
+        {whole
+          ? `all ${number(data.total)} heads`
+          : `the newest ${number(data.rows.length)} of ${number(data.total)} heads`}
+      </p>
+      <Chart
+        label={`New entries of the log over time, by ${number(data.rows.length)} tree heads`}
+        kind="bars"
+        height={104}
+        times={growth.times}
+        series={[{ title: 'new entries', values: growth.entries, colour: '--series-1' }]}
+      />
+    </div>
+  );
+}
+
+/** The newest page may hold few: then the one before comes along. */
+async function lastHeads(signal: AbortSignal): Promise<LastPage<'listTreeHeads'>> {
+  const last = await pageOf('listTreeHeads', {}, heads, 'last', signal);
+  if (last.page === 1 || last.rows.length >= heads / 2) return last;
+  const before = await pageOf('listTreeHeads', {}, heads, last.page - 1, signal);
+  return { ...last, rows: [...last.rows, ...before.rows] };
+}

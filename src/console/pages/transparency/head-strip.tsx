@@ -1,0 +1,74 @@
+import { bytesToHex } from '../../../tlog/hex.ts';
+import { now } from '../../state/clock.ts';
+import type { PinState } from '../../state/pin.ts';
+import { number, relative } from '../../ui/format.ts';
+import { Facts } from '../../ui/split.tsx';
+import { bannerText } from './banner-text.ts';
+import { Tick } from './check.tsx';
+import { GrowthChart } from './growth-chart.tsx';
+import { Hash } from './hash.tsx';
+import { Moment } from './moment.tsx';
+
+/** The newest head, as this browser verified it, and how the log came to its size. */
+export function HeadStrip({ state }: { state: PinState }) {
+  const pin = 'pin' in state ? state.pin : undefined;
+  const key = pin?.keys.get(pin.head.signerKeyId);
+  return (
+    <section class="log-strip" aria-label="Newest tree head">
+      <div class="stack">
+        <p class="log-size" role="status">
+          <b>{pin === undefined ? '–' : number(pin.head.size)}</b> entries
+          <Standing state={state} />
+        </p>
+        {pin !== undefined && key !== undefined && (
+          <>
+            <Facts
+              facts={[
+                ['Root', <Hash key="r" value={pin.head.root} what="Root" length={16} />],
+                ['Signed at', <Moment key="t" ns={pin.head.timestampNs} />],
+                ['Signature', <Hash key="s" value={pin.head.signature} what="Signature" length={16} />],
+              ]}
+            />
+            <details>
+              <summary>As the service prints it at its start: compare the two</summary>
+              <pre
+                class="log-banner"
+                tabIndex={0}
+                role="group"
+                aria-label="The head as a start banner has it"
+              >
+                {bannerText(pin.head, key)}
+              </pre>
+            </details>
+          </>
+        )}
+      </div>
+      <GrowthChart newest={pin === undefined ? '' : bytesToHex(pin.head.signature)} />
+    </section>
+  );
+}
+
+function Standing({ state }: { state: PinState }) {
+  switch (state.kind) {
+    case 'unknown':
+      return <span class="quiet">being checked …</span>;
+    case 'empty':
+      return <span class="quiet">no critical event was logged yet, so no head is signed</span>;
+    case 'unreachable':
+      return <span class="quiet">not checked: the log could not be asked</span>;
+    case 'broken':
+      return (
+        <span>
+          <Tick state="bad" />
+          <span class="mono">{state.fault.code}</span>
+        </span>
+      );
+    case 'verified':
+      return (
+        <span class="log-proven">
+          <Tick state="good" />
+          signed, and it extends this browser's pin <span class="quiet">{relative(state.at, now.value)}</span>
+        </span>
+      );
+  }
+}

@@ -1,0 +1,152 @@
+import { Fault, type KeySet } from '../../../client/verifier.ts';
+import { href, place, setParams } from '../../state/address.ts';
+import { pinHistory } from '../../state/pin.ts';
+import { number } from '../../ui/format.ts';
+import { Detail, Facts, Section, Split } from '../../ui/split.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Counted, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { FaultText, Tick } from './check.tsx';
+import { Hash } from './hash.tsx';
+import { KeyFacts } from './key-facts.tsx';
+import { Moment } from './moment.tsx';
+import { useNewestFirst } from './newest-first.ts';
+import { News } from './news.tsx';
+import { PinCheck } from './pin-check.tsx';
+import { checkHeadRow, type HeadRow, headOf } from './row-checks.ts';
+
+/** Every head that was signed, newest first; an idle log signs its size anew each hour. */
+export function HeadsPart({ keys }: { keys: KeySet | undefined }) {
+  const list = useNewestFirst('listTreeHeads', {});
+  const open = place.value.params.get('id') ?? undefined;
+  const shown = list.rows.find(({ id }) => id === open);
+  return (
+    <Split detail={shown && <HeadDetail row={shown} keys={keys} />}>
+      <div class="log-bar">
+        <Counted list={list} of="signed heads" />
+        <News count={list.news} onShow={list.refetch} />
+      </div>
+      <Table
+        label="Tree heads"
+        list={list}
+        columns={columnsWith(keys)}
+        keyOf={({ id }) => id}
+        open={open}
+        onOpen={({ id }, options) => setParams({ id }, options)}
+        empty={<Empty title="No head was signed yet.">The first entry makes the first one.</Empty>}
+      />
+    </Split>
+  );
+}
+
+function columnsWith(keys: KeySet | undefined): readonly Column<HeadRow>[] {
+  return [
+    {
+      id: 'check',
+      title: '✓',
+      width: '20px',
+      cell: (row) => {
+        if (keys === undefined) return <Tick state="waiting" />;
+        const found = checkHeadRow(row, keys);
+        return (
+          <span
+            title={found instanceof Fault ? `${found.code}: ${found.message}` : 'Signature verified here'}
+          >
+            <Tick state={found instanceof Fault ? 'bad' : 'good'} />
+          </span>
+        );
+      },
+    },
+    {
+      id: 'size',
+      title: 'Size',
+      width: '84px',
+      end: true,
+      cell: ({ attributes }) => <span class="mono">{number(attributes.tree_size)}</span>,
+    },
+    {
+      id: 'root',
+      title: 'Root',
+      width: 'minmax(120px, 1fr)',
+      cell: ({ attributes }) => <Hash value={attributes.root_hash} what="Root" />,
+    },
+    {
+      id: 'key',
+      title: 'Key',
+      width: '140px',
+      from: 760,
+      cell: ({ attributes }) => <Hash value={attributes.signer_key_id} what="Key" />,
+    },
+    {
+      id: 'exact',
+      title: 'Signed at',
+      width: '190px',
+      from: 620,
+      cell: ({ attributes }) => <Time at={attributes.timestamp_ns / 1e6} as="exact" />,
+    },
+    {
+      id: 'age',
+      title: 'Age',
+      width: '76px',
+      end: true,
+      cell: ({ attributes }) => <Time at={attributes.timestamp_ns / 1e6} />,
+    },
+  ];
+}
+
+function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
+  const head = headOf(row);
+  const signed = keys === undefined ? undefined : checkHeadRow(row, keys);
+  const pinned = pinHistory.value[0];
+  if (head instanceof Fault)
+    return (
+      <Detail title="Head" onClose={() => setParams({ id: undefined })}>
+        <FaultText fault={head} />
+      </Detail>
+    );
+  const [first, second] = [head.size, pinned?.size ?? head.size].sort((a, b) => a - b);
+  return (
+    <Detail
+      title={`Head of ${number(head.size)} entries`}
+      onClose={() => setParams({ id: undefined })}
+      actions={
+        <>
+          {first !== second && (
+            <a
+              class="button button-primary"
+              href={href('transparency', { view: 'consistency', first, second })}
+            >
+              Compare with the pin
+            </a>
+          )}
+          <a class="button" href={href('transparency', { view: 'proof', index: head.size - 1 })}>
+            Its last entry
+          </a>
+        </>
+      }
+    >
+      <Facts
+        facts={[
+          ['Size', number(head.size)],
+          ['Root', <Hash key="r" value={head.root} what="Root" whole />],
+          ['Signed at', <Moment key="t" ns={head.timestampNs} />],
+          ['Signature', <Hash key="s" value={head.signature} what="Signature" whole />],
+        ]}
+      />
+      <Section title="Checked here">
+        <ul class="checks">
+          <PinCheck head={head} />
+        </ul>
+      </Section>
+      <Section title="Signed by">
+        {signed === undefined ? (
+          <Tick state="waiting" />
+        ) : signed instanceof Fault ? (
+          <FaultText fault={signed} />
+        ) : (
+          <KeyFacts of={signed} {...(keys && { keys })} />
+        )}
+      </Section>
+    </Detail>
+  );
+}

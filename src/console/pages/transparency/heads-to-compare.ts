@@ -1,0 +1,86 @@
+import { fetchConsistency } from '../../../client/consistency.ts';
+import { NotFound } from '../../../client/log-source.ts';
+import { proofFromTiles } from '../../../client/tiles.ts';
+import {
+  Fault,
+  fetchKeys,
+  type KeySet,
+  type LogKey,
+  parseTreeHead,
+  type SignedHead,
+  verifyConsistency,
+  verifyHead,
+} from '../../../client/verifier.ts';
+import { hexToBytes } from '../../../tlog/hex.ts';
+import { equalHashes, type Hash } from '../../../tlog/tree.ts';
+import { pinHistory } from '../../state/pin.ts';
+import { log } from './log.ts';
+
+/** Where a root comes from: the head that this browser pinned, one that the log shows now, or none was ever signed. */
+export type RootFrom = 'pinned' | 'signed' | 'tiles';
+
+export interface SizedHead {
+  readonly size: number;
+  readonly root: Hash;
+  readonly from: RootFrom;
+  /** Absent where no head of this size was signed: heads cover as many entries as came at once. */
+  readonly head?: SignedHead;
+  readonly key?: LogKey | Fault;
+  /** The log shows another head for a size that this browser has pinned. */
+  readonly differs?: SignedHead;
+}
+
+export interface Comparison {
+  readonly first: SizedHead;
+  readonly second: SizedHead;
+  /** The proof's hashes, as the log told them. */
+  readonly path: readonly Hash[];
+  readonly keys: KeySet;
+  /** Whether the later tree begins with the earlier one: verified here. */
+  readonly fault: Fault | undefined;
+}
+
+/** Fetches both heads and the proof between them, and verifies it. Sizes with 0 < first < second. */
+export async function compareSizes(firstSize: number, secondSize: number): Promise<Comparison | Fault> {
+  const keys = await fetchKeys(log);
+  if (keys instanceof Fault) return keys;
+  const proof = await fetchConsistency(log, firstSize, secondSize);
+  if (proof instanceof Fault) return proof;
+  const first = await headOfSize(firstSize, secondSize, keys);
+  if (first instanceof Fault) return first;
+  const second = await headOfSize(secondSize, secondSize, keys);
+  if (second instanceof Fault) return second;
+  const { path } = proof;
+  return { first, second, path, keys, fault: verifyConsistency(first, second, path) };
+}
+
+async function headOfSize(size: number, treeSize: number, keys: KeySet): Promise<SizedHead | Fault> {
+  const pinned = pinHistory.value.find((one) => one.size === size);
+  const shown = await signedHead(size);
+  if (shown instanceof Fault && !(shown instanceof NotFound)) return shown;
+  if (pinned !== undefined) {
+    const head = parseTreeHead(pinned.head);
+    if (head instanceof Fault) return head;
+    const differs = !(shown instanceof Fault) && !equalHashes(shown.root, head.root);
+    const root = hexToBytes(pinned.root, 32);
+    const key = verifyHead(head, keys);
+    return { size, root, from: 'pinned', head, key, ...(differs && { differs: shown }) };
+  }
+  if (!(shown instanceof Fault))
+    return { size, root: shown.root, from: 'signed', head: shown, key: verifyHead(shown, keys) };
+  const tiles = await rootFromTiles(size, treeSize);
+  return tiles instanceof Fault ? tiles : { size, root: tiles, from: 'tiles' };
+}
+
+async function signedHead(size: number): Promise<SignedHead | Fault> {
+  const text = await log.get(`/api/transparency/sth?tree_size=${size}`);
+  if (text instanceof Fault) return text;
+  const head = parseTreeHead(text);
+  if (head instanceof Fault || head.size === size) return head;
+  return new Fault('MALFORMED_HEAD', `wanted the head of size ${size}, came one of size ${head.size}`);
+}
+
+async function rootFromTiles(size: number, treeSize: number): Promise<Hash | Fault> {
+  const told = await proofFromTiles(log, size, treeSize);
+  return told instanceof Fault ? told : told.firstRoot;
+}

@@ -1,0 +1,111 @@
+import { Fault, fetchKeys, fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
+import { place, setParams } from '../../state/address.ts';
+import { pinState } from '../../state/pin.ts';
+import { number } from '../../ui/format.ts';
+import { Detail, Section, Split } from '../../ui/split.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { FaultText } from './check.tsx';
+import { Hash } from './hash.tsx';
+import { KeyFacts, rangeOf } from './key-facts.tsx';
+import { log, useChecked } from './log.ts';
+
+const purposes: Readonly<Record<string, string>> = {
+  'transparency-sth':
+    'Signs tree heads. A new one is named in the log by an entry that the one before still signs.',
+  'event-signing': 'Signs each entry of the log.',
+  checkpoint: 'Signs checkpoints for witnesses and monitors; it stays the same for as long as it can.',
+  'access-token': 'Signs access tokens of users. It says nothing of the log.',
+  witness: 'Cosigns checkpoints.',
+};
+
+/** Every key that was ever published, those in use first. */
+export function KeysPart() {
+  const { value, again } = useChecked<KeySet>(['keys'], () => fetchKeys(log));
+  const open = place.value.params.get('id') ?? undefined;
+  if (value === undefined) return <Loading />;
+  if (value instanceof Fault)
+    return (
+      <div class="log-scrolls">
+        <FaultText fault={value} />
+        <button type="button" class="button" onClick={again}>
+          Try again
+        </button>
+      </div>
+    );
+  const rows = [...value.values()].sort((a, b) => rank(a) - rank(b) || (b.fromSize ?? 0) - (a.fromSize ?? 0));
+  const shown = open === undefined ? undefined : value.get(open);
+  return (
+    <Split
+      detail={
+        shown && (
+          <Detail
+            title={`Key for ${shown.purpose ?? 'nothing'}`}
+            onClose={() => setParams({ id: undefined })}
+          >
+            <p class="quiet">{purposes[shown.purpose ?? '']}</p>
+            <Section title="Published as">
+              <KeyFacts of={shown} keys={value} />
+            </Section>
+            <Section title="This browser">
+              <p>{pinnedAs(shown)}</p>
+            </Section>
+          </Detail>
+        )
+      }
+    >
+      <div class="log-bar">
+        <p class="counted quiet">{number(rows.length)} keys, each by the SHA-256 of its 32 bytes</p>
+      </div>
+      <Table
+        label="Keys of the log"
+        list={{ rows, total: rows.length }}
+        columns={columns}
+        keyOf={({ kid }) => kid}
+        open={open}
+        onOpen={({ kid }, options) => setParams({ id: kid }, options)}
+        empty={<Empty title="No keys are published." />}
+      />
+    </Split>
+  );
+}
+
+const states = ['active', 'pending', 'retired', 'revoked'];
+const rank = ({ state }: LogKey): number =>
+  (states.indexOf(state ?? '') + states.length + 1) % (states.length + 1);
+
+function pinnedAs(key: LogKey): string {
+  const state = pinState.value;
+  const pin = 'pin' in state ? state.pin : undefined;
+  const known = pin?.keys.get(key.kid);
+  if (known === undefined) return 'It does not know this key yet.';
+  return known.x === key.x
+    ? 'It has pinned this key with the same value: another one under this name would be noticed.'
+    : 'It has pinned another value under this name.';
+}
+
+const columns: readonly Column<LogKey>[] = [
+  {
+    id: 'purpose',
+    title: 'Purpose',
+    width: 'minmax(110px, 150px)',
+    cell: ({ purpose }) => <bdi>{purpose}</bdi>,
+  },
+  { id: 'state', title: 'State', width: '72px', cell: ({ state }) => <bdi>{state}</bdi> },
+  {
+    id: 'fingerprint',
+    title: 'Fingerprint',
+    width: 'minmax(120px, 1fr)',
+    cell: (key) => <Hash value={fingerprint(key)} what="Fingerprint" length={16} />,
+  },
+  { id: 'range', title: 'Signs', width: '200px', from: 760, cell: (key) => rangeOf(key) ?? '' },
+  {
+    id: 'since',
+    title: 'Since',
+    width: '84px',
+    end: true,
+    from: 560,
+    cell: ({ notBefore }) => notBefore && <Time at={notBefore} />,
+  },
+];

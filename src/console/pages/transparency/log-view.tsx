@@ -1,0 +1,43 @@
+import { useEffect } from 'preact/hooks';
+import { useAnswer } from '../../state/answers.ts';
+import { checkLog, pinState } from '../../state/pin.ts';
+import { shownTab, Tabs } from '../../ui/tabs.tsx';
+import { CheckpointPart } from './checkpoint-part.tsx';
+import { EntriesPart } from './entries-part.tsx';
+import { HeadStrip } from './head-strip.tsx';
+import { HeadsPart } from './heads-part.tsx';
+import { KeysPart } from './keys-part.tsx';
+import './log-view.css';
+
+const parts = [
+  { value: 'entries', title: 'Entries' },
+  { value: 'heads', title: 'Tree heads' },
+  { value: 'keys', title: 'Keys' },
+  { value: 'checkpoint', title: 'Checkpoint and witnesses' },
+] as const;
+
+const pollMs = 3000;
+
+/** The log as it grows: its newest head, verified here, and what it holds. */
+export function LogView() {
+  const newest = useAnswer('getTreeHead', {}, { refreshMs: pollMs });
+  const signature = newest.data?.signature;
+  useEffect(() => {
+    if (signature !== undefined) void checkLog();
+  }, [signature]);
+  const state = pinState.value;
+  const keys = 'pin' in state ? state.pin?.keys : undefined;
+  const part = shownTab('part', parts);
+  return (
+    <div class="log-view">
+      <HeadStrip state={state} />
+      <div class="log-parts">
+        <Tabs label="Parts of the log" name="part" tabs={parts} />
+      </div>
+      {part === 'entries' && <EntriesPart keys={keys} />}
+      {part === 'heads' && <HeadsPart keys={keys} />}
+      {part === 'keys' && <KeysPart />}
+      {part === 'checkpoint' && <CheckpointPart />}
+    </div>
+  );
+}

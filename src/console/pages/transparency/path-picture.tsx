@@ -1,0 +1,126 @@
+import { useId } from 'preact/hooks';
+import { number } from '../../ui/format.ts';
+import type { Leaves, PathStep } from './audit-path.ts';
+import { layOut, pathShape } from './tree-layout.ts';
+import { Hatch, spokenLeaves, TreeBlock } from './tree-parts.tsx';
+import './tree.css';
+
+interface PathPictureProps {
+  readonly leafIndex: number;
+  readonly treeSize: number;
+  readonly steps: readonly PathStep[];
+  /** Steps that were computed so far. */
+  readonly done: number;
+  /** The step that is looked at, if any. */
+  readonly current: number | undefined;
+  /** What was computed is not what leads to the signed root. */
+  readonly broken: boolean;
+  /** The first six digits of what was computed for a node, by its step. */
+  readonly labels: readonly string[];
+  readonly leafLabel: string;
+  readonly width: number;
+}
+
+/** The path from a leaf to the root: what lies beside it is there as a triangle with its number of leaves. */
+export function PathPicture(props: PathPictureProps) {
+  const { leafIndex, treeSize, steps, done, current, broken, labels, leafLabel, width } = props;
+  const hatch = useId();
+  const picture = layOut(pathShape(leafIndex, treeSize), width);
+  const stepOfSibling = new Map(steps.map(({ sibling }, i) => [sibling.from, i]));
+  const isOnPath = ({ from, to }: Leaves) => from <= leafIndex && leafIndex < to;
+  const known = broken ? 'tree-broken' : 'tree-proven';
+  const labelled = picture.nodes.length <= 12;
+  return (
+    <svg
+      class={`tree ${broken ? 'tree-is-broken' : ''}`}
+      viewBox={`0 0 ${picture.width} ${picture.height}`}
+      width={picture.width}
+      height={picture.height}
+      role="img"
+      aria-label={
+        `The tree of ${number(treeSize)} leaves, opened along the path from leaf ${number(leafIndex)} to the root: ` +
+        `${steps.length} steps, ${done} of them computed${broken ? ', to another root than the signed one' : ''}`
+      }
+    >
+      <Hatch id={hatch} />
+      {picture.nodes.map((node, i) =>
+        node.children.map((child) => {
+          const onPath = isOnPath(child);
+          const state = i < done ? (onPath || !broken ? known : 'tree-used') : 'tree-open';
+          return (
+            <line
+              key={`${node.from} ${node.to} ${child.from}`}
+              class={`tree-edge ${state} ${onPath ? 'tree-on-path' : ''}`}
+              x1={node.x}
+              y1={node.y}
+              x2={child.x}
+              y2={child.y}
+            />
+          );
+        }),
+      )}
+      {picture.blocks.map((block) => {
+        const step = stepOfSibling.get(block.from);
+        const isLeaf = isOnPath(block);
+        const state = isLeaf
+          ? known
+          : step !== undefined && step < done
+            ? broken
+              ? 'tree-used'
+              : known
+            : 'tree-open';
+        return (
+          <g key={block.from}>
+            <title>
+              {isLeaf
+                ? `Leaf ${number(leafIndex)}`
+                : `${spokenLeaves(block)}: their hash is step ${(step ?? 0) + 1} of the path`}
+            </title>
+            <TreeBlock
+              block={block}
+              baseline={picture.baseline}
+              class={`${state} ${isLeaf ? 'tree-leaf' : ''} ${step !== undefined && step === current ? 'tree-current' : ''}`}
+              {...(broken && isLeaf && { fill: `url(#${hatch})` })}
+              label={isLeaf ? `#${leafIndex}` : undefined}
+            />
+            {isLeaf && (
+              <text class={`tree-hash ${known}`} x={block.x} y={picture.baseline + 31} text-anchor="middle">
+                {leafLabel}
+              </text>
+            )}
+          </g>
+        );
+      })}
+      {picture.nodes.map((node, i) => {
+        const state = i < done ? known : 'tree-open';
+        const isRoot = i === picture.nodes.length - 1;
+        const toLeft = node.x > picture.width * 0.6;
+        return (
+          <g key={`${node.from} ${node.to}`}>
+            <title>{`Step ${i + 1}: node over ${spokenLeaves(node)}`}</title>
+            <circle
+              class={`tree-node ${state} ${i === current ? 'tree-current' : ''}`}
+              cx={node.x}
+              cy={node.y}
+              r={isRoot ? 7 : 5}
+              {...(broken && i < done && { fill: `url(#${hatch})` })}
+            />
+            {labelled && labels[i] !== undefined && i < done && (
+              <text
+                class={`tree-hash ${state}`}
+                x={node.x + (toLeft ? -11 : 11)}
+                y={node.y + 4}
+                text-anchor={toLeft ? 'end' : 'start'}
+              >
+                {labels[i]}
+              </text>
+            )}
+          </g>
+        );
+      })}
+      <text class="tree-caption" x={picture.root.x} y={12} text-anchor="middle">
+        root of {number(treeSize)} leaves
+      </text>
+    </svg>
+  );
+}

@@ -1,0 +1,290 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Fault, type KeySet } from '../../../client/verifier.ts';
+import { bytesToHex } from '../../../tlog/hex.ts';
+import { useKeys } from '../../state/keys.ts';
+import { Button } from '../../ui/button.tsx';
+import { number } from '../../ui/format.ts';
+import { Check, type CheckState, FaultText } from './check.tsx';
+import { EntryBytes } from './entry-bytes.tsx';
+import { EntryFacts } from './entry-facts.tsx';
+import { Hash } from './hash.tsx';
+import { isSound, judge, type Provable } from './judged.ts';
+import { KeyFacts } from './key-facts.tsx';
+import { useWidth } from './measured.ts';
+import { Moment } from './moment.tsx';
+import { PathPicture } from './path-picture.tsx';
+import { PathSteps } from './path-steps.tsx';
+import { PinCheck } from './pin-check.tsx';
+import { useStepping } from './stepping.ts';
+import { changeOneCharacter } from './tamper.ts';
+import './proof-shown.css';
+
+/**
+ * One entry and all that shows it to be in the log, computed here: its bytes and their hash, the path to the root, the
+ * signed head, the keys. And a way to try it: other bytes lead to another root.
+ */
+export function ProofShown({
+  proof,
+  keys,
+  keysFrom,
+  actions,
+}: {
+  proof: Provable;
+  /** The keys that count. */
+  keys: KeySet;
+  /** Whose they are, in words. */
+  keysFrom: ComponentChildren;
+  actions?: ComponentChildren;
+}) {
+  const { head, leafIndex, path } = proof;
+  const original = 'canonical' in proof.leaf ? proof.leaf.canonical : undefined;
+  const [altered, setAltered] = useState<Uint8Array | undefined>(undefined);
+  const [editing, setEditing] = useState(false);
+  const identity = `${leafIndex} ${bytesToHex(head.signature)}`;
+  useEffect(() => {
+    setAltered(undefined);
+    setEditing(false);
+  }, [identity]);
+  const bytes = altered ?? original;
+  const judged = judge({ ...proof, ...(altered && { leaf: { canonical: altered } }) }, keys);
+  const { steps, nodes, leafHash, computedRoot, isIncluded, inclusion, headKey, entry } = judged;
+  const stepping = useStepping(`${identity} ${bytesToHex(leafHash)}`, steps.length);
+  const { done } = stepping;
+  const finished = done === steps.length;
+  const [current, setCurrent] = useState<number | undefined>(undefined);
+  const goTo = (next: number) => {
+    stepping.goTo(next);
+    setCurrent(next > 0 ? Math.min(next, steps.length) - 1 : undefined);
+  };
+  const sound = isSound(judged);
+  const change = () => {
+    if (original !== undefined) setAltered(changeOneCharacter(bytes ?? original));
+  };
+  const restore = () => {
+    setAltered(undefined);
+    setEditing(false);
+  };
+  useKeys('Proof', {
+    j: { title: 'Next step of the path', run: () => goTo(done + 1) },
+    k: { title: 'Step of the path before', run: () => goTo(done - 1) },
+    ...(original && {
+      t: { title: 'Change one character, or restore the bytes', run: altered ? restore : change },
+    }),
+  });
+  const host = useRef<HTMLDivElement>(null);
+  const width = useWidth(host, 640);
+  const pathState: CheckState = finished ? (isIncluded ? 'good' : 'bad') : 'waiting';
+  return (
+    <div class="proof">
+      <Verdict finished={finished} sound={sound} altered={altered !== undefined} keysFrom={keysFrom}>
+        {original !== undefined &&
+          (altered === undefined ? (
+            <Button hint="t" onClick={change}>
+              Change one character
+            </Button>
+          ) : (
+            <>
+              <Button kind="primary" hint="t" onClick={restore}>
+                Restore
+              </Button>
+              <Button onClick={change}>Change another</Button>
+            </>
+          ))}
+        {original !== undefined && (
+          <Button aria-pressed={editing} onClick={() => setEditing(!editing)}>
+            Edit the bytes
+          </Button>
+        )}
+        {actions}
+      </Verdict>
+      <div class="proof-columns">
+        <section class="panel stack">
+          <h2>Entry {number(leafIndex)}</h2>
+          {bytes === undefined || original === undefined ? (
+            <p class="quiet">
+              Its bytes are for who has a role that may read entries. Its hash and its path are for everybody:
+              they show that there is an entry here, and that it is the same for all who look.
+            </p>
+          ) : (
+            <>
+              <EntryFacts bytes={bytes} />
+              {editing ? (
+                <textarea
+                  class="input mono proof-edit"
+                  aria-label="Bytes of the entry, as text"
+                  spellcheck={false}
+                  value={new TextDecoder().decode(bytes)}
+                  onInput={(event) => setAltered(new TextEncoder().encode(event.currentTarget.value))}
+                />
+              ) : (
+                <EntryBytes bytes={bytes} {...(altered && { original })} />
+              )}
+            </>
+          )}
+          <ul class="checks">
+            <Check
+              state={isIncluded ? 'good' : 'bad'}
+              title="Leaf hash: SHA-256 of a zero byte and these bytes"
+            >
+              <Hash value={leafHash} what="Leaf hash" whole />
+            </Check>
+            {entry !== undefined && (
+              <Check
+                state={entry instanceof Fault ? 'bad' : 'good'}
+                title={
+                  entry instanceof Fault
+                    ? "The entry's own signature does not fit"
+                    : "The entry's own signature fits its event key"
+                }
+              >
+                {entry instanceof Fault ? (
+                  <FaultText fault={entry} />
+                ) : (
+                  <details>
+                    <summary>The key that signed the entry</summary>
+                    <KeyFacts of={entry.key} keys={keys} />
+                  </details>
+                )}
+              </Check>
+            )}
+          </ul>
+        </section>
+        <section class="panel stack">
+          <div class="row spread">
+            <h2>
+              Path to the root: {steps.length} {steps.length === 1 ? 'step' : 'steps'}
+            </h2>
+            <span class="row">
+              <Button kind="plain" hint="k" disabled={done === 0} onClick={() => goTo(done - 1)}>
+                Back
+              </Button>
+              <Button kind="plain" hint="j" disabled={finished} onClick={() => goTo(done + 1)}>
+                Step
+              </Button>
+              <Button kind="plain" onClick={stepping.play}>
+                Again
+              </Button>
+            </span>
+          </div>
+          <div ref={host} class={steps.length > 24 ? 'proof-picture proof-picture-deep' : 'proof-picture'}>
+            <PathPicture
+              leafIndex={leafIndex}
+              treeSize={head.size}
+              steps={steps}
+              done={done}
+              current={current}
+              broken={!isIncluded}
+              labels={nodes.map((hash) => bytesToHex(hash.subarray(0, 3)))}
+              leafLabel={bytesToHex(leafHash.subarray(0, 3))}
+              width={Math.max(280, Math.min(width, 900))}
+            />
+          </div>
+          <Roots computed={finished ? computedRoot : undefined} signed={head.root} isSame={isIncluded} />
+          <PathSteps
+            judged={judged}
+            path={path}
+            done={done}
+            current={current}
+            isSame={isIncluded}
+            onStep={(step) => goTo(step + 1)}
+          />
+        </section>
+      </div>
+      <section class="panel stack">
+        <h2>What was checked</h2>
+        <ul class="checks">
+          <Check
+            state={pathState}
+            title={
+              finished
+                ? isIncluded
+                  ? `The path leads from the entry to the signed root of ${number(head.size)} leaves`
+                  : 'The path leads to another root than the signed one'
+                : 'The path is being computed'
+            }
+          >
+            {finished && inclusion !== undefined && <FaultText fault={inclusion} />}
+          </Check>
+          <Check
+            state={headKey instanceof Fault ? 'bad' : 'good'}
+            title={
+              headKey instanceof Fault
+                ? 'The head is not signed by a key that counts'
+                : `The head of size ${number(head.size)} is signed`
+            }
+          >
+            <p>
+              Signed at <Moment ns={head.timestampNs} />, signature{' '}
+              <Hash value={head.signature} what="Signature of the head" length={12} />
+            </p>
+            {headKey instanceof Fault ? <FaultText fault={headKey} /> : <KeyFacts of={headKey} keys={keys} />}
+          </Check>
+          <PinCheck head={head} />
+        </ul>
+      </section>
+    </div>
+  );
+}
+
+function Verdict({
+  finished,
+  sound,
+  altered,
+  keysFrom,
+  children,
+}: {
+  finished: boolean;
+  sound: boolean;
+  altered: boolean;
+  keysFrom: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const kind = !finished ? 'waiting' : sound ? 'good' : 'bad';
+  return (
+    <header class={`verdict verdict-${kind}`}>
+      <span class="verdict-sign" aria-hidden="true">
+        {kind === 'good' ? '✓' : kind === 'bad' ? '✕' : '…'}
+      </span>
+      <div class="verdict-text" role="status">
+        <p class="verdict-title">
+          {kind === 'waiting'
+            ? 'Being verified in your browser'
+            : kind === 'good'
+              ? 'Verified in your browser, not by our server'
+              : altered
+                ? 'Broken: these are not the bytes that were logged'
+                : 'Refused: this does not verify'}
+        </p>
+        <p class="quiet">{keysFrom}</p>
+      </div>
+      <div class="row">{children}</div>
+    </header>
+  );
+}
+
+/** What was computed beside what was signed. */
+function Roots({
+  computed,
+  signed,
+  isSame,
+}: {
+  computed: Uint8Array | undefined;
+  signed: Uint8Array;
+  isSame: boolean;
+}) {
+  return (
+    <dl class={computed !== undefined && !isSame ? 'roots roots-differ' : 'roots'}>
+      <div>
+        <dt>Computed root</dt>
+        <dd>{computed === undefined ? '…' : <Hash value={computed} what="Computed root" whole />}</dd>
+      </div>
+      <div>
+        <dt>{computed === undefined ? 'Signed root' : isSame ? '= signed root ✓' : '≠ signed root ✕'}</dt>
+        <dd>
+          <Hash value={signed} what="Signed root" whole />
+        </dd>
+      </div>
+    </dl>
+  );
+}

@@ -1,0 +1,173 @@
+import { useState } from 'preact/hooks';
+import { NotFound } from '../../../client/log-source.ts';
+import { Fault } from '../../../client/verifier.ts';
+import { href, place, setParams } from '../../state/address.ts';
+import { useKeys } from '../../state/keys.ts';
+import { keptPin, pinState } from '../../state/pin.ts';
+import { signedIn } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { number } from '../../ui/format.ts';
+import { Empty, Loading } from '../../ui/states.tsx';
+import { FaultText } from './check.tsx';
+import { Command } from './command.tsx';
+import { save } from './copy.ts';
+import { askedOf, findProof, type HiddenProof, type Proof } from './find-proof.ts';
+import { useChecked } from './log.ts';
+import { ProofShown } from './proof-shown.tsx';
+
+/** The proof of one entry, which the address names. */
+export function ProofView() {
+  const { params } = place.value;
+  const state = pinState.value;
+  const size = 'pin' in state ? state.pin?.head.size : undefined;
+  const [index, id] = [params.get('index'), params.get('id')];
+  // Without a choice the newest entry is shown, and stays while one looks at it.
+  const [newest] = useState(size === undefined ? undefined : size - 1);
+  const asked =
+    index === null && id === null
+      ? (newest ?? size) === undefined
+        ? undefined
+        : { index: newest ?? size! - 1 }
+      : askedOf(index, id);
+  const found = useChecked<Proof | HiddenProof>(['proof', asked, signedIn.value], () => findProof(asked!), {
+    enabled: asked !== undefined,
+    keep: true,
+  });
+  if (asked === undefined && index === null && id === null)
+    return state.kind === 'empty' ? (
+      <Empty title="The log is empty.">There is nothing to prove yet: no critical event was logged.</Empty>
+    ) : (
+      <Loading />
+    );
+  const { value } = found;
+  const at =
+    value === undefined || value instanceof Fault
+      ? asked !== undefined && 'index' in asked
+        ? asked.index
+        : undefined
+      : value.kind === 'entry'
+        ? value.bundle.leaf.leafIndex
+        : value.leafIndex;
+  return (
+    <div class="stack">
+      <Picker at={at} size={size} />
+      {asked === undefined ? (
+        <Empty title="That names no entry.">
+          An entry is named by its position, by its id, by the id of its alert, or by its leaf hash of 64
+          hexadecimal digits.
+        </Empty>
+      ) : value === undefined ? (
+        <Loading rows={12} />
+      ) : value instanceof Fault ? (
+        <Unproven fault={value} onRetry={found.again} />
+      ) : (
+        <Shown proof={value} />
+      )}
+    </div>
+  );
+}
+
+function Shown({ proof }: { proof: Proof | HiddenProof }) {
+  const pin = keptPin();
+  const pinned = pin === undefined || pin instanceof Fault ? undefined : pin.keys;
+  if (proof.kind === 'hidden')
+    return (
+      <ProofShown
+        proof={{ ...proof, leaf: { hash: proof.leafHash } }}
+        keys={proof.keys}
+        keysFrom="By the keys that the log publishes."
+      />
+    );
+  const { bundle, text } = proof;
+  const known = pinned?.get(bundle.head.signerKeyId);
+  const isPinned = known !== undefined && known.x === bundle.keys.get(bundle.head.signerKeyId)?.x;
+  const name = `candor-entry-${bundle.leaf.leafIndex}.json`;
+  return (
+    <>
+      <ProofShown
+        proof={{ ...bundle, leafIndex: bundle.leaf.leafIndex, leaf: { canonical: bundle.leaf.canonical } }}
+        keys={bundle.keys}
+        keysFrom={
+          isPinned
+            ? 'By the keys that the log publishes; the one that signed the head is the one that this browser has pinned.'
+            : 'By the keys that the log publishes: compare the fingerprint with the start banner of the service.'
+        }
+        actions={<Button onClick={() => save(name, text)}>Download the proof</Button>}
+      />
+      <section class="panel stack">
+        <h2>Check it without this page</h2>
+        <p class="quiet">The downloaded proof holds all that is needed. Nothing is asked of any server:</p>
+        <Command text={`npx candor verify ${name}`} />
+        <p class="quiet">With the pin of an auditor, its keys count and not those of the file:</p>
+        <Command text={`npx candor verify ${name} --pin candor.pin.json`} />
+      </section>
+    </>
+  );
+}
+
+function Unproven({ fault, onRetry }: { fault: Fault; onRetry: () => void }) {
+  return (
+    <div class="state" role="alert">
+      <p class="state-title">
+        {fault instanceof NotFound
+          ? 'The log has no such entry.'
+          : fault.kind === 'unavailable'
+            ? 'The log could not be asked. What it holds is not touched by that.'
+            : 'There is no proof to show.'}
+      </p>
+      <FaultText fault={fault} />
+      <Button onClick={onRetry}>Try again</Button>
+    </div>
+  );
+}
+
+function Picker({ at, size }: { at: number | undefined; size: number | undefined }) {
+  const show = (index: number) => setParams({ index, id: undefined });
+  const last = size === undefined ? undefined : size - 1;
+  const before = at !== undefined && at > 0 ? at - 1 : undefined;
+  const after = at !== undefined && last !== undefined && at < last ? at + 1 : undefined;
+  useKeys('Entries', {
+    '[': { title: 'Entry before', run: () => before !== undefined && show(before) },
+    ']': { title: 'Entry after', run: () => after !== undefined && show(after) },
+  });
+  return (
+    <div class="row spread">
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const text = String(new FormData(event.currentTarget).get('entry') ?? '').trim();
+          if (text === '') return;
+          if (/^[0-9]{1,16}$/.test(text)) show(Number(text));
+          else setParams({ id: text, index: undefined });
+        }}
+      >
+        <input
+          key={at}
+          name="entry"
+          class="input mono proof-entry"
+          aria-label="Position, id or leaf hash of an entry, or id of an alert"
+          placeholder="Position, id or hash"
+          autocomplete="off"
+          spellcheck={false}
+          defaultValue={at === undefined ? '' : String(at)}
+        />
+        <Button type="submit">Prove</Button>
+        {last !== undefined && <span class="quiet">entries 0 to {number(last)}</span>}
+      </form>
+      <span class="row">
+        <Button kind="plain" hint="[" disabled={before === undefined} onClick={() => show(before!)}>
+          Before
+        </Button>
+        <Button kind="plain" hint="]" disabled={after === undefined} onClick={() => show(after!)}>
+          After
+        </Button>
+        {last !== undefined && (
+          <a class="button button-plain" href={href('transparency', { view: 'proof', index: last })}>
+            Newest
+          </a>
+        )}
+      </span>
+    </div>
+  );
+}

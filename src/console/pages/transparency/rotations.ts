@@ -1,0 +1,27 @@
+import type { KeySet, LogKey } from '../../../client/verifier.ts';
+
+/** Where a key stands in the line of those that did the same before it. */
+export interface Place {
+  /** 1 for the first. */
+  readonly number: number;
+  readonly of: number;
+  readonly before?: LogKey;
+  readonly after?: LogKey;
+}
+
+/** Keys of one purpose in the order in which they began; those that never signed last. */
+export function succession(keys: KeySet, purpose: string | undefined): LogKey[] {
+  const beginOf = ({ fromSize, state }: LogKey) =>
+    state === 'pending' ? Number.POSITIVE_INFINITY : (fromSize ?? 0);
+  return [...keys.values()]
+    .filter((key) => key.purpose === purpose)
+    .sort((a, b) => beginOf(a) - beginOf(b) || (a.notBefore ?? '').localeCompare(b.notBefore ?? ''));
+}
+
+export function placeOfKey(keys: KeySet, key: LogKey): Place {
+  const line = succession(keys, key.purpose);
+  const at = line.findIndex(({ kid }) => kid === key.kid);
+  const before = line[at - 1];
+  const after = line[at + 1];
+  return { number: at + 1, of: line.length, ...(before && { before }), ...(after && { after }) };
+}

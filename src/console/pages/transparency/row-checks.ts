@@ -1,0 +1,71 @@
+import type { ListItem } from '../../../client/client.ts';
+import { sha256 } from '../../../client/sha256.ts';
+import {
+  Fault,
+  type KeySet,
+  type LogKey,
+  type SignedHead,
+  verifyEntry,
+  verifyHead,
+} from '../../../client/verifier.ts';
+import { fromBase64 } from '../../../tlog/base64.ts';
+import { TlogError } from '../../../tlog/fault.ts';
+import { headFromJson } from '../../../tlog/head.ts';
+import { bytesToHex, hexToBytes } from '../../../tlog/hex.ts';
+import { leafHash } from '../../../tlog/tree.ts';
+
+export type HeadRow = ListItem<'listTreeHeads'>;
+export type EntryRow = ListItem<'listEntries'>;
+
+/** The head of a row: its time is a multiple of 1024 ns, which a JSON number holds exactly. */
+export function headOf({ attributes }: HeadRow): SignedHead | Fault {
+  try {
+    return {
+      ...headFromJson(attributes),
+      signature: hexToBytes(attributes.signature, 64),
+      signerKeyId: attributes.signer_key_id,
+    };
+  } catch (error) {
+    if (error instanceof TlogError) return new Fault('MALFORMED_HEAD', error.message);
+    throw error;
+  }
+}
+
+/** Whether a key of the set signed the head of a row. */
+export const checkHeadRow = remembered((row: HeadRow, keys: KeySet): LogKey | Fault => {
+  const head = headOf(row);
+  return head instanceof Fault ? head : verifyHead(head, keys);
+});
+
+/** Whether the bytes of a row have its hash, and are signed by an event key of the set. */
+export const checkEntryRow = remembered((row: EntryRow, keys: KeySet): LogKey | Fault => {
+  const canonical = bytesOf(row);
+  if (canonical instanceof Fault) return canonical;
+  const { leaf_index: leafIndex, leaf_hash: told } = row.attributes;
+  if (bytesToHex(leafHash(sha256, canonical)) !== told)
+    return new Fault('MALFORMED_LEAF', `leaf ${leafIndex} has another hash than ${told}`);
+  const signed = verifyEntry({ leafIndex, canonical }, keys);
+  return signed instanceof Fault ? signed : signed.key;
+});
+
+/** The exact bytes of an entry. */
+export function bytesOf({ attributes }: EntryRow): Uint8Array | Fault {
+  return (
+    fromBase64(attributes.canonical) ??
+    new Fault('MALFORMED_LEAF', `leaf ${attributes.leaf_index} is not in base64`)
+  );
+}
+
+/** A verification takes some milliseconds, and a row is drawn many times. */
+function remembered<Row extends object>(
+  check: (row: Row, keys: KeySet) => LogKey | Fault,
+): (row: Row, keys: KeySet) => LogKey | Fault {
+  const known = new WeakMap<Row, { keys: KeySet; result: LogKey | Fault }>();
+  return (row, keys) => {
+    const before = known.get(row);
+    if (before?.keys === keys) return before.result;
+    const result = check(row, keys);
+    known.set(row, { keys, result });
+    return result;
+  };
+}
