@@ -12,6 +12,13 @@ export interface FilterField {
   /** Whether it takes addresses and CIDR blocks. */
   readonly isNetwork: boolean;
   readonly isNumber: boolean;
+  readonly isInteger: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** The format of the contract that its values have. */
+  readonly format?: string;
+  /** Takes several values, of which one suffices. */
+  readonly takesMany: boolean;
 }
 
 /** A chip: `name` is, or is not, one of `values`. */
@@ -32,6 +39,8 @@ interface ParameterSchema extends TSchema {
   readonly items?: ParameterSchema;
   readonly format?: string;
   readonly type?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
 }
 
 /** Every filter of a list, in the order of the contract. */
@@ -40,13 +49,21 @@ export function filterFields(operation: ListId): FilterField[] {
     .filter(([name]) => !noFilters.has(name) && !name.startsWith(negation))
     .map(([name, schema]) => {
       const one = schema.items ?? schema;
-      const values = one.enum ?? one.anyOf?.flatMap((option) => option.const ?? []);
+      const values =
+        one.type === 'boolean'
+          ? ['true', 'false']
+          : (one.enum ?? one.anyOf?.flatMap((option) => option.const ?? []));
       return {
         name,
         description: one.description ?? name,
         ...(values !== undefined && values.length > 0 && { values }),
         isNetwork: one.format === 'network',
         isNumber: one.type === 'integer' || one.type === 'number',
+        isInteger: one.type === 'integer',
+        ...(one.minimum !== undefined && { minimum: one.minimum }),
+        ...(one.maximum !== undefined && { maximum: one.maximum }),
+        ...(one.format !== undefined && { format: one.format }),
+        takesMany: schema.items !== undefined,
       };
     });
 }
@@ -93,6 +110,13 @@ export function addFilter(name: string, value: string, { not = false } = {}): vo
   const values = place.peek().params.getAll(key);
   if (!values.includes(value)) setParams({ [key]: [...values, value] });
 }
+
+/** A chip in place of another one. */
+export const replaceChip = (before: Pick<Chip, 'name' | 'not'>, { name, not, values }: Chip): void =>
+  setParams({
+    [before.not ? negation + before.name : before.name]: undefined,
+    [not ? negation + name : name]: values.length === 0 ? undefined : values,
+  });
 
 /** This value and no other. */
 export const setFilter = (name: string, value: string): void =>

@@ -1,37 +1,46 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { ListId } from '../../client/client.ts';
 import { place, setParams } from '../state/address.ts';
+import { readValues } from '../state/filter-values.ts';
 import {
-  addFilter,
   type Chip,
   canNegate,
   type FilterField,
   filterFields,
   removeFilter,
+  replaceChip,
   shownChips,
 } from '../state/filters.ts';
 import { useKeys } from '../state/keys.ts';
 import { Button } from './button.tsx';
 import { words } from './format.ts';
+import { Menu, type MenuItem } from './menu.tsx';
 import './chips.css';
 
 /** What the list is filtered by, a chip each, and a way to say more. All of it stands in the address. */
 export function FilterBar({ list, search }: { list: ListId; search: string }) {
-  const [adding, setAdding] = useState(false);
-  useKeys('Filters', { '/': { title: 'Filter', run: () => setAdding(true) } });
+  /** The chip that is written anew; `new` for one more. */
+  const [writing, setWriting] = useState<Chip | 'new' | undefined>();
+  useKeys('Filters', { '/': { title: 'Filter', run: () => setWriting('new') } });
   const chips = shownChips(list);
+  const done = () => setWriting(undefined);
   return (
     <div class="chips" role="group" aria-label="Filters">
       <SearchText label={search} />
       {chips.map((chip) => (
-        <ShownChip key={`${chip.not} ${chip.name}`} chip={chip} />
+        <ShownChip key={`${chip.not} ${chip.name}`} chip={chip} list={list} onEdit={() => setWriting(chip)} />
       ))}
-      {adding ? (
-        <AddFilter list={list} onDone={() => setAdding(false)} />
-      ) : (
-        <Button kind="plain" hint="/" onClick={() => setAdding(true)}>
+      {writing === undefined ? (
+        <Button kind="plain" hint="/" onClick={() => setWriting('new')}>
           + filter
         </Button>
+      ) : (
+        <WriteFilter
+          key={writing === 'new' ? 'new' : `${writing.not} ${writing.name}`}
+          list={list}
+          chip={writing === 'new' ? undefined : writing}
+          onDone={done}
+        />
       )}
       {chips.length > 1 && (
         <Button kind="plain" onClick={() => chips.forEach(removeFilter)}>
@@ -42,17 +51,41 @@ export function FilterBar({ list, search }: { list: ListId; search: string }) {
   );
 }
 
-function ShownChip({ chip }: { chip: Chip }) {
-  const says = `${words(chip.name)} ${chip.not ? 'is not' : 'is'} ${chip.values.join(' or ')}`;
+const least = 'min_';
+
+function ShownChip({ chip, list, onEdit }: { chip: Chip; list: ListId; onEdit: () => void }) {
+  const { name, not, values } = chip;
+  const isLeast = name.startsWith(least);
+  const of = words(isLeast ? name.slice(least.length) : name);
+  const says = `${of} ${isLeast ? 'is at least' : not ? 'is not' : 'is'} ${values.join(' or ')}`;
+  const items = (): MenuItem[] => [
+    { title: 'Change', run: onEdit },
+    ...(canNegate(list, name)
+      ? [
+          {
+            title: not ? 'Is, instead of is not' : 'Is not, instead of is',
+            run: () => replaceChip(chip, { ...chip, not: !not }),
+          },
+        ]
+      : []),
+    ...(values.length > 1
+      ? values.map((value) => ({
+          title: `Without ${value}`,
+          run: () => replaceChip(chip, { ...chip, values: values.filter((one) => one !== value) }),
+        }))
+      : []),
+  ];
   return (
-    <span class={chip.not ? 'chip chip-not' : 'chip'}>
-      <span class="clip" title={says}>
-        <span class="quiet">
-          {words(chip.name)}
-          {chip.not ? ' ≠ ' : ' '}
+    <span class={not ? 'chip chip-not' : 'chip'}>
+      <Menu items={items} label={`Filter: ${says}`} class="clip">
+        <span title={says}>
+          <span class="quiet">
+            {of}
+            {isLeast ? ' ≥ ' : not ? ' ≠ ' : ' '}
+          </span>
+          <bdi>{values.join(', ')}</bdi>
         </span>
-        <bdi>{chip.values.join(', ')}</bdi>
-      </span>
+      </Menu>
       <button type="button" aria-label={`Remove filter: ${says}`} onClick={() => removeFilter(chip)}>
         ✕
       </button>
@@ -91,32 +124,47 @@ function SearchText({ label }: { label: string }) {
   );
 }
 
-/** Name, then value, in one field: `dst_port 443`, `severity high`; `!` before the name turns it round. */
-function AddFilter({ list, onDone }: { list: ListId; onDone: () => void }) {
+/** Name, then whether it is or is not, then the value, or several of which one suffices. */
+function WriteFilter({ list, chip, onDone }: { list: ListId; chip: Chip | undefined; onDone: () => void }) {
   const fields = filterFields(list);
-  const [name, setName] = useState(fields[0]?.name ?? '');
-  const [not, setNot] = useState(false);
-  const [value, setValue] = useState('');
+  const [name, setName] = useState(chip?.name ?? fields[0]?.name ?? '');
+  const [not, setNot] = useState(chip?.not ?? false);
+  const [value, setValue] = useState(chip?.values.join(', ') ?? '');
+  const [fault, setFault] = useState<string | undefined>();
   const field = fields.find((one) => one.name === name);
-  const first = useRef<HTMLSelectElement>(null);
-  useEffect(() => first.current?.focus(), []);
-  const add = () => {
-    if (value !== '') addFilter(name, value, { not });
+  const form = useRef<HTMLFormElement>(null);
+  // A chip that is changed has its name already.
+  useEffect(() => {
+    const inputs = form.current?.querySelectorAll<HTMLElement>('select, input');
+    inputs?.[chip === undefined ? 0 : inputs.length - 1]?.focus();
+  }, []);
+  const take = () => {
+    if (field === undefined || value === '') return onDone();
+    const read = readValues(field, value);
+    if ('fault' in read) return setFault(read.fault);
+    if (!field.takesMany && read.values.length > 1) return setFault('takes one value');
+    const values =
+      chip === undefined && field.takesMany
+        ? [...new Set([...valuesOf(list, name, not), ...read.values])]
+        : read.values;
+    replaceChip(chip ?? { name, not }, { name, not, values });
     onDone();
   };
   return (
     <form
+      ref={form}
       class="chips-add"
       onSubmit={(event) => {
         event.preventDefault();
-        add();
+        take();
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onDone();
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        onDone();
       }}
     >
       <select
-        ref={first}
         class="input"
         aria-label="Filter by"
         value={name}
@@ -124,6 +172,7 @@ function AddFilter({ list, onDone }: { list: ListId; onDone: () => void }) {
           setName(event.currentTarget.value);
           setValue('');
           setNot(false);
+          setFault(undefined);
         }}
       >
         {fields.map((one) => (
@@ -143,9 +192,19 @@ function AddFilter({ list, onDone }: { list: ListId; onDone: () => void }) {
           <option value="true">is not</option>
         </select>
       )}
-      {field !== undefined && <FilterValue field={field} value={value} onValue={setValue} />}
+      {field !== undefined && (
+        <FilterValue
+          field={field}
+          value={value}
+          fault={fault}
+          onValue={(next) => {
+            setValue(next);
+            setFault(undefined);
+          }}
+        />
+      )}
       <Button type="submit" kind="primary">
-        Add
+        {chip === undefined ? 'Add' : 'Change'}
       </Button>
       <Button kind="plain" aria-label="No filter after all" onClick={onDone}>
         ✕
@@ -154,17 +213,23 @@ function AddFilter({ list, onDone }: { list: ListId; onDone: () => void }) {
   );
 }
 
+const valuesOf = (list: ListId, name: string, not: boolean): readonly string[] =>
+  shownChips(list).find((chip) => chip.name === name && chip.not === not)?.values ?? [];
+
 function FilterValue({
   field,
   value,
+  fault,
   onValue,
 }: {
   field: FilterField;
   value: string;
+  fault: string | undefined;
   onValue: (value: string) => void;
 }) {
   const id = useId();
-  if (field.values !== undefined)
+  // Several of a fixed set are written out.
+  if (field.values !== undefined && !value.includes(','))
     return (
       <select
         class="input"
@@ -186,15 +251,20 @@ function FilterValue({
         class="input"
         aria-label="Value"
         aria-describedby={id}
-        placeholder={field.isNetwork ? '10.0.0.0/8' : ''}
-        inputMode={field.isNumber ? 'decimal' : 'text'}
+        aria-invalid={fault !== undefined}
+        placeholder={field.isNetwork ? '10.0.0.0/8, fd00::1' : ''}
+        inputMode={field.isNumber && !field.takesMany ? 'decimal' : 'text'}
         autocomplete="off"
         spellcheck={false}
         value={value}
-        onInput={(event) => onValue(event.currentTarget.value.trim())}
+        onInput={(event) => onValue(event.currentTarget.value)}
       />
-      <span id={id} class="unseen">
-        {field.description}
+      <span
+        id={id}
+        class={fault === undefined ? 'chips-about quiet' : 'chips-about chips-fault'}
+        role="status"
+      >
+        {fault ?? field.description}
       </span>
     </>
   );
