@@ -303,13 +303,13 @@ function Head<Row>({
   const by = column.sort;
   if (by === undefined || onSort === undefined)
     return (
-      <span role="columnheader" class={column.end ? 'table-end' : ''}>
+      <span role="columnheader" data-column={column.id} class={column.end ? 'table-end' : ''}>
         {column.title}
       </span>
     );
   const order = sort === by ? 'ascending' : sort === `-${by}` ? 'descending' : 'none';
   return (
-    <span role="columnheader" aria-sort={order} class={column.end ? 'table-end' : ''}>
+    <span role="columnheader" data-column={column.id} aria-sort={order} class={column.end ? 'table-end' : ''}>
       <button type="button" onClick={() => onSort(order === 'descending' ? by : `-${by}`)}>
         {column.title}
         <span aria-hidden="true">{order === 'ascending' ? ' ↑' : order === 'descending' ? ' ↓' : ''}</span>

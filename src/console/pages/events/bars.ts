@@ -17,9 +17,8 @@ export function barsOf({ buckets, bucket_ms }: Pick<Histogram, 'buckets' | 'buck
   const starts = buckets.map(({ at }) => Date.parse(at) / 1000);
   const last = starts.at(-1);
   const times = last === undefined ? [] : [...starts, last + bucket_ms / 1000];
-  const present = severities.filter(
-    (severity) =>
-      severity === 'informational' || buckets.some(({ by_severity }) => by_severity[severity] !== undefined),
+  const present = severities.filter((severity) =>
+    buckets.some(({ by_severity }) => by_severity[severity] !== undefined),
   );
   return {
     times,

@@ -37,7 +37,12 @@ export function EventHistogram({
   const widen = () => setParams(widerRange(shownRange(), ranges, Date.now()));
   return (
     <div class="events-histogram" role="group" aria-label="Events over time" onDblClick={widen}>
-      {shown === undefined || bars === undefined ? (
+      {shown?.total === 0 ? (
+        <p class="events-histogram-state quiet">
+          None between {instant(Date.parse(shown.from), { ms: false })} and{' '}
+          {instant(Date.parse(shown.to), { ms: false })}.
+        </p>
+      ) : shown === undefined || bars === undefined ? (
         <p class="events-histogram-state quiet" role="status">
           {answer.error === null ? (
             'Counting …'

@@ -91,7 +91,7 @@ export function End({
 }) {
   const port = of[`${side}_port`];
   return (
-    <span class="address">
+    <span class={`address events-end-${side}`}>
       <Written table={table} name={`${side}_ip`} of={of} plain={plain} />
       {port !== undefined && <span class="quiet mono">:{String(port)}</span>}
     </span>

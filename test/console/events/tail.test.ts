@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createTail } from '../../../src/console/pages/events/tail.ts';
+
+const rows = (...ids: number[]) => ids.map((id) => ({ id: String(id) }));
+
+test('what came is on top when it is shown, newest first, and waits until then', () => {
+  const tail = createTail<{ id: string }>(10);
+  tail.begin(rows(2, 1));
+  for (const row of rows(3, 4)) tail.take(row, 0);
+  expect(tail.rows).toEqual(rows(2, 1));
+  expect(tail.waiting).toBe(2);
+  expect(tail.show()).toBe(true);
+  expect(tail.rows).toEqual(rows(4, 3, 2, 1));
+  expect(tail.waiting).toBe(0);
+  expect(tail.show()).toBe(false);
+});
+
+test('a list that has what came already adds only what is older', () => {
+  const tail = createTail<{ id: string }>(10);
+  for (const row of rows(3, 4)) tail.take(row, 0);
+  tail.show();
+  tail.take({ id: '5' }, 0);
+  tail.begin(rows(5, 4, 3, 2, 1));
+  tail.show();
+  expect(tail.rows).toEqual(rows(5, 4, 3, 2, 1));
+});
+
+test('rows that stay are the same objects', () => {
+  const tail = createTail<{ id: string }>(10);
+  const [first, second] = rows(1, 2);
+  tail.take(first!, 0);
+  tail.show();
+  tail.take(second!, 0);
+  tail.show();
+  expect(tail.rows[1]).toBe(first);
+});
+
+test('however much comes, the newest that fit are kept, and all that came are counted', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 8 }),
+      fc.array(fc.option(fc.constant('take'), { nil: 'show' }), { maxLength: 60 }),
+      (size, steps) => {
+        const tail = createTail<{ id: string }>(size);
+        let last = 0;
+        let shown = 0;
+        for (const step of steps) {
+          if (step === 'take') tail.take({ id: String(++last) }, 0);
+          else {
+            tail.show();
+            shown = last;
+          }
+          expect(tail.waiting).toBe(last - shown);
+          const newest = Array.from({ length: Math.min(size, shown) }, (_, i) => ({ id: String(shown - i) }));
+          expect(tail.rows).toEqual(newest);
+        }
+      },
+    ),
+  );
+});
+
+test('the rate is that of the whole seconds before, of no more than there were', () => {
+  const tail = createTail<{ id: string }>(10);
+  expect(tail.rate(0)).toBe(0);
+  for (let ms = 0; ms < 3000; ms += 10) tail.take({ id: `a${ms}` }, ms);
+  expect(tail.rate(3000)).toBe(100);
+  expect(tail.rate(7999)).toBe(20);
+  expect(tail.rate(60_000)).toBe(0);
+});
