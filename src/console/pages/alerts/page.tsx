@@ -1,92 +1,112 @@
-import type { ListItem } from '../../../client/client.ts';
+import { alertGroupings } from '../../../contract/vocabulary.ts';
 import { place, setParams } from '../../state/address.ts';
-import { useList } from '../../state/answers.ts';
+import { useAnswer } from '../../state/answers.ts';
 import { filterQuery } from '../../state/filters.ts';
 import { rangeQuery } from '../../state/range.ts';
+import { me } from '../../state/session.ts';
 import { FilterBar } from '../../ui/chips.tsx';
 import { number } from '../../ui/format.ts';
+import { Menu } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Severity } from '../../ui/severity.tsx';
-import { Detail, Facts, Split } from '../../ui/split.tsx';
-import { Empty } from '../../ui/states.tsx';
-import { type Column, Counted, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { Address } from '../../ui/value.tsx';
+import { shownTab, Tabs } from '../../ui/tabs.tsx';
+import { sorts } from './columns.tsx';
+import { ExportMenu } from './export-menu.tsx';
+import { Groups, groupTitles, shownGrouping } from './groups.tsx';
+import { type Filters, filtersOf, type View, views } from './question.ts';
+import { Queue } from './queue.tsx';
+import './alerts.css';
 
-type AlertRow = ListItem<'listAlerts'>;
+const viewTitles: Readonly<Record<View, string>> = {
+  open: 'Open',
+  mine: 'Mine',
+  unassigned: 'Unassigned',
+  all: 'All',
+};
+const defaultSort = '-last_seen';
+const countedEveryMs = 30_000;
 
-const columns: readonly Column<AlertRow>[] = [
-  {
-    id: 'severity',
-    title: 'Severity',
-    width: '84px',
-    sort: 'severity',
-    cell: ({ attributes }) => <Severity level={attributes.severity} short />,
-  },
-  {
-    id: 'title',
-    title: 'Alert',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ attributes }) => <bdi>{attributes.title}</bdi>,
-  },
-  {
-    id: 'src',
-    title: 'Source',
-    width: '140px',
-    from: 700,
-    cell: ({ attributes }) =>
-      attributes.src_ip && <Address ip={attributes.src_ip} list="listAlerts" field="src_ip" />,
-  },
-  {
-    id: 'count',
-    title: 'Times',
-    width: '64px',
-    end: true,
-    sort: 'count',
-    cell: ({ attributes }) => number(attributes.count),
-  },
-  {
-    id: 'seen',
-    title: 'Last seen',
-    width: '84px',
-    end: true,
-    sort: 'last_seen',
-    cell: ({ attributes }) => <Time at={attributes.last_seen} />,
-  },
-];
-
+/** The queue of an analyst: what is new, decided and moved on. */
 export default function Alerts() {
-  const { params } = place.value;
-  const sort = params.get('sort') ?? '-last_seen';
-  const list = useList('listAlerts', {
-    query: { ...filterQuery('listAlerts'), ...rangeQuery(), sort } as never,
-  });
-  const open = params.get('id') ?? undefined;
-  const shown = list.rows.find(({ id }) => id === open);
+  const chips = filterQuery('listAlerts');
+  const myName = me.value?.name ?? '';
+  const view = shownTab(
+    'view',
+    views.map((value) => ({ value })),
+  );
+  const filters = filtersOf(chips, view, myName);
+  const grouping = shownGrouping();
+  const sort = place.value.params.get('sort') ?? defaultSort;
+  const counts = useCounts(chips, myName);
   return (
     <Page title="Alerts" range="any" bar={<FilterBar list="listAlerts" search="Search alerts" />}>
-      <Split
-        detail={
-          shown && (
-            <Detail title={shown.attributes.title} onClose={() => setParams({ id: undefined })}>
-              <Facts facts={[['Severity', <Severity key="s" level={shown.attributes.severity} />]]} />
-            </Detail>
-          )
-        }
-      >
-        <Counted list={list} of="alerts" />
-        <Table
-          label="Alerts"
-          list={list}
-          columns={columns}
-          keyOf={({ id }) => id}
-          open={open}
-          onOpen={({ id }, options) => setParams({ id }, options)}
-          sort={sort}
-          onSort={(by) => setParams({ sort: by })}
-          empty={<Empty title="No alerts in this time." />}
+      <div class="alert-views">
+        <Tabs
+          label="Which alerts"
+          tabs={views.map((value) => ({
+            value,
+            title:
+              counts[value] === undefined
+                ? viewTitles[value]
+                : `${viewTitles[value]} ${number(counts[value])}`,
+          }))}
         />
-      </Split>
+        <div class="alert-tools">
+          <Menu
+            class="button"
+            label={grouping === undefined ? 'Group' : `Grouped by ${groupTitles[grouping].toLowerCase()}`}
+            items={() => [
+              ...(grouping === undefined
+                ? []
+                : [{ title: 'One by one', run: () => setParams({ group: undefined }) }, 'line' as const]),
+              ...alertGroupings.map((by) => ({
+                title: `By ${groupTitles[by].toLowerCase()}`,
+                run: () => setParams({ group: by, id: undefined }),
+              })),
+            ]}
+          >
+            {grouping === undefined ? 'Group' : `By ${groupTitles[grouping].toLowerCase()}`} ▾
+          </Menu>
+          {grouping === undefined && (
+            <Menu
+              class="button"
+              label={`Sort: ${sorts.find(({ by }) => by === sort)?.title ?? sort}`}
+              items={() =>
+                sorts.map(({ by, title }) => ({
+                  title,
+                  run: () => setParams({ sort: by === defaultSort ? undefined : by }),
+                }))
+              }
+            >
+              Sort ▾
+            </Menu>
+          )}
+          <ExportMenu query={{ ...filters, ...rangeQuery() }} />
+        </div>
+      </div>
+      {grouping === undefined ? (
+        <Queue filters={filters} sort={sort} counts={counts} hasChips={Object.keys(chips).length > 0} />
+      ) : (
+        <Groups by={grouping} filters={filters} />
+      )}
     </Page>
   );
+}
+
+export type Counts = Readonly<Partial<Record<View, number>>>;
+
+/** How many alerts each view has. */
+function useCounts(chips: Filters, myName: string): Counts {
+  const count = (view: View): number | undefined =>
+    useAnswer(
+      'listAlerts',
+      { query: { ...filtersOf(chips, view, myName), ...rangeQuery(), per_page: 1 } as never },
+      { refreshMs: countedEveryMs },
+    ).data?.pagination.total;
+  const [open, mine, unassigned, all] = [count('open'), count('mine'), count('unassigned'), count('all')];
+  return {
+    ...(open !== undefined && { open }),
+    ...(mine !== undefined && { mine }),
+    ...(unassigned !== undefined && { unassigned }),
+    ...(all !== undefined && { all }),
+  };
 }

@@ -1,0 +1,49 @@
+import { useEffect, useRef } from 'preact/hooks';
+
+/**
+ * One of a few, each with a digit that chooses it: for dialogs that are gone through by keyboard. Enter sends the form
+ * around it.
+ */
+export function Choices<V extends string>({
+  label,
+  options,
+  value,
+  onChange,
+}: {
+  label: string;
+  options: readonly { readonly value: V; readonly title: string; readonly about?: string }[];
+  value: V;
+  onChange: (value: V) => void;
+}) {
+  const group = useRef<HTMLFieldSetElement>(null);
+  useEffect(() => group.current?.querySelector<HTMLInputElement>('input:checked, input')?.focus(), []);
+  return (
+    <fieldset
+      ref={group}
+      class="alert-choices"
+      onKeyDown={(event) => {
+        const option = options[Number(event.key) - 1];
+        if (option === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        onChange(option.value);
+        group.current?.querySelectorAll('input')[options.indexOf(option)]?.focus();
+      }}
+    >
+      <legend>{label}</legend>
+      {options.map((option, index) => (
+        <label key={option.value}>
+          <input
+            type="radio"
+            name={label}
+            value={option.value}
+            checked={option.value === value}
+            onChange={() => onChange(option.value)}
+          />
+          <span>{option.title}</span>
+          {option.about !== undefined && <span class="quiet clip">{option.about}</span>}
+          <kbd>{index + 1}</kbd>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,152 @@
+import { number, title, words } from '../../ui/format.ts';
+import { Severity } from '../../ui/severity.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Address, Value } from '../../ui/value.tsx';
+import { type Alert, type AlertRow, isOpen } from './question.ts';
+
+const shapes: Readonly<Record<Alert['status'], string>> = {
+  new: '○',
+  in_progress: '◐',
+  resolved: '✓',
+  suppressed: '–',
+  archived: '□',
+};
+
+/** Where the work on it stands: a shape and a word. */
+export function Status({
+  status,
+  verdict,
+}: {
+  status: Alert['status'];
+  verdict?: Alert['verdict'] | undefined;
+}) {
+  return (
+    <span class={`alert-status alert-status-${status}`}>
+      <span aria-hidden="true">{shapes[status]} </span>
+      {title(status)}
+      {verdict !== undefined && <span class="quiet"> · {words(verdict)}</span>}
+    </span>
+  );
+}
+
+/** Columns of the queue; those for which there is no room are left out. */
+export const columns: readonly Column<AlertRow>[] = [
+  {
+    id: 'severity',
+    title: 'Severity',
+    width: '76px',
+    sort: 'severity',
+    cell: ({ attributes }) => <Severity level={attributes.severity} short />,
+  },
+  {
+    id: 'title',
+    title: 'Alert',
+    width: 'minmax(120px, 1fr)',
+    sort: 'title',
+    cell: ({ attributes }) => <Title alert={attributes} />,
+  },
+  {
+    id: 'src',
+    title: 'Source',
+    width: '116px',
+    from: 560,
+    sort: 'src_ip',
+    cell: ({ attributes }) =>
+      attributes.src_ip && <Address ip={attributes.src_ip} list="listAlerts" field="src_ip" />,
+  },
+  {
+    id: 'dst',
+    title: 'Target',
+    width: '148px',
+    from: 860,
+    sort: 'dst_ip',
+    cell: ({ attributes: { dst_ip, dst_port, domain } }) =>
+      dst_ip !== undefined ? (
+        <Address ip={dst_ip} port={dst_port} list="listAlerts" field="dst_ip" />
+      ) : (
+        domain !== undefined && <Value value={domain} list="listAlerts" field="domain" pivot="domain" />
+      ),
+  },
+  {
+    id: 'status',
+    title: 'Status',
+    width: '148px',
+    from: 700,
+    sort: 'status',
+    cell: ({ attributes: { status, verdict, assignee } }) => (
+      <>
+        <Status status={status} verdict={verdict} />
+        {assignee !== undefined && (
+          <span class="quiet" title={`Assigned to ${assignee}`}>
+            {' · '}
+            <bdi>{assignee}</bdi>
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    id: 'priority',
+    title: 'Priority',
+    width: '64px',
+    from: 1240,
+    sort: 'priority',
+    cell: ({ attributes: { priority } }) => priority && title(priority),
+  },
+  {
+    id: 'risk',
+    title: 'Risk',
+    width: '40px',
+    end: true,
+    from: 640,
+    sort: 'risk_score',
+    cell: ({ attributes: { risk_score } }) => risk_score,
+  },
+  {
+    id: 'count',
+    title: 'Times',
+    width: '52px',
+    end: true,
+    from: 420,
+    sort: 'count',
+    cell: ({ attributes }) => number(attributes.count),
+  },
+  {
+    id: 'seen',
+    title: 'Last seen',
+    width: '84px',
+    end: true,
+    sort: 'last_seen',
+    cell: ({ attributes }) => <Time at={attributes.last_seen} />,
+  },
+];
+
+function Title({ alert }: { alert: Alert }) {
+  return (
+    <>
+      <bdi title={alert.title}>{alert.title}</bdi>
+      {alert.note_count > 0 && <span class="quiet"> · {number(alert.note_count)} noted</span>}
+      {alert.tags.map((tag) => (
+        <span key={tag} class="alert-tag">
+          <bdi>{tag}</bdi>
+        </span>
+      ))}
+    </>
+  );
+}
+
+export const rowClass = ({ attributes }: AlertRow): string => (isOpen(attributes) ? '' : 'alert-done');
+
+/** How the queue may be sorted, for where the titles of columns have no room. */
+export const sorts: readonly { readonly by: string; readonly title: string }[] = [
+  { by: '-last_seen', title: 'Last seen first' },
+  { by: '-created_at', title: 'Raised last first' },
+  { by: 'created_at', title: 'Waiting longest first' },
+  { by: '-risk_score', title: 'Highest risk first' },
+  { by: '-severity', title: 'Most severe first' },
+  { by: '-priority', title: 'Highest priority first' },
+  { by: '-count', title: 'Most often first' },
+  { by: 'assignee', title: 'By assignee' },
+  { by: '-updated_at', title: 'Changed last first' },
+];

@@ -1,0 +1,238 @@
+import type { Signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { href, setParams } from '../../state/address.ts';
+import { may } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { number, title } from '../../ui/format.ts';
+import { Severity } from '../../ui/severity.tsx';
+import { Detail, Facts, Section } from '../../ui/split.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Address, Value } from '../../ui/value.tsx';
+import { AssetName } from './asset-name.tsx';
+import { refusal } from './changes.ts';
+import { Status } from './columns.tsx';
+import { EditAssignee, EditPriority, EditSeverity, EditTags } from './editing.tsx';
+import { Evidence } from './evidence-section.tsx';
+import { attackPage } from './mitre.ts';
+import { Proof } from './proof-section.tsx';
+import type { Alert, AlertRow } from './question.ts';
+import { Related } from './related.tsx';
+import { Notes, Timeline } from './timeline.tsx';
+import { Verdicts } from './verdicts-section.tsx';
+
+/** What is done to the alert that is shown, as the keys do it. */
+export interface Triage {
+  readonly assign: () => void;
+  readonly begin: () => void;
+  readonly resolve: () => void;
+  readonly silence: () => void;
+  readonly note: () => void;
+  readonly verdict: () => void;
+  readonly takeBack: () => void;
+  readonly archive: () => void;
+}
+
+/** All that is known of one alert, what decides first. */
+export function AlertDetail({
+  alert,
+  triage,
+  proof,
+}: {
+  alert: AlertRow;
+  triage: Triage;
+  proof: Signal<number>;
+}) {
+  const { attributes } = alert;
+  // What was read of one is not where to begin with the next.
+  useEffect(() => document.querySelector('.detail-body')?.scrollTo(0, 0), [alert.id]);
+  return (
+    <Detail
+      title={<bdi>{attributes.title}</bdi>}
+      onClose={() => setParams({ id: undefined })}
+      {...(may('updateAlert') && { actions: <Actions alert={attributes} triage={triage} /> })}
+    >
+      <p class="row alert-standing">
+        <Severity level={attributes.severity} />
+        <Status status={attributes.status} verdict={attributes.verdict} />
+        <span class="quiet">
+          {number(attributes.count)} {attributes.count === 1 ? 'time' : 'times'}, last{' '}
+          <Time at={attributes.last_seen} />
+        </span>
+      </p>
+      {attributes.description !== undefined && (
+        <p class="alert-description">
+          <bdi>{attributes.description}</bdi>
+        </p>
+      )}
+      <About alert={alert} />
+      <Verdicts alert={attributes} onVerdict={triage.verdict} />
+      <Evidence key={`evidence ${alert.id}`} alert={attributes} />
+      <Notes key={`notes ${alert.id}`} alert={alert} />
+      <Related alert={alert} />
+      <Proof alert={alert} goTo={proof} />
+      <Timeline alert={alert} />
+      <Section title="As the service has it">
+        <details class="alert-raw">
+          <summary>JSON</summary>
+          <pre class="mono">{JSON.stringify(alert, null, 2)}</pre>
+        </details>
+      </Section>
+    </Detail>
+  );
+}
+
+function Actions({ alert, triage }: { alert: Alert; triage: Triage }) {
+  const { status } = alert;
+  const closed = status === 'resolved' || status === 'suppressed';
+  if (status === 'archived') return <span class="quiet">Archived: nothing about it changes any more.</span>;
+  return (
+    <>
+      {refusal(status, 'resolved') === undefined && status !== 'resolved' && (
+        <Button kind="primary" hint="r" onClick={triage.resolve}>
+          Resolve
+        </Button>
+      )}
+      {closed ? (
+        <Button kind="primary" hint="u" onClick={triage.takeBack}>
+          Reopen
+        </Button>
+      ) : (
+        <>
+          <Button hint="a" onClick={triage.assign}>
+            Assign to me
+          </Button>
+          {status === 'new' && (
+            <Button hint="i" onClick={triage.begin}>
+              In progress
+            </Button>
+          )}
+          {status === 'in_progress' && (
+            <Button hint="u" onClick={triage.takeBack}>
+              Give back
+            </Button>
+          )}
+          <Button hint="s" onClick={triage.silence}>
+            Silence
+          </Button>
+        </>
+      )}
+      <Button hint="n" onClick={triage.note}>
+        Note
+      </Button>
+      {closed && <Button onClick={triage.archive}>Archive</Button>}
+    </>
+  );
+}
+
+function About({ alert }: { alert: AlertRow }) {
+  const { attributes } = alert;
+  const { rule_id, rule_name, rule_source, src_ip, src_port, dst_ip, dst_port, domain } = attributes;
+  const { mitre, asset_ids, silence_id, confidence, transport, category } = attributes;
+  return (
+    <div class="alert-about">
+      <Facts
+        facts={[
+          ['Severity', <EditSeverity key="severity" alert={alert} />],
+          ['Priority', <EditPriority key="priority" alert={alert} />],
+          ['Assignee', <EditAssignee key="assignee" alert={alert} />],
+          ['Risk', <RiskReasons key="risk" alert={attributes} />],
+          [
+            'Source',
+            src_ip && <Address key="src" ip={src_ip} port={src_port} list="listAlerts" field="src_ip" />,
+          ],
+          [
+            'Target',
+            dst_ip && <Address key="dst" ip={dst_ip} port={dst_port} list="listAlerts" field="dst_ip" />,
+          ],
+          [
+            'Domain',
+            domain && <Value key="domain" value={domain} list="listAlerts" field="domain" pivot="domain" />,
+          ],
+          ['Transport', transport],
+          [
+            asset_ids.length > 1 ? 'Assets' : 'Asset',
+            asset_ids.length > 0 && (
+              <span key="assets" class="row">
+                {asset_ids.map((id) => (
+                  <AssetName key={id} id={id} link />
+                ))}
+              </span>
+            ),
+          ],
+          ['Rule', <Value key="rule" value={rule_name} list="listAlerts" field="rule_name" mono={false} />],
+          [
+            'Rule id',
+            rule_source === 'sigma' ? (
+              <a key="id" class="mono" href={href('administration', { view: 'rules', id: rule_id })}>
+                {rule_id}
+              </a>
+            ) : (
+              <Value key="id" value={rule_id} list="listAlerts" field="rule_id" pivot="rule" />
+            ),
+          ],
+          ['Rule from', title(rule_source)],
+          ['Rule is sure', confidence === undefined ? undefined : `${Math.round(confidence * 100)} %`],
+          [
+            'Category',
+            category && (
+              <Value key="category" value={category} list="listAlerts" field="category" mono={false} />
+            ),
+          ],
+          ['Tactics', mitre && mitre.tactics.length > 0 && <Attack key="tactics" ids={mitre.tactics} />],
+          [
+            'Techniques',
+            mitre && mitre.techniques.length > 0 && <Attack key="techniques" ids={mitre.techniques} />,
+          ],
+          ['First seen', <Time key="first" at={attributes.first_seen} as="exact" />],
+          ['Last seen', <Time key="last" at={attributes.last_seen} as="exact" />],
+          ['Raised', <Time key="created" at={attributes.created_at} />],
+          ['Changed', <Time key="updated" at={attributes.updated_at} />],
+          [
+            'Silenced by',
+            silence_id && (
+              <a key="silence" href={href('administration', { view: 'silences', id: silence_id })}>
+                a silence
+              </a>
+            ),
+          ],
+          ['Tags', <EditTags key="tags" alert={alert} />],
+        ]}
+      />
+    </div>
+  );
+}
+
+/** The score, and how it comes about. */
+function RiskReasons({ alert: { risk_score, severity, confidence } }: { alert: Alert }) {
+  if (risk_score === undefined) return <>not scored</>;
+  const sure = confidence === undefined ? '' : `, with a rule that is ${Math.round(confidence * 100)} % sure`;
+  return (
+    <span
+      title={`Of 100: severity ${severity}${sure}. It adds to the risk of its assets while it is not resolved.`}
+    >
+      <span class="mono">{risk_score}</span>{' '}
+      <span class="quiet">
+        of 100: {severity}
+        {confidence !== undefined && `, rule ${Math.round(confidence * 100)} % sure`}
+      </span>
+    </span>
+  );
+}
+
+/** What ATT&CK says is elsewhere: the link tells that page nothing of where it was followed. */
+function Attack({ ids }: { ids: readonly string[] }) {
+  return (
+    <span class="row">
+      {ids.map((id) => {
+        const page = attackPage(id);
+        return page === undefined ? (
+          <bdi key={id}>{id}</bdi>
+        ) : (
+          <a key={id} class="mono" href={page} target="_blank" rel="noreferrer">
+            {id} ↗
+          </a>
+        );
+      })}
+    </span>
+  );
+}

@@ -1,0 +1,122 @@
+import { useState } from 'preact/hooks';
+import { href, type Params } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { Button } from '../../ui/button.tsx';
+import { abbreviated, bytes, number, words } from '../../ui/format.ts';
+import { Facts, Section } from '../../ui/split.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Address } from '../../ui/value.tsx';
+import { eventsOf, eventTable, evidenceFacts } from './evidence.ts';
+import type { Alert } from './question.ts';
+
+const shownFirst = 5;
+
+/** What shows it: the figures of the detector, a sample of the events, and the way to all of them. */
+export function Evidence({ alert }: { alert: Alert }) {
+  const [all, setAll] = useState(false);
+  const ids = [...alert.event_ids].reverse();
+  const shown = all ? ids : ids.slice(0, shownFirst);
+  const table = eventTable(alert);
+  const facts = evidenceFacts(alert);
+  return (
+    <Section title="Evidence">
+      {facts.length > 0 && (
+        <Facts facts={facts.map(([name, text]) => [name, <bdi key={name}>{text}</bdi>])} />
+      )}
+      {ids.length === 0 ? (
+        <p class="quiet">
+          No stored event shows it: it was found in a record of the sensor that is not kept.
+        </p>
+      ) : (
+        <ul class="alert-events" aria-label="Sample of the events">
+          {shown.map((id) => (
+            <li key={id}>
+              <Event id={id} first={table} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <div class="row">
+        {ids.length > shown.length && (
+          <Button onClick={() => setAll(true)}>
+            Show {number(ids.length - shown.length)} more of the sample
+          </Button>
+        )}
+        <a href={href('events', eventsOf(alert, table) as Params)}>All events of this, in its time</a>
+        <a href={href('events', eventsOf(alert, table === 'dns' ? 'network' : 'dns') as Params)}>
+          {table === 'dns' ? 'Network' : 'DNS'} events of its source then
+        </a>
+      </div>
+    </Section>
+  );
+}
+
+/** An event of either table: it is looked for in the likely one first. */
+function Event({ id, first }: { id: string; first: 'network' | 'dns' }) {
+  const params = { params: { event_id: id } };
+  const options = { still: true, keepPrevious: false };
+  const inDns = (enabled: boolean) => ({ ...options, enabled });
+  const isMissing = (answer: { error: { code: string } | null }) => answer.error?.code === 'NOT_FOUND';
+  const [likely, setLikely] = useState(first);
+  const network = useAnswer('getNetworkEvent', params, inDns(likely === 'network'));
+  const dns = useAnswer('getDnsEvent', params, inDns(likely === 'dns'));
+  if (likely === first && isMissing(first === 'network' ? network : dns))
+    setLikely(first === 'network' ? 'dns' : 'network');
+  const answer = likely === 'network' ? network : dns;
+  if (answer.data === undefined)
+    return (
+      <span class="quiet">
+        {answer.error === null
+          ? '…'
+          : isMissing(answer)
+            ? `Event ${abbreviated(id)} is no longer stored.`
+            : answer.error.message}
+      </span>
+    );
+  const { attributes } = answer.data.data;
+  const link = href('events', {
+    ...(likely === 'dns' && { table: 'dns' }),
+    from: attributes.timestamp,
+    to: new Date(Date.parse(attributes.timestamp) + 1).toISOString(),
+    id,
+  });
+  return (
+    <>
+      <a class="alert-event-time" href={link} title="Show the event">
+        <Time at={attributes.timestamp} as="exact" />
+      </a>
+      <span>
+        <Address ip={attributes.src_ip} port={attributes.src_port} /> →{' '}
+        <Address ip={attributes.dst_ip} port={attributes.dst_port} />
+      </span>
+      <span class="quiet clip">
+        <bdi>
+          {'query' in attributes ? asked(attributes) : 'src_bytes' in attributes ? carried(attributes) : ''}
+        </bdi>
+      </span>
+    </>
+  );
+}
+
+const asked = ({
+  query,
+  qtype,
+  rcode_name,
+}: {
+  query?: string;
+  qtype?: string;
+  rcode_name?: string;
+}): string => [query, qtype, rcode_name].filter((part) => part !== undefined).join(' ');
+
+function carried(event: {
+  transport: string;
+  app_protocol?: string;
+  state?: string;
+  src_bytes?: number;
+  dst_bytes?: number;
+}): string {
+  const { transport, app_protocol, state, src_bytes = 0, dst_bytes = 0 } = event;
+  return [transport, app_protocol, state && words(state), bytes(src_bytes + dst_bytes)]
+    .filter((part) => part !== undefined)
+    .join(' · ');
+}

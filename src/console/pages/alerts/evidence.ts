@@ -1,0 +1,42 @@
+import { decimal, number, words } from '../../ui/format.ts';
+import type { Alert } from './question.ts';
+
+/** Pure: what an alert says of what shows it. */
+
+const dnsPort = 53;
+/** Events are looked for this much before and after what the alert counts: their times are of their beginnings. */
+const marginMs = 60_000;
+
+/** In which table the events of an alert most likely are. */
+export const eventTable = ({ domain, dst_port }: Pick<Alert, 'domain' | 'dst_port'>): 'network' | 'dns' =>
+  domain !== undefined && (dst_port === undefined || dst_port === dnsPort) ? 'dns' : 'network';
+
+/** The address of the page of events: those of the alert's ends, in its time. */
+export function eventsOf(
+  alert: Pick<Alert, 'src_ip' | 'dst_ip' | 'dst_port' | 'domain' | 'count' | 'first_seen' | 'last_seen'>,
+  table: 'network' | 'dns',
+): Readonly<Record<string, string | number | undefined>> {
+  const { src_ip, dst_ip, dst_port, domain } = alert;
+  const time = {
+    from: new Date(Date.parse(alert.first_seen) - marginMs).toISOString(),
+    to: new Date(Date.parse(alert.last_seen) + marginMs).toISOString(),
+  };
+  if (table === 'dns')
+    return { table: 'dns', ...time, src_ip: src_ip ?? undefined, ...(domain !== undefined && { q: domain }) };
+  return { ...time, src_ip, dst_ip, dst_port };
+}
+
+type Figure = number | string | boolean | readonly (number | string)[];
+const maxListed = 12;
+
+/** The detector's figures as names and texts. */
+export const evidenceFacts = ({ evidence = {} }: Pick<Alert, 'evidence'>): [string, string][] =>
+  Object.entries(evidence).map(([name, value]) => [words(name), textOf(name, value)]);
+
+function textOf(name: string, value: Figure): string {
+  if (typeof value === 'number') return /port|_id$|asn/.test(name) ? String(value) : decimal(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') return value;
+  const rest = value.length - maxListed;
+  return value.slice(0, maxListed).join(', ') + (rest > 0 ? ` and ${number(rest)} more` : '');
+}

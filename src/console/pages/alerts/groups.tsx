@@ -1,0 +1,193 @@
+import { useMemo } from 'preact/hooks';
+import type { CallResult } from '../../../client/client.ts';
+import {
+  type AlertGrouping,
+  type Severity as SeverityName,
+  severities,
+} from '../../../contract/vocabulary.ts';
+import { place, setParams } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { rangeQuery } from '../../state/range.ts';
+import { number, title, words } from '../../ui/format.ts';
+import { Severity } from '../../ui/severity.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AssetName } from './asset-name.tsx';
+import { AlertHistogram } from './histogram.tsx';
+import type { Filters } from './question.ts';
+
+type Group = CallResult<'groupAlerts'>['data']['groups'][number];
+
+const maxGroups = 1000;
+const refreshMs = 30_000;
+
+/** What the groups are called, and of what they are made. */
+export const groupTitles: Readonly<Record<AlertGrouping, string>> = {
+  rule_id: 'Rule',
+  rule_source: 'Source of the rule',
+  category: 'Category',
+  severity: 'Severity',
+  src_ip: 'Source',
+  dst_ip: 'Target',
+  asset_id: 'Asset',
+  status: 'Status',
+};
+
+/** The alerts by what they have in common, the largest group first; opening one shows its alerts. */
+export function Groups({ by, filters }: { by: AlertGrouping; filters: Filters }) {
+  const answer = useAnswer(
+    'groupAlerts',
+    { query: { ...filters, ...rangeQuery(), by, limit: maxGroups } as never },
+    { refreshMs },
+  );
+  const shown = answer.data?.data;
+  const columns = useMemo(() => columnsOf(by), [by]);
+  const list = {
+    rows: shown?.groups ?? [],
+    total: shown?.groups.length,
+    isLoading: answer.isPending,
+    error: answer.error,
+    refetch: () => void answer.refetch(),
+  };
+  return (
+    <>
+      <AlertHistogram filters={filters} />
+      <p class="alert-line quiet" role="status">
+        {shown === undefined ? '…' : summary(shown)}
+      </p>
+      <Table
+        key={by}
+        label="Groups of alerts"
+        list={list}
+        columns={columns}
+        keyOf={({ value }) => value ?? ''}
+        onOpen={({ value }) => {
+          if (value !== undefined)
+            setParams({
+              group: undefined,
+              [by]: [value],
+              id: undefined,
+              ...(by === 'status' && { view: 'all' }),
+            });
+        }}
+        empty={<Empty title="No alerts in this time, so no groups." />}
+      />
+    </>
+  );
+}
+
+function summary({
+  groups,
+  alerts,
+  findings,
+  distinct,
+  others,
+  complete,
+}: CallResult<'groupAlerts'>['data']): string {
+  const parts = [
+    `${number(groups.length)} groups of ${number(alerts)} alerts, which count ${number(findings)} occurrences`,
+  ];
+  if (others.alerts > 0)
+    parts.push(
+      `${number(others.alerts)} more are in ${complete ? number(distinct - groups.length) : 'other'} smaller groups`,
+    );
+  return `${parts.join('; ')}.`;
+}
+
+const columnsOf = (by: AlertGrouping): readonly Column<Group>[] => [
+  {
+    id: 'severity',
+    title: 'Highest',
+    width: '76px',
+    cell: ({ severity }) => <Severity level={severity} short />,
+  },
+  {
+    id: 'value',
+    title: groupTitles[by],
+    width: 'minmax(120px, 1fr)',
+    cell: ({ value }) => <GroupName by={by} value={value} />,
+  },
+  {
+    id: 'open',
+    title: 'Open',
+    width: '60px',
+    end: true,
+    cell: ({ statuses }) => number(statuses.new + statuses.in_progress),
+  },
+  {
+    id: 'progress',
+    title: 'In progress',
+    width: '84px',
+    end: true,
+    from: 640,
+    cell: ({ statuses }) => number(statuses.in_progress),
+  },
+  {
+    id: 'alerts',
+    title: 'Alerts',
+    width: '60px',
+    end: true,
+    from: 420,
+    cell: ({ alerts }) => number(alerts),
+  },
+  {
+    id: 'times',
+    title: 'Times',
+    width: '64px',
+    end: true,
+    from: 520,
+    cell: ({ findings }) => number(findings),
+  },
+  {
+    id: 'first',
+    title: 'First seen',
+    width: '90px',
+    end: true,
+    from: 820,
+    cell: ({ first_seen }) => <Time at={first_seen} />,
+  },
+  {
+    id: 'last',
+    title: 'Last seen',
+    width: '84px',
+    end: true,
+    cell: ({ last_seen }) => <Time at={last_seen} />,
+  },
+];
+
+function GroupName({ by, value }: { by: AlertGrouping; value: string | undefined }) {
+  if (value === undefined) return <span class="quiet">without</span>;
+  if (by === 'rule_id') return <RuleName id={value} />;
+  if (by === 'asset_id') return <AssetName id={value} />;
+  if (by === 'severity' && severities.some((one) => one === value))
+    return <Severity level={value as SeverityName} />;
+  const isAddress = by === 'src_ip' || by === 'dst_ip';
+  return (
+    <bdi class={isAddress ? 'mono' : ''} title={value}>
+      {by === 'status' || by === 'rule_source' ? title(words(value)) : value}
+    </bdi>
+  );
+}
+
+/** Alerts know the names of their rules, those of sensors too. */
+function RuleName({ id }: { id: string }) {
+  const answer = useAnswer(
+    'listAlerts',
+    { query: { rule_id: [id], per_page: 1 } },
+    { still: true, keepPrevious: false },
+  );
+  const name = answer.data?.data[0]?.attributes.rule_name;
+  return (
+    <>
+      <bdi title={name ?? id}>{name ?? id}</bdi>
+      {name !== undefined && name !== id && <span class="quiet mono alert-group-id">{id}</span>}
+    </>
+  );
+}
+
+/** By what the page groups, as the address says. */
+export function shownGrouping(): AlertGrouping | undefined {
+  const asked = place.value.params.get('group');
+  return asked !== null && Object.hasOwn(groupTitles, asked) ? (asked as AlertGrouping) : undefined;
+}

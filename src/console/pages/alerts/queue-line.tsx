@@ -1,0 +1,103 @@
+import { may } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { number } from '../../ui/format.ts';
+import { Menu } from '../../ui/menu.tsx';
+import type { Rows } from '../../ui/table.tsx';
+import type { AlertRow } from './question.ts';
+import type { Triaging } from './triage.tsx';
+
+/** Above the list: how many there are and what is new; while rows are selected, what can be done to all of them. */
+export function QueueLine({
+  list,
+  fresh,
+  missed,
+  done,
+  marked,
+  everything,
+  triage,
+  onEverything,
+  onNone,
+  onRefresh,
+}: {
+  list: Rows<AlertRow>;
+  fresh: number;
+  missed: boolean;
+  done: number;
+  marked: number;
+  everything: boolean;
+  triage: Triaging;
+  onEverything: () => void;
+  onNone: () => void;
+  onRefresh: () => void;
+}) {
+  const { total } = list;
+  if (marked > 0)
+    return (
+      <div class="alert-line alert-line-marked" role="toolbar" aria-label="What is done to those selected">
+        <strong role="status">{number(everything ? (total ?? 0) : marked)} selected</strong>
+        {triage.progress !== undefined ? (
+          <span class="quiet" role="status">
+            {number(triage.progress)} done …
+          </span>
+        ) : (
+          <>
+            {may('updateAlert') && (
+              <>
+                <Button hint="a" onClick={triage.many.assign}>
+                  Assign to me
+                </Button>
+                <Button hint="i" onClick={triage.many.begin}>
+                  In progress
+                </Button>
+                <Button hint="r" onClick={triage.many.resolve}>
+                  Resolve
+                </Button>
+                <Menu
+                  class="button"
+                  label="More to do"
+                  items={() => [
+                    { title: 'Verdict (v)', run: triage.many.verdict },
+                    { title: 'Note (n)', run: triage.many.note },
+                    { title: 'Silence (s)', run: triage.many.silence },
+                    { title: 'Assign to nobody', run: triage.many.unassign },
+                    { title: 'Reopen', run: triage.many.reopen },
+                    { title: 'Archive', run: triage.many.archive },
+                  ]}
+                >
+                  More ▾
+                </Menu>
+              </>
+            )}
+            {!everything && total !== undefined && total > marked && marked === list.rows.length && (
+              <Button kind="plain" onClick={onEverything}>
+                Select all {number(total)} that match
+              </Button>
+            )}
+            <Button kind="plain" hint="esc" onClick={onNone}>
+              None
+            </Button>
+          </>
+        )}
+      </div>
+    );
+  return (
+    <div class="alert-line">
+      <span class="quiet" role="status">
+        {total === undefined ? '…' : `${number(total)} ${total === 1 ? 'alert' : 'alerts'}`}
+      </span>
+      <span role="status" aria-live="polite">
+        {(fresh > 0 || done > 0 || missed) && (
+          <Button kind="plain" class="button" hint="." onClick={onRefresh}>
+            {[
+              fresh > 0 && `${number(fresh)} new`,
+              done > 0 && `${number(done)} done`,
+              missed && 'some changes were missed',
+            ]
+              .filter(Boolean)
+              .join(', ')}
+          </Button>
+        )}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { place, setParams } from '../../state/address.ts';
+import { useAnswer, useList } from '../../state/answers.ts';
+import { rangeQuery, shownRange } from '../../state/range.ts';
+import { Split } from '../../ui/split.tsx';
+import { Table } from '../../ui/table.tsx';
+import { columns, rowClass } from './columns.tsx';
+import { AlertDetail } from './detail.tsx';
+import { useFeed } from './feed.ts';
+import { AlertHistogram } from './histogram.tsx';
+import { all, type Marking, noMarks, through, toggled } from './marking.ts';
+import { MissingAlert } from './missing.tsx';
+import { NoAlerts } from './no-alerts.tsx';
+import type { Counts } from './page.tsx';
+import { type AlertRow, type Filters, stillMatches } from './question.ts';
+import { QueueLine } from './queue-line.tsx';
+import { useTriage } from './triage.tsx';
+
+/**
+ * The alerts one by one, and the one that is open beside them. The list stays as it was asked for, so that nothing moves
+ * under the cursor: its alerts change in their place, and what is new is counted until it is asked for.
+ */
+export function Queue({
+  filters,
+  sort,
+  counts,
+  hasChips,
+}: {
+  filters: Filters;
+  sort: string;
+  counts: Counts;
+  hasChips: boolean;
+}) {
+  const [asked, setAsked] = useState(0);
+  const [marking, setMarking] = useState<Marking>(noMarks);
+  const [everything, setEverything] = useState(false);
+  const cursor = useSignal<string | undefined>(undefined);
+  const proof = useSignal(0);
+  const { name, from, to } = shownRange();
+  const which = JSON.stringify([filters, sort, name, name === 'custom' && [from, to]]);
+  const range = useMemo(() => ({ ...rangeQuery(), at: new Date().toISOString() }), [which, asked]);
+  const { at, ...bounds } = range;
+  const list = useList('listAlerts', { query: { ...filters, ...bounds, sort } as never }, { still: true });
+  const order = useMemo(() => list.rows.map(({ id }) => id), [list.rows]);
+  const shown = useMemo(() => new Set(order), [order]);
+  const feed = useFeed(filters, bounds, shown);
+  useEffect(() => setMarking(noMarks), [which]);
+  useEffect(() => setEverything(false), [marking]);
+
+  const refresh = () => {
+    feed.clear();
+    setMarking(noMarks);
+    document.querySelector('.alert-queue .table')?.scrollTo(0, 0);
+    const next = rangeQuery();
+    if (next.from === bounds.from && next.to === bounds.to) list.refetch();
+    else setAsked(asked + 1);
+  };
+  const openId = place.value.params.get('id') ?? undefined;
+  const open = useOpened(openId, list.rows, list.isLoading);
+  const marked = list.rows.filter(({ id }) => marking.ids.has(id));
+  const current = list.rows.find(({ id }) => id === (cursor.value ?? openId)) ?? open.alert;
+  const triage = useTriage({
+    rows: list.rows,
+    marked,
+    current: openId !== undefined && open.alert !== undefined ? open.alert : current,
+    ...(everything && {
+      everything: { filter: { ...filters, ...bounds, to: bounds.to ?? at }, total: list.total ?? 0 },
+    }),
+    onMove: (id) => {
+      cursor.value = id;
+      if (openId !== undefined) setParams({ id }, { replace: true });
+    },
+    onDone: () => setMarking(noMarks),
+    onUnmark: () => setMarking(noMarks),
+    onProof: (id) => {
+      setParams({ id }, { replace: openId !== undefined });
+      proof.value++;
+    },
+    onRefresh: refresh,
+  });
+  const done = list.rows.filter(({ attributes }) => !stillMatches(attributes, filters)).length;
+  return (
+    <>
+      <Split
+        detail={
+          openId === undefined ? undefined : open.alert !== undefined ? (
+            <AlertDetail alert={open.alert} triage={triage.single} proof={proof} />
+          ) : (
+            <MissingAlert id={openId} error={open.error} onRetry={open.refetch} />
+          )
+        }
+      >
+        <div class="alert-queue">
+          <AlertHistogram filters={filters} />
+          <QueueLine
+            list={list}
+            fresh={feed.fresh.value.size}
+            missed={feed.missed.value}
+            done={done}
+            marked={marked.length}
+            everything={everything}
+            triage={triage}
+            onEverything={() => setEverything(true)}
+            onNone={() => setMarking(noMarks)}
+            onRefresh={refresh}
+          />
+          <Table
+            label="Alerts"
+            list={list}
+            columns={columns}
+            keyOf={keyOf}
+            open={openId}
+            onOpen={({ id }, options) => setParams({ id }, options)}
+            cursor={cursor}
+            marked={marking.ids}
+            onMark={({ id }, how) =>
+              setMarking(how.through ? through(marking, id, order) : toggled(marking, id))
+            }
+            onMarkAll={(every) => setMarking(every ? all(order) : noMarks)}
+            sort={sort}
+            onSort={(by) => setParams({ sort: by })}
+            rowClass={rowClass}
+            empty={<NoAlerts counts={counts} hasChips={hasChips} />}
+          />
+        </div>
+      </Split>
+      {triage.dialog}
+    </>
+  );
+}
+
+const keyOf = ({ id }: AlertRow): string => id;
+
+/** The alert that the address names: of the list, or asked for by itself where it is not among these. */
+function useOpened(id: string | undefined, rows: readonly AlertRow[], isLoading: boolean) {
+  const listed = rows.find((row) => row.id === id);
+  const answer = useAnswer(
+    'getAlert',
+    { params: { alert_id: id ?? '' } },
+    { enabled: id !== undefined && listed === undefined && !isLoading, keepPrevious: false },
+  );
+  return {
+    alert: id === undefined ? undefined : (listed ?? answer.data?.data),
+    error: answer.error,
+    refetch: () => void answer.refetch(),
+  };
+}

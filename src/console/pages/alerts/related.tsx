@@ -1,0 +1,107 @@
+import { applied, href, type Params, place } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { number } from '../../ui/format.ts';
+import { Severity } from '../../ui/severity.tsx';
+import { Section } from '../../ui/split.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Status } from './columns.tsx';
+import type { Alert, AlertRow } from './question.ts';
+
+const shownEach = 3;
+
+interface Relation {
+  readonly title: string;
+  readonly filters: Readonly<Record<string, readonly string[]>>;
+}
+
+/** By what alerts belong together, most telling first. */
+function relations({ id, attributes }: AlertRow): Relation[] {
+  const { src_ip, dst_ip, rule_id, domain } = attributes;
+  return [
+    { title: 'It came again as', filters: { previous_alert_id: [id] } },
+    { title: 'It stands for', filters: { folded_into: [id] } },
+    ...(src_ip === undefined ? [] : [{ title: 'Same source', filters: { src_ip: [src_ip] } }]),
+    ...(dst_ip === undefined ? [] : [{ title: 'Same target', filters: { dst_ip: [dst_ip] } }]),
+    ...(domain === undefined ? [] : [{ title: 'Same name', filters: { domain: [domain] } }]),
+    { title: 'Same rule', filters: { rule_id: [rule_id] } },
+  ];
+}
+
+/** Alerts that have something to do with it, of all time. */
+export function Related({ alert }: { alert: AlertRow }) {
+  const { previous_alert_id, folded_into } = alert.attributes;
+  return (
+    <Section title="Related alerts">
+      {previous_alert_id !== undefined && <Named title="It follows" id={previous_alert_id} />}
+      {folded_into !== undefined && <Named title="Counted with" id={folded_into} />}
+      {relations(alert).map((relation) => (
+        <Same key={relation.title} relation={relation} than={alert.id} />
+      ))}
+    </Section>
+  );
+}
+
+/** An alert that is named by its id. */
+function Named({ title, id }: { title: string; id: string }) {
+  const answer = useAnswer('getAlert', { params: { alert_id: id } }, { keepPrevious: false });
+  const alert = answer.data?.data;
+  return (
+    <div class="alert-related">
+      <h4>{title}</h4>
+      {alert === undefined ? (
+        <p class="quiet">{answer.error === null ? '…' : 'An alert that is no longer stored.'}</p>
+      ) : (
+        <ul>
+          <Line id={alert.id} alert={alert.attributes} />
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Same({ relation, than }: { relation: Relation; than: string }) {
+  const answer = useAnswer(
+    'listAlerts',
+    { query: { ...relation.filters, per_page: shownEach + 1 } },
+    { keepPrevious: false },
+  );
+  const data = answer.data?.data ?? [];
+  const others = data.filter(({ id }) => id !== than).slice(0, shownEach);
+  const isAmong = Object.keys(relation.filters).every(
+    (name) => name !== 'previous_alert_id' && name !== 'folded_into',
+  );
+  const total = (answer.data?.pagination.total ?? 0) - (isAmong ? 1 : 0);
+  if (others.length === 0) return null;
+  return (
+    <div class="alert-related">
+      <h4>
+        {relation.title} <span class="quiet">· {number(total)}</span>
+        {total > others.length && (
+          <a href={href('alerts', { range: 'all', view: 'all', ...(relation.filters as Params) })}>
+            show all
+          </a>
+        )}
+      </h4>
+      <ul>
+        {others.map(({ id, attributes }) => (
+          <Line key={id} id={id} alert={attributes} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Line({ id, alert }: { id: string; alert: Alert }) {
+  return (
+    <li>
+      <Severity level={alert.severity} short />
+      <a class="clip" href={`/alerts?${applied(place.value.params, { id })}`}>
+        <bdi>{alert.title}</bdi>
+      </a>
+      <Status status={alert.status} />
+      <span class="quiet">
+        <Time at={alert.last_seen} />
+      </span>
+    </li>
+  );
+}

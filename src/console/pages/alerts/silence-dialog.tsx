@@ -1,0 +1,247 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Severity } from '../../../contract/vocabulary.ts';
+import { severities } from '../../../contract/vocabulary.ts';
+import { ServiceError } from '../../../errors.ts';
+import { change, useAnswer } from '../../state/answers.ts';
+import { now } from '../../state/clock.ts';
+import { me } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { instant, number, title } from '../../ui/format.ts';
+import { say } from '../../ui/toasts.tsx';
+import { AssetName } from './asset-name.tsx';
+import { type AlertRow, isOpen } from './question.ts';
+import {
+  firstChoice,
+  gravest,
+  matcherOf,
+  type SilencePart,
+  sentence,
+  silencedFilters,
+  silenceParts,
+  valuesOf,
+} from './silence-matcher.ts';
+
+const hour = 3_600_000;
+const lengths = [
+  { ms: hour, title: '1 hour' },
+  { ms: 8 * hour, title: '8 hours' },
+  { ms: 24 * hour, title: '24 hours' },
+  { ms: 7 * 24 * hour, title: '7 days' },
+  { ms: 30 * 24 * hour, title: '30 days' },
+  { ms: 90 * 24 * hour, title: '90 days' },
+] as const;
+/** How far back is looked for what would have been silenced. */
+const lookedBackMs = 7 * 24 * hour;
+
+const partTitles: Readonly<Record<SilencePart, string>> = {
+  rule_id: 'This rule',
+  src_ip: 'This source',
+  dst_ip: 'This target',
+  domain: 'This name and those below',
+  category: 'This category',
+  asset_id: 'This asset, at either end',
+};
+
+/** Silences what is like these alerts, for a time; says before what that is. */
+export function SilenceDialog({
+  what,
+  rows,
+  onSuppress,
+  onClose,
+}: {
+  what: string;
+  rows: readonly AlertRow[];
+  /** These are to be suppressed now. */
+  onSuppress: (rows: readonly AlertRow[]) => void;
+  onClose: () => void;
+}) {
+  const alerts = rows.map(({ attributes }) => attributes);
+  const values = useMemo(() => valuesOf(alerts), [rows]);
+  const [chosen, setChosen] = useState(() => firstChoice(values));
+  const [most, setMost] = useState<Severity>(() => gravest(alerts));
+  const [length, setLength] = useState<number>(24 * hour);
+  const [reason, setReason] = useState('');
+  const [suppress, setSuppress] = useState(true);
+  const [asked, setAsked] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<ServiceError>();
+  const open = rows.filter(({ attributes }) => isOpen(attributes));
+  const matcher = matcherOf(values, chosen, most);
+  const faults = {
+    matcher: chosen.size === 0 ? 'Choose at least one.' : undefined,
+    reason: reason.trim() === '' ? 'Say why, for who comes after you.' : undefined,
+  };
+  const send = async () => {
+    setAsked(true);
+    if (faults.matcher || faults.reason) return;
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      const expires_at = new Date(Date.now() + length).toISOString();
+      await change('createSilence', { body: { matcher, reason: reason.trim(), expires_at } }, [
+        'listSilences',
+      ]);
+      say(`Silenced until ${instant(Date.parse(expires_at), { ms: false })}.`);
+      onClose();
+      if (suppress && open.length > 0) onSuppress(open);
+    } catch (error) {
+      setFailure(error instanceof ServiceError ? error : new ServiceError('INTERNAL', String(error)));
+      setBusy(false);
+    }
+  };
+  const names = new Map(alerts.map(({ rule_id, rule_name }) => [rule_id, rule_name]));
+  return (
+    <Dialog title={`Silence what is like ${what}`} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <fieldset class="alert-choices">
+          <legend>Only findings that have all of this</legend>
+          {silenceParts
+            .filter((part) => values[part] !== undefined)
+            .map((part) => (
+              <label key={part}>
+                <input
+                  type="checkbox"
+                  checked={chosen.has(part)}
+                  onChange={() => {
+                    const next = new Set(chosen);
+                    if (!next.delete(part)) next.add(part);
+                    setChosen(next);
+                  }}
+                />
+                <span>{partTitles[part]}</span>
+                <PartValue part={part} values={values[part] ?? []} names={names} />
+              </label>
+            ))}
+          {asked && faults.matcher && <p class="field-error">{faults.matcher}</p>}
+        </fieldset>
+        <div class="alert-two">
+          <Field label="Up to severity" hint="Graver ones are heard.">
+            {(attributes) => (
+              <select
+                {...attributes}
+                value={most}
+                onChange={(event) => setMost(event.currentTarget.value as Severity)}
+              >
+                {severities.map((severity) => (
+                  <option key={severity} value={severity}>
+                    {title(severity)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="For" hint={`Until ${instant(now.value + length, { ms: false })}.`}>
+            {(attributes) => (
+              <select
+                {...attributes}
+                value={length}
+                onChange={(event) => setLength(Number(event.currentTarget.value))}
+              >
+                {lengths.map((one) => (
+                  <option key={one.ms} value={one.ms}>
+                    {one.title}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+        <Field
+          label="Why"
+          hint={`You, ${me.value?.name ?? ''}, answer for it.`}
+          error={asked ? faults.reason : undefined}
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              value={reason}
+              maxLength={2000}
+              onInput={(event) => setReason(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        {open.length > 0 && (
+          <label class="row">
+            <input
+              type="checkbox"
+              checked={suppress}
+              onChange={(event) => setSuppress(event.currentTarget.checked)}
+            />
+            {open.length === 1
+              ? 'Suppress this alert now'
+              : `Suppress these ${number(open.length)} open alerts now`}
+          </label>
+        )}
+        <div class="alert-matches" role="status">
+          <p>
+            <bdi>
+              {sentence(matcher, (part, value) => (part === 'rule_id' ? (names.get(value) ?? value) : value))}
+            </bdi>
+          </p>
+          {chosen.size > 0 && <Matches filters={silencedFilters(matcher)} atLeast={chosen.has('domain')} />}
+        </div>
+        {failure !== undefined && (
+          <p class="field-error" role="alert">
+            {failure.message}
+          </p>
+        )}
+        <div class="row">
+          <Button type="submit" kind="primary" busy={busy}>
+            Silence
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function PartValue({
+  part,
+  values,
+  names,
+}: {
+  part: SilencePart;
+  values: readonly string[];
+  names: ReadonlyMap<string, string>;
+}) {
+  const [first] = values;
+  return (
+    <span class="quiet clip">
+      {values.length === 1 && first !== undefined ? (
+        part === 'asset_id' ? (
+          <AssetName id={first} />
+        ) : (
+          <bdi>{part === 'rule_id' ? (names.get(first) ?? first) : first}</bdi>
+        )
+      ) : (
+        `one of ${number(values.length)}`
+      )}
+    </span>
+  );
+}
+
+/** What it would have silenced, had it been there. */
+function Matches({ filters, atLeast }: { filters: object; atLeast: boolean }) {
+  const from = Math.floor(now.peek() / 60_000) * 60_000 - lookedBackMs;
+  const all = useAnswer('listAlerts', { query: { ...filters, from, per_page: 1 } });
+  const open = useAnswer('listAlerts', { query: { ...filters, from, status: ['new'], per_page: 1 } });
+  const [total, heard] = [all.data?.pagination.total, open.data?.pagination.total];
+  if (all.error !== null) return <p class="quiet">How many that are cannot be told: {all.error.message}</p>;
+  if (total === undefined || heard === undefined) return <p class="quiet">…</p>;
+  return (
+    <p class="quiet">
+      Of the last 7 days that is {atLeast ? 'at least ' : ''}
+      {number(total)} {total === 1 ? 'alert' : 'alerts'}, {number(heard)} of them new: those are suppressed
+      when they occur again.
+    </p>
+  );
+}

@@ -1,0 +1,87 @@
+import type { SilenceMatcher } from '../../../contract/resources/silence.ts';
+import { type Severity, severities } from '../../../contract/vocabulary.ts';
+import { words } from '../../ui/format.ts';
+import type { Alert, Filters } from './question.ts';
+
+/** By what a silence may be bounded that is made from alerts; all pure. */
+export const silenceParts = ['rule_id', 'src_ip', 'dst_ip', 'domain', 'category', 'asset_id'] as const;
+export type SilencePart = (typeof silenceParts)[number];
+
+const read: Readonly<Record<SilencePart, (alert: Alert) => readonly (string | undefined)[]>> = {
+  rule_id: (alert) => [alert.rule_id],
+  src_ip: (alert) => [alert.src_ip],
+  dst_ip: (alert) => [alert.dst_ip],
+  domain: (alert) => [alert.domain],
+  category: (alert) => [alert.category],
+  asset_id: (alert) => alert.asset_ids,
+};
+
+/** As many values as a silence takes of one attribute. */
+export type PartValues = Readonly<Partial<Record<SilencePart, readonly string[]>>>;
+
+/** What the alerts have of each part that all of them have: the values, each once. */
+export function valuesOf(alerts: readonly Alert[]): PartValues {
+  const values: Partial<Record<SilencePart, readonly string[]>> = {};
+  for (const part of silenceParts) {
+    const each = alerts.map((alert) => read[part](alert).filter((value) => value !== undefined));
+    if (each.every((own) => own.length > 0)) values[part] = [...new Set(each.flat())];
+  }
+  return values;
+}
+
+/** What is chosen at first: the rule, as narrow as the alerts allow. */
+export function firstChoice(values: PartValues): ReadonlySet<SilencePart> {
+  const end = values.src_ip ? 'src_ip' : values.domain ? 'domain' : values.dst_ip ? 'dst_ip' : undefined;
+  return new Set<SilencePart>(end === undefined ? ['rule_id'] : ['rule_id', end]);
+}
+
+export function matcherOf(
+  values: PartValues,
+  chosen: ReadonlySet<SilencePart>,
+  most: Severity,
+): SilenceMatcher {
+  const parts = silenceParts.filter((part) => chosen.has(part) && values[part] !== undefined);
+  return { ...Object.fromEntries(parts.map((part) => [part, [...values[part]!]])), max_severity: most };
+}
+
+/** The alerts that have what is silenced, as their list is asked: names below a silenced one are not among them. */
+export function silencedFilters({ max_severity, ...parts }: SilenceMatcher): Filters {
+  return {
+    ...(parts as Filters),
+    ...(max_severity !== undefined && {
+      severity: severities.slice(0, severities.indexOf(max_severity) + 1),
+    }),
+  };
+}
+
+/** The gravest of the alerts. */
+export const gravest = (alerts: readonly Alert[]): Severity =>
+  alerts.reduce<Severity>(
+    (most, { severity }) => (severities.indexOf(severity) > severities.indexOf(most) ? severity : most),
+    'informational',
+  );
+
+const phrases: Readonly<Record<SilencePart, string>> = {
+  rule_id: 'of rule',
+  src_ip: 'from',
+  dst_ip: 'to',
+  domain: 'about',
+  category: 'of category',
+  asset_id: 'of asset',
+};
+
+/** The matcher as a sentence. `named` tells rules and assets by name. */
+export function sentence(
+  matcher: SilenceMatcher,
+  named: (part: SilencePart, value: string) => string,
+): string {
+  const parts = silenceParts.flatMap((part) => {
+    const values = matcher[part];
+    if (values === undefined) return [];
+    const shown = values.slice(0, 3).map((value) => named(part, value));
+    if (values.length > shown.length) shown.push(`${values.length - shown.length} more`);
+    return `${phrases[part]} ${shown.join(' or ')}${part === 'domain' ? ' and names below' : ''}`;
+  });
+  const up = matcher.max_severity === undefined ? '' : `, up to severity ${words(matcher.max_severity)}`;
+  return `Findings ${parts.join(' ')}${up}.`;
+}

@@ -1,0 +1,89 @@
+import { useState } from 'preact/hooks';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { words } from '../../ui/format.ts';
+import type { Change } from './changes.ts';
+import { Choices } from './choices.tsx';
+import type { AlertRow } from './question.ts';
+import { type Verdict, verdictOptions } from './verdict-options.ts';
+
+/** What an analyst found; and, of one alert that a model has judged, whether that is overridden, for all to see. */
+export function VerdictDialog({
+  what,
+  rows,
+  onDone,
+  onClose,
+}: {
+  what: string;
+  rows: readonly AlertRow[];
+  onDone: (change: Change) => void;
+  onClose: () => void;
+}) {
+  const only = rows.length === 1 ? rows[0]?.attributes : undefined;
+  const said = only?.ai_verdict?.verdict;
+  const overridden = only?.override !== undefined;
+  const [verdict, setVerdict] = useState<Verdict>(only?.verdict ?? 'true_positive');
+  const [override, setOverride] = useState(overridden);
+  const [reason, setReason] = useState('');
+  const [asked, setAsked] = useState(false);
+  const mayOverride = said !== undefined && (said !== verdict || overridden);
+  const overrides = mayOverride && (override || overridden);
+  const wanting = overrides && reason.trim() === '';
+  return (
+    <Dialog title={`Verdict on ${what}`} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setAsked(true);
+          if (wanting) return;
+          onDone(overrides ? { ai_override: { verdict, reason: reason.trim() } } : { verdict });
+        }}
+      >
+        <Choices label="What was it?" options={verdictOptions} value={verdict} onChange={setVerdict} />
+        {said !== undefined && said === verdict && !overridden && (
+          <p class="quiet">The model says the same.</p>
+        )}
+        {mayOverride && (
+          <label class="row">
+            <input
+              type="checkbox"
+              checked={overrides}
+              disabled={overridden}
+              onChange={(event) => setOverride(event.currentTarget.checked)}
+            />
+            <span>
+              {overridden
+                ? 'It was overridden before: another verdict is an override, too.'
+                : `Override the model, which says ${words(said)}`}
+            </span>
+          </label>
+        )}
+        {overrides && (
+          <Field
+            label="Why"
+            hint="This will be recorded in the public log, with your name and the verdict."
+            error={asked && wanting ? 'An override needs a reason.' : undefined}
+          >
+            {(attributes) => (
+              <textarea
+                {...attributes}
+                value={reason}
+                maxLength={2000}
+                rows={2}
+                onInput={(event) => setReason(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+        )}
+        <div class="row">
+          <Button type="submit" kind="primary" hint="enter">
+            {overrides ? 'Override and record' : 'Give the verdict'}
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

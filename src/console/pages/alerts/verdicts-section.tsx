@@ -1,0 +1,56 @@
+import { may } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { words } from '../../ui/format.ts';
+import { Section } from '../../ui/split.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { Alert } from './question.ts';
+
+/** What the model found and why, and what people found. */
+export function Verdicts({ alert, onVerdict }: { alert: Alert; onVerdict: () => void }) {
+  const { ai_verdict: model, override, verdict } = alert;
+  return (
+    <Section title="Verdict">
+      <p>
+        {verdict === undefined ? (
+          <span class="quiet">No analyst has given one.</span>
+        ) : (
+          <>
+            Analyst: <strong>{words(verdict)}</strong>
+            {override === undefined && <span class="quiet">, not recorded in the log</span>}
+          </>
+        )}
+      </p>
+      {override !== undefined && (
+        <p>
+          Overridden by <bdi>{override.by}</bdi> <Time at={override.at} />:{' '}
+          <strong>{words(override.verdict)}</strong>, in the public log.
+          <bdi class="alert-quote">{override.reason}</bdi>
+        </p>
+      )}
+      {model !== undefined && (
+        <div class="alert-model">
+          <p>
+            Model: <strong>{words(model.verdict)}</strong>{' '}
+            <span class="quiet">
+              {Math.round(model.confidence * 100)} % sure · <bdi>{model.model}</bdi> · <Time at={model.at} />
+            </span>
+          </p>
+          <ul>
+            {model.reasons.map((reason) => (
+              <li key={reason}>
+                <bdi>{reason}</bdi>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {may('updateAlert') && (
+        <div>
+          <Button hint="v" onClick={onVerdict}>
+            {verdict === undefined ? 'Give a verdict' : 'Another verdict'}
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}
