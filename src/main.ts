@@ -184,10 +184,6 @@ async function open(start: Start): Promise<void> {
     publish: (update) => live.alerts([update]),
   });
   const live = new LiveFeeds(hub, reader, (updates) => opinions?.saw(updates));
-  opened.every('changes by the store itself', ownChangesEveryMs, () => {
-    live.topology();
-    if (live.raised() || reader.outboxHead() > 0) pump.poke();
-  });
   const accessPolicy = await openAccessPolicy({
     dataDir,
     file: config['policy.file'],
@@ -214,6 +210,10 @@ async function open(start: Start): Promise<void> {
     logError,
   });
   const pump = openPump(start, store.api, ledger.api, live);
+  opened.every('changes by the store itself', ownChangesEveryMs, () => {
+    live.topology();
+    if (live.raised() || reader.outboxHead() > 0) pump.poke();
+  });
   const rules = await openRules(start, {
     reader,
     writer: store.api,
