@@ -1,5 +1,162 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Status } from '../../../contract/resources/status.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { Chart } from '../../ui/chart.tsx';
+import { compact, duration, number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
+import { Facts } from '../../ui/split.tsx';
+import { Answered } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { type Sample, withSample } from './history.ts';
+import { Limits } from './limits.tsx';
+import { LogHealth } from './log-health.tsx';
+import { Storage } from './storage.tsx';
+import './status.css';
 
-export default function Shown() {
-  return <Page title="status">{null}</Page>;
+const refreshMs = 2000;
+
+/** Whether the service is well: its threads and queues, what comes in, what was refused, and what is stored. */
+export default function Health() {
+  const status = useAnswer('getStatus', {}, { refreshMs });
+  const [samples, setSamples] = useState<readonly Sample[]>([]);
+  useEffect(() => {
+    if (status.data === undefined) return;
+    const { attributes } = status.data.data;
+    const { rates, threads } = attributes;
+    setSamples((before) =>
+      withSample(before, {
+        at: Date.parse(status.data.meta.timestamp),
+        eventsPerS: rates.events_per_s,
+        requestsPerS: rates.requests_per_s,
+        pending: threads.reduce((sum, { pending }) => sum + pending, 0),
+      }),
+    );
+  }, [status.data]);
+  return (
+    <Page title="Health" scrolls>
+      <Answered of={status} rows={12}>
+        {({ data: { attributes } }) => (
+          <div class="status-page">
+            <Verdict status={attributes} />
+            <Rates samples={samples} />
+            <Threads status={attributes} />
+            <Limits status={attributes} />
+            <Storage status={attributes} />
+            <LogHealth status={attributes} />
+          </div>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+function Verdict({ status }: { status: Status }) {
+  const { warnings, ready, ledger } = status;
+  const isWell = ready && ledger.state === 'ok' && warnings.length === 0;
+  return (
+    <section class="panel status-verdict" aria-label="In short">
+      <p class={isWell ? 'status-well' : 'status-unwell'}>
+        <span aria-hidden="true">{isWell ? '✓ ' : '▲ '}</span>
+        {isWell
+          ? 'Everything is as it should be.'
+          : ready
+            ? 'Something needs to be looked at.'
+            : 'The service is starting or stopping.'}
+      </p>
+      {warnings.length > 0 && (
+        <ul class="stack">
+          {warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      )}
+      <Facts
+        facts={[
+          ['Version', <span key="v">{status.version}</span>],
+          ['Running for', duration(Math.floor(status.uptime_s) * 1000)],
+          ['Started', <Time key="s" at={status.started_at} as="exact" />],
+          [
+            'Live readers',
+            `${number(status.sockets.connections)} (${number(status.sockets.subscriptions)} subscriptions)`,
+          ],
+          ['Scans', `${number(status.scans.running)} running, ${number(status.scans.queued)} waiting`],
+        ]}
+      />
+    </section>
+  );
+}
+
+const charts = [
+  { title: 'Events a second', colour: '--series-1', of: ({ eventsPerS }: Sample) => eventsPerS },
+  { title: 'Requests a second', colour: '--series-2', of: ({ requestsPerS }: Sample) => requestsPerS },
+  {
+    title: 'Calls and tasks under way or waiting',
+    colour: '--series-3',
+    of: ({ pending }: Sample) => pending,
+  },
+] as const;
+
+function Rates({ samples }: { samples: readonly Sample[] }) {
+  const times = samples.map(({ at }) => at / 1000);
+  const latest = samples.at(-1);
+  return (
+    <>
+      {charts.map(({ title, colour, of }) => (
+        <section key={title} class="panel" aria-label={title}>
+          <div class="row spread">
+            <h2>{title}</h2>
+            <span class="mono">{latest && compact(of(latest))}</span>
+          </div>
+          <Chart
+            label={`${title} while this page was shown`}
+            times={times}
+            series={[{ title, colour, values: samples.map(of) }]}
+            height={96}
+          />
+        </section>
+      ))}
+    </>
+  );
+}
+
+function Threads({ status }: { status: Status }) {
+  return (
+    <section class="panel status-wide" aria-label="Threads">
+      <h2>Threads</h2>
+      <table class="status-table">
+        <thead>
+          <tr>
+            <th scope="col">Thread or pool</th>
+            <th scope="col" class="number">
+              Under way or waiting
+            </th>
+            <th scope="col" class="number">
+              Bytes of calls
+            </th>
+            <th scope="col" class="number">
+              Tasks done
+            </th>
+            <th scope="col" class="number">
+              Came back
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {status.threads.map((thread) => (
+            <tr key={thread.name}>
+              <th scope="row">{thread.name}</th>
+              <td class="number">{number(thread.pending)}</td>
+              <td class="number">
+                {thread.in_flight_bytes === undefined ? '' : number(thread.in_flight_bytes)}
+              </td>
+              <td class="number">{thread.completed === undefined ? '' : number(thread.completed)}</td>
+              <td class={thread.restarts ? 'number status-unwell' : 'number'}>
+                {thread.restarts === undefined ? '' : number(thread.restarts)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
 }

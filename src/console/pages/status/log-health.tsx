@@ -1,0 +1,57 @@
+import type { Status } from '../../../contract/resources/status.ts';
+import { href } from '../../state/address.ts';
+import { duration, number, title } from '../../ui/format.ts';
+import { Facts, Section } from '../../ui/split.tsx';
+import { Time } from '../../ui/time.tsx';
+
+/** The transparency log as the service sees it, what is on its way there, and who cosigns it. */
+export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: Status }) {
+  return (
+    <section class="panel" aria-label="Transparency log">
+      <h2>
+        <a href={href('transparency')}>Transparency log</a>
+      </h2>
+      <p class={ledger.state === 'ok' ? 'status-well' : 'status-unwell'}>
+        <span aria-hidden="true">{ledger.state === 'ok' ? '✓ ' : '▲ '}</span>
+        {ledger.state === 'ok'
+          ? 'It takes entries.'
+          : `It takes no entries: ${title(ledger.fault ?? 'degraded')}.`}
+      </p>
+      {ledger.advice !== undefined && <p>{ledger.advice}</p>}
+      {ledger.regression !== undefined && (
+        <p>
+          {title(ledger.regression.event)} <Time at={ledger.regression.at} />: from{' '}
+          {number(ledger.regression.from_size)} to {number(ledger.regression.to_size)} entries.
+        </p>
+      )}
+      <Facts
+        facts={[
+          ['Entries', number(ledger.size)],
+          [
+            'Age of the head',
+            ledger.head_age_s === undefined ? undefined : duration(ledger.head_age_s * 1000),
+          ],
+          ['On their way', `${number(outbox.rows)} of ${number(outbox.limit)} at most`],
+          ['Key', <code key="k">{ledger.sth_key_id}</code>],
+          ['Fingerprint', <code key="f">{ledger.sth_key_fingerprint}</code>],
+        ]}
+      />
+      {witnesses !== undefined && (
+        <Section title="Witnesses">
+          <p class={witnesses.quorum ? 'status-well' : 'status-unwell'}>
+            {witnesses.quorum ? 'The checkpoint has its quorum.' : 'The checkpoint lacks its quorum.'}
+          </p>
+          <ul>
+            {witnesses.witnesses.map(({ name, size, failing, cosignatures }) => (
+              <li key={name}>
+                <bdi>{name}</bdi>: {number(cosignatures)} cosignatures
+                {size !== undefined && `, last of size ${number(size)}`}
+                {failing !== undefined && <span class="status-unwell">, failing: {failing}</span>}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </section>
+  );
+}

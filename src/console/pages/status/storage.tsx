@@ -1,0 +1,67 @@
+import type { Status } from '../../../contract/resources/status.ts';
+import { bytes, duration, number } from '../../ui/format.ts';
+import { Facts, Section } from '../../ui/split.tsx';
+import { Time } from '../../ui/time.tsx';
+
+/** What is stored, in how many bytes, and until when it is kept. */
+export function Storage({ status: { store, retention } }: { status: Status }) {
+  const perEvent = retention.event_bytes / Math.max(1, store.network_events + store.dns_events);
+  return (
+    <section class="panel" aria-label="Storage">
+      <h2>Storage</h2>
+      <Facts
+        facts={[
+          ['Network events', number(store.network_events)],
+          ['DNS events', number(store.dns_events)],
+          ['Alerts', number(store.alerts)],
+          ['Assets', number(store.assets)],
+          ['Services', number(store.services)],
+          ['Edges', number(store.topology_edges)],
+          ['Blocks', number(store.blocks)],
+          ['Not looked at', store.uncounted_events === 0 ? undefined : number(store.uncounted_events)],
+          ['Database', `${bytes(store.bytes)}, ${bytes(store.unused_bytes)} of it free`],
+          ['Events', `${bytes(retention.event_bytes)}, ${bytes(perEvent)} an event`],
+        ]}
+      />
+      <Section title="Kept until">
+        {retention.max_bytes !== undefined && (
+          <>
+            <meter
+              class="status-meter"
+              min={0}
+              max={retention.max_bytes}
+              value={retention.event_bytes}
+              aria-label="Bytes of events"
+            />
+            <p class="quiet">
+              {bytes(retention.event_bytes)} of {bytes(retention.max_bytes)}, then the oldest go
+            </p>
+          </>
+        )}
+        <Facts
+          facts={[
+            ['Oldest age', retention.max_age_ms === undefined ? 'any' : duration(retention.max_age_ms)],
+            [
+              'Oldest network event',
+              retention.oldest_network_event && <Time at={retention.oldest_network_event} />,
+            ],
+            ['Oldest DNS event', retention.oldest_dns_event && <Time at={retention.oldest_dns_event} />],
+            [
+              'Clock behind',
+              retention.clock_behind_ms === 0 ? undefined : duration(retention.clock_behind_ms),
+            ],
+          ]}
+        />
+        {retention.expired.length > 0 && (
+          <ul>
+            {retention.expired.map(({ table, reason, events, bytes: size }) => (
+              <li key={`${table} ${reason}`}>
+                {number(events)} {table === 'dns' ? 'DNS' : table} events went by {reason} ({bytes(size)})
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+    </section>
+  );
+}
