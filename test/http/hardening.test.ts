@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { Connections } from '../../src/http/connections.ts';
 import { bareJson, data } from '../../src/http/reply.ts';
 import { securityHeaders } from '../../src/http/security-headers.ts';
 import { bodyOf, echo, eventually, get, type Served, serve, stopAll, untilClosed, Wire } from './serve.ts';
 
-afterEach(stopAll);
+// Some go on beside others.
+afterAll(stopAll);
 
 const ok = get('/ok', () => data('fine'));
 const bug = get('/bug', () => {
@@ -132,7 +133,7 @@ describe('what is too large or too odd ends its connection at once', () => {
   });
 });
 
-describe('whoever trickles is cut off, however steadily', () => {
+describe.concurrent('whoever trickles is cut off, however steadily', () => {
   const start = 'GET /ok HTTP/1.1\r\nHost: x\r\n';
   const post = 'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n';
   test('bytes of headers, of bodies and of chunk sizes, bare line ends, and nothing at all', async () => {

@@ -1,16 +1,17 @@
 import { once } from 'node:events';
 import { Agent, get as ask, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { data } from '../../src/http/reply.ts';
 import { eventually, get, serve, stopAll, Wire } from './serve.ts';
 
-afterEach(stopAll);
+// Some go on beside others.
+afterAll(stopAll);
 
 const ok = get('/ok', () => data('fine'));
 const request = (...headers: string[]) => ['GET /ok HTTP/1.1', 'Host: x', ...headers, '\r\n'].join('\r\n');
 
-describe('a connection that rests', () => {
+describe.concurrent('a connection that rests', () => {
   test('lives for as long as its client was told', async () => {
     const { server } = await serve([ok]);
     const wire = await Wire.open(server.port);
