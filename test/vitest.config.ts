@@ -26,8 +26,8 @@ export default defineConfig({
     // They need a browser: `npm run test:console`.
     exclude: ['test/console/browser/**'],
     globalSetup: 'test/compiled-sources.ts',
-    // A thread less for each service to start; tests with several senders at once set it to two.
-    env: { ...env, CANDOR_THREADS_INGEST: '1' },
+    // Two threads less for each service to start; tests with much at once set them to two.
+    env: { ...env, CANDOR_THREADS_INGEST: '1', CANDOR_THREADS_ANALYTICS: '1' },
     // Real processes, worker threads and databases: separate processes keep native add-ons apart.
     pool: 'forks',
     // Two at a time is what the smallest supported machine can run without starving a server under test.

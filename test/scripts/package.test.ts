@@ -27,7 +27,7 @@ describe.skipIf(skipped)('the installed package', { timeout: 120_000 }, () => {
   // Without what npm tells the scripts that it runs, what the other tests set, and this project's runtime on the path.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) => !/^npm_/i.test(name) && name !== 'NODE_OPTIONS' && name !== 'CANDOR_THREADS_INGEST',
+      ([name]) => !/^npm_/i.test(name) && name !== 'NODE_OPTIONS' && !name.startsWith('CANDOR_THREADS_'),
     ),
   );
   env.PATH = (env.PATH ?? '')

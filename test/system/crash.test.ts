@@ -98,7 +98,10 @@ test('nothing acknowledged is lost and nothing is there twice', { timeout: 300_0
   };
 
   for (let round = 0; round < rounds; round++) {
-    const service = await startService({ dataDir, env: { CANDOR_THREADS_INGEST: '2' } });
+    const service = await startService({
+      dataDir,
+      env: { CANDOR_THREADS_INGEST: '2', CANDOR_THREADS_ANALYTICS: '2' },
+    });
     running = service;
     token ??= await tokenFor(service, 'sensor');
     await expectGrown(service);

@@ -21,7 +21,7 @@ let viewer: string;
 let good = 0;
 
 beforeAll(async () => {
-  service = await startService({ env: { CANDOR_THREADS_INGEST: '2' } });
+  service = await startService({ env: { CANDOR_THREADS_INGEST: '2', CANDOR_THREADS_ANALYTICS: '2' } });
   sensor = await tokenFor(service, 'sensor');
   viewer = await tokenFor(service, 'viewer');
 });

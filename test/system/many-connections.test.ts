@@ -37,7 +37,7 @@ describe.skipIf(!mayOpen)(`${connections} connections`, () => {
   let viewer: string;
 
   beforeAll(async () => {
-    service = await startService({ env: { CANDOR_THREADS_INGEST: '2' } });
+    service = await startService({ env: { CANDOR_THREADS_INGEST: '2', CANDOR_THREADS_ANALYTICS: '2' } });
     const admin = await login(service);
     sensors = await Promise.all(Array.from({ length: 4 }, () => ownToken(service, admin, 'sensor')));
     viewer = await tokenFor(service, 'viewer');

@@ -110,7 +110,7 @@ describe('SIGTERM', () => {
     timeout,
   }, async () => {
     const dataDir = newFolder();
-    const env = { CANDOR_THREADS_INGEST: '2' };
+    const env = { CANDOR_THREADS_INGEST: '2', CANDOR_THREADS_ANALYTICS: '2' };
     const service = await started(dataDir, env);
     const sensor = await tokenFor(service, 'sensor');
     // Half a body is there when the signal comes; the rest follows.

@@ -84,7 +84,11 @@ interface One {
 beforeAll(async () => {
   // With an overlap longer than any period, successors are published from the start: there is one to give up.
   service = await startService({
-    env: { CANDOR_KEYS_OVERLAP_MS: String(30 * 24 * 3600 * 1000), CANDOR_THREADS_INGEST: '2' },
+    env: {
+      CANDOR_KEYS_OVERLAP_MS: String(30 * 24 * 3600 * 1000),
+      CANDOR_THREADS_INGEST: '2',
+      CANDOR_THREADS_ANALYTICS: '2',
+    },
   });
   admin = await login(service);
   for (const role of ['sensor', 'viewer', 'analyst', 'auditor'] as const)

@@ -33,6 +33,7 @@ afterAll(async () => {
 async function begin(): Promise<void> {
   const env = {
     CANDOR_THREADS_INGEST: '2',
+    CANDOR_THREADS_ANALYTICS: '2',
     CANDOR_NETWORK_HOME: '10.0.0.0/8,203.0.113.128/25',
     CANDOR_DETECTION_PLACEHOLDERS: '{"kiosks": ["10.0.0.66", "10.0.66.*"]}',
   };

@@ -10,7 +10,7 @@ let analyst: string;
 let viewer: string;
 
 beforeAll(async () => {
-  service = await startService({ env: { CANDOR_THREADS_INGEST: '2' } });
+  service = await startService({ env: { CANDOR_THREADS_INGEST: '2', CANDOR_THREADS_ANALYTICS: '2' } });
   admin = await login(service);
   analyst = await tokenFor(service, 'analyst');
   viewer = await tokenFor(service, 'viewer');

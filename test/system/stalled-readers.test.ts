@@ -19,7 +19,7 @@ let viewers: string[];
 let stored = 0;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ env: { CANDOR_THREADS_ANALYTICS: '2' } });
   sensor = await tokenFor(service, 'sensor');
   const admin = await login(service);
   viewers = await Promise.all(Array.from({ length: 4 }, () => ownToken(service, admin, 'viewer')));
