@@ -1,5 +1,71 @@
+import { place, setParams } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
 import { Page } from '../../ui/page.tsx';
+import { Answered, Empty } from '../../ui/states.tsx';
+import { matching, type OpenApi } from './open-api.ts';
+import { OperationCard } from './operation.tsx';
+import { SchemaCard } from './schema.tsx';
+import './docs.css';
 
-export default function Shown() {
-  return <Page title="docs">{null}</Page>;
+/** The API, readable: what `GET /api/v1/openapi.json` says, found by any word. */
+export default function Docs() {
+  const document = useAnswer('getOpenApi', {});
+  const text = place.value.params.get('q') ?? '';
+  const shown = place.value.params.get('schema');
+  return (
+    <Page
+      title="API"
+      scrolls
+      bar={
+        <input
+          type="search"
+          class="input docs-search"
+          aria-label="Search operations"
+          placeholder="Search operations"
+          value={text}
+          onInput={(event) =>
+            setParams({ q: event.currentTarget.value || undefined, schema: undefined }, { replace: true })
+          }
+        />
+      }
+    >
+      <Answered of={document} rows={14}>
+        {(answer) => {
+          const api = answer as unknown as OpenApi;
+          const schema = shown === null ? undefined : api.components.schemas[shown];
+          if (shown !== null && schema !== undefined) return <SchemaCard name={shown} schema={schema} />;
+          return <Operations api={api} text={text} />;
+        }}
+      </Answered>
+    </Page>
+  );
+}
+
+function Operations({ api, text }: { api: OpenApi; text: string }) {
+  const found = matching(api, text);
+  if (found.length === 0) return <Empty title="No operation has all of these words." />;
+  return (
+    <div class="docs">
+      {text === '' && (
+        <p class="docs-about">
+          Version {api.info.version}. {api.info.description} For programs:{' '}
+          <a href="/api/v1/openapi.json">openapi.json</a>.
+        </p>
+      )}
+      {api.tags.map(({ name, description }) => {
+        const own = found.filter(({ operation }) => operation.tags.includes(name));
+        if (own.length === 0) return null;
+        return (
+          <section key={name} class="panel" aria-label={name}>
+            <h2>
+              {name} <span class="quiet docs-small">{description}</span>
+            </h2>
+            {own.map((placed) => (
+              <OperationCard key={placed.operation.operationId} placed={placed} open={found.length === 1} />
+            ))}
+          </section>
+        );
+      })}
+    </div>
+  );
 }

@@ -1,0 +1,92 @@
+import { Section } from '../../ui/split.tsx';
+import { type Content, kindOf, type Parameter, type Placed } from './open-api.ts';
+import { Properties, SchemaName } from './schema.tsx';
+
+/** One operation: who may, what it takes, and what it answers. */
+export function OperationCard({
+  placed: { method, path, operation },
+  open,
+}: {
+  placed: Placed;
+  open: boolean;
+}) {
+  const { parameters = [], requestBody, responses, 'x-roles': roles } = operation;
+  return (
+    <details class="docs-operation" open={open}>
+      <summary>
+        <span class="docs-method mono">{method}</span>
+        <code class="docs-path">{path}</code>
+        <span class="quiet">{operation.summary}</span>
+      </summary>
+      <div class="docs-body">
+        <p class="quiet">
+          <code>{operation.operationId}</code> ·{' '}
+          {roles === undefined ? 'anybody' : `by default for ${roles.join(', ')}`}
+        </p>
+        {parameters.length > 0 && (
+          <Section title="Parameters">
+            <Parameters parameters={parameters} />
+          </Section>
+        )}
+        {requestBody !== undefined && (
+          <Section title="Body">
+            <Bodies content={requestBody.content} />
+          </Section>
+        )}
+        <Section title="Answers">
+          <dl class="docs-answers">
+            {Object.entries(responses).map(([status, { description, content }]) => (
+              <div key={status}>
+                <dt class="mono">{status}</dt>
+                <dd>
+                  {description}
+                  {content !== undefined && status.startsWith('2') && <Bodies content={content} />}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </Section>
+      </div>
+    </details>
+  );
+}
+
+function Parameters({ parameters }: { parameters: readonly Parameter[] }) {
+  return (
+    <dl class="docs-fields">
+      {parameters.map(({ name, in: where, required, description, schema }) => (
+        <div key={`${where} ${name}`}>
+          <dt>
+            <code>{name}</code>
+            <span class="quiet">
+              {' '}
+              {where}
+              {required === true && ', required'}
+            </span>
+          </dt>
+          <dd>
+            {description} <span class="quiet mono">{kindOf(schema)}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Bodies({ content }: { content: Content }) {
+  return (
+    <>
+      {Object.entries(content).map(([type, { schema }]) => (
+        <div key={type}>
+          <p class="quiet mono">{type}</p>
+          {schema !== undefined &&
+            (schema.properties === undefined ? (
+              <SchemaName schema={schema} />
+            ) : (
+              <Properties schema={schema} />
+            ))}
+        </div>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import { href } from '../../state/address.ts';
+import { kindOf, nameOf, type Schema } from './open-api.ts';
+
+/** A component of the document, whole. */
+export function SchemaCard({ name, schema }: { name: string; schema: Schema }) {
+  return (
+    <section class="panel" aria-label={name}>
+      <p>
+        <a href={href('docs')}>All operations</a>
+      </p>
+      <h2>{name}</h2>
+      {schema.description !== undefined && <p>{schema.description}</p>}
+      <Properties schema={schema} />
+    </section>
+  );
+}
+
+/** What a schema is: a link where it is a component. */
+export function SchemaName({ schema }: { schema: Schema }) {
+  const name = nameOf(schema) ?? (schema.items && nameOf(schema.items));
+  if (name === undefined) return <span class="quiet mono">{kindOf(schema)}</span>;
+  return (
+    <a class="mono" href={href('docs', { schema: name })}>
+      {kindOf(schema)}
+    </a>
+  );
+}
+
+/** How deep objects in objects are shown in place. */
+const maxDepth = 4;
+
+/** The members of an object, those of objects in it below them. */
+export function Properties({ schema, depth = 0 }: { schema: Schema; depth?: number }) {
+  const members = Object.entries(schema.properties ?? {});
+  if (members.length === 0) return <SchemaName schema={schema} />;
+  return (
+    <dl class="docs-fields">
+      {members.map(([name, member]) => {
+        const inner = member.properties !== undefined ? member : member.items;
+        return (
+          <div key={name}>
+            <dt>
+              <code>{name}</code>
+              {schema.required?.includes(name) !== true && <span class="quiet"> optional</span>}
+            </dt>
+            <dd>
+              {member.description} <SchemaName schema={member} />
+              {inner?.properties !== undefined && depth < maxDepth && (
+                <Properties schema={inner} depth={depth + 1} />
+              )}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
