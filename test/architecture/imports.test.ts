@@ -139,7 +139,7 @@ const layers: Record<string, Layer> = {
     ],
   },
   client: { may: ['contract', 'tlog', 'errors', 'limits'] },
-  console: { may: ['client', 'contract'] },
+  console: { may: ['client', 'contract', 'tlog', 'errors', 'limits'] },
 };
 
 /** The one file that may import a vendor's package. */
@@ -147,6 +147,8 @@ const vendors = {
   'uWebSockets.js': 'src/http/uws.ts',
   piscina: 'src/rpc/pool.ts',
   lmdb: 'src/lmdb.ts',
+  uplot: 'src/console/ui/chart.tsx',
+  '@tanstack/virtual-core': 'src/console/ui/virtual-rows.ts',
 } as const;
 
 const imports = files.flatMap(importsOf);
@@ -204,9 +206,9 @@ it.each(Object.entries(vendors))('%s is imported in %s only', (vendor, only) => 
   expect([...new Set(users)].filter((file) => file !== only)).toEqual([]);
 });
 
-it('client, contract and tlog run in a browser: they import nothing of Node', () => {
+it('client, console, contract and tlog run in a browser: they import nothing of Node', () => {
   const wrong = imports.filter(
-    ({ file, from }) => /^src\/(client|contract|tlog)\//.test(file) && from.startsWith('node:'),
+    ({ file, from }) => /^src\/(client|console|contract|tlog)\//.test(file) && from.startsWith('node:'),
   );
   expect(wrong.map(shown)).toEqual([]);
 });
