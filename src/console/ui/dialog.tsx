@@ -18,21 +18,32 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  const closed = useRef(onClose);
+  closed.current = onClose;
+  useEffect(() => {
+    const shown = dialog.current;
+    const close = () => closed.current();
+    shown?.addEventListener('close', close);
+    shown?.showModal();
+    return () => {
+      // Closed before it goes, so that the focus returns to where it was.
+      shown?.removeEventListener('close', close);
+      shown?.close();
+    };
+  }, []);
   useKeys(`Dialog: ${title}`, {});
   return (
     <dialog
       ref={dialog}
       class={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={heading}
-      onClose={onClose}
       onClick={(event) => {
         // Beside the dialog, which its body covers.
         if (event.target === dialog.current) dialog.current?.close();
       }}
     >
       <div class="dialog-body">
-        <div class="row spread">
+        <div class="dialog-head">
           <h2 id={heading}>{title}</h2>
           <Button kind="plain" aria-label="Close" onClick={() => dialog.current?.close()}>
             ✕
