@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 
 /**
  * One of a few, each with a digit that chooses it: for dialogs that are gone through by keyboard. Enter sends the form
@@ -8,15 +8,17 @@ export function Choices<V extends string>({
   label,
   options,
   value,
+  error,
   onChange,
 }: {
   label: string;
   options: readonly { readonly value: V; readonly title: string; readonly about?: string }[];
-  value: V;
+  /** Undefined until something is chosen. */
+  value: V | undefined;
+  error?: string | undefined;
   onChange: (value: V) => void;
 }) {
   const group = useRef<HTMLFieldSetElement>(null);
-  useEffect(() => group.current?.querySelector<HTMLInputElement>('input:checked, input')?.focus(), []);
   return (
     <fieldset
       ref={group}
@@ -35,6 +37,7 @@ export function Choices<V extends string>({
           <input
             type="radio"
             name={label}
+            autofocus={option.value === value || (value === undefined && index === 0)}
             value={option.value}
             checked={option.value === value}
             onChange={() => onChange(option.value)}
@@ -44,6 +47,11 @@ export function Choices<V extends string>({
           <kbd>{index + 1}</kbd>
         </label>
       ))}
+      {error !== undefined && (
+        <p class="field-error" role="alert">
+          {error}
+        </p>
+      )}
     </fieldset>
   );
 }

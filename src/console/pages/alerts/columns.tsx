@@ -50,7 +50,7 @@ export const columns: readonly Column<AlertRow>[] = [
     id: 'src',
     title: 'Source',
     width: '116px',
-    from: 560,
+    from: 760,
     sort: 'src_ip',
     cell: ({ attributes }) =>
       attributes.src_ip && <Address ip={attributes.src_ip} list="listAlerts" field="src_ip" />,

@@ -90,9 +90,7 @@ function Event({ id, first }: { id: string; first: 'network' | 'dns' }) {
         <Address ip={attributes.dst_ip} port={attributes.dst_port} />
       </span>
       <span class="quiet clip">
-        <bdi>
-          {'query' in attributes ? asked(attributes) : 'src_bytes' in attributes ? carried(attributes) : ''}
-        </bdi>
+        <bdi>{'kind' in attributes ? asked(attributes) : carried(attributes)}</bdi>
       </span>
     </>
   );
@@ -115,8 +113,10 @@ function carried(event: {
   src_bytes?: number;
   dst_bytes?: number;
 }): string {
-  const { transport, app_protocol, state, src_bytes = 0, dst_bytes = 0 } = event;
-  return [transport, app_protocol, state && words(state), bytes(src_bytes + dst_bytes)]
+  const { transport, app_protocol, state, src_bytes, dst_bytes } = event;
+  const isCounted = src_bytes !== undefined || dst_bytes !== undefined;
+  const size = isCounted ? bytes((src_bytes ?? 0) + (dst_bytes ?? 0)) : undefined;
+  return [transport, app_protocol, state && words(state), size]
     .filter((part) => part !== undefined)
     .join(' · ');
 }

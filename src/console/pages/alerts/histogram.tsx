@@ -13,6 +13,9 @@ import type { Filters } from './question.ts';
 const maxBars = 80;
 const refreshMs = 30_000;
 
+/** Alerts are whole: between them the axis says nothing. */
+const whole = (value: number): string => (Number.isInteger(value) ? number(value) : '');
+
 /** When the alerts that are asked for were last seen, by severity; a span that is dragged becomes the time of the page. */
 export function AlertHistogram({ filters }: { filters: Filters }) {
   const { name, from, to } = shownRange();
@@ -60,8 +63,8 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
         times={times}
         series={series}
         kind="bars"
-        height={84}
-        format={number}
+        height={96}
+        format={whole}
         onZoom={(start, stop) =>
           setParams({ ...zoomed(start, stop, shown.bucket_ms), range: undefined, id: undefined })
         }

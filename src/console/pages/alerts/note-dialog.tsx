@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import type { Change } from './changes.ts';
@@ -15,7 +15,6 @@ export function NoteDialog({
 }) {
   const [note, setNote] = useState('');
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector('textarea')?.focus(), []);
   return (
     <Dialog title={`Note on ${what}`} onClose={onClose}>
       <form

@@ -20,6 +20,7 @@ export function NoteField({
           value={value}
           maxLength={maxLength}
           rows={3}
+          autofocus
           onInput={(event) => onValue(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;

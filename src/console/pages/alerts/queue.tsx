@@ -113,7 +113,7 @@ export function Queue({
             open={openId}
             onOpen={({ id }, options) => setParams({ id }, options)}
             cursor={cursor}
-            marked={marking.ids}
+            {...(hasRoomForMarks() && { marked: marking.ids })}
             onMark={({ id }, how) =>
               setMarking(how.through ? through(marking, id, order) : toggled(marking, id))
             }
@@ -129,6 +129,9 @@ export function Queue({
     </>
   );
 }
+
+/** Where a row is as narrow as on a phone, what it says comes before what can be ticked. */
+const hasRoomForMarks = (): boolean => innerWidth > 480;
 
 const keyOf = ({ id }: AlertRow): string => id;
 

@@ -164,6 +164,7 @@ export function SilenceDialog({
               {...attributes}
               value={reason}
               maxLength={2000}
+              autofocus
               onInput={(event) => setReason(event.currentTarget.value)}
             />
           )}

@@ -23,11 +23,11 @@ export function VerdictDialog({
   const only = rows.length === 1 ? rows[0]?.attributes : undefined;
   const said = only?.ai_verdict?.verdict;
   const overridden = only?.override !== undefined;
-  const [verdict, setVerdict] = useState<Verdict>(only?.verdict ?? 'true_positive');
+  const [verdict, setVerdict] = useState<Verdict | undefined>(only?.verdict);
   const [override, setOverride] = useState(overridden);
   const [reason, setReason] = useState('');
   const [asked, setAsked] = useState(false);
-  const mayOverride = said !== undefined && (said !== verdict || overridden);
+  const mayOverride = verdict !== undefined && said !== undefined && (said !== verdict || overridden);
   const overrides = mayOverride && (override || overridden);
   const wanting = overrides && reason.trim() === '';
   return (
@@ -37,11 +37,17 @@ export function VerdictDialog({
         onSubmit={(event) => {
           event.preventDefault();
           setAsked(true);
-          if (wanting) return;
+          if (wanting || verdict === undefined) return;
           onDone(overrides ? { ai_override: { verdict, reason: reason.trim() } } : { verdict });
         }}
       >
-        <Choices label="What was it?" options={verdictOptions} value={verdict} onChange={setVerdict} />
+        <Choices
+          label="What was it?"
+          options={verdictOptions}
+          value={verdict}
+          error={asked && verdict === undefined ? 'Choose one.' : undefined}
+          onChange={setVerdict}
+        />
         {said !== undefined && said === verdict && !overridden && (
           <p class="quiet">The model says the same.</p>
         )}
