@@ -90,7 +90,7 @@ export function Rail({ onFind, onHelp }: { onFind: () => void; onHelp: () => voi
             <span class="unseen">: account and appearance</span>
           </Menu>
         ) : (
-          <a href={href('sign-in')}>
+          <a href={href('sign-in')} aria-label="Sign in">
             <span class="rail-person" aria-hidden="true">
               →
             </span>

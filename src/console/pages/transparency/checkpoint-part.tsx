@@ -63,7 +63,7 @@ function Checkpoint({ checkpoint, pinned, onAgain }: Seen & { onAgain: () => voi
   const { note, origin, size, root, key } = checkpoint;
   const vkey = formatVerifierKey(verifierKey(sha256, origin, signatureTypes.ed25519, key.publicKey));
   return (
-    <section class="panel stack">
+    <section class="panel stack wide-facts">
       <div class="row spread">
         <h2>Checkpoint of {number(size)} entries</h2>
         <button type="button" class="button button-plain" onClick={onAgain}>

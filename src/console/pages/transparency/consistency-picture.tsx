@@ -106,7 +106,12 @@ export function ConsistencyPicture({ first, second, walk, done, broken, width }:
         root of {number(second)}
       </text>
       {oldRoot !== undefined && first !== second && (
-        <text class="tree-hash tree-old-caption" x={oldRoot.x - 10} y={oldRoot.y - 8} text-anchor="end">
+        <text
+          class="tree-hash tree-old-caption"
+          x={oldRoot.x < 110 ? 2 : oldRoot.x - 10}
+          y={oldRoot.y - 9}
+          text-anchor={oldRoot.x < 110 ? 'start' : 'end'}
+        >
           root of {number(first)}
         </text>
       )}

@@ -15,7 +15,10 @@ import { useWidth } from './measured.ts';
 import { Moment } from './moment.tsx';
 import { climbBoth, consistencyWalk, proofLength } from './old-in-new.ts';
 import { useStepping } from './stepping.ts';
-import { spokenLeaves } from './tree-parts.tsx';
+import { countedLeaves, spokenLeaves } from './tree-parts.tsx';
+import { Verdict } from './verdict.tsx';
+import './proof-shown.css';
+import './path-steps.css';
 
 const sources = {
   pinned: 'pinned by this browser when it was signed',
@@ -48,25 +51,21 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
   const kind = !finished ? 'waiting' : sound ? 'good' : 'bad';
   return (
     <div class="proof">
-      <header class={`verdict verdict-${kind}`}>
-        <span class="verdict-sign" aria-hidden="true">
-          {kind === 'good' ? '✓' : kind === 'bad' ? '✕' : '…'}
-        </span>
-        <div class="verdict-text" role="status">
-          <p class="verdict-title">
-            {kind === 'waiting'
-              ? 'Being verified in your browser'
-              : kind === 'good'
-                ? `The log only grew: its first ${number(first.size)} entries are what they were`
-                : `The tree of ${number(second.size)} does not begin with the tree of ${number(first.size)}`}
-          </p>
-          <p class="quiet">
-            {kind === 'bad'
-              ? 'Keep what this page shows, and read below what it means.'
-              : `${number(second.size - first.size)} entries came since. Verified in your browser, not by our server.`}
-          </p>
-        </div>
-      </header>
+      <Verdict
+        state={kind}
+        title={
+          kind === 'waiting'
+            ? 'Being verified in your browser'
+            : kind === 'good'
+              ? `The log only grew: its first ${number(first.size)} entries are what they were`
+              : `The tree of ${number(second.size)} does not begin with the tree of ${number(first.size)}`
+        }
+        about={
+          kind === 'bad'
+            ? 'Keep what this page shows, and see what does not fit below.'
+            : `${number(second.size - first.size)} entries came since. Verified in your browser, not by our server. ${heldTo(first)}`
+        }
+      />
       {forked !== undefined && (
         <Check state="bad" title="The log shows another head now for a size that this browser has pinned">
           Root now: <Hash value={forked.root} what="Root now" whole />
@@ -140,8 +139,8 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
                   <Tick state={known ? state : 'open'} />
                   <span class="path-step-what">
                     <b>Step {i + 1}</b>{' '}
-                    <span class="quiet">
-                      {step.age}: {spokenLeaves(step)}
+                    <span class="quiet" title={spokenLeaves(step)}>
+                      {step.age}: {countedLeaves(step)}
                     </span>
                   </span>
                   <span class="path-step-sum mono">
@@ -170,6 +169,12 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
     </div>
   );
 }
+
+/** How much it says: only what this browser knew before can't have been made up since. */
+const heldTo = ({ from }: SizedHead): string =>
+  from === 'pinned'
+    ? 'The earlier head is the one that this browser knew already.'
+    : 'This browser did not know the earlier head: it shows that what the log signs now fits together.';
 
 function HeadFacts({
   title,

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Choice } from '../../ui/button.tsx';
 import { bytes as bytesText } from '../../ui/format.ts';
+import { withoutTricks } from './plain-text.ts';
 import { differenceOf } from './tamper.ts';
 import './entry-bytes.css';
 
@@ -52,15 +53,16 @@ function Marked({ bytes, marked }: { bytes: Uint8Array; marked?: { from: number;
   );
 }
 
-const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const decoded = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+const textOf = (bytes: Uint8Array): string => withoutTricks(decoded(bytes));
 
 /** Indented; bytes that are no JSON as they are. */
 function readable(bytes: Uint8Array): string {
-  const text = textOf(bytes);
+  const text = decoded(bytes);
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return withoutTricks(JSON.stringify(JSON.parse(text), null, 2));
   } catch {
-    return text;
+    return withoutTricks(text);
   }
 }
 

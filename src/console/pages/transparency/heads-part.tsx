@@ -135,7 +135,7 @@ function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
       />
       <Section title="Checked here">
         <ul class="checks">
-          <PinCheck head={head} />
+          <PinCheck head={head} signed={signed} />
         </ul>
       </Section>
       <Section title="Signed by">

@@ -1,6 +1,7 @@
 import { fetchConsistency } from '../../../client/consistency.ts';
-import { NotFound } from '../../../client/log-source.ts';
+import { members, parseExact } from '../../../client/exact-json.ts';
 import { proofFromTiles } from '../../../client/tiles.ts';
+import { readTreeHead } from '../../../client/tree-head.ts';
 import {
   Fault,
   fetchKeys,
@@ -57,25 +58,29 @@ export async function compareSizes(firstSize: number, secondSize: number): Promi
 async function headOfSize(size: number, treeSize: number, keys: KeySet): Promise<SizedHead | Fault> {
   const pinned = pinHistory.value.find((one) => one.size === size);
   const shown = await signedHead(size);
-  if (shown instanceof Fault && !(shown instanceof NotFound)) return shown;
+  if (shown instanceof Fault) return shown;
   if (pinned !== undefined) {
     const head = parseTreeHead(pinned.head);
     if (head instanceof Fault) return head;
-    const differs = !(shown instanceof Fault) && !equalHashes(shown.root, head.root);
+    const differs = shown !== undefined && !equalHashes(shown.root, head.root);
     const root = hexToBytes(pinned.root, 32);
     const key = verifyHead(head, keys);
     return { size, root, from: 'pinned', head, key, ...(differs && { differs: shown }) };
   }
-  if (!(shown instanceof Fault))
+  if (shown !== undefined)
     return { size, root: shown.root, from: 'signed', head: shown, key: verifyHead(shown, keys) };
   const tiles = await rootFromTiles(size, treeSize);
   return tiles instanceof Fault ? tiles : { size, root: tiles, from: 'tiles' };
 }
 
-async function signedHead(size: number): Promise<SignedHead | Fault> {
-  const text = await log.get(`/api/transparency/sth?tree_size=${size}`);
+/** The newest head of this size; undefined where none was signed. */
+async function signedHead(size: number): Promise<SignedHead | Fault | undefined> {
+  const text = await log.get(`/api/transparency/sths?from_size=${size}&to_size=${size + 1}&per_page=1000`);
   if (text instanceof Fault) return text;
-  const head = parseTreeHead(text);
+  const list = members(parseExact(text))?.data;
+  if (!Array.isArray(list)) return new Fault('MALFORMED_HEAD', 'the answer is no list of heads');
+  if (list.length === 0) return undefined;
+  const head = readTreeHead(members(list.at(-1))?.attributes);
   if (head instanceof Fault || head.size === size) return head;
   return new Fault('MALFORMED_HEAD', `wanted the head of size ${size}, came one of size ${head.size}`);
 }

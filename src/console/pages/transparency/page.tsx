@@ -4,6 +4,7 @@ import { BrokenLog } from './broken-log.tsx';
 import { ConsistencyView } from './consistency-view.tsx';
 import { LogView } from './log-view.tsx';
 import { ProofView } from './proof-view.tsx';
+import { VerifyView } from './verify-view.tsx';
 
 const tabs = [
   { value: 'log', title: 'Log' },
@@ -20,6 +21,7 @@ export default function Transparency() {
       <BrokenLog />
       {view === 'log' && <LogView />}
       {view === 'proof' && <ProofView />}
+      {view === 'verify' && <VerifyView />}
       {view === 'consistency' && <ConsistencyView />}
     </Page>
   );

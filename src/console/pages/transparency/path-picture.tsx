@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks';
 import { number } from '../../ui/format.ts';
 import type { Leaves, PathStep } from './audit-path.ts';
 import { layOut, pathShape } from './tree-layout.ts';
-import { Hatch, spokenLeaves, TreeBlock } from './tree-parts.tsx';
+import { countedLeaves, Hatch, spokenLeaves, TreeBlock } from './tree-parts.tsx';
 import './tree.css';
 
 interface PathPictureProps {
@@ -29,6 +29,7 @@ export function PathPicture(props: PathPictureProps) {
   const stepOfSibling = new Map(steps.map(({ sibling }, i) => [sibling.from, i]));
   const isOnPath = ({ from, to }: Leaves) => from <= leafIndex && leafIndex < to;
   const known = broken ? 'tree-broken' : 'tree-proven';
+  const leaf = picture.blocks.find(isOnPath);
   const labelled = picture.nodes.length <= 12;
   return (
     <svg
@@ -81,13 +82,7 @@ export function PathPicture(props: PathPictureProps) {
               baseline={picture.baseline}
               class={`${state} ${isLeaf ? 'tree-leaf' : ''} ${step !== undefined && step === current ? 'tree-current' : ''}`}
               {...(broken && isLeaf && { fill: `url(#${hatch})` })}
-              label={isLeaf ? `#${leafIndex}` : undefined}
             />
-            {isLeaf && (
-              <text class={`tree-hash ${known}`} x={block.x} y={picture.baseline + 31} text-anchor="middle">
-                {leafLabel}
-              </text>
-            )}
           </g>
         );
       })}
@@ -118,8 +113,18 @@ export function PathPicture(props: PathPictureProps) {
           </g>
         );
       })}
+      {leaf !== undefined && (
+        <text
+          class={`tree-hash ${known}`}
+          x={leaf.x}
+          y={picture.baseline + 33}
+          text-anchor={leaf.x < 110 ? 'start' : leaf.x > picture.width - 110 ? 'end' : 'middle'}
+        >
+          leaf {number(leafIndex)} · {leafLabel}
+        </text>
+      )}
       <text class="tree-caption" x={picture.root.x} y={12} text-anchor="middle">
-        root of {number(treeSize)} leaves
+        root of {countedLeaves({ from: 0, to: treeSize })}
       </text>
     </svg>
   );

@@ -3,7 +3,7 @@ import { number } from '../../ui/format.ts';
 import { Tick } from './check.tsx';
 import { Hash } from './hash.tsx';
 import type { Judged } from './judged.ts';
-import { spokenLeaves } from './tree-parts.tsx';
+import { countedLeaves, spokenLeaves } from './tree-parts.tsx';
 import './path-steps.css';
 
 /** The path in words: from the leaf's hash, one line for each hash that is put beside it, to the root. */
@@ -51,8 +51,8 @@ export function PathSteps({
               <button type="button" class="path-step-number" onClick={() => onStep(i)}>
                 Step {i + 1}
               </button>{' '}
-              <span class="quiet">
-                {spokenLeaves(sibling)} on the {side}
+              <span class="quiet" title={spokenLeaves(sibling)}>
+                {countedLeaves(sibling)} on the {side}
               </span>
             </span>
             <span class="path-step-sum mono">

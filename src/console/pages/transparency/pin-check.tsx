@@ -1,19 +1,27 @@
-import { Fault, type SignedHead } from '../../../client/verifier.ts';
+import { Fault, type LogKey, type SignedHead } from '../../../client/verifier.ts';
 import { bytesToHex } from '../../../tlog/hex.ts';
 import { keptPin, pinState } from '../../state/pin.ts';
 import { number } from '../../ui/format.ts';
 import { Check, FaultText } from './check.tsx';
 import { sameTree, useChecked } from './log.ts';
 
-/** Whether a head is of the tree that this browser has pinned: the log is asked for the proof, which is verified here. */
-export function PinCheck({ head }: { head: SignedHead }) {
+/**
+ * Whether a head is of the tree that this browser has pinned: the log is asked for the proof, which is verified here. A head
+ * that no key signed which the pin knows says nothing of this log, so it is not asked about.
+ */
+export function PinCheck({ head, signed }: { head: SignedHead; signed: LogKey | Fault | undefined }) {
   const pinned = pinState.value.kind === 'unknown' ? undefined : keptPin();
   const pin = pinned instanceof Fault ? undefined : pinned?.head;
+  const isOfLog =
+    signed !== undefined &&
+    !(signed instanceof Fault) &&
+    !(pinned instanceof Fault) &&
+    pinned?.keys.get(signed.kid)?.x === signed.x;
   const names = [head, pin].map((one) => one && `${one.size} ${bytesToHex(one.root)}`);
   const { value } = useChecked<true>(
     ['pin', ...names],
     async () => (pin === undefined ? new Fault('MALFORMED_PIN', 'there is none') : sameTree(pin, head)),
-    { enabled: pin !== undefined, keep: true },
+    { enabled: pin !== undefined && isOfLog, keep: true },
   );
   if (pinned instanceof Fault)
     return (

@@ -32,7 +32,7 @@ export function PinPanel() {
     else if (found.kind === 'unreachable') sayFailure('Not checked', found.fault.message);
   };
   return (
-    <section class="panel stack">
+    <section class="panel stack wide-facts">
       <div class="row spread">
         <h2>The pin of this browser</h2>
         <span class="row">
@@ -101,7 +101,7 @@ function History() {
   if (newest === undefined) return null;
   return (
     <>
-      <h3>Heads that it pinned: {number(history.length)} are kept</h3>
+      <h3>Heads that it pinned ({number(history.length)})</h3>
       <ol class="pin-history" tabIndex={0} aria-label="Heads that this browser pinned">
         {history.map(({ size, root, at }) => (
           <li key={`${size} ${at}`}>

@@ -18,6 +18,8 @@ import { PathSteps } from './path-steps.tsx';
 import { PinCheck } from './pin-check.tsx';
 import { useStepping } from './stepping.ts';
 import { changeOneCharacter } from './tamper.ts';
+import { countedLeaves } from './tree-parts.tsx';
+import { Verdict } from './verdict.tsx';
 import './proof-shown.css';
 
 /**
@@ -28,6 +30,7 @@ export function ProofShown({
   proof,
   keys,
   keysFrom,
+  soundTitle = 'Verified in your browser, not by our server',
   actions,
 }: {
   proof: Provable;
@@ -35,6 +38,8 @@ export function ProofShown({
   keys: KeySet;
   /** Whose they are, in words. */
   keysFrom: ComponentChildren;
+  /** What is said where nothing is wrong. */
+  soundTitle?: string;
   actions?: ComponentChildren;
 }) {
   const { head, leafIndex, path } = proof;
@@ -74,10 +79,16 @@ export function ProofShown({
   });
   const host = useRef<HTMLDivElement>(null);
   const width = useWidth(host, 640);
+  // Bytes that are signed as they are may have a wrong path; other ones are wrong themselves.
+  const leafState: CheckState = isIncluded ? 'good' : entry instanceof Fault ? 'bad' : 'open';
   const pathState: CheckState = finished ? (isIncluded ? 'good' : 'bad') : 'waiting';
   return (
     <div class="proof">
-      <Verdict finished={finished} sound={sound} altered={altered !== undefined} keysFrom={keysFrom}>
+      <Verdict
+        state={!finished ? 'waiting' : sound ? 'good' : 'bad'}
+        title={sound && finished ? soundTitle : titleOf(finished, altered !== undefined)}
+        about={keysFrom}
+      >
         {original !== undefined &&
           (altered === undefined ? (
             <Button hint="t" onClick={change}>
@@ -123,10 +134,7 @@ export function ProofShown({
             </>
           )}
           <ul class="checks">
-            <Check
-              state={isIncluded ? 'good' : 'bad'}
-              title="Leaf hash: SHA-256 of a zero byte and these bytes"
-            >
+            <Check state={leafState} title="Leaf hash: SHA-256 of a zero byte and these bytes">
               <Hash value={leafHash} what="Leaf hash" whole />
             </Check>
             {entry !== undefined && (
@@ -199,7 +207,7 @@ export function ProofShown({
             title={
               finished
                 ? isIncluded
-                  ? `The path leads from the entry to the signed root of ${number(head.size)} leaves`
+                  ? `The path leads from the entry to the signed root of ${countedLeaves({ from: 0, to: head.size })}`
                   : 'The path leads to another root than the signed one'
                 : 'The path is being computed'
             }
@@ -220,47 +228,16 @@ export function ProofShown({
             </p>
             {headKey instanceof Fault ? <FaultText fault={headKey} /> : <KeyFacts of={headKey} keys={keys} />}
           </Check>
-          <PinCheck head={head} />
+          <PinCheck head={head} key={identity} signed={headKey} />
         </ul>
       </section>
     </div>
   );
 }
 
-function Verdict({
-  finished,
-  sound,
-  altered,
-  keysFrom,
-  children,
-}: {
-  finished: boolean;
-  sound: boolean;
-  altered: boolean;
-  keysFrom: ComponentChildren;
-  children: ComponentChildren;
-}) {
-  const kind = !finished ? 'waiting' : sound ? 'good' : 'bad';
-  return (
-    <header class={`verdict verdict-${kind}`}>
-      <span class="verdict-sign" aria-hidden="true">
-        {kind === 'good' ? '✓' : kind === 'bad' ? '✕' : '…'}
-      </span>
-      <div class="verdict-text" role="status">
-        <p class="verdict-title">
-          {kind === 'waiting'
-            ? 'Being verified in your browser'
-            : kind === 'good'
-              ? 'Verified in your browser, not by our server'
-              : altered
-                ? 'Broken: these are not the bytes that were logged'
-                : 'Refused: this does not verify'}
-        </p>
-        <p class="quiet">{keysFrom}</p>
-      </div>
-      <div class="row">{children}</div>
-    </header>
-  );
+function titleOf(finished: boolean, altered: boolean): string {
+  if (!finished) return 'Being verified in your browser';
+  return altered ? 'Broken: these are not the bytes that were logged' : 'Refused: this does not verify';
 }
 
 /** What was computed beside what was signed. */

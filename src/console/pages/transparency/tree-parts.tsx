@@ -20,25 +20,27 @@ export const spokenLeaves = ({ from, to }: Leaves): string =>
     ? `leaf ${number(from)}`
     : `leaves ${number(from)} to ${number(to - 1)} (${number(to - from)})`;
 
+/** `16 leaves`, `leaf 5`: as short as it can be told beside a picture. */
+export const countedLeaves = ({ from, to }: Leaves): string =>
+  to - from === 1 ? `leaf ${number(from)}` : `${number(to - from)} leaves`;
+
 /** A subtree that is not opened: a triangle with the number of its leaves below, or a square for a single one. */
 export function TreeBlock({
   block,
   baseline,
   class: className,
   fill,
-  label,
 }: {
   block: Block;
   baseline: number;
   class: string;
   fill?: string;
-  label?: string | undefined;
 }) {
   const { from, to, x, y, left, right } = block;
   const leaves = to - from;
   const room = right - left;
   const gap = Math.min(4, room / 8);
-  const text = label ?? (leaves === 1 ? '1' : compact(leaves));
+  const text = compact(leaves);
   return (
     <>
       {leaves === 1 ? (
@@ -57,7 +59,7 @@ export function TreeBlock({
           {...(fill !== undefined && { fill })}
         />
       )}
-      {(label !== undefined || room > text.length * 7) && (
+      {room > text.length * 7 && (
         <text class="tree-count" x={x} y={baseline + 18} text-anchor="middle">
           {text}
         </text>

@@ -1,0 +1,183 @@
+import { useState } from 'preact/hooks';
+import {
+  type Bundle,
+  Fault,
+  judge,
+  type KeySet,
+  parseBundle,
+  parseEvidence,
+  parseKeySet,
+  parsePin,
+  verifyCheckpoint,
+} from '../../../client/verifier.ts';
+import { href } from '../../state/address.ts';
+import { keptPin } from '../../state/pin.ts';
+import { Choice } from '../../ui/button.tsx';
+import { number } from '../../ui/format.ts';
+import { Empty } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Check } from './check.tsx';
+import { Command } from './command.tsx';
+import { kindOf } from './file-kind.ts';
+import { Hash } from './hash.tsx';
+import { KeyFacts } from './key-facts.tsx';
+import { ProofShown } from './proof-shown.tsx';
+import { Refused } from './refused.tsx';
+
+/** What a file is, and whether it holds. */
+export function FileShown({ text }: { text: string }) {
+  switch (kindOf(text)) {
+    case 'bundle':
+      return <BundleShown text={text} />;
+    case 'evidence':
+      return <EvidenceShown text={text} />;
+    case 'checkpoint':
+      return <CheckpointShown text={text} />;
+    case 'pin':
+      return <PinShown text={text} />;
+    case 'keys':
+      return <KeysShown text={text} />;
+    case 'archive':
+      return (
+        <Empty title="This is an archive of a log.">
+          <p>It can have millions of entries, so it is checked on the command line:</p>
+          <Command text="npx candor verify archive.ndjson" />
+        </Empty>
+      );
+  }
+}
+
+type KeysOf = 'pin' | 'file';
+
+function BundleShown({ text }: { text: string }) {
+  const [bundle] = useState<Bundle | Fault>(() => parseBundle(text));
+  const pinned = pinnedKeys();
+  const [chosen, choose] = useState<KeysOf>(pinned === undefined ? 'file' : 'pin');
+  if (bundle instanceof Fault) return <Refused fault={bundle} />;
+  const fromPin = chosen === 'pin' && pinned !== undefined;
+  return (
+    <>
+      <div class="row">
+        {pinned !== undefined && (
+          <Choice<KeysOf>
+            label="Whose keys count"
+            options={[
+              { value: 'pin', title: "This browser's pinned keys" },
+              { value: 'file', title: 'The keys in the file' },
+            ]}
+            value={chosen}
+            onChange={choose}
+          />
+        )}
+        <span class="quiet">
+          {fromPin
+            ? 'Only what keys signed that this browser has pinned counts.'
+            : 'The file vouches for itself: it is of the log you mean only if the fingerprints below are its own.'}
+        </span>
+      </div>
+      <ProofShown
+        proof={{ ...bundle, leafIndex: bundle.leaf.leafIndex, leaf: { canonical: bundle.leaf.canonical } }}
+        keys={fromPin ? pinned : bundle.keys}
+        {...(!fromPin && { soundTitle: 'It holds in itself, by the keys that it brings' })}
+        keysFrom={
+          fromPin
+            ? `By the ${number(pinned.size)} keys that this browser has pinned; those in the file were not used.`
+            : `By the ${number(bundle.keys.size)} keys in the file: compare their fingerprints with ones that you trust.`
+        }
+      />
+    </>
+  );
+}
+
+function pinnedKeys(): KeySet | undefined {
+  const pin = keptPin();
+  return pin === undefined || pin instanceof Fault ? undefined : pin.keys;
+}
+
+function EvidenceShown({ text }: { text: string }) {
+  const evidence = parseEvidence(text);
+  if (evidence instanceof Fault) return <Refused fault={evidence} />;
+  const pinned = pinnedKeys();
+  const verdict = judge(evidence, pinned);
+  return (
+    <section class="panel stack">
+      <ul class="checks">
+        <Check
+          state={verdict.convicts ? 'bad' : 'open'}
+          title={verdict.convicts ? 'It convicts the log by itself' : 'It does not convict by itself'}
+        >
+          <bdi>{verdict.reason}</bdi>
+        </Check>
+      </ul>
+      <p>
+        Found: <bdi class="mono">{evidence.code}</bdi>, <bdi>{evidence.message}</bdi>
+      </p>
+      <p>
+        Log <bdi class="mono">{evidence.log}</bdi>, found on <bdi>{evidence.foundAt}</bdi>
+      </p>
+      <p class="quiet">
+        {pinned === undefined
+          ? 'By the keys in the file: it says something of a log only if these are its own.'
+          : 'By the keys that this browser has pinned.'}
+      </p>
+      {verdict.signers.map((key) => (
+        <KeyFacts key={key.kid} of={key} />
+      ))}
+    </section>
+  );
+}
+
+function CheckpointShown({ text }: { text: string }) {
+  const pinned = pinnedKeys();
+  if (pinned === undefined)
+    return <Empty title="A checkpoint brings no keys, and this browser has pinned none to check it by." />;
+  const checkpoint = verifyCheckpoint(text, pinned);
+  if (checkpoint instanceof Fault) return <Refused fault={checkpoint} />;
+  return (
+    <section class="panel stack">
+      <ul class="checks">
+        <Check
+          state="good"
+          title={`Signed checkpoint of ${number(checkpoint.size)} entries, by the pinned keys`}
+        >
+          <bdi>{checkpoint.origin}</bdi>, root <Hash value={checkpoint.root} what="Root" whole />
+        </Check>
+      </ul>
+      <KeyFacts of={checkpoint.key} />
+    </section>
+  );
+}
+
+function PinShown({ text }: { text: string }) {
+  const pin = parsePin(text);
+  if (pin instanceof Fault) return <Refused fault={pin} />;
+  return (
+    <section class="panel stack">
+      <ul class="checks">
+        <Check
+          state="good"
+          title={`A pin of ${number(pin.head.size)} entries, its head signed by the keys in it`}
+        >
+          <bdi>{pin.log}</bdi>, last moved <Time at={pin.updatedAt} as="exact" />
+        </Check>
+      </ul>
+      <p>
+        To hold the log to it, import it under{' '}
+        <a href={href('transparency', { view: 'consistency' })}>Consistency</a>.
+      </p>
+    </section>
+  );
+}
+
+function KeysShown({ text }: { text: string }) {
+  const keys = parseKeySet(text);
+  if (keys instanceof Fault) return <Refused fault={keys} />;
+  return (
+    <section class="panel stack">
+      <p>A set of {number(keys.size)} keys. Nothing signs it: compare the fingerprints.</p>
+      {[...keys.values()].slice(0, 50).map((key) => (
+        <KeyFacts key={key.kid} of={key} keys={keys} />
+      ))}
+    </section>
+  );
+}

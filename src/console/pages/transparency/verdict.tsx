@@ -1,0 +1,32 @@
+import type { ComponentChildren } from 'preact';
+import './verdict.css';
+
+export type VerdictState = 'good' | 'bad' | 'waiting';
+
+const signs: Readonly<Record<VerdictState, string>> = { good: '✓', bad: '✕', waiting: '…' };
+
+/** What came of all checks together, said large, and what can be done with it. */
+export function Verdict({
+  state,
+  title,
+  about,
+  children,
+}: {
+  state: VerdictState;
+  title: string;
+  about: ComponentChildren;
+  children?: ComponentChildren;
+}) {
+  return (
+    <header class={`verdict verdict-${state}`}>
+      <span class="verdict-sign" aria-hidden="true">
+        {signs[state]}
+      </span>
+      <div class="verdict-text" role="status">
+        <p class="verdict-title">{title}</p>
+        <div class="quiet">{about}</div>
+      </div>
+      {children !== undefined && <div class="row">{children}</div>}
+    </header>
+  );
+}

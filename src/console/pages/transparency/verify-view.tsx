@@ -1,0 +1,126 @@
+import { useState } from 'preact/hooks';
+import { decodeNote } from '../../../client/latest.ts';
+import { Fault, faultCodes } from '../../../client/verifier.ts';
+import { Button } from '../../ui/button.tsx';
+import { bytes } from '../../ui/format.ts';
+import { Empty } from '../../ui/states.tsx';
+import { maxFileBytes } from './file-kind.ts';
+import { FileShown } from './file-shown.tsx';
+import { Refused } from './refused.tsx';
+import './verify-view.css';
+
+interface Given {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Checks a file that somebody was given: nothing of it is sent anywhere, and nothing in it is believed. */
+export function VerifyView() {
+  const [given, setGiven] = useState<Given | Fault | undefined>(undefined);
+  const [dropping, setDropping] = useState(false);
+  const take = async (file: File | undefined) => {
+    if (file === undefined) return;
+    if (file.size > maxFileBytes) {
+      setGiven(tooLarge(file.size));
+      return;
+    }
+    const text = decodeNote(new Uint8Array(await file.arrayBuffer()));
+    setGiven(
+      text instanceof Fault
+        ? new Fault('MALFORMED_BUNDLE', 'the file is not in UTF-8')
+        : { name: file.name, text },
+    );
+  };
+  return (
+    <div class="stack">
+      <section
+        class={dropping ? 'panel stack verify-drop verify-dropping' : 'panel stack verify-drop'}
+        aria-label="What to verify"
+        onDragOver={(event) => {
+          event.preventDefault();
+          setDropping(true);
+        }}
+        onDragLeave={() => setDropping(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setDropping(false);
+          void take(event.dataTransfer?.files[0]);
+        }}
+      >
+        {given === undefined || given instanceof Fault ? (
+          <>
+            <p>
+              Drop a file here, choose one, or paste its text: the proof of an entry, the evidence of an
+              auditor, or a checkpoint. It is verified in this browser and sent nowhere.
+            </p>
+            <input
+              type="file"
+              aria-label="File to verify"
+              onChange={(event) => void take(event.currentTarget.files?.[0])}
+            />
+            <textarea
+              class="input mono verify-text"
+              aria-label="Text to verify"
+              placeholder='{"leaf_index":…,"canonical":"…","audit_path":[…],"head":{…},"keys":[…]}'
+              spellcheck={false}
+              onInput={({ currentTarget: { value } }) => {
+                if (value.length > maxFileBytes) setGiven(tooLarge(value.length));
+                else if (value.trim() !== '') setGiven({ name: 'Pasted text', text: value });
+              }}
+            />
+          </>
+        ) : (
+          <div class="row spread">
+            <p class="clip">
+              <bdi>{given.name}</bdi> <span class="quiet">{bytes(new Blob([given.text]).size)}</span>
+            </p>
+            <Button onClick={() => setGiven(undefined)}>Another file</Button>
+          </div>
+        )}
+      </section>
+      {given instanceof Fault ? (
+        <Refused fault={given} />
+      ) : given === undefined ? (
+        <Empty title="Nothing was handed in yet.">
+          The Proof view offers the proof of each entry as such a file.
+        </Empty>
+      ) : (
+        <FileShown key={given.text} text={given.text} />
+      )}
+      <Reasons />
+    </div>
+  );
+}
+
+const tooLarge = (size: number): Fault =>
+  new Fault('MALFORMED_BUNDLE', `it has ${size} bytes, ${maxFileBytes} are allowed`);
+
+const kinds = {
+  refused: 'Refused: it can not be accepted, but may be a mistake',
+  misbehaviour: 'Misbehaviour: the log contradicts what it signed before',
+  unavailable: 'Nothing was learned: try again',
+} as const;
+
+/** Every reason for which something is refused. */
+function Reasons() {
+  return (
+    <details class="panel">
+      <summary>All {Object.keys(faultCodes).length} reasons for which something is refused</summary>
+      {Object.entries(kinds).map(([kind, title]) => (
+        <section key={kind} class="section">
+          <h3>{title}</h3>
+          <dl class="reasons">
+            {Object.entries(faultCodes)
+              .filter(([, { kind: one }]) => one === kind)
+              .map(([code, { means }]) => (
+                <div key={code}>
+                  <dt class="mono">{code}</dt>
+                  <dd>{means}</dd>
+                </div>
+              ))}
+          </dl>
+        </section>
+      ))}
+    </details>
+  );
+}
