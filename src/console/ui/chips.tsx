@@ -77,8 +77,9 @@ function ShownChip({ chip, list, onEdit }: { chip: Chip; list: ListId; onEdit: (
   ];
   return (
     <span class={not ? 'chip chip-not' : 'chip'}>
-      <Menu items={items} label={`Filter: ${says}`} class="clip">
+      <Menu items={items} class="clip">
         <span title={says}>
+          <span class="unseen">Filter: </span>
           <span class="quiet">
             {of}
             {isLeast ? ' ≥ ' : not ? ' ≠ ' : ' '}

@@ -77,7 +77,13 @@ export function Table<Row>(props: TableProps<Row>) {
   const own = useSignal<string | undefined>(undefined);
   const cursor = props.cursor ?? own;
   const columns = useFitting(scroller, props.columns);
-  const { rows, height, show } = useVirtualRows(scroller, list.rows.length, rowHeight);
+  const { rows, height, show } = useVirtualRows(
+    scroller,
+    list.rows.length,
+    rowHeight,
+    // Each of them is written anew with what comes.
+    streams ? 1 : undefined,
+  );
   const tracks = [...(marked ? ['28px'] : []), ...columns.map(({ width }) => width)].join(' ');
 
   const lastSeen = rows.at(-1)?.index ?? 0;

@@ -13,13 +13,15 @@ export function useVirtualRows(
   scroller: RefObject<HTMLElement>,
   count: number,
   rowHeight: number,
+  /** Rows beyond those that are seen, at either end: what is scrolled to is there at once. */
+  overscan = 12,
 ): { rows: VirtualItem[]; height: number; show: (index: number) => void } {
   const [, redraw] = useReducer((times: number) => times + 1, 0);
   const options = {
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    overscan: 12,
+    overscan,
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,
