@@ -23,7 +23,7 @@ export function ColumnChooser({
     setParams({ [tables[table].columnsIn]: text }, { replace: true });
   };
   const parts = [
-    { title: 'Together', ids: all.filter(({ id }) => attributes[table][id] === undefined) },
+    { title: 'Several in one', ids: all.filter(({ id }) => attributes[table][id] === undefined) },
     ...Object.entries(groups).map(([group, title]) => ({
       title,
       ids: all.filter(({ id }) => attributes[table][id]?.group === group),

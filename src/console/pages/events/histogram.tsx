@@ -48,7 +48,7 @@ export function EventHistogram({
             'Counting …'
           ) : (
             <>
-              Counts over time are not to be had ({answer.error.code}); the list below is whole.{' '}
+              Counts over time are not to be had: {answer.error.message}{' '}
               <Button kind="plain" onClick={() => void answer.refetch()}>
                 Try again
               </Button>

@@ -22,6 +22,8 @@ import { LiveTable } from './live.tsx';
 import { shownTable, useQuestion } from './question.ts';
 import { rememberedColumns } from './remembered.ts';
 import { type EventRow, type TableName, tables } from './tables.ts';
+import { countedFields, firstField } from './value-shares.ts';
+import { ValuesPanel } from './values.tsx';
 import { widerRange } from './zoom.ts';
 import './events.css';
 
@@ -73,11 +75,18 @@ function Explorer({ table }: { table: TableName }) {
     void again([tables[table].histogram]);
   };
   const goLive = () => setParams({ live: live ? undefined : 1 }, { replace: true });
+  const counted = params.get('values') ?? undefined;
+  const showValues = () =>
+    setParams(
+      { values: counted === undefined ? firstField[table] : undefined, id: undefined },
+      { replace: true },
+    );
   useKeys('Events', {
     t: { title: live ? 'Stop the live tail' : 'Follow live', run: goLive },
     '.': { title: 'Show what is new', run: refresh },
     c: { title: 'Choose columns', run: () => (choosing.value = true) },
     e: { title: 'Export', run: () => (exporting.value = true) },
+    v: { title: 'Most frequent values', run: showValues },
     '-': { title: 'A wider time', run: () => setParams(widerRange(shownRange(), ranges, Date.now())) },
   });
 
@@ -86,9 +95,11 @@ function Explorer({ table }: { table: TableName }) {
   return (
     <Split
       detail={
-        open !== undefined && (
+        open !== undefined ? (
           <EventDetail table={table} id={open} row={row} onClose={() => setParams({ id: undefined })} />
-        )
+        ) : counted !== undefined && countedFields(table).includes(counted) ? (
+          <ValuesPanel table={table} question={question} by={counted} onClose={showValues} />
+        ) : undefined
       }
     >
       <div class="events-tools">
@@ -103,6 +114,9 @@ function Explorer({ table }: { table: TableName }) {
         <div class="events-actions">
           <Button hint="t" aria-pressed={live} onClick={goLive}>
             {live ? '■ Stop live' : '▶ Live'}
+          </Button>
+          <Button hint="v" aria-pressed={counted !== undefined} onClick={showValues}>
+            Values
           </Button>
           <Button hint="c" onClick={() => (choosing.value = true)}>
             Columns

@@ -1,0 +1,119 @@
+import { setParams } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { addFilter, canNegate, setFilter } from '../../state/filters.ts';
+import { Button } from '../../ui/button.tsx';
+import { bytes, number, words } from '../../ui/format.ts';
+import { Detail } from '../../ui/split.tsx';
+import { Answered, Empty } from '../../ui/states.tsx';
+import { Value } from '../../ui/value.tsx';
+import { attributes, filterOf } from './attributes.ts';
+import type { Question } from './question.ts';
+import { type TableName, tables } from './tables.ts';
+import { countedFields, shareOf } from './value-shares.ts';
+
+const shownValues = 50;
+
+/** The most frequent values of one attribute among what is filtered, each to be taken or left out. */
+export function ValuesPanel({
+  table,
+  question,
+  by,
+  onClose,
+}: {
+  table: TableName;
+  question: Question;
+  by: string;
+  onClose: () => void;
+}) {
+  const query = { ...question.query, by, limit: shownValues } as never;
+  const answer = useAnswer(tables[table].values, { query }, { still: true });
+  return (
+    <Detail
+      title="Values"
+      onClose={onClose}
+      actions={
+        <select
+          class="input"
+          aria-label="Values of"
+          value={by}
+          onChange={(event) => setParams({ values: event.currentTarget.value }, { replace: true })}
+        >
+          {countedFields(table).map((name) => (
+            <option key={name} value={name}>
+              {words(name)}
+            </option>
+          ))}
+        </select>
+      }
+    >
+      <Answered of={answer} rows={8}>
+        {({ data: { attributes: counts } }) =>
+          counts.values.length === 0 ? (
+            <Empty title="No values.">
+              {number(counts.total)} events match, and none of them has this attribute.
+            </Empty>
+          ) : (
+            <>
+              <ol class="events-values" aria-busy={answer.isPlaceholderData}>
+                {counts.values.map(({ value, count }) => (
+                  <li key={value}>
+                    <ShownValue table={table} by={by} value={value} />
+                    <span class="mono events-values-count">{number(count)}</span>
+                    <span class="quiet mono events-values-share">{shareOf(count, counts.total)}</span>
+                    <Choices table={table} by={by} value={value} />
+                    <Bar share={count / counts.total} />
+                  </li>
+                ))}
+              </ol>
+              <p class="quiet events-values-rest">
+                {number(counts.values.length)} of {counts.complete ? '' : 'at least '}
+                {number(counts.distinct)} values
+                {counts.other > 0 && `; the others count ${number(counts.other)} together`}
+                {counts.absent > 0 && `; ${number(counts.absent)} events have none`}.
+              </p>
+            </>
+          )
+        }
+      </Answered>
+    </Detail>
+  );
+}
+
+/** As long as its share of all: the numbers beside it say the same. */
+function Bar({ share }: { share: number }) {
+  return (
+    <svg class="events-values-bar" aria-hidden="true" preserveAspectRatio="none" viewBox="0 0 100 1">
+      <rect class="events-values-all" width="100" height="1" />
+      <rect width={Math.max(0.3, 100 * share)} height="1" />
+    </svg>
+  );
+}
+
+function ShownValue({ table, by, value }: { table: TableName; by: string; value: string }) {
+  const attribute = Object.entries(attributes[table]).find(([name]) => filterOf(name) === by)?.[1];
+  return (
+    <Value
+      value={value}
+      list={tables[table].list}
+      field={by}
+      {...(by === 'ip' ? { pivot: 'address' } : attribute?.pivot && { pivot: attribute.pivot })}
+    >
+      {attribute?.as === 'bytes' ? bytes(Number(value)) : value}
+    </Value>
+  );
+}
+
+function Choices({ table, by, value }: { table: TableName; by: string; value: string }) {
+  return (
+    <span class="events-values-choices">
+      <Button kind="plain" aria-label={`Only ${value}`} onClick={() => setFilter(by, value)}>
+        only
+      </Button>
+      {canNegate(tables[table].list, by) && (
+        <Button kind="plain" aria-label={`Not ${value}`} onClick={() => addFilter(by, value, { not: true })}>
+          not
+        </Button>
+      )}
+    </span>
+  );
+}
