@@ -1,6 +1,7 @@
 /** Whole lists by the typed client, against the service. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tableFromIPC } from 'apache-arrow';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Client, createClient, type ListId, type ListInput } from '../../src/client/client.ts';
 import { routeOf } from '../../src/contract/routes.ts';
@@ -131,6 +132,62 @@ describe('the items of a list', () => {
     vi.spyOn(queries, 'run').mockImplementation(((...args: unknown[]) =>
       ++asked === 2 ? Promise.reject(new TypeError('bug')) : run(...args)) as never);
     expect(await codeOf(client.items('listNetworkEvents'))).toBe('UNAVAILABLE');
+  });
+});
+
+describe('a whole list as the bytes of a file', () => {
+  const bytesOf = async (body: Promise<ReadableStream<Uint8Array<ArrayBuffer>>>) =>
+    new Uint8Array(await new Response(await body).arrayBuffer());
+  const query = { dst_ip: ['10.0.1.0/24'], sort: 'timestamp' } as const;
+
+  it('is its items as lines', async () => {
+    const text = new TextDecoder().decode(
+      await bytesOf(client.whole('listNetworkEvents', 'lines', { query })),
+    );
+    const items = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(items).toEqual(await all(client.items('listNetworkEvents', { query })));
+  });
+
+  it('is a table of Arrow', async () => {
+    const table = tableFromIPC(await bytesOf(client.whole('listNetworkEvents', 'arrow', { query })));
+    expect(table.numRows).toBe((await all(client.items('listNetworkEvents', { query }))).length);
+  });
+
+  it('is made as it is taken, and no longer when it is cancelled', async () => {
+    const body = await client.whole('listNetworkEvents', 'lines');
+    const reader = body.getReader();
+    expect((await reader.read()).done).toBe(false);
+    await reader.cancel();
+    expect(await reader.read()).toEqual({ done: true, value: undefined });
+  });
+
+  it('fails as calls do, before it begins and within', async () => {
+    await expect(
+      createClient({ baseUrl: served.service.url }).whole('listAlerts', 'lines'),
+    ).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    const controller = new AbortController();
+    const reader = (
+      await client.whole('listNetworkEvents', 'lines', { signal: controller.signal })
+    ).getReader();
+    controller.abort();
+    const read = (async () => {
+      while (!(await reader.read()).done);
+    })();
+    await expect(read).rejects.toMatchObject({ code: 'CANCELLED' });
+  });
+
+  it('fails where it breaks off', async () => {
+    const { queries } = served.service.services;
+    const run = queries.run.bind(queries) as (...args: unknown[]) => Promise<unknown>;
+    let asked = 0;
+    vi.spyOn(queries, 'run').mockImplementation(((...args: unknown[]) =>
+      ++asked === 2 ? Promise.reject(new TypeError('bug')) : run(...args)) as never);
+    await expect(bytesOf(client.whole('listNetworkEvents', 'lines'))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
   });
 });
 
