@@ -1,6 +1,6 @@
 import type { AlertUpdateInput } from '../../../contract/resources/alert.ts';
 import { type AlertStatus, alertTransitions, mayBecome } from '../../../contract/vocabulary.ts';
-import { words } from '../../ui/format.ts';
+import { words } from '../../ui/words.ts';
 import type { Alert } from './question.ts';
 
 /** What is done to alerts, as the service takes it; all pure. */

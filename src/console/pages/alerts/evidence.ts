@@ -1,4 +1,5 @@
-import { decimal, number, words } from '../../ui/format.ts';
+import { decimal, number } from '../../ui/numbers.ts';
+import { words } from '../../ui/words.ts';
 import type { Alert } from './question.ts';
 
 /** Pure: what an alert says of what shows it. */
@@ -34,7 +35,7 @@ export const evidenceFacts = ({ evidence = {} }: Pick<Alert, 'evidence'>): [stri
   Object.entries(evidence).map(([name, value]) => [words(name), textOf(name, value)]);
 
 function textOf(name: string, value: Figure): string {
-  if (typeof value === 'number') return /port|_id$|asn/.test(name) ? String(value) : decimal(value);
+  if (typeof value === 'number') return /(^|_)(port|id|asn)$/.test(name) ? String(value) : decimal(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string') return value;
   const rest = value.length - maxListed;

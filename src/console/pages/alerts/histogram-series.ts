@@ -1,7 +1,7 @@
 import type { CallResult } from '../../../client/client.ts';
 import { severities } from '../../../contract/vocabulary.ts';
 import type { Series } from '../../ui/chart.tsx';
-import { title } from '../../ui/format.ts';
+import { title } from '../../ui/words.ts';
 
 export type Histogram = CallResult<'getAlertHistogram'>['data']['attributes'];
 

@@ -1,5 +1,5 @@
 import type { ListItem } from '../../../client/client.ts';
-import { words } from '../../ui/format.ts';
+import { words } from '../../ui/words.ts';
 
 export type HistoryEntry = ListItem<'listAlertHistory'>['attributes'];
 

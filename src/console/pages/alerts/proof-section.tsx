@@ -7,7 +7,8 @@ import { Button } from '../../ui/button.tsx';
 import { abbreviated, number } from '../../ui/format.ts';
 import { Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { logged, proveAlert } from './prove.ts';
+import { logged } from './logged.ts';
+import { proveAlert } from './prove.ts';
 import type { AlertRow } from './question.ts';
 
 /** Who goes through the queue by key is not proven every alert that is passed. */

@@ -1,6 +1,6 @@
 import type { SilenceMatcher } from '../../../contract/resources/silence.ts';
 import { type Severity, severities } from '../../../contract/vocabulary.ts';
-import { words } from '../../ui/format.ts';
+import { words } from '../../ui/words.ts';
 import type { Alert, Filters } from './question.ts';
 
 /** By what a silence may be bounded that is made from alerts; all pure. */

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type Alert,
+  filtersOf,
+  stillMatches,
+  streamFilters,
+  views,
+} from '../../../src/console/pages/alerts/question.ts';
+import { channels } from '../../../src/contract/channels.ts';
+import { alertQuery } from '../../../src/contract/parameters.ts';
+import { listFilterOf, parseFilters, parseQuery } from '../../../src/contract/query.ts';
+import { alertStatuses, priorities, severities, verdicts } from '../../../src/contract/vocabulary.ts';
+import { compileAlertFilter } from '../../../src/store/lists/alerts.ts';
+import { someAlert } from './some-alert.ts';
+
+const statuses = (filters: object) => (filters as { status?: unknown }).status;
+
+describe('a view', () => {
+  test('adds what it is about', () => {
+    expect(filtersOf({}, 'open', 'ana')).toEqual({ status: ['new', 'in_progress'] });
+    expect(filtersOf({}, 'mine', 'ana')).toEqual({ status: ['new', 'in_progress'], assignee: ['ana'] });
+    expect(filtersOf({}, 'unassigned', 'ana')).toEqual({
+      status: ['new', 'in_progress'],
+      assigned: ['false'],
+    });
+    expect(filtersOf({ q: 'scan' }, 'all', 'ana')).toEqual({ q: 'scan' });
+  });
+
+  test('gives way to chips about the same, turned round or not', () => {
+    expect(statuses(filtersOf({ status: ['resolved'] }, 'open', 'ana'))).toEqual(['resolved']);
+    expect(filtersOf({ not_status: ['new'] }, 'open', 'ana')).toEqual({ not_status: ['new'] });
+    expect(filtersOf({ assignee: ['bob'] }, 'mine', 'ana')).toMatchObject({ assignee: ['bob'] });
+    expect(filtersOf({ assignee: ['bob'] }, 'unassigned', 'ana')).not.toHaveProperty('assigned');
+  });
+
+  test.each(views)('%s is a question that the list understands', (view) => {
+    expect(() => parsed(filtersOf({}, view, 'ana'))).not.toThrow();
+  });
+});
+
+type Query = Readonly<Record<string, string | readonly string[]>>;
+const raw = (filters: Query) =>
+  new Map(
+    Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? [value] : [...value]]),
+  );
+const parsed = (filters: Query) => listFilterOf(parseQuery(alertQuery, raw(filters)));
+
+const people = ['ana', 'bob'] as const;
+const values: Readonly<Record<string, readonly string[]>> = {
+  status: alertStatuses,
+  severity: severities,
+  priority: priorities,
+  verdict: verdicts,
+  ai_verdict: verdicts,
+  assignee: people,
+  assigned: ['true', 'false'],
+  risk_score: ['5', '47', '99'],
+  count: ['1', '3'],
+  tag: ['vpn', 'test'],
+  tags: ['vpn', 'test'],
+};
+const option = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const alerts: fc.Arbitrary<Alert> = fc
+  .record({
+    status: fc.constantFrom(...alertStatuses),
+    severity: fc.constantFrom(...severities),
+    priority: option(fc.constantFrom(...priorities)),
+    verdict: option(fc.constantFrom(...verdicts)),
+    ai: option(fc.constantFrom(...verdicts)),
+    assignee: option(fc.constantFrom(...people)),
+    risk_score: option(fc.constantFrom(5, 47, 99)),
+    count: fc.constantFrom(1, 3),
+    tags: fc.uniqueArray(fc.constantFrom('vpn', 'test')),
+  })
+  .map(({ ai, ...rest }) => {
+    const model = { confidence: 1, model: 'm', reasons: [], at: '2026-11-20T10:00:00.000Z' };
+    const told = { ...rest, ...(ai !== undefined && { ai_verdict: { ...model, verdict: ai } }) };
+    return someAlert(Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)));
+  });
+const terms = fc
+  .constantFrom(...Object.keys(values))
+  .chain((name) =>
+    fc.tuple(
+      fc.constantFrom(name, `not_${name}`),
+      fc.uniqueArray(fc.constantFrom(...values[name]!), { minLength: 1, maxLength: 3 }),
+    ),
+  );
+const questions = fc.tuple(fc.array(terms, { maxLength: 3 }), option(fc.constantFrom(...severities))).map(
+  ([some, least]): Query => ({
+    ...Object.fromEntries(some),
+    ...(least !== undefined && { min_severity: least }),
+  }),
+);
+
+test('an alert matches here as it does at the service, whatever was changed of it', () => {
+  fc.assert(
+    fc.property(alerts, questions, (alert, filters) => {
+      expect(stillMatches(alert, filters)).toBe(compileAlertFilter(parsed(filters))(alert));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('the channel is asked with what does not change, and takes it', () => {
+  const filters = {
+    q: 'scan',
+    src_ip: ['10.0.0.0/8'],
+    not_rule_id: ['1:2'],
+    dst_port: ['443'],
+    status: ['new'],
+    not_severity: ['low'],
+    min_severity: 'medium',
+    assigned: ['false'],
+  };
+  const asked = streamFilters(filters);
+  expect(asked).toEqual({ q: 'scan', src_ip: ['10.0.0.0/8'], not_rule_id: ['1:2'], dst_port: ['443'] });
+  expect(() => parseFilters(channels.alerts.filters, asked)).not.toThrow();
+});

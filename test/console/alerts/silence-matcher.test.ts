@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import {
+  firstChoice,
+  gravest,
+  matcherOf,
+  sentence,
+  silencedFilters,
+  valuesOf,
+} from '../../../src/console/pages/alerts/silence-matcher.ts';
+import { alertQuery } from '../../../src/contract/parameters.ts';
+import { parseQuery } from '../../../src/contract/query.ts';
+import { someAlert } from './some-alert.ts';
+
+const one = someAlert({ src_ip: '10.0.0.1', dst_ip: '192.0.2.7', severity: 'low' });
+const other = someAlert({ src_ip: '10.0.0.2', rule_id: '1:9', severity: 'high' });
+
+describe('what may be silenced of alerts', () => {
+  test('is what all of them have, each value once', () => {
+    expect(valuesOf([one, one])).toEqual({
+      rule_id: ['behaviour.port-scan'],
+      src_ip: ['10.0.0.1'],
+      dst_ip: ['192.0.2.7'],
+    });
+    expect(valuesOf([one, other])).toEqual({
+      rule_id: ['behaviour.port-scan', '1:9'],
+      src_ip: ['10.0.0.1', '10.0.0.2'],
+    });
+  });
+
+  test('begins narrow: the rule and its source, else its name, else its target', () => {
+    expect([...firstChoice(valuesOf([one]))]).toEqual(['rule_id', 'src_ip']);
+    expect([...firstChoice(valuesOf([someAlert({ domain: 'a.example' })]))]).toEqual(['rule_id', 'domain']);
+    expect([...firstChoice(valuesOf([someAlert()]))]).toEqual(['rule_id']);
+  });
+
+  test('is not graver than the gravest of them', () => {
+    expect(gravest([one, other])).toBe('high');
+  });
+});
+
+test('a matcher has what is chosen and nothing else', () => {
+  const matcher = matcherOf(valuesOf([one]), new Set(['rule_id', 'dst_ip', 'domain']), 'low');
+  expect(matcher).toEqual({ rule_id: ['behaviour.port-scan'], dst_ip: ['192.0.2.7'], max_severity: 'low' });
+});
+
+test('what it would have silenced is asked of the list, up to its severity', () => {
+  const filters = silencedFilters(matcherOf(valuesOf([one]), new Set(['src_ip']), 'medium'));
+  expect(filters).toEqual({ src_ip: ['10.0.0.1'], severity: ['informational', 'low', 'medium'] });
+  const raw = new Map(Object.entries(filters).map(([name, values]) => [name, [...values]]));
+  expect(() => parseQuery(alertQuery, raw)).not.toThrow();
+});
+
+test('it is told in a sentence, many values by number', () => {
+  const many = {
+    src_ip: ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5'],
+    max_severity: 'high',
+  } as const;
+  expect(sentence({ ...many, src_ip: [...many.src_ip] }, (_part, value) => value)).toBe(
+    'Findings from 10.0.0.1 or 10.0.0.2 or 10.0.0.3 or 2 more, up to severity high.',
+  );
+  expect(sentence({ rule_id: ['1:9'], domain: ['a.example'] }, (part, value) => `<${part} ${value}>`)).toBe(
+    'Findings of rule <rule_id 1:9> about <domain a.example> and names below.',
+  );
+});
