@@ -52,7 +52,7 @@ export function PathSteps({
                 Step {i + 1}
               </button>{' '}
               <span class="quiet" title={spokenLeaves(sibling)}>
-                {countedLeaves(sibling)} on the {side}
+                {countedLeaves(sibling)}, {side}
               </span>
             </span>
             <span class="path-step-sum mono">

@@ -67,7 +67,7 @@ export function PinPanel() {
             </p>
           )}
           <p class="quiet">Exported, it is held to the log from anywhere, without this page:</p>
-          <Command text={`npx candor audit ${location.origin} --pin ${fileName}`} />
+          <Command text={`npx candor audit ${location.origin} --state ${fileName}`} />
         </>
       )}
       <History />

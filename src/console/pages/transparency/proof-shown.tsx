@@ -16,7 +16,7 @@ import { Moment } from './moment.tsx';
 import { PathPicture } from './path-picture.tsx';
 import { PathSteps } from './path-steps.tsx';
 import { PinCheck } from './pin-check.tsx';
-import { useStepping } from './stepping.ts';
+import { type Stepping, useStepping } from './stepping.ts';
 import { changeOneCharacter } from './tamper.ts';
 import { countedLeaves } from './tree-parts.tsx';
 import { Verdict } from './verdict.tsx';
@@ -86,7 +86,7 @@ export function ProofShown({
     <div class="proof">
       <Verdict
         state={!finished ? 'waiting' : sound ? 'good' : 'bad'}
-        title={sound && finished ? soundTitle : titleOf(finished, altered !== undefined)}
+        title={sound && finished ? soundTitle : titleOf(stepping, steps.length, altered !== undefined)}
         about={keysFrom}
       >
         {original !== undefined &&
@@ -235,8 +235,9 @@ export function ProofShown({
   );
 }
 
-function titleOf(finished: boolean, altered: boolean): string {
-  if (!finished) return 'Being verified in your browser';
+function titleOf({ done, isPlaying }: Stepping, steps: number, altered: boolean): string {
+  if (isPlaying) return 'Being verified in your browser';
+  if (done < steps) return `Stopped after ${done} of ${steps} steps`;
   return altered ? 'Broken: these are not the bytes that were logged' : 'Refused: this does not verify';
 }
 

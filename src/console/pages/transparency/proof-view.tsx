@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { NotFound } from '../../../client/log-source.ts';
-import { Fault } from '../../../client/verifier.ts';
+import { Fault, type KeySet } from '../../../client/verifier.ts';
 import { href, place, setParams } from '../../state/address.ts';
 import { useKeys } from '../../state/keys.ts';
 import { keptPin, pinState } from '../../state/pin.ts';
@@ -75,23 +75,17 @@ function Shown({ proof }: { proof: Proof | HiddenProof }) {
       <ProofShown
         proof={{ ...proof, leaf: { hash: proof.leafHash } }}
         keys={proof.keys}
-        keysFrom="By the keys that the log publishes."
+        keysFrom={trustIn(pinned, proof.head.signerKeyId, proof.keys)}
       />
     );
   const { bundle, text } = proof;
-  const known = pinned?.get(bundle.head.signerKeyId);
-  const isPinned = known !== undefined && known.x === bundle.keys.get(bundle.head.signerKeyId)?.x;
   const name = `candor-entry-${bundle.leaf.leafIndex}.json`;
   return (
     <>
       <ProofShown
         proof={{ ...bundle, leafIndex: bundle.leaf.leafIndex, leaf: { canonical: bundle.leaf.canonical } }}
         keys={bundle.keys}
-        keysFrom={
-          isPinned
-            ? 'By the keys that the log publishes; the one that signed the head is the one that this browser has pinned.'
-            : 'By the keys that the log publishes: compare the fingerprint with the start banner of the service.'
-        }
+        keysFrom={trustIn(pinned, bundle.head.signerKeyId, bundle.keys)}
         actions={<Button onClick={() => save(name, text)}>Download the proof</Button>}
       />
       <section class="panel stack">
@@ -105,6 +99,14 @@ function Shown({ proof }: { proof: Proof | HiddenProof }) {
   );
 }
 
+/** Whose word it is that these are the keys of the log. */
+function trustIn(pinned: KeySet | undefined, signer: string, keys: KeySet): string {
+  const known = pinned?.get(signer);
+  return known !== undefined && known.x === keys.get(signer)?.x
+    ? 'By the keys that the log publishes; the one that signed the head is the one that this browser has pinned.'
+    : 'By the keys that the log publishes: compare the fingerprint with the start banner of the service.';
+}
+
 function Unproven({ fault, onRetry }: { fault: Fault; onRetry: () => void }) {
   return (
     <div class="state" role="alert">
@@ -115,7 +117,13 @@ function Unproven({ fault, onRetry }: { fault: Fault; onRetry: () => void }) {
             ? 'The log could not be asked. What it holds is not touched by that.'
             : 'There is no proof to show.'}
       </p>
-      <FaultText fault={fault} />
+      {fault instanceof NotFound ? (
+        <p class="quiet">
+          <bdi>{fault.message}</bdi>
+        </p>
+      ) : (
+        <FaultText fault={fault} />
+      )}
       <Button onClick={onRetry}>Try again</Button>
     </div>
   );
