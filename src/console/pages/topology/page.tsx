@@ -1,5 +1,176 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Topology } from '../../../contract/resources/topology.ts';
+import { href, place, setParams } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { shownRange } from '../../state/range.ts';
+import { Button, Choice } from '../../ui/button.tsx';
+import { number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
+import { Split } from '../../ui/split.tsx';
+import { Answered, Empty } from '../../ui/states.tsx';
+import { boxesOf, bundlesOf, placesOf, shownAs } from './arrange.ts';
+import { EdgeTable } from './edge-table.tsx';
+import { Graph } from './graph.tsx';
+import { useLiveGraph } from './live-graph.ts';
+import { NodeDetail } from './node-detail.tsx';
+import './topology.css';
 
-export default function Shown() {
-  return <Page title="topology">{null}</Page>;
+const limits = [100, 200, 500, 1000, 2000] as const;
+const depths = ['1', '2', '3'] as const;
+
+/** Who talks to whom: the busiest, by network, as a picture and as a table. */
+export default function TopologyPage() {
+  const { params } = place.value;
+  const { name, from, to } = shownRange();
+  const isLive = name === 'all';
+  const groupBy = params.get('group_by') === 'subnet' ? 'subnet' : 'host';
+  const limit = limits.find((one) => String(one) === params.get('limit')) ?? 500;
+  const focus = params.get('focus') ?? undefined;
+  const depth = Number(depths.find((one) => one === params.get('depth')) ?? '1');
+  const answer = useAnswer('getTopology', {
+    query: {
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+      group_by: groupBy,
+      limit,
+      ...(focus !== undefined && { focus, depth }),
+    } as never,
+  });
+  return (
+    <Page
+      title="Topology"
+      range="any"
+      bar={
+        <div class="row">
+          <Choice
+            label="Show as"
+            value={params.get('view') === 'table' ? 'table' : 'graph'}
+            options={[
+              { value: 'graph', title: 'Picture' },
+              { value: 'table', title: 'Table' },
+            ]}
+            onChange={(view) => setParams({ view: view === 'graph' ? undefined : view })}
+          />
+          <Choice
+            label="Group by"
+            value={groupBy}
+            options={[
+              { value: 'host', title: 'Hosts' },
+              { value: 'subnet', title: 'Networks' },
+            ]}
+            onChange={(by) => setParams({ group_by: by === 'host' ? undefined : by, id: undefined })}
+          />
+          <label class="row">
+            <span class="quiet">at most</span>
+            <select
+              class="input"
+              value={String(limit)}
+              onChange={(event) => setParams({ limit: event.currentTarget.value })}
+            >
+              {limits.map((one) => (
+                <option key={one} value={one}>
+                  {number(one)} nodes
+                </option>
+              ))}
+            </select>
+          </label>
+          {focus !== undefined && (
+            <>
+              <Choice
+                label="Edges from the focus"
+                value={String(depth)}
+                options={depths.map((value) => ({
+                  value,
+                  title: `${value} ${value === '1' ? 'step' : 'steps'}`,
+                }))}
+                onChange={(value) => setParams({ depth: value === '1' ? undefined : value })}
+              />
+              <Button onClick={() => setParams({ focus: undefined, depth: undefined })}>Whole network</Button>
+            </>
+          )}
+        </div>
+      }
+    >
+      <Answered of={answer} rows={14}>
+        {({ data }) => (
+          <Shown
+            key={`${groupBy} ${focus}`}
+            snapshot={data.attributes}
+            isLive={isLive && focus === undefined}
+            groupBy={groupBy}
+          />
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+function Shown({
+  snapshot,
+  isLive,
+  groupBy,
+}: {
+  snapshot: Topology;
+  isLive: boolean;
+  groupBy: 'host' | 'subnet';
+}) {
+  const { params } = place.value;
+  const selected = params.get('id') ?? undefined;
+  const { graph, fresh } = useLiveGraph(snapshot, isLive, groupBy);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const boxes = useMemo(() => boxesOf(graph.nodes, opened), [graph.nodes, opened]);
+  const places = useMemo(() => placesOf(boxes), [boxes]);
+  const bundles = useMemo(() => bundlesOf(graph.edges, shownAs(boxes)), [graph.edges, boxes]);
+  const select = (id: string | undefined) => setParams({ id: id?.replace(/^box /, '') }, { replace: true });
+  const toggle = (network: string) =>
+    setOpened((before) => {
+      const next = new Set(before);
+      if (!next.delete(network)) next.add(network);
+      return next;
+    });
+
+  if (graph.nodes.length === 0)
+    return (
+      <Empty title="Nobody talked to anybody in this time.">
+        The graph is made of network events. <a href={href('topology', { range: 'all' })}>Look at all time</a>
+        .
+      </Empty>
+    );
+  const node = graph.nodes.find(({ id }) => id === selected);
+  const box = boxes.find(({ id }) => id === selected);
+  return (
+    <Split
+      detail={
+        (node !== undefined || box !== undefined) && (
+          <NodeDetail
+            graph={graph}
+            node={node}
+            box={box}
+            onToggle={toggle}
+            onClose={() => select(undefined)}
+          />
+        )
+      }
+    >
+      <p class="counted quiet" role="status">
+        {number(graph.nodes.length)} nodes, {number(graph.edges.length)} edges
+        {graph.truncated && ' · the busiest: a limit left others out'}
+        {isLive ? ' · live' : ' · of the time that is shown; all time is live'}
+        {fresh.size > 0 && ` · ${number(fresh.size)} new`}
+      </p>
+      {params.get('view') === 'table' ? (
+        <EdgeTable graph={graph} selected={selected} onSelect={select} />
+      ) : (
+        <Graph
+          boxes={boxes}
+          places={places}
+          bundles={bundles}
+          selected={box === undefined || !box.isOpen || box.nodes.length === 1 ? selected : `box ${box.id}`}
+          onSelect={select}
+          onToggle={toggle}
+          fresh={fresh}
+        />
+      )}
+    </Split>
+  );
 }

@@ -1,0 +1,103 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { Topology } from '../../../contract/resources/topology.ts';
+import { bytes, number } from '../../ui/format.ts';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { Edge } from './arrange.ts';
+
+const orders: Readonly<Record<string, (edge: Edge) => number | string>> = {
+  source: ({ source }) => source,
+  target: ({ target }) => target,
+  connections: ({ connections }) => connections,
+  bytes: ({ bytes: size }) => size,
+  first_seen: ({ first_seen }) => first_seen,
+  last_seen: ({ last_seen }) => last_seen,
+};
+
+const columns: readonly Column<Edge>[] = [
+  {
+    id: 'source',
+    title: 'From',
+    width: 'minmax(100px, 1fr)',
+    sort: 'source',
+    cell: ({ source }) => <bdi class="mono">{source}</bdi>,
+  },
+  {
+    id: 'target',
+    title: 'To',
+    width: 'minmax(100px, 1fr)',
+    sort: 'target',
+    cell: ({ target }) => <bdi class="mono">{target}</bdi>,
+  },
+  {
+    id: 'ports',
+    title: 'Ports',
+    width: '120px',
+    from: 620,
+    cell: ({ ports }) => <span class="mono">{ports.join(', ')}</span>,
+  },
+  {
+    id: 'protocols',
+    title: 'Protocols',
+    width: '110px',
+    from: 760,
+    cell: ({ protocols }) => <bdi>{protocols.join(', ')}</bdi>,
+  },
+  {
+    id: 'connections',
+    title: 'Connections',
+    width: '90px',
+    end: true,
+    sort: 'connections',
+    from: 520,
+    cell: ({ connections }) => number(connections),
+  },
+  { id: 'bytes', title: 'Bytes', width: '80px', end: true, sort: 'bytes', cell: (edge) => bytes(edge.bytes) },
+  {
+    id: 'last_seen',
+    title: 'Last seen',
+    width: '84px',
+    end: true,
+    sort: 'last_seen',
+    from: 680,
+    cell: ({ last_seen }) => <Time at={last_seen} />,
+  },
+];
+
+/** The edges of the graph as rows: the same data, for who prefers to read. */
+export function EdgeTable({
+  graph,
+  selected,
+  onSelect,
+}: {
+  graph: Topology;
+  selected: string | undefined;
+  onSelect: (id: string) => void;
+}) {
+  const [sort, setSort] = useState('-bytes');
+  const rows = useMemo(() => {
+    const shown =
+      selected === undefined
+        ? graph.edges
+        : graph.edges.filter(({ source, target }) => source === selected || target === selected);
+    const of = orders[sort.replace(/^-/, '')]!;
+    const sign = sort.startsWith('-') ? -1 : 1;
+    return shown.toSorted((a, b) => {
+      const [x, y] = [of(a), of(b)];
+      return sign * (x < y ? -1 : x > y ? 1 : 0);
+    });
+  }, [graph.edges, selected, sort]);
+  return (
+    <Table
+      label="Edges"
+      list={{ rows, total: rows.length }}
+      columns={columns}
+      keyOf={({ source, target }) => `${source} ${target}`}
+      onOpen={({ source }) => onSelect(source)}
+      sort={sort}
+      onSort={setSort}
+      empty={<Empty title="It has no edge to what is shown." />}
+    />
+  );
+}

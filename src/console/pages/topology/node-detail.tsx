@@ -1,0 +1,131 @@
+import type { Topology } from '../../../contract/resources/topology.ts';
+import { href, setParams } from '../../state/address.ts';
+import { Button } from '../../ui/button.tsx';
+import { bytes, number, title } from '../../ui/format.ts';
+import { Risk } from '../../ui/severity.tsx';
+import { Detail, Facts, Section } from '../../ui/split.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Address, shownTime } from '../../ui/value.tsx';
+import { type Box, type Edge, elsewhere, type Node } from './arrange.ts';
+
+const maxPeers = 50;
+const maxHosts = 100;
+
+/** A host or a network: what is known of it, and with whom it talks, most first. */
+export function NodeDetail({
+  graph,
+  node,
+  box,
+  onToggle,
+  onClose,
+}: {
+  graph: Topology;
+  node: Node | undefined;
+  box: Box | undefined;
+  onToggle: (network: string) => void;
+  onClose: () => void;
+}) {
+  if (node === undefined && box !== undefined)
+    return (
+      <Detail
+        title={box.id === elsewhere ? 'Other addresses outside' : box.id}
+        onClose={onClose}
+        actions={
+          !box.isHome && (
+            <Button onClick={() => onToggle(box.id)}>
+              {box.isOpen ? 'Close the network' : 'Open the network'}
+            </Button>
+          )
+        }
+      >
+        <Facts
+          facts={[
+            ['Where', box.isHome ? 'at home' : 'outside'],
+            ['Hosts shown', number(box.nodes.length)],
+            ['Bytes', bytes(box.nodes.reduce((sum, one) => sum + one.bytes, 0))],
+          ]}
+        />
+        <Section title="Hosts, those with most edges first">
+          <ul>
+            {box.nodes.slice(0, maxHosts).map((one) => (
+              <li key={one.id} class="topology-peer">
+                <Pick id={one.id} label={one.label} />
+                <span class="quiet number">{number(one.degree)} edges</span>
+                <span class="number">{bytes(one.bytes)}</span>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      </Detail>
+    );
+  if (node === undefined) return null;
+  const edges = graph.edges
+    .filter(({ source, target }) => source === node.id || target === node.id)
+    .toSorted((a, b) => b.bytes - a.bytes);
+  const filter = node.ip ?? node.id;
+  return (
+    <Detail
+      title={<bdi>{node.label}</bdi>}
+      onClose={onClose}
+      actions={
+        <>
+          {node.asset_id !== undefined && (
+            <Button onClick={() => setParams({ focus: node.asset_id, id: node.id })}>Focus on it</Button>
+          )}
+          {node.asset_id !== undefined && <a href={href('assets', { id: node.asset_id })}>Its asset</a>}
+          <a href={href('events', { ...shownTime(), ip: filter })}>Its events</a>
+          <a href={href('alerts', { ...shownTime(), ip: filter })}>Its alerts</a>
+        </>
+      }
+    >
+      <Facts
+        facts={[
+          ['Kind', title(node.kind)],
+          ['Address', node.ip && <Address ip={node.ip} />],
+          ['Risk', node.risk_level && <Risk level={node.risk_level} />],
+          ['Edges', number(node.degree)],
+          ['Bytes', bytes(node.bytes)],
+          ['Group', node.community === undefined ? undefined : number(node.community)],
+          ['Centrality', node.centrality === undefined ? undefined : node.centrality.toFixed(3)],
+        ]}
+      />
+      <Section title={`Talks to ${number(edges.length)} of those shown`}>
+        <ul>
+          {edges.slice(0, maxPeers).map((edge) => (
+            <Peer key={`${edge.source} ${edge.target}`} edge={edge} of={node.id} />
+          ))}
+        </ul>
+        {edges.length > maxPeers && (
+          <p class="quiet">and {number(edges.length - maxPeers)} more: the table has all.</p>
+        )}
+      </Section>
+    </Detail>
+  );
+}
+
+function Peer({ edge, of }: { edge: Edge; of: string }) {
+  const opens = edge.source === of;
+  const other = opens ? edge.target : edge.source;
+  return (
+    <li class="topology-peer">
+      <span class="clip">
+        <span class="quiet" title={opens ? 'it opened the connections' : 'it answered'}>
+          {opens ? '→ ' : '← '}
+        </span>
+        <Pick id={other} label={other} />
+      </span>
+      <span class="quiet clip mono">{[...edge.ports, ...edge.protocols].join(' ')}</span>
+      <span class="number" title={`${number(edge.connections)} connections`}>
+        {bytes(edge.bytes)} · <Time at={edge.last_seen} />
+      </span>
+    </li>
+  );
+}
+
+function Pick({ id, label }: { id: string; label: string }) {
+  return (
+    <Button kind="plain" onClick={() => setParams({ id }, { replace: true })}>
+      <bdi class="clip mono">{label}</bdi>
+    </Button>
+  );
+}

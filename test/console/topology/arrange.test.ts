@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  boxesOf,
+  bundlesOf,
+  type Edge,
+  elsewhere,
+  type Node,
+  networkOf,
+  placesOf,
+  shownAs,
+  thickness,
+} from '../../../src/console/pages/topology/arrange.ts';
+
+const node = (ip: string, kind: Node['kind'], degree = 1): Node => ({
+  id: ip,
+  ip,
+  label: ip,
+  kind,
+  degree,
+  bytes: 0,
+});
+const edge = (source: string, target: string, bytes: number): Edge => ({
+  source,
+  target,
+  bytes,
+  connections: 1,
+  ports: [],
+  protocols: [],
+  first_seen: '2026-01-01T00:00:00.000Z',
+  last_seen: '2026-01-01T00:00:00.000Z',
+});
+
+test.each([
+  ['10.20.30.40', '10.20.30.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1:2', 'fe80:0:0:0::/64'],
+])('%s is shown in %s', (ip, network) => {
+  expect(networkOf({ id: ip, ip })).toBe(network);
+});
+
+test('a node that is a network stands for itself', () => {
+  expect(networkOf({ id: '10.0.0.0/8' })).toBe('10.0.0.0/8');
+});
+
+test('networks at home come first and are open; those outside are closed until they are opened', () => {
+  const nodes = [
+    node('198.51.100.1', 'external', 9),
+    node('198.51.100.2', 'external'),
+    node('10.0.0.1', 'asset'),
+  ];
+  expect(boxesOf(nodes, new Set()).map(({ id, isOpen }) => [id, isOpen])).toEqual([
+    ['10.0.0.0/24', true],
+    ['198.51.100.0/24', false],
+  ]);
+  expect(boxesOf(nodes, new Set(['198.51.100.0/24']))[1]?.isOpen).toBe(true);
+});
+
+test('hosts on which most depends stand first', () => {
+  const [box] = boxesOf([node('10.0.0.1', 'asset', 2), node('10.0.0.2', 'asset', 7)], new Set());
+  expect(box?.nodes.map(({ id }) => id)).toEqual(['10.0.0.2', '10.0.0.1']);
+});
+
+test('of many networks outside, those with fewest edges are one', () => {
+  const nodes = Array.from({ length: 100 }, (_, i) => node(`203.0.${i}.1`, 'external', 100 - i));
+  const boxes = boxesOf(nodes, new Set());
+  expect(boxes.length).toBeLessThan(25);
+  expect(boxes.at(-1)?.id).toBe(elsewhere);
+  expect(boxes.flatMap((box) => box.nodes)).toHaveLength(100);
+  expect(boxes.at(-1)?.nodes.every(({ degree }) => degree < boxes[0]!.nodes[0]!.degree)).toBe(true);
+});
+
+const graphs = fc.uniqueArray(
+  fc.record({ net: fc.nat(40), host: fc.nat(255), home: fc.boolean(), degree: fc.nat(50) }),
+  { selector: ({ net, host, home }) => `${net} ${host} ${home}`, maxLength: 300 },
+);
+
+test('everything has one place, and no two things stand at the same', () => {
+  fc.assert(
+    fc.property(graphs, fc.array(fc.nat(40)), (hosts, opened) => {
+      const nodes = hosts.map(({ net, host, home, degree }) =>
+        node(`${home ? '10.0' : '203.0'}.${net}.${host}`, home ? 'asset' : 'external', degree),
+      );
+      const boxes = boxesOf(nodes, new Set(opened.map((net) => `203.0.${net}.0/24`)));
+      const shown = shownAs(boxes);
+      const places = placesOf(boxes);
+      expect([...shown.keys()].toSorted()).toEqual(nodes.map(({ id }) => id).toSorted());
+      expect([...new Set(shown.values())].toSorted()).toEqual([...places.keys()].toSorted());
+      const all = [...places.values()];
+      for (const [i, a] of all.entries())
+        for (const b of all.slice(i + 1)) expect(Math.hypot(a.x - b.x, a.y - b.y)).toBeGreaterThan(20);
+    }),
+  );
+});
+
+test('edges to a closed network are one; nothing of their bytes is lost, and what stays within it is not drawn', () => {
+  const nodes = ['203.0.113.1', '203.0.113.2'].map((ip) => node(ip, 'external'));
+  const boxes = boxesOf([node('10.0.0.1', 'asset'), ...nodes], new Set());
+  const edges = [
+    edge('10.0.0.1', '203.0.113.1', 5),
+    edge('10.0.0.1', '203.0.113.2', 7),
+    edge('203.0.113.1', '203.0.113.2', 99),
+    edge('203.0.113.2', '10.0.0.1', 1),
+  ];
+  expect(
+    bundlesOf(edges, shownAs(boxes)).map(({ source, target, bytes }) => [source, target, bytes]),
+  ).toEqual([
+    ['10.0.0.1', '203.0.113.0/24', 12],
+    ['203.0.113.0/24', '10.0.0.1', 1],
+  ]);
+});
+
+test('lines get thicker with bytes, and stay lines', () => {
+  const widths = [0, 1, 1e3, 1e6, 1e9, 1e12, Number.MAX_SAFE_INTEGER].map(thickness);
+  expect(widths).toEqual(widths.toSorted((a, b) => a - b));
+  expect(Math.max(...widths)).toBeLessThanOrEqual(7);
+});
