@@ -76,7 +76,8 @@ export const pages: readonly PageEntry[] = [
     title: 'Administration',
     key: 'm',
     icon: 'M4 6h12M4 14h12M7 4v4m6 4v4',
-    needs: 'listRules',
+    // Everybody has an account; of the other views each is shown to who may see it.
+    needs: 'whoAmI',
     load: () => import('./administration/page.tsx'),
   },
   {

@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact';
+import type { EntryKind } from '../../../../contract/vocabulary.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { Logged } from './logged.tsx';
+import type { Sending } from './sending.ts';
+
+/**
+ * What is asked before something is done: its fields, whether it will be logged, and what went wrong. Without fields it
+ * asks whether it is really wanted.
+ */
+export function FormDialog({
+  title,
+  action,
+  danger = false,
+  disabled = false,
+  wide = false,
+  logged = [],
+  sending,
+  onSend,
+  onClose,
+  children,
+}: {
+  title: string;
+  /** What the button says: what will be done. */
+  action: string;
+  danger?: boolean;
+  disabled?: boolean;
+  wide?: boolean;
+  /** The entries of the log that it causes. */
+  logged?: readonly EntryKind[];
+  sending: Sending;
+  onSend: () => void;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose} wide={wide}>
+      <form
+        class="stack"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!disabled) onSend();
+        }}
+      >
+        {children}
+        <Logged as={logged} />
+        {sending.elsewhere !== undefined && (
+          <p class="field-error" role="alert">
+            {sending.elsewhere}
+          </p>
+        )}
+        <div class="row">
+          <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={sending.busy} disabled={disabled}>
+            {action}
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

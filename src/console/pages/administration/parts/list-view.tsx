@@ -1,0 +1,105 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { ListId, ListItem } from '../../../../client/client.ts';
+import { place, setParams } from '../../../state/address.ts';
+import { useList } from '../../../state/answers.ts';
+import { filterQuery } from '../../../state/filters.ts';
+import { rangeQuery, shownRange } from '../../../state/range.ts';
+import { Button } from '../../../ui/button.tsx';
+import { FilterBar } from '../../../ui/chips.tsx';
+import { Detail, Split } from '../../../ui/split.tsx';
+import { Empty, Failure, Loading } from '../../../ui/states.tsx';
+import { type Column, Counted, Table } from '../../../ui/table.tsx';
+import { closeDetail, idOf, type OneOf, type Opened, useOpened } from './opened.ts';
+
+export interface ListViewProps<O extends ListId> {
+  readonly operation: O;
+  /** What there are, in the plural: `rules`. */
+  readonly of: string;
+  /** How it sorts where the address says nothing. */
+  readonly sort: string;
+  readonly columns: readonly Column<ListItem<O>>[];
+  readonly detail: (row: ListItem<O>) => ComponentChildren;
+  /** How one of them is asked for that is not in the list. */
+  readonly one?: OneOf;
+  /** Whether it is about a time, which the page's range says. */
+  readonly ranged?: boolean;
+  /** What can be done beside looking. */
+  readonly actions?: ComponentChildren;
+  /** What is said where there are none at all. */
+  readonly empty: ComponentChildren;
+  readonly rowClass?: (row: ListItem<O>) => string;
+}
+
+/**
+ * A list with its filters, and the detail of what is open in it. It is asked for when it is shown and when something
+ * here changes it, not over and over: who reads what is written down, too.
+ */
+export function ListView<O extends ListId>(props: ListViewProps<O>) {
+  const { operation, of, columns, detail, one, ranged = false, actions, empty, rowClass } = props;
+  const filters = filterQuery(operation);
+  const { name, from, to } = shownRange();
+  const range = useMemo(
+    () => (ranged ? rangeQuery() : {}),
+    [ranged, name, name === 'custom' && `${from} ${to}`],
+  );
+  const sort = place.value.params.get('sort') ?? props.sort;
+  const list = useList(operation, { query: { ...filters, ...range, sort } } as never, { still: true });
+  const opened = useOpened<ListItem<O>>(list, one);
+  const isFiltered = Object.keys(filters).length > 0;
+  return (
+    <Split detail={opened.id !== undefined && <Open opened={opened} detail={detail} />}>
+      <div class="admin-tools">
+        <FilterBar list={operation} search={`Search ${of}`} />
+        <div class="row">
+          <Counted list={list} of={of} />
+          <Button kind="plain" onClick={list.refetch} busy={list.result.isRefetching}>
+            Look again
+          </Button>
+          {actions}
+        </div>
+      </div>
+      <Table
+        label={of.charAt(0).toUpperCase() + of.slice(1)}
+        list={list}
+        columns={columns}
+        keyOf={idOf}
+        open={opened.id}
+        onOpen={(row, options) => setParams({ id: idOf(row) }, options)}
+        sort={sort}
+        onSort={(by) => setParams({ sort: by === props.sort ? undefined : by })}
+        empty={
+          isFiltered ? (
+            <Empty title={`No ${of} match.`}>
+              Take a filter away{ranged && ', or look at a longer time'}, and there may be some.
+            </Empty>
+          ) : (
+            empty
+          )
+        }
+        {...(rowClass && { rowClass })}
+      />
+    </Split>
+  );
+}
+
+function Open<Row>({
+  opened: { row, isLoading, error, refetch },
+  detail,
+}: {
+  opened: Opened<Row>;
+  detail: (row: Row) => ComponentChildren;
+}) {
+  if (row !== undefined) return <>{detail(row)}</>;
+  return (
+    <Detail title="Not shown" onClose={closeDetail}>
+      {error !== null ? (
+        <Failure error={error} onRetry={refetch} />
+      ) : isLoading ? (
+        <Loading />
+      ) : (
+        <Empty title="It is not among what is listed.">A filter may leave it out.</Empty>
+      )}
+    </Detail>
+  );
+}

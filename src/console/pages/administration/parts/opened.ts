@@ -1,0 +1,46 @@
+import type { CallId } from '../../../../client/client.ts';
+import { place, setParams } from '../../../state/address.ts';
+import { useAnswer } from '../../../state/answers.ts';
+
+/** How one item of a list is asked for by itself: the operation, and its path parameter. */
+export interface OneOf {
+  readonly operation: CallId;
+  readonly parameter: string;
+}
+
+export interface Opened<Row> {
+  readonly id: string | undefined;
+  readonly row: Row | undefined;
+  /** Whether it may yet come. */
+  readonly isLoading: boolean;
+  readonly error: Error | null;
+  readonly refetch: () => void;
+}
+
+/** The item that the address names: of the list, or asked for by itself where it is not among these. */
+export function useOpened<Row>(
+  { rows, isLoading }: { rows: readonly Row[]; isLoading: boolean },
+  one: OneOf | undefined,
+): Opened<Row> {
+  const id = place.value.params.get('id') ?? undefined;
+  const listed = rows.find((row) => idOf(row) === id);
+  const { operation, parameter } = one ?? { operation: 'whoAmI' as const, parameter: 'id' };
+  const answer = useAnswer(operation, { params: { [parameter]: id ?? '' } } as never, {
+    enabled: one !== undefined && id !== undefined && listed === undefined && !isLoading,
+    keepPrevious: false,
+    still: true,
+  });
+  const asked = (answer.data as { data: Row } | undefined)?.data;
+  return {
+    id,
+    row: id === undefined ? undefined : (listed ?? (one === undefined ? undefined : asked)),
+    isLoading: isLoading || (one !== undefined && answer.isFetching),
+    error: answer.error,
+    refetch: () => void answer.refetch(),
+  };
+}
+
+/** Resources are named by their `id`. */
+export const idOf = (row: unknown): string => (row as { readonly id: string }).id;
+
+export const closeDetail = (): void => setParams({ id: undefined });

@@ -1,0 +1,22 @@
+import { useAnswer } from '../../../state/answers.ts';
+import { may, me } from '../../../state/session.ts';
+import { abbreviated } from '../../../ui/format.ts';
+
+/** As many as are asked for at once, to write names instead of identifiers. */
+const known = 1000;
+
+/** A principal by its name, where that is known; else by its identifier. */
+export function PrincipalName({ id }: { id: string }) {
+  const all = useAnswer(
+    'listPrincipals',
+    { query: { per_page: known } },
+    { enabled: may('listPrincipals') && id !== me.value?.id, still: true },
+  );
+  const name =
+    id === me.value?.id ? me.value.name : all.data?.data.find((one) => one.id === id)?.attributes.name;
+  return (
+    <span title={id}>
+      {name === undefined ? <span class="mono">{abbreviated(id)}</span> : <bdi>{name}</bdi>}
+    </span>
+  );
+}

@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks';
+import { principalKinds, type Role } from '../../../../contract/vocabulary.ts';
+import { setParams } from '../../../state/address.ts';
+import { change } from '../../../state/answers.ts';
+import { Choice } from '../../../ui/button.tsx';
+import { Field } from '../../../ui/field.tsx';
+import { say } from '../../../ui/toasts.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { NewPassword } from '../parts/new-password.tsx';
+import { RoleBoxes } from '../parts/role-boxes.tsx';
+import { useSending } from '../parts/sending.ts';
+
+type Kind = (typeof principalKinds)[number];
+
+const kinds: Readonly<Record<Kind, { title: string; says: string; roles: Role[] }>> = {
+  user: { title: 'User', says: 'A person, who signs in here.', roles: ['viewer'] },
+  sensor: { title: 'Sensor', says: 'A machine that sends events, by a token.', roles: ['sensor'] },
+  auditor_client: { title: 'Auditor client', says: 'A machine that reads the log.', roles: ['auditor'] },
+};
+
+/** Somebody new. */
+export function CreatePrincipal({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [kind, setKind] = useState<Kind>('user');
+  const [roles, setRoles] = useState<Role[]>(kinds.user.roles);
+  const [password, setPassword] = useState('');
+  const sending = useSending(['name', 'kind', 'roles', 'password']);
+  return (
+    <FormDialog
+      title="New principal"
+      action="Add"
+      logged={['principal.provisioned']}
+      sending={sending}
+      onSend={() =>
+        sending.send(async () => {
+          const { data } = await change(
+            'createPrincipal',
+            {
+              body: {
+                name: name.trim(),
+                kind,
+                roles,
+                ...(kind === 'user' && password !== '' && { password }),
+              },
+            },
+            ['listPrincipals'],
+          );
+          say(`${data.attributes.name} was added.`);
+          setParams({ id: data.id });
+          onClose();
+        })
+      }
+      onClose={onClose}
+    >
+      <div class="row">
+        <Choice
+          label="Kind"
+          options={principalKinds.map((value) => ({ value, title: kinds[value].title }))}
+          value={kind}
+          onChange={(next) => {
+            setKind(next);
+            setRoles(kinds[next].roles);
+          }}
+        />
+        <span class="quiet">{kinds[kind].says}</span>
+      </div>
+      <Field
+        label="Name"
+        hint={kind === 'user' ? 'With it one signs in.' : undefined}
+        error={sending.at('name')}
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            autofocus
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            maxLength={200}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <RoleBoxes legend="Roles" value={roles} error={sending.at('roles')} onChange={setRoles} />
+      {kind === 'user' ? (
+        <NewPassword
+          label="Password"
+          hint="At least 8 characters. Empty for who comes with a client certificate."
+          value={password}
+          error={sending.at('password')}
+          onValue={setPassword}
+        />
+      ) : (
+        <p class="quiet">It gets a token afterwards, or comes with a client certificate of this name.</p>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import { may } from '../../../state/session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { words } from '../../../ui/format.ts';
+import { Empty } from '../../../ui/states.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { CreatePrincipal } from './create-dialog.tsx';
+import { PrincipalDetail } from './detail.tsx';
+
+/** People and machines that may do something here. */
+export default function Principals() {
+  const [creating, setCreating] = useState(false);
+  return (
+    <>
+      <ListView
+        operation="listPrincipals"
+        of="principals"
+        sort="-created_at"
+        columns={columns}
+        one={{ operation: 'getPrincipal', parameter: 'principal_id' }}
+        detail={(principal) => <PrincipalDetail key={principal.id} principal={principal} />}
+        rowClass={({ attributes: { status } }) => (status === 'suspended' ? 'admin-off' : '')}
+        empty={<Empty title="Nobody is here." />}
+        actions={
+          may('createPrincipal') && (
+            <Button kind="primary" onClick={() => setCreating(true)}>
+              New principal
+            </Button>
+          )
+        }
+      />
+      {creating && <CreatePrincipal onClose={() => setCreating(false)} />}
+    </>
+  );
+}
+
+const columns: readonly Column<ListItem<'listPrincipals'>>[] = [
+  {
+    id: 'name',
+    title: 'Name',
+    width: 'minmax(110px, 1fr)',
+    sort: 'name',
+    cell: ({ attributes: { name } }) => <bdi title={name}>{name}</bdi>,
+  },
+  {
+    id: 'kind',
+    title: 'Kind',
+    width: '110px',
+    from: 620,
+    sort: 'kind',
+    cell: ({ attributes: { kind } }) => words(kind),
+  },
+  {
+    id: 'roles',
+    title: 'Roles',
+    width: 'minmax(90px, 1fr)',
+    cell: ({ attributes: { roles } }) =>
+      roles.length === 0 ? <span class="quiet">none</span> : roles.join(', '),
+  },
+  {
+    id: 'status',
+    title: 'Status',
+    width: '90px',
+    sort: 'status',
+    cell: ({ attributes: { status } }) => (
+      <span class={status === 'suspended' ? 'admin-bad' : ''}>
+        {status === 'suspended' ? '✕ suspended' : status}
+      </span>
+    ),
+  },
+  {
+    id: 'login',
+    title: 'Last login',
+    width: '96px',
+    end: true,
+    from: 700,
+    sort: 'last_login_at',
+    cell: ({ attributes: { last_login_at } }) =>
+      last_login_at === undefined ? <span class="quiet">never</span> : <Time at={last_login_at} />,
+  },
+  {
+    id: 'created',
+    title: 'Since',
+    width: '84px',
+    end: true,
+    from: 800,
+    sort: 'created_at',
+    cell: ({ attributes: { created_at } }) => <Time at={created_at} />,
+  },
+];

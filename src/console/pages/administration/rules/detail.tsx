@@ -1,0 +1,191 @@
+import { useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import { href } from '../../../state/address.ts';
+import { change } from '../../../state/answers.ts';
+import { may } from '../../../state/session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { number } from '../../../ui/format.ts';
+import { Severity } from '../../../ui/severity.tsx';
+import { Detail, Facts, Section } from '../../../ui/split.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { Value } from '../../../ui/value.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { closeDetail } from '../parts/opened.ts';
+import { ifVersion } from '../parts/version.ts';
+import { RuleDialog } from './rule-dialog.tsx';
+import { copyOf, logsourceText, origins, stateOf } from './rule-words.ts';
+import { Source } from './source.tsx';
+import { Trial } from './trial.tsx';
+
+type Asked = 'edit' | 'copy' | 'switch' | 'delete';
+
+/** One rule: what it is, how it did, and its text. */
+export function RuleDetail({ rule }: { rule: ListItem<'listRules'> }) {
+  const [asked, setAsked] = useState<Asked | undefined>();
+  const { attributes } = rule;
+  const { title, enabled, errors, origin, missing_fields } = attributes;
+  const isOurs = origin === 'api';
+  return (
+    <Detail
+      title={<bdi>{title}</bdi>}
+      onClose={closeDetail}
+      actions={
+        <>
+          {may('updateRule') && (
+            <Button onClick={() => setAsked('switch')}>{enabled ? 'Disable' : 'Enable'}</Button>
+          )}
+          {may('updateRule') && isOurs && <Button onClick={() => setAsked('edit')}>Change</Button>}
+          {may('createRule') && (
+            <Button kind="plain" onClick={() => setAsked('copy')}>
+              Begin another from it
+            </Button>
+          )}
+          {may('deleteRule') && isOurs && (
+            <Button kind="danger" onClick={() => setAsked('delete')}>
+              Delete
+            </Button>
+          )}
+        </>
+      }
+    >
+      {errors.length > 0 && (
+        <div class="admin-note admin-warning">
+          <p>It cannot be applied:</p>
+          <ul class="admin-problems">
+            {errors.map((error) => (
+              <li key={error} class="admin-bad">
+                <bdi>{error}</bdi>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <RuleFacts rule={rule} />
+      {missing_fields !== undefined && missing_fields.length > 0 && (
+        <p class="quiet">
+          No record here has <code>{missing_fields.join(', ')}</code>: those parts of it never hold.
+        </p>
+      )}
+      <Section title="As written">
+        <Source text={attributes.source} first={attributes.line ?? 1} />
+        {!isOurs && (
+          <p class="quiet">
+            It came {origin === 'shipped' ? 'with the program' : 'from the folder of rules'}: it can be
+            disabled here, and another one begun from it.
+          </p>
+        )}
+      </Section>
+      {may('testRule') && (
+        <Section title="On what is stored">
+          <Trial key={rule.id} source={attributes.source} disabled={errors.length > 0} />
+        </Section>
+      )}
+      {asked === 'edit' && (
+        <RuleDialog rule={rule} text={attributes.source} onClose={() => setAsked(undefined)} />
+      )}
+      {asked === 'copy' && (
+        <RuleDialog text={copyOf(attributes.source, newId())} onClose={() => setAsked(undefined)} />
+      )}
+      {asked === 'switch' && (
+        <Confirm
+          title={enabled ? 'Disable this rule?' : 'Enable this rule?'}
+          action={enabled ? 'Disable' : 'Enable'}
+          logged={['detection.reloaded']}
+          run={() =>
+            change(
+              'updateRule',
+              {
+                params: { rule_id: rule.id },
+                headers: ifVersion(attributes.version),
+                body: { enabled: !enabled },
+              },
+              ['listRules', 'getRule'],
+            )
+          }
+          done={enabled ? 'The rule is disabled.' : 'The rule is enabled.'}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>
+            {enabled ? (
+              <>
+                Nothing is found by <bdi>{title}</bdi> from then on. Alerts that there are stay.
+              </>
+            ) : (
+              <>
+                <bdi>{title}</bdi> is applied to what comes in from then on.
+              </>
+            )}
+          </p>
+        </Confirm>
+      )}
+      {asked === 'delete' && (
+        <Confirm
+          title="Delete this rule?"
+          action="Delete"
+          danger
+          logged={['detection.reloaded']}
+          run={async () => {
+            await change(
+              'deleteRule',
+              { params: { rule_id: rule.id }, headers: ifVersion(attributes.version) },
+              ['listRules'],
+            );
+            closeDetail();
+          }}
+          done="The rule was deleted."
+          onClose={() => setAsked(undefined)}
+        >
+          <p>
+            <bdi>{title}</bdi> is gone then, with its text. Alerts that it raised stay.
+          </p>
+        </Confirm>
+      )}
+    </Detail>
+  );
+}
+
+/** Where browsers make such ids only over HTTPS, the service's own form is followed. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+function RuleFacts({ rule: { id, attributes } }: { rule: ListItem<'listRules'> }) {
+  const { level, status, kind, logsource, origin, file, line, hits, tags, changed_at } = attributes;
+  const state = stateOf(attributes);
+  return (
+    <Facts
+      facts={[
+        ['Level', <Severity key="l" level={level} />],
+        ['State', state === 'broken' ? 'cannot be applied' : state],
+        ['Status', status],
+        ['Kind', kind],
+        ['Looks at', <bdi key="s">{logsourceText(logsource)}</bdi>],
+        [
+          'Hits',
+          <span key="h">
+            {number(hits)} since it was loaded,{' '}
+            <a href={href('alerts', { range: 'all', rule_id: id })}>alerts</a>
+          </span>,
+        ],
+        ['Comes', origins[origin]],
+        ['File', file && <bdi key="f">{`${file}${line === undefined ? '' : `, line ${line}`}`}</bdi>],
+        ['Changed', <Time key="c" at={changed_at} />],
+        [
+          'Tags',
+          tags.length === 0 ? undefined : (
+            <span key="t" class="row">
+              {tags.map((tag) => (
+                <Value key={tag} value={tag} list="listRules" field="tag" />
+              ))}
+            </span>
+          ),
+        ],
+        ['Id', <Value key="i" value={id} />],
+      ]}
+    />
+  );
+}

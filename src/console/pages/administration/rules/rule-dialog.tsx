@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import { setParams } from '../../../state/address.ts';
+import { change } from '../../../state/answers.ts';
+import { say } from '../../../ui/toasts.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useSending } from '../parts/sending.ts';
+import { ifVersion } from '../parts/version.ts';
+import { Editor } from './editor.tsx';
+import { Trial } from './trial.tsx';
+import { useValidation } from './validation.ts';
+
+/** A rule is written, checked as it is typed, and tried on what is stored before it is kept. */
+export function RuleDialog({
+  rule,
+  text,
+  onClose,
+}: {
+  /** The rule that is changed; absent for a new one. */
+  rule?: ListItem<'listRules'>;
+  /** What is there at first. */
+  text: string;
+  onClose: () => void;
+}) {
+  const [source, setSource] = useState(text);
+  const [enabled, setEnabled] = useState(true);
+  const validation = useValidation(source);
+  const sending = useSending();
+  const unchanged = rule !== undefined && source === rule.attributes.source;
+  const send = () =>
+    sending.send(async () => {
+      const { data } =
+        rule === undefined
+          ? await change('createRule', { body: { source, enabled } }, ['listRules'])
+          : await change(
+              'updateRule',
+              {
+                params: { rule_id: rule.id },
+                headers: ifVersion(rule.attributes.version),
+                body: { source },
+              },
+              ['listRules', 'getRule'],
+            );
+      say(rule === undefined ? 'The rule was added.' : 'The rule was changed.');
+      setParams({ id: data.id });
+      onClose();
+    });
+  return (
+    <FormDialog
+      title={rule === undefined ? 'New rule' : 'Change the rule'}
+      action={rule === undefined ? 'Add the rule' : 'Change the rule'}
+      wide
+      disabled={validation.kind !== 'good' || unchanged}
+      logged={['detection.reloaded']}
+      sending={sending}
+      onSend={send}
+      onClose={onClose}
+    >
+      <p class="quiet">One rule, in the words of Sigma (YAML).</p>
+      <Editor value={source} onValue={setSource} validation={validation} />
+      <Trial source={source} disabled={validation.kind !== 'good'} />
+      {rule === undefined && (
+        <label class="row">
+          <input
+            type="checkbox"
+            checked={enabled}
+            onChange={(event) => setEnabled(event.currentTarget.checked)}
+          />
+          Apply it at once
+        </label>
+      )}
+    </FormDialog>
+  );
+}

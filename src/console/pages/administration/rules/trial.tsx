@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks';
+import type { RuleTestResult } from '../../../../contract/resources/rule.ts';
+import { href } from '../../../state/address.ts';
+import { api } from '../../../state/session.ts';
+import { Button, Choice } from '../../../ui/button.tsx';
+import { number } from '../../../ui/format.ts';
+import { Severity } from '../../../ui/severity.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { useSending } from '../parts/sending.ts';
+import './trial.css';
+
+const day = 86_400_000;
+const spans = [
+  { value: '1', title: '24 h', ms: day },
+  { value: '7', title: '7 days', ms: 7 * day },
+  { value: '30', title: '30 days', ms: 30 * day },
+  { value: 'all', title: 'All', ms: undefined },
+] as const;
+
+/** What a rule would have found in the events that are stored. Nothing is kept of it. */
+export function Trial({ source, disabled = false }: { source: string; disabled?: boolean }) {
+  const [span, setSpan] = useState<(typeof spans)[number]['value']>('1');
+  const [found, setFound] = useState<{ source: string; result: RuleTestResult } | undefined>();
+  const sending = useSending();
+  const ms = spans.find(({ value }) => value === span)?.ms;
+  return (
+    <div class="stack">
+      <div class="row">
+        <Choice label="Time that it is tried on" options={spans} value={span} onChange={setSpan} />
+        <Button
+          busy={sending.busy}
+          disabled={disabled}
+          onClick={() =>
+            sending.send(async () => {
+              const from = ms === undefined ? {} : { from: new Date(Date.now() - ms).toISOString() };
+              setFound({ source, result: (await api.call('testRule', { body: { source, ...from } })).data });
+            })
+          }
+        >
+          Try it on what is stored
+        </Button>
+        {sending.busy && <span role="status">Looking through the events …</span>}
+      </div>
+      {sending.elsewhere !== undefined && (
+        <p class="field-error" role="alert">
+          {sending.elsewhere}
+        </p>
+      )}
+      {found !== undefined && !sending.busy && (
+        <>
+          {found.source !== source && <p class="quiet">This is of the text before it was changed.</p>}
+          <Found result={found.result} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Found({ result }: { result: RuleTestResult }) {
+  const { looked_at, cut_short, answerable, not_stored, matched, matches } = result;
+  return (
+    <div class="stack" role="status">
+      {answerable ? (
+        <p>
+          {matched === 0 ? 'Nothing' : number(matched)} found in {number(looked_at)} events
+          {cut_short && ', the newest: there are more of that time, which were not looked at'}.
+        </p>
+      ) : (
+        <p>Stored events cannot answer it: it is about records that are not kept.</p>
+      )}
+      {not_stored.length > 0 && (
+        <p class="quiet">
+          Not looked at, as they are not kept: <code>{not_stored.join(', ')}</code>. The rule sees them as
+          they come in.
+        </p>
+      )}
+      {matches.length > 0 && (
+        <div class="trial-matches" tabIndex={0} role="group" aria-label="What was found, the newest first">
+          <ul>
+            {matches.map((match, index) => (
+              <li key={index}>
+                <Time at={match.timestamp} as="exact" />
+                <Severity level={match.severity} short />
+                <bdi class="mono">
+                  {[match.src_ip, match.dst_ip].filter(Boolean).join(' → ')}
+                  {match.dst_port !== undefined && `:${match.dst_port}`} {match.domain ?? ''}
+                </bdi>
+                {match.description !== undefined && <bdi class="quiet">{match.description}</bdi>}
+                {match.event_ids[0] !== undefined && (
+                  <a href={href('events', { range: 'all', id: match.event_ids[0] })}>Event</a>
+                )}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}

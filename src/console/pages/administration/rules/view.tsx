@@ -1,0 +1,168 @@
+import { useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import type { RulesReloaded } from '../../../../contract/resources/rule.ts';
+import { change } from '../../../state/answers.ts';
+import { may } from '../../../state/session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { number } from '../../../ui/format.ts';
+import { Severity } from '../../../ui/severity.tsx';
+import { Facts } from '../../../ui/split.tsx';
+import { Empty } from '../../../ui/states.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { newId, RuleDetail } from './detail.tsx';
+import { RuleDialog } from './rule-dialog.tsx';
+import { firstRule, logsourceText, origins, stateOf } from './rule-words.ts';
+
+/** The rules of detection. */
+export default function Rules() {
+  const [asked, setAsked] = useState<'new' | 'reload' | undefined>();
+  const [reloaded, setReloaded] = useState<RulesReloaded | undefined>();
+  return (
+    <>
+      <ListView
+        operation="listRules"
+        of="rules"
+        sort="-hits"
+        columns={columns}
+        one={{ operation: 'getRule', parameter: 'rule_id' }}
+        detail={(rule) => <RuleDetail key={rule.id} rule={rule} />}
+        rowClass={({ attributes }) => (stateOf(attributes) === 'off' ? 'admin-off' : '')}
+        empty={<Empty title="There are no rules.">Findings come from behaviour and from lists alone.</Empty>}
+        actions={
+          <>
+            {may('reloadRules') && <Button onClick={() => setAsked('reload')}>Reload</Button>}
+            {may('createRule') && (
+              <Button kind="primary" onClick={() => setAsked('new')}>
+                New rule
+              </Button>
+            )}
+          </>
+        }
+      />
+      {asked === 'new' && <RuleDialog text={firstRule(newId())} onClose={() => setAsked(undefined)} />}
+      {asked === 'reload' && (
+        <Confirm
+          title="Read the folders of rules anew?"
+          action="Reload"
+          logged={['detection.reloaded']}
+          run={async () => setReloaded((await change('reloadRules', {}, ['listRules', 'getRule'])).data)}
+          done="The folders were read."
+          onClose={() => setAsked(undefined)}
+        >
+          <p>What their files say takes effect at once. Rules that were made here stay as they are.</p>
+          <p class="quiet">Where nothing changed, nothing is recorded.</p>
+        </Confirm>
+      )}
+      {reloaded !== undefined && <Reloaded result={reloaded} onClose={() => setReloaded(undefined)} />}
+    </>
+  );
+}
+
+function Reloaded({
+  result: { version, added, removed, changed, broken },
+  onClose,
+}: {
+  result: RulesReloaded;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog title="The rules as they are now" onClose={onClose}>
+      <Facts
+        facts={[
+          ['Version', number(version)],
+          ['New', number(added)],
+          ['Gone', number(removed)],
+          ['Changed', number(changed)],
+        ]}
+      />
+      {broken.length > 0 && (
+        <>
+          <p class="admin-bad">What cannot be applied:</p>
+          <ul class="admin-problems">
+            {broken.map((one) => (
+              <li key={one}>
+                <bdi>{one}</bdi>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <div class="row">
+        <Button kind="primary" onClick={onClose}>
+          Close
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+const states = { on: 'on', off: 'off', broken: '✕ broken' } as const;
+
+const columns: readonly Column<ListItem<'listRules'>>[] = [
+  {
+    id: 'level',
+    title: 'Level',
+    width: '86px',
+    sort: 'level',
+    cell: ({ attributes: { level } }) => <Severity level={level} short />,
+  },
+  {
+    id: 'title',
+    title: 'Title',
+    width: 'minmax(140px, 1fr)',
+    sort: 'title',
+    cell: ({ attributes: { title } }) => <bdi title={title}>{title}</bdi>,
+  },
+  {
+    id: 'logsource',
+    title: 'Looks at',
+    width: 'minmax(90px, 150px)',
+    from: 700,
+    cell: ({ attributes: { logsource } }) => <bdi class="quiet">{logsourceText(logsource)}</bdi>,
+  },
+  {
+    id: 'status',
+    title: 'Status',
+    width: '90px',
+    from: 860,
+    cell: ({ attributes: { status } }) => status ?? '',
+  },
+  {
+    id: 'origin',
+    title: 'Comes',
+    width: '116px',
+    from: 900,
+    cell: ({ attributes: { origin } }) => origins[origin],
+  },
+  {
+    id: 'hits',
+    title: 'Hits',
+    width: '72px',
+    end: true,
+    from: 480,
+    sort: 'hits',
+    cell: ({ attributes: { hits } }) => number(hits),
+  },
+  {
+    id: 'changed',
+    title: 'Changed',
+    width: '80px',
+    end: true,
+    from: 760,
+    sort: 'changed_at',
+    cell: ({ attributes: { changed_at } }) => <Time at={changed_at} />,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: '70px',
+    cell: ({ attributes }) => {
+      const state = stateOf(attributes);
+      return <span class={state === 'broken' ? 'admin-bad' : ''}>{states[state]}</span>;
+    },
+  },
+];

@@ -1,0 +1,171 @@
+import { useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import { href } from '../../../state/address.ts';
+import { change } from '../../../state/answers.ts';
+import { now } from '../../../state/clock.ts';
+import { may } from '../../../state/session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { words } from '../../../ui/format.ts';
+import { Detail, Facts } from '../../../ui/split.tsx';
+import { Empty } from '../../../ui/states.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { Value } from '../../../ui/value.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { closeDetail } from '../parts/opened.ts';
+import { PrincipalName } from '../parts/principal-name.tsx';
+import { stateOfToken } from './expiry.ts';
+import { IssueToken } from './issue-dialog.tsx';
+
+type TokenRow = ListItem<'listTokens'>;
+
+/** Sessions of people and tokens of machines. */
+export default function Tokens() {
+  const [issuing, setIssuing] = useState(false);
+  return (
+    <>
+      <ListView
+        operation="listTokens"
+        of="tokens"
+        sort="-issued_at"
+        columns={columns}
+        one={{ operation: 'getToken', parameter: 'token_id' }}
+        detail={(token) => <TokenDetail key={token.id} token={token} />}
+        rowClass={({ attributes }) => (stateOfToken(attributes, now.peek()) === 'active' ? '' : 'admin-off')}
+        empty={<Empty title="There are no tokens." />}
+        actions={
+          may('issueToken') && (
+            <Button kind="primary" onClick={() => setIssuing(true)}>
+              Issue a token
+            </Button>
+          )
+        }
+      />
+      {issuing && <IssueToken onClose={() => setIssuing(false)} />}
+    </>
+  );
+}
+
+const kinds = { session: 'session', long_lived: 'token' } as const;
+
+function TokenDetail({ token: { id, attributes } }: { token: TokenRow }) {
+  const [asked, setAsked] = useState(false);
+  const { name, kind, principal_id, scopes, issued_at, expires_at, revoked_at, last_used_at } = attributes;
+  const state = stateOfToken(attributes, now.value);
+  const isSession = kind === 'session';
+  return (
+    <Detail
+      title={name === undefined ? 'Session' : <bdi>{name}</bdi>}
+      onClose={closeDetail}
+      actions={
+        state === 'active' &&
+        may('revokeToken') && (
+          <Button kind="danger" onClick={() => setAsked(true)}>
+            {isSession ? 'End the session' : 'Revoke'}
+          </Button>
+        )
+      }
+    >
+      <Facts
+        facts={[
+          ['State', state],
+          ['Kind', isSession ? 'session, from login to logout' : 'long-lived, for a machine'],
+          [
+            'Of',
+            <a key="o" href={href('administration', { view: 'principals', id: principal_id })}>
+              <PrincipalName id={principal_id} />
+            </a>,
+          ],
+          ['Roles', scopes.join(', ')],
+          ['Issued', <Time key="i" at={issued_at} as="exact" />],
+          [
+            'Ends',
+            expires_at === undefined ? 'when it is revoked' : <Time key="e" at={expires_at} as="exact" />,
+          ],
+          ['Revoked', revoked_at && <Time key="r" at={revoked_at} as="exact" />],
+          ['Last used', last_used_at === undefined ? 'never' : <Time key="u" at={last_used_at} />],
+          ['Identifier', <Value key="j" value={id} />],
+        ]}
+      />
+      <p class="quiet">The secret itself is not kept: nobody can show it again.</p>
+      {asked && (
+        <Confirm
+          title={isSession ? 'End this session?' : 'Revoke this token?'}
+          action={isSession ? 'End the session' : 'Revoke'}
+          danger
+          logged={['token.revoked']}
+          run={() => change('revokeToken', { params: { token_id: id } }, ['listTokens', 'getToken'])}
+          done={isSession ? 'The session has ended.' : 'The token is revoked.'}
+          onClose={() => setAsked(false)}
+        >
+          <p>
+            {isSession
+              ? 'Who has it must sign in again.'
+              : 'Whatever uses it is refused from then on. It cannot be taken back; another one can be issued.'}
+          </p>
+        </Confirm>
+      )}
+    </Detail>
+  );
+}
+
+const columns: readonly Column<TokenRow>[] = [
+  {
+    id: 'name',
+    title: 'What for',
+    width: 'minmax(100px, 1fr)',
+    sort: 'name',
+    cell: ({ attributes: { name } }) =>
+      name === undefined ? <span class="quiet">a login</span> : <bdi title={name}>{name}</bdi>,
+  },
+  { id: 'kind', title: 'Kind', width: '72px', from: 420, cell: ({ attributes: { kind } }) => kinds[kind] },
+  {
+    id: 'principal',
+    title: 'Of',
+    width: 'minmax(80px, 1fr)',
+    cell: ({ attributes: { principal_id } }) => <PrincipalName id={principal_id} />,
+  },
+  {
+    id: 'scopes',
+    title: 'Roles',
+    width: 'minmax(70px, 1fr)',
+    from: 560,
+    cell: ({ attributes: { scopes } }) => scopes.map(words).join(', '),
+  },
+  {
+    id: 'issued',
+    title: 'Issued',
+    width: '90px',
+    end: true,
+    from: 760,
+    sort: 'issued_at',
+    cell: ({ attributes: { issued_at } }) => <Time at={issued_at} />,
+  },
+  {
+    id: 'used',
+    title: 'Last used',
+    width: '90px',
+    end: true,
+    from: 860,
+    sort: 'last_used_at',
+    cell: ({ attributes: { last_used_at } }) =>
+      last_used_at === undefined ? <span class="quiet">never</span> : <Time at={last_used_at} />,
+  },
+  {
+    id: 'expires',
+    title: 'Ends',
+    width: '76px',
+    end: true,
+    from: 680,
+    sort: 'expires_at',
+    cell: ({ attributes: { expires_at } }) =>
+      expires_at === undefined ? <span class="quiet">never</span> : <Time at={expires_at} />,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: '66px',
+    cell: ({ attributes }) => stateOfToken(attributes, now.value),
+  },
+];

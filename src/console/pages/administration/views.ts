@@ -1,0 +1,31 @@
+import type { ComponentType } from 'preact';
+import type { OperationId } from '../../../contract/routes.ts';
+
+/** A view of the page, and the operation without which there is nothing in it. */
+export interface AdministrationView {
+  readonly value: string;
+  readonly title: string;
+  readonly needs: OperationId;
+  readonly load: () => Promise<{ default: ComponentType }>;
+}
+
+/** In the order in which they stand; the first that somebody may see is shown first. */
+export const views: readonly AdministrationView[] = [
+  { value: 'rules', title: 'Rules', needs: 'listRules', load: () => import('./rules/view.tsx') },
+  {
+    value: 'principals',
+    title: 'Principals',
+    needs: 'listPrincipals',
+    load: () => import('./principals/view.tsx'),
+  },
+  { value: 'tokens', title: 'Tokens', needs: 'listTokens', load: () => import('./tokens/view.tsx') },
+  { value: 'keys', title: 'Keys', needs: 'listKeys', load: () => import('./keys/view.tsx') },
+  {
+    value: 'configuration',
+    title: 'Configuration',
+    needs: 'getConfig',
+    load: () => import('./configuration/view.tsx'),
+  },
+  { value: 'audit', title: 'Audit', needs: 'listAuditRecords', load: () => import('./audit/view.tsx') },
+  { value: 'account', title: 'Account', needs: 'whoAmI', load: () => import('./account/view.tsx') },
+];
