@@ -1,0 +1,152 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { AssetUpdateInput } from '../../../contract/resources/asset.ts';
+import { setParams } from '../../state/address.ts';
+import { useKeys } from '../../state/keys.ts';
+import { may } from '../../state/session.ts';
+import { say } from '../../ui/toasts.tsx';
+import { changeAsset, changeMany } from './act.ts';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { EditDialog } from './edit-dialog.tsx';
+import { MergeDialog } from './merge-dialog.tsx';
+import { OwnerDialog } from './owner-dialog.tsx';
+import type { AssetRow } from './question.ts';
+import { SplitDialog } from './split-dialog.tsx';
+import { mayBecome } from './states.ts';
+
+/** What is done to one asset. */
+export interface SingleActions {
+  readonly edit: (asset: AssetRow) => void;
+  readonly manage: (asset: AssetRow) => void;
+  readonly retire: (asset: AssetRow) => void;
+  readonly merge: (asset: AssetRow) => void;
+  readonly split: (asset: AssetRow) => void;
+  readonly remove: (asset: AssetRow) => void;
+}
+
+export interface Progress {
+  readonly done: number;
+  readonly of: number;
+  readonly stop: () => void;
+}
+
+export interface Actions {
+  readonly single: SingleActions;
+  readonly many: {
+    readonly manage: () => void;
+    readonly retire: () => void;
+    readonly own: () => void;
+    readonly set: (change: AssetUpdateInput) => void;
+  };
+  readonly create: () => void;
+  readonly unmark: () => void;
+  readonly dialog: ComponentChildren;
+  /** A change of many that is under way. */
+  readonly progress: Progress | undefined;
+}
+
+type Asking =
+  | { readonly kind: 'create' | 'own' }
+  | { readonly kind: 'edit' | 'merge' | 'split' | 'remove'; readonly asset: AssetRow };
+
+/** Acts on assets, by keys, buttons and dialogs: on those selected where there are any, else on the current one. */
+export function useActions({
+  rows,
+  marked,
+  currentId,
+  onUnmark,
+  onRefresh,
+}: {
+  rows: readonly AssetRow[];
+  marked: readonly AssetRow[];
+  currentId: string | undefined;
+  /** What stays selected. */
+  onUnmark: (left: ReadonlySet<string>) => void;
+  onRefresh: () => void;
+}): Actions {
+  const [asking, setAsking] = useState<Asking>();
+  const [progress, setProgress] = useState<Progress>();
+  const current = rows.find(({ id }) => id === currentId);
+  const close = () => setAsking(undefined);
+  const ask = (kind: 'edit' | 'merge' | 'split' | 'remove') => (asset: AssetRow) =>
+    setAsking({ kind, asset });
+
+  const many = async (change: AssetUpdateInput) => {
+    if (progress !== undefined) return;
+    const abort = new AbortController();
+    const told = (done: number) => setProgress({ done, of: marked.length, stop: () => abort.abort() });
+    told(0);
+    const left = await changeMany(marked, change, { onProgress: told, signal: abort.signal });
+    setProgress(undefined);
+    onUnmark(left);
+  };
+  const become = (state: 'managed' | 'retired') => (asset: AssetRow) => {
+    if (asset.attributes.state === state) say(`“${asset.attributes.name}” is ${state} already.`);
+    else if (mayBecome(asset.attributes.state, state)) void changeAsset(asset, { state });
+  };
+  const single: SingleActions = {
+    edit: ask('edit'),
+    manage: become('managed'),
+    retire: become('retired'),
+    merge: ask('merge'),
+    split: ask('split'),
+    remove: ask('remove'),
+  };
+  const create = () => setAsking({ kind: 'create' });
+  const unmark = () => onUnmark(new Set());
+  useKeys('Assets', {
+    ...(may('updateAsset') && {
+      e: { title: 'Edit the asset', run: () => current !== undefined && single.edit(current) },
+      m: {
+        title: 'Managed: it belongs here',
+        run: () => {
+          if (marked.length > 0) void many({ state: 'managed' });
+          else if (current !== undefined) single.manage(current);
+        },
+      },
+    }),
+    ...(may('createAsset') && { n: { title: 'New asset', run: create } }),
+    '.': { title: 'Show what is new', run: onRefresh },
+    ...(marked.length > 0 && { escape: { title: 'Select none', run: unmark } }),
+  });
+  const gone = () => {
+    close();
+    setParams({ id: undefined });
+  };
+  const goTo = (id: string) => {
+    close();
+    setParams({ id, ip: undefined });
+  };
+  const dialog = asking !== undefined && (
+    <>
+      {asking.kind === 'create' && <EditDialog asset={undefined} onDone={goTo} onClose={close} />}
+      {asking.kind === 'edit' && <EditDialog asset={asking.asset} onDone={close} onClose={close} />}
+      {asking.kind === 'merge' && <MergeDialog asset={asking.asset} onDone={goTo} onClose={close} />}
+      {asking.kind === 'split' && <SplitDialog asset={asking.asset} onDone={goTo} onClose={close} />}
+      {asking.kind === 'remove' && <DeleteDialog asset={asking.asset} onDone={gone} onClose={close} />}
+      {asking.kind === 'own' && (
+        <OwnerDialog
+          count={marked.length}
+          onOwner={(owner) => {
+            close();
+            void many({ owner });
+          }}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+  return {
+    single,
+    many: {
+      manage: () => void many({ state: 'managed' }),
+      retire: () => void many({ state: 'retired' }),
+      own: () => setAsking({ kind: 'own' }),
+      set: (change) => void many(change),
+    },
+    create,
+    unmark,
+    dialog,
+    progress,
+  };
+}

@@ -1,0 +1,41 @@
+import type { ListItem } from '../../../client/client.ts';
+
+export type HistoryEntry = ListItem<'listAssetHistory'>['attributes'];
+
+/** That an asset had an address. ISO 8601; `from` is absent where that is older than what is known, `to` while it has it. */
+export interface AddressSpan {
+  readonly address: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/**
+ * When an asset had which address, IP and link-layer alike: the latest first, those that it has now before others.
+ *
+ * @param history - of one asset, in any order
+ * @param current - the addresses that it has now
+ */
+export function addressSpans(history: readonly HistoryEntry[], current: readonly string[]): AddressSpan[] {
+  const spans: { address: string; from?: string; to?: string }[] = [];
+  const open = (address: string) =>
+    spans.findLast((span) => span.address === address && span.to === undefined);
+  const inOrder = [...history].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  for (const { action, at, ip_address, mac_address } of inOrder) {
+    const address = ip_address ?? mac_address;
+    if (address === undefined) continue;
+    if (action === 'address_bound' || action === 'mac_bound') {
+      if (open(address) === undefined) spans.push({ address, from: at });
+    } else if (action === 'address_left' || action === 'mac_released') {
+      const span = open(address);
+      if (span === undefined) spans.push({ address, to: at });
+      else span.to = at;
+    }
+  }
+  for (const address of current) if (open(address) === undefined) spans.push({ address });
+  const isCurrent = ({ address, to }: AddressSpan) => to === undefined && current.includes(address);
+  const latest = ({ from, to }: AddressSpan) => Date.parse(to ?? from ?? '1970-01-01T00:00:00Z');
+  // What has neither left nor is there any more went with a split: when, its history says.
+  return spans
+    .filter((span) => span.to !== undefined || isCurrent(span))
+    .sort((a, b) => Number(isCurrent(b)) - Number(isCurrent(a)) || latest(b) - latest(a));
+}

@@ -1,0 +1,87 @@
+import { useMemo } from 'preact/hooks';
+import { href } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { Chart } from '../../ui/chart.tsx';
+import { duration, number, words } from '../../ui/format.ts';
+import { Severity } from '../../ui/severity.tsx';
+import { Section } from '../../ui/split.tsx';
+import { Answered } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { severityBars, timesOf } from './bars.ts';
+import type { AssetRow } from './question.ts';
+import { shownWindow, windowStart } from './window.tsx';
+
+const shownAlerts = 6;
+const maxBars = 48;
+
+/** What was found about it: open alerts, the gravest first, and all of them over time, closed ones too. */
+export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) {
+  const window = shownWindow();
+  const open = useAnswer(
+    'listAlerts',
+    { query: { asset_id: [id], status: ['new', 'in_progress'], sort: '-severity', per_page: shownAlerts } },
+    { keepPrevious: false },
+  );
+  const histogram = useAnswer('getAlertHistogram', {
+    query: { asset_id: [id], from: windowStart(window), buckets: maxBars } as never,
+  });
+  const shown = histogram.data?.data.attributes;
+  const bars = useMemo(() => shown && { times: timesOf(shown), series: severityBars(shown) }, [shown]);
+  return (
+    <Section title={`Alerts · ${number(attributes.open_alerts)} open`}>
+      {shown !== undefined && bars !== undefined && shown.total > 0 ? (
+        <Chart
+          label={`${number(shown.total)} alerts on it were last seen in this time, by severity, in steps of ${duration(shown.bucket_ms)}`}
+          times={bars.times}
+          series={bars.series}
+          kind="bars"
+          height={80}
+          format={number}
+        />
+      ) : (
+        <p class="quiet">
+          {histogram.error !== null
+            ? `When they were seen cannot be shown: ${histogram.error.message}`
+            : shown === undefined
+              ? '…'
+              : 'None was last seen in this time.'}
+        </p>
+      )}
+      <Answered of={open} rows={3}>
+        {({ data, pagination }) => (
+          <>
+            {data.length === 0 ? (
+              <p class="quiet">None is open now.</p>
+            ) : (
+              <ul class="asset-alerts">
+                {data.map(({ id: alert, attributes: one }) => (
+                  <li key={alert}>
+                    <Severity level={one.severity} short />
+                    <a
+                      class="clip"
+                      href={href('alerts', { range: 'all', view: 'all', asset_id: id, id: alert })}
+                    >
+                      <bdi>{one.title}</bdi>
+                    </a>
+                    <span class="quiet">{words(one.status)}</span>
+                    <span class="quiet number">
+                      <Time at={one.last_seen} />
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            )}
+            <p class="row">
+              {pagination.total > data.length && (
+                <a href={href('alerts', { range: 'all', asset_id: id })}>
+                  All {number(pagination.total)} open
+                </a>
+              )}
+              <a href={href('alerts', { range: 'all', view: 'all', asset_id: id })}>All of it, closed too</a>
+            </p>
+          </>
+        )}
+      </Answered>
+    </Section>
+  );
+}

@@ -1,0 +1,176 @@
+import { number, title } from '../../ui/format.ts';
+import { Risk } from '../../ui/severity.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Address } from '../../ui/value.tsx';
+import type { Asset, AssetRow } from './question.ts';
+
+const shapes: Readonly<Record<Asset['state'], string>> = { staged: '◌', managed: '●', retired: '–' };
+
+/** Whether somebody looked at it: a shape and a word. */
+export function State({ state }: { state: Asset['state'] }) {
+  return (
+    <span class={`asset-state asset-state-${state}`}>
+      <span aria-hidden="true">{shapes[state]} </span>
+      {title(state)}
+    </span>
+  );
+}
+
+/** How much it matters: bars as high as it does, and the word. */
+export function Criticality({ level }: { level: Asset['criticality'] }) {
+  const height = { low: 1, medium: 2, high: 3, critical: 4 }[level];
+  return (
+    <span class="asset-criticality">
+      <svg width="15" height="11" aria-hidden="true">
+        {[1, 2, 3, 4].map((bar) => (
+          <rect
+            key={bar}
+            x={(bar - 1) * 4}
+            y={11 - bar * 2.75}
+            width="3"
+            height={bar * 2.75}
+            fill={bar <= height ? 'currentcolor' : 'var(--line-strong)'}
+          />
+        ))}
+      </svg>
+      {title(level)}
+    </span>
+  );
+}
+
+/** Columns of the inventory; those for which there is no room are left out. */
+export const columns: readonly Column<AssetRow>[] = [
+  {
+    id: 'name',
+    title: 'Asset',
+    width: 'minmax(120px, 1.4fr)',
+    sort: 'name',
+    cell: ({ attributes: { name, hostnames } }) => (
+      <>
+        <bdi title={name}>{name}</bdi>
+        {hostnames[0] !== undefined && hostnames[0] !== name && (
+          <bdi class="quiet" title={hostnames.join(', ')}>
+            {' '}
+            {hostnames[0]}
+          </bdi>
+        )}
+      </>
+    ),
+  },
+  {
+    id: 'ip',
+    title: 'Addresses',
+    width: 'minmax(116px, 1fr)',
+    from: 600,
+    sort: 'ip',
+    cell: ({ attributes: { ip_addresses } }) => <Addresses ips={ip_addresses} />,
+  },
+  {
+    id: 'kind',
+    title: 'Kind',
+    width: '84px',
+    from: 980,
+    sort: 'kind',
+    cell: ({ attributes: { kind } }) =>
+      kind === 'unknown' ? <span class="quiet">Unknown</span> : title(kind === 'iot' ? 'IoT' : kind),
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: '88px',
+    from: 700,
+    sort: 'state',
+    cell: ({ attributes: { state } }) => <State state={state} />,
+  },
+  {
+    id: 'criticality',
+    title: 'Criticality',
+    width: '84px',
+    from: 880,
+    sort: 'criticality',
+    cell: ({ attributes: { criticality } }) => <Criticality level={criticality} />,
+  },
+  {
+    id: 'risk',
+    title: 'Risk',
+    width: '108px',
+    sort: 'risk_score',
+    cell: ({ attributes: { risk_level, risk_score } }) =>
+      risk_score === 0 ? <span class="quiet">none</span> : <Risk level={risk_level} score={risk_score} />,
+  },
+  {
+    id: 'alerts',
+    title: 'Alerts',
+    width: '48px',
+    end: true,
+    from: 460,
+    sort: 'open_alerts',
+    cell: ({ attributes: { open_alerts } }) => <Count of={open_alerts} />,
+  },
+  {
+    id: 'services',
+    title: 'Services',
+    width: '60px',
+    end: true,
+    from: 780,
+    sort: 'service_count',
+    cell: ({ attributes: { service_count } }) => <Count of={service_count} />,
+  },
+  {
+    id: 'owner',
+    title: 'Owner',
+    width: 'minmax(64px, 0.5fr)',
+    from: 1060,
+    sort: 'owner',
+    cell: ({ attributes: { owner } }) => owner !== undefined && <bdi title={owner}>{owner}</bdi>,
+  },
+  {
+    id: 'seen',
+    title: 'Last seen',
+    width: '80px',
+    end: true,
+    sort: 'last_seen',
+    cell: ({ attributes: { last_seen } }) =>
+      last_seen === undefined ? <span class="quiet">never</span> : <Time at={last_seen} />,
+  },
+];
+
+function Count({ of }: { of: number }) {
+  return <span class={of === 0 ? 'quiet' : ''}>{number(of)}</span>;
+}
+
+function Addresses({ ips }: { ips: readonly string[] }) {
+  const [first, ...more] = ips;
+  if (first === undefined) return <span class="quiet">none now</span>;
+  return (
+    <span class="asset-addresses">
+      <Address ip={first} list="listAssets" />
+      {more.length > 0 && (
+        <span class="quiet" title={more.join(', ')}>
+          +{more.length}
+        </span>
+      )}
+    </span>
+  );
+}
+
+export const rowClass = ({ attributes: { state } }: AssetRow): string =>
+  state === 'retired' ? 'asset-retired' : '';
+
+/** How the list may be sorted, for where the titles of columns have no room. */
+export const sorts: readonly { readonly by: string; readonly title: string }[] = [
+  { by: '-last_seen', title: 'Last seen first' },
+  { by: '-first_seen', title: 'Newest first' },
+  { by: 'last_seen', title: 'Silent longest first' },
+  { by: '-risk_score', title: 'Highest risk first' },
+  { by: '-open_alerts', title: 'Most alerts first' },
+  { by: '-criticality', title: 'Most critical first' },
+  { by: '-service_count', title: 'Most services first' },
+  { by: 'name', title: 'By name' },
+  { by: 'ip', title: 'By address' },
+  { by: 'kind', title: 'By kind' },
+  { by: 'owner', title: 'By owner' },
+  { by: 'vendor', title: 'By maker' },
+  { by: 'os', title: 'By operating system' },
+];

@@ -1,0 +1,107 @@
+import { assetKinds, criticalities } from '../../../contract/vocabulary.ts';
+import { place } from '../../state/address.ts';
+import { type Listed, useAnswer } from '../../state/answers.ts';
+import { may } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { number, title } from '../../ui/format.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { Actions } from './actions.tsx';
+import { type AssetRow, type Filters, shownQuickView } from './question.ts';
+
+const countedEveryMs = 30_000;
+
+/** Above the list: how many there are, as of when, and what is new; while rows are selected, what can be done to them. */
+export function ListLine({
+  list,
+  filters,
+  marked,
+  actions,
+  onRefresh,
+}: {
+  list: Listed<AssetRow>;
+  filters: Filters;
+  marked: number;
+  actions: Actions;
+  onRefresh: () => void;
+}) {
+  const { total } = list;
+  const latest = useAnswer(
+    'listAssets',
+    { query: { ...filters, per_page: 1 } as never },
+    { refreshMs: countedEveryMs, enabled: total !== undefined, keepPrevious: false },
+  );
+  if (marked > 0) return <Marked marked={marked} actions={actions} />;
+  const fresh = total === undefined || latest.data === undefined ? 0 : latest.data.pagination.total - total;
+  return (
+    <div class="asset-line">
+      <span class="quiet" role="status">
+        {total === undefined ? '…' : `${number(total)} ${total === 1 ? 'asset' : 'assets'}`}
+      </span>
+      {list.result.dataUpdatedAt > 0 && (
+        <span class="quiet">
+          as of <Time at={list.result.dataUpdatedAt} />
+        </span>
+      )}
+      <span role="status" aria-live="polite">
+        <Button kind="plain" hint="." onClick={onRefresh}>
+          {fresh > 0 ? `${number(fresh)} new` : 'Refresh'}
+        </Button>
+      </span>
+      {shownQuickView(place.value.params)?.name === 'staged' && may('updateAsset') && (total ?? 0) > 0 && (
+        <span class="quiet asset-advice">
+          Nobody has looked at these yet: <kbd>x</kbd> selects, <kbd>m</kbd> says that they belong here.
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Marked({ marked, actions }: { marked: number; actions: Actions }) {
+  const { progress, many } = actions;
+  return (
+    <div class="asset-line asset-line-marked" role="toolbar" aria-label="What is done to those selected">
+      <strong role="status">{number(marked)} selected</strong>
+      {progress !== undefined ? (
+        <>
+          <progress max={progress.of} value={progress.done} aria-label="Assets that were changed" />
+          <span class="quiet" role="status">
+            {number(progress.done)} of {number(progress.of)} changed …
+          </span>
+          <Button onClick={progress.stop}>Stop</Button>
+        </>
+      ) : (
+        may('updateAsset') && (
+          <>
+            <Button hint="m" onClick={many.manage}>
+              Manage
+            </Button>
+            <Button onClick={many.retire}>Retire</Button>
+            <Menu
+              class="button"
+              label="Set the criticality of those selected"
+              items={() =>
+                criticalities
+                  .toReversed()
+                  .map((level) => ({ title: title(level), run: () => many.set({ criticality: level }) }))
+              }
+            >
+              Criticality ▾
+            </Menu>
+            <Menu
+              class="button"
+              label="Set the kind of those selected"
+              items={() => assetKinds.map((kind) => ({ title: title(kind), run: () => many.set({ kind }) }))}
+            >
+              Kind ▾
+            </Menu>
+            <Button onClick={many.own}>Owner</Button>
+          </>
+        )
+      )}
+      <Button kind="plain" hint="esc" onClick={actions.unmark}>
+        None
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { place, setParams } from '../../state/address.ts';
+import { useList } from '../../state/answers.ts';
+import { recently } from '../../state/clock.ts';
+import { filterQuery } from '../../state/filters.ts';
+import { Split } from '../../ui/split.tsx';
+import { Table } from '../../ui/table.tsx';
+import { all, type Marking, noMarks, through, toggled } from '../alerts/marking.ts';
+import { useActions } from './actions.tsx';
+import { columns, rowClass } from './columns.tsx';
+import { OpenedAsset } from './detail.tsx';
+import { ListLine } from './list-line.tsx';
+import { NoAssets } from './no-assets.tsx';
+import { type AssetRow, defaultSort, type Filters, seenQuery, shownSeen, soughtAddress } from './question.ts';
+import { QuickViews } from './quick-views.tsx';
+
+/** The inventory and the asset that is open beside it. The list stays as it was asked for: nothing moves under the cursor. */
+export function AssetList() {
+  const { params } = place.value;
+  const chips = filterQuery('listAssets') as Filters;
+  const seen = shownSeen(params);
+  const sort = params.get('sort') ?? defaultSort;
+  const [asked, setAsked] = useState(0);
+  const which = JSON.stringify([chips, seen, sort]);
+  const filters = useMemo<Filters>(() => ({ ...chips, ...seenQuery(seen, recently.peek()) }), [which, asked]);
+  const list = useList('listAssets', { query: { ...filters, sort } as never }, { still: true });
+  const [marking, setMarking] = useState<Marking>(noMarks);
+  useEffect(() => setMarking(noMarks), [which]);
+  const cursor = useSignal<string | undefined>(undefined);
+  const openId = params.get('id') ?? undefined;
+  useOpenOnly(list, soughtAddress(params));
+
+  const order = useMemo(() => list.rows.map(({ id }) => id), [list.rows]);
+  const refresh = () => {
+    setMarking(noMarks);
+    if (seen.kind === 'any' || seen.kind === 'between') list.refetch();
+    else setAsked(asked + 1);
+  };
+  const actions = useActions({
+    rows: list.rows,
+    marked: list.rows.filter(({ id }) => marking.ids.has(id)),
+    currentId: openId ?? cursor.value,
+    onUnmark: (left) => setMarking({ ids: left, anchor: undefined }),
+    onRefresh: refresh,
+  });
+  return (
+    <>
+      <Split
+        detail={
+          openId !== undefined && (
+            <OpenedAsset
+              key={openId}
+              id={openId}
+              listed={list.rows.find(({ id }) => id === openId)}
+              actions={actions.single}
+            />
+          )
+        }
+      >
+        <QuickViews chips={chips} seen={seen} onCreate={actions.create} />
+        <ListLine
+          list={list}
+          filters={filters}
+          marked={marking.ids.size}
+          actions={actions}
+          onRefresh={refresh}
+        />
+        <Table
+          label="Assets"
+          list={list}
+          columns={columns}
+          keyOf={({ id }) => id}
+          open={openId}
+          onOpen={({ id }, options) => setParams({ id }, options)}
+          cursor={cursor}
+          // Where a row is as narrow as on a phone, what it says comes before what can be ticked.
+          {...(innerWidth > 480 && { marked: marking.ids })}
+          onMark={({ id }, how) =>
+            setMarking(how.through ? through(marking, id, order) : toggled(marking, id))
+          }
+          onMarkAll={(every) => setMarking(every ? all(order) : noMarks)}
+          sort={sort}
+          onSort={(by) => setParams({ sort: by === defaultSort ? undefined : by })}
+          rowClass={rowClass}
+          empty={<NoAssets onCreate={actions.create} />}
+        />
+      </Split>
+      {actions.dialog}
+    </>
+  );
+}
+
+/** Who follows an address wants to see its asset: where there is exactly one, it is opened, once. */
+function useOpenOnly(
+  list: {
+    readonly rows: readonly AssetRow[];
+    readonly total: number | undefined;
+    readonly result: { readonly isPlaceholderData: boolean };
+  },
+  ip: string | undefined,
+): void {
+  const opened = useRef<string | undefined>(undefined);
+  const only = list.total === 1 && !list.result.isPlaceholderData ? list.rows[0]?.id : undefined;
+  useEffect(() => {
+    if (ip === undefined) opened.current = undefined;
+    if (ip === undefined || only === undefined || opened.current === ip) return;
+    opened.current = ip;
+    if (!place.peek().params.has('id')) setParams({ id: only }, { replace: true });
+  }, [ip, only]);
+}

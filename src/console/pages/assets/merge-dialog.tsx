@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks';
+import { useAnswer } from '../../state/answers.ts';
+import { api } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { number } from '../../ui/format.ts';
+import { Loading } from '../../ui/states.tsx';
+import { say } from '../../ui/toasts.tsx';
+import { asSeen } from './act.ts';
+import { assetsMoved } from './cache.ts';
+import { State } from './columns.tsx';
+import type { AssetRow } from './question.ts';
+import { Refused } from './refused.tsx';
+
+const maxOffered = 8;
+
+/** Two assets turn out to be one: which one stays is chosen here. */
+export function MergeDialog({
+  asset,
+  onDone,
+  onClose,
+}: {
+  asset: AssetRow;
+  onDone: (into: string) => void;
+  onClose: () => void;
+}) {
+  const [sought, setSought] = useState('');
+  const [into, setInto] = useState<AssetRow>();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const { name } = asset.attributes;
+  const text = sought.trim();
+  const found = useAnswer(
+    'listAssets',
+    { query: { ...(text !== '' && { q: text }), per_page: maxOffered + 1 } },
+    { keepPrevious: true },
+  );
+  const offered = (found.data?.data ?? []).filter(({ id }) => id !== asset.id).slice(0, maxOffered);
+  const merge = async () => {
+    if (into === undefined || busy) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      const { data } = await api.call('mergeAsset', { ...asSeen(asset), body: { into: into.id } });
+      say(`“${name}” is “${data.attributes.name}” now.`);
+      onDone(data.id);
+      await assetsMoved();
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog wide title={`Merge “${name}” into another asset`} onClose={onClose}>
+      <p>
+        For two that are one machine. Everything that “<bdi>{name}</bdi>” has — addresses, now and before,
+        services, history, alerts, notes and tags — becomes the other’s, whose own name, owner and criticality
+        stay. “<bdi>{name}</bdi>” is no more; links to it lead to the other. It cannot be taken back as a
+        whole: addresses can be split off again.
+      </p>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void merge();
+        }}
+      >
+        <Field label="Find the one that stays" hint="By name, address, owner or tag.">
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="search"
+              autofocus
+              value={sought}
+              maxLength={256}
+              autocomplete="off"
+              onInput={(event) => setSought(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <fieldset class="asset-choices">
+          <legend class="unseen">Which asset stays</legend>
+          {found.data === undefined ? (
+            <Loading rows={3} />
+          ) : offered.length === 0 ? (
+            <p class="quiet">No other asset matches.</p>
+          ) : (
+            offered.map((one) => (
+              <label key={one.id}>
+                <input type="radio" name="into" checked={into?.id === one.id} onChange={() => setInto(one)} />
+                <bdi class="clip">{one.attributes.name}</bdi>
+                <bdi class="quiet mono clip">
+                  {one.attributes.ip_addresses.join(', ') || one.attributes.mac_addresses.join(', ')}
+                </bdi>
+                <State state={one.attributes.state} />
+              </label>
+            ))
+          )}
+        </fieldset>
+        {(found.data?.pagination.total ?? 0) > maxOffered + 1 && (
+          <p class="quiet">
+            {number(maxOffered)} of {number(found.data?.pagination.total ?? 0)}: type more to find others.
+          </p>
+        )}
+        <Refused error={error} what="Not merged" />
+        <div class="row">
+          <Button type="submit" kind="danger" busy={busy} disabled={into === undefined}>
+            {into === undefined ? 'Merge' : `Merge into “${into.attributes.name.slice(0, 40)}”`}
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

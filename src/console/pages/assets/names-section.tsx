@@ -1,0 +1,57 @@
+import { href } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { number } from '../../ui/format.ts';
+import { Section } from '../../ui/split.tsx';
+import { Answered } from '../../ui/states.tsx';
+import { Value } from '../../ui/value.tsx';
+import type { AssetRow } from './question.ts';
+import { shownWindow, windowStart } from './window.tsx';
+
+const shownNames = 8;
+
+/** The domains that it asks for most. */
+export function NamesAsked({ asset: { id } }: { asset: AssetRow }) {
+  const window = shownWindow();
+  const answer = useAnswer('getDnsEventValues', {
+    query: {
+      by: 'registered_domain',
+      src_asset_id: [id],
+      from: windowStart(window),
+      limit: shownNames,
+    } as never,
+  });
+  return (
+    <Section title="Domains it asks for">
+      <Answered of={answer} rows={3}>
+        {({ data: { attributes } }) =>
+          attributes.values.length === 0 ? (
+            <p class="quiet">It asked for none in this time.</p>
+          ) : (
+            <>
+              <ul class="asset-names">
+                {attributes.values.map(({ value, count }) => (
+                  <li key={value}>
+                    <Value value={value} pivot="domain" />
+                    <span class="quiet number">{number(count)}</span>
+                  </li>
+                ))}
+              </ul>
+              <p class="row">
+                <a
+                  href={href('events', {
+                    table: 'dns',
+                    range: window === '24h' ? undefined : window,
+                    src_asset_id: id,
+                  })}
+                >
+                  All that it asked
+                </a>
+                <span class="quiet">{number(attributes.distinct)} domains</span>
+              </p>
+            </>
+          )
+        }
+      </Answered>
+    </Section>
+  );
+}

@@ -1,0 +1,133 @@
+import { useState } from 'preact/hooks';
+import { href } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { Button } from '../../ui/button.tsx';
+import { bytes, number } from '../../ui/format.ts';
+import { Risk } from '../../ui/severity.tsx';
+import { Section } from '../../ui/split.tsx';
+import { Answered } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Address } from '../../ui/value.tsx';
+import { type Peer, peersOf } from './peers.ts';
+import type { AssetRow } from './question.ts';
+import { shownWindow, windowStart } from './window.tsx';
+
+const maxNodes = 500;
+const shownFirst = 10;
+
+/** Whom it talks to, the most first. */
+export function Peers({ asset: { id, attributes } }: { asset: AssetRow }) {
+  const [every, setEvery] = useState(false);
+  const answer = useAnswer('getTopology', {
+    query: { focus: id, depth: 1, limit: maxNodes, from: windowStart(shownWindow()) } as never,
+  });
+  return (
+    <Section title="Who it talks to">
+      <Answered of={answer} rows={4}>
+        {({ data: { attributes: topology } }) => {
+          const peers = peersOf(topology, id, attributes.ip_addresses);
+          if (peers.length === 0) return <p class="quiet">Nobody in this time.</p>;
+          const shown = every ? peers : peers.slice(0, shownFirst);
+          const most = peers[0]?.bytes ?? 0;
+          return (
+            <>
+              <div class="asset-scrolls" tabIndex={0} role="group" aria-label="Who it talks to">
+                <table class="asset-table">
+                  <thead>
+                    <tr>
+                      <th scope="col">Peer</th>
+                      <th scope="col" class="table-end">
+                        Bytes
+                      </th>
+                      <th scope="col" class="table-end">
+                        Connections
+                      </th>
+                      <th scope="col">Ports</th>
+                      <th scope="col" class="table-end">
+                        Last
+                      </th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {shown.map((peer) => (
+                      <PeerRow key={peer.id} peer={peer} most={most} />
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+              <p class="row">
+                {peers.length > shownFirst && (
+                  <Button kind="plain" onClick={() => setEvery(!every)}>
+                    {every ? 'Fewer' : `All ${number(peers.length)}`}
+                  </Button>
+                )}
+                <a href={href('topology', { focus: id })}>In the topology</a>
+                {topology.truncated && (
+                  <span class="quiet">Those with the fewest bytes may be left out.</span>
+                )}
+              </p>
+            </>
+          );
+        }}
+      </Answered>
+    </Section>
+  );
+}
+
+function PeerRow({ peer, most }: { peer: Peer; most: number }) {
+  const { id, node } = peer;
+  const [opens, isAsked] = [peer.opened > 0, peer.opened < peer.connections];
+  return (
+    <tr>
+      <td class="asset-wide">
+        <span title={opens && isAsked ? 'Either opens' : opens ? 'The asset opens' : 'The peer opens'}>
+          <span aria-hidden="true">{opens && isAsked ? '⇄' : opens ? '→' : '←'}</span>
+          <span class="unseen">{opens && isAsked ? 'both ways' : opens ? 'to' : 'from'}</span>{' '}
+        </span>
+        {node?.asset_id !== undefined ? (
+          <a href={href('assets', { id: node.asset_id })} title={id}>
+            <bdi>{node.label}</bdi>
+          </a>
+        ) : (
+          <Address ip={id} />
+        )}
+        {node?.kind === 'external' && <span class="quiet"> outside</span>}
+        {node?.risk_level !== undefined && node.risk_level !== 'low' && (
+          <>
+            {' '}
+            <Risk level={node.risk_level} />
+          </>
+        )}
+      </td>
+      <td class="table-end">
+        {bytes(peer.bytes)}
+        <meter class="asset-share" min={0} max={Math.max(1, most)} value={peer.bytes} aria-hidden="true" />
+      </td>
+      <td class="table-end">{number(peer.connections)}</td>
+      <td class="mono asset-ports">
+        <Ports title="It uses" ports={peer.usedPorts} mark="→" />
+        <Ports title="It offers" ports={peer.offeredPorts} mark="←" />
+        {peer.protocols.length > 0 && <bdi class="quiet"> {peer.protocols.join(' ')}</bdi>}
+      </td>
+      <td class="table-end quiet">
+        <Time at={peer.lastSeen} />
+      </td>
+    </tr>
+  );
+}
+
+const shownPorts = 4;
+
+function Ports({ title, ports, mark }: { title: string; ports: readonly number[]; mark: string }) {
+  if (ports.length === 0) return null;
+  const more = ports.length - shownPorts;
+  return (
+    <span title={`${title} ${ports.join(', ')}`}>
+      <span class="quiet" aria-hidden="true">
+        {mark}
+      </span>
+      {ports.slice(0, shownPorts).join(' ')}
+      {more > 0 && ` +${more}`}{' '}
+    </span>
+  );
+}

@@ -1,0 +1,87 @@
+import { applied, place, setParams } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { recently } from '../../state/clock.ts';
+import { may } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { number } from '../../ui/format.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { sorts } from './columns.tsx';
+import {
+  defaultSort,
+  type Filters,
+  type QuickView,
+  quickParams,
+  quickQuery,
+  quickViews,
+  type Seen,
+  seenQuery,
+  shownQuickView,
+} from './question.ts';
+import { SeenPicker, Views } from './views.tsx';
+
+const countedEveryMs = 30_000;
+
+/** Which of the lists, which of the assets, and in which order. */
+export function QuickViews({ chips, seen, onCreate }: { chips: Filters; seen: Seen; onCreate: () => void }) {
+  const { params } = place.value;
+  const shown = shownQuickView(params);
+  const sort = params.get('sort') ?? defaultSort;
+  return (
+    <>
+      <div class="asset-bar">
+        <Views />
+        <div class="asset-tools">
+          <SeenPicker />
+          <Menu
+            class="button"
+            label={`Sort: ${sorts.find(({ by }) => by === sort)?.title ?? sort}`}
+            items={() =>
+              sorts.map(({ by, title }) => ({
+                title,
+                run: () => setParams({ sort: by === defaultSort ? undefined : by }),
+              }))
+            }
+          >
+            Sort ▾
+          </Menu>
+          {may('createAsset') && (
+            <Button hint="n" onClick={onCreate}>
+              New asset
+            </Button>
+          )}
+        </div>
+      </div>
+      <nav class="asset-quick" aria-label="Which assets">
+        {quickViews.map((view) => (
+          <Quick key={view.name} view={view} isShown={view === shown} chips={chips} seen={seen} />
+        ))}
+      </nav>
+    </>
+  );
+}
+
+function Quick({
+  view,
+  isShown,
+  chips,
+  seen,
+}: {
+  view: QuickView;
+  isShown: boolean;
+  chips: Filters;
+  seen: Seen;
+}) {
+  const query = { ...quickQuery(chips, view), ...seenQuery(seen, recently.value), per_page: 1 };
+  const answer = useAnswer('listAssets', { query: query as never }, { refreshMs: countedEveryMs });
+  const total = answer.data?.pagination.total;
+  return (
+    <a
+      href={`/assets?${applied(place.value.params, quickParams(view))}`}
+      aria-current={isShown ? 'true' : undefined}
+      title={view.hint}
+    >
+      {view.title}
+      {total !== undefined && <span class="quiet"> {number(total)}</span>}
+    </a>
+  );
+}

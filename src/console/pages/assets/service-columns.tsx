@@ -1,0 +1,149 @@
+import { number, title } from '../../ui/format.ts';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Address, Value } from '../../ui/value.tsx';
+import { AssetName } from './asset-name.tsx';
+import type { Service, ServiceRow } from './question.ts';
+
+/** Whether it answers: a shape and a word. */
+export function ServiceState({ state }: { state: Service['state'] }) {
+  return (
+    <span class={state === 'open' ? 'asset-state' : 'asset-state quiet'}>
+      <span aria-hidden="true">{state === 'open' ? '●' : '○'} </span>
+      {title(state)}
+    </span>
+  );
+}
+
+export function Port({ service: { port, transport } }: { service: Service }) {
+  return (
+    <span class="mono">
+      {port}
+      <span class="quiet">/{transport}</span>
+    </span>
+  );
+}
+
+/** What answers there, as far as it is known. */
+export function Software({ service: { name, product, version } }: { service: Service }) {
+  const software = [product, version].filter((part) => part !== undefined).join(' ');
+  if (name === undefined && software === '') return <span class="quiet">unknown</span>;
+  return (
+    <>
+      {name !== undefined && <bdi>{name}</bdi>}
+      {software !== '' && (
+        <bdi class="quiet" title={software}>
+          {name !== undefined && ' '}
+          {software}
+        </bdi>
+      )}
+    </>
+  );
+}
+
+export const serviceColumns: readonly Column<ServiceRow>[] = [
+  {
+    id: 'port',
+    title: 'Port',
+    width: '84px',
+    sort: 'port',
+    cell: ({ attributes: { port, transport } }) => (
+      <>
+        <Value value={port} list="listServices" field="port" pivot="port" />
+        <span class="quiet mono">/{transport}</span>
+      </>
+    ),
+  },
+  {
+    id: 'name',
+    title: 'Service',
+    width: 'minmax(80px, 1fr)',
+    sort: 'name',
+    cell: ({ attributes: { name } }) =>
+      name === undefined ? (
+        <span class="quiet">unknown</span>
+      ) : (
+        <Value value={name} list="listServices" field="name" mono={false} />
+      ),
+  },
+  {
+    id: 'product',
+    title: 'Software',
+    width: 'minmax(80px, 1fr)',
+    from: 740,
+    sort: 'product',
+    cell: ({ attributes: { product, version } }) =>
+      product === undefined ? (
+        version !== undefined && <bdi title={version}>{version}</bdi>
+      ) : (
+        <bdi title={`${product} ${version ?? ''}`}>
+          {product} <span class="quiet">{version}</span>
+        </bdi>
+      ),
+  },
+  {
+    id: 'asset',
+    title: 'Asset',
+    width: 'minmax(110px, 1.2fr)',
+    cell: ({ attributes: { asset_id } }) => <AssetName id={asset_id} />,
+  },
+  {
+    id: 'ip',
+    title: 'Address',
+    width: '124px',
+    from: 640,
+    sort: 'ip',
+    cell: ({ attributes: { ip } }) => <Address ip={ip} list="listServices" />,
+  },
+  {
+    id: 'clients',
+    title: 'Clients',
+    width: '60px',
+    end: true,
+    from: 500,
+    sort: 'clients',
+    cell: ({ attributes: { clients } }) => number(clients),
+  },
+  {
+    id: 'connections',
+    title: 'Connections',
+    width: '84px',
+    end: true,
+    from: 920,
+    sort: 'connections',
+    cell: ({ attributes: { connections } }) => number(connections),
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: '72px',
+    from: 820,
+    sort: 'state',
+    cell: ({ attributes: { state } }) => <ServiceState state={state} />,
+  },
+  {
+    id: 'source',
+    title: 'Known by',
+    width: '68px',
+    from: 1000,
+    sort: 'source',
+    cell: ({ attributes: { source } }) => (source === 'scan' ? 'A scan' : 'Events'),
+  },
+  {
+    id: 'first',
+    title: 'First seen',
+    width: '80px',
+    end: true,
+    from: 1090,
+    sort: 'first_seen',
+    cell: ({ attributes: { first_seen } }) => <Time at={first_seen} />,
+  },
+  {
+    id: 'seen',
+    title: 'Last seen',
+    width: '80px',
+    end: true,
+    sort: 'last_seen',
+    cell: ({ attributes: { last_seen } }) => <Time at={last_seen} />,
+  },
+];

@@ -1,0 +1,171 @@
+import { useMemo } from 'preact/hooks';
+import { go, href, setParams } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { Chart } from '../../ui/chart.tsx';
+import { duration, number } from '../../ui/format.ts';
+import { Detail, Facts, Section } from '../../ui/split.tsx';
+import { Answered, Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Address, Value } from '../../ui/value.tsx';
+import { AssetName } from './asset-name.tsx';
+import { countBars, timesOf } from './bars.ts';
+import type { Service, ServiceRow } from './question.ts';
+import { ServiceState } from './service-columns.tsx';
+import { shownWindow, WindowChoice, windowStart } from './window.tsx';
+
+const close = () => setParams({ id: undefined });
+const maxBars = 48;
+const shownClients = 8;
+
+/** The service that the address names. */
+export function OpenedService({ id, listed }: { id: string; listed: ServiceRow | undefined }) {
+  const answer = useAnswer('getService', { params: { service_id: id } }, { keepPrevious: false });
+  const service = answer.data?.data ?? listed;
+  if (service !== undefined) return <ServiceDetail service={service} />;
+  const { error } = answer;
+  const isUnknown = error?.code === 'NOT_FOUND' || error?.code === 'INVALID_REQUEST';
+  return (
+    <Detail title={isUnknown ? 'No such service' : 'A service'} onClose={close}>
+      {error === null ? (
+        <Loading rows={6} />
+      ) : isUnknown ? (
+        <Empty title="The address names a service that is not here.">
+          Its asset may have been deleted: <bdi class="mono">{id}</bdi>
+        </Empty>
+      ) : (
+        <Failure error={error} onRetry={() => void answer.refetch()} />
+      )}
+    </Detail>
+  );
+}
+
+function ServiceDetail({ service: { attributes, ...service } }: { service: ServiceRow }) {
+  const { asset_id, ip, port, transport, name, product, version, state, source } = attributes;
+  const value = (field: string, text: string | undefined) =>
+    text === undefined ? undefined : <Value value={text} list="listServices" field={field} mono={false} />;
+  return (
+    <Detail
+      title={
+        <>
+          {port}/{transport} {name !== undefined && <bdi>{name}</bdi>} on <AssetName id={asset_id} />
+        </>
+      }
+      onClose={close}
+    >
+      <Facts
+        facts={[
+          ['State', <ServiceState key="state" state={state} />],
+          ['Listens on', <Address key="ip" ip={ip} port={port} list="listServices" />],
+          ['Asset', <AssetName key="asset" id={asset_id} />],
+          ['Protocol', value('name', name)],
+          ['Software', value('product', product)],
+          ['Release', value('version', version)],
+          ['Clients', number(attributes.clients)],
+          ['Connections', number(attributes.connections)],
+          ['Known by', source === 'scan' ? 'a scan' : 'events'],
+          ['First seen', <Time key="first" at={attributes.first_seen} />],
+          ['Last seen', <Time key="last" at={attributes.last_seen} />],
+        ]}
+      />
+      <div class="asset-window">
+        <span class="quiet">What came in the last</span>
+        <WindowChoice />
+      </div>
+      <Connections service={attributes} />
+      <Clients service={attributes} />
+      <Section title="As the service has it">
+        <details class="asset-raw">
+          <summary>JSON</summary>
+          <pre class="mono">{JSON.stringify({ ...service, attributes }, null, 2)}</pre>
+        </details>
+      </Section>
+    </Detail>
+  );
+}
+
+const filtersOf = ({ ip, port, transport }: Service) => ({
+  dst_ip: [ip],
+  dst_port: [port],
+  transport: [transport],
+});
+
+function Connections({ service }: { service: Service }) {
+  const window = shownWindow();
+  const filters = filtersOf(service);
+  const answer = useAnswer('getNetworkEventHistogram', {
+    query: { ...filters, from: windowStart(window), buckets: maxBars } as never,
+  });
+  const shown = answer.data?.data.attributes;
+  const series = useMemo(() => shown && [countBars('Connections', '--series-2', shown)], [shown]);
+  return (
+    <Section title="Connections to it">
+      <Answered of={answer} rows={3}>
+        {({ data: { attributes } }) =>
+          attributes.total === 0 ? (
+            <p class="quiet">None in this time.</p>
+          ) : (
+            <>
+              <Chart
+                label={`${number(attributes.total)} connections over time, in steps of ${duration(attributes.bucket_ms)}`}
+                times={timesOf(attributes)}
+                series={series ?? []}
+                kind="bars"
+                height={96}
+                onZoom={(start, end) =>
+                  go(
+                    href('events', {
+                      ...filters,
+                      from: new Date(Math.floor(start)).toISOString(),
+                      to: new Date(Math.ceil(end)).toISOString(),
+                    }),
+                  )
+                }
+              />
+              <p>
+                <a href={href('events', { ...filters, range: window === '24h' ? undefined : window })}>
+                  {number(attributes.total)} events
+                </a>
+              </p>
+            </>
+          )
+        }
+      </Answered>
+    </Section>
+  );
+}
+
+function Clients({ service }: { service: Service }) {
+  const answer = useAnswer('getNetworkEventValues', {
+    query: {
+      ...filtersOf(service),
+      by: 'src_ip',
+      limit: shownClients,
+      from: windowStart(shownWindow()),
+    } as never,
+  });
+  return (
+    <Section title="Who uses it most">
+      <Answered of={answer} rows={3}>
+        {({ data: { attributes } }) =>
+          attributes.values.length === 0 ? (
+            <p class="quiet">Nobody in this time.</p>
+          ) : (
+            <>
+              <ul class="asset-names">
+                {attributes.values.map(({ value, count }) => (
+                  <li key={value}>
+                    <Address ip={value} />
+                    <span class="quiet number">{number(count)}</span>
+                  </li>
+                ))}
+              </ul>
+              {attributes.distinct > attributes.values.length && (
+                <p class="quiet">{number(attributes.distinct)} addresses in all</p>
+              )}
+            </>
+          )
+        }
+      </Answered>
+    </Section>
+  );
+}

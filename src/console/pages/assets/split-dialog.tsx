@@ -1,0 +1,86 @@
+import { useState } from 'preact/hooks';
+import { api } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { say } from '../../ui/toasts.tsx';
+import { asSeen } from './act.ts';
+import { assetsMoved } from './cache.ts';
+import type { AssetRow } from './question.ts';
+import { Refused } from './refused.tsx';
+
+/** One asset turns out to be two: what the new one gets is chosen here. */
+export function SplitDialog({
+  asset,
+  onDone,
+  onClose,
+}: {
+  asset: AssetRow;
+  onDone: (id: string) => void;
+  onClose: () => void;
+}) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const { name, ip_addresses, mac_addresses } = asset.attributes;
+  const all = [...ip_addresses, ...mac_addresses];
+  const isAll = chosen.size === all.length;
+  const toggle = (one: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(one)) next.add(one);
+    setChosen(next);
+  };
+  const split = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const { data } = await api.call('splitAsset', { ...asSeen(asset), body: { identifiers: [...chosen] } });
+      say(`“${data.attributes.name}” is an asset of its own now.`);
+      onDone(data.id);
+      await assetsMoved();
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  const choice = (one: string) => (
+    <label key={one}>
+      <input type="checkbox" checked={chosen.has(one)} onChange={() => toggle(one)} />
+      <bdi class="mono">{one}</bdi>
+    </label>
+  );
+  return (
+    <Dialog title={`Split “${name}”`} onClose={onClose}>
+      <p>
+        For one that is two machines. A new asset gets what you choose, with the services and the past that
+        belong to it; the rest stays here. An address that was seen with a link-layer address that stays no
+        longer tells who is who, so that the network does not undo the split.
+      </p>
+      {all.length < 2 ? (
+        <p class="quiet">It has only one address now: there is nothing to split.</p>
+      ) : (
+        <>
+          {ip_addresses.length > 0 && (
+            <fieldset class="asset-choices">
+              <legend>Addresses</legend>
+              {ip_addresses.map(choice)}
+            </fieldset>
+          )}
+          {mac_addresses.length > 0 && (
+            <fieldset class="asset-choices">
+              <legend>Link-layer addresses</legend>
+              {mac_addresses.map(choice)}
+            </fieldset>
+          )}
+          {isAll && <p class="field-error">One has to stay.</p>}
+        </>
+      )}
+      <Refused error={error} what="Not split" />
+      <div class="row">
+        <Button kind="danger" busy={busy} disabled={chosen.size === 0 || isAll} onClick={() => void split()}>
+          Split off {chosen.size > 0 && chosen.size}
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}

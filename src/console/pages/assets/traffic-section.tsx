@@ -1,0 +1,93 @@
+import { useMemo } from 'preact/hooks';
+import { go, href, setParams } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { Button } from '../../ui/button.tsx';
+import { Chart } from '../../ui/chart.tsx';
+import { duration, number } from '../../ui/format.ts';
+import { Section } from '../../ui/split.tsx';
+import { countBars, timesOf } from './bars.ts';
+import type { AssetRow } from './question.ts';
+import { shownWindow, windowStart } from './window.tsx';
+
+const maxBars = 48;
+
+/** Its network events over time: the connections that it opened, and those that it was asked for. */
+export function Traffic({ asset: { id, attributes } }: { asset: AssetRow }) {
+  const window = shownWindow();
+  const from = windowStart(window);
+  const ask = (side: 'src_asset_id' | 'dst_asset_id') =>
+    useAnswer('getNetworkEventHistogram', { query: { [side]: [id], from, buckets: maxBars } as never });
+  const [opened, answered] = [ask('src_asset_id'), ask('dst_asset_id')];
+  const out = opened.data?.data.attributes;
+  const into = answered.data?.data.attributes;
+  const bars = useMemo(
+    () =>
+      out &&
+      into && {
+        times: timesOf(out),
+        series: [countBars('Opened by it', '--series-1', out), countBars('Opened to it', '--series-2', into)],
+      },
+    [out, into],
+  );
+  const error = opened.error ?? answered.error;
+  return (
+    <Section title="Traffic">
+      {out === undefined || into === undefined || bars === undefined ? (
+        <p class="quiet" role="status">
+          {error === null ? (
+            'Counting …'
+          ) : (
+            <>
+              It cannot be shown: {error.message}{' '}
+              <Button
+                kind="plain"
+                onClick={() => {
+                  void opened.refetch();
+                  void answered.refetch();
+                }}
+              >
+                Try again
+              </Button>
+            </>
+          )}
+        </p>
+      ) : out.total + into.total === 0 ? (
+        <p class="quiet">
+          No network events of it in this time.{' '}
+          {attributes.last_seen !== undefined && window !== '30d' && (
+            <Button kind="plain" onClick={() => setParams({ window: '30d' }, { replace: true })}>
+              Look at 30 days
+            </Button>
+          )}
+        </p>
+      ) : (
+        <>
+          <Chart
+            label={`Network events over time in steps of ${duration(out.bucket_ms)}: ${number(out.total)} opened by it, ${number(into.total)} opened to it. Drag to see those of a time.`}
+            times={bars.times}
+            series={bars.series}
+            kind="bars"
+            height={96}
+            onZoom={(start, end) =>
+              go(
+                href('events', {
+                  asset_id: id,
+                  from: new Date(Math.floor(start / out.bucket_ms) * out.bucket_ms).toISOString(),
+                  to: new Date(Math.ceil(end / out.bucket_ms) * out.bucket_ms).toISOString(),
+                }),
+              )
+            }
+          />
+          <p class="row">
+            <span class="quiet">
+              {number(out.total)} opened by it, {number(into.total)} to it
+            </span>
+            <a href={href('events', { range: window === '24h' ? undefined : window, asset_id: id })}>
+              The events
+            </a>
+          </p>
+        </>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,94 @@
+import { place, setParams } from '../../state/address.ts';
+import type { ranges } from '../../state/range.ts';
+import { instant } from '../../ui/format.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { shownTab } from '../../ui/tabs.tsx';
+import { type Seen, seenParams, shownSeen } from './question.ts';
+
+export const assetViews = [
+  { value: 'assets', title: 'Assets' },
+  { value: 'services', title: 'Services' },
+] as const;
+
+/** The filters that both lists understand alike; the others go when one changes to the other. */
+const shared: readonly string[] = ['ip', 'q', 'from', 'to', 'range', 'unseen'];
+
+/** Hosts, or what they offer. */
+export function Views() {
+  const shown = shownTab('view', assetViews);
+  return (
+    <nav class="tabs" aria-label="What is listed">
+      {assetViews.map(({ value, title }) => (
+        <button
+          key={value}
+          type="button"
+          aria-current={value === shown ? 'page' : undefined}
+          onClick={() => {
+            const others = [...place.peek().params.keys()].filter((name) => !shared.includes(name));
+            if (value !== shown)
+              setParams({
+                ...Object.fromEntries(others.map((name) => [name, undefined])),
+                view: value === 'assets' ? undefined : value,
+              });
+          }}
+        >
+          {title}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+const lengths = {
+  '15m': '15 minutes',
+  '1h': 'hour',
+  '24h': '24 hours',
+  '7d': '7 days',
+  '30d': '30 days',
+} as const satisfies Record<keyof typeof ranges, string>;
+
+function written(seen: Seen): string {
+  switch (seen.kind) {
+    case 'any':
+      return 'Seen at any time';
+    case 'within':
+      return `Seen in the last ${lengths[seen.range]}`;
+    case 'not within':
+      return `Not seen for ${lengths[seen.range].replace(/^hour$/, 'an hour')}`;
+    case 'between':
+      return `Seen ${edge(seen.from)} – ${edge(seen.to)}`;
+  }
+}
+
+const edge = (iso: string | undefined): string =>
+  iso === undefined ? '…' : instant(Date.parse(iso), { ms: false });
+
+/** When what is listed was last seen. Unlike on other pages it is any time unless one says so: what is silent counts. */
+export function SeenPicker() {
+  const seen = shownSeen(place.value.params);
+  const choose = (next: Seen) => setParams({ ...seenParams(next), id: undefined });
+  const names = Object.keys(lengths) as (keyof typeof lengths)[];
+  return (
+    <Menu
+      class="button"
+      label={`Time: ${written(seen)}`}
+      items={() => [
+        { title: written({ kind: 'any' }), run: () => choose({ kind: 'any' }) },
+        'line',
+        ...names.map((range) => ({
+          title: written({ kind: 'within', range }),
+          run: () => choose({ kind: 'within', range }),
+        })),
+        'line',
+        ...names
+          .filter((range) => range !== '15m')
+          .map((range) => ({
+            title: written({ kind: 'not within', range }),
+            run: () => choose({ kind: 'not within', range }),
+          })),
+      ]}
+    >
+      {written(seen)} ▾
+    </Menu>
+  );
+}
