@@ -22,6 +22,9 @@ import { countedLeaves } from './tree-parts.tsx';
 import { Verdict } from './verdict.tsx';
 import './proof-shown.css';
 
+/** Where bytes are changed: within the value of `actor`, with which canonical entries begin, so that it is seen at once. */
+const tried = 12;
+
 /**
  * One entry and all that shows it to be in the log, computed here: its bytes and their hash, the path to the root, the
  * signed head, the keys. And a way to try it: other bytes lead to another root.
@@ -64,7 +67,7 @@ export function ProofShown({
   };
   const sound = isSound(judged);
   const change = () => {
-    if (original !== undefined) setAltered(changeOneCharacter(bytes ?? original));
+    if (original !== undefined) setAltered(changeOneCharacter(bytes ?? original, tried));
   };
   const restore = () => {
     setAltered(undefined);

@@ -1,0 +1,318 @@
+/**
+ * The log in the browser: what is verified, what is refused, and that all of it can be taken elsewhere and holds there.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { login, tokenFor } from '../../../scripts/service.ts';
+import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { candor } from '../../cli/candor.ts';
+import { rewrite } from '../../client/insider.ts';
+import { ServedLog } from '../../client/served-log.ts';
+import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+
+let open: Opened;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'candor-console-'));
+  open = await openConsole({
+    data: async (service) => {
+      for (let i = 0; i < 9; i++) await login(service);
+    },
+  });
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await open.close();
+});
+
+const verified = 'Verified in your browser, not by our server';
+
+/** Presses what saves a file, and keeps that under a name. */
+async function saved(page: Page, button: string, name: string): Promise<string> {
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: button }).first().click();
+  const path = join(folder, name);
+  await (await download).saveAs(path);
+  return path;
+}
+
+const sizeOf = async (page: Page): Promise<number> => {
+  const answer = await page.request.get('/api/transparency/sth');
+  return ((await answer.json()) as { tree_size: number }).tree_size;
+};
+
+describe('a proof', () => {
+  test('is verified, breaks when one character is another, and holds again when that is restored', async () => {
+    const page = await open.page({ path: '/transparency?view=proof&index=3' });
+    await page.getByText(verified).waitFor();
+    const steps = page.getByRole('list', { name: 'Steps from the leaf to the root' });
+    const good = await steps.locator('.path-step-good').count();
+    expect(good).toBeGreaterThan(3);
+    await page.keyboard.press('t');
+    await page.getByText('these are not the bytes that were logged').waitFor();
+    expect(await steps.locator('.path-step-bad').count()).toBe(good);
+    expect(await page.locator('.entry-changed').textContent()).toHaveLength(1);
+    await page.getByText('NOT_INCLUDED').waitFor();
+    await page.getByText('BAD_ENTRY_SIGNATURE').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText(verified).waitFor();
+    expect(await steps.locator('.path-step-bad').count()).toBe(0);
+  });
+
+  test('breaks by any edit of the bytes', async () => {
+    const page = await open.page({ path: '/transparency?view=proof&index=0' });
+    await page.getByRole('button', { name: 'Edit the bytes' }).click();
+    const bytes = page.getByLabel('Bytes of the entry, as text');
+    await bytes.press('End');
+    await bytes.press('Space');
+    await page.getByText('these are not the bytes that were logged').waitFor();
+    await page.getByText('NOT_CANONICAL').first().waitFor();
+  });
+
+  test('is stepped through by keys', async () => {
+    const page = await open.page({ path: '/transparency?view=proof&index=5' });
+    await page.getByText(verified).waitFor();
+    await page.keyboard.press('k');
+    await page.getByText(/^Stopped after/).waitFor();
+    expect(await page.locator('.path-step-current').count()).toBe(1);
+    await page.keyboard.press('j');
+    await page.getByText(verified).waitFor();
+    await page.keyboard.press(']');
+    await page.waitForURL(/index=6/);
+    await page.getByRole('heading', { name: 'Entry 6' }).waitFor();
+  });
+
+  test('is verified by the command from what was downloaded, and in the browser from the file', async () => {
+    const page = await open.page({ path: '/transparency?view=proof&index=2' });
+    await page.getByText(verified).waitFor();
+    const file = await saved(page, 'Download the proof', 'proof.json');
+    expect(await candor('verify', file, '--json')).toMatchObject({
+      code: exitCodes.ok,
+      json: { status: 'ok', leaf_index: 2 },
+    });
+    await page.goto('/transparency?view=verify');
+    await page.getByLabel('File to verify').setInputFiles(file);
+    await page.getByText(verified).waitFor();
+    await page.getByText('those in the file were not used').waitFor();
+    await page.getByRole('button', { name: 'The keys in the file' }).click();
+    await page.getByText('It holds in itself').waitFor();
+  });
+
+  test('is found by the id of the entry and by the hash of the leaf, and what is not there is said so', async () => {
+    const page = await open.page({ path: '/transparency?part=entries' });
+    await page.getByRole('row').nth(1).click();
+    await page.getByRole('link', { name: 'Show the proof' }).waitFor();
+    const id = new URL(page.url()).searchParams.get('id')!;
+    const hash = await page.locator('.detail .hash-whole').first().getAttribute('title');
+    for (const asked of [id, hash]) {
+      await page.goto(`/transparency?view=proof&id=${asked}`);
+      await page.getByText(verified).waitFor();
+    }
+    await page.goto(`/transparency?view=proof&id=${crypto.randomUUID()}`);
+    await page.getByText('The log has no such entry.').waitFor();
+    await page.goto('/transparency?view=proof&id=nonsense');
+    await page.getByText('That names no entry.').waitFor();
+  });
+});
+
+describe('a file', () => {
+  test('that was tampered with, is too large or is garbage is refused', async () => {
+    const page = await open.page({ path: '/transparency?view=proof&index=1' });
+    await page.getByText(verified).waitFor();
+    const good = readFileSync(await saved(page, 'Download the proof', 'good.json'), 'utf8');
+    const bundle = JSON.parse(good) as { audit_path: string[] };
+    const other = `${bundle.audit_path[0]!.startsWith('0') ? '1' : '0'}${bundle.audit_path[0]!.slice(1)}`;
+    const cases = [
+      [good.replace(bundle.audit_path[0]!, other), 'NOT_INCLUDED'],
+      [good.replace(/"timestamp_ns":\d+/, '"timestamp_ns":1024'), 'BAD_SIGNATURE'],
+      [good.replace('"audit_path":[', '"audit_path":["00",'), 'MALFORMED_PROOF'],
+      ['{"leaf_index":', 'MALFORMED_BUNDLE'],
+      [Buffer.from([0xff, 0xfe, 0]), 'MALFORMED_BUNDLE'],
+      [' '.repeat(32 * 2 ** 20 + 1), 'MALFORMED_BUNDLE'],
+    ] as const;
+    for (const [content, code] of cases) {
+      const path = join(folder, 'tampered.json');
+      writeFileSync(path, content);
+      await page.goto('/transparency?view=verify');
+      await page.getByLabel('File to verify').setInputFiles(path);
+      await page.getByText('Refused: this does not verify').waitFor();
+      await page.locator('.fault', { hasText: code }).first().waitFor();
+    }
+    await page.getByText(/^All \d+ reasons/).click();
+    expect(await page.locator('.reasons dt').count()).toBeGreaterThan(40);
+  });
+});
+
+describe('the pin', () => {
+  test('is held to the log by the command, and moves as the log grows', async () => {
+    const page = await open.page({ path: '/transparency?view=consistency' });
+    await page.getByText('First pinned').waitFor();
+    const before = await sizeOf(page);
+    await login(open.service);
+    await page.getByRole('button', { name: 'Check and pin now' }).click();
+    await page.getByText(/The log only grew/).waitFor();
+    expect(await page.locator('.pin-history li').count()).toBeGreaterThan(1);
+    const file = await saved(page, 'Export', 'pin.json');
+    const audited = await candor('audit', open.service.url, '--state', file, '--json');
+    expect(audited).toMatchObject({ code: exitCodes.ok });
+    expect(
+      (JSON.parse(readFileSync(file, 'utf8')) as { head: { tree_size: number } }).head.tree_size,
+    ).toBeGreaterThan(before);
+    await page.getByRole('button', { name: 'Import …' }).click();
+    await page.getByLabel('File with a pin').setInputFiles(file);
+    await page.getByRole('button', { name: 'Hold the log to it' }).click();
+    await page.getByText(/The log extends the imported pin/).waitFor();
+  });
+
+  test('of another log, or that is none, changes nothing', async () => {
+    const page = await open.page({ path: '/transparency?view=consistency' });
+    const file = await saved(page, 'Export', 'other.json');
+    const kept = await page.evaluate(() => localStorage.getItem('candor.pin'));
+    const text = readFileSync(file, 'utf8');
+    for (const [content, code] of [
+      [text.replace(open.service.url, 'http://other.example'), 'OTHER_LOG'],
+      [text.replace(/"tree_size":\d+/, '"tree_size":1'), 'MALFORMED_PIN'],
+      ['{}', 'MALFORMED_PIN'],
+    ] as const) {
+      writeFileSync(file, content);
+      await page.getByRole('button', { name: 'Import …' }).click();
+      await page.getByLabel('File with a pin').setInputFiles(file);
+      await page.getByRole('button', { name: 'Hold the log to it' }).click();
+      await page.getByRole('dialog').getByText(code).waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+    }
+    const now = await page.evaluate(() => localStorage.getItem('candor.pin'));
+    expect((JSON.parse(now!) as { log: string }).log).toBe((JSON.parse(kept!) as { log: string }).log);
+  });
+
+  test('is only set anew after a warning', async () => {
+    const page = await open.page({ path: '/transparency?view=consistency' });
+    const pinnedAt = () =>
+      page.evaluate(
+        () => (JSON.parse(localStorage.getItem('candor.pin')!) as { pinned_at: string }).pinned_at,
+      );
+    await page.getByText('First pinned').waitFor();
+    const before = await pinnedAt();
+    await page.getByRole('button', { name: 'Pin anew' }).click();
+    await page.getByRole('button', { name: 'Keep the pin' }).click();
+    expect(await pinnedAt()).toBe(before);
+    await page.getByRole('button', { name: 'Pin anew' }).click();
+    await page.getByRole('button', { name: 'Forget the pin' }).click();
+    await page.getByText(/Pinned anew at size/).waitFor();
+    expect(await pinnedAt()).not.toBe(before);
+  });
+});
+
+describe('a log that contradicts itself', () => {
+  test('is called broken, large, and leaves evidence that convicts it elsewhere', async () => {
+    const log = await ServedLog.start();
+    const page = await open.page({ signedOut: true, path: '/docs' });
+    try {
+      await log.append(7);
+      // What this browser takes for the log of the service is one that somebody rewrites.
+      await page.route(
+        (url) => /^\/(api\/transparency|tile|checkpoint|\.well-known)/.test(url.pathname),
+        async (route) => {
+          const { pathname, search } = new URL(route.request().url());
+          const answer = await fetch(log.url + pathname + search);
+          await route.fulfill({ status: answer.status, body: Buffer.from(await answer.arrayBuffer()) });
+        },
+      );
+      await page.goto('/transparency?view=consistency');
+      await page.evaluate(() => localStorage.clear());
+      await page.reload();
+      await page.getByText('First pinned').waitFor();
+      await log.tamper((path) =>
+        rewrite(path, (entries) => {
+          entries.splice(2, 1);
+        }),
+      );
+      log.now += 1000;
+      await log.append(5);
+      await page.getByRole('button', { name: 'Check and pin now' }).click();
+      await page.getByRole('heading', { name: 'The log contradicts what it signed before' }).waitFor();
+      await page.locator('.status-broken').waitFor();
+      expect(await violations(page)).toEqual([]);
+      const evidence = await saved(page, 'Download the evidence', 'evidence.json');
+      expect(await candor('verify', evidence, '--json')).toMatchObject({
+        code: exitCodes.misbehaviour,
+        json: { status: 'convicts' },
+      });
+      // The pin stays what it was.
+      const pin = await page.evaluate(() => localStorage.getItem('candor.pin'));
+      expect((JSON.parse(pin!) as { head: { tree_size: number } }).head.tree_size).toBe(7);
+      await page.goto('/transparency?view=verify');
+      await page.getByLabel('File to verify').setInputFiles(evidence);
+      await page.getByText('It convicts the log by itself').waitFor();
+    } finally {
+      await page.context().close();
+      await log.close();
+    }
+  });
+});
+
+describe('the log', () => {
+  test('says what came, and shows it when asked', async () => {
+    const page = await open.page({ path: '/transparency' });
+    const first = page.getByRole('row').nth(1);
+    await first.waitFor();
+    await settled(page);
+    const index = await first.getByRole('gridcell').nth(1).textContent();
+    await tokenFor(open.service, 'viewer');
+    await page.getByRole('button', { name: /\d+ new/ }).waitFor();
+    expect(await first.getByRole('gridcell').nth(1).textContent()).toBe(index);
+    await page.keyboard.press('.');
+    await page.waitForFunction(
+      (was) =>
+        document.querySelectorAll('[role=row]')[1]?.querySelectorAll('[role=gridcell]')[1]?.textContent !==
+        was,
+      index,
+    );
+    expect(await page.getByRole('button', { name: /\d+ new/ }).count()).toBe(0);
+  });
+
+  test('shows each kind by itself', async () => {
+    const page = await open.page({ path: '/transparency?kind=principal.provisioned' });
+    await page.getByText('No entries of these kinds.').waitFor();
+    await page.getByRole('button', { name: 'Remove filter: principal.provisioned' }).click();
+    await page.getByRole('row').nth(1).waitFor();
+  });
+
+  test('shows heads, paths and keys to who is not signed in, but not entries', async () => {
+    const page = await open.page({ path: '/transparency?view=proof&index=4', signedOut: true });
+    await page.getByText(verified).waitFor();
+    await page.getByText('Its bytes are for who has a role').waitFor();
+    await page.goto('/transparency');
+    await page.getByText('Entries name hosts and people').waitFor();
+    await page.goto('/transparency?part=heads');
+    await page.getByRole('row').nth(1).waitFor();
+    expect(await page.locator('.tick-bad').count()).toBe(0);
+    await page.goto('/transparency?part=keys');
+    await page.getByRole('row', { name: /transparency-sth/ }).waitFor();
+  });
+});
+
+describe.each([
+  { theme: 'dark', width: 1280 },
+  { theme: 'light', width: phone },
+] as const)('$theme at $width pixels', ({ theme, width }) => {
+  test.each([
+    '?part=heads',
+    '?part=keys',
+    '?part=checkpoint',
+    '?view=proof&index=3',
+    '?view=verify',
+    '?view=consistency&first=3&second=8',
+  ])('%s', async (view) => {
+    const page = await open.page({ theme, width, path: `/transparency${view}` });
+    await settled(page);
+    await page.waitForTimeout(500);
+    expect(await overflow(page)).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+});
