@@ -5,6 +5,7 @@ import {
   bundlesOf,
   type Edge,
   elsewhere,
+  linesOf,
   type Node,
   networkOf,
   placesOf,
@@ -110,6 +111,28 @@ test('edges to a closed network are one; nothing of their bytes is lost, and wha
     ['10.0.0.1', '203.0.113.0/24', 12],
     ['203.0.113.0/24', '10.0.0.1', 1],
   ]);
+});
+
+test('lines are between networks; those of hosts are only of what is selected, or all where that is asked for', () => {
+  const boxes = boxesOf(
+    ['10.0.0.1', '10.0.0.2', '10.0.1.1', '10.0.1.2'].map((ip) => node(ip, 'asset')),
+    new Set(),
+  );
+  const edges = [
+    edge('10.0.0.1', '10.0.1.1', 5),
+    edge('10.0.0.2', '10.0.1.2', 7),
+    edge('10.0.0.1', '10.0.0.2', 1),
+  ];
+  const ids = (selected: string | undefined, all: boolean) =>
+    linesOf(edges, boxes, selected, all).map(({ source, target, bytes }) => [source, target, bytes]);
+  const networks = ['box 10.0.0.0/24', 'box 10.0.1.0/24', 12];
+  expect(ids(undefined, false)).toEqual([networks]);
+  expect(ids('10.0.0.1', false)).toEqual([
+    networks,
+    ['10.0.0.1', '10.0.1.1', 5],
+    ['10.0.0.1', '10.0.0.2', 1],
+  ]);
+  expect(ids(undefined, true)).toHaveLength(3);
 });
 
 test('lines get thicker with bytes, and stay lines', () => {

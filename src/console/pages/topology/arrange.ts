@@ -166,6 +166,38 @@ export function shownAs(boxes: readonly Box[]): Map<string, string> {
   return shown;
 }
 
+/** The element that stands for an open network and its hosts. */
+export const boxId = (network: string): string => `box ${network}`;
+
+/** The network that stands for each node: the box around its hosts, where it has one. */
+export function shownAsNetworks(boxes: readonly Box[]): Map<string, string> {
+  const shown = new Map<string, string>();
+  for (const { id: box, nodes, isOpen } of boxes)
+    for (const { id } of nodes) shown.set(id, !isOpen ? box : nodes.length === 1 ? id : boxId(box));
+  return shown;
+}
+
+/**
+ * The lines of the picture: between networks, and between hosts only those of what is selected, or all of them where that
+ * is asked for.
+ */
+export function linesOf(
+  edges: readonly Edge[],
+  boxes: readonly Box[],
+  selected: string | undefined,
+  all: boolean,
+): Bundle[] {
+  const hosts = shownAs(boxes);
+  if (all) return bundlesOf(edges, hosts);
+  const own = edges.filter(
+    ({ source, target }) => hosts.get(source) === selected || hosts.get(target) === selected,
+  );
+  const lines = new Map<string, Bundle>();
+  for (const bundle of bundlesOf(edges, shownAsNetworks(boxes))) lines.set(bundle.id, bundle);
+  for (const bundle of bundlesOf(own, hosts)) lines.set(bundle.id, bundle);
+  return [...lines.values()];
+}
+
 /** Edges between what is shown; those within a closed box are not. */
 export function bundlesOf(edges: readonly Edge[], shown: ReadonlyMap<string, string>): Bundle[] {
   const bundles = new Map<string, Edge[]>();

@@ -2,7 +2,7 @@ import cytoscape, { type Core, type ElementDefinition, type StylesheetJson } fro
 import { useEffect, useRef } from 'preact/hooks';
 import { shownTheme } from '../../state/preferences.ts';
 import { compact } from '../../ui/format.ts';
-import { type Box, type Bundle, elsewhere, type Place, thickness } from './arrange.ts';
+import { type Box, type Bundle, boxId, elsewhere, type Place, thickness } from './arrange.ts';
 
 interface GraphProps {
   readonly boxes: readonly Box[];
@@ -144,7 +144,7 @@ function elements(
         data: {
           id: node.id,
           label: node.label,
-          ...(box.nodes.length > 1 && { parent: `box ${box.id}` }),
+          ...(box.nodes.length > 1 && { parent: boxId(box.id) }),
           size: 10 + Math.min(22, 4 * Math.log2(1 + node.degree)),
           risk: node.risk_level ?? 'none',
           ...network,
@@ -154,7 +154,7 @@ function elements(
       }),
     );
     if (box.nodes.length === 1) return hosts;
-    return [{ data: { id: `box ${box.id}`, label: box.id, box: true, ...network } }, ...hosts];
+    return [{ data: { id: boxId(box.id), label: box.id, box: true, ...network } }, ...hosts];
   });
   const drawn = bundles.length > manyEdges ? heaviest(bundles) : bundles;
   const lines = drawn.map(
@@ -189,7 +189,8 @@ function show(core: Core, next: readonly ElementDefinition[]): void {
       const { x, y } = known.position();
       if (element.position !== undefined && (element.position.x !== x || element.position.y !== y))
         known.position(element.position);
-      if (known.parent().id() !== element.data.parent) known.move({ parent: element.data.parent ?? null });
+      if (known.parent().first().id() !== element.data.parent)
+        known.move({ parent: element.data.parent ?? null });
     }
   });
 }
@@ -203,9 +204,10 @@ function styles(): StylesheetJson {
   const label = {
     label: 'data(label)',
     color: colour('--quiet'),
-    'font-size': 9,
+    'font-size': 10,
     'font-family': 'monospace',
-    'min-zoomed-font-size': 7,
+    // Names of hosts are there from their own size on; those of networks always.
+    'min-zoomed-font-size': 11,
     'text-max-width': '120px',
   } as const;
   return [
@@ -221,6 +223,7 @@ function styles(): StylesheetJson {
         'text-margin-y': 2,
       },
     },
+    { selector: 'node[?outside]', style: { 'font-size': 12 } },
     { selector: 'node[size]', style: { width: 'data(size)', height: 'data(size)' } },
     {
       selector: 'node[?box]',
@@ -230,7 +233,8 @@ function styles(): StylesheetJson {
         'background-opacity': 0.6,
         'border-color': colour('--line-strong'),
         'text-valign': 'top',
-        'font-size': 12,
+        'font-size': 14,
+        'text-max-width': '240px',
         padding: '12px',
       },
     },
@@ -260,7 +264,7 @@ function styles(): StylesheetJson {
         width: 'data(width)',
         'line-color': colour('--previous'),
         'line-opacity': 0.35,
-        'curve-style': 'haystack',
+        'curve-style': 'straight',
       },
     },
     { selector: 'edge.fresh', style: { 'line-color': colour('--accent'), 'line-opacity': 0.9 } },

@@ -8,7 +8,7 @@ import { number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
-import { boxesOf, bundlesOf, placesOf, shownAs } from './arrange.ts';
+import { boxesOf, boxId, linesOf, placesOf } from './arrange.ts';
 import { EdgeTable } from './edge-table.tsx';
 import { Graph } from './graph.tsx';
 import { useLiveGraph } from './live-graph.ts';
@@ -59,6 +59,15 @@ export default function TopologyPage() {
               { value: 'subnet', title: 'Networks' },
             ]}
             onChange={(by) => setParams({ group_by: by === 'host' ? undefined : by, id: undefined })}
+          />
+          <Choice
+            label="Lines between"
+            value={params.get('lines') === 'all' ? 'all' : 'networks'}
+            options={[
+              { value: 'networks', title: 'Lines of networks' },
+              { value: 'all', title: 'All lines' },
+            ]}
+            onChange={(lines) => setParams({ lines: lines === 'all' ? lines : undefined })}
           />
           <label class="row">
             <span class="quiet">at most</span>
@@ -120,7 +129,11 @@ function Shown({
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const boxes = useMemo(() => boxesOf(graph.nodes, opened), [graph.nodes, opened]);
   const places = useMemo(() => placesOf(boxes), [boxes]);
-  const bundles = useMemo(() => bundlesOf(graph.edges, shownAs(boxes)), [graph.edges, boxes]);
+  const all = params.get('lines') === 'all';
+  const bundles = useMemo(
+    () => linesOf(graph.edges, boxes, selected, all),
+    [graph.edges, boxes, selected, all],
+  );
   const select = (id: string | undefined) => setParams({ id: id?.replace(/^box /, '') }, { replace: true });
   const toggle = (network: string) =>
     setOpened((before) => {
@@ -165,7 +178,7 @@ function Shown({
           boxes={boxes}
           places={places}
           bundles={bundles}
-          selected={box === undefined || !box.isOpen || box.nodes.length === 1 ? selected : `box ${box.id}`}
+          selected={box === undefined || !box.isOpen || box.nodes.length === 1 ? selected : boxId(box.id)}
           onSelect={select}
           onToggle={toggle}
           fresh={fresh}

@@ -1,0 +1,65 @@
+/** The graph of who talks to whom, as a picture and as a table, with real traffic. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tokenFor } from '../../../scripts/service.ts';
+import { send } from '../../system/call.ts';
+import { hasSharedData } from '../../system/shared-data.ts';
+import { type Opened, openConsole, settled, violations } from './console.ts';
+import { sendRealData } from './real-data.ts';
+
+describe.skipIf(!hasSharedData)('the topology', () => {
+  let open: Opened;
+  beforeAll(async () => {
+    open = await openConsole({ data: sendRealData });
+  });
+  afterAll(() => open?.close());
+
+  test('is a picture that says what it shows, and a table of the same edges', async () => {
+    const page = await open.page({ path: '/topology?range=all' });
+    await settled(page);
+    const picture = page.getByRole('img', { name: /hosts in .* networks/ });
+    await picture.waitFor();
+    expect(await picture.locator('canvas').count()).toBeGreaterThan(0);
+    const said = await page.getByRole('status').filter({ hasText: 'edges' }).textContent();
+    const edges = Number(/([\d,]+) edges/.exec(said ?? '')?.[1]?.replaceAll(',', ''));
+    expect(edges).toBeGreaterThan(10);
+    await page.getByRole('button', { name: 'Table', exact: true }).click();
+    const table = page.getByRole('grid', { name: 'Edges' });
+    await table.waitFor();
+    expect(page.url()).toContain('view=table');
+    expect(Number(await table.getAttribute('aria-rowcount'))).toBe(edges + 1);
+  });
+
+  test('a host is looked at by its address in the address bar: its peers, and the way to its asset', async () => {
+    const page = await open.page({ path: '/topology?range=all&id=192.168.1.1' });
+    await settled(page);
+    const detail = page.getByRole('region', { name: 'Detail' });
+    await detail.getByText(/Talks to/).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await detail.getByRole('button', { name: 'Focus on it' }).click();
+    await page.waitForURL(/focus=/);
+    await page.getByRole('button', { name: 'Whole network' }).waitFor();
+    await detail.getByRole('link', { name: 'Its asset' }).click();
+    await page.waitForURL(/\/assets\?id=/);
+  });
+
+  test('what comes is drawn: an edge that was never there is told as new', async () => {
+    const page = await open.page({ path: '/topology?range=all' });
+    await settled(page);
+    await page.getByText('· live').waitFor();
+
+    const line = {
+      ts: Date.now() / 1000,
+      uid: 'CnewEdge1',
+      'id.orig_h': '192.168.1.103',
+      'id.orig_p': 50_000,
+      'id.resp_h': '192.168.1.250',
+      'id.resp_p': 443,
+      proto: 'tcp',
+      conn_state: 'SF',
+      orig_ip_bytes: 1000,
+      resp_ip_bytes: 2000,
+    };
+    await send(open.service, await tokenFor(open.service, 'sensor'), JSON.stringify(line));
+    await page.getByText(/· \d+ new/).waitFor({ timeout: 20_000 });
+  });
+});
