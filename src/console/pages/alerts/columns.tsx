@@ -125,6 +125,7 @@ export const columns: readonly Column<AlertRow>[] = [
 function Title({ alert }: { alert: Alert }) {
   return (
     <>
+      {!isOpen(alert) && <span class="unseen">{title(alert.status)}: </span>}
       <bdi title={alert.title}>{alert.title}</bdi>
       {alert.note_count > 0 && <span class="quiet"> · {number(alert.note_count)} noted</span>}
       {alert.tags.map((tag) => (

@@ -4,11 +4,13 @@ import { useChannel } from '../../state/live.ts';
 import { putAlerts } from './cache.ts';
 import { type AlertRow, type Filters, stillMatches, streamFilters } from './question.ts';
 
+/** More new alerts than these are not told apart. */
+export const maxFresh = 1000;
 /** Changes are shown this often at most, in milliseconds: a storm of alerts draws no more than that. */
 const drawnEveryMs = 250;
 
 export interface Feed {
-  /** Alerts that would be in the list and are not yet, by id. */
+  /** Alerts that would be in the list and are not yet, by id: at most `maxFresh`. */
   readonly fresh: ReadonlySignal<ReadonlySet<string>>;
   /** More was told than this browser could take: what is shown may be old. */
   readonly missed: ReadonlySignal<boolean>;
@@ -42,8 +44,8 @@ export function useFeed(
     const next = new Set(fresh.peek());
     for (const [id, alert] of came) {
       const isNew = !asked.current.shown.has(id) && isWanted(alert, asked.current);
-      if (isNew) next.add(id);
-      else next.delete(id);
+      if (!isNew) next.delete(id);
+      else if (next.size < maxFresh) next.add(id);
     }
     fresh.value = next;
   };

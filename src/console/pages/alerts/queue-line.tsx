@@ -3,6 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import type { Rows } from '../../ui/table.tsx';
+import { maxFresh } from './feed.ts';
 import type { AlertRow } from './question.ts';
 import type { Triaging } from './triage.tsx';
 
@@ -89,7 +90,7 @@ export function QueueLine({
         {(fresh > 0 || done > 0 || missed) && (
           <Button kind="plain" class="button" hint="." onClick={onRefresh}>
             {[
-              fresh > 0 && `${number(fresh)} new`,
+              fresh > 0 && `${number(fresh)}${fresh === maxFresh ? ' or more' : ''} new`,
               done > 0 && `${number(done)} done`,
               missed && 'some changes were missed',
             ]
