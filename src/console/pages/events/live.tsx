@@ -94,6 +94,23 @@ export function LiveTable({
   const hold = () => {
     paused.value = true;
   };
+  // What is pressed while rows stream is the row that was seen there then: what is let go may be another, or its cells new
+  // ones, so that no click comes of it.
+  const pressed = useRef<EventRow | undefined>(undefined);
+  const opened = useRef(false);
+  const press = (event: PointerEvent) => {
+    opened.current = false;
+    pressed.current = paused.peek() ? undefined : rowAt(event, tail.rows);
+    hold();
+  };
+  const release = () => {
+    const row = pressed.current;
+    pressed.current = undefined;
+    if (row === undefined) return;
+    opened.current = true;
+    cursor.value = row.id;
+    onOpen(row, { replace: open !== undefined });
+  };
   const resume = () => {
     cursor.value = undefined;
     paused.value = false;
@@ -121,14 +138,32 @@ export function LiveTable({
         onResume={resume}
       />
       {refused.value !== undefined && <Failure error={refused.value} />}
-      <div class="events-live" onPointerDownCapture={hold} onWheelCapture={hold} onTouchMoveCapture={hold}>
+      <div
+        class="events-live"
+        onPointerDownCapture={press}
+        onPointerUpCapture={release}
+        onPointerCancel={() => {
+          pressed.current = undefined;
+        }}
+        onClickCapture={(event) => {
+          if (opened.current) event.stopPropagation();
+        }}
+        onWheelCapture={hold}
+        onTouchMoveCapture={hold}
+      >
         <Rows
-          {...{ tail, drawn, columns, minWidth, open, onOpen, cursor, streams: !isPaused }}
+          {...{ tail, drawn, columns, minWidth, open, onOpen, cursor }}
           label={`${tables[table].title} events, live`}
         />
       </div>
     </>
   );
+}
+
+/** The row that an event is about; rows of a table have the id of theirs at the end of their own. */
+function rowAt({ target }: Event, rows: readonly EventRow[]): EventRow | undefined {
+  const element = target instanceof Element ? target.closest('.table-row') : null;
+  return element === null ? undefined : rows.find(({ id }) => element.id.endsWith(id));
 }
 
 /** Alone in being drawn for what comes. */
@@ -146,12 +181,12 @@ function Rows({
   open: string | undefined;
   onOpen: (row: EventRow, options: { replace: boolean }) => void;
   cursor: Signal<string | undefined>;
-  streams: boolean;
 }) {
   void drawn.value;
   return (
     <Table
       {...rest}
+      streams
       {...(minWidth !== undefined && { minWidth })}
       list={{ rows: tail.rows }}
       keyOf={({ id }) => id}

@@ -74,7 +74,11 @@ function Explorer({ table }: { table: TableName }) {
     list.refetch();
     void again([tables[table].histogram]);
   };
-  const goLive = () => setParams({ live: live ? undefined : 1 }, { replace: true });
+  const goLive = () => {
+    setParams({ live: live ? undefined : 1 }, { replace: true });
+    // The list was asked for before what came live.
+    if (live) refresh();
+  };
   const counted = params.get('values') ?? undefined;
   const showValues = () =>
     setParams(

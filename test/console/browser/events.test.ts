@@ -1,0 +1,317 @@
+/** The explorer of events: asked by filters, time and text; read in detail; followed live; taken away as a file. */
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tokenFor } from '../../../scripts/service.ts';
+import { send } from '../../system/call.ts';
+import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+
+const minute = 60_000;
+const start = Date.now() - 90 * minute;
+const hostile = '<img src=x onerror=alert(1)>.example';
+
+/** One a fifth of a minute: 300 in an hour, one of them grave, each with a port of its turn. */
+const network = Array.from({ length: 300 }, (_, n) => ({
+  type: 'network_event',
+  timestamp: new Date(start + n * 12_000).toISOString(),
+  duration_ms: 1500,
+  src_ip: `10.1.0.${1 + (n % 50)}`,
+  src_port: 40_000 + n,
+  dst_ip: n === 299 ? '198.51.100.7' : `198.18.0.${1 + (n % 20)}`,
+  dst_port: [443, 80, 53][n % 3],
+  transport: n % 3 === 2 ? 'udp' : 'tcp',
+  app_protocol: ['ssl', 'http', 'dns'][n % 3],
+  state: 'closed',
+  src_bytes: 2048,
+  dst_bytes: 4096,
+  connection_id: `C${n}`,
+  sensor: 'north',
+  severity: n === 299 ? 'high' : 'informational',
+}));
+const dns = [
+  {
+    query: 'www.example.com',
+    answers: [{ type: 'A', ttl: 300, data: '198.51.100.7' }],
+    connection_id: 'C299',
+  },
+  { query: hostile, answers: [{ type: 'TXT', ttl: 60, data: '"><script>alert(1)</script>' }] },
+].map((one, n) => ({
+  type: 'dns_event',
+  timestamp: new Date(start + 80 * minute + n).toISOString(),
+  src_ip: '10.1.0.5',
+  src_port: 5353,
+  dst_ip: '10.1.0.53',
+  dst_port: 53,
+  transport: 'udp',
+  kind: 'transaction',
+  qtype: 'A',
+  rcode: 0,
+  rcode_name: 'NOERROR',
+  sensor: 'north',
+  ...one,
+}));
+
+let open: Opened;
+let sensor: string;
+const sendAll = (events: readonly object[]) =>
+  send(open.service, sensor, events.map((event) => JSON.stringify(event)).join('\n'));
+
+beforeAll(async () => {
+  open = await openConsole();
+  sensor = await tokenFor(open.service, 'sensor');
+  await sendAll([...network, ...dns]);
+});
+afterAll(() => open.close());
+
+const rows = (page: Page) => page.locator('.table-row');
+/** Where a row is pressed to be opened: the rest of it are values, which have menus. */
+const moments = (page: Page) => page.locator('.table-row time');
+const count = (page: Page) => page.locator('.events-count [role=status]');
+const detail = (page: Page) => page.getByRole('region', { name: 'Detail' });
+const search = (page: Page) => new URL(page.url()).searchParams;
+
+async function shows(page: Page, total: string): Promise<void> {
+  await count(page).filter({ hasText: total }).waitFor();
+}
+
+test('all of a time is counted exactly, newest first, and turned round by its heading', async () => {
+  const page = await open.page({ path: '/events' });
+  await shows(page, '300 network events');
+  expect(await rows(page).first().textContent()).toContain('198.51.100.7');
+  await page.getByRole('columnheader', { name: 'Time' }).getByRole('button').click();
+  await page.waitForFunction(() => document.querySelector('.table-row')?.textContent?.includes(':40000'));
+  expect(search(page).get('sort')).toBe('timestamp');
+});
+
+test('filters are written, checked, turned round and taken away, by keyboard, and stand in the address', async () => {
+  const page = await open.page({ path: '/events' });
+  await shows(page, '300 network events');
+  await page.keyboard.press('/');
+  await page.getByLabel('Filter by').selectOption('dst_port');
+  await page.getByLabel('Value').fill('70000');
+  await page.keyboard.press('Enter');
+  await page.getByText('must be at most 65535').waitFor();
+  await page.getByLabel('Value').fill('443, 80');
+  await page.keyboard.press('Enter');
+  await shows(page, '200 network events');
+  expect(search(page).getAll('dst_port')).toEqual(['443', '80']);
+
+  await page.getByRole('button', { name: /^Filter: dst port/ }).click();
+  await page.getByRole('menuitem', { name: 'Is not, instead of is' }).click();
+  await shows(page, '100 network events');
+  expect(search(page).getAll('not_dst_port')).toEqual(['443', '80']);
+
+  await page.keyboard.press('/');
+  await page.getByLabel('Filter by').selectOption('src_ip');
+  await page.getByLabel('Value').fill('10.1.0.0/28');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/src_ip=/);
+  await page.getByRole('button', { name: /^Remove filter: dst port/ }).click();
+  await shows(page, '90 network events');
+
+  const other = await open.page({ path: `/events${new URL(page.url()).search}` });
+  await shows(other, '90 network events');
+});
+
+test('nothing that matches says so, and what there is', async () => {
+  const page = await open.page({ path: '/events?dst_port=9' });
+  await page.getByText('No network events that match in this time.').waitFor();
+  await page.getByText('300 are stored in all').waitFor();
+  expect(await violations(page)).toEqual([]);
+});
+
+test('a span that is dragged on the histogram becomes the time, and a double click widens it', async () => {
+  const page = await open.page({ path: '/events' });
+  await shows(page, '300 network events');
+  const plot = page.locator('.events-histogram .u-over');
+  await plot.waitFor();
+  const box = (await plot.boundingBox())!;
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.9, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.97, y, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForURL(/from=.*to=/);
+  const length = Date.parse(search(page).get('to')!) - Date.parse(search(page).get('from')!);
+  expect(length).toBeGreaterThan(0);
+  expect(length).toBeLessThan(24 * 60 * minute);
+  await page.keyboard.press('-');
+  await page.waitForFunction((old) => !location.search.includes(old), search(page).get('from')!);
+  await page.goBack();
+  await page.waitForURL(/from=.*to=/);
+  await plot.dblclick();
+  await page.waitForFunction((old) => !location.search.includes(old), search(page).get('from')!);
+});
+
+test('an event shows all of itself and what belongs to it, and its values lead on', async () => {
+  const page = await open.page({ path: '/events' });
+  await rows(page).first().waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  const shown = detail(page);
+  await shown.getByText('www.example.com').waitFor();
+  for (const text of [
+    '198.51.100.7',
+    '40299',
+    '2 KiB',
+    '4 KiB',
+    '1.5 s',
+    'north',
+    'C299',
+    'outbound',
+    'native',
+  ])
+    expect(await shown.textContent()).toContain(text);
+  expect(await shown.getByRole('link', { name: '10.1.0.50' }).getAttribute('href')).toMatch(/^\/assets\?id=/);
+  await shown.getByText('JSON', { exact: true }).click();
+  expect(await shown.locator('pre').textContent()).toContain('"connection_id": "C299"');
+  expect(await violations(page)).toEqual([]);
+
+  await shown.getByRole('button', { name: '198.51.100.7', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Not this' }).click();
+  await shows(page, '299 network events');
+  await detail(page).getByText('www.example.com').click();
+  await page.waitForURL(/table=dns/);
+  await shows(page, '1 DNS event');
+});
+
+test('an address with an event that the list has not loaded opens it', async () => {
+  const page = await open.page({ path: '/events?sort=timestamp' });
+  await moments(page).first().click();
+  const id = search(page).get('id')!;
+  const other = await open.page({ path: `/events?range=15m&id=${id}` });
+  await detail(other).getByText('40000').first().waitFor();
+  const none = await open.page({ path: '/events?id=018f0000-0000-7000-8000-000000000001' });
+  await none.getByText('It is not, or no longer, there.').waitFor();
+});
+
+test('what senders wrote is text, whatever it says', async () => {
+  const page = await open.page({ path: '/events?table=dns' });
+  await shows(page, '2 DNS events');
+  expect(await rows(page).first().textContent()).toContain(hostile);
+  await moments(page).first().click();
+  await detail(page).getByText('"><script>alert(1)</script>').first().waitFor();
+  expect(await page.locator('main img, main script').count()).toBe(0);
+});
+
+test('the most frequent values are counted, and taken or left out', async () => {
+  const page = await open.page({ path: '/events' });
+  await shows(page, '300 network events');
+  await page.keyboard.press('v');
+  const panel = detail(page);
+  await panel.getByLabel('Values of').selectOption('app_protocol');
+  await panel.getByText('3 of 3 values.').waitFor();
+  expect(await panel.getByRole('listitem').first().textContent()).toContain('100');
+  expect(await violations(page)).toEqual([]);
+  await panel.getByRole('button', { name: 'Not dns' }).click();
+  await shows(page, '200 network events');
+  await panel.getByRole('button', { name: 'Only ssl' }).click();
+  await shows(page, '100 network events');
+});
+
+test('columns are chosen, stand in the address, and are remembered', async () => {
+  const page = await open.page({ path: '/events' });
+  await rows(page).first().waitFor();
+  await page.keyboard.press('c');
+  await page.getByLabel('Sensor', { exact: true }).check();
+  await page.getByLabel('State', { exact: true }).uncheck();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('columnheader', { name: 'Sensor' }).waitFor();
+  expect(await page.getByRole('columnheader', { name: 'State' }).count()).toBe(0);
+  const columns = search(page).get('columns');
+  expect(columns).toContain('sensor');
+  await page.goto('/alerts');
+  await page.goto('/events');
+  await page.waitForFunction((text) => new URLSearchParams(location.search).get('columns') === text, columns);
+});
+
+test('an event is seen live within a second; held, what comes is counted and shown afterwards', async () => {
+  const page = await open.page({ path: '/events?q=livetest' });
+  await page.getByText('No network events that match').waitFor();
+  await page.keyboard.press('t');
+  await page.getByText('Nothing has come yet.').waitFor();
+  const one = (n: number) => ({
+    ...network[0],
+    timestamp: new Date().toISOString(),
+    src_port: 100 + n,
+    sensor: 'livetest',
+  });
+  // Once it is subscribed, what is sent is seen.
+  await sendAll([one(0)]);
+  await page.getByText(':100', { exact: true }).waitFor();
+  const sentAt = Date.now();
+  await sendAll([one(1)]);
+  await page.getByText(':101', { exact: true }).waitFor();
+  expect(Date.now() - sentAt).toBeLessThan(1000);
+  expect(await rows(page).first().textContent()).toContain(':101');
+
+  await page.keyboard.press(' ');
+  await page.getByText('Held while you read').waitFor();
+  await sendAll([one(2), one(3)]);
+  await page.getByText('2 came since').waitFor();
+  expect(await rows(page).count()).toBe(2);
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press(' ');
+  await page.getByText(':103', { exact: true }).waitFor();
+  expect(await rows(page).count()).toBe(4);
+
+  await moments(page).nth(2).click();
+  await page.getByText('Held while you read').waitFor();
+  await detail(page).getByText('101', { exact: true }).waitFor();
+  await page.keyboard.press('t');
+  await shows(page, '4 network events');
+});
+
+test('what is new since the list was asked for is announced, and shown when it is wanted', async () => {
+  const page = await open.page({ path: '/events?q=newstest' });
+  await page.getByText('No network events that match').waitFor();
+  await sendAll([{ ...network[0], timestamp: new Date().toISOString(), sensor: 'newstest' }]);
+  await page.getByRole('button', { name: '1 new' }).waitFor({ timeout: 20_000 });
+  expect(await rows(page).count()).toBe(0);
+  await page.keyboard.press('.');
+  await shows(page, '1 network event');
+  expect(await rows(page).count()).toBe(1);
+});
+
+test('what is filtered is a file, and a command', async () => {
+  const page = await open.page({ path: '/overview' });
+  // A browser that cannot write files: what can be seen of the others is a dialog of the system.
+  await page.addInitScript(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
+  await page.goto('/events?dst_port=443&sensor=north&sort=timestamp');
+  await shows(page, '100 network events');
+  await page.keyboard.press('e');
+  const dialog = page.getByRole('dialog');
+  expect(await dialog.locator('pre').textContent()).toMatch(
+    /curl .*\/api\/v1\/events\/network\?dst_port=443&/s,
+  );
+  expect(await violations(page)).toEqual([]);
+  for (const form of ['NDJSON', 'Arrow'] as const) {
+    if (form === 'Arrow') await page.keyboard.press('e');
+    await dialog.getByRole('button', { name: form }).click();
+    const downloads = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Download' }).click();
+    const file = readFileSync(await (await downloads).path());
+    await dialog.waitFor({ state: 'detached' });
+    if (form === 'Arrow') expect(file.readUInt32LE(0)).toBe(0xffffffff);
+    else {
+      const lines = file.toString().trimEnd().split('\n');
+      expect(lines).toHaveLength(100);
+      expect(lines.map((line) => JSON.parse(line).attributes.dst_port)).toEqual(Array(100).fill(443));
+    }
+  }
+});
+
+test('on a phone the detail covers the list, and nothing is wider than the window', async () => {
+  const page = await open.page({ path: '/events', width: phone });
+  await shows(page, 'network events');
+  await settled(page);
+  expect(await overflow(page)).toBe(0);
+  await moments(page).first().click();
+  await detail(page).getByText('Identifiers').waitFor();
+  expect(await rows(page).first().isVisible()).toBe(false);
+  expect(await overflow(page)).toBe(0);
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Close the detail' }).click();
+  await rows(page).first().waitFor();
+});
