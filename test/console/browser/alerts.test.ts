@@ -1,0 +1,426 @@
+/** The queue of alerts: worked through by keys alone, live, many at once, proven, and told where something is in the way. */
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { login, tokenFor } from '../../../scripts/service.ts';
+import { call, type Item, list, listAll, send } from '../../system/call.ts';
+import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+
+const minute = 60_000;
+const hostile = '<img src=x onerror=alert(1)> "><script>alert(2)</script>';
+
+/** An alert as Suricata writes it; what is told apart by `signature` and `src` is an alert of its own. */
+const raised = (
+  n: number,
+  { signature = `Test rule ${n}`, severity = 3, src = `10.1.0.${n}`, at = Date.now() } = {},
+) => ({
+  timestamp: new Date(at).toISOString().replace('Z', '+0000'),
+  flow_id: 1_000_000 + n,
+  event_type: 'alert',
+  src_ip: src,
+  src_port: 40_000 + n,
+  dest_ip: '198.51.100.7',
+  dest_port: 443,
+  proto: 'TCP',
+  alert: {
+    action: 'allowed',
+    gid: 1,
+    signature_id: 2_000_000 + n,
+    rev: 1,
+    signature,
+    category: 'Misc',
+    severity,
+  },
+  flow: { pkts_toserver: 3, pkts_toclient: 3, bytes_toserver: 300, bytes_toclient: 400 },
+});
+
+let open: Opened;
+let sensor: string;
+let admin: string;
+const sendAlerts = (alerts: readonly object[]) =>
+  send(open.service, sensor, alerts.map((alert) => JSON.stringify(alert)).join('\n'));
+const titled = async (title: string): Promise<Item> => {
+  const found = await listAll(open.service, 'listAlerts', admin);
+  const alert = found.find(({ attributes }) => attributes.title === title);
+  if (alert === undefined) throw new Error(`no alert ${title} among ${found.length}`);
+  return alert;
+};
+const rows = (page: Page) => page.getByRole('grid', { name: 'Alerts' }).getByRole('row');
+const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
+const detail = (page: Page) => page.getByRole('region', { name: 'Detail' });
+const press = async (page: Page, ...keys: string[]) => {
+  for (const key of keys) await page.keyboard.press(key);
+};
+const idOf = (page: Page): string => new URL(page.url()).searchParams.get('id') ?? '';
+
+/** The queue with rows in it. */
+async function queue(path = '/alerts', options: { width?: number } = {}): Promise<Page> {
+  const page = await open.page({ path, ...options });
+  await rows(page).nth(1).waitFor();
+  await settled(page);
+  return page;
+}
+
+beforeAll(async () => {
+  open = await openConsole();
+  sensor = await tokenFor(open.service, 'sensor');
+  admin = await login(open.service);
+  const now = Date.now();
+  // The first is the latest: the queue begins with it.
+  await sendAlerts(Array.from({ length: 40 }, (_, n) => raised(n + 1, { at: now - (n + 1) * minute })));
+  await sendAlerts([
+    raised(90, { signature: 'Grave one', severity: 1, at: now - 50 * minute }),
+    ...Array.from({ length: 210 }, (_, n) =>
+      raised(100 + n, { signature: `Swarm ${n}`, src: '10.1.0.99', at: now - 60 * minute }),
+    ),
+    {
+      type: 'network_event',
+      timestamp: new Date(now - 23 * minute).toISOString(),
+      src_ip: '10.1.0.22',
+      src_port: 40_022,
+      dst_ip: '198.51.100.7',
+      dst_port: 443,
+      transport: 'tcp',
+      state: 'closed',
+    },
+    raised(91, { signature: hostile, at: now - 51 * minute }),
+  ]);
+});
+afterAll(() => open.close());
+
+test('ten alerts are triaged by keys alone, each followed by the next', async () => {
+  const page = await queue('/alerts?q=Test+rule');
+  await press(page, 'j', 'Enter');
+  await detail(page).getByRole('heading', { name: 'Test rule 1', exact: true }).waitFor();
+  for (let n = 1; n <= 10; n++) {
+    await press(page, 'r');
+    await page.getByRole('dialog').waitFor();
+    await press(page, '2', 'Enter');
+    await detail(page)
+      .getByRole('heading', { name: `Test rule ${n + 1}`, exact: true })
+      .waitFor();
+    await row(page, 'Resolved')
+      .nth(n - 1)
+      .waitFor();
+  }
+  const { pagination } = await list(
+    open.service,
+    'listAlerts',
+    admin,
+    'status=resolved&verdict=false_positive',
+  );
+  expect(pagination.total).toBe(10);
+  // They stay until one asks for the list again.
+  await press(page, '.');
+  await expect.poll(() => row(page, 'Resolved').count()).toBe(0);
+  await expect.poll(() => rows(page).nth(1).textContent()).toContain('Test rule 11');
+});
+
+test('an alert is taken, begun, noted, judged and given back by keys', async () => {
+  const page = await queue('/alerts?q=Test+rule+30');
+  await press(page, 'j', 'Enter');
+  await detail(page).getByRole('heading', { name: 'Test rule 30' }).waitFor();
+  await press(page, 'a');
+  await detail(page).getByRole('button', { name: 'Assignee: admin. Change' }).waitFor();
+  await press(page, 'i');
+  await detail(page).getByText('In progress').first().waitFor();
+  await press(page, 'n');
+  await page.getByRole('dialog').getByLabel('Note').fill(hostile);
+  await press(page, 'Control+Enter');
+  await detail(page).getByRole('heading', { name: 'Notes · 1' }).waitFor();
+  await detail(page).getByText(hostile).first().waitFor();
+  await press(page, 'v', '4', 'Enter');
+  await detail(page).getByText('Analyst: suspicious').waitFor();
+  expect(await titled('Test rule 30')).toMatchObject({
+    attributes: { status: 'in_progress', assignee: 'admin', verdict: 'suspicious', note_count: 1 },
+  });
+  await press(page, 'u');
+  await detail(page).getByRole('button', { name: 'Assignee: nobody. Change' }).waitFor();
+  for (const what of ['assigned it: admin', 'noted something', 'gave the verdict'])
+    await detail(page).getByText(what).first().waitFor();
+  expect(await violations(page)).toEqual([]);
+});
+
+test('a verdict against the model says that it is logged, wants a reason, and is recorded', async () => {
+  const page = await queue(`/alerts?q=Test+rule+31`);
+  const { ai_verdict } = (await titled('Test rule 31')).attributes as { ai_verdict: { verdict: string } };
+  await press(page, 'j', 'Enter', 'v', ai_verdict.verdict === 'test' ? '1' : '6');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Override the model').check();
+  await dialog.getByText('This will be recorded in the public log').waitFor();
+  await dialog.getByRole('button', { name: 'Override and record' }).click();
+  await dialog.getByText('An override needs a reason.').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByLabel('Why').fill('we tried the rule');
+  await dialog.getByRole('button', { name: 'Override and record' }).click();
+  await detail(page).getByText('Overridden by admin').waitFor();
+  expect((await titled('Test rule 31')).attributes.override).toMatchObject({
+    reason: 'we tried the rule',
+    by: 'admin',
+  });
+});
+
+test('a new alert is announced within a second, moves nothing, and comes when it is asked for', async () => {
+  const page = await queue();
+  await press(page, 'j', 'j');
+  const before = await rows(page).allTextContents();
+  const title = `Live ${crypto.randomUUID()}`;
+  await sendAlerts([raised(60, { signature: title })]);
+  await page.getByRole('button', { name: '1 new' }).waitFor({ timeout: 1000 });
+  const titles = (texts: readonly string[]) => texts.map((text) => /Test rule \d+/.exec(text)?.[0]);
+  expect(titles(await rows(page).allTextContents())).toEqual(titles(before));
+  await press(page, '.');
+  await expect.poll(() => rows(page).nth(1).textContent()).toContain(title);
+});
+
+test('an alert that somebody else decides on changes in its place', async () => {
+  const page = await queue();
+  const { id } = await titled('Test rule 25');
+  await row(page, 'Test rule 25').waitFor();
+  const json = { status: 'in_progress', assignee: 'bob' };
+  await call(open.service, 'updateAlert', { token: admin, params: [id], json });
+  await row(page, 'Test rule 25').getByText('bob').waitFor({ timeout: 1000 });
+});
+
+test('rows are selected by key and with shift, and changed together', async () => {
+  const page = await queue('/alerts?q=Test+rule+1');
+  await page.getByRole('checkbox', { name: 'Select the row' }).nth(0).click();
+  await page
+    .getByRole('checkbox', { name: 'Select the row' })
+    .nth(3)
+    .click({ modifiers: ['Shift'] });
+  const bar = page.getByRole('toolbar');
+  await bar.getByText('4 selected').waitFor();
+  await press(page, 'x');
+  await bar.getByText('3 selected').waitFor();
+  await press(page, 'x');
+  expect(await violations(page)).toEqual([]);
+  await press(page, 'a');
+  await page.getByText('4 alerts assigned to admin').waitFor();
+  await expect.poll(() => row(page, '· admin').count()).toBe(4);
+  const { pagination } = await list(open.service, 'listAlerts', admin, 'q=Test+rule+1&assignee=admin');
+  expect(pagination.total).toBe(4);
+  await press(page, 'Control+a');
+  await bar.getByText('selected').waitFor();
+  await press(page, 'Escape');
+  await expect.poll(() => bar.count()).toBe(0);
+});
+
+test('all that match are changed, those that are not loaded, too', async () => {
+  const page = await queue('/alerts?q=Swarm');
+  await press(page, 'Control+a');
+  await page.getByRole('button', { name: 'Select all 210 that match' }).click();
+  await page.getByRole('toolbar').getByText('210 selected').waitFor();
+  await press(page, 'i');
+  await page.getByText('210 alerts in progress.').waitFor();
+  const { pagination } = await list(open.service, 'listAlerts', admin, 'q=Swarm&status=in_progress');
+  expect(pagination.total).toBe(210);
+});
+
+describe('what is in the way is told, with what can be done', () => {
+  /** Nothing comes live: what is shown is old. */
+  async function withoutLive(path: string): Promise<Page> {
+    const page = await open.page({ path: '/overview' });
+    await page.routeWebSocket(/\/ws$/, () => undefined);
+    await page.goto(path);
+    await rows(page).nth(1).waitFor();
+    await settled(page);
+    return page;
+  }
+
+  test('a decision of somebody else is not overwritten', async () => {
+    const page = await withoutLive('/alerts?q=Test+rule+35');
+    const { id } = await titled('Test rule 35');
+    await call(open.service, 'updateAlert', { token: admin, params: [id], json: { assignee: 'bob' } });
+    await press(page, 'j', 'a');
+    await page.getByText('somebody changed it meanwhile: assignee is now bob').waitFor();
+    await row(page, 'bob').waitFor();
+    expect((await titled('Test rule 35')).attributes.assignee).toBe('bob');
+  });
+
+  test('that it was only counted on is no obstacle', async () => {
+    const page = await withoutLive('/alerts?q=Test+rule+36');
+    await sendAlerts([raised(36)]);
+    await press(page, 'j', 'a');
+    await row(page, 'admin').waitFor();
+    await expect
+      .poll(async () => (await titled('Test rule 36')).attributes)
+      .toMatchObject({ assignee: 'admin', count: 2 });
+  });
+
+  test('a status that cannot be', async () => {
+    const { id } = await titled('Test rule 37');
+    await call(open.service, 'updateAlert', { token: admin, params: [id], json: { status: 'suppressed' } });
+    const page = await queue('/alerts?view=all&q=Test+rule+37');
+    await press(page, 'j', 'r', '1', 'Enter');
+    await page
+      .getByText('A suppressed alert can become in progress (i) or archived, not resolved.')
+      .waitFor();
+  });
+
+  test('a service that cannot be reached', async () => {
+    const page = await queue('/alerts?q=Test+rule+38');
+    await page.route('**/api/v1/alerts/**', (route) => route.abort());
+    await press(page, 'j', 'a');
+    await page.getByText('Nothing is known to be changed').waitFor();
+    await expect.poll(() => row(page, 'admin').count()).toBe(0);
+    await page.unroute('**/api/v1/alerts/**');
+  });
+
+  test('an address that names no alert', async () => {
+    const page = await queue('/alerts?id=01a20228-8a9d-7f56-91d2-8da129653732');
+    await detail(page).getByText('The address names an alert that is not here.').waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  test('an address that names an alert which the filters leave out shows it all the same', async () => {
+    const { id } = await titled('Test rule 20');
+    const page = await queue(`/alerts?q=Grave&id=${id}`);
+    await detail(page).getByRole('heading', { name: 'Test rule 20' }).waitFor();
+    expect(await row(page, 'Test rule 20').count()).toBe(0);
+  });
+});
+
+test('silencing says what it matches, makes the silence, and suppresses the alert', async () => {
+  const page = await queue('/alerts?q=Test+rule+39');
+  await press(page, 'j', 's');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Findings of rule Test rule 39 from 10.1.0.39, up to severity').waitFor();
+  await dialog.getByText('Of the last 7 days that is 1 alert, 1 of them new').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await press(page, 'Enter');
+  await dialog.getByText('Say why').waitFor();
+  await page.keyboard.type('maintenance');
+  await press(page, 'Enter');
+  await page.getByText('Silenced until').waitFor();
+  await row(page, 'Suppressed').waitFor();
+  const { body } = await call(open.service, 'listSilences', { token: admin });
+  expect((body as { data: Item[] }).data[0]?.attributes).toMatchObject({
+    matcher: { rule_id: ['1:2000039'], src_ip: ['10.1.0.39'] },
+    reason: 'maintenance',
+    owner: 'admin',
+  });
+});
+
+describe('the proof of a logged alert', () => {
+  const shown = async (page: Page) => {
+    await press(page, 'j', 'p');
+    return detail(page);
+  };
+  const logged = () =>
+    expect
+      .poll(async () => (await titled('Grave one')).attributes.transparency, { timeout: 10_000 })
+      .toBeDefined();
+
+  test('is made in the browser', async () => {
+    await logged();
+    const page = await queue('/alerts?q=Grave');
+    const view = await shown(page);
+    await view.getByText('Verified in this browser').waitFor();
+    await view.getByText('It says: high, “Grave one”').waitFor();
+    await view.getByRole('link', { name: 'See the proof' }).click();
+    await page.waitForURL(/\/transparency\?view=proof&index=\d+/);
+  });
+
+  test('is refused where a hash was altered on its way', async () => {
+    await logged();
+    const page = await open.page({ path: '/overview' });
+    await page.route('**/api/transparency/inclusion*', async (route) => {
+      const answer = await route.fetch();
+      const proof = (await answer.json()) as { audit_path: string[] };
+      const [first = '', ...rest] = proof.audit_path;
+      const flipped = (first.startsWith('0') ? '1' : '0') + first.slice(1);
+      await route.fulfill({ response: answer, json: { ...proof, audit_path: [flipped, ...rest] } });
+    });
+    await page.goto('/alerts?q=Grave');
+    await rows(page).nth(1).waitFor();
+    const view = await shown(page);
+    await view.getByText('Not proven.').waitFor();
+    await view.getByText('NOT_INCLUDED', { exact: true }).waitFor();
+  });
+});
+
+test('script in a title is shown as text', async () => {
+  const page = await queue('/alerts?q=onerror');
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await press(page, 'j', 'Enter');
+  await detail(page).getByRole('heading', { name: hostile }).waitFor();
+  await press(page, 's');
+  await page.getByRole('dialog').getByText(hostile).first().waitFor();
+  expect(asked).toEqual([]);
+  expect(await page.locator('img').count()).toBe(0);
+});
+
+test('dragging over the histogram sets the time', async () => {
+  const page = await queue();
+  const box = await page.locator('.alert-histogram .u-over').boundingBox();
+  if (box === null) throw new Error('no histogram');
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.4, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, y, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForURL(/from=.*to=/);
+  const { searchParams } = new URL(page.url());
+  const length = Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '');
+  expect(length).toBeGreaterThan(3 * 60 * minute);
+  expect(length).toBeLessThan(8 * 60 * minute);
+});
+
+test('grouped by rule, a group opens into its alerts', async () => {
+  const page = await open.page({ path: '/alerts?group=rule_id&view=all&severity=high' });
+  const groups = page.getByRole('grid', { name: 'Groups of alerts' }).getByRole('row');
+  const group = groups.filter({ hasText: 'Grave one' });
+  await group.waitFor();
+  expect(await violations(page)).toEqual([]);
+  await group.click();
+  await page.waitForURL(/rule_id=1%3A2000090/);
+  await row(page, 'Grave one').waitFor();
+  expect(await rows(page).count()).toBe(2);
+});
+
+test('the export is what is filtered, a line each', async () => {
+  const page = await queue('/alerts?view=all&q=Test+rule+2');
+  const { pagination } = await list(open.service, 'listAlerts', admin, 'q=Test+rule+2');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: 'NDJSON' }).click();
+  const lines = readFileSync(await (await download).path(), 'utf8')
+    .trim()
+    .split('\n');
+  expect(lines).toHaveLength(pagination.total);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ type: 'alert' });
+});
+
+test('from an alert to its events and to its asset', async () => {
+  const page = await queue('/alerts?q=Test+rule+22');
+  await press(page, 'j', 'Enter');
+  await detail(page).getByRole('link', { name: 'All events of this' }).click();
+  await page.waitForURL(/\/events\?.*src_ip=10\.1\.0\.22/);
+  await page.goBack();
+  await detail(page).getByRole('link', { name: '10.1.0.22', exact: true }).click();
+  await page.waitForURL(/\/assets\?id=/);
+});
+
+test('on a phone an alert is read and resolved, and nothing is wider than the window', async () => {
+  const page = await queue('/alerts?q=Test+rule+40', { width: phone });
+  expect(await overflow(page)).toBe(0);
+  await row(page, 'Test rule 40').click();
+  await detail(page).getByRole('button', { name: 'Resolve' }).waitFor();
+  await settled(page);
+  expect(await overflow(page)).toBe(0);
+  expect(await violations(page)).toEqual([]);
+  const id = idOf(page);
+  await detail(page).getByRole('button', { name: 'Resolve' }).click();
+  await page.getByLabel('Benign').check();
+  await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click();
+  await expect
+    .poll(async () =>
+      (await list(open.service, 'listAlerts', admin, 'verdict=benign')).data.map((one) => one.id),
+    )
+    .toEqual([id]);
+});
