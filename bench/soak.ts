@@ -139,34 +139,39 @@ class Soak {
   }
 
   async #ask(name: Asked, second: number): Promise<void> {
-    const response = await this.#get(asked[name](second));
-    if (response === undefined) return;
-    await response.arrayBuffer();
+    const answer = await this.#get(asked[name](second), (response) => response.arrayBuffer());
+    if (answer === undefined) return;
     const quarter = Math.min(3, Math.floor((4000 * second) / this.#forMs));
     this.#answers.push({ asked: name, quarter, ms: this.#elapsedMs - second * 1000 });
   }
 
   /** Of all events, as lines: the client leaves when it has enough. */
   async #export(): Promise<void> {
-    const response = await this.#get('/api/v1/events/network', { accept: 'application/x-ndjson' });
-    if (!response?.body) return;
+    const headers = { accept: 'application/x-ndjson' };
+    const read = async ({ body }: Response) => {
+      for await (const chunk of body as ReadableStream<Uint8Array>) {
+        for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++;
+        if (lines >= exportedEvents) break;
+      }
+    };
     let lines = 0;
-    for await (const chunk of response.body as ReadableStream<Uint8Array>) {
-      for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++;
-      if (lines >= exportedEvents) break;
-    }
+    await this.#get('/api/v1/events/network', read, headers);
     this.#exported += lines;
   }
 
-  /** Undefined where there is no answer in time, or a refusal: that is counted. */
-  async #get(path: string, headers: Record<string, string> = {}): Promise<Response | undefined> {
+  /** Undefined where the answer isn't read in time, or is a refusal: that is counted. */
+  async #get<T>(
+    path: string,
+    read: (response: Response) => Promise<T>,
+    headers: Record<string, string> = {},
+  ): Promise<T | undefined> {
     try {
       const signal = AbortSignal.timeout(answerWithinMs);
       const response = await fetch(this.#service.url + path, {
         headers: { ...this.#analyst, ...headers },
         signal,
       });
-      if (response.ok) return response;
+      if (response.ok) return await read(response);
       await response.arrayBuffer();
     } catch (error) {
       // Out of time, or the connection failed (fetch says TypeError).
@@ -212,12 +217,11 @@ class Soak {
   }
 
   async #look(): Promise<void> {
-    const response = await this.#get('/api/v1/status');
-    if (response === undefined) return;
-    const { data } = (await response.json()) as {
-      data: { attributes: { store: { uncounted_events: number } } };
-    };
-    this.#uncounted = data.attributes.store.uncounted_events;
+    const status = await this.#get('/api/v1/status', async (response) => {
+      return (await response.json()) as { data: { attributes: { store: { uncounted_events: number } } } };
+    });
+    if (status === undefined) return;
+    this.#uncounted = status.data.attributes.store.uncounted_events;
     await setTimeout(this.#uncounted === 0 ? 0 : 20);
   }
 
