@@ -60,13 +60,21 @@ export const limits = {
   maxRpcInFlightBytes: 128 * 2 ** 20,
   /** Rows of one event block: codes then fit 16 bits, and a column of 1, 2, 4 or 8 bytes just fills whole 4 kB pages. */
   maxBlockRows: 8160,
-  /** Headers of event blocks that one thread keeps: about 1.5 kB for each 8,160 events. */
-  maxHeaderCacheBytes: 32 * 2 ** 20,
+  /** Headers of event blocks that one thread keeps, a power of two: those of 33 million events, in 8 MB. With more, some are
+   * read again by each query that looks at all, 2 µs each. */
+  keptHeaders: 4096,
+  /** Bytes of one that is kept: they have 1.2 kB, and more where senders' texts are long. */
+  maxKeptHeaderBytes: 2048,
+  /** Merges of blocks of which it is told to readers what they replaced, so that they read only that again: those of some
+   * seconds. */
+  toldMerges: 32,
   /** Addresses whose assets one thread keeps in mind, about 150 bytes each; then it begins anew. */
   maxCachedOwners: 32_768,
-  /** Filters of which one thread keeps how many events of each block match: 150 kB each at 50 million events. Past it, the
-   * one goes that was asked for longest ago. */
+  /** Filters of which one thread keeps how many events of each block match, 8 bytes a block: 50 kB each at 50 million events.
+   * Past it, the one goes that was asked for longest ago … */
   maxCountedFilters: 32,
+  /** … and bytes of all of them, but for the last: 32 of 125 million events, four of a billion. */
+  maxCountedBytes: 4 * 2 ** 20,
   /** Events that a deep page may have to sort in memory at once, 16 bytes each; more are narrowed down first. */
   maxSortedEvents: 2 ** 17,
   /** Items on a list page. */

@@ -4,8 +4,8 @@ import { type BlockStore, firstSeqOf, type TableState } from './block-store.ts';
 
 /**
  * What a thread knows of the blocks of one table: place, size and times, in typed arrays (40 bytes a block), ascending
- * by sequence. Made from the headers on first use, afterwards only new blocks are read and the oldest dropped, unless
- * blocks were merged.
+ * by sequence. Made from the headers on first use; afterwards only new blocks are read, with those from the first on that
+ * merges replaced, and the oldest dropped.
  */
 export class BlockDirectory {
   readonly table: Table;
@@ -24,11 +24,8 @@ export class BlockDirectory {
   }
 
   /** Brings the directory to the snapshot that `store` reads now, whose state this is. */
-  update(store: BlockStore, state: TableState): void {
-    if (state.generation !== this.#generation || state.next_seq < this.#nextSeq) {
-      this.count = 0;
-      this.#nextSeq = 1;
-    }
+  update(store: Pick<BlockStore, 'headers'>, state: TableState): void {
+    this.#dropFrom(state.next_seq < this.#nextSeq ? 1 : this.#replacedFrom(state));
     this.#dropBefore(firstSeqOf(state));
     if (state.next_seq > this.#nextSeq) {
       for (const { firstSeq, header } of store.headers(this.table, this.#nextSeq)) {
@@ -61,6 +58,19 @@ export class BlockDirectory {
       else high = middle;
     }
     return low - 1;
+  }
+
+  /** The first sequence from which on the blocks are others than this has. */
+  #replacedFrom({ generation, replaced = [] }: TableState): number {
+    const merges = generation - this.#generation;
+    if (merges === 0) return Number.POSITIVE_INFINITY;
+    if (this.#generation < 0 || merges < 0 || merges > replaced.length) return 1;
+    return Math.min(...replaced.slice(-merges));
+  }
+
+  #dropFrom(firstSeq: number): void {
+    while (this.count > 0 && this.firstSeq[this.count - 1]! >= firstSeq) this.count--;
+    if (firstSeq < this.#nextSeq) this.#nextSeq = firstSeq;
   }
 
   #dropBefore(firstSeq: number): void {

@@ -3,8 +3,8 @@ import { EventBlock as Block, type EventBlock, partStarts } from '../../events/b
 import { aligned, BlockHeader, encodings } from '../../events/block-format.ts';
 import { columnIndex, columnNames, tables } from '../../events/columns.ts';
 import type { Table } from '../../events/records.ts';
-import { limits } from '../../limits.ts';
 import { type Database, ownBytes, type RootDatabase, tableBytes } from '../../lmdb.ts';
+import { KeptHeaders } from './kept-headers.ts';
 import { entryCount } from './tables.ts';
 
 /** What is counted of a table, in the same transaction as its blocks. */
@@ -17,6 +17,11 @@ export interface TableState {
   readonly bytes: number;
   /** Grows whenever blocks are put in the place of others: what readers know of them must be read again. */
   readonly generation: number;
+  /**
+   * From which sequence on there are others since each of the latest generations, the newest last; of older ones that isn't
+   * known. Absent in files from before it was kept.
+   */
+  readonly replaced?: readonly number[];
   /** Rows before it are no longer stored: the oldest blocks went. Absent, as in files from before any did: 1. */
   readonly first_seq?: number;
 }
@@ -49,7 +54,7 @@ export class BlockStore {
   /** Undefined in a file from before there was retention, opened for reading. */
   readonly #leavings: Database<Buffer, number[]> | undefined;
   readonly #state: Database<TableState, number>;
-  #cache = new HeaderCache();
+  #kept = new KeptHeaders();
   readonly #shelf = new Shelf();
   readonly #shelve = (bytes: Uint8Array) => this.#shelf.put(bytes);
 
@@ -115,34 +120,38 @@ export class BlockStore {
     const code = tables.indexOf(header.table);
     this.#headers.removeSync([code, firstSeq]);
     eachPart(header, (part) => void this.#parts.removeSync([code, firstSeq, part]));
-    this.#cache.drop(header.table, firstSeq);
   }
 
   /** A stored block. `rows` is what the directory says of it: a merge may have put a larger block at the same place. */
   open(table: Table, firstSeq: number, rows: number): EventBlock {
-    return this.#opened(firstSeq, this.#header(table, firstSeq, rows));
+    this.#goOn();
+    return this.#opened(firstSeq, expected(new BlockHeader(ownBytes(this.#header(table, firstSeq))), rows));
   }
 
   /**
    * The same block, but good only until the next that is looked at: what is read of it lies where that of the last one
-   * lay. A query looks at hundreds; half of its time went into memory for their parts.
+   * lay. A query looks at thousands; half of its time went into memory for their parts.
    */
   look(table: Table, firstSeq: number, rows: number): EventBlock {
+    this.#goOn();
     this.#shelf.clear();
-    return this.#opened(firstSeq, this.#header(table, firstSeq, rows), this.#shelve);
+    let header = this.#kept.get(table, firstSeq);
+    if (header?.rows !== rows) {
+      const bytes = this.#header(table, firstSeq);
+      header = this.#kept.put(table, firstSeq, bytes) ?? new BlockHeader(this.#shelf.put(bytes));
+    }
+    return this.#opened(firstSeq, expected(header, rows), this.#shelve);
   }
 
-  #header(table: Table, firstSeq: number, rows: number): BlockHeader {
+  #goOn(): void {
     if (this.#cancelled()) throw new ServiceError('CANCELLED', 'nobody waits for this query any more');
-    const code = tables.indexOf(table);
-    let header = this.#cache.get(table, firstSeq);
-    if (header === undefined || header.rows !== rows) {
-      const bytes = this.#headers.getBinaryFast([code, firstSeq]);
-      if (bytes === undefined) throw new Error(`block ${firstSeq} of ${table} events is missing`);
-      header = new BlockHeader(ownBytes(bytes));
-      this.#cache.put(table, firstSeq, header);
-    }
-    return header;
+  }
+
+  /** Good until the next read. */
+  #header(table: Table, firstSeq: number): Uint8Array {
+    const bytes = this.#headers.getBinaryFast([tables.indexOf(table), firstSeq]);
+    if (bytes === undefined) throw new Error(`block ${firstSeq} of ${table} events is missing`);
+    return bytes;
   }
 
   #opened(firstSeq: number, header: BlockHeader, keep = ownBytes): EventBlock {
@@ -166,7 +175,6 @@ export class BlockStore {
       if (!kept.includes(part)) this.#parts.removeSync([code, firstSeq, part]);
     });
     if (kept.length > 0) this.#leavings!.putSync([code, firstSeq], Buffer.from(header.bytes));
-    this.#cache.drop(header.table, firstSeq);
   }
 
   /** What is left of blocks that were retired, oldest first of each table: of their columns only the ids can be read. */
@@ -205,9 +213,9 @@ export class BlockStore {
     return [this.#headers, this.#parts, this.#ids, this.#leavings!, this.#state];
   }
 
-  /** Drops what is cached of blocks that a transaction stored and did not keep. */
+  /** Drops what is kept of blocks that a transaction stored and did not keep. */
   forget(): void {
-    this.#cache = new HeaderCache();
+    this.#kept = new KeptHeaders();
   }
 
   explicitId(table: Table, uuid: string): number | undefined {
@@ -293,36 +301,7 @@ class Shelf {
   }
 }
 
-/** The headers used last, up to a number of bytes. They never change while their block is there. */
-class HeaderCache {
-  readonly #headers = new Map<string, BlockHeader>();
-  #bytes = 0;
-
-  get(table: Table, firstSeq: number): BlockHeader | undefined {
-    const key = table + firstSeq;
-    const header = this.#headers.get(key);
-    if (header !== undefined) {
-      this.#headers.delete(key);
-      this.#headers.set(key, header);
-    }
-    return header;
-  }
-
-  put(table: Table, firstSeq: number, header: BlockHeader): void {
-    this.drop(table, firstSeq);
-    this.#headers.set(table + firstSeq, header);
-    this.#bytes += header.bytes.byteLength;
-    for (const [key, oldest] of this.#headers) {
-      if (this.#bytes <= limits.maxHeaderCacheBytes) break;
-      this.#headers.delete(key);
-      this.#bytes -= oldest.bytes.byteLength;
-    }
-  }
-
-  drop(table: Table, firstSeq: number): void {
-    const header = this.#headers.get(table + firstSeq);
-    if (header === undefined) return;
-    this.#headers.delete(table + firstSeq);
-    this.#bytes -= header.bytes.byteLength;
-  }
+function expected(header: BlockHeader, rows: number): BlockHeader {
+  if (header.rows !== rows) throw new Error(`a block of ${header.rows} events where ${rows} are expected`);
+  return header;
 }

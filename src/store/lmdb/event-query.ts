@@ -1,5 +1,6 @@
 import type { EventBlock } from '../../events/block.ts';
 import type { NumberColumn } from '../../events/column-readers.ts';
+import type { EventFilter } from '../../events/filter.ts';
 import type { CompiledFilter } from '../../events/select.ts';
 import { limits } from '../../limits.ts';
 import type { SortOrder } from '../store.ts';
@@ -12,6 +13,8 @@ export interface Position {
   readonly timestamp: number;
   readonly seq: number;
 }
+
+type TimeBounds = Pick<EventFilter, 'from' | 'to'>;
 
 /**
  * Finds pages of events in order of time, then sequence, over one snapshot of a table.
@@ -57,12 +60,15 @@ export class EventQuery {
     return this.#store.look(table, firstSeq[block]!, rows[block]!);
   }
 
-  /** Matching rows of each block. */
-  counts(): Float64Array {
-    const { count, rows } = this.#directory;
+  /** Matching rows of each block, of a filter that bounds only time: blocks that lie within or without aren't looked at. */
+  countsWithin({ from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY }: TimeBounds): Float64Array {
+    const { count, rows, minTime, maxTime } = this.#directory;
     const counts = new Float64Array(count);
-    for (let block = 0; block < count; block++)
-      counts[block] = this.#filter.all ? rows[block]! : this.count(block);
+    for (let block = 0; block < count; block++) {
+      const [first, last] = [minTime[block]!, maxTime[block]!];
+      if (first >= from && last < to) counts[block] = rows[block]!;
+      else if (!(last < from || first >= to)) counts[block] = this.count(block);
+    }
     return counts;
   }
 

@@ -224,7 +224,7 @@ export class LmdbEvents {
 
   /** Matching rows of each block: kept for who asks again, unless they are told by the headers. */
   #countsOf(filter: EventFilter, hash: Buffer, directory: BlockDirectory, search: EventQuery): Float64Array {
-    if (boundsOnlyTime(filter)) return search.counts();
+    if (boundsOnlyTime(filter)) return search.countsWithin(filter);
     // What belongs to an asset changes.
     const byAsset = filter.terms.some(({ field }) => field.endsWith('asset_id'));
     const assets = byAsset ? this.#assets.generation() : 0;
@@ -511,6 +511,7 @@ export class LmdbEvents {
         blocks: state.blocks - old.length + 1,
         bytes: state.bytes - freed + storedBytes(openBlock(merged, 0).header),
         generation: state.generation + 1,
+        replaced: [...(state.replaced ?? []), old[0]!.firstSeq].slice(-limits.toldMerges),
       });
     });
     return true;

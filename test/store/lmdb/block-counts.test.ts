@@ -121,6 +121,19 @@ test('the filters that were asked for last are kept', () => {
   expect(ask(counts, [[1, 4]], 'b').read).toEqual([0]);
 });
 
+test('what is kept has a bound in bytes, whatever the blocks; the last filter stays', () => {
+  const counts = new BlockCounts(32, 100);
+  const blocks = (count: number) => Array.from({ length: count }, (_, i) => [1 + 4 * i, 4] as const);
+  for (const filter of ['a', 'b', 'c']) ask(counts, blocks(6), filter);
+  expect(counts.bytes).toBe(2 * 6 * 8);
+  expect(ask(counts, blocks(6), 'b').read).toEqual([]);
+  expect(ask(counts, blocks(6), 'a').read).toHaveLength(6);
+  ask(counts, blocks(50), 'd');
+  expect(counts.bytes).toBe(50 * 8);
+  expect(ask(counts, blocks(50), 'd').read).toEqual([]);
+  expect(ask(counts, blocks(6), 'd').found).toEqual(blocks(6).map(matching));
+});
+
 test('whatever blocks become, counts are those of a new count', () => {
   const step = fc.record({
     append: fc.array(fc.integer({ min: 1, max: 9 })),

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { connRecords } from '../../../bench/conn-records.ts';
+import { openBlock } from '../../../src/events/block.ts';
+import { BlockBuilder } from '../../../src/events/block-builder.ts';
+import { limits } from '../../../src/limits.ts';
+import { KeptHeaders } from '../../../src/store/lmdb/kept-headers.ts';
+
+/** Of a block of so many rows. */
+function headerOf(rows: number): Uint8Array<ArrayBuffer> {
+  const builder = new BlockBuilder('network', 0);
+  for (const record of connRecords(rows)) builder.add(record);
+  return openBlock(builder.finish(), 1).header.bytes.slice();
+}
+
+const headers = Array.from({ length: 9 }, (_, i) => headerOf(i + 1));
+
+test('what is found is what was kept for the block last, in memory that does not grow', () => {
+  const step = fc.record({
+    table: fc.constantFrom('network' as const, 'dns' as const),
+    firstSeq: fc.integer({ min: 1, max: 40 }),
+    rows: fc.integer({ min: 1, max: headers.length }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+      const kept = new KeptHeaders(16);
+      const last = new Map<string, number>();
+      for (const { table, firstSeq, rows } of steps) {
+        expect(kept.put(table, firstSeq, headers[rows - 1]!)?.rows).toBe(rows);
+        last.set(`${table} ${firstSeq}`, rows);
+        expect(kept.get(table, firstSeq)?.rows).toBe(rows);
+        expect(kept.byteLength).toBe(16 * limits.maxKeptHeaderBytes);
+      }
+      for (const [block, rows] of last) {
+        const [table, firstSeq] = block.split(' ');
+        const found = kept.get(table as 'network' | 'dns', Number(firstSeq));
+        if (found === undefined) continue;
+        expect(found.rows).toBe(rows);
+        expect(found.bytes).toEqual(headers[rows - 1]);
+      }
+    }),
+  );
+});
+
+test('of more blocks than there are places, looked at in turn, some are found', () => {
+  const kept = new KeptHeaders();
+  let found = 0;
+  const blocks = 1.5 * limits.keptHeaders;
+  for (let round = 0; round < 2; round++)
+    for (let i = 0; i < blocks; i++) {
+      const firstSeq = 1 + i * limits.maxBlockRows;
+      if (kept.get('network', firstSeq) === undefined) kept.put('network', firstSeq, headers[0]!);
+      else found++;
+    }
+  expect(found).toBeGreaterThan(blocks / 8);
+  expect(found).toBeLessThan(limits.keptHeaders);
+  expect(kept.byteLength).toBe(limits.keptHeaders * limits.maxKeptHeaderBytes);
+});
+
+test('a header that is too long is not kept', () => {
+  const kept = new KeptHeaders(16);
+  const long = new Uint8Array(limits.maxKeptHeaderBytes + 1);
+  long.set(headers[0]!);
+  expect(kept.put('network', 1, long)).toBeUndefined();
+  expect([kept.get('network', 1), kept.byteLength]).toEqual([undefined, 0]);
+});
