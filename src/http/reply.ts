@@ -37,7 +37,10 @@ export type Reply =
 
 /** A body that is made while it is sent, a part at a time: whoever has it closes it, sent or not. */
 export interface Chunks {
-  /** The next part, which may be empty; undefined behind the last. Not called again before it has come. */
+  /**
+   * The next part, which may be empty; undefined behind the last. Not called again before it has come. A part is good until
+   * the next is asked for, or there is to be none.
+   */
   next(): Promise<Uint8Array | undefined>;
   /** No more is wanted: what it holds is given back. Harmless when repeated. */
   close(): void;

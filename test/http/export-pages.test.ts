@@ -43,6 +43,21 @@ test('each page goes on where the one before ended; the place is given back once
   expect([closed, await pages.next()]).toEqual([1, undefined]);
 });
 
+test('a page that was taken holds no memory any more, but for small ones that share theirs', async () => {
+  const large = (mark: string) => bytes(mark.repeat(10_000));
+  const small = Buffer.from('small');
+  const given = [large('a'), large('b'), small, large('c'), large('d')];
+  const { read } = served(...given.map((page, i) => ({ bytes: page, next: String(i) })));
+  const pages = await ExportPages.open(read, waiting());
+  expect([await pages.next(), await pages.next()]).toEqual([given[0], large('b')]);
+  expect(given.map(({ length }) => length)).toEqual([0, 10_000, 5, 10_000, 10_000]);
+  await pages.next();
+  await pages.next();
+  expect([given[1]?.length, small.toString()]).toEqual([0, 'small']);
+  pages.close();
+  expect(given.map(({ length }) => length)).toEqual([0, 0, 5, 0, 10_000]);
+});
+
 test('the first page is refused as any query is; later ones are tried again', async () => {
   let closed = 0;
   const first = ExportPages.open(
