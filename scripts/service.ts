@@ -44,7 +44,7 @@ export function startService(options: ServiceOptions = {}): Promise<Service> {
     cwd: root,
     env: {
       // As the launcher has it.
-      MALLOC_MMAP_THRESHOLD_: String(256 * 1024),
+      MALLOC_MMAP_THRESHOLD_: String(64 * 1024),
       ...process.env,
       CANDOR_DATA_DIR: dataDir,
       CANDOR_HOST: '127.0.0.1',
