@@ -1,0 +1,126 @@
+/**
+ * Whatever a sensor, a name or a note says is text: scripts in a domain name, a signature, a host name, a note, a file of
+ * rules are shown as they are, on every page where they are shown, and nothing of them runs.
+ */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { login, type Service, tokenFor } from '../../../scripts/service.ts';
+import { call, list, send } from '../../system/call.ts';
+import { type Opened, openConsole, settled } from './console.ts';
+
+const script = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+const attribute = '"><svg onload=window.hacked=1>';
+const link = 'javascript:window.hacked=1';
+/** Shown right to left, it would turn round what stands beside it. */
+const turned = '\u202Etxt.exe';
+
+const now = Date.now() / 1000;
+const host = '10.9.8.7';
+
+async function sendHostile(service: Service): Promise<void> {
+  const sensor = await tokenFor(service, 'sensor');
+  const lines = [
+    {
+      ts: now - 60,
+      uid: script,
+      'id.orig_h': host,
+      'id.orig_p': 4711,
+      'id.resp_h': '10.9.8.1',
+      'id.resp_p': 80,
+      proto: 'tcp',
+      service: script,
+      conn_state: 'SF',
+      history: attribute,
+    },
+    {
+      ts: now - 50,
+      uid: 'Cdns1',
+      'id.orig_h': host,
+      'id.orig_p': 4712,
+      'id.resp_h': '10.9.8.1',
+      'id.resp_p': 53,
+      proto: 'udp',
+      trans_id: 7,
+      query: script,
+      qtype_name: 'TXT',
+      rcode: 0,
+      rcode_name: 'NOERROR',
+      answers: [script, attribute, turned],
+    },
+  ];
+  const alert = {
+    timestamp: new Date((now - 40) * 1000).toISOString(),
+    event_type: 'alert',
+    src_ip: host,
+    src_port: 4713,
+    dest_ip: '10.9.8.1',
+    dest_port: 80,
+    proto: 'TCP',
+    alert: { gid: 1, signature_id: 9_000_001, rev: 1, signature: script, category: link, severity: 1 },
+    http: { hostname: attribute, url: link, http_user_agent: script },
+    fileinfo: { filename: `${turned}${script}` },
+  };
+  await send(service, sensor, lines.map((line) => JSON.stringify(line)).join('\n'));
+  await send(service, sensor, JSON.stringify(alert));
+  const token = await login(service);
+  const [raised] = (await list(service, 'listAlerts', token)).data;
+  await call(service, 'addAlertNote', { token, params: [raised!.id], json: { text: `${script}\n${link}` } });
+  await call(service, 'updateAlert', { token, params: [raised!.id], json: { tags: [attribute] } });
+  const [asset] = (await list(service, 'listAssets', token, `ip=${host}`)).data;
+  const named = { name: script, owner: attribute, notes: script, tags: [attribute] };
+  if (asset === undefined)
+    await call(service, 'createAsset', { token, json: { ...named, ip_addresses: [host] } });
+  else await call(service, 'updateAsset', { token, params: [asset.id], json: named });
+}
+
+let open: Opened;
+beforeAll(async () => {
+  open = await openConsole({ data: sendHostile });
+});
+afterAll(() => open.close());
+
+const ran = (page: Page): Promise<unknown> => page.evaluate(() => (window as { hacked?: unknown }).hacked);
+/** Elements that only hostile text would have made, and links that lead into a script. */
+const made = (page: Page): Promise<number> =>
+  page.evaluate(
+    () => document.querySelectorAll('main img, main script, svg[onload], a[href^="javascript:"]').length,
+  );
+
+test.each([
+  ['the overview', '/overview'],
+  ['alerts', '/alerts'],
+  ['network events', '/events'],
+  ['DNS events', '/events?table=dns'],
+  ['assets', '/assets'],
+  ['the topology as a table', '/topology?range=all&view=table'],
+  ['the log', '/transparency'],
+])('%s', async (_, path) => {
+  const page = await open.page({ path });
+  await settled(page);
+  expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
+});
+
+test.each([
+  ['an alert, its note and its evidence', '/alerts'],
+  ['a network event', '/events'],
+  ['a DNS event and its answers', '/events?table=dns'],
+  ['an asset', '/assets'],
+])('the detail of %s', async (_, path) => {
+  const page = await open.page({ path });
+  await settled(page);
+  // Beside the values, which have menus of their own.
+  await page.getByRole('row').nth(1).click({ position: { x: 3, y: 3 } });
+  await page.getByRole('region', { name: 'Detail' }).waitFor();
+  await settled(page);
+  await expect.poll(() => page.getByText(script, { exact: false }).count()).toBeGreaterThan(0);
+  expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
+});
+
+test('an address bar full of it', async () => {
+  const hostile = encodeURIComponent(script);
+  const page = await open.page({
+    path: `/alerts?q=${hostile}&title=${hostile}&id=${hostile}&sort=${hostile}&range=${hostile}`,
+  });
+  await settled(page);
+  expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
+});
