@@ -66,7 +66,7 @@ export function MergeDialog({
           void merge();
         }}
       >
-        <Field label="Find the one that stays" hint="By name, address, owner or tag.">
+        <Field label="Find the one that stays" hint="By name, host name or address.">
           {(attributes) => (
             <input
               {...attributes}

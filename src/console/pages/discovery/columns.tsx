@@ -1,0 +1,128 @@
+import { duration, number, title } from '../../ui/format.ts';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Value } from '../../ui/value.tsx';
+import type { Scan, ScanRow } from './scans.ts';
+
+const shapes: Readonly<Record<Scan['status'], string>> = {
+  queued: '◌',
+  running: '▶',
+  completed: '✓',
+  failed: '✕',
+  cancelled: '–',
+};
+
+/** Where it stands: a shape and a word. */
+export function Status({ status }: { status: Scan['status'] }) {
+  return (
+    <span class={`scan-status scan-status-${status}`}>
+      <span aria-hidden="true">{shapes[status]} </span>
+      {title(status)}
+    </span>
+  );
+}
+
+/** How long it took, or takes so far, in milliseconds; undefined where it never began. */
+export const tookMs = ({ started_at, finished_at }: Scan, nowMs: number): number | undefined =>
+  started_at === undefined
+    ? undefined
+    : Math.max(0, (finished_at === undefined ? nowMs : Date.parse(finished_at)) - Date.parse(started_at));
+
+export const columns: readonly Column<ScanRow>[] = [
+  {
+    id: 'status',
+    title: 'Status',
+    width: '96px',
+    sort: 'status',
+    cell: ({ attributes: { status } }) => <Status status={status} />,
+  },
+  {
+    id: 'targets',
+    title: 'Targets',
+    width: 'minmax(96px, 1.4fr)',
+    cell: ({ attributes: { targets } }) => (
+      <bdi class="mono" title={targets.join(', ')}>
+        {targets.join(', ')}
+      </bdi>
+    ),
+  },
+  {
+    id: 'ports',
+    title: 'Ports',
+    width: 'minmax(64px, 0.8fr)',
+    from: 560,
+    cell: ({ attributes: { ports } }) => (
+      <bdi class="mono" title={ports}>
+        {ports}
+      </bdi>
+    ),
+  },
+  {
+    id: 'up',
+    title: 'Hosts up',
+    width: '72px',
+    end: true,
+    from: 460,
+    cell: ({ attributes: { result, progress } }) =>
+      result === undefined ? (
+        <span class="quiet">–</span>
+      ) : (
+        <span title={`of ${number(progress.hosts_total)} visited`}>{number(result.hosts_up)}</span>
+      ),
+  },
+  {
+    id: 'open',
+    title: 'Open ports',
+    width: '76px',
+    end: true,
+    from: 640,
+    cell: ({ attributes: { result } }) =>
+      result === undefined ? <span class="quiet">–</span> : number(result.services_found),
+  },
+  {
+    id: 'new',
+    title: 'New assets',
+    width: '76px',
+    end: true,
+    from: 740,
+    cell: ({ attributes: { result } }) =>
+      result === undefined ? <span class="quiet">–</span> : number(result.assets_created),
+  },
+  {
+    id: 'engine',
+    title: 'Engine',
+    width: '64px',
+    from: 960,
+    sort: 'engine',
+    cell: ({ attributes: { engine } }) => engine,
+  },
+  {
+    id: 'by',
+    title: 'Asked by',
+    width: 'minmax(64px, 0.5fr)',
+    from: 840,
+    sort: 'requested_by',
+    cell: ({ attributes: { requested_by } }) => (
+      <Value value={requested_by} list="listScans" field="requested_by" mono={false} />
+    ),
+  },
+  {
+    id: 'took',
+    title: 'Took',
+    width: '88px',
+    end: true,
+    from: 700,
+    cell: ({ attributes }) => {
+      const took = attributes.finished_at === undefined ? undefined : tookMs(attributes, 0);
+      return took === undefined ? <span class="quiet">–</span> : duration(took);
+    },
+  },
+  {
+    id: 'when',
+    title: 'Asked',
+    width: '84px',
+    end: true,
+    sort: 'requested_at',
+    cell: ({ attributes: { requested_at } }) => <Time at={requested_at} />,
+  },
+];

@@ -1,0 +1,58 @@
+import { href } from '../../state/address.ts';
+import { may } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { number } from '../../ui/format.ts';
+import { Time } from '../../ui/time.tsx';
+import { Status } from './columns.tsx';
+import { ScanProgress, ScanResult } from './progress.tsx';
+import { cancelScan, isOver, type LiveScans, type ScanRow } from './scans.ts';
+
+/** The scan that runs, else the last one: how far it is and what it found. */
+export function CurrentScan({
+  scan,
+  waiting,
+  live,
+  onAgain,
+}: {
+  scan: ScanRow;
+  waiting: number;
+  live: LiveScans;
+  onAgain: (scan: ScanRow) => void;
+}) {
+  const { id, attributes } = scan;
+  const { status, targets, ports, result, error, requested_by, requested_at } = attributes;
+  return (
+    <section class="scan-current" aria-label={isOver(attributes) ? 'The last scan' : 'The scan that runs'}>
+      <div class="scan-current-head">
+        <Status status={status} />
+        <a class="clip" href={href('discovery', { id })}>
+          <bdi class="mono">{targets.join(', ')}</bdi>
+        </a>
+        <span class="quiet clip">
+          ports <bdi class="mono">{ports}</bdi>
+        </span>
+        <span class="quiet scan-current-who">
+          <bdi>{requested_by}</bdi>, <Time at={requested_at} />
+          {waiting > 0 && ` · ${number(waiting)} waiting`}
+        </span>
+        {may('startScan') &&
+          (isOver(attributes) ? (
+            <Button onClick={() => onAgain(scan)}>Scan again</Button>
+          ) : (
+            <Button kind="danger" onClick={() => void cancelScan(scan, live.put)}>
+              Cancel
+            </Button>
+          ))}
+      </div>
+      <div class="scan-current-body">
+        <ScanProgress scan={attributes} samples={live.samples.value} />
+        {result !== undefined && <ScanResult result={result} />}
+      </div>
+      {error !== undefined && (
+        <p class="field-error">
+          <bdi>{error}</bdi>
+        </p>
+      )}
+    </section>
+  );
+}

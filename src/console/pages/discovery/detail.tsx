@@ -1,0 +1,218 @@
+import { limits } from '../../../limits.ts';
+import { href, setParams } from '../../state/address.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { may } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { number } from '../../ui/format.ts';
+import { Detail, Facts, Section } from '../../ui/split.tsx';
+import { Answered, Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Address, Value } from '../../ui/value.tsx';
+import { Status } from './columns.tsx';
+import { ScanProgress, ScanResult } from './progress.tsx';
+import { cancelScan, isOver, type LiveScans, type ScanRow } from './scans.ts';
+
+const close = () => setParams({ id: undefined });
+const shownServices = 50;
+
+/** The scan that the address names: as it was told of last, as the list has it, or asked for by itself. */
+export function OpenedScan({
+  id,
+  listed,
+  live,
+  onAgain,
+}: {
+  id: string;
+  listed: ScanRow | undefined;
+  live: LiveScans;
+  onAgain: (scan: ScanRow) => void;
+}) {
+  const answer = useAnswer(
+    'getScan',
+    { params: { scan_id: id } },
+    { enabled: listed === undefined, keepPrevious: false },
+  );
+  const scan = live.scans.value.get(id) ?? listed ?? answer.data?.data;
+  if (scan !== undefined) return <ScanDetail scan={scan} live={live} onAgain={onAgain} />;
+  const { error } = answer;
+  const isUnknown = error?.code === 'NOT_FOUND' || error?.code === 'INVALID_REQUEST';
+  return (
+    <Detail title={isUnknown ? 'No such scan' : 'A scan'} onClose={close}>
+      {error === null ? (
+        <Loading rows={6} />
+      ) : isUnknown ? (
+        <Empty title="The address names a scan that is not here.">
+          {number(limits.maxScans)} are remembered: <bdi class="mono">{id}</bdi> is older, or of another
+          service.
+        </Empty>
+      ) : (
+        <Failure error={error} onRetry={() => void answer.refetch()} />
+      )}
+    </Detail>
+  );
+}
+
+function ScanDetail({
+  scan,
+  live,
+  onAgain,
+}: {
+  scan: ScanRow;
+  live: LiveScans;
+  onAgain: (scan: ScanRow) => void;
+}) {
+  const { attributes } = scan;
+  const { targets, result, error, requested_by, started_at, finished_at } = attributes;
+  const ended = isOver(attributes);
+  return (
+    <Detail
+      title={
+        <bdi class="mono">
+          {targets.length > 4 ? `${targets.slice(0, 4).join(', ')} …` : targets.join(', ')}
+        </bdi>
+      }
+      onClose={close}
+      {...(may('startScan') && {
+        actions: (
+          <>
+            {!ended && (
+              <Button kind="danger" onClick={() => void cancelScan(scan, live.put)}>
+                Cancel
+              </Button>
+            )}
+            <Button hint="r" onClick={() => onAgain(scan)}>
+              Scan again
+            </Button>
+          </>
+        ),
+      })}
+    >
+      <p class="row">
+        <Status status={attributes.status} />
+      </p>
+      {error !== undefined && (
+        <p class="field-error scan-error">
+          <bdi>{error}</bdi>
+        </p>
+      )}
+      <ScanProgress scan={attributes} samples={attributes.status === 'running' ? live.samples.value : []} />
+      {result !== undefined && <ScanResult result={result} />}
+      <div class="scan-facts">
+        <Facts
+          facts={[
+            [
+              'Targets',
+              <span key="targets" class="scan-values">
+                {targets.slice(0, 50).map((target) => (
+                  <Value key={target} value={target} list="listScans" field="target" />
+                ))}
+                {targets.length > 50 && <span class="quiet">and {number(targets.length - 50)} more</span>}
+              </span>,
+            ],
+            [
+              'Ports',
+              <bdi key="ports" class="mono">
+                {attributes.ports}
+              </bdi>,
+            ],
+            ['Rate', `${number(attributes.rate)} probes a second at most`],
+            ['Engine', attributes.engine],
+            [
+              'Asked by',
+              <Value key="by" value={requested_by} list="listScans" field="requested_by" mono={false} />,
+            ],
+            ['Asked', <Time key="asked" at={attributes.requested_at} as="exact" />],
+            ['Began', started_at && <Time at={started_at} as="exact" />],
+            ['Ended', finished_at && <Time at={finished_at} as="exact" />],
+          ]}
+        />
+      </div>
+      <Found scan={scan} />
+      <Section title="As the service has it">
+        <details class="scan-raw">
+          <summary>JSON</summary>
+          <pre class="mono">{JSON.stringify(scan, null, 2)}</pre>
+        </details>
+      </Section>
+    </Detail>
+  );
+}
+
+/** What is known of its targets by scans: this one and others, as services are known once. */
+function Found({ scan: { attributes } }: { scan: ScanRow }) {
+  const { targets, started_at } = attributes;
+  const isAskable = started_at !== undefined && targets.length <= limits.maxFilterValues;
+  const answer = useAnswer(
+    'listServices',
+    { query: { ip: targets, source: ['scan'], sort: 'ip', per_page: shownServices } },
+    { enabled: isAskable, keepPrevious: false },
+  );
+  if (started_at === undefined) return null;
+  const at = isAskable ? { ip: targets } : {};
+  return (
+    <Section title="What scans know of these targets">
+      {isAskable && (
+        <Answered of={answer} rows={3}>
+          {({ data, pagination }) =>
+            data.length === 0 ? (
+              <p class="quiet">No open port.</p>
+            ) : (
+              <>
+                <div class="scan-scrolls" tabIndex={0} role="group" aria-label="Services found by scans">
+                  <table class="scan-table">
+                    <thead>
+                      <tr>
+                        <th scope="col">Address</th>
+                        <th scope="col">Port</th>
+                        <th scope="col">Service</th>
+                        <th scope="col">State</th>
+                        <th scope="col" class="table-end">
+                          Last seen
+                        </th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      {data.map(({ id, attributes: service }) => (
+                        <tr key={id}>
+                          <td>
+                            <Address ip={service.ip} />
+                          </td>
+                          <td class="mono">
+                            <a href={href('assets', { view: 'services', id, ip: service.ip })}>
+                              {service.port}/{service.transport}
+                            </a>
+                          </td>
+                          <td class="scan-wide">
+                            <bdi>
+                              {[service.name, service.product, service.version].filter(Boolean).join(' ')}
+                            </bdi>
+                          </td>
+                          <td>{service.state}</td>
+                          <td class="table-end quiet">
+                            <Time at={service.last_seen} />
+                          </td>
+                        </tr>
+                      ))}
+                    </tbody>
+                  </table>
+                </div>
+                {pagination.total > data.length && (
+                  <p class="quiet">
+                    {number(pagination.total - data.length)} more are in the list of services.
+                  </p>
+                )}
+              </>
+            )
+          }
+        </Answered>
+      )}
+      <p class="row">
+        <a href={href('assets', at)}>Assets {isAskable && 'at these addresses'}</a>
+        <a href={href('assets', { source: 'scan', from: started_at })}>
+          Assets that scans made known, seen since
+        </a>
+        <a href={href('assets', { view: 'services', ...at, source: 'scan' })}>Services</a>
+      </p>
+    </Section>
+  );
+}

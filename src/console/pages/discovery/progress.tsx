@@ -1,0 +1,87 @@
+import type { ComponentChildren } from 'preact';
+import { now } from '../../state/clock.ts';
+import { decimal, duration, number } from '../../ui/format.ts';
+import { tookMs } from './columns.tsx';
+import { paceOf, type Sample } from './pace.ts';
+import type { Scan } from './scans.ts';
+
+/** How far a scan is: hosts and probes as bars, its pace, and how long it still takes. */
+export function ScanProgress({ scan, samples }: { scan: Scan; samples: readonly Sample[] }) {
+  const { progress, status, rate } = scan;
+  const pace = status === 'running' ? paceOf(samples, progress.probes_total) : undefined;
+  const took = tookMs(scan, now.value);
+  return (
+    <div class="scan-progress">
+      <Bar label="Hosts" done={progress.hosts_done} total={progress.hosts_total} />
+      <Bar label="Probes" done={progress.probes_done} total={progress.probes_total} />
+      <p class="scan-pace">
+        {took !== undefined && (
+          <Part name={status === 'running' ? 'for' : 'took'}>{duration(Math.max(took, 1))}</Part>
+        )}
+        {status === 'running' && (
+          <>
+            <Part name="at">
+              {pace === undefined ? '…' : `${decimal(pace.perSecond)}/s`}
+              <span class="quiet"> of {number(rate)}/s at most</span>
+            </Part>
+            <Part name="left">
+              {pace === undefined ? '…' : `about ${duration(Math.max(1000, pace.leftMs))}`}
+            </Part>
+          </>
+        )}
+        {status === 'queued' && <span class="quiet">waits: one scan runs at a time</span>}
+      </p>
+    </div>
+  );
+}
+
+function Part({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <span>
+      <span class="quiet">{name} </span>
+      {children}
+    </span>
+  );
+}
+
+function Bar({ label, done, total }: { label: string; done: number; total: number }) {
+  const share = total === 0 ? 0 : Math.floor((done / total) * 100);
+  return (
+    <div class="scan-bar">
+      <span class="quiet">{label}</span>
+      <progress aria-label={label} max={Math.max(1, total)} value={done} />
+      <span class="scan-bar-text">
+        {number(done)} <span class="quiet">of {number(total)}</span>
+        <span class="quiet"> · {share} %</span>
+      </span>
+    </div>
+  );
+}
+
+/** What it found: so far, or in all. */
+export function ScanResult({ result }: { result: NonNullable<Scan['result']> }) {
+  const found = [
+    ['Hosts up', result.hosts_up],
+    ['Open ports', result.services_found],
+    ['New assets', result.assets_created],
+    ['Assets known better', result.assets_updated],
+  ] as const;
+  return (
+    <>
+      <dl class="scan-found">
+        {found.map(([name, value]) => (
+          <div key={name}>
+            <dt class="quiet">{name}</dt>
+            <dd>{number(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {(result.services_skipped ?? 0) > 0 && (
+        <p class="scan-skipped">
+          {number(result.services_skipped ?? 0)} more open ports were counted and not recorded: some host
+          answers on more than one can have.
+        </p>
+      )}
+    </>
+  );
+}
