@@ -1,3 +1,120 @@
-export default function View() {
-  return null;
+import { useEffect, useState } from 'preact/hooks';
+import { useAnswer } from '../../../state/answers.ts';
+import { theme, zone } from '../../../state/preferences.ts';
+import { goodToken, signOut } from '../../../state/session.ts';
+import { Button, Choice } from '../../../ui/button.tsx';
+import { zoneName } from '../../../ui/format.ts';
+import { Facts } from '../../../ui/split.tsx';
+import { Answered } from '../../../ui/states.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { sayFailure } from '../../../ui/toasts.tsx';
+import { Value } from '../../../ui/value.tsx';
+import { ChangePassword } from './change-password.tsx';
+import { sessionOf } from './session-claims.ts';
+import './account.css';
+
+/** Who one is here, how one comes in, and how things look. */
+export default function Account() {
+  return (
+    <div class="admin-scrolls" tabIndex={0} role="group" aria-label="Account: contents">
+      <div class="account">
+        <div class="account-column">
+          <Me />
+          <Session />
+          <Appearance />
+        </div>
+        <section class="panel">
+          <h2>Password</h2>
+          <ChangePassword />
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function Me() {
+  const who = useAnswer('whoAmI', {});
+  return (
+    <section class="panel">
+      <h2>Me</h2>
+      <Answered of={who} rows={4}>
+        {({ data: { id, attributes } }) => (
+          <Facts
+            facts={[
+              ['Name', <bdi key="n">{attributes.name}</bdi>],
+              ['Roles', attributes.roles.join(', ') || 'none'],
+              ['Since', <Time key="s" at={attributes.created_at} as="exact" />],
+              [
+                'Last login',
+                attributes.last_login_at && <Time key="l" at={attributes.last_login_at} as="exact" />,
+              ],
+              ['Id', <Value key="i" value={id} />],
+            ]}
+          />
+        )}
+      </Answered>
+    </section>
+  );
+}
+
+function Session() {
+  const [session, setSession] = useState<{ jti?: string; expiresAt: number } | undefined>();
+  useEffect(() => {
+    goodToken().then(
+      ({ token, expiresAt }) => setSession({ ...sessionOf(token), expiresAt }),
+      () => undefined,
+    );
+  }, []);
+  return (
+    <section class="panel stack">
+      <h2>This session</h2>
+      <Facts
+        facts={[
+          ['Identifier', session?.jti && <Value key="j" value={session.jti} />],
+          ['Access until', session && <Time key="e" at={session.expiresAt} />],
+        ]}
+      />
+      <p class="quiet">Access is renewed by itself while this browser is used.</p>
+      <div class="row">
+        <Button onClick={() => void signOut().catch((error) => sayFailure('Signing out', error))}>
+          Sign out
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function Appearance() {
+  return (
+    <section class="panel stack">
+      <h2>Appearance</h2>
+      <div class="row">
+        <Choice
+          label="Colours"
+          options={[
+            { value: 'system', title: 'As the system' },
+            { value: 'dark', title: 'Dark' },
+            { value: 'light', title: 'Light' },
+          ]}
+          value={theme.value}
+          onChange={(next) => {
+            theme.value = next;
+          }}
+        />
+        <Choice
+          label="Times"
+          options={[
+            { value: 'local', title: 'Local time' },
+            { value: 'utc', title: 'UTC' },
+          ]}
+          value={zone.value}
+          onChange={(next) => {
+            zone.value = next;
+          }}
+        />
+        <span class="quiet">Times are written in {zoneName(Date.now())}.</span>
+      </div>
+      <p class="quiet">Kept in this browser.</p>
+    </section>
+  );
 }

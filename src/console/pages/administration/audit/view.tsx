@@ -1,3 +1,219 @@
-export default function View() {
-  return null;
+import { useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import { href, place } from '../../../state/address.ts';
+import { filterQuery } from '../../../state/filters.ts';
+import { rangeQuery } from '../../../state/range.ts';
+import { api } from '../../../state/session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { number } from '../../../ui/format.ts';
+import { Detail, Facts, Section } from '../../../ui/split.tsx';
+import { Empty } from '../../../ui/states.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { say, sayFailure } from '../../../ui/toasts.tsx';
+import { Value } from '../../../ui/value.tsx';
+import { openFile, save } from '../../events/save.ts';
+import { ListView } from '../parts/list-view.tsx';
+import { closeDetail } from '../parts/opened.ts';
+
+type AuditRow = ListItem<'listAuditRecords'>;
+const list = 'listAuditRecords';
+
+/** Who did or read what. */
+export default function Audit() {
+  return (
+    <ListView
+      operation={list}
+      of="records"
+      sort="-time"
+      ranged
+      columns={columns}
+      detail={(record) => <RecordDetail key={record.id} record={record} />}
+      empty={
+        <Empty title="Nobody did anything of note in this time.">
+          Administration, credentials and changes are written down, not each look at events and alerts.
+        </Empty>
+      }
+      actions={<Export />}
+    />
+  );
 }
+
+/** All that is filtered, as a file. */
+function Export() {
+  const [lines, setLines] = useState<number | undefined>();
+  const start = async () => {
+    try {
+      const sink = await openFile(`audit-${new Date().toISOString().slice(0, 10)}.ndjson`);
+      if (sink === undefined) return;
+      setLines(0);
+      const sort = place.peek().params.get('sort') ?? '-time';
+      const query = { ...filterQuery(list), ...rangeQuery(), sort } as never;
+      let last = 0;
+      await save(await api.whole(list, 'lines', { query }), sink, (_bytes, count) => {
+        last = count;
+        setLines(count);
+      });
+      say(`${number(last)} records were saved.`);
+    } catch (error) {
+      sayFailure('The export failed', error);
+    } finally {
+      setLines(undefined);
+    }
+  };
+  return (
+    <Button busy={lines !== undefined} onClick={() => void start()}>
+      {lines === undefined ? 'Export NDJSON' : `${number(lines)} saved …`}
+    </Button>
+  );
+}
+
+function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
+  const { actor, actor_name, operation, resource, request_id, source_address, outcome, code, count } =
+    attributes;
+  const { entry_ids, time } = attributes;
+  return (
+    <Detail title={<Operation name={operation} />} onClose={closeDetail}>
+      {count !== undefined && (
+        <p class="admin-note">
+          It stands for {number(count)} calls of one caller within a minute; what else stands here is of the
+          first.
+        </p>
+      )}
+      <Facts
+        facts={[
+          ['Outcome', <Outcome key="o" outcome={outcome} code={code} />],
+          ['When', <Time key="t" at={time} as="exact" />],
+          [
+            'Who',
+            actor_name === undefined ? undefined : (
+              <Value key="n" value={actor_name} list={list} field="actor_name" mono={false} />
+            ),
+          ],
+          ['Identity', <Value key="a" value={actor} list={list} field="actor" />],
+          [
+            'From',
+            <Value key="s" value={source_address} list={list} field="source_address" pivot="address" />,
+          ],
+          [
+            'On',
+            resource && (
+              <Value key="r" value={resource.type} list={list} field="resource_type" mono={false} />
+            ),
+          ],
+          ['Which', resource && <Value key="i" value={resource.id} list={list} field="resource_id" />],
+          ['Request', <Value key="q" value={request_id} list={list} field="request_id" />],
+        ]}
+      />
+      <Section title="In the public log">
+        {entry_ids === undefined || entry_ids.length === 0 ? (
+          <p class="quiet">It caused no entry.</p>
+        ) : (
+          <ul class="stack admin-links">
+            {entry_ids.map((id) => (
+              <li key={id} class="row">
+                <code>{id}</code>
+                <a href={href('transparency', { view: 'proof', id })}>Proof</a>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+    </Detail>
+  );
+}
+
+const Operation = ({ name }: { name: string }) => <bdi class="mono">{name}</bdi>;
+
+const marks = { success: '✓', refused: '✕', failed: '!' } as const;
+
+function Outcome({
+  outcome,
+  code,
+}: {
+  outcome: AuditRow['attributes']['outcome'];
+  code?: string | undefined;
+}) {
+  return (
+    <span class={outcome === 'success' ? '' : 'admin-bad'}>
+      <span aria-hidden="true">{marks[outcome]}</span> {outcome}
+      {code !== undefined && <span class="quiet mono"> {code}</span>}
+    </span>
+  );
+}
+
+const columns: readonly Column<AuditRow>[] = [
+  {
+    id: 'time',
+    title: 'When',
+    width: '84px',
+    sort: 'time',
+    cell: ({ attributes: { time } }) => <Time at={time} />,
+  },
+  {
+    id: 'actor',
+    title: 'Who',
+    width: 'minmax(80px, 150px)',
+    cell: ({ attributes: { actor, actor_name } }) => (
+      <Value
+        value={actor_name ?? actor}
+        list={list}
+        field={actor_name ? 'actor_name' : 'actor'}
+        mono={false}
+      />
+    ),
+  },
+  {
+    id: 'operation',
+    title: 'Operation',
+    width: 'minmax(110px, 1fr)',
+    cell: ({ attributes: { operation, count } }) => (
+      <>
+        <Value value={operation} list={list} field="operation" />
+        {count !== undefined && <span class="quiet"> × {number(count)}</span>}
+      </>
+    ),
+  },
+  {
+    id: 'resource',
+    title: 'On',
+    width: 'minmax(100px, 1fr)',
+    from: 820,
+    cell: ({ attributes: { resource } }) =>
+      resource && (
+        <bdi class="quiet" title={`${resource.type} ${resource.id}`}>
+          {resource.type} <span class="mono">{resource.id}</span>
+        </bdi>
+      ),
+  },
+  {
+    id: 'source',
+    title: 'From',
+    width: 'minmax(90px, 130px)',
+    from: 680,
+    cell: ({ attributes: { source_address } }) => <bdi class="mono">{source_address}</bdi>,
+  },
+  {
+    id: 'outcome',
+    title: 'Outcome',
+    width: 'minmax(84px, 160px)',
+    from: 380,
+    cell: ({ attributes: { outcome, code } }) => <Outcome outcome={outcome} code={code} />,
+  },
+  {
+    id: 'log',
+    title: 'Log',
+    width: '36px',
+    end: true,
+    from: 560,
+    cell: ({ attributes: { entry_ids } }) =>
+      entry_ids?.[0] !== undefined && (
+        <a
+          href={href('transparency', { view: 'proof', id: entry_ids[0] })}
+          aria-label="Proof of its entry in the log"
+        >
+          ◈
+        </a>
+      ),
+  },
+];

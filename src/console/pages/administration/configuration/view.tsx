@@ -1,3 +1,186 @@
-export default function View() {
-  return null;
+import { place, setParams } from '../../../state/address.ts';
+import { useAnswer } from '../../../state/answers.ts';
+import { Button, Choice } from '../../../ui/button.tsx';
+import { number } from '../../../ui/format.ts';
+import { Split } from '../../../ui/split.tsx';
+import { Answered, Empty } from '../../../ui/states.tsx';
+import { type Column, Table } from '../../../ui/table.tsx';
+import { SettingDetail } from './detail.tsx';
+import { inWords, matching, type Setting, settingsOf, shown } from './settings.ts';
+import './configuration.css';
+
+const choices = {
+  all: { title: 'All', has: () => true },
+  given: { title: 'Set', has: ({ source }: Setting) => source !== 'default' },
+  pending: { title: 'Pending', has: ({ pending }: Setting) => pending !== undefined },
+  changeable: { title: 'Changeable here', has: ({ read_only }: Setting) => read_only === undefined },
+} as const;
+type Which = keyof typeof choices;
+const isWhich = (text: string | null): text is Which => text !== null && Object.hasOwn(choices, text);
+
+/** Every setting there is: in effect, at the next start, and where it comes from. */
+export default function Configuration() {
+  const config = useAnswer('getConfig', {}, { still: true });
+  return (
+    <Answered of={config} rows={12}>
+      {({ data: { attributes } }) => (
+        <Settings
+          settings={settingsOf(attributes)}
+          restart={attributes.restart_required}
+          problem={attributes.problem}
+          busy={config.isRefetching}
+          onAgain={() => void config.refetch()}
+        />
+      )}
+    </Answered>
+  );
 }
+
+function Settings({
+  settings,
+  restart,
+  problem,
+  busy,
+  onAgain,
+}: {
+  settings: readonly Setting[];
+  restart: boolean;
+  problem: string | undefined;
+  busy: boolean;
+  onAgain: () => void;
+}) {
+  const { params } = place.value;
+  const asked = params.get('only');
+  const which = isWhich(asked) ? asked : 'all';
+  const text = params.get('q') ?? '';
+  const rows = matching(settings, text).filter(choices[which].has);
+  const openName = params.get('id') ?? undefined;
+  const open = settings.find(({ name }) => name === openName);
+  const counted = (one: Which) => settings.filter(choices[one].has).length;
+  return (
+    <Split
+      detail={open && <SettingDetail key={`${open.name} ${JSON.stringify(open.pending)}`} setting={open} />}
+    >
+      <div class="admin-tools">
+        <div class="row">
+          <input
+            type="search"
+            class="input chips-search"
+            aria-label="Search settings"
+            placeholder="Search settings"
+            value={text}
+            onInput={(event) => setParams({ q: event.currentTarget.value || undefined }, { replace: true })}
+          />
+          <Choice
+            label="Which settings"
+            options={(Object.keys(choices) as Which[]).map((value) => ({
+              value,
+              title:
+                value === 'all' ? choices.all.title : `${choices[value].title} ${number(counted(value))}`,
+            }))}
+            value={which}
+            onChange={(next) => setParams({ only: next === 'all' ? undefined : next })}
+          />
+        </div>
+        <div class="row">
+          <p class="counted quiet" role="status">
+            {number(rows.length)} settings
+          </p>
+          <Button kind="plain" onClick={onAgain} busy={busy}>
+            Look again
+          </Button>
+        </div>
+      </div>
+      {problem !== undefined && (
+        <p class="setting-banner admin-bad" role="alert">
+          The next start would be refused: {problem}
+        </p>
+      )}
+      {restart && problem === undefined && (
+        <p class="setting-banner">
+          The next start changes what is pending: until then the values in effect stay.
+        </p>
+      )}
+      <Table
+        label="Settings"
+        list={{ rows, total: rows.length }}
+        columns={columns}
+        keyOf={({ name }) => name}
+        open={openName}
+        onOpen={({ name }, options) => setParams({ id: name }, options)}
+        empty={
+          <Empty title={which === 'pending' ? 'Nothing is pending.' : 'No settings match.'}>
+            {which === 'pending'
+              ? 'The next start changes nothing.'
+              : `${number(settings.length)} were looked at.`}
+          </Empty>
+        }
+      />
+    </Split>
+  );
+}
+
+const columns: readonly Column<Setting>[] = [
+  {
+    id: 'name',
+    title: 'Setting',
+    width: 'minmax(150px, 1.6fr)',
+    cell: ({ name, description }) => (
+      <span class="mono" title={description}>
+        {name}
+      </span>
+    ),
+  },
+  {
+    id: 'value',
+    title: 'In effect',
+    width: 'minmax(100px, 1fr)',
+    cell: ({ name, active, secret }) => {
+      const words = inWords(name, active);
+      return secret ? (
+        <span class="quiet">secret</span>
+      ) : (
+        <bdi class={active === undefined ? 'quiet' : ''} title={shown(active)}>
+          {words ?? shown(active)}
+        </bdi>
+      );
+    },
+  },
+  {
+    id: 'pending',
+    title: 'At the next start',
+    width: 'minmax(90px, 150px)',
+    from: 640,
+    cell: ({ name, pending }) =>
+      pending !== undefined && (
+        <bdi class="setting-pending">→ {inWords(name, pending) ?? shown(pending)}</bdi>
+      ),
+  },
+  {
+    id: 'default',
+    title: 'Default',
+    width: 'minmax(80px, 150px)',
+    from: 760,
+    cell: ({ name, schema }) => (
+      <bdi class="quiet">{inWords(name, schema.default) ?? shown(schema.default)}</bdi>
+    ),
+  },
+  {
+    id: 'source',
+    title: 'From',
+    width: '92px',
+    from: 480,
+    cell: ({ source }) => <span class={source === 'default' ? 'quiet' : ''}>{source}</span>,
+  },
+  {
+    id: 'lock',
+    title: 'Here',
+    width: '72px',
+    from: 560,
+    cell: ({ read_only }) => (
+      <span class="quiet" title={read_only}>
+        {read_only === undefined ? 'change' : 'read only'}
+      </span>
+    ),
+  },
+];

@@ -1,3 +1,170 @@
-export default function View() {
-  return null;
+import { useState } from 'preact/hooks';
+import { rotatedPurposes } from '../../../../contract/vocabulary.ts';
+import { href } from '../../../state/address.ts';
+import { may } from '../../../state/session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Detail, Facts, Section } from '../../../ui/split.tsx';
+import { Empty } from '../../../ui/states.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { Value } from '../../../ui/value.tsx';
+import { Hash } from '../../transparency/hash.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { closeDetail } from '../parts/opened.ts';
+import { type KeyRow, RetireKey, RevokeKey, RotateKey } from './dialogs.tsx';
+import { purposes, rangeOf } from './purposes.ts';
+
+/** The keys with which the service signs. */
+export default function Keys() {
+  const [rotating, setRotating] = useState(false);
+  return (
+    <>
+      <ListView
+        operation="listKeys"
+        of="keys"
+        sort="-created_at"
+        columns={columns}
+        detail={(key) => <KeyDetail key={key.id} of={key} />}
+        rowClass={({ attributes: { state } }) => (state === 'active' ? '' : 'admin-off')}
+        empty={<Empty title="There are no keys." />}
+        actions={
+          may('rotateKey') && (
+            <Button kind="primary" onClick={() => setRotating(true)}>
+              Rotate
+            </Button>
+          )
+        }
+      />
+      {rotating && <RotateKey onClose={() => setRotating(false)} />}
+    </>
+  );
 }
+
+function KeyDetail({ of: key }: { of: KeyRow }) {
+  const [asked, setAsked] = useState<'rotate' | 'retire' | 'revoke' | undefined>();
+  const { kid, purpose, state, fingerprint, created_at, activated_at, retired_at, revoked_at } =
+    key.attributes;
+  const done = () => setAsked(undefined);
+  const rotated = rotatedPurposes.find((one) => one === purpose);
+  return (
+    <Detail
+      title={`${purposes[purpose].title}, ${state}`}
+      onClose={closeDetail}
+      actions={
+        <>
+          {state === 'active' && rotated !== undefined && may('rotateKey') && (
+            <Button onClick={() => setAsked('rotate')}>Rotate</Button>
+          )}
+          {state === 'pending' && may('retireKey') && (
+            <Button onClick={() => setAsked('retire')}>Give it up</Button>
+          )}
+          {state !== 'revoked' && may('revokeKey') && (
+            <Button kind="danger" onClick={() => setAsked('revoke')}>
+              Revoke
+            </Button>
+          )}
+        </>
+      }
+    >
+      <p class="quiet">{purposes[purpose].signs}</p>
+      <Section title="What it is">
+        <Facts
+          facts={[
+            ['Purpose', purpose],
+            ['State', state],
+            ['Signs', state === 'pending' ? 'nothing yet' : rangeOf(key.attributes)],
+            ['Made', <Time key="m" at={created_at} as="exact" />],
+            ['Began', activated_at && <Time key="a" at={activated_at} as="exact" />],
+            ['Retired', retired_at && <Time key="r" at={retired_at} as="exact" />],
+            ['Revoked', revoked_at && <Time key="v" at={revoked_at} as="exact" />],
+            ['Name (kid)', <Value key="k" value={kid} />],
+            ['Fingerprint', <Hash key="f" value={fingerprint} what="Fingerprint" whole />],
+          ]}
+        />
+      </Section>
+      <Section title="Where it is vouched for">
+        <ul class="stack admin-links">
+          <li>
+            <a href={href('transparency', { kind: ['key.rotated', 'key.retired', 'key.revoked'] })}>
+              Entries about keys
+            </a>
+            , in the public log
+          </li>
+          <li>
+            <a href={href('transparency', { part: 'keys', id: kid })}>As it is published</a>, and what this
+            browser has pinned
+          </li>
+        </ul>
+      </Section>
+      {asked === 'rotate' && rotated !== undefined && <RotateKey purpose={rotated} onClose={done} />}
+      {asked === 'retire' && <RetireKey of={key} onClose={done} />}
+      {asked === 'revoke' && <RevokeKey of={key} onClose={done} />}
+    </Detail>
+  );
+}
+
+const marks = { pending: '○', active: '●', retired: '·', revoked: '✕' } as const;
+
+const columns: readonly Column<KeyRow>[] = [
+  {
+    id: 'purpose',
+    title: 'Signs',
+    width: 'minmax(100px, 150px)',
+    sort: 'purpose',
+    cell: ({ attributes: { purpose } }) => <span title={purpose}>{purposes[purpose].title}</span>,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: '84px',
+    sort: 'state',
+    cell: ({ attributes: { state } }) => (
+      <span class={state === 'revoked' ? 'admin-bad' : state === 'active' ? 'admin-good' : ''}>
+        <span aria-hidden="true">{marks[state]}</span> {state}
+      </span>
+    ),
+  },
+  {
+    id: 'fingerprint',
+    title: 'Fingerprint',
+    width: 'minmax(110px, 1fr)',
+    cell: ({ attributes: { fingerprint } }) => <Hash value={fingerprint} what="Fingerprint" length={8} />,
+  },
+  {
+    id: 'range',
+    title: 'Range',
+    width: 'minmax(120px, 190px)',
+    from: 760,
+    cell: ({ attributes }) => rangeOf(attributes) ?? '',
+  },
+  {
+    id: 'created',
+    title: 'Made',
+    width: '84px',
+    end: true,
+    from: 640,
+    sort: 'created_at',
+    cell: ({ attributes: { created_at } }) => <Time at={created_at} />,
+  },
+  {
+    id: 'activated',
+    title: 'Began',
+    width: '84px',
+    end: true,
+    from: 860,
+    sort: 'activated_at',
+    cell: ({ attributes: { activated_at } }) => activated_at && <Time at={activated_at} />,
+  },
+  {
+    id: 'ended',
+    title: 'Ended',
+    width: '84px',
+    end: true,
+    from: 520,
+    sort: 'retired_at',
+    cell: ({ attributes: { retired_at, revoked_at } }) => {
+      const at = revoked_at ?? retired_at;
+      return at && <Time at={at} />;
+    },
+  },
+];

@@ -56,7 +56,7 @@ export function PrincipalDetail({ principal }: { principal: ListItem<'listPrinci
         ]}
       />
       <Section title="What belongs to it">
-        <ul class="stack">
+        <ul class="stack admin-links">
           <li>
             <a href={href('administration', { view: 'tokens', principal_id: id, status: 'active' })}>
               Its sessions and tokens

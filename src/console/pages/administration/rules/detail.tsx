@@ -166,7 +166,7 @@ function RuleFacts({ rule: { id, attributes } }: { rule: ListItem<'listRules'> }
         ['Looks at', <bdi key="s">{logsourceText(logsource)}</bdi>],
         [
           'Hits',
-          <span key="h">
+          <span key="h" class="admin-links">
             {number(hits)} since it was loaded,{' '}
             <a href={href('alerts', { range: 'all', rule_id: id })}>alerts</a>
           </span>,

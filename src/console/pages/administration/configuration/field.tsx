@@ -1,0 +1,143 @@
+import { Choice } from '../../../ui/button.tsx';
+import { Field } from '../../../ui/field.tsx';
+import { type Input, inWords, rangeOf, readDraft, type SettingSchema } from './settings.ts';
+
+/** What a setting is asked with, by its schema; the draft is its text. */
+export function SettingField({
+  name,
+  schema,
+  input,
+  draft,
+  error,
+  onDraft,
+}: {
+  name: string;
+  schema: SettingSchema;
+  input: Input;
+  draft: string;
+  error: string | undefined;
+  onDraft: (draft: string) => void;
+}) {
+  switch (input) {
+    case 'flag':
+      return (
+        <div class="field">
+          <Choice
+            label={name}
+            options={[
+              { value: 'true', title: 'true' },
+              { value: 'false', title: 'false' },
+            ]}
+            value={draft}
+            onChange={onDraft}
+          />
+          {error !== undefined && <p class="field-error">{error}</p>}
+        </div>
+      );
+    case 'choices':
+      return (
+        <Several
+          name={name}
+          values={schema.items?.enum ?? []}
+          draft={draft}
+          error={error}
+          onDraft={onDraft}
+        />
+      );
+    case 'choice':
+      return (
+        <Field label="Value" error={error}>
+          {(attributes) => (
+            <select {...attributes} value={draft} onChange={(event) => onDraft(event.currentTarget.value)}>
+              {draft === '' && <option value="">choose</option>}
+              {(schema.enum ?? []).map((value) => (
+                <option key={value} value={value}>
+                  {value}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      );
+    case 'list':
+    case 'json':
+      return (
+        <Field
+          label={input === 'list' ? 'Values, one a line' : 'Value, as JSON'}
+          hint={rangeOf(name, schema)}
+          error={error}
+        >
+          {(attributes) => (
+            <textarea
+              {...attributes}
+              class="input setting-lines"
+              rows={Math.min(12, Math.max(4, draft.split('\n').length + 1))}
+              spellcheck={false}
+              value={draft}
+              onInput={(event) => onDraft(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      );
+    case 'integer':
+    case 'text':
+      return (
+        <Field label="Value" hint={hintOf(name, schema, input, draft)} error={error}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              class="input mono"
+              inputMode={input === 'integer' ? 'numeric' : 'text'}
+              autocomplete="off"
+              spellcheck={false}
+              value={draft}
+              onInput={(event) => onDraft(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      );
+  }
+}
+
+/** What is typed in words, and what may be. */
+function hintOf(name: string, schema: SettingSchema, input: Input, draft: string): string | undefined {
+  const read = readDraft(input, draft);
+  const words = 'value' in read ? inWords(name, read.value) : undefined;
+  const range = rangeOf(name, schema);
+  return words === undefined ? range : `That is ${words}; ${range ?? ''}`;
+}
+
+function Several({
+  name,
+  values,
+  draft,
+  error,
+  onDraft,
+}: {
+  name: string;
+  values: readonly string[];
+  draft: string;
+  error: string | undefined;
+  onDraft: (draft: string) => void;
+}) {
+  const chosen = draft.split('\n').filter(Boolean);
+  return (
+    <fieldset class="admin-choices">
+      <legend>{name}</legend>
+      {values.map((value) => (
+        <label key={value}>
+          <input
+            type="checkbox"
+            checked={chosen.includes(value)}
+            onChange={(event) => {
+              const { checked } = event.currentTarget;
+              onDraft(values.filter((one) => (one === value ? checked : chosen.includes(one))).join('\n'));
+            }}
+          />
+          <span>{value}</span>
+        </label>
+      ))}
+      {error !== undefined && <p class="field-error">{error}</p>}
+    </fieldset>
+  );
+}
