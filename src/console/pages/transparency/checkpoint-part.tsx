@@ -1,4 +1,4 @@
-import { NotFound } from '../../../client/log-source.ts';
+import { EmptyLog, NotFound } from '../../../client/log-source.ts';
 import { sha256 } from '../../../client/sha256.ts';
 import { Fault, fetchCheckpoint, fetchKeys, type SignedCheckpoint } from '../../../client/verifier.ts';
 import type { WitnessStatus } from '../../../contract/resources/status.ts';
@@ -43,6 +43,8 @@ export function CheckpointPart() {
     <div class="log-scrolls stack" tabIndex={0} role="group" aria-label="Checkpoint and witnesses">
       {value === undefined ? (
         <Loading />
+      ) : value instanceof EmptyLog ? (
+        <Empty title="The log is empty.">There is a checkpoint from the first entry on.</Empty>
       ) : value instanceof NotFound || (value instanceof Fault && value.kind === 'unavailable') ? (
         <Empty title="There is no checkpoint now.">
           <FaultText fault={value} />

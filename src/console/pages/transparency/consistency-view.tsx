@@ -24,6 +24,10 @@ export function ConsistencyView() {
       {sizes === undefined ? (
         newest === undefined && state.kind !== 'empty' ? (
           <Loading />
+        ) : state.kind === 'empty' ? (
+          <Empty title="The log is empty.">
+            The first entry makes the first head, and the second makes two to compare.
+          </Empty>
         ) : (
           <Empty title="There are no two sizes to compare yet.">
             This browser has pinned the log at one size only. Type another, or come back when the log has

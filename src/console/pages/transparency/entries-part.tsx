@@ -76,11 +76,16 @@ export function EntriesPart({ keys }: { keys: KeySet | undefined }) {
         open={open}
         onOpen={({ id }, options) => setParams({ id }, options)}
         empty={
-          <Empty title={shownKinds.length > 0 ? 'No entries of these kinds.' : 'The log is empty.'}>
-            {shownKinds.length > 0
-              ? `Looked for ${shownKinds.join(', ')} among all entries.`
-              : 'Critical events come into it: alerts from high on, sign-ins, changes of who may do what, of rules and of keys.'}
-          </Empty>
+          kinds.length > 0 ? (
+            <Empty title="No entries of these kinds.">Looked for {kinds.join(', ')} among all entries.</Empty>
+          ) : isClosed ? (
+            <Empty title="No key of the log was rotated, revoked or retired yet." />
+          ) : (
+            <Empty title="The log is empty.">
+              Critical events come into it: alerts from high on, sign-ins, changes of who may do what, of
+              rules and of keys.
+            </Empty>
+          )
         }
       />
     </Split>

@@ -1,8 +1,11 @@
+import { useQuery } from '@tanstack/preact-query';
 import { fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
+import { href } from '../../state/address.ts';
 import { number } from '../../ui/format.ts';
 import { Facts } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Hash } from './hash.tsx';
+import { pageOf } from './newest-first.ts';
 import { placeOfKey } from './rotations.ts';
 
 /** Which sizes, or which entries, a key signs. */
@@ -26,6 +29,21 @@ export function rotationOf(keys: KeySet, key: LogKey): string {
   return `number ${at} of ${of}, ${from}${after === undefined ? '' : `, replaced at ${number(after.fromSize ?? 0)}`}`;
 }
 
+/** The entry of the log by which a key took over: the one before it signed the head that covers that. */
+function NamedBy({ kid }: { kid: string }) {
+  const { data } = useQuery({
+    queryKey: ['listEntries', 'rotations'],
+    queryFn: ({ signal }) => pageOf('listEntries', { kind: 'key.rotated' }, 1000, 'last', signal),
+    staleTime: 60_000,
+  });
+  if (data === undefined) return <span class="quiet">…</span>;
+  const entry = data.rows.find(({ attributes }) => Object(attributes.entry.data).new_kid === kid);
+  if (entry === undefined)
+    return <span class="quiet">no entry of the newest {number(data.rows.length)} rotations</span>;
+  const index = entry.attributes.leaf_index;
+  return <a href={href('transparency', { view: 'proof', index })}>entry {number(index)}</a>;
+}
+
 export function KeyFacts({ of: key, keys }: { of: LogKey; keys?: KeySet }) {
   return (
     <Facts
@@ -41,6 +59,7 @@ export function KeyFacts({ of: key, keys }: { of: LogKey; keys?: KeySet }) {
         ['State', key.state],
         ['Signs', rangeOf(key)],
         ['Rotation', keys && rotationOf(keys, key)],
+        ['Named by', keys && placeOfKey(keys, key).before && <NamedBy key="n" kid={key.kid} />],
         ['Since', key.notBefore && <Time key="b" at={key.notBefore} as="exact" />],
         ['Until', key.notAfter && <Time key="a" at={key.notAfter} as="exact" />],
         ['Revoked', key.revokedAt && <Time key="r" at={key.revokedAt} as="exact" />],
