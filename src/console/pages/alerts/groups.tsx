@@ -105,7 +105,7 @@ const columnsOf = (by: AlertGrouping): readonly Column<Group>[] => [
   {
     id: 'value',
     title: groupTitles[by],
-    width: 'minmax(120px, 1fr)',
+    width: 'minmax(90px, 1fr)',
     cell: ({ value }) => <GroupName by={by} value={value} />,
   },
   {

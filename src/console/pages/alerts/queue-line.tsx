@@ -84,7 +84,7 @@ export function QueueLine({
   return (
     <div class="alert-line">
       <span class="quiet" role="status">
-        {total === undefined ? '…' : `${number(total)} ${total === 1 ? 'alert' : 'alerts'}`}
+        {counted(list)}
       </span>
       <span role="status" aria-live="polite">
         {(fresh > 0 || done > 0 || missed) && (
@@ -101,4 +101,9 @@ export function QueueLine({
       </span>
     </div>
   );
+}
+
+function counted({ total, error }: Rows<AlertRow>): string {
+  if (total !== undefined) return `${number(total)} ${total === 1 ? 'alert' : 'alerts'}`;
+  return error == null ? '…' : '';
 }
