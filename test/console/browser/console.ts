@@ -68,8 +68,8 @@ export async function openConsole({ data, env }: OpenOptions = {}): Promise<Open
         const session = JSON.stringify(await newSession(service));
         // Before the first script of the page, and only where nobody has signed out since.
         await context.addInitScript((kept) => {
-          if (sessionStorage.getItem('test.signed-in') !== null) return;
-          sessionStorage.setItem('test.signed-in', 'yes');
+          if (localStorage.getItem('test.signed-in') !== null) return;
+          localStorage.setItem('test.signed-in', 'yes');
           localStorage.setItem('candor.session', kept);
         }, session);
       }
