@@ -63,6 +63,22 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
+/** What the browser's tracing says of a task: `tdur` is the time of the processor, in microseconds. */
+interface TraceEvent {
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  readonly tdur?: number;
+}
+
+/** How long the thread that runs the page's script was at work. */
+function busyMs(events: readonly TraceEvent[]): number {
+  const script = events.find(({ name }) => name === 'FireAnimationFrame')!;
+  return events
+    .filter(({ name, pid, tid }) => name.endsWith('::RunTask') && pid === script.pid && tid === script.tid)
+    .reduce((sum, { tdur = 0 }) => sum + tdur / 1000, 0);
+}
+
 const rows = (page: Page) => page.locator('.table-row');
 /** Where a row is pressed to be opened: the rest of it are values, which have menus. */
 const moments = (page: Page) => page.locator('.table-row time');
@@ -261,6 +277,38 @@ test('an event is seen live within a second; held, what comes is counted and sho
   await detail(page).getByText('101', { exact: true }).waitFor();
   await page.keyboard.press('t');
   await shows(page, '4 network events');
+});
+
+test('a thousand events a second leave the page most of its time, and it keeps no more than it says', async () => {
+  const page = await open.page({ path: '/events?live=1&q=flood' });
+  await page.getByText('Nothing has come yet.').waitFor();
+  const seconds = 4;
+  const flood = (n: number) =>
+    Array.from({ length: 100 }, (_, i) => ({
+      ...network[i],
+      timestamp: new Date().toISOString(),
+      src_port: 1000 + n,
+      sensor: 'flood',
+    }));
+  await sendAll(flood(0));
+  await page.getByText(':1000', { exact: true }).first().waitFor();
+  await open.browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline'] });
+  const startedAt = Date.now();
+  for (let n = 1; n <= seconds * 10; n++) {
+    await sendAll(flood(n));
+    await page.waitForTimeout(Math.max(0, startedAt + n * 100 - Date.now()));
+  }
+  const tookMs = Date.now() - startedAt;
+  const trace = JSON.parse((await open.browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
+  expect(await page.locator('.events-lost').count()).toBe(0);
+  await page
+    .getByText(`:${1000 + seconds * 10}`, { exact: true })
+    .first()
+    .waitFor();
+  const busy = busyMs(trace.traceEvents) / tookMs;
+  expect(busy).toBeGreaterThan(0);
+  expect(busy).toBeLessThan(0.5);
+  expect(Number(await page.getByRole('grid').getAttribute('aria-rowcount'))).toBeLessThanOrEqual(2001);
 });
 
 test('what is new since the list was asked for is announced, and shown when it is wanted', async () => {

@@ -4,6 +4,7 @@ import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { Button } from '../../ui/button.tsx';
 import { duration, exact } from '../../ui/format.ts';
+import { Severity } from '../../ui/severity.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { say } from '../../ui/toasts.tsx';
@@ -77,11 +78,15 @@ function Title({ table, of }: { table: TableName; of: EventAttributes }) {
 }
 
 function Actions({ event: { attributes: of } }: { event: EventRow }) {
-  if (of.connection_id === undefined) return null;
   return (
-    <a class="button" href={href('events', { range: 'all', connection_id: String(of.connection_id) })}>
-      Only this connection
-    </a>
+    <>
+      <Severity level={of.severity} />
+      {of.connection_id !== undefined && (
+        <a class="button" href={href('events', { range: 'all', connection_id: String(of.connection_id) })}>
+          Only this connection
+        </a>
+      )}
+    </>
   );
 }
 

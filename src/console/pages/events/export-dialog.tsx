@@ -72,8 +72,9 @@ export function ExportDialog({
   return (
     <Dialog title={`Export ${tables[table].title} events`} onClose={onClose} wide>
       <p>
-        {total === undefined ? 'Everything' : number(total)} that the filters and the time let through, whole,
-        newest first where nothing else is chosen.
+        {total === undefined ? 'All' : number(total)} {tables[table].one}
+        {total === 1 ? '' : 's'}: all that the filters and the time let through,{' '}
+        {sort.startsWith('-') ? 'newest' : 'oldest'} first.
       </p>
       <div class="row">
         <Choice
