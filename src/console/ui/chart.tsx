@@ -74,7 +74,7 @@ export function Chart({
         width: Math.max(80, element.clientWidth),
         height,
         legend: { show: false },
-        padding: [6, 6, 0, 0],
+        padding: [6, 18, 0, 0],
         cursor: {
           y: false,
           drag: { x: onZoom !== undefined, y: false, setScale: false },
@@ -90,7 +90,7 @@ export function Chart({
             gap: 2,
             values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => timeLabel(tick, step)),
           },
-          { ...axis, size: 52, gap: 4, values: (_plot, ticks) => ticks.map((tick) => format(tick)) },
+          { ...axis, size: 58, gap: 4, values: (_plot, ticks) => ticks.map((tick) => format(tick)) },
         ],
         series: [
           {},
