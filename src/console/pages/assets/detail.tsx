@@ -120,7 +120,8 @@ function AssetDetail({
       </p>
       {attributes.state === 'staged' && (
         <p class="quiet asset-said">
-          The network showed it; nobody has said yet whether it belongs here{may('updateAsset') && ' (m)'}.
+          {attributes.source === 'scan' ? 'A scan found it' : 'The network showed it'}; nobody has said yet
+          whether it belongs here{may('updateAsset') && ' (m)'}.
         </p>
       )}
       <Identity asset={asset} />

@@ -1,4 +1,3 @@
-import { words } from '../../ui/format.ts';
 import type { HistoryEntry } from './address-spans.ts';
 
 /** What happened, in words; values stand apart, as they may be anybody's text. */
@@ -31,7 +30,7 @@ export function lineOf(entry: HistoryEntry): HistoryLine {
     entry.mac_address ??
     entry.hostname ??
     entry.state ??
-    fields?.map(words).join(', ') ??
+    fields?.join(', ').replaceAll('_', ' ') ??
     identifiers?.join(', ');
   return {
     who:

@@ -4,6 +4,7 @@ import { place, setParams } from '../../state/address.ts';
 import { useList } from '../../state/answers.ts';
 import { recently } from '../../state/clock.ts';
 import { filterQuery } from '../../state/filters.ts';
+import { ranges } from '../../state/range.ts';
 import { Split } from '../../ui/split.tsx';
 import { Table } from '../../ui/table.tsx';
 import { all, type Marking, noMarks, through, toggled } from '../alerts/marking.ts';
@@ -23,7 +24,10 @@ export function AssetList() {
   const sort = params.get('sort') ?? defaultSort;
   const [asked, setAsked] = useState(0);
   const which = JSON.stringify([chips, seen, sort]);
-  const filters = useMemo<Filters>(() => ({ ...chips, ...seenQuery(seen, recently.peek()) }), [which, asked]);
+  const filters = useMemo<Filters>(
+    () => ({ ...chips, ...seenQuery(seen, recently.peek(), ranges) }),
+    [which, asked],
+  );
   const list = useList('listAssets', { query: { ...filters, sort } as never }, { still: true });
   const [marking, setMarking] = useState<Marking>(noMarks);
   useEffect(() => setMarking(noMarks), [which]);

@@ -1,6 +1,6 @@
 import type { ListItem } from '../../../client/client.ts';
 import type { Params } from '../../state/address.ts';
-import { type RangeName, ranges } from '../../state/range.ts';
+import type { ranges } from '../../state/range.ts';
 
 /** What of the inventory is shown; all pure, so that the list and its counts ask the same. */
 export type AssetRow = ListItem<'listAssets'>;
@@ -80,21 +80,22 @@ export const quickQuery = (query: Filters, { filters }: QuickView): Filters => {
 /** When an asset was last seen, as the address says it: nothing, since a while, not since a while, or between two times. */
 export type Seen =
   | { readonly kind: 'any' }
-  | { readonly kind: 'within' | 'not within'; readonly range: keyof typeof ranges }
+  | { readonly kind: 'within' | 'not within'; readonly range: keyof Lengths }
   | { readonly kind: 'between'; readonly from?: string; readonly to?: string };
 
-const isLength = (name: string | null): name is Exclude<RangeName, 'all'> =>
-  name !== null && Object.hasOwn(ranges, name);
+type Lengths = Readonly<Record<keyof typeof ranges, number>>;
+const lengths = ['15m', '1h', '24h', '7d', '30d'] as const satisfies readonly (keyof Lengths)[];
+const lengthOf = (name: string | null): keyof Lengths | undefined => lengths.find((one) => one === name);
 
 export function shownSeen(params: URLSearchParams): Seen {
   const from = params.get('from') ?? undefined;
   const to = params.get('to') ?? undefined;
   if (from !== undefined || to !== undefined)
     return { kind: 'between', ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
-  const within = params.get('range');
-  if (isLength(within)) return { kind: 'within', range: within };
-  const without = params.get('unseen');
-  return isLength(without) ? { kind: 'not within', range: without } : { kind: 'any' };
+  const within = lengthOf(params.get('range'));
+  if (within !== undefined) return { kind: 'within', range: within };
+  const without = lengthOf(params.get('unseen'));
+  return without === undefined ? { kind: 'any' } : { kind: 'not within', range: without };
 }
 
 /** What takes the one that was said before out of the address, or puts this one into it. */
@@ -106,13 +107,13 @@ export const seenParams = (seen: Seen): Params => ({
 });
 
 /** The bounds of it, half-open, ISO 8601. `nowMs` is taken in whole half minutes, so that one question is asked once. */
-export function seenQuery(seen: Seen, nowMs: number): { from?: string; to?: string } {
+export function seenQuery(seen: Seen, nowMs: number, lengthMs: Lengths): { from?: string; to?: string } {
   if (seen.kind === 'any') return {};
   if (seen.kind === 'between') {
     const { from, to } = seen;
     return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   }
-  const at = new Date(Math.floor(nowMs / 30_000) * 30_000 - ranges[seen.range]).toISOString();
+  const at = new Date(Math.floor(nowMs / 30_000) * 30_000 - lengthMs[seen.range]).toISOString();
   return seen.kind === 'within' ? { from: at } : { to: at };
 }
 

@@ -1,6 +1,7 @@
 import { applied, place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { recently } from '../../state/clock.ts';
+import { ranges } from '../../state/range.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
@@ -71,7 +72,7 @@ function Quick({
   chips: Filters;
   seen: Seen;
 }) {
-  const query = { ...quickQuery(chips, view), ...seenQuery(seen, recently.value), per_page: 1 };
+  const query = { ...quickQuery(chips, view), ...seenQuery(seen, recently.value, ranges), per_page: 1 };
   const answer = useAnswer('listAssets', { query: query as never }, { refreshMs: countedEveryMs });
   const total = answer.data?.pagination.total;
   return (

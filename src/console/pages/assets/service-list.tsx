@@ -4,6 +4,7 @@ import { useAnswer, useList } from '../../state/answers.ts';
 import { recently } from '../../state/clock.ts';
 import { filterQuery, removeFilter, shownChips } from '../../state/filters.ts';
 import { useKeys } from '../../state/keys.ts';
+import { ranges } from '../../state/range.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
@@ -36,7 +37,10 @@ export function ServiceList() {
   const sort = params.get('sort') ?? defaultSort;
   const [asked, setAsked] = useState(0);
   const which = JSON.stringify([chips, seen, sort]);
-  const filters = useMemo<Filters>(() => ({ ...chips, ...seenQuery(seen, recently.peek()) }), [which, asked]);
+  const filters = useMemo<Filters>(
+    () => ({ ...chips, ...seenQuery(seen, recently.peek(), ranges) }),
+    [which, asked],
+  );
   const list = useList('listServices', { query: { ...filters, sort } as never }, { still: true });
   const openId = params.get('id') ?? undefined;
   const refresh = () => {

@@ -1,5 +1,4 @@
 import type { AssetUpdateInput } from '../../../contract/resources/asset.ts';
-import { words } from '../../ui/format.ts';
 import type { Asset } from './question.ts';
 
 /** Where an asset may go; the service decides, this only offers. Nobody goes back to what the network began with. */
@@ -14,6 +13,8 @@ export const statesAfter = (state: Asset['state']): readonly Asset['state'][] =>
 /** True where the asset is so already, or may become so. */
 export const mayBecome = (from: Asset['state'], to: Asset['state']): boolean =>
   from === to || statesAfter(from).includes(to);
+
+const words = (name: string): string => name.replaceAll('_', ' ');
 
 const compared = [
   'name',

@@ -51,7 +51,8 @@ export function planOf(form: ScanForm): { readonly plan?: Plan; readonly faults:
   if (hosts > limits.maxScanHosts) faults.targets ??= `make it more than ${limits.maxScanHosts} addresses`;
   if ('fault' in ports || hosts === 0 || faults.rate !== undefined) return { faults };
   const probes = hosts * ports.count;
-  if (probes > limits.maxScanProbes) faults.ports ??= `make it more than ${limits.maxScanProbes} probes`;
+  if (probes > limits.maxScanProbes && faults.targets === undefined)
+    faults.ports = `make it more than ${limits.maxScanProbes} probes`;
   const leastMs = (probes / rate) * 1000;
   // As many connections wait at once, each this long where nothing answers.
   const slowest = (limits.maxScanConnections / limits.scanConnectTimeoutMs) * 1000;

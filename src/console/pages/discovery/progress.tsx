@@ -12,8 +12,10 @@ export function ScanProgress({ scan, samples }: { scan: Scan; samples: readonly 
   const took = tookMs(scan, now.value);
   return (
     <div class="scan-progress">
-      <Bar label="Hosts" done={progress.hosts_done} total={progress.hosts_total} />
-      <Bar label="Probes" done={progress.probes_done} total={progress.probes_total} />
+      <div class="scan-bars">
+        <Bar label="Hosts" done={progress.hosts_done} total={progress.hosts_total} />
+        <Bar label="Probes" done={progress.probes_done} total={progress.probes_total} />
+      </div>
       <p class="scan-pace">
         {took !== undefined && (
           <Part name={status === 'running' ? 'for' : 'took'}>{duration(Math.max(took, 1))}</Part>
@@ -47,14 +49,14 @@ function Part({ name, children }: { name: string; children: ComponentChildren })
 function Bar({ label, done, total }: { label: string; done: number; total: number }) {
   const share = total === 0 ? 0 : Math.floor((done / total) * 100);
   return (
-    <div class="scan-bar">
+    <>
       <span class="quiet">{label}</span>
       <progress aria-label={label} max={Math.max(1, total)} value={done} />
       <span class="scan-bar-text">
         {number(done)} <span class="quiet">of {number(total)}</span>
         <span class="quiet"> · {share} %</span>
       </span>
-    </div>
+    </>
   );
 }
 

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import {
+  changesOf,
+  emptyForm,
+  faultOf,
+  formOf,
+  itemsOf,
+  rebased,
+} from '../../../src/console/pages/assets/form.ts';
+import type { Asset } from '../../../src/console/pages/assets/question.ts';
+import { differencesOf, mayBecome, told } from '../../../src/console/pages/assets/states.ts';
+import { ServiceError } from '../../../src/errors.ts';
+
+const asset: Asset = {
+  name: 'printer',
+  kind: 'printer',
+  ip_addresses: ['10.0.0.9', '10.0.0.10'],
+  mac_addresses: ['00:1b:63:84:45:e6'],
+  hostnames: [],
+  owner: 'Ana',
+  criticality: 'low',
+  tags: ['floor 2'],
+  state: 'managed',
+  source: 'passive',
+  risk_score: 0,
+  risk_level: 'low',
+  open_alerts: 0,
+  service_count: 1,
+  version: 3,
+};
+
+describe('the form', () => {
+  it('changes nothing where nothing was typed', () => {
+    expect(changesOf(formOf(asset), formOf(asset))).toEqual({});
+    expect(changesOf(formOf(asset), { ...formOf(asset), name: ' printer ' })).toEqual({});
+  });
+
+  it('sends what was typed alone, and an empty text where something was taken away', () => {
+    const form = { ...formOf(asset), owner: '', criticality: 'high', ip_addresses: '10.0.0.10, 10.0.0.9' };
+    expect(changesOf(formOf(asset), form)).toEqual({
+      owner: '',
+      criticality: 'high',
+      ip_addresses: ['10.0.0.10', '10.0.0.9'],
+    });
+    expect(changesOf(emptyForm, { ...emptyForm, name: 'new' })).toEqual({ name: 'new' });
+  });
+
+  it('reads lists by lines and commas; tags may have spaces', () => {
+    expect(itemsOf('ip_addresses', ' 10.0.0.1 10.0.0.2,\n10.0.0.1 ')).toEqual(['10.0.0.1', '10.0.0.2']);
+    expect(itemsOf('tags', 'floor 2\n\nfloor 3, lab')).toEqual(['floor 2', 'floor 3', 'lab']);
+  });
+
+  it('keeps what was typed, and what somebody else saved meanwhile', () => {
+    const began = formOf(asset);
+    const typed = { ...began, owner: 'Ben', notes: 'mine' };
+    const saved = formOf({ ...asset, owner: 'Cleo', kind: 'server' });
+    const form = rebased(began, typed, saved);
+    expect(form).toMatchObject({ owner: 'Ben', notes: 'mine', kind: 'server' });
+    expect(changesOf(saved, form)).toEqual({ owner: 'Ben', notes: 'mine' });
+  });
+
+  it('tells what was refused at its field, with the item that is meant and who has it', () => {
+    const error = new ServiceError('CONFLICT', 'taken', {
+      field: 'ip_addresses.1',
+      reason: 'is an IP address that another asset has',
+      asset_id: 'other',
+    });
+    expect(faultOf(error, { ip_addresses: ['10.0.0.1', '10.0.0.2'] })).toEqual({
+      field: 'ip_addresses',
+      text: '10.0.0.2 is an IP address that another asset has',
+      holder: 'other',
+    });
+    expect(faultOf(new ServiceError('UNAVAILABLE', 'gone'), {})).toEqual({ field: undefined, text: 'gone' });
+  });
+});
+
+describe('states', () => {
+  it('go from staged to managed and retired, and between these two', () => {
+    expect(mayBecome('staged', 'managed')).toBe(true);
+    expect(mayBecome('retired', 'managed')).toBe(true);
+    expect(mayBecome('managed', 'staged')).toBe(false);
+    expect(mayBecome('managed', 'managed')).toBe(true);
+  });
+
+  it('and other changes are told in words', () => {
+    expect(told({ state: 'managed' })).toBe('managed');
+    expect(told({ owner: 'Ana', os: '' })).toBe('owner, os changed');
+    const after: Asset = { ...asset, owner: 'Ben', notes: 'x', hostnames: ['p.example'] };
+    expect(differencesOf(asset, after)).toEqual([
+      'owner now Ben',
+      'hostnames now p.example',
+      'the notes are others now',
+    ]);
+    expect(differencesOf(asset, { ...asset, version: 9 })).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { paceOf, type Sample, sampled } from '../../../src/console/pages/discovery/pace.ts';
+
+const fed = (samples: readonly Sample[]) =>
+  samples.reduce<readonly Sample[]>((all, one) => sampled(all, one), []);
+
+it('the pace is that of the last ten seconds, and tells how long the rest takes', () => {
+  const steady = Array.from({ length: 60 }, (_, s) => ({
+    at: s * 1000,
+    done: s < 40 ? s * 10 : 400 + (s - 40) * 100,
+  }));
+  const samples = fed(steady);
+  expect(samples.length).toBeLessThan(14);
+  expect(paceOf(samples, 3300)).toEqual({ perSecond: 100, leftMs: 10_000 });
+});
+
+it('none is told of a moment, of none, and where nothing moves', () => {
+  expect(paceOf([], 100)).toBeUndefined();
+  expect(
+    paceOf(
+      fed([
+        { at: 0, done: 1 },
+        { at: 200, done: 9 },
+      ]),
+      100,
+    ),
+  ).toBeUndefined();
+  expect(
+    paceOf(
+      fed([
+        { at: 0, done: 5 },
+        { at: 5000, done: 5 },
+      ]),
+      100,
+    ),
+  ).toBeUndefined();
+});
+
+it('begins anew where less is done than before, and what comes twice counts once', () => {
+  expect(
+    fed([
+      { at: 0, done: 50 },
+      { at: 1000, done: 3 },
+    ]),
+  ).toEqual([{ at: 1000, done: 3 }]);
+  expect(
+    fed([
+      { at: 0, done: 5 },
+      { at: 0, done: 5 },
+    ]),
+  ).toEqual([{ at: 0, done: 5 }]);
+});

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  defaults,
+  inputOf,
+  planOf,
+  refusalOf,
+  targetsOf,
+} from '../../../src/console/pages/discovery/plan.ts';
+import { countHosts } from '../../../src/console/pages/discovery/spans.ts';
+import { parsePorts } from '../../../src/discovery/ports.ts';
+import * as scanner from '../../../src/discovery/targets.ts';
+import { ServiceError } from '../../../src/errors.ts';
+import { limits } from '../../../src/limits.ts';
+
+describe('the hosts of a scan', () => {
+  it.each([
+    ['10.0.0.1', 1],
+    ['10.0.0.0/24', 254],
+    ['10.0.0.77/30', 2],
+    ['10.0.0.0/31', 2],
+    ['10.0.0.0/32', 1],
+    ['fd00::/120', 256],
+    ['::ffff:10.0.0.0/120', 256],
+    ['nonsense', 0],
+  ])('of %s are %i', (target, count) => {
+    expect(countHosts([target])).toBe(count);
+  });
+
+  it('are as many as the scanner visits, however targets overlap', () => {
+    const octet = fc.integer({ min: 0, max: 3 });
+    const target = fc.oneof(
+      fc.tuple(octet, octet, fc.integer({ min: 23, max: 32 })).map(([a, b, n]) => `10.0.${a}.${b}/${n}`),
+      fc.tuple(octet, octet).map(([a, b]) => `10.0.${a}.${b + 250}`),
+      fc.tuple(octet, fc.integer({ min: 118, max: 128 })).map(([a, n]) => `fd00::${a}:0/${n}`),
+      octet.map((a) => `fd00::${a}:1`),
+      octet.map((a) => `::ffff:10.0.1.${a}`),
+    );
+    fc.assert(
+      fc.property(fc.array(target, { minLength: 1, maxLength: 6 }), (targets) => {
+        const visited = scanner.countHosts(scanner.parseTargets(targets, ['0.0.0.0/0', '::/0']));
+        expect(countHosts(targets)).toBe(visited);
+      }),
+    );
+  });
+});
+
+describe('the plan of a scan', () => {
+  const form = { ...defaults, targets: '127.0.0.1' };
+
+  it('says how many probes it is and how long they take, at best and where nothing answers', () => {
+    const { plan, faults } = planOf({
+      ...form,
+      targets: '10.0.0.0/24\n10.0.0.7',
+      ports: '22,80,8000-8099',
+      rate: '1000',
+    });
+    expect(faults).toEqual({});
+    expect(plan).toMatchObject({ hosts: 254, ports: 102, isExact: true, probes: 25_908, leastMs: 25_908 });
+    expect(plan!.mostMs).toBeGreaterThan(100_000);
+  });
+
+  it('counts ports as the scanner does; with the top 100 and others it is at most so many', () => {
+    for (const ports of ['22', '22,22,80-90,85', 'top100', '1-65535'])
+      expect([ports, planOf({ ...form, ports }).plan?.ports]).toEqual([ports, parsePorts(ports).length]);
+    const both = planOf({ ...form, ports: 'top100, 22,40000' }).plan;
+    expect(both).toMatchObject({ ports: 102, isExact: false });
+    expect(both!.ports).toBeGreaterThanOrEqual(parsePorts('top100,22,40000').length);
+  });
+
+  it.each([
+    [{ targets: '10.0.0.300' }, 'targets'],
+    [{ targets: '10.0.0.0/8' }, 'targets'],
+    [{ ports: '80,,81' }, 'ports'],
+    [{ ports: '80-22' }, 'ports'],
+    [{ ports: '0' }, 'ports'],
+    [{ ports: 'http' }, 'ports'],
+    [{ rate: '0' }, 'rate'],
+    [{ rate: 'much' }, 'rate'],
+    [{ rate: String(limits.maxScanRate + 1) }, 'rate'],
+    [{ targets: '10.0.0.0/16', ports: '1-1000' }, 'ports'],
+  ])('finds what is wrong with %o before it is asked for', (wrong, field) => {
+    expect(Object.keys(planOf({ ...form, ...wrong }).faults)).toEqual([field]);
+  });
+
+  it('is none while nothing is named, and that is no fault', () => {
+    expect(planOf(defaults)).toEqual({ faults: {} });
+  });
+
+  it('is sent as the service takes it', () => {
+    expect(targetsOf('10.0.0.1, 10.0.0.2\n10.0.0.1')).toEqual(['10.0.0.1', '10.0.0.2']);
+    expect(inputOf({ targets: '10.0.0.1', ports: '22, 80', rate: '50', engine: 'nmap' })).toEqual({
+      targets: ['10.0.0.1'],
+      ports: '22,80',
+      rate: 50,
+      engine: 'nmap',
+    });
+  });
+});
+
+describe('a refusal', () => {
+  const input = inputOf({ ...defaults, targets: '127.0.0.1 10.0.0.1' });
+
+  it('names the target that is outside of what may be scanned', () => {
+    const allowed = ['127.0.0.0/8'];
+    let refused: unknown;
+    try {
+      scanner.parseTargets(input.targets, allowed);
+    } catch (error) {
+      refused = error;
+    }
+    expect(refusalOf(refused, input)).toEqual({
+      field: 'targets',
+      text: '10.0.0.1 is outside of the networks that scans may reach',
+      isOutside: true,
+    });
+  });
+
+  it('of anything else is told as it is', () => {
+    const engine = new ServiceError('INVALID_REQUEST', 'engine cannot be nmap', {
+      field: 'engine',
+      reason: 'cannot be nmap',
+    });
+    expect(refusalOf(engine, input)).toEqual({ field: 'engine', text: 'cannot be nmap', isOutside: false });
+    const busy = new ServiceError('RATE_LIMITED', '30 scans were begun within a minute');
+    expect(refusalOf(busy, input)).toMatchObject({ field: undefined, text: busy.message });
+  });
+});
