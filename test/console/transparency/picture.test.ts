@@ -12,26 +12,34 @@ import {
 
 const width = 640;
 
-function checkPicture(shape: Shape, picture: Picture): void {
+/** What is wrong with where things stand, a line each. */
+function problemsOf(shape: Shape, { blocks, nodes, baseline, root }: Picture): string[] {
+  const problems: string[] = [];
+  const say = (isRight: boolean, what: string) => {
+    if (!isRight) problems.push(`${shape.from}-${shape.to}: ${what}`);
+  };
   let right = 0;
-  for (const block of picture.blocks) {
-    expect(block.left).toBeGreaterThanOrEqual(right - 1e-9);
-    expect(block.right).toBeGreaterThan(block.left);
+  for (const block of blocks) {
+    say(block.left >= right - 1e-9 && block.right > block.left, `block ${block.from} over its neighbour`);
+    say(block.y <= baseline, `block ${block.from} below the baseline`);
     right = block.right;
-    expect(block.y).toBeLessThanOrEqual(picture.baseline);
   }
-  expect(right).toBeLessThanOrEqual(width + 1e-9);
-  for (const node of picture.nodes) {
-    const [a, b] = node.children;
-    expect(a.x).toBeLessThan(b.x);
-    expect(node.x).toBe((a.x + b.x) / 2);
-    expect(node.y).toBeLessThan(a.y);
-    expect(node.y).toBeLessThan(b.y);
-    expect([a.from, a.to, b.to]).toEqual([node.from, b.from, node.to]);
-    expect(node.y).toBeGreaterThan(0);
+  say(right <= width + 1e-9, 'wider than it may be');
+  for (const { x, y, from, to, children } of nodes) {
+    const [a, b] = children;
+    say(a.x < b.x && x === (a.x + b.x) / 2, `node ${from}-${to} not between its children`);
+    say(y < a.y && y < b.y && y > 0, `node ${from}-${to} not above its children`);
+    say(
+      a.from === from && a.to === b.from && b.to === to,
+      `node ${from}-${to} over other leaves than its children`,
+    );
   }
-  const top = picture.nodes.at(-1) ?? picture.blocks[0]!;
-  expect([top.from, top.to, top.x, top.y]).toEqual([shape.from, shape.to, picture.root.x, picture.root.y]);
+  const top = nodes.at(-1) ?? blocks[0]!;
+  say(
+    top.from === shape.from && top.to === shape.to && top.x === root.x && top.y === root.y,
+    'the root is elsewhere',
+  );
+  return problems;
 }
 
 describe('the picture of a path', () => {
@@ -40,7 +48,7 @@ describe('the picture of a path', () => {
       for (let leaf = 0; leaf < size; leaf++) {
         const shape = pathShape(leaf, size);
         const picture = layOut(shape, width);
-        checkPicture(shape, picture);
+        expect(problemsOf(shape, picture)).toEqual([]);
         const steps = pathSteps(leaf, size);
         const siblings = steps.map(({ sibling }) => sibling).sort((a, b) => a.from - b.from);
         const others = picture.blocks.filter(({ from }) => from !== leaf);
@@ -53,7 +61,7 @@ describe('the picture of a path', () => {
   it('has room for the largest trees', () => {
     const shape = pathShape(2 ** 52 + 12345, Number.MAX_SAFE_INTEGER);
     const picture = layOut(shape, width);
-    checkPicture(shape, picture);
+    expect(problemsOf(shape, picture)).toEqual([]);
     expect(picture.blocks).toHaveLength(54);
   });
 });
@@ -64,7 +72,7 @@ describe('the picture of two trees', () => {
       for (let first = 1; first <= second; first++) {
         const shape = boundaryShape(first, second);
         const picture = layOut(shape, width);
-        checkPicture(shape, picture);
+        expect(problemsOf(shape, picture)).toEqual([]);
         expect(picture.blocks.map(({ from, to }) => [from, to])).toEqual(
           wholePieces(oldInNew(first, second)).map(({ from, to }) => [from, to]),
         );

@@ -1,4 +1,4 @@
-import type { Fault, Pin } from '../../../client/verifier.ts';
+import { Fault, judge, type Pin, parseEvidence } from '../../../client/verifier.ts';
 import { href } from '../../state/address.ts';
 import { checkLog, keptEvidence, type PinState, pinState, putEvidenceAway } from '../../state/pin.ts';
 import { Button } from '../../ui/button.tsx';
@@ -16,13 +16,17 @@ export function BrokenLog() {
   if (kept === undefined) return null;
   return (
     <section class="broken-log" role="alert">
-      <h2>This log once contradicted itself</h2>
+      <h2>
+        {convicts(kept.text)
+          ? 'This log once contradicted itself'
+          : 'This log once did not fit what it was before'}
+      </h2>
       <p>
         <Time at={kept.at} as="exact" />: <bdi class="mono">{kept.code}</bdi>. <bdi>{kept.message}</bdi>
       </p>
       <p>
-        What it shows now fits again, but what it signed then can't be unsigned. The evidence is kept in this
-        browser.
+        What it shows now fits again{convicts(kept.text) ? ", but what it signed then can't be unsigned" : ''}
+        . The evidence is kept in this browser.
       </p>
       <div class="row">
         <Button onClick={() => saveEvidence(kept.text)}>Download the evidence</Button>
@@ -37,9 +41,9 @@ function BrokenNow({ state }: { state: Extract<PinState, { kind: 'broken' }> }) 
   const text = evidence ?? keptEvidence.value?.text;
   return (
     <section class="broken-log" role="alert">
-      <h2>{titles[fault.kind]}</h2>
+      <h2>{titleOf(fault, text)}</h2>
       <FaultText fault={fault} />
-      <Meaning fault={fault} pin={pin} />
+      <Meaning fault={fault} pin={pin} convicting={convicts(text)} />
       <div class="row">
         {text !== undefined && (
           <Button kind="primary" onClick={() => saveEvidence(text)}>
@@ -55,14 +59,21 @@ function BrokenNow({ state }: { state: Extract<PinState, { kind: 'broken' }> }) 
   );
 }
 
-const titles: Readonly<Record<Fault['kind'], string>> = {
-  misbehaviour: 'The log contradicts what it signed before',
-  refused: 'What the log shows does not verify',
-  unavailable: 'The log could not be asked',
-};
+function titleOf(fault: Fault, evidence: string | undefined): string {
+  if (fault.kind !== 'misbehaviour') return 'What the log shows does not verify';
+  return convicts(evidence)
+    ? 'The log contradicts what it signed before'
+    : 'The log is not what it was before';
+}
+
+/** Whether the evidence shows to everybody that the log signed what can't both be true. */
+function convicts(text: string | undefined): boolean {
+  const evidence = text === undefined ? undefined : parseEvidence(text);
+  return evidence !== undefined && !(evidence instanceof Fault) && judge(evidence).convicts;
+}
 
 /** What follows from it, and what to do. */
-function Meaning({ fault, pin }: { fault: Fault; pin: Pin | undefined }) {
+function Meaning({ fault, pin, convicting }: { fault: Fault; pin: Pin | undefined; convicting: boolean }) {
   const before =
     pin === undefined
       ? ''
@@ -71,13 +82,15 @@ function Meaning({ fault, pin }: { fault: Fault; pin: Pin | undefined }) {
     return (
       <>
         <p>
-          Entries may have been removed, changed, or shown differently to others.{before} No mistake on the
-          way explains it, unless an operator restored a backup or replaced the log.
+          Entries may have been removed, changed, or shown differently to others.{before}{' '}
+          {convicting
+            ? 'The evidence convicts it by itself: it signed what can not both be true.'
+            : 'It may be deliberate, a backup that was restored or a log that was replaced, or an old answer from something on the way: the evidence alone convicts nobody.'}
         </p>
         <ol class="broken-steps">
           <li>Download the evidence: it holds both signed heads and what doesn't fit.</li>
           <li>
-            Check it elsewhere, without this service: <code>npx candor verify evidence.json</code>
+            Check it elsewhere, without this service: <code>npx candor verify candor-evidence.json</code>
           </li>
           <li>Compare with other auditors and witnesses, and ask the operator. Don't pin anew before.</li>
         </ol>

@@ -1,3 +1,4 @@
+import { keptEvidence, pinState } from '../../state/pin.ts';
 import { Page } from '../../ui/page.tsx';
 import { shownTab, Tabs } from '../../ui/tabs.tsx';
 import { BrokenLog } from './broken-log.tsx';
@@ -16,8 +17,14 @@ const tabs = [
 /** The log, and what shows that it can be believed: everything here is verified in this browser. */
 export default function Transparency() {
   const view = shownTab('view', tabs);
+  // What is said of a broken log takes room: the list below it still needs some.
+  const isBroken = pinState.value.kind === 'broken' || keptEvidence.value !== undefined;
   return (
-    <Page title="Transparency" bar={<Tabs label="Views of the log" tabs={tabs} />} scrolls={view !== 'log'}>
+    <Page
+      title="Transparency"
+      bar={<Tabs label="Views of the log" tabs={tabs} />}
+      scrolls={view !== 'log' || isBroken}
+    >
       <BrokenLog />
       {view === 'log' && <LogView />}
       {view === 'proof' && <ProofView />}

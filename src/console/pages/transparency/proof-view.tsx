@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { NotFound } from '../../../client/log-source.ts';
 import { Fault, type KeySet } from '../../../client/verifier.ts';
 import { href, place, setParams } from '../../state/address.ts';
@@ -22,12 +22,13 @@ export function ProofView() {
   const size = 'pin' in state ? state.pin?.head.size : undefined;
   const [index, id] = [params.get('index'), params.get('id')];
   // Without a choice the newest entry is shown, and stays while one looks at it.
-  const [newest] = useState(size === undefined ? undefined : size - 1);
+  const newest = useRef<number | undefined>(undefined);
+  if (size !== undefined) newest.current ??= size - 1;
   const asked =
     index === null && id === null
-      ? (newest ?? size) === undefined
+      ? newest.current === undefined
         ? undefined
-        : { index: newest ?? size! - 1 }
+        : { index: newest.current }
       : askedOf(index, id);
   const found = useChecked<Proof | HiddenProof>(['proof', asked, signedIn.value], () => findProof(asked!), {
     enabled: asked !== undefined,
