@@ -12,6 +12,8 @@ export interface AdministrationView {
 /** In the order in which they stand; the first that somebody may see is shown first. */
 export const views: readonly AdministrationView[] = [
   { value: 'rules', title: 'Rules', needs: 'listRules', load: () => import('./rules/view.tsx') },
+  { value: 'silences', title: 'Silences', needs: 'listSilences', load: () => import('./silences/view.tsx') },
+  { value: 'intel', title: 'Intel', needs: 'listIntel', load: () => import('./intel/view.tsx') },
   {
     value: 'principals',
     title: 'Principals',
@@ -19,6 +21,7 @@ export const views: readonly AdministrationView[] = [
     load: () => import('./principals/view.tsx'),
   },
   { value: 'tokens', title: 'Tokens', needs: 'listTokens', load: () => import('./tokens/view.tsx') },
+  { value: 'policy', title: 'Policy', needs: 'getPolicy', load: () => import('./policy/view.tsx') },
   { value: 'keys', title: 'Keys', needs: 'listKeys', load: () => import('./keys/view.tsx') },
   {
     value: 'configuration',
@@ -26,6 +29,7 @@ export const views: readonly AdministrationView[] = [
     needs: 'getConfig',
     load: () => import('./configuration/view.tsx'),
   },
+  { value: 'backups', title: 'Backups', needs: 'listBackups', load: () => import('./backups/view.tsx') },
   { value: 'audit', title: 'Audit', needs: 'listAuditRecords', load: () => import('./audit/view.tsx') },
   { value: 'account', title: 'Account', needs: 'whoAmI', load: () => import('./account/view.tsx') },
 ];

@@ -1,0 +1,244 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import { href, setParams } from '../../../state/address.ts';
+import { again, change, useAnswer } from '../../../state/answers.ts';
+import { may } from '../../../state/session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { bytes, duration, number } from '../../../ui/format.ts';
+import { Detail, Facts, Section } from '../../../ui/split.tsx';
+import { Empty } from '../../../ui/states.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { say, sayFailure } from '../../../ui/toasts.tsx';
+import { Command } from '../../transparency/command.tsx';
+import { Hash } from '../../transparency/hash.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { closeDetail } from '../parts/opened.ts';
+import { restoreCommand } from './restore-command.ts';
+import './backups.css';
+
+type BackupRow = ListItem<'listBackups'>;
+const pollMs = 1500;
+
+/** Copies of the whole service. */
+export default function Backups() {
+  const [asking, setAsking] = useState(false);
+  const [begun, setBegun] = useState<string | undefined>();
+  return (
+    <>
+      <Running begun={begun} />
+      <ListView
+        operation="listBackups"
+        of="backups"
+        sort="-created_at"
+        columns={columns}
+        one={{ operation: 'getBackup', parameter: 'backup_id' }}
+        detail={(backup) => <BackupDetail key={backup.id} backup={backup} />}
+        empty={
+          <Empty title="There is no backup.">
+            One is a verified copy of databases and keys, made while everything goes on.
+          </Empty>
+        }
+        actions={
+          may('createBackup') && (
+            <Button kind="primary" onClick={() => setAsking(true)}>
+              Back up now
+            </Button>
+          )
+        }
+      />
+      {asking && (
+        <Confirm
+          title="Make a backup now?"
+          action="Back up"
+          logged={['backup.created']}
+          run={async () => {
+            const { data } = await change('createBackup', {}, ['listBackups']);
+            setBegun(data.id);
+            setParams({ id: data.id });
+          }}
+          done="The backup has begun."
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            The whole service is copied to its folder of backups: events, alerts, assets, the log, and the
+            keys. Everything goes on meanwhile. It is verified before it counts.
+          </p>
+          <p class="quiet">The private keys are in it: keep it as you keep the data folder.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** The backup that is being made, if one is, until it is done. */
+function Running({ begun }: { begun: string | undefined }) {
+  const [followed, setFollowed] = useState<string | undefined>();
+  const running = useAnswer('listBackups', { query: { state: 'running', per_page: 1 } }, { still: true });
+  const last = useAnswer('listBackups', { query: { state: 'completed', per_page: 1 } }, { still: true });
+  const found = running.data?.data[0]?.id;
+  useEffect(() => {
+    if (begun !== undefined || found !== undefined) setFollowed(begun ?? found);
+  }, [begun, found]);
+  const answer = useAnswer(
+    'getBackup',
+    { params: { backup_id: followed ?? '' } },
+    { enabled: followed !== undefined, refreshMs: pollMs, keepPrevious: false },
+  );
+  const backup = answer.data?.data.attributes;
+  const state = backup?.state;
+  useEffect(() => {
+    if (state === undefined || state === 'running') return;
+    setFollowed(undefined);
+    if (state === 'completed') say('The backup is complete and verified.');
+    else sayFailure('The backup failed', backup?.error ?? 'for no reason that was told');
+    void again(['listBackups']);
+  }, [state]);
+  if (followed === undefined || backup === undefined || state !== 'running') return null;
+  const before = last.data?.data[0]?.attributes.size;
+  return (
+    <div class="backup-running" role="status">
+      <progress
+        aria-label="Backup"
+        {...(before !== undefined && { max: Math.max(before, backup.size), value: backup.size })}
+      />
+      <span>
+        A backup is being made: {bytes(backup.size)} so far
+        {before !== undefined && `, the one before had ${bytes(before)}`}. Begun{' '}
+        <Time at={backup.created_at} />.
+      </span>
+    </div>
+  );
+}
+
+function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
+  const { state, error, path, size, events, alerts, sth, transparency, created_at, finished_at } = attributes;
+  return (
+    <Detail title={`Backup, ${state}`} onClose={closeDetail}>
+      {error !== undefined && (
+        <p class="admin-note admin-warning">
+          It failed: <bdi>{error}</bdi>
+        </p>
+      )}
+      <Facts
+        facts={[
+          ['Size', bytes(size)],
+          ['Events', events === undefined ? undefined : number(events)],
+          ['Alerts', alerts === undefined ? undefined : number(alerts)],
+          ['Begun', <Time key="b" at={created_at} as="exact" />],
+          ['Took', finished_at && duration(Date.parse(finished_at) - Date.parse(created_at))],
+          [
+            'Path',
+            path && (
+              <bdi key="p" class="mono">
+                {path}
+              </bdi>
+            ),
+          ],
+          [
+            'Id',
+            <span key="i" class="mono">
+              {id}
+            </span>,
+          ],
+        ]}
+      />
+      {sth !== undefined && (
+        <Section title="The log in it">
+          <Facts
+            facts={[
+              ['Tree size', number(sth.tree_size)],
+              ['Root', <Hash key="r" value={sth.root_hash} what="Root hash" />],
+              [
+                'Signed by',
+                <span key="s" class="mono">
+                  {sth.signer_key_id}
+                </span>,
+              ],
+            ]}
+          />
+        </Section>
+      )}
+      {state === 'completed' && (
+        <Section title="In the public log">
+          {transparency === undefined ? (
+            <p class="quiet">Its entry is being looked for.</p>
+          ) : (
+            <p>
+              Entry {number(transparency.leaf_index)} vouches for its size and its manifest:{' '}
+              <a href={href('transparency', { view: 'proof', index: transparency.leaf_index })}>the proof</a>.
+            </p>
+          )}
+        </Section>
+      )}
+      {path !== undefined && (
+        <Section title="To restore it">
+          <p>On the host of the service, while it is stopped, into an empty folder:</p>
+          <Command text={restoreCommand(path)} />
+          <p class="quiet">
+            With <code>--replace</code> it moves a log aside that is there. That it was restored becomes an
+            entry of the log, for every auditor to see.
+          </p>
+        </Section>
+      )}
+    </Detail>
+  );
+}
+
+const marks = { running: '…', completed: '✓', failed: '✕' } as const;
+
+const columns: readonly Column<BackupRow>[] = [
+  {
+    id: 'created',
+    title: 'Begun',
+    width: 'minmax(90px, 1fr)',
+    sort: 'created_at',
+    cell: ({ attributes: { created_at } }) => <Time at={created_at} />,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: '104px',
+    cell: ({ attributes: { state } }) => (
+      <span class={state === 'failed' ? 'admin-bad' : state === 'completed' ? 'admin-good' : ''}>
+        <span aria-hidden="true">{marks[state]}</span> {state}
+      </span>
+    ),
+  },
+  {
+    id: 'size',
+    title: 'Size',
+    width: '90px',
+    end: true,
+    cell: ({ attributes: { size } }) => bytes(size),
+  },
+  {
+    id: 'events',
+    title: 'Events',
+    width: '96px',
+    end: true,
+    from: 560,
+    cell: ({ attributes: { events } }) => (events === undefined ? '' : number(events)),
+  },
+  {
+    id: 'head',
+    title: 'Tree size',
+    width: '84px',
+    end: true,
+    from: 480,
+    cell: ({ attributes: { sth } }) => (sth === undefined ? '' : number(sth.tree_size)),
+  },
+  {
+    id: 'path',
+    title: 'Path',
+    width: 'minmax(120px, 2fr)',
+    from: 760,
+    cell: ({ attributes: { path } }) =>
+      path && (
+        <bdi class="mono quiet" title={path}>
+          {path}
+        </bdi>
+      ),
+  },
+];

@@ -1,0 +1,190 @@
+import { useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import { type Severity, severities } from '../../../../contract/vocabulary.ts';
+import { setParams } from '../../../state/address.ts';
+import { change } from '../../../state/answers.ts';
+import { Field } from '../../../ui/field.tsx';
+import { number, title } from '../../../ui/format.ts';
+import { say } from '../../../ui/toasts.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useSending } from '../parts/sending.ts';
+import { ifVersion } from '../parts/version.ts';
+import { formatOf } from './content.ts';
+import { ContentField } from './content-field.tsx';
+import './intel.css';
+
+const fields = [
+  'name',
+  'description',
+  'source',
+  'severity',
+  'confidence',
+  'default_valid_days',
+  'content',
+  'format',
+];
+
+/** A list is added, what is said of it changed, or what it names replaced. */
+export function ListForm({
+  list,
+  part,
+  onClose,
+}: {
+  list?: ListItem<'listIntel'>;
+  /** Of one that there is: what it says of itself, or its content. */
+  part: 'all' | 'about' | 'content';
+  onClose: () => void;
+}) {
+  const known = list?.attributes;
+  const [name, setName] = useState(known?.name ?? '');
+  const [description, setDescription] = useState(known?.description ?? '');
+  const [source, setSource] = useState(known?.source ?? '');
+  const [severity, setSeverity] = useState<Severity>(known?.severity ?? 'high');
+  const [confidence, setConfidence] = useState(
+    known?.confidence === undefined ? '' : String(known.confidence),
+  );
+  const [days, setDays] = useState(
+    known?.default_valid_days === undefined ? '' : String(known.default_valid_days),
+  );
+  const [content, setContent] = useState('');
+  const sending = useSending(fields);
+  const withContent = part !== 'about';
+  const withAbout = part !== 'content';
+  const send = () =>
+    sending.send(async () => {
+      const about = withAbout
+        ? {
+            name: name.trim(),
+            ...(description.trim() !== (known?.description ?? '') && { description: description.trim() }),
+            ...(source.trim() !== (known?.source ?? '') && { source: source.trim() }),
+            severity,
+            ...(confidence.trim() !== '' && { confidence: Number(confidence) }),
+            ...(days.trim() !== '' && { default_valid_days: Number(days) }),
+          }
+        : {};
+      const named = withContent ? { content, format: formatOf(content) } : {};
+      const { data } =
+        list === undefined
+          ? await change('createIntel', { body: { name: name.trim(), ...about, content, ...named } }, [
+              'listIntel',
+            ])
+          : await change(
+              'updateIntel',
+              {
+                params: { intel_id: list.id },
+                headers: ifVersion(list.attributes.version),
+                body: { ...about, ...named },
+              },
+              ['listIntel', 'getIntel', 'listIndicators'],
+            );
+      const { indicators, rejected_total } = data.attributes;
+      say(
+        `${data.attributes.name} names ${number(indicators)} indicators${rejected_total > 0 ? `; ${number(rejected_total)} were not taken` : ''}.`,
+      );
+      setParams({ id: data.id });
+      onClose();
+    });
+  return (
+    <FormDialog
+      title={
+        list === undefined
+          ? 'New list'
+          : `${part === 'content' ? 'Replace what' : 'Change'} ${list.attributes.name}${part === 'content' ? ' names' : ''}`
+      }
+      action={list === undefined ? 'Add the list' : part === 'content' ? 'Replace' : 'Change'}
+      danger={part === 'content'}
+      wide={withContent}
+      disabled={(withAbout && name.trim() === '') || (withContent && content.trim() === '')}
+      logged={['detection.reloaded']}
+      sending={sending}
+      onSend={send}
+      onClose={onClose}
+    >
+      {part === 'content' && <p>What it names now is given up: this takes its place as a whole.</p>}
+      {withAbout && (
+        <>
+          <div class="admin-two">
+            <Field label="Name" hint="In alerts, too." error={sending.at('name')}>
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  autofocus
+                  maxLength={200}
+                  value={name}
+                  onInput={(event) => setName(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+            <Field label="Severity" hint="Of what is found by it." error={sending.at('severity')}>
+              {(attributes) => (
+                <select
+                  {...attributes}
+                  value={severity}
+                  onChange={(event) => setSeverity(event.currentTarget.value as Severity)}
+                >
+                  {severities.map((one) => (
+                    <option key={one} value={one}>
+                      {title(one)}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+            <Field label="Where it comes from" hint="A name or a URL." error={sending.at('source')}>
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  maxLength={1000}
+                  value={source}
+                  onInput={(event) => setSource(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+            <Field label="Confidence" hint="From 0 to 1; may be left empty." error={sending.at('confidence')}>
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  inputMode="decimal"
+                  value={confidence}
+                  onInput={(event) => setConfidence(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+            <Field
+              label="Days that indicators hold"
+              hint="Those without an end of their own; empty for as long as the list."
+              error={sending.at('default_valid_days')}
+            >
+              {(attributes) => (
+                <input
+                  {...attributes}
+                  inputMode="numeric"
+                  value={days}
+                  onInput={(event) => setDays(event.currentTarget.value)}
+                />
+              )}
+            </Field>
+          </div>
+          <Field label="What it is about" error={sending.at('description')}>
+            {(attributes) => (
+              <textarea
+                {...attributes}
+                rows={2}
+                maxLength={2000}
+                value={description}
+                onInput={(event) => setDescription(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+        </>
+      )}
+      {withContent && (
+        <ContentField
+          value={content}
+          error={sending.at('content') ?? sending.at('format')}
+          onValue={setContent}
+        />
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,237 @@
+import { useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import { change } from '../../../state/answers.ts';
+import { may } from '../../../state/session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { number } from '../../../ui/format.ts';
+import { Severity } from '../../../ui/severity.tsx';
+import { Detail, Facts, Section } from '../../../ui/split.tsx';
+import { Empty } from '../../../ui/states.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { Hash } from '../../transparency/hash.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { closeDetail } from '../parts/opened.ts';
+import { ifVersion } from '../parts/version.ts';
+import { Indicators } from './indicators.tsx';
+import { ListForm } from './list-form.tsx';
+
+type IntelRow = ListItem<'listIntel'>;
+
+/** Lists of known-bad addresses and domains. */
+export default function Intel() {
+  const [adding, setAdding] = useState(false);
+  return (
+    <>
+      <ListView
+        operation="listIntel"
+        of="lists"
+        sort="-changed_at"
+        columns={columns}
+        one={{ operation: 'getIntel', parameter: 'intel_id' }}
+        detail={(list) => <ListDetail key={list.id} list={list} />}
+        rowClass={({ attributes: { enabled } }) => (enabled ? '' : 'admin-off')}
+        empty={
+          <Empty title="There are no lists.">
+            A list of known-bad addresses and domains is looked in for every connection and every name.
+          </Empty>
+        }
+        actions={
+          may('createIntel') && (
+            <Button kind="primary" onClick={() => setAdding(true)}>
+              New list
+            </Button>
+          )
+        }
+      />
+      {adding && <ListForm part="all" onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function ListDetail({ list }: { list: IntelRow }) {
+  const [asked, setAsked] = useState<'about' | 'content' | 'switch' | 'delete' | undefined>();
+  const { attributes } = list;
+  const { name, description, enabled, rejected, rejected_total } = attributes;
+  const done = () => setAsked(undefined);
+  return (
+    <Detail
+      title={<bdi>{name}</bdi>}
+      onClose={closeDetail}
+      actions={
+        may('updateIntel') && (
+          <>
+            <Button onClick={() => setAsked('content')}>Replace its content</Button>
+            <Button onClick={() => setAsked('about')}>Change</Button>
+            <Button onClick={() => setAsked('switch')}>{enabled ? 'Disable' : 'Enable'}</Button>
+            <Button kind="danger" onClick={() => setAsked('delete')}>
+              Delete
+            </Button>
+          </>
+        )
+      }
+    >
+      {description !== undefined && (
+        <p>
+          <bdi>{description}</bdi>
+        </p>
+      )}
+      <ListFacts of={attributes} />
+      {rejected_total > 0 && (
+        <Section title={`Not taken: ${number(rejected_total)}`}>
+          <ul class="admin-problems">
+            {rejected.map((one, index) => (
+              <li key={index}>
+                <span class="quiet">
+                  {one.line !== undefined && `Line ${one.line}: `}
+                  {one.object !== undefined && `Object ${one.object}: `}
+                </span>
+                <bdi class="mono">{one.value}</bdi> {one.reason}
+              </li>
+            ))}
+          </ul>
+          {rejected_total > rejected.length && (
+            <p class="quiet">The first {number(rejected.length)} are told.</p>
+          )}
+        </Section>
+      )}
+      <Section title="What it names">
+        <Indicators id={list.id} />
+      </Section>
+      {(asked === 'about' || asked === 'content') && <ListForm list={list} part={asked} onClose={done} />}
+      {asked === 'switch' && (
+        <Confirm
+          title={enabled ? 'Disable this list?' : 'Enable this list?'}
+          action={enabled ? 'Disable' : 'Enable'}
+          logged={['detection.reloaded']}
+          run={() =>
+            change(
+              'updateIntel',
+              {
+                params: { intel_id: list.id },
+                headers: ifVersion(attributes.version),
+                body: { enabled: !enabled },
+              },
+              ['listIntel', 'getIntel'],
+            )
+          }
+          done={enabled ? 'The list is disabled.' : 'The list is enabled.'}
+          onClose={done}
+        >
+          <p>
+            {enabled
+              ? 'It is not looked in from then on. Alerts that there are stay.'
+              : 'It is looked in for what comes in from then on.'}
+          </p>
+        </Confirm>
+      )}
+      {asked === 'delete' && (
+        <Confirm
+          title="Delete this list?"
+          action="Delete"
+          danger
+          logged={['detection.reloaded']}
+          run={async () => {
+            await change(
+              'deleteIntel',
+              { params: { intel_id: list.id }, headers: ifVersion(attributes.version) },
+              ['listIntel'],
+            );
+            closeDetail();
+          }}
+          done="The list was deleted."
+          onClose={done}
+        >
+          <p>
+            <bdi>{name}</bdi> is gone then, with the {number(attributes.indicators)} that it names. Alerts
+            that it raised stay.
+          </p>
+        </Confirm>
+      )}
+    </Detail>
+  );
+}
+
+function ListFacts({ of: list }: { of: IntelRow['attributes'] }) {
+  return (
+    <Facts
+      facts={[
+        ['Severity', <Severity key="s" level={list.severity} />],
+        ['State', list.enabled ? 'on' : 'off'],
+        [
+          'Names',
+          `${number(list.indicators)}${list.expired > 0 ? `, ${number(list.expired)} of them ended` : ''}`,
+        ],
+        ['Hits', number(list.hits)],
+        ['Last hit', list.last_hit_at && <Time key="h" at={list.last_hit_at} />],
+        ['Confidence', list.confidence],
+        ['From', list.source && <bdi key="f">{list.source}</bdi>],
+        ['Format', list.format === 'stix' ? 'STIX' : 'plain lines'],
+        ['Ends', list.expires_at && <Time key="e" at={list.expires_at} as="exact" />],
+        ['Days', list.default_valid_days],
+        ['Content of', <Time key="c" at={list.content_changed_at} as="exact" />],
+        ['SHA-256', <Hash key="x" value={list.content_sha256} what="SHA-256 of the content" />],
+        ['Made', <Time key="m" at={list.created_at} />],
+        ['Changed', <Time key="g" at={list.changed_at} />],
+      ]}
+    />
+  );
+}
+
+const columns: readonly Column<IntelRow>[] = [
+  {
+    id: 'severity',
+    title: 'Severity',
+    width: '86px',
+    sort: 'severity',
+    cell: ({ attributes: { severity } }) => <Severity level={severity} short />,
+  },
+  {
+    id: 'name',
+    title: 'Name',
+    width: 'minmax(110px, 1fr)',
+    sort: 'name',
+    cell: ({ attributes: { name } }) => <bdi title={name}>{name}</bdi>,
+  },
+  {
+    id: 'indicators',
+    title: 'Names',
+    width: '84px',
+    end: true,
+    sort: 'indicators',
+    cell: ({ attributes: { indicators } }) => number(indicators),
+  },
+  {
+    id: 'rejected',
+    title: 'Not taken',
+    width: '80px',
+    end: true,
+    from: 640,
+    cell: ({ attributes: { rejected_total } }) => number(rejected_total),
+  },
+  {
+    id: 'hits',
+    title: 'Hits',
+    width: '64px',
+    end: true,
+    from: 480,
+    sort: 'hits',
+    cell: ({ attributes: { hits } }) => number(hits),
+  },
+  {
+    id: 'changed',
+    title: 'Changed',
+    width: '84px',
+    end: true,
+    from: 560,
+    sort: 'changed_at',
+    cell: ({ attributes: { changed_at } }) => <Time at={changed_at} />,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: '44px',
+    cell: ({ attributes: { enabled } }) => (enabled ? 'on' : 'off'),
+  },
+];

@@ -1,0 +1,190 @@
+import { useState } from 'preact/hooks';
+import type { Policy } from '../../../../contract/resources/policy.ts';
+import { place, setParams } from '../../../state/address.ts';
+import { change, useAnswer } from '../../../state/answers.ts';
+import { may } from '../../../state/session.ts';
+import { Button, Choice } from '../../../ui/button.tsx';
+import { number } from '../../../ui/format.ts';
+import { Answered } from '../../../ui/states.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { say } from '../../../ui/toasts.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useSending } from '../parts/sending.ts';
+import { ifVersion } from '../parts/version.ts';
+import { differences, type Rules, readRules, textOf } from './draft.ts';
+import { Matrix } from './matrix.tsx';
+
+/** Who may do what. */
+export default function PolicyView() {
+  const policy = useAnswer('getPolicy', {}, { still: true });
+  return (
+    <Answered of={policy} rows={12}>
+      {({ data: { attributes } }) => <Shown key={attributes.version} policy={attributes} />}
+    </Answered>
+  );
+}
+
+function Shown({ policy }: { policy: Policy }) {
+  /** Undefined while it is only read. */
+  const [text, setText] = useState<string | undefined>();
+  const [form, setForm] = useState<'table' | 'data'>('table');
+  const [asked, setAsked] = useState<'save' | 'reload' | undefined>();
+  const search = place.value.params.get('q') ?? '';
+  const read = text === undefined ? { rules: [...policy.rules] } : readRules(text);
+  const rules: Rules | undefined = 'rules' in read ? read.rules : undefined;
+  const diff = rules === undefined ? [] : differences(policy.rules, rules);
+  const isEditing = text !== undefined;
+  return (
+    <>
+      <div class="admin-tools">
+        <div class="row">
+          <input
+            type="search"
+            class="input chips-search"
+            aria-label="Search operations"
+            placeholder="Search operations"
+            value={search}
+            onInput={(event) => setParams({ q: event.currentTarget.value || undefined }, { replace: true })}
+          />
+          {isEditing && (
+            <Choice
+              label="How it is edited"
+              options={[
+                { value: 'table', title: 'Table' },
+                { value: 'data', title: 'As data' },
+              ]}
+              value={form}
+              onChange={setForm}
+            />
+          )}
+          <span class="quiet">
+            Version {policy.version}, in effect since <Time at={policy.loaded_at} />
+          </span>
+        </div>
+        <div class="row">
+          {isEditing ? (
+            <>
+              <span class="quiet" role="status">
+                {number(diff.length)} {diff.length === 1 ? 'change' : 'changes'}
+              </span>
+              <Button
+                kind="primary"
+                disabled={diff.length === 0 || rules === undefined}
+                onClick={() => setAsked('save')}
+              >
+                Look at it and save
+              </Button>
+              <Button onClick={() => setText(undefined)}>Give it up</Button>
+            </>
+          ) : (
+            <>
+              {may('reloadPolicy') && <Button onClick={() => setAsked('reload')}>Reload its file</Button>}
+              {may('updatePolicy') && <Button onClick={() => setText(textOf(policy.rules))}>Change</Button>}
+            </>
+          )}
+        </div>
+      </div>
+      {policy.file_refused !== undefined && (
+        <p class="admin-tools admin-bad" role="alert">
+          The file of the policy is not in effect: {policy.file_refused}
+        </p>
+      )}
+      {'fault' in read && (
+        <p class="admin-tools admin-bad" role="alert" id="policy-fault">
+          {read.fault}
+        </p>
+      )}
+      {isEditing && (form === 'data' || rules === undefined) ? (
+        <textarea
+          class="input policy-text"
+          aria-label="The rules, as JSON"
+          aria-invalid={'fault' in read}
+          aria-describedby="policy-fault"
+          spellcheck={false}
+          wrap="off"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      ) : (
+        <div class={isEditing ? 'matrix-place' : 'matrix-place matrix-read'}>
+          <Matrix
+            rules={rules ?? []}
+            before={policy.rules}
+            search={search}
+            onRules={isEditing ? (next) => setText(textOf(next)) : undefined}
+          />
+        </div>
+      )}
+      {asked === 'save' && rules !== undefined && (
+        <Save
+          policy={policy}
+          rules={rules}
+          onSaved={() => setText(undefined)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+      {asked === 'reload' && (
+        <Confirm
+          title="Read the file of the policy anew?"
+          action="Reload"
+          logged={['policy.reloaded']}
+          run={() => change('reloadPolicy', {}, ['getPolicy'])}
+          done="The file is in effect."
+          onClose={() => setAsked(undefined)}
+        >
+          <p>What the file says takes effect at once, for everybody.</p>
+          <p class="quiet">Where it says the same, nothing is recorded.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** What changes, before it is saved. */
+function Save({
+  policy,
+  rules,
+  onSaved,
+  onClose,
+}: {
+  policy: Policy;
+  rules: Rules;
+  onSaved: () => void;
+  onClose: () => void;
+}) {
+  const sending = useSending();
+  const diff = differences(policy.rules, rules);
+  return (
+    <FormDialog
+      title="Change the policy?"
+      action="Change the policy"
+      danger
+      wide
+      logged={['policy.rule_edited']}
+      sending={sending}
+      onSend={() =>
+        sending.send(async () => {
+          await change('updatePolicy', { headers: ifVersion(policy.version), body: { rules: [...rules] } }, [
+            'getPolicy',
+          ]);
+          say('The policy is in effect.');
+          onClose();
+          onSaved();
+        })
+      }
+      onClose={onClose}
+    >
+      <p>It takes effect at once, for everybody, in sessions that are open, too:</p>
+      <ul class="policy-diff" tabIndex={0} aria-label="What changes">
+        {diff.map(({ operation, before, after }) => (
+          <li key={operation}>
+            <code>{operation}</code>
+            <span class="policy-before">{before ?? 'no rule: nobody'}</span>
+            <span class="policy-after">{after ?? 'no rule: nobody'}</span>
+          </li>
+        ))}
+      </ul>
+    </FormDialog>
+  );
+}

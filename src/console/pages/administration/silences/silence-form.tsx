@@ -1,0 +1,177 @@
+import { useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import { ruleSources, severities } from '../../../../contract/vocabulary.ts';
+import { setParams } from '../../../state/address.ts';
+import { change } from '../../../state/answers.ts';
+import { now } from '../../../state/clock.ts';
+import { Field } from '../../../ui/field.tsx';
+import { exact, title } from '../../../ui/format.ts';
+import { say } from '../../../ui/toasts.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { useSending } from '../parts/sending.ts';
+import { ifVersion } from '../parts/version.ts';
+import {
+  draftOf,
+  isAboutSomething,
+  listedParts,
+  type MatcherDraft,
+  matcherOf,
+  partNames,
+} from './matcher.ts';
+
+const hour = 3_600_000;
+const lengths = [
+  { value: '1h', title: '1 hour', ms: hour },
+  { value: '8h', title: '8 hours', ms: 8 * hour },
+  { value: '24h', title: '24 hours', ms: 24 * hour },
+  { value: '7d', title: '7 days', ms: 168 * hour },
+  { value: '30d', title: '30 days', ms: 720 * hour },
+  { value: '90d', title: '90 days', ms: 2160 * hour },
+] as const;
+
+const fields = ['matcher', 'reason', 'expires_at', ...partNames.map((part) => `matcher.${part}`)];
+
+/** A silence is made, or another one made of it. */
+export function SilenceForm({
+  silence,
+  onClose,
+}: {
+  silence?: ListItem<'listSilences'>;
+  onClose: () => void;
+}) {
+  const [draft, setDraft] = useState<MatcherDraft>(() => draftOf(silence?.attributes.matcher));
+  const [reason, setReason] = useState(silence?.attributes.reason ?? '');
+  const [length, setLength] = useState(silence === undefined ? '24h' : 'as it is');
+  const sending = useSending(fields);
+  const matcher = matcherOf(draft);
+  const ms = lengths.find(({ value }) => value === length)?.ms;
+  const ends = ms === undefined ? Date.parse(silence?.attributes.expires_at ?? '') : now.value + ms;
+  const send = () =>
+    sending.send(async () => {
+      const expires_at = ms === undefined ? undefined : new Date(Date.now() + ms).toISOString();
+      const body = { matcher, reason: reason.trim(), ...(expires_at !== undefined && { expires_at }) };
+      const { data } =
+        silence === undefined
+          ? await change('createSilence', { body: { ...body, expires_at: expires_at ?? '' } }, [
+              'listSilences',
+            ])
+          : await change(
+              'updateSilence',
+              { params: { silence_id: silence.id }, headers: ifVersion(silence.attributes.version), body },
+              ['listSilences', 'getSilence'],
+            );
+      say(silence === undefined ? 'The silence has begun.' : 'The silence was changed.');
+      setParams({ id: data.id });
+      onClose();
+    });
+  return (
+    <FormDialog
+      title={silence === undefined ? 'New silence' : 'Change the silence'}
+      action={silence === undefined ? 'Silence' : 'Change'}
+      wide
+      disabled={!isAboutSomething(matcher) || reason.trim() === ''}
+      sending={sending}
+      onSend={send}
+      onClose={onClose}
+    >
+      <p>
+        Findings that have all of this raise no attention: their alerts are suppressed, and no longer when it
+        has ended. Any one of several values suffices.
+      </p>
+      {sending.at('matcher') !== undefined && partNames.every((part) => !sending.at(`matcher.${part}`)) && (
+        <p class="field-error" role="alert">
+          {sending.at('matcher')}
+        </p>
+      )}
+      <div class="admin-two">
+        {partNames.map((part) => (
+          <Field
+            key={part}
+            label={listedParts[part].title}
+            hint={`${listedParts[part].hint}; one a line.`}
+            error={sending.at(`matcher.${part}`)}
+          >
+            {(attributes) => (
+              <textarea
+                {...attributes}
+                class="input silence-values"
+                rows={2}
+                spellcheck={false}
+                value={draft.lists[part]}
+                onInput={(event) =>
+                  setDraft({ ...draft, lists: { ...draft.lists, [part]: event.currentTarget.value } })
+                }
+              />
+            )}
+          </Field>
+        ))}
+        <fieldset class="admin-choices">
+          <legend>Rules that come from</legend>
+          {ruleSources.map((source) => (
+            <label key={source}>
+              <input
+                type="checkbox"
+                checked={draft.rule_source.includes(source)}
+                onChange={(event) => {
+                  const { checked } = event.currentTarget;
+                  setDraft({
+                    ...draft,
+                    rule_source: ruleSources.filter((one) =>
+                      one === source ? checked : draft.rule_source.includes(one),
+                    ),
+                  });
+                }}
+              />
+              {source}
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      <div class="admin-two">
+        <Field label="Up to severity" hint="Graver ones are heard.">
+          {(attributes) => (
+            <select
+              {...attributes}
+              value={draft.max_severity}
+              onChange={(event) => setDraft({ ...draft, max_severity: event.currentTarget.value })}
+            >
+              <option value="">any</option>
+              {severities.map((severity) => (
+                <option key={severity} value={severity}>
+                  {title(severity)}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Field
+          label="For"
+          hint={Number.isNaN(ends) ? undefined : `Until ${exact(ends)}.`}
+          error={sending.at('expires_at')}
+        >
+          {(attributes) => (
+            <select {...attributes} value={length} onChange={(event) => setLength(event.currentTarget.value)}>
+              {silence !== undefined && <option value="as it is">as it is</option>}
+              {lengths.map(({ value, title: name }) => (
+                <option key={value} value={value}>
+                  {silence === undefined ? name : `${name} from now`}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+      <Field label="Why" hint="For who comes after you: you answer for it." error={sending.at('reason')}>
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            rows={2}
+            maxLength={2000}
+            value={reason}
+            onInput={(event) => setReason(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,211 @@
+import { useState } from 'preact/hooks';
+import type { ListItem } from '../../../../client/client.ts';
+import { href } from '../../../state/address.ts';
+import { change, useAnswer } from '../../../state/answers.ts';
+import { may } from '../../../state/session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { number } from '../../../ui/format.ts';
+import { Detail, Facts, Section } from '../../../ui/split.tsx';
+import { Empty } from '../../../ui/states.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { Value } from '../../../ui/value.tsx';
+import { Confirm } from '../parts/confirm.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { closeDetail } from '../parts/opened.ts';
+import { ifVersion } from '../parts/version.ts';
+import { listedParts, matcherText, partNames } from './matcher.ts';
+import { SilenceForm } from './silence-form.tsx';
+import './silences.css';
+
+type SilenceRow = ListItem<'listSilences'>;
+
+/** What is known and need not be seen, for a time. */
+export default function Silences() {
+  const [making, setMaking] = useState(false);
+  return (
+    <>
+      <ListView
+        operation="listSilences"
+        of="silences"
+        sort="-created_at"
+        columns={columns}
+        one={{ operation: 'getSilence', parameter: 'silence_id' }}
+        detail={(silence) => <SilenceDetail key={silence.id} silence={silence} />}
+        rowClass={({ attributes: { state } }) => (state === 'expired' ? 'admin-off' : '')}
+        empty={
+          <Empty title="Nothing is silenced.">
+            Every finding is heard. A silence can be begun here, or from an alert with s.
+          </Empty>
+        }
+        actions={
+          may('createSilence') && (
+            <Button kind="primary" onClick={() => setMaking(true)}>
+              New silence
+            </Button>
+          )
+        }
+      />
+      {making && <SilenceForm onClose={() => setMaking(false)} />}
+    </>
+  );
+}
+
+function SilenceDetail({ silence }: { silence: SilenceRow }) {
+  const [asked, setAsked] = useState<'change' | 'delete' | undefined>();
+  const { matcher, reason, owner, state, expires_at, created_at, updated_at, version } = silence.attributes;
+  return (
+    <Detail
+      title={state === 'active' ? 'Silence' : 'Silence, ended'}
+      onClose={closeDetail}
+      actions={
+        <>
+          {may('updateSilence') && (
+            <Button onClick={() => setAsked('change')}>
+              {state === 'active' ? 'Change' : 'Begin again'}
+            </Button>
+          )}
+          {may('deleteSilence') && (
+            <Button kind="danger" onClick={() => setAsked('delete')}>
+              Delete
+            </Button>
+          )}
+        </>
+      }
+    >
+      <p class="silence-reason">
+        <bdi>{reason}</bdi>
+      </p>
+      <Section title="Findings that have all of this">
+        <Facts
+          facts={[
+            ...partNames.map(
+              (part) =>
+                [
+                  listedParts[part].title,
+                  matcher[part] && (
+                    <span key={part} class="row">
+                      {matcher[part].map((value) => (
+                        <Value key={value} value={value} {...pivotOf(part)} />
+                      ))}
+                    </span>
+                  ),
+                ] as const,
+            ),
+            ['Rules of', matcher.rule_source?.join(', ')],
+            ['Up to', matcher.max_severity],
+          ]}
+        />
+      </Section>
+      <Section title="About it">
+        <Facts
+          facts={[
+            ['State', state],
+            ['Owner', <bdi key="o">{owner}</bdi>],
+            [state === 'active' ? 'Ends' : 'Ended', <Time key="e" at={expires_at} as="exact" />],
+            ['Begun', <Time key="c" at={created_at} as="exact" />],
+            ['Changed', updated_at === created_at ? undefined : <Time key="u" at={updated_at} as="exact" />],
+          ]}
+        />
+        <Suppressed id={silence.id} />
+      </Section>
+      {asked === 'change' && <SilenceForm silence={silence} onClose={() => setAsked(undefined)} />}
+      {asked === 'delete' && (
+        <Confirm
+          title="Delete this silence?"
+          action="Delete"
+          danger
+          run={async () => {
+            await change(
+              'deleteSilence',
+              { params: { silence_id: silence.id }, headers: ifVersion(version) },
+              ['listSilences'],
+            );
+            closeDetail();
+          }}
+          done="The silence is gone."
+          onClose={() => setAsked(undefined)}
+        >
+          <p>
+            What it silenced is heard from then on, and nothing tells any more that it was there but the
+            audit.
+          </p>
+        </Confirm>
+      )}
+    </Detail>
+  );
+}
+
+const pivotOf = (part: (typeof partNames)[number]) =>
+  part === 'domain'
+    ? { pivot: 'domain' as const }
+    : part === 'rule_id'
+      ? { pivot: 'rule' as const }
+      : ['src_ip', 'dst_ip', 'ip'].includes(part)
+        ? { pivot: 'address' as const }
+        : {};
+
+/** How many alerts are suppressed by it now. */
+function Suppressed({ id }: { id: string }) {
+  const answer = useAnswer('listAlerts', { query: { silence_id: id, per_page: 1 } });
+  const total = answer.data?.pagination.total;
+  if (total === undefined) return <p class="quiet">{answer.error?.message ?? '…'}</p>;
+  return (
+    <p>
+      {total === 0 ? (
+        'No alert is suppressed by it.'
+      ) : (
+        <a href={href('alerts', { view: 'all', range: 'all', silence_id: id })}>
+          {number(total)} {total === 1 ? 'alert is' : 'alerts are'} suppressed by it
+        </a>
+      )}
+    </p>
+  );
+}
+
+const columns: readonly Column<SilenceRow>[] = [
+  {
+    id: 'matcher',
+    title: 'Findings',
+    width: 'minmax(130px, 2fr)',
+    cell: ({ attributes: { matcher } }) => <bdi title={matcherText(matcher)}>{matcherText(matcher)}</bdi>,
+  },
+  {
+    id: 'reason',
+    title: 'Why',
+    width: 'minmax(100px, 1fr)',
+    from: 620,
+    cell: ({ attributes: { reason } }) => <bdi title={reason}>{reason}</bdi>,
+  },
+  {
+    id: 'owner',
+    title: 'Owner',
+    width: 'minmax(70px, 120px)',
+    from: 520,
+    sort: 'owner',
+    cell: ({ attributes: { owner } }) => <bdi>{owner}</bdi>,
+  },
+  {
+    id: 'created',
+    title: 'Begun',
+    width: '84px',
+    end: true,
+    from: 760,
+    sort: 'created_at',
+    cell: ({ attributes: { created_at } }) => <Time at={created_at} />,
+  },
+  {
+    id: 'ends',
+    title: 'Ends',
+    width: '84px',
+    end: true,
+    sort: 'expires_at',
+    cell: ({ attributes: { expires_at } }) => <Time at={expires_at} />,
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: '64px',
+    cell: ({ attributes: { state } }) => (state === 'active' ? 'active' : 'ended'),
+  },
+];
