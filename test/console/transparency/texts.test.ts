@@ -55,8 +55,13 @@ describe('the sizes that are compared', () => {
     });
   });
 
-  it('are none where only one size is known, and nothing that is no size counts', () => {
-    expect(comparedSizes(null, null, history.slice(3), 4)).toBeUndefined();
+  it('are from half of the log where no smaller size is pinned', () => {
+    expect(comparedSizes(null, null, history.slice(3), 4)).toEqual({ first: 2, second: 4 });
+    expect(comparedSizes(null, null, [], 7)).toEqual({ first: 4, second: 7 });
+  });
+
+  it('are none where there is one size only, and nothing that is no size counts', () => {
+    expect(comparedSizes(null, null, [], 1)).toBeUndefined();
     expect(comparedSizes(null, null, history, undefined)).toBeUndefined();
     for (const bad of ['0', '-1', '01', '1e3', 'x', '', '9007199254740993'])
       expect(comparedSizes(bad, bad, history, 12)).toEqual({ first: 4, second: 12 });

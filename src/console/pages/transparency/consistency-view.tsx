@@ -30,8 +30,7 @@ export function ConsistencyView() {
           </Empty>
         ) : (
           <Empty title="There are no two sizes to compare yet.">
-            This browser has pinned the log at one size only. Type another, or come back when the log has
-            grown.
+            The log has one entry: the second makes two sizes.
           </Empty>
         )
       ) : sizes.first >= sizes.second ? (
