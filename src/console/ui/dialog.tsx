@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { useKeys } from '../state/keys.ts';
 import { Button } from './button.tsx';
 import './dialog.css';
@@ -20,7 +20,8 @@ export function Dialog({
   const heading = useId();
   const closed = useRef(onClose);
   closed.current = onClose;
-  useEffect(() => {
+  // Before the next key: what is typed right after belongs to the dialog.
+  useLayoutEffect(() => {
     const shown = dialog.current;
     const close = () => closed.current();
     shown?.addEventListener('close', close);
