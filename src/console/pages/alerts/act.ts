@@ -26,8 +26,8 @@ export async function changeAlert(seen: AlertRow, change: Change): Promise<boole
   }
   put({ ...seen, attributes: predicted(seen.attributes, change) });
   try {
-    put(await changed(seen, change));
-    await alertsChanged();
+    put(await inTurn(seen, change));
+    void alertsChanged();
     say(`“${title}”: ${told(change)}.`);
     return true;
   } catch (error) {
@@ -38,8 +38,25 @@ export async function changeAlert(seen: AlertRow, change: Change): Promise<boole
   }
 }
 
-async function changed(seen: AlertRow, body: Change): Promise<AlertRow> {
-  let basis = seen;
+/** The last change of each alert that is under way here. */
+const underWay = new Map<string, Promise<AlertRow | undefined>>();
+
+/** One after the other for each alert: who presses keys faster than the service answers is not in conflict with himself. */
+async function inTurn(seen: AlertRow, change: Change): Promise<AlertRow> {
+  const before = underWay.get(seen.id);
+  const turn = (async () => changed(seen, await before, change))();
+  const settled = turn.catch(() => undefined);
+  underWay.set(seen.id, settled);
+  try {
+    return await turn;
+  } finally {
+    if (underWay.get(seen.id) === settled) underWay.delete(seen.id);
+  }
+}
+
+/** `known`: what the change before made of it. */
+async function changed(seen: AlertRow, known: AlertRow | undefined, body: Change): Promise<AlertRow> {
+  let basis = known !== undefined && known.attributes.version > seen.attributes.version ? known : seen;
   for (let attempt = 1; ; attempt++) {
     try {
       const input = {
