@@ -7,7 +7,7 @@ export function AssetName({ id }: { id: string }) {
   const answer = useAnswer('getAsset', { params: { asset_id: id } }, { still: true, keepPrevious: false });
   const name = answer.data?.data.attributes.name;
   return (
-    <a href={href('assets', { id })}>
+    <a class="asset-link" href={href('assets', { id })}>
       <bdi title={name ?? id}>{name ?? (answer.error ? `${abbreviated(id)} (no longer there)` : '…')}</bdi>
     </a>
   );
