@@ -26,6 +26,7 @@ export const benchmarks = {
   auth: () => import('./auth.ts'),
   sigma: () => import('./sigma.ts'),
   peers: () => import('./peers.ts'),
+  console: () => import('./console.ts'),
   soak: () => import('./soak.ts'),
 } satisfies Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>;
 
@@ -36,5 +37,6 @@ export const benchmarkNames = Object.keys(benchmarks) as BenchmarkName[];
 export const runWhereNamed: Readonly<Partial<Record<BenchmarkName, string>>> = {
   'large-log': 'takes ten minutes and 11 GB of disk',
   peers: 'takes seven minutes, and fetches the engines that it compares with',
+  console: 'needs a Chromium, in CHROMIUM',
   soak: 'takes an hour',
 };

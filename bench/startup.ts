@@ -44,7 +44,8 @@ async function timedStarts(dataDir: string, starts: number, events: number): Pro
   return times;
 }
 
-async function fill(dataDir: string, events: number): Promise<void> {
+/** Blocks of network events, as ingest would have stored them. */
+export async function fill(dataDir: string, events: number): Promise<void> {
   const env = openDatabase(join(dataDir, 'siem.mdb'));
   const store = new LmdbEvents(env);
   const builder = new BlockBuilder('network', Date.now());
