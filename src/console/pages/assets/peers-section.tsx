@@ -40,7 +40,7 @@ export function Peers({ asset: { id, attributes } }: { asset: AssetRow }) {
                         Bytes
                       </th>
                       <th scope="col" class="table-end">
-                        Connections
+                        Times
                       </th>
                       <th scope="col">Ports</th>
                       <th scope="col" class="table-end">
@@ -107,7 +107,9 @@ function PeerRow({ peer, most }: { peer: Peer; most: number }) {
       <td class="mono asset-ports">
         <Ports title="It uses" ports={peer.usedPorts} mark="→" />
         <Ports title="It offers" ports={peer.offeredPorts} mark="←" />
-        {peer.protocols.length > 0 && <bdi class="quiet"> {peer.protocols.join(' ')}</bdi>}
+        {peer.protocols.length > 0 && (
+          <bdi class="quiet"> {peer.protocols.join(' ').replaceAll(',', ' ')}</bdi>
+        )}
       </td>
       <td class="table-end quiet">
         <Time at={peer.lastSeen} />

@@ -45,7 +45,7 @@ export const serviceColumns: readonly Column<ServiceRow>[] = [
   {
     id: 'port',
     title: 'Port',
-    width: '84px',
+    width: '76px',
     sort: 'port',
     cell: ({ attributes: { port, transport } }) => (
       <>
@@ -57,7 +57,7 @@ export const serviceColumns: readonly Column<ServiceRow>[] = [
   {
     id: 'name',
     title: 'Service',
-    width: 'minmax(80px, 1fr)',
+    width: 'minmax(64px, 1fr)',
     sort: 'name',
     cell: ({ attributes: { name } }) =>
       name === undefined ? (
@@ -84,7 +84,7 @@ export const serviceColumns: readonly Column<ServiceRow>[] = [
   {
     id: 'asset',
     title: 'Asset',
-    width: 'minmax(110px, 1.2fr)',
+    width: 'minmax(88px, 1.2fr)',
     cell: ({ attributes: { asset_id } }) => <AssetName id={asset_id} />,
   },
   {
@@ -141,7 +141,7 @@ export const serviceColumns: readonly Column<ServiceRow>[] = [
   {
     id: 'seen',
     title: 'Last seen',
-    width: '80px',
+    width: '76px',
     end: true,
     sort: 'last_seen',
     cell: ({ attributes: { last_seen } }) => <Time at={last_seen} />,

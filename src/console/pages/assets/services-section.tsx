@@ -30,7 +30,6 @@ export function AssetServices({ asset: { id, attributes } }: { asset: AssetRow }
                     <tr>
                       <th scope="col">Port</th>
                       <th scope="col">Service</th>
-                      <th scope="col">State</th>
                       <th scope="col" class="table-end">
                         Clients
                       </th>
@@ -52,9 +51,12 @@ export function AssetServices({ asset: { id, attributes } }: { asset: AssetRow }
                         </td>
                         <td class="asset-wide">
                           <Software service={one} />
-                        </td>
-                        <td>
-                          <ServiceState state={one.state} />
+                          {one.state === 'closed' && (
+                            <>
+                              {' '}
+                              <ServiceState state={one.state} />
+                            </>
+                          )}
                         </td>
                         <td class="table-end">{number(one.clients)}</td>
                         <td class="table-end">{number(one.connections)}</td>
