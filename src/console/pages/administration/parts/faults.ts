@@ -28,7 +28,7 @@ export function faultAt(error: unknown, field: string): string | undefined {
 export function faultElsewhere(error: unknown, fields: readonly string[]): string | undefined {
   if (error === undefined || fields.some((field) => faultAt(error, field) !== undefined)) return undefined;
   if (error instanceof ServiceError && error.code === 'VERSION_MISMATCH')
-    return 'Somebody changed it meanwhile. Close this, look at it as it is now, and decide again.';
+    return 'Somebody changed it meanwhile. It is shown behind this as it is now: do it again, if you still want it.';
   return capital(error instanceof Error ? error.message : String(error));
 }
 

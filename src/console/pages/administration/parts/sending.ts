@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { ServiceError } from '../../../../errors.ts';
+import { answers } from '../../../state/answers.ts';
 import { faultAt, faultElsewhere } from './faults.ts';
 
 /** Something that is sent to the service, and how that went. */
@@ -32,6 +34,9 @@ export function useSending(fields: readonly string[] = []): Sending {
       work()
         .catch((failure: unknown) => {
           if (shown.current) setError(failure);
+          // What is shown is not what there is any more.
+          if (failure instanceof ServiceError && failure.code === 'VERSION_MISMATCH')
+            void answers.invalidateQueries();
         })
         .finally(() => {
           if (shown.current) setBusy(false);
