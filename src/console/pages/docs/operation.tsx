@@ -1,5 +1,6 @@
+import { useState } from 'preact/hooks';
 import { Section } from '../../ui/split.tsx';
-import { type Content, kindOf, type Parameter, type Placed } from './open-api.ts';
+import { type Content, kindOf, type Operation, type Parameter, type Placed } from './open-api.ts';
 import { Properties, SchemaName } from './schema.tsx';
 
 /** One operation: who may, what it takes, and what it answers. */
@@ -12,42 +13,49 @@ export function OperationCard({
 }) {
   const { parameters = [], requestBody, responses, 'x-roles': roles } = operation;
   return (
-    <details class="docs-operation" open={open}>
+    <details class="docs-operation" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <span class="docs-method mono">{method}</span>
         <code class="docs-path">{path}</code>
         <span class="quiet">{operation.summary}</span>
       </summary>
-      <div class="docs-body">
-        <p class="quiet">
-          <code>{operation.operationId}</code> ·{' '}
-          {roles === undefined ? 'anybody' : `by default for ${roles.join(', ')}`}
-        </p>
-        {parameters.length > 0 && (
-          <Section title="Parameters">
-            <Parameters parameters={parameters} />
-          </Section>
-        )}
-        {requestBody !== undefined && (
-          <Section title="Body">
-            <Bodies content={requestBody.content} />
-          </Section>
-        )}
-        <Section title="Answers">
-          <dl class="docs-answers">
-            {Object.entries(responses).map(([status, { description, content }]) => (
-              <div key={status}>
-                <dt class="mono">{status}</dt>
-                <dd>
-                  {description}
-                  {content !== undefined && status.startsWith('2') && <Bodies content={content} />}
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </Section>
-      </div>
+      {isOpen && <OperationBody operation={operation} />}
     </details>
+  );
+}
+
+function OperationBody({ operation }: { operation: Operation }) {
+  const { parameters = [], requestBody, responses, 'x-roles': roles } = operation;
+  return (
+    <div class="docs-body">
+      <p class="quiet">
+        <code>{operation.operationId}</code> ·{' '}
+        {roles === undefined ? 'anybody' : `by default for ${roles.join(', ')}`}
+      </p>
+      {parameters.length > 0 && (
+        <Section title="Parameters">
+          <Parameters parameters={parameters} />
+        </Section>
+      )}
+      {requestBody !== undefined && (
+        <Section title="Body">
+          <Bodies content={requestBody.content} />
+        </Section>
+      )}
+      <Section title="Answers">
+        <dl class="docs-answers">
+          {Object.entries(responses).map(([status, { description, content }]) => (
+            <div key={status}>
+              <dt class="mono">{status}</dt>
+              <dd>
+                {description}
+                {content !== undefined && status.startsWith('2') && <Bodies content={content} />}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </Section>
+    </div>
   );
 }
 
