@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login } from '../../../scripts/service.ts';
 import { views } from '../../../src/console/pages/administration/views.ts';
-import { call, list } from '../../system/call.ts';
+import { call, type Item } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
 /** How long is waited for what takes a moment, on a machine that has other things to do. */
@@ -24,6 +24,10 @@ level: medium
 
 let open: Opened;
 let admin: string;
+const listed = async (operation: 'listEntries' | 'listKeys', query: string): Promise<readonly Item[]> => {
+  const { body } = await call(open.service, operation, { token: admin, query });
+  return (body as { data: readonly Item[] }).data;
+};
 const dialog = (page: Page) => page.getByRole('dialog');
 const detail = (page: Page) => page.getByRole('region', { name: 'Detail' });
 const view = (name: string, more = '') => `/administration?view=${name}${more}`;
@@ -35,11 +39,11 @@ beforeAll(async () => {
 afterAll(() => open.close());
 
 test('every view, wide and on a phone: nothing sticks out, and axe finds nothing', async () => {
-  const page = await open.page();
-  for (const { value } of views) {
+  const page = await open.page({ path: view('rules') });
+  for (const { value, title } of views) {
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.goto(view(value));
-    await page.getByRole('navigation', { name: 'Views of the administration' }).waitFor();
+    const links = page.getByRole('navigation', { name: 'Views of the administration' });
+    await links.getByRole('link', { name: title, exact: true }).click(soon);
     await settled(page);
     expect([value, await overflow(page), ...(await violations(page))]).toEqual([value, 0]);
     await page.setViewportSize({ width: phone, height: 800 });
@@ -57,8 +61,8 @@ test('a key is rotated: it says that it is recorded, the new one is active, and 
   const kid = new URL(page.url()).searchParams.get('id');
   const rows = page.getByRole('grid', { name: 'Keys' }).getByRole('row');
   await rows.filter({ hasText: 'Tree heads' }).filter({ hasText: 'retired' }).waitFor(soon);
-  const entries = await list(open.service, 'listEntries', admin, 'kind=key.rotated');
-  expect(entries.data.map(({ attributes }) => JSON.stringify(attributes))).toEqual([
+  const entries = await listed('listEntries', 'kind=key.rotated');
+  expect(entries.map(({ attributes }) => JSON.stringify(attributes))).toEqual([
     expect.stringContaining(kid ?? 'no key'),
   ]);
   await detail(page).getByRole('link', { name: 'Entries about keys' }).click();
@@ -76,8 +80,7 @@ test('a key is revoked only with a reason', async () => {
   await page.getByText('The key is revoked.').waitFor(soon);
   // Tokens that it signed are good no more.
   admin = await login(open.service);
-  const { data } = await list(open.service, 'listKeys', admin, 'purpose=access-token&state=active');
-  expect(data).toHaveLength(1);
+  expect(await listed('listKeys', 'purpose=access-token&state=active')).toHaveLength(1);
 });
 
 test('a token is issued: its secret is shown once, good, and nowhere else; then it is revoked', async () => {

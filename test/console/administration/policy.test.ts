@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { checkRules } from '../../../src/auth/policy/check-rules.ts';
+import {
+  differences,
+  type Rules,
+  readRules,
+  rowsOf,
+  textOf,
+  withPublic,
+  withRole,
+} from '../../../src/console/pages/administration/policy/draft.ts';
+import { operationIds, routeOf } from '../../../src/contract/routes.ts';
+
+const usual: Rules = operationIds.map((operation) => {
+  const { access } = routeOf(operation);
+  return access === 'public'
+    ? { operation, access, roles: [] }
+    : { operation, access: 'roles' as const, roles: [...access] };
+});
+
+test('a policy that is written and read again is the same, and the service takes it', () => {
+  const read = readRules(textOf(usual));
+  expect(read).toEqual({ rules: usual });
+  expect(differences(usual, 'rules' in read ? read.rules : [])).toEqual([]);
+  expect(checkRules(usual)).toHaveLength(operationIds.length);
+});
+
+test('every change that the table offers makes a policy that the service takes', () => {
+  for (const { operation, isFixed, isPublic, mayBePublic } of rowsOf(usual)) {
+    if (isFixed) continue;
+    if (mayBePublic) expect(() => checkRules(withPublic(usual, operation, !isPublic))).not.toThrow();
+    if (!isPublic) expect(() => checkRules(withRole(usual, operation, 'auditor'))).not.toThrow();
+  }
+});
+
+test('what differs is told by operation, in words, whatever the order of roles', () => {
+  const after = withPublic(withRole(usual, 'updateAlert', 'viewer'), 'getOpenApi', false);
+  expect(differences(usual, after)).toEqual([
+    { operation: 'updateAlert', before: 'admin, analyst', after: 'admin, analyst, viewer' },
+    { operation: 'getOpenApi', before: 'everybody', after: 'nobody' },
+  ]);
+  expect(differences(after, withRole(after, 'updateAlert', 'viewer'))).toHaveLength(1);
+  const less = usual.filter(({ operation }) => operation !== 'updateAlert');
+  expect(differences(usual, less)).toEqual([
+    { operation: 'updateAlert', before: 'admin, analyst', after: undefined },
+  ]);
+  expect(withRole(less, 'updateAlert', 'viewer').at(-1)).toEqual({
+    operation: 'updateAlert',
+    access: 'roles',
+    roles: ['viewer'],
+  });
+});
+
+test('what is no policy says why, and which rule', () => {
+  expect(readRules('{')).toEqual({ fault: expect.stringContaining('no JSON') });
+  expect(readRules('null')).toHaveProperty('fault');
+  expect(readRules('[]')).toHaveProperty('fault');
+  expect(readRules('{"rules":[{"operation":"login","access":"public","roles":[]},{"operation":1}]}')).toEqual(
+    {
+      fault: expect.stringContaining('Rule 2'),
+    },
+  );
+});
