@@ -8,7 +8,7 @@ import { title } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Severity } from '../../ui/severity.tsx';
 import { Value } from '../../ui/value.tsx';
-import { changeAlert } from './act.ts';
+import { changeAlert } from './change-alert.ts';
 import type { AlertRow } from './question.ts';
 
 /** What of an alert can be corrected where it is read. */

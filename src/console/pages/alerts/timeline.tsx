@@ -6,7 +6,7 @@ import { number } from '../../ui/format.ts';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { changeAlert } from './act.ts';
+import { changeAlert } from './change-alert.ts';
 import { type HistoryEntry, lineOf } from './history-text.ts';
 import { NoteField } from './note-field.tsx';
 import type { AlertRow } from './question.ts';

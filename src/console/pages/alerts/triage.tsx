@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { ServiceError } from '../../../errors.ts';
 import { useKeys } from '../../state/keys.ts';
 import { may, me } from '../../state/session.ts';
 import { number } from '../../ui/format.ts';
-import { say } from '../../ui/toasts.tsx';
-import { changeAlert, changeMany } from './act.ts';
-import { type Change, takenBack } from './changes.ts';
+import { say, sayFailure } from '../../ui/toasts.tsx';
+import { changeAlert } from './change-alert.ts';
+import { changeMany } from './change-many.ts';
+import { type Change, refusal, takenBack } from './changes.ts';
 import type { Triage } from './detail.tsx';
 import { neighbour } from './marking.ts';
 import { NoteDialog } from './note-dialog.tsx';
@@ -104,7 +106,12 @@ export function useTriage(about: About): Triaging {
   const actions = {
     assign,
     begin: (of: readonly AlertRow[]) => void act(of, { status: 'in_progress' }),
-    resolve: ask('resolve'),
+    resolve: (of: readonly AlertRow[]) => {
+      const [only] = of;
+      const why = of.length === 1 && only ? refusal(only.attributes.status, 'resolved') : undefined;
+      if (why === undefined) ask('resolve')(of);
+      else sayFailure('Not resolved', new ServiceError('INVALID_TRANSITION', why));
+    },
     silence: ask('silence'),
     note: ask('note'),
     verdict: ask('verdict'),
