@@ -4,14 +4,9 @@ import { type Content, kindOf, type Operation, type Parameter, type Placed } fro
 import { Properties, SchemaName } from './schema.tsx';
 
 /** One operation: who may, what it takes, and what it answers. */
-export function OperationCard({
-  placed: { method, path, operation },
-  open,
-}: {
-  placed: Placed;
-  open: boolean;
-}) {
-  const { parameters = [], requestBody, responses, 'x-roles': roles } = operation;
+export function OperationCard({ placed, open }: { placed: Placed; open: boolean }) {
+  const { method, path, operation } = placed;
+  const [isOpen, setOpen] = useState(open);
   return (
     <details class="docs-operation" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
