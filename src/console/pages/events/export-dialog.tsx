@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { WholeListForm } from '../../../contract/whole-list.ts';
 import { ServiceError } from '../../../errors.ts';
+import { maxBlobBytes, openFile, save, writesFiles } from '../../state/save.ts';
 import { api } from '../../state/session.ts';
 import { Button, Choice } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -9,7 +10,6 @@ import { Failure } from '../../ui/states.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { curlCommand, forms } from './command.ts';
 import type { Question } from './question.ts';
-import { maxBlobBytes, openFile, save, writesFiles } from './save.ts';
 import { type TableName, tables } from './tables.ts';
 
 interface Progress {

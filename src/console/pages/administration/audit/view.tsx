@@ -3,6 +3,7 @@ import type { ListItem } from '../../../../client/client.ts';
 import { href, place } from '../../../state/address.ts';
 import { filterQuery } from '../../../state/filters.ts';
 import { rangeQuery } from '../../../state/range.ts';
+import { openFile, save } from '../../../state/save.ts';
 import { api } from '../../../state/session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { number } from '../../../ui/format.ts';
@@ -12,7 +13,6 @@ import type { Column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { say, sayFailure } from '../../../ui/toasts.tsx';
 import { Value } from '../../../ui/value.tsx';
-import { openFile, save } from '../../events/save.ts';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lineEnds, type Sink, save } from '../../../src/console/pages/events/save.ts';
+import { lineEnds, type Sink, save } from '../../../src/console/state/save.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const streamOf = (...texts: string[]) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { all, neighbour, noMarks, through, toggled } from '../../../src/console/pages/alerts/marking.ts';
+import { all, neighbour, noMarks, through, toggled } from '../../../src/console/ui/marking.ts';
 
 const order = ['a', 'b', 'c', 'd', 'e'];
 const ids = ({ ids: marked }: { ids: ReadonlySet<string> }) => [...marked].sort().join('');

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../../errors.ts';
+import { ServiceError } from '../../errors.ts';
 
 /** Where a file is written as it comes, or kept in memory until it is whole. */
 export interface Sink {
