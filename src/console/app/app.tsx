@@ -2,13 +2,14 @@ import { useSignal } from '@preact/signals';
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type PageEntry, pages } from '../pages/index.ts';
-import { go, href, place } from '../state/address.ts';
+import { go, href, ownAddress, place } from '../state/address.ts';
 import { answers, useAnswer } from '../state/answers.ts';
 import { useKeys } from '../state/keys.ts';
 import { goLive } from '../state/live.ts';
 import { may, me, signedIn } from '../state/session.ts';
 import { Empty, Failure, Loading } from '../ui/states.tsx';
 import { Toasts } from '../ui/toasts.tsx';
+import { shownTime } from '../ui/value.tsx';
 import { KeyHelp } from './key-help.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
@@ -24,8 +25,7 @@ export function App() {
   const { page } = place.value;
   const inside = signedIn.value;
   useEffect(() => {
-    if (inside && page === 'sign-in')
-      go(place.peek().params.get('to') ?? href('overview'), { replace: true });
+    if (inside && page === 'sign-in') go(ownAddress(place.peek().params.get('to')), { replace: true });
     if (!inside) {
       me.value = undefined;
       answers.clear();
@@ -57,12 +57,12 @@ function Frame() {
     ...Object.fromEntries(
       pages.map(({ key, name, title }) => [
         `g ${key}`,
-        { title: `Go to ${title}`, run: () => go(href(name)) },
+        { title: `Go to ${title}`, run: () => go(href(name, shownTime())) },
       ]),
     ),
   });
   // Live pages subscribe as they are shown: what they subscribe by has to be there.
-  if (inside && who.data === undefined)
+  if (inside && me.value === undefined)
     return who.error === null ? (
       <Loading />
     ) : (

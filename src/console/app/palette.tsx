@@ -4,6 +4,7 @@ import { go, href } from '../state/address.ts';
 import { useAnswer } from '../state/answers.ts';
 import { may, me } from '../state/session.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { shownTime } from '../ui/value.tsx';
 import './palette.css';
 
 interface Hit {
@@ -92,7 +93,7 @@ function useHits(text: string, asked: string): Hit[] {
   const lower = text.toLowerCase();
   const found: Hit[] = pages
     .filter(({ title, needs }) => title.toLowerCase().includes(lower) && may(needs))
-    .map(({ name, title }) => ({ kind: 'page', title, href: href(name) }));
+    .map(({ name, title }) => ({ kind: 'page', title, href: href(name, shownTime()) }));
   if (looksLikeNetwork(text))
     found.unshift(
       { kind: 'events', title: text, href: href('events', { ip: text }) },

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ServiceError } from '../../errors.ts';
-import { go, href, place } from '../state/address.ts';
+import { go, href, ownAddress, place } from '../state/address.ts';
 import { endedBecause, signIn } from '../state/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
@@ -15,7 +15,8 @@ export function SignIn() {
   const submit = async () => {
     setBusy(true);
     setRefused(undefined);
-    const wanted = place.peek().page === 'sign-in' ? href('overview') : location.pathname + location.search;
+    const { page, params } = place.peek();
+    const wanted = page === 'sign-in' ? ownAddress(params.get('to')) : location.pathname + location.search;
     try {
       await signIn(username, password);
       go(wanted, { replace: true });

@@ -43,6 +43,14 @@ export function applied(params: URLSearchParams, changes: Params): URLSearchPara
   return next;
 }
 
+/** An address that somebody wrote into another one: only a page of the console, and none that signs in, is gone to. */
+export function ownAddress(text: string | null): string {
+  const url = text === null ? null : URL.parse(text, location.origin);
+  const isOwn = url?.origin === location.origin && text?.startsWith('/') && !text.startsWith('//');
+  const page = consolePages.find((known) => url?.pathname === `/${known}`);
+  return isOwn && page !== undefined && page !== 'sign-in' ? url.pathname + url.search : href('overview');
+}
+
 /** Goes to an address of the console, as a link does. `replace` leaves no way back to where one was. */
 export function go(to: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', to);
@@ -68,7 +76,8 @@ export function followLinks(): void {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     if (link === null || link.origin !== location.origin || link.target !== '' || link.download !== '')
       return;
-    if (!consolePages.some((page) => link.pathname === `/${page}`)) return;
+    // A place on the page itself is the browser's to go to.
+    if (link.hash !== '' || !consolePages.some((page) => link.pathname === `/${page}`)) return;
     event.preventDefault();
     go(link.pathname + link.search);
   });

@@ -88,7 +88,7 @@ export function shownChips(operation: ListId): Chip[] {
     .map((key) => ({
       name: key.startsWith(negation) ? key.slice(negation.length) : key,
       not: key.startsWith(negation),
-      values: params.getAll(key),
+      values: known[key]?.items === undefined ? params.getAll(key).slice(0, 1) : params.getAll(key),
     }));
 }
 

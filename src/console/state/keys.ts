@@ -6,6 +6,10 @@ export interface KeyAction {
   readonly run: () => void;
   /** Also where something is typed into. */
   readonly whileTyping?: boolean;
+  /** Done again and again while the key is held. */
+  readonly repeats?: boolean;
+  /** Where the focus has to be for it. */
+  readonly within?: (target: EventTarget | null) => boolean;
 }
 export type Keys = Readonly<Record<string, KeyAction>>;
 
@@ -55,22 +59,32 @@ export function listenToKeys(): void {
     const key = nameOf(event);
     const typing = isTyping(event.target);
     const sequence = event.timeStamp - firstAt < sequenceMs ? `${first} ${key}` : key;
-    // What is open above everything hears its keys alone.
-    const modal = document.querySelector('dialog[open]') !== null;
-    for (const { keys, name } of [...layers].reverse()) {
-      if (modal && !name.startsWith('Dialog')) continue;
-      const action = keys[sequence] ?? keys[key];
-      if (action === undefined || (typing && action.whileTyping !== true)) continue;
-      // Enter and space mean what they mean on what has the focus.
-      if ((key === 'enter' || key === 'space') && isPressable(event.target)) return;
-      event.preventDefault();
-      first = '';
-      action.run();
+    // A sequence that somebody knows means more than its last key alone.
+    const action = actionOf(sequence, event, typing) ?? actionOf(key, event, typing);
+    if (action === undefined) {
+      first = typing ? '' : key;
+      firstAt = event.timeStamp;
       return;
     }
-    first = typing ? '' : key;
-    firstAt = event.timeStamp;
+    // Enter and space mean what they mean on what has the focus.
+    if ((key === 'enter' || key === 'space') && isPressable(event.target)) return;
+    event.preventDefault();
+    first = '';
+    // A key that is held moves on and on; nothing is changed twice by it.
+    if (!event.repeat || action.repeats === true) action.run();
   });
+}
+
+function actionOf(key: string, event: KeyboardEvent, typing: boolean): KeyAction | undefined {
+  // What is open above everything hears its keys alone.
+  const modal = document.querySelector('dialog[open]') !== null;
+  for (const { keys, name } of [...layers].reverse()) {
+    if (modal && !name.startsWith('Dialog')) continue;
+    const action = Object.hasOwn(keys, key) ? keys[key] : undefined;
+    if (action === undefined || (typing && action.whileTyping !== true)) continue;
+    if (action.within === undefined || action.within(event.target)) return action;
+  }
+  return undefined;
 }
 
 const isPressable = (target: EventTarget | null): boolean =>

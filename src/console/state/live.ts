@@ -16,7 +16,8 @@ export function goLive(): () => void {
     baseUrl: location.origin,
     token: goodToken,
     onState: (next) => {
-      state.value = next;
+      // Trying again is no news: it is offline until it is live.
+      if (next.kind !== 'connecting' || state.value.kind !== 'offline') state.value = next;
     },
   });
   connection = live;

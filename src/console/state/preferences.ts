@@ -12,7 +12,7 @@ const defaults: Preferences = { theme: 'system', zone: 'local' };
 
 function kept(): Partial<Preferences> {
   try {
-    return JSON.parse(localStorage.getItem(key) ?? '{}');
+    return JSON.parse(localStorage.getItem(key) ?? '{}') ?? {};
   } catch {
     return {};
   }
@@ -37,6 +37,11 @@ export const shownTheme = (): 'dark' | 'light' =>
 export function keepPreferences(): void {
   effect(() => {
     document.documentElement.dataset.theme = shownTheme();
-    localStorage.setItem(key, JSON.stringify({ theme: theme.value, zone: zone.value }));
+    const text = JSON.stringify({ theme: theme.value, zone: zone.value });
+    try {
+      localStorage.setItem(key, text);
+    } catch {
+      // Storage that is full or blocked keeps nothing: they hold for this visit.
+    }
   });
 }

@@ -27,8 +27,8 @@ const isName = (name: string | null): name is RangeName =>
  */
 export function shownRange(): TimeRange {
   const { params } = place.value;
-  const from = params.get('from') ?? undefined;
-  const to = params.get('to') ?? undefined;
+  const from = timeIn(params.get('from'));
+  const to = timeIn(params.get('to'));
   if (from !== undefined || to !== undefined)
     return { name: 'custom', ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   const asked = params.get('range');
@@ -36,6 +36,21 @@ export function shownRange(): TimeRange {
   if (name === 'all') return { name };
   const end = Math.floor(recently.value / 30_000) * 30_000;
   return { name, from: new Date(end - ranges[name]).toISOString() };
+}
+
+const firstMs = 0;
+const lastMs = Date.UTC(10_000, 0);
+
+/** A time as the contract takes it, from 1970 to 9999; what is none is as if it were not there. */
+function timeIn(text: string | null): string | undefined {
+  const ms = Date.parse(text ?? '');
+  return ms >= firstMs && ms < lastMs ? new Date(ms).toISOString() : undefined;
+}
+
+/** The window that figures are kept for: the one that is shown, else a day. */
+export function shownWindow(): keyof typeof ranges {
+  const { name } = shownRange();
+  return name === 'custom' || name === 'all' ? '24h' : name;
 }
 
 /** `from` and `to` alone, as queries take them. */

@@ -27,16 +27,32 @@ export const signedIn: ReadonlySignal<boolean> = computed(() => tokens.value !==
 
 function stored(): Tokens | undefined {
   try {
-    const kept: Tokens | null = JSON.parse(localStorage.getItem(key) ?? 'null');
-    return kept !== null && kept.refreshExpiresAt > Date.now() ? kept : undefined;
+    const kept: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
+    return isTokens(kept) && kept.refreshExpiresAt > Date.now() ? kept : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** Whatever lies in the storage: others may have written there. */
+function isTokens(kept: unknown): kept is Tokens {
+  if (typeof kept !== 'object' || kept === null) return false;
+  const { access, expiresAt, refresh, refreshExpiresAt } = kept as Partial<Record<keyof Tokens, unknown>>;
+  return (
+    typeof access === 'string' &&
+    typeof refresh === 'string' &&
+    typeof expiresAt === 'number' &&
+    typeof refreshExpiresAt === 'number'
+  );
+}
+
 function keep(next: Tokens | undefined): void {
-  if (next === undefined) localStorage.removeItem(key);
-  else localStorage.setItem(key, JSON.stringify(next));
+  try {
+    if (next === undefined) localStorage.removeItem(key);
+    else localStorage.setItem(key, JSON.stringify(next));
+  } catch {
+    // Storage that is full or blocked keeps nothing: the session ends with its first token.
+  }
   tokens.value = next;
 }
 
@@ -98,7 +114,10 @@ export async function goodToken(refused?: string): Promise<{ token: string; expi
 async function renew(latest: Tokens | undefined): Promise<void> {
   if (latest === undefined) throw over('The session is over.');
   try {
-    keep(asTokens(await open.call('refresh', { body: { refresh_token: latest.refresh } })));
+    const next = asTokens(await open.call('refresh', { body: { refresh_token: latest.refresh } }));
+    // Another tab may have signed out meanwhile.
+    if (stored()?.refresh !== latest.refresh) throw over('The session is over.');
+    keep(next);
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'UNAUTHENTICATED') throw over('The session is over.');
     throw error;

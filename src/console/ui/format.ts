@@ -9,6 +9,7 @@ export * from './words.ts';
 /** How long ago, or how far ahead, in one unit: `2 min ago`, `in 3 d`, `now`. */
 export function relative(at: number, now: number): string {
   const away = Math.abs(now - at);
+  if (Number.isNaN(away)) return 'no time';
   if (away < 1000) return 'now';
   const { ms, name } = timeUnits.find((unit) => away >= unit.ms)!;
   const text = `${Math.floor(away / ms)} ${name}`;

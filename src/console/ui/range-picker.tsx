@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { setParams } from '../state/address.ts';
 import { zone } from '../state/preferences.ts';
-import { shownRange } from '../state/range.ts';
+import { shownRange, shownWindow } from '../state/range.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
@@ -23,7 +23,11 @@ const named = Object.keys(titles) as Named[];
 export function RangePicker({ windowsOnly = false }: { windowsOnly?: boolean }) {
   const [asking, setAsking] = useState(false);
   const { name, from, to } = shownRange();
-  const text = name === 'custom' ? `${edge(from)} – ${edge(to)}` : titles[name];
+  const text = windowsOnly
+    ? titles[shownWindow()]
+    : name === 'custom'
+      ? `${edge(from)} – ${edge(to)}`
+      : titles[name];
   const choose = (range: Named) =>
     setParams({ range: range === '24h' ? undefined : range, from: undefined, to: undefined });
   return (

@@ -100,6 +100,9 @@ export function Table<Row>(props: TableProps<Row>) {
     show(next);
     if (open !== undefined) onOpen?.(row, { replace: true });
   };
+  /** Where nothing has the focus, or something in the table: what scrolls elsewhere has arrows of its own. */
+  const isHere = (target: EventTarget | null) =>
+    target === document.body || (target instanceof Node && scroller.current?.contains(target) === true);
   const current = () => list.rows.find((row) => keyOf(row) === (cursor.value ?? open));
   // Rows are given the same functions each time, so that those that stay the same are not drawn again.
   const latest = useRef<RowActions<Row>>({});
@@ -114,10 +117,10 @@ export function Table<Row>(props: TableProps<Row>) {
     if (at >= 0) show(at);
   }, [cursor.value]);
   useKeys(label, {
-    j: { title: 'Next row', run: () => move(1) },
-    k: { title: 'Row before', run: () => move(-1) },
-    down: { title: 'Next row', run: () => move(1) },
-    up: { title: 'Row before', run: () => move(-1) },
+    j: { title: 'Next row', run: () => move(1), repeats: true },
+    k: { title: 'Row before', run: () => move(-1), repeats: true },
+    down: { title: 'Next row', run: () => move(1), repeats: true, within: isHere },
+    up: { title: 'Row before', run: () => move(-1), repeats: true, within: isHere },
     ...(onOpen && {
       enter: {
         title: 'Open the row',

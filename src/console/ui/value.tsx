@@ -81,9 +81,10 @@ export function Value({
   const text = String(value);
   const items = (): (MenuItem | 'line')[] => {
     const filters: MenuItem[] = [];
-    if (list !== undefined && field !== undefined && filterFields(list).some(({ name }) => name === field)) {
+    const known = list && filterFields(list).find(({ name }) => name === field);
+    if (list !== undefined && field !== undefined && known !== undefined) {
       filters.push({ title: 'Only this', run: () => setFilter(field, text) });
-      filters.push({ title: 'This too', run: () => addFilter(field, text) });
+      if (known.takesMany) filters.push({ title: 'This too', run: () => addFilter(field, text) });
       if (canNegate(list, field))
         filters.push({ title: 'Not this', run: () => addFilter(field, text, { not: true }) });
     }

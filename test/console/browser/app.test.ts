@@ -180,3 +180,85 @@ test('a viewer is shown what a viewer may', async () => {
   await page.getByRole('link', { name: 'Alerts', exact: true }).click();
   await page.getByText('A thing to be found').waitFor();
 });
+
+test('a sequence of keys means what it means everywhere, whatever its last key does on the page', async () => {
+  const page = await open.page({ path: '/alerts' });
+  await settled(page);
+  await page.keyboard.press('j');
+  for (const key of 'gs') await page.keyboard.press(key);
+  await page.getByRole('heading', { name: 'Assets', level: 1 }).waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+});
+
+test('the link that skips to the page goes there', async () => {
+  const page = await open.page();
+  await settled(page);
+  await page.keyboard.press('Tab');
+  await page.getByRole('link', { name: 'Skip to the page' }).press('Enter');
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('main');
+});
+
+test.each(['//evil.example/x', 'https://evil.example/', '/sign-in', '/nowhere', 'javascript:alert(1)'])(
+  'signing in leads to no place but a page of the console: %s',
+  async (to) => {
+    const page = await open.page({ path: `/sign-in?to=${encodeURIComponent(to)}` });
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    expect(new URL(page.url()).origin).toBe(new URL(open.service.url).origin);
+    await page.context().close();
+  },
+);
+
+test('who came from the log is there again after signing in', async () => {
+  const page = await open.page({
+    signedOut: true,
+    path: `/sign-in?to=${encodeURIComponent('/transparency?view=proof')}`,
+  });
+  await signIn(page);
+  await page.waitForURL(/\/transparency\?view=proof$/);
+});
+
+test.each([
+  ['null', 'null', 'null'],
+  ['garbage', '{', '{'],
+  ['members that are missing', '{"refreshExpiresAt":9999999999999}', '{"theme":7}'],
+])('what others left in the storage of the browser stops nothing: %s', async (_, session, preferences) => {
+  const page = await open.page({ signedOut: true });
+  await page.evaluate(
+    ([kept, taste]) => {
+      localStorage.setItem('candor.session', kept ?? '');
+      localStorage.setItem('candor.preferences', taste ?? '');
+      localStorage.setItem('candor.pin', taste ?? '');
+      localStorage.setItem('candor.pins', kept ?? '');
+      localStorage.setItem('candor.evidence', taste ?? '');
+    },
+    [session, preferences],
+  );
+  await page.goto('/assets');
+  await signIn(page);
+  await page.getByRole('heading', { name: 'Assets', level: 1 }).waitFor();
+  await page.goto('/transparency');
+  await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
+});
+
+test.each(['from=-271821-04-20T00:00:00.000Z', 'from=nonsense&to=9', 'range=constructor'])(
+  'a time that is none is as if it were not there: %s',
+  async (query) => {
+    for (const path of ['alerts', 'events', 'assets', 'topology', 'overview']) {
+      const page = await open.page({ path: `/${path}?${query}` });
+      await settled(page);
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await page.context().close();
+    }
+  },
+);
+
+test('the overview shows the window that it says, whatever time came along', async () => {
+  const page = await open.page({
+    path: '/overview?from=2026-01-01T00:00:00.000Z&to=2026-01-02T00:00:00.000Z',
+  });
+  await settled(page);
+  await page.getByRole('button', { name: 'Time: Last 24 hours' }).waitFor();
+  await page.getByRole('link', { name: /^\d+ new$/ }).click();
+  await page.getByRole('button', { name: 'Time: Last 24 hours' }).waitFor();
+  expect(page.url()).not.toContain('from=');
+});

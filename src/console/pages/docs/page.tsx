@@ -32,7 +32,8 @@ export default function Docs() {
       <Answered of={document} rows={14}>
         {(answer) => {
           const api = answer as unknown as OpenApi;
-          const schema = shown === null ? undefined : api.components.schemas[shown];
+          const { schemas } = api.components;
+          const schema = shown !== null && Object.hasOwn(schemas, shown) ? schemas[shown] : undefined;
           if (shown !== null && schema !== undefined) return <SchemaCard name={shown} schema={schema} />;
           return <Operations api={api} text={text} />;
         }}

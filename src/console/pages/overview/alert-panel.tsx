@@ -4,7 +4,7 @@ import { href } from '../../state/address.ts';
 import { number, percent, title } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { Answered, type Asked } from '../../ui/states.tsx';
-import { shownTime } from '../../ui/value.tsx';
+import { timeOf } from './metrics.ts';
 
 const worstFirst = [...severities].reverse();
 
@@ -22,7 +22,7 @@ export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDash
           return (
             <>
               <p class="overview-big">
-                <a href={href('alerts', shownTime())}>{number(attributes.totals.alerts)}</a>
+                <a href={href('alerts', timeOf(attributes.window))}>{number(attributes.totals.alerts)}</a>
                 <span class="quiet overview-small">
                   {before === 0
                     ? 'none in the period before'
@@ -32,7 +32,7 @@ export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDash
               <ul class="overview-bars">
                 {worstFirst.map((severity) => (
                   <li key={severity}>
-                    <a href={href('alerts', { ...shownTime(), severity })}>
+                    <a href={href('alerts', { ...timeOf(attributes.window), severity })}>
                       <Severity level={severity} short />
                     </a>
                     <meter
@@ -48,7 +48,7 @@ export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDash
               </ul>
               <p class="row overview-statuses">
                 {alertStatuses.map((status) => (
-                  <a key={status} href={href('alerts', { ...shownTime(), status })}>
+                  <a key={status} href={href('alerts', { ...timeOf(attributes.window), status })}>
                     {number(statuses[status] ?? 0)} {title(status).toLowerCase()}
                   </a>
                 ))}

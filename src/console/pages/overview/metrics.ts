@@ -1,3 +1,5 @@
+import type { Params } from '../../state/address.ts';
+
 /** The figures of the overview: what they are called, and whether more of them is worse. */
 export interface MetricText {
   readonly title: string;
@@ -19,12 +21,8 @@ export const metricTexts: Readonly<Record<string, MetricText>> = {
   domains: { title: 'Different domains', isTrouble: false },
 };
 
-/** What the address may say of the time, as a window that figures are kept for. */
-export const windowNames = ['15m', '1h', '24h', '7d', '30d'] as const;
-export type WindowName = (typeof windowNames)[number];
-
-/** The window for what is shown elsewhere: the one of that name, else a day. */
-export const windowOf = (range: string): WindowName => windowNames.find((name) => name === range) ?? '24h';
+/** The time of figures, for where their links lead: they show the same then. */
+export const timeOf = (window: string): Params => ({ range: window === '24h' ? undefined : window });
 
 /** How a total stands to the one of the period before. */
 export type Change =

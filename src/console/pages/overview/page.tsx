@@ -1,11 +1,10 @@
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { again, useAnswer } from '../../state/answers.ts';
 import { useChannel } from '../../state/live.ts';
-import { shownRange } from '../../state/range.ts';
+import { shownWindow } from '../../state/range.ts';
 import { Page } from '../../ui/page.tsx';
 import { AlertPanel } from './alert-panel.tsx';
 import { Figures } from './figures.tsx';
-import { windowOf } from './metrics.ts';
 import { NewestAlerts } from './newest-alerts.tsx';
 import { RiskPanel } from './risk-panel.tsx';
 import { TopLists } from './top-lists.tsx';
@@ -17,11 +16,12 @@ const soonMs = 3_000;
 
 /** What happens now, what changed, and where to look first. */
 export default function Overview() {
-  const window = windowOf(shownRange().name);
+  const window = shownWindow();
   const dashboard = useAnswer('getDashboard', { query: { window } }, { refreshMs });
   const trends = useAnswer('getTrends', { query: { window } }, { refreshMs });
   const risk = useAnswer('getRiskScore', {}, { refreshMs });
   const due = useRef<number | undefined>(undefined);
+  useEffect(() => () => clearTimeout(due.current), []);
   useChannel(
     'alerts',
     {},
@@ -29,7 +29,7 @@ export default function Overview() {
       onEvent: () => {
         due.current ??= globalThis.window.setTimeout(() => {
           due.current = undefined;
-          void again(['getDashboard', 'getRiskScore', 'listAlerts']);
+          if (!document.hidden) void again(['getDashboard', 'getRiskScore', 'listAlerts']);
         }, soonMs);
       },
     },

@@ -2,7 +2,8 @@ import type { CallResult } from '../../../client/client.ts';
 import { href, type Params } from '../../state/address.ts';
 import { bytes, number } from '../../ui/format.ts';
 import { Answered, type Asked, Empty } from '../../ui/states.tsx';
-import { type PivotKind, shownTime, Value } from '../../ui/value.tsx';
+import { type PivotKind, Value } from '../../ui/value.tsx';
+import { timeOf } from './metrics.ts';
 
 type Attributes = CallResult<'getDashboard'>['data']['attributes'];
 type Top = Attributes['top_talkers'];
@@ -91,7 +92,7 @@ function TopList({ list, of }: { list: List; of: Attributes }) {
                 <meter class="overview-meter" min={0} max={most} value={amount(row)} aria-label={row.key} />
                 <a
                   class="number"
-                  href={href('events', { ...shownTime(), ...list.filter(row.key) })}
+                  href={href('events', { ...timeOf(of.window), ...list.filter(row.key) })}
                   title={error === 0 ? 'exact' : `too many by ${write(error)} at most`}
                 >
                   {error > 0 && '≤ '}
