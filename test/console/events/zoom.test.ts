@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { barsOf, zoomed } from '../../../src/console/pages/events/bars.ts';
 import { widerRange } from '../../../src/console/pages/events/zoom.ts';
 
 const hour = 3_600_000;
@@ -42,25 +41,4 @@ test('a span that would reach beyond now is a range that ends now and has all of
 test('a span without an end or a beginning, or the wrong way round, is widened all the same', () => {
   expect(wider({ name: 'custom', to: at(now) })).toMatchObject({ range: 'all' });
   expect(wider({ name: 'custom', from: at(now), to: at(now - hour) })).toMatchObject({ range: 'all' });
-});
-
-test('what is dragged begins and ends with a bar', () => {
-  expect(zoomed(hour + 1, 2 * hour - 1, hour)).toEqual({ from: at(hour), to: at(2 * hour) });
-});
-
-test('bars have a foot in the colour of their gravest severity, none where all is informational', () => {
-  const { times, series, feet } = barsOf({
-    bucket_ms: 1000,
-    buckets: [
-      { at: at(0), count: 3, by_severity: { informational: 2, high: 1 } },
-      { at: at(1000), count: 1, by_severity: { informational: 1 } },
-      { at: at(2000), count: 0, by_severity: {} },
-    ],
-  });
-  expect(times).toEqual([0, 1, 2, 3]);
-  expect(feet).toEqual(['--high', undefined, undefined]);
-  expect(series.map(({ title, values }) => [title, values])).toEqual([
-    ['Informational', [2, 1, 0, null]],
-    ['High', [1, 0, 0, null]],
-  ]);
 });

@@ -6,7 +6,8 @@ import { shownRange } from '../../state/range.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { instant, number, percent } from '../../ui/format.ts';
-import { barsOf, changeOf, periodBefore, zoomed } from './histogram-series.ts';
+import { barsOf, zoomed } from '../../ui/histogram-bars.ts';
+import { changeOf, periodBefore } from './histogram-series.ts';
 import type { Filters } from './question.ts';
 
 /** As many bars as there is room for. */
@@ -66,7 +67,7 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
         height={96}
         format={whole}
         onZoom={(start, stop) =>
-          setParams({ ...zoomed(start, stop, shown.bucket_ms), range: undefined, id: undefined })
+          setParams({ ...zoomed(start, stop, shown), range: undefined, id: undefined })
         }
       />
       {change !== undefined && name !== 'all' && (

@@ -3,11 +3,11 @@ import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { Chart } from '../../ui/chart.tsx';
 import { duration, number, words } from '../../ui/format.ts';
+import { severityBars, timesOf } from '../../ui/histogram-bars.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { severityBars, timesOf } from './bars.ts';
 import type { AssetRow } from './question.ts';
 import { shownWindow, windowStart } from './window.tsx';
 

@@ -4,8 +4,8 @@ import { useAnswer } from '../../state/answers.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { duration, number } from '../../ui/format.ts';
+import { countBars, timesOf } from '../../ui/histogram-bars.ts';
 import { Section } from '../../ui/split.tsx';
-import { countBars, timesOf } from './bars.ts';
 import type { AssetRow } from './question.ts';
 import { shownWindow, windowStart } from './window.tsx';
 

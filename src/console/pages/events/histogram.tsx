@@ -7,7 +7,7 @@ import { ranges, shownRange } from '../../state/range.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { duration, instant, number } from '../../ui/format.ts';
-import { barsOf, type Histogram, zoomed } from './bars.ts';
+import { type Bars, barsOf, zoomed } from '../../ui/histogram-bars.ts';
 import type { Question } from './question.ts';
 import { type TableName, tables } from './tables.ts';
 import { widerRange } from './zoom.ts';
@@ -66,7 +66,7 @@ export function EventHistogram({
           onPoint={(index) => {
             pointed.value = index;
           }}
-          onZoom={(from, to) => setParams({ ...zoomed(from, to, shown.bucket_ms), range: undefined })}
+          onZoom={(from, to) => setParams({ ...zoomed(from, to, shown), range: undefined })}
         />
       )}
       <p class="events-histogram-line quiet">
@@ -82,7 +82,7 @@ export function EventHistogram({
 }
 
 /** The bar under the pointer in words, else what a bar is. */
-function Pointed({ histogram, index }: { histogram: Histogram; index: number | undefined }) {
+function Pointed({ histogram, index }: { histogram: Bars; index: number | undefined }) {
   const bucket = index === undefined ? undefined : histogram.buckets[index];
   if (bucket === undefined) return <>a bar is {duration(histogram.bucket_ms)} · drag to zoom</>;
   const start = Date.parse(bucket.at);
