@@ -3,7 +3,6 @@ import {
   type AuditResult,
   audit,
   Fault,
-  type FaultCode,
   httpLog,
   type Pin,
   parsePin,
@@ -11,8 +10,12 @@ import {
   writeTreeHead,
 } from '../../client/verifier.ts';
 import { bytesToHex } from '../../tlog/hex.ts';
+import { keptTexts } from './kept-texts.ts';
+import { type KeptEvidence, readEvidence } from './pin-evidence.ts';
 import { type PinnedHead, readHistory, withPinned } from './pin-history.ts';
+import { takeVerdict } from './pin-verdict.ts';
 
+export type { KeptEvidence } from './pin-evidence.ts';
 export type { PinnedHead } from './pin-history.ts';
 
 /**
@@ -28,52 +31,52 @@ export type PinState =
   /** Nothing was wrong, but the log could not be asked. */
   | { readonly kind: 'unreachable'; readonly fault: Fault; readonly pin?: Pin };
 
-/** That the log was once found to contradict itself. It stays, whatever the log shows later. */
-export interface KeptEvidence {
-  readonly code: FaultCode;
-  readonly message: string;
-  /** ISO 8601. */
-  readonly at: string;
-  /** JSON, as `candor verify` reads it. */
-  readonly text: string;
-}
-
 const key = 'candor.pin';
 const historyKey = 'candor.pins';
 const evidenceKey = 'candor.evidence';
+const texts = keptTexts(() => localStorage);
 
 const state = signal<PinState>({ kind: 'unknown' });
 export const pinState: ReadonlySignal<PinState> = state;
-const pins = signal<readonly PinnedHead[]>(readHistory(localStorage.getItem(historyKey)));
+const pins = signal<readonly PinnedHead[]>(readHistory(texts.get(historyKey)));
 /** The heads that this browser pinned, newest first. */
 export const pinHistory: ReadonlySignal<readonly PinnedHead[]> = pins;
-const evidence = signal<KeptEvidence | undefined>(readEvidence());
+const evidence = signal<KeptEvidence | undefined>(readEvidence(texts.get(evidenceKey)));
 /** The first evidence that this browser found and nobody has put away. */
 export const keptEvidence: ReadonlySignal<KeptEvidence | undefined> = evidence;
 
 /** The pin of this browser; undefined before the first; a Fault where what is stored was altered. */
 export function keptPin(): Pin | Fault | undefined {
-  const text = localStorage.getItem(key);
+  const text = texts.get(key);
   return text === null ? undefined : parsePin(text);
 }
 
 /** Fetches the newest head, verifies its signature and that it extends the pin, and pins it. */
 export async function checkLog(): Promise<PinState> {
-  const before = localStorage.getItem(key);
-  const pin = before === null ? undefined : parsePin(before);
-  if (pin instanceof Fault) state.value = { kind: 'broken', fault: pin };
-  else {
-    const result = await audit(httpLog(location.origin), pin, { now: Date.now() });
-    // Another tab may have pinned a later head meanwhile: that is not moved back.
-    if ('pin' in result && localStorage.getItem(key) === before) keep(result.pin, result.status);
-    state.value = asState(result, pin);
-  }
+  await takeVerdict(
+    () => texts.get(key),
+    (text) => checkedAgainst(text === null ? undefined : parsePin(text)),
+    ({ found, result }) => {
+      if (result !== undefined && 'pin' in result) keep(result.pin, result.status);
+      state.value = found;
+    },
+  );
   return state.value;
+}
+
+async function checkedAgainst(
+  pin: Pin | Fault | undefined,
+): Promise<{ found: PinState; result?: AuditResult }> {
+  if (pin instanceof Fault) return { found: { kind: 'broken', fault: pin } };
+  const result = await audit(httpLog(location.origin), pin, { now: Date.now() });
+  // It is true of what the log signed, whichever pin is kept now.
+  if (result.status === 'fault' && result.evidence !== undefined) keepEvidence(result.fault, result.evidence);
+  return { found: asState(result, pin), result };
 }
 
 /** Trusts the log anew from its present head on: for a pin that is of another log, or was altered. */
 export async function pinAnew(): Promise<PinState> {
-  localStorage.removeItem(key);
+  texts.remove(key);
   return checkLog();
 }
 
@@ -86,14 +89,14 @@ export async function importPin(text: string): Promise<PinState | Fault> {
   if (pin instanceof Fault) return pin;
   if (pin.log !== location.origin)
     return new Fault('OTHER_LOG', `the pin is of ${pin.log}, and this is ${location.origin}`);
-  localStorage.setItem(key, writePin(pin));
+  texts.set(key, writePin(pin));
   remember(pin);
   return checkLog();
 }
 
 /** The evidence was seen to by somebody. */
 export function putEvidenceAway(): void {
-  localStorage.removeItem(evidenceKey);
+  texts.remove(evidenceKey);
   evidence.value = undefined;
 }
 
@@ -105,7 +108,6 @@ function asState(result: AuditResult, before: Pin | undefined): PinState {
     case 'fault': {
       const { fault, evidence: text } = result;
       if (fault.kind === 'unavailable') return { kind: 'unreachable', fault, ...known };
-      if (text !== undefined) keepEvidence(fault, text);
       return { kind: 'broken', fault, ...known, ...(text !== undefined && { evidence: text }) };
     }
     default:
@@ -119,7 +121,7 @@ function asState(result: AuditResult, before: Pin | undefined): PinState {
 }
 
 function keep(pin: Pin, status: AuditResult['status']): void {
-  localStorage.setItem(key, writePin(pin));
+  texts.set(key, writePin(pin));
   if (status !== 'unchanged') remember(pin);
 }
 
@@ -130,21 +132,12 @@ function remember({ head, updatedAt }: Pin): void {
     at: updatedAt,
     head: writeTreeHead(head),
   };
-  pins.value = withPinned(readHistory(localStorage.getItem(historyKey)), next);
-  localStorage.setItem(historyKey, JSON.stringify(pins.value));
+  pins.value = withPinned(readHistory(texts.get(historyKey)), next);
+  texts.set(historyKey, JSON.stringify(pins.value));
 }
 
 function keepEvidence({ code, message }: Fault, text: string): void {
   if (evidence.value !== undefined) return;
   evidence.value = { code, message, at: new Date().toISOString(), text };
-  localStorage.setItem(evidenceKey, JSON.stringify(evidence.value));
-}
-
-function readEvidence(): KeptEvidence | undefined {
-  try {
-    const kept: KeptEvidence | null = JSON.parse(localStorage.getItem(evidenceKey) ?? 'null');
-    return typeof kept?.text === 'string' && typeof kept.message === 'string' ? kept : undefined;
-  } catch {
-    return undefined;
-  }
+  texts.set(evidenceKey, JSON.stringify(evidence.value));
 }

@@ -1,0 +1,27 @@
+import { type FaultCode, faultCodes } from '../../client/verifier.ts';
+
+/** That the log was once found to contradict itself. It stays, whatever the log shows later. */
+export interface KeptEvidence {
+  readonly code: FaultCode;
+  readonly message: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** JSON, as `candor verify` reads it. */
+  readonly text: string;
+}
+
+/** What was kept in the browser; undefined where nothing was, or what is not of the agreed form. */
+export function readEvidence(kept: string | null): KeptEvidence | undefined {
+  try {
+    const { code, message, at, text } = Object(JSON.parse(kept ?? 'null')) as Partial<
+      Record<keyof KeptEvidence, unknown>
+    >;
+    if (typeof message !== 'string' || typeof at !== 'string' || typeof text !== 'string') return undefined;
+    return isFaultCode(code) && !Number.isNaN(Date.parse(at)) ? { code, message, at, text } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isFaultCode = (code: unknown): code is FaultCode =>
+  typeof code === 'string' && Object.hasOwn(faultCodes, code);

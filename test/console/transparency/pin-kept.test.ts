@@ -1,0 +1,124 @@
+import { describe, expect, it, test } from 'vitest';
+import { keptTexts } from '../../../src/console/state/kept-texts.ts';
+import { readEvidence } from '../../../src/console/state/pin-evidence.ts';
+import { takeVerdict } from '../../../src/console/state/pin-verdict.ts';
+
+const evidence = {
+  code: 'FORK',
+  message: 'two roots for size 7',
+  at: '2026-01-05T00:00:30.000Z',
+  text: '{"version":1}',
+};
+
+describe('evidence that was kept', () => {
+  it('is read as it was written', () => {
+    expect(readEvidence(JSON.stringify(evidence))).toEqual(evidence);
+  });
+
+  test.each([
+    ...Object.keys(evidence).map((name) => JSON.stringify({ ...evidence, [name]: undefined })),
+    ...Object.keys(evidence).map((name) => JSON.stringify({ ...evidence, [name]: 7 })),
+    JSON.stringify({ ...evidence, code: 'toString' }),
+    JSON.stringify({ ...evidence, at: 'yesterday' }),
+    'null',
+    '7',
+    '[]',
+    '{',
+    null,
+  ])('%s is none', (kept) => {
+    expect(readEvidence(kept)).toBeUndefined();
+  });
+});
+
+describe('a check of the log', () => {
+  it('that began before another pin was kept says nothing of that one: it is checked itself', async () => {
+    let pin: string | null = 'old';
+    const checked: (string | null)[] = [];
+    const taken: string[] = [];
+    await takeVerdict(
+      () => pin,
+      async (of) => {
+        checked.push(of);
+        await Promise.resolve();
+        pin = 'imported';
+        return `verdict on ${of}`;
+      },
+      (verdict) => taken.push(verdict),
+    );
+    expect(taken).toEqual(['verdict on imported']);
+    expect(checked).toEqual(['old', 'imported']);
+  });
+
+  it('is done once where the pin stays', async () => {
+    let checks = 0;
+    const verdict = await takeVerdict(
+      () => null,
+      async () => ++checks,
+      (of) => of,
+    );
+    expect(verdict).toBe(1);
+    expect(checks).toBe(1);
+  });
+
+  it('gives no verdict on pins that go on changing', async () => {
+    let pin = 0;
+    let taken = 0;
+    await takeVerdict(
+      () => `${pin}`,
+      async () => ++pin,
+      () => ++taken,
+    );
+    expect(taken).toBe(0);
+    expect(pin).toBeLessThan(10);
+  });
+});
+
+describe('texts that are kept', () => {
+  const memory = () => {
+    const map = new Map<string, string>();
+    return {
+      map,
+      isFull: false,
+      getItem: (name: string) => map.get(name) ?? null,
+      setItem(name: string, text: string) {
+        if (this.isFull) throw new Error('QuotaExceededError');
+        map.set(name, text);
+      },
+      removeItem: (name: string) => void map.delete(name),
+    };
+  };
+
+  it('are in the storage', () => {
+    const storage = memory();
+    const texts = keptTexts(() => storage);
+    texts.set('a', '1');
+    expect(storage.map.get('a')).toBe('1');
+    expect(texts.get('a')).toBe('1');
+    texts.remove('a');
+    expect(texts.get('a')).toBeNull();
+  });
+
+  it('hold for this visit where the storage is blocked', () => {
+    const texts = keptTexts(() => {
+      throw new Error('SecurityError');
+    });
+    expect(texts.get('a')).toBeNull();
+    texts.set('a', '1');
+    expect(texts.get('a')).toBe('1');
+    texts.remove('a');
+    expect(texts.get('a')).toBeNull();
+  });
+
+  it('are the newest where the storage is full, and stored when it has room again', () => {
+    const storage = memory();
+    const texts = keptTexts(() => storage);
+    texts.set('a', 'old');
+    storage.isFull = true;
+    texts.set('a', 'new');
+    expect(texts.get('a')).toBe('new');
+    storage.isFull = false;
+    texts.set('a', 'newer');
+    expect(storage.map.get('a')).toBe('newer');
+    expect(texts.get('a')).toBe('newer');
+  });
+});
