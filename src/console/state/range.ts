@@ -1,5 +1,6 @@
 import { place } from './address.ts';
 import { recently } from './clock.ts';
+import { timeIn } from './time-in.ts';
 
 /** Lengths of time that a page can look back, by how the address names them, in milliseconds. */
 export const ranges = {
@@ -36,15 +37,6 @@ export function shownRange(): TimeRange {
   if (name === 'all') return { name };
   const end = Math.floor(recently.value / 30_000) * 30_000;
   return { name, from: new Date(end - ranges[name]).toISOString() };
-}
-
-const firstMs = 0;
-const lastMs = Date.UTC(10_000, 0);
-
-/** A time as the contract takes it, from 1970 to 9999; what is none is as if it were not there. */
-function timeIn(text: string | null): string | undefined {
-  const ms = Date.parse(text ?? '');
-  return ms >= firstMs && ms < lastMs ? new Date(ms).toISOString() : undefined;
 }
 
 /** The window that figures are kept for: the one that is shown, else a day. */

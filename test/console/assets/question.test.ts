@@ -66,6 +66,10 @@ describe('when an asset was seen', () => {
     });
   });
 
+  it('of a time that is none is as if it were not there', () => {
+    expect(shownSeen(at('from=nonsense&to=-271821-04-20T00:00:00.000Z'))).toEqual({ kind: 'any' });
+  });
+
   it.each(['', 'range=24h', 'unseen=30d', 'from=2026-11-01&to=2026-11-02'])('is read back: %s', (search) => {
     const written = Object.entries(seenParams(shownSeen(at(search)))).filter(
       ([, value]) => value !== undefined,

@@ -1,6 +1,7 @@
 import type { ListItem } from '../../../client/client.ts';
 import type { Params } from '../../state/address.ts';
 import type { ranges } from '../../state/range.ts';
+import { timeIn } from '../../state/time-in.ts';
 
 /** What of the inventory is shown; all pure, so that the list and its counts ask the same. */
 export type AssetRow = ListItem<'listAssets'>;
@@ -88,8 +89,8 @@ const lengths = ['15m', '1h', '24h', '7d', '30d'] as const satisfies readonly (k
 const lengthOf = (name: string | null): keyof Lengths | undefined => lengths.find((one) => one === name);
 
 export function shownSeen(params: URLSearchParams): Seen {
-  const from = params.get('from') ?? undefined;
-  const to = params.get('to') ?? undefined;
+  const from = timeIn(params.get('from'));
+  const to = timeIn(params.get('to'));
   if (from !== undefined || to !== undefined)
     return { kind: 'between', ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   const within = lengthOf(params.get('range'));
