@@ -7,7 +7,8 @@ import {
 } from '../../../contract/vocabulary.ts';
 import { place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { rangeQuery } from '../../state/range.ts';
+import { refreshed } from '../../state/moving-range.ts';
+import { rangeQuery, shownRange } from '../../state/range.ts';
 import { number, title, words } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -39,7 +40,7 @@ export function Groups({ by, filters }: { by: AlertGrouping; filters: Filters })
   const answer = useAnswer(
     'groupAlerts',
     { query: { ...filters, ...rangeQuery(), by, limit: maxGroups } as never },
-    { refreshMs },
+    refreshed(shownRange(), refreshMs),
   );
   const shown = answer.data?.data;
   const columns = useMemo(() => columnsOf(by), [by]);

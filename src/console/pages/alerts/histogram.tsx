@@ -24,9 +24,12 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
   const before = periodBefore(from, end);
   const ask = (range: { from?: string; to: string }) =>
     ({ query: { ...filters, ...range, buckets: maxBars } }) as never;
-  const now = useAnswer('getAlertHistogram', ask({ ...(from !== undefined && { from }), to: end }), {
-    refreshMs,
-  });
+  // Without an end of its own it is another question every half minute.
+  const now = useAnswer(
+    'getAlertHistogram',
+    ask({ ...(from !== undefined && { from }), to: end }),
+    to === undefined ? {} : { refreshMs },
+  );
   const then = useAnswer('getAlertHistogram', ask(before ?? { to: end }), { enabled: before !== undefined });
   const shown = now.data?.data.attributes;
   const compared = before === undefined ? undefined : then.data?.data.attributes;

@@ -2,7 +2,8 @@ import { alertGroupings } from '../../../contract/vocabulary.ts';
 import { place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { filterQuery } from '../../state/filters.ts';
-import { rangeQuery } from '../../state/range.ts';
+import { refreshed } from '../../state/moving-range.ts';
+import { rangeQuery, shownRange } from '../../state/range.ts';
 import { me } from '../../state/session.ts';
 import { FilterBar } from '../../ui/chips.tsx';
 import { number } from '../../ui/format.ts';
@@ -100,7 +101,7 @@ function useCounts(chips: Filters, myName: string): Counts {
     useAnswer(
       'listAlerts',
       { query: { ...filtersOf(chips, view, myName), ...rangeQuery(), per_page: 1 } as never },
-      { refreshMs: countedEveryMs },
+      refreshed(shownRange(), countedEveryMs),
     ).data?.pagination.total;
   const [open, mine, unassigned, all] = [count('open'), count('mine'), count('unassigned'), count('all')];
   return {

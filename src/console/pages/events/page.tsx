@@ -70,7 +70,7 @@ function Explorer({ table }: { table: TableName }) {
   }, [table]);
 
   const refresh = () => {
-    askAgain();
+    if (askAgain()) return;
     list.refetch();
     void again([tables[table].histogram]);
   };

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { place } from '../../state/address.ts';
 import { filterQuery } from '../../state/filters.ts';
+import { movedOn } from '../../state/moving-range.ts';
 import { rangeQuery, shownRange } from '../../state/range.ts';
 import type { Filters } from './stream-filters.ts';
 import { type TableName, tables } from './tables.ts';
@@ -19,14 +20,20 @@ export interface Question {
 
 /**
  * The question of the address. A range that ends now stays where it was until `again`: the list under one's eyes does not
- * change by itself.
+ * change by itself. `again` says whether it is another question then, which is asked without more ado.
  */
-export function useQuestion(table: TableName): { question: Question; again: () => void } {
+export function useQuestion(table: TableName): { question: Question; again: () => boolean } {
   const [times, setTimes] = useState(0);
   const { params } = place.value;
   const filters = filterQuery(tables[table].list);
   const asked = JSON.stringify([table, filters, shownRange().name, params.get('from'), params.get('to')]);
   const key = `${times} ${asked}`;
   const question = useMemo(() => ({ filters, query: { ...filters, ...rangeQuery() }, key }), [key]);
-  return { question, again: () => setTimes((before) => before + 1) };
+  return {
+    question,
+    again: () => {
+      setTimes((before) => before + 1);
+      return movedOn(question.query, rangeQuery());
+    },
+  };
 }
