@@ -42,25 +42,32 @@ export interface ChannelOptions<C extends ChannelName> {
   readonly onSubscribed?: () => void;
   readonly onError?: (error: ServiceError) => void;
   readonly enabled?: boolean;
+  /** Begins after this `seq`, that of a snapshot; default: with what comes from now on. */
+  readonly since?: number;
 }
 
-/** What a channel tells while the component is shown; subscribed anew when the filters change. */
+/** What a channel tells while the component is shown; subscribed anew when the filters or `since` change. */
 export function useChannel<C extends ChannelName>(
   channel: C,
   filters: Readonly<Record<string, unknown>>,
-  { enabled = true, ...handlers }: ChannelOptions<C>,
+  { enabled = true, since, ...handlers }: ChannelOptions<C>,
 ): void {
   const latest = useRef(handlers);
   latest.current = handlers;
   const asked = JSON.stringify(filters);
   useEffect(() => {
     if (!enabled || connection === undefined) return;
-    const subscription = connection.subscribe(channel, JSON.parse(asked), {
-      onEvent: (event) => latest.current.onEvent(event),
-      onLagged: (dropped) => latest.current.onLagged?.(dropped),
-      onSubscribed: () => latest.current.onSubscribed?.(),
-      onError: (error) => latest.current.onError?.(error),
-    });
+    const subscription = connection.subscribe(
+      channel,
+      JSON.parse(asked),
+      {
+        onEvent: (event) => latest.current.onEvent(event),
+        onLagged: (dropped) => latest.current.onLagged?.(dropped),
+        onSubscribed: () => latest.current.onSubscribed?.(),
+        onError: (error) => latest.current.onError?.(error),
+      },
+      since === undefined ? {} : { since },
+    );
     return () => subscription.close();
-  }, [channel, asked, enabled]);
+  }, [channel, asked, enabled, since]);
 }
