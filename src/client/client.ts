@@ -6,7 +6,7 @@ import { parseLines } from './parse-lines.ts';
 import { toldError } from './told-error.ts';
 
 /** What the updates of channel `topology` are applied with. */
-export { applyTopologyUpdate } from './topology.ts';
+export { applyTopologyUpdate, applyTopologyUpdates } from './topology.ts';
 
 type Simplify<T> = { [K in keyof T]: T[K] };
 type Member<R, K extends string> = R extends { readonly [P in K]: infer V } ? V : undefined;

@@ -14,14 +14,45 @@ type Edge = Topology['edges'][number];
  * that the snapshot has already changes nothing.
  */
 export function applyTopologyUpdate(snapshot: Topology, update: TopologyUpdate): Topology {
-  if (update.seq <= snapshot.seq) return snapshot;
+  return applyTopologyUpdates(snapshot, [update]);
+}
+
+/**
+ * The graph after several updates, in order, at the cost of one.
+ *
+ * @param maxNodes - nodes that would make it larger are left out, and it is truncated then
+ */
+export function applyTopologyUpdates(
+  snapshot: Topology,
+  updates: readonly TopologyUpdate[],
+  maxNodes = Number.POSITIVE_INFINITY,
+): Topology {
+  if (updates.every(({ seq }) => seq <= snapshot.seq)) return snapshot;
   const nodes = new Map<string, Node>(snapshot.nodes.map((node) => [node.id, node]));
   const edges = new Map<string, Edge>(snapshot.edges.map((edge) => [keyOf(edge), edge]));
+  let { seq, truncated } = snapshot;
+  for (const update of updates) {
+    if (update.seq <= seq) continue;
+    seq = update.seq;
+    truncated = addNodes(nodes, update, maxNodes) || truncated;
+    addEdges(nodes, edges, update);
+  }
+  return { ...snapshot, seq, truncated, nodes: [...nodes.values()], edges: [...edges.values()] };
+}
+
+/** Whether some were left out. */
+function addNodes(nodes: Map<string, Node>, update: TopologyUpdate, maxNodes: number): boolean {
+  let isFull = false;
   for (const { new: isNew, ...names } of update.nodes) {
     const known = nodes.get(names.id);
     if (known !== undefined) nodes.set(names.id, renamed(known, names));
+    else if (isNew && nodes.size >= maxNodes) isFull = true;
     else if (isNew) nodes.set(names.id, { ...names, degree: 0, bytes: 0 });
   }
+  return isFull;
+}
+
+function addEdges(nodes: Map<string, Node>, edges: Map<string, Edge>, update: TopologyUpdate): void {
   for (const { new: isNew, ...added } of update.edges) {
     const source = nodes.get(added.source);
     const target = nodes.get(added.target);
@@ -38,7 +69,6 @@ export function applyTopologyUpdate(snapshot: Topology, update: TopologyUpdate):
     if (known !== undefined) edges.set(key, together(known, added));
     else if (isNew) edges.set(key, added);
   }
-  return { ...snapshot, seq: update.seq, nodes: [...nodes.values()], edges: [...edges.values()] };
 }
 
 const keyOf = ({ source, target }: Pick<Edge, 'source' | 'target'>): string => `${source} ${target}`;

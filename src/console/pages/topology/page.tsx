@@ -13,6 +13,7 @@ import { EdgeTable } from './edge-table.tsx';
 import { Graph } from './graph.tsx';
 import { useLiveGraph } from './live-graph.ts';
 import { NodeDetail } from './node-detail.tsx';
+import { maxFresh } from './updates.ts';
 import './topology.css';
 
 const limits = [100, 200, 500, 1000, 2000] as const;
@@ -105,8 +106,9 @@ export default function TopologyPage() {
           <Shown
             key={`${groupBy} ${focus}`}
             snapshot={data.attributes}
-            isLive={isLive && focus === undefined}
+            isLive={isLive && focus === undefined && !answer.isPlaceholderData}
             groupBy={groupBy}
+            limit={limit}
           />
         )}
       </Answered>
@@ -118,14 +120,16 @@ function Shown({
   snapshot,
   isLive,
   groupBy,
+  limit,
 }: {
   snapshot: Topology;
   isLive: boolean;
   groupBy: 'host' | 'subnet';
+  limit: number;
 }) {
   const { params } = place.value;
   const selected = params.get('id') ?? undefined;
-  const { graph, fresh } = useLiveGraph(snapshot, isLive, groupBy);
+  const { graph, fresh } = useLiveGraph(snapshot, { isLive, groupBy, limit });
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const boxes = useMemo(() => boxesOf(graph.nodes, opened), [graph.nodes, opened]);
   const places = useMemo(() => placesOf(boxes), [boxes]);
@@ -169,7 +173,7 @@ function Shown({
         {number(graph.nodes.length)} nodes, {number(graph.edges.length)} edges
         {graph.truncated && ' · the busiest: a limit left others out'}
         {isLive ? ' · live' : ' · of the time that is shown; all time is live'}
-        {fresh.size > 0 && ` · ${number(fresh.size)} new`}
+        {fresh.size > 0 && ` · ${number(fresh.size)}${fresh.size < maxFresh ? '' : ' or more'} new`}
       </p>
       {params.get('view') === 'table' ? (
         <EdgeTable graph={graph} selected={selected} onSelect={select} />

@@ -1,0 +1,46 @@
+import { applyTopologyUpdates } from '../../../client/client.ts';
+import type { Topology, TopologyUpdate } from '../../../contract/resources/topology.ts';
+
+export interface LiveGraph {
+  readonly graph: Topology;
+  /** Ids of nodes, and of edges as `source target`, that came since the page was opened: the newest `maxFresh`. */
+  readonly fresh: ReadonlySet<string>;
+}
+
+/** So many are marked as new at most. */
+export const maxFresh = 1000;
+/** Past so many updates that wait, a new snapshot is less work than they are. */
+export const maxWaiting = 300;
+
+/** Updates that are not shown yet, as while the tab is hidden; `dropped` where they were too many to keep. */
+export type Waiting =
+  | { readonly kind: 'updates'; readonly updates: readonly TopologyUpdate[] }
+  | { readonly kind: 'dropped' };
+
+export const noneWaiting: Waiting = { kind: 'updates', updates: [] };
+
+export function withWaiting(waiting: Waiting, update: TopologyUpdate): Waiting {
+  if (waiting.kind === 'dropped' || waiting.updates.length >= maxWaiting) return { kind: 'dropped' };
+  return { kind: 'updates', updates: [...waiting.updates, update] };
+}
+
+/** The graph after updates that came, of `maxNodes` nodes at most, with what is new in it. */
+export function afterUpdates(
+  { graph, fresh }: LiveGraph,
+  updates: readonly TopologyUpdate[],
+  maxNodes: number,
+): LiveGraph {
+  const next = applyTopologyUpdates(graph, updates, maxNodes);
+  if (next === graph) return { graph, fresh };
+  const shown = new Set(next.nodes.map(({ id }) => id));
+  const added = updates
+    .filter(({ seq }) => seq > graph.seq)
+    .flatMap(({ nodes, edges }) => [
+      ...nodes.filter((node) => node.new && shown.has(node.id)).map(({ id }) => id),
+      ...edges
+        .filter((edge) => edge.new && shown.has(edge.source) && shown.has(edge.target))
+        .map(({ source, target }) => `${source} ${target}`),
+    ]);
+  if (added.length === 0) return { graph: next, fresh };
+  return { graph: next, fresh: new Set([...new Set([...fresh, ...added])].slice(-maxFresh)) };
+}
