@@ -1,4 +1,5 @@
 /** The administration: what is logged says so, secrets are shown once, faults stand at their field, roles are kept apart. */
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login } from '../../../scripts/service.ts';
@@ -203,6 +204,11 @@ test('a rule is checked as it is typed, added, and its title is text, whatever i
   await page.getByText('The rule was deleted.').waitFor(soon);
 });
 
+test('a detector of the program is told from a rule', async () => {
+  const page = await open.page({ path: view('rules', '&id=behaviour.port-scan') });
+  await detail(page).getByText('is a detector of the program itself').waitFor(soon);
+});
+
 test('the policy: what changes is shown before it is saved, and who would lock all out is told', async () => {
   const page = await open.page({ path: view('policy', '&q=updatePolicy') });
   await page.getByRole('button', { name: 'Change' }).click();
@@ -246,6 +252,14 @@ test('the audit tells who did it, and leads to the proof of what the log has of 
   const page = await open.page({ path: view('audit', '&operation=rotateKey') });
   const records = page.getByRole('grid', { name: 'Records' }).getByRole('row');
   await records.nth(1).getByRole('gridcell').first().click();
+  // Without asking where to, as browsers do that cannot write files.
+  await page.evaluate(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export NDJSON' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^audit-.*\.ndjson$/);
+  expect(readFileSync(await download.path(), 'utf8')).toContain('"operation":"rotateKey"');
   const links = detail(page).getByRole('link', { name: 'Proof' });
   await links.first().click(soon);
   await page

@@ -28,6 +28,8 @@ export interface ListViewProps<O extends ListId> {
   readonly actions?: ComponentChildren;
   /** What is said where there are none at all. */
   readonly empty: ComponentChildren;
+  /** What is said of something that the address names and that is none of these. */
+  readonly absent?: (id: string) => ComponentChildren;
   readonly rowClass?: (row: ListItem<O>) => string;
 }
 
@@ -36,7 +38,7 @@ export interface ListViewProps<O extends ListId> {
  * here changes it, not over and over: who reads what is written down, too.
  */
 export function ListView<O extends ListId>(props: ListViewProps<O>) {
-  const { operation, of, columns, detail, one, ranged = false, actions, empty, rowClass } = props;
+  const { operation, of, columns, detail, one, ranged = false, actions, empty, absent, rowClass } = props;
   const filters = filterQuery(operation);
   const { name, from, to } = shownRange();
   const range = useMemo(
@@ -48,11 +50,11 @@ export function ListView<O extends ListId>(props: ListViewProps<O>) {
   const opened = useOpened<ListItem<O>>(list, one);
   const isFiltered = Object.keys(filters).length > 0;
   return (
-    <Split detail={opened.id !== undefined && <Open opened={opened} detail={detail} />}>
+    <Split detail={opened.id !== undefined && <Open opened={opened} detail={detail} absent={absent} />}>
       <div class="admin-tools">
         <FilterBar list={operation} search={`Search ${of}`} />
         <div class="row">
-          <Counted list={list} of={of} />
+          <Counted list={list} of={list.total === 1 ? of.replace(/s$/, '') : of} />
           <Button kind="plain" onClick={list.refetch} busy={list.result.isRefetching}>
             Look again
           </Button>
@@ -84,11 +86,13 @@ export function ListView<O extends ListId>(props: ListViewProps<O>) {
 }
 
 function Open<Row>({
-  opened: { row, isLoading, error, refetch },
+  opened: { id, row, isLoading, error, refetch },
   detail,
+  absent,
 }: {
   opened: Opened<Row>;
   detail: (row: Row) => ComponentChildren;
+  absent: ((id: string) => ComponentChildren) | undefined;
 }) {
   if (row !== undefined) return <>{detail(row)}</>;
   return (
@@ -98,7 +102,9 @@ function Open<Row>({
       ) : isLoading ? (
         <Loading />
       ) : (
-        <Empty title="It is not among what is listed.">A filter may leave it out.</Empty>
+        (absent?.(id ?? '') ?? (
+          <Empty title="It is not among what is listed.">A filter may leave it out.</Empty>
+        ))
       )}
     </Detail>
   );

@@ -1,4 +1,5 @@
 import type { CallId } from '../../../../client/client.ts';
+import { formats } from '../../../../contract/formats.ts';
 import { place, setParams } from '../../../state/address.ts';
 import { useAnswer } from '../../../state/answers.ts';
 
@@ -26,7 +27,7 @@ export function useOpened<Row>(
   const listed = rows.find((row) => idOf(row) === id);
   const { operation, parameter } = one ?? { operation: 'whoAmI' as const, parameter: 'id' };
   const answer = useAnswer(operation, { params: { [parameter]: id ?? '' } } as never, {
-    enabled: one !== undefined && id !== undefined && listed === undefined && !isLoading,
+    enabled: one !== undefined && isId(id) && listed === undefined && !isLoading,
     keepPrevious: false,
     still: true,
   });
@@ -39,6 +40,9 @@ export function useOpened<Row>(
     refetch: () => void answer.refetch(),
   };
 }
+
+/** Whether anything could be called that: alerts name detectors where others have an identifier. */
+const isId = (id: string | undefined): boolean => id !== undefined && formats.uuid.test(id);
 
 /** Resources are named by their `id`. */
 export const idOf = (row: unknown): string => (row as { readonly id: string }).id;

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
 import type { RulesReloaded } from '../../../../contract/resources/rule.ts';
+import { href } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { may } from '../../../state/session.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -30,6 +31,7 @@ export default function Rules() {
         columns={columns}
         one={{ operation: 'getRule', parameter: 'rule_id' }}
         detail={(rule) => <RuleDetail key={rule.id} rule={rule} />}
+        absent={(id) => <NoRule id={id} />}
         rowClass={({ attributes }) => (stateOf(attributes) === 'off' ? 'admin-off' : '')}
         empty={<Empty title="There are no rules.">Findings come from behaviour and from lists alone.</Empty>}
         actions={
@@ -59,6 +61,28 @@ export default function Rules() {
       )}
       {reloaded !== undefined && <Reloaded result={reloaded} onClose={() => setReloaded(undefined)} />}
     </>
+  );
+}
+
+/** Findings have other origins, too, which alerts name where others have a rule. */
+function NoRule({ id }: { id: string }) {
+  return (
+    <Empty title="It is none of these rules.">
+      {id.startsWith('behaviour.') ? (
+        <p>
+          <bdi class="mono">{id}</bdi> is a detector of the program itself: it can be switched off by the
+          setting{' '}
+          <a href={href('administration', { view: 'configuration', id: 'detection.detectors_off' })}>
+            detection.detectors_off
+          </a>
+          .
+        </p>
+      ) : (
+        <p>
+          <bdi class="mono">{id}</bdi> is what a sensor or a list calls it.
+        </p>
+      )}
+    </Empty>
   );
 }
 
