@@ -250,14 +250,21 @@ function styles(): StylesheetJson {
         'text-wrap': 'wrap',
       },
     },
-    // Colour is for what is alerted on, or new.
+    // Colour is for what is alerted on, or new; shapes and borders tell it as well.
     {
       selector: 'node[risk = "critical"]',
       style: { 'background-color': colour('--critical'), shape: 'diamond' },
     },
-    { selector: 'node[risk = "high"]', style: { 'background-color': colour('--high') } },
+    {
+      selector: 'node[risk = "high"]',
+      style: { 'background-color': colour('--high'), shape: 'round-triangle' },
+    },
+    {
+      selector: 'node.fresh',
+      style: { 'border-color': colour('--accent'), 'border-width': 3, 'border-style': 'dashed' },
+    },
+    // What is new and at risk has the dashes of the one and the colour of the other.
     { selector: 'node[risk = "moderate"]', style: { 'border-color': colour('--medium'), 'border-width': 3 } },
-    { selector: 'node.fresh', style: { 'border-color': colour('--accent'), 'border-width': 3 } },
     {
       selector: 'edge',
       style: {
@@ -267,7 +274,10 @@ function styles(): StylesheetJson {
         'curve-style': 'straight',
       },
     },
-    { selector: 'edge.fresh', style: { 'line-color': colour('--accent'), 'line-opacity': 0.9 } },
+    {
+      selector: 'edge.fresh',
+      style: { 'line-color': colour('--accent'), 'line-opacity': 0.9, 'line-style': 'dashed' },
+    },
     { selector: 'edge.chosen', style: { 'line-color': colour('--accent'), 'line-opacity': 0.8 } },
     { selector: 'node.chosen', style: { 'border-color': colour('--accent'), 'border-width': 3 } },
     { selector: '.dimmed', style: { opacity: 0.12 } },

@@ -11,6 +11,7 @@ import { Answered, Empty } from '../../ui/states.tsx';
 import { boxesOf, boxId, linesOf, placesOf } from './arrange.ts';
 import { EdgeTable } from './edge-table.tsx';
 import { Graph } from './graph.tsx';
+import { Legend } from './legend.tsx';
 import { useLiveGraph } from './live-graph.ts';
 import { NodeDetail } from './node-detail.tsx';
 import { maxFresh } from './updates.ts';
@@ -178,15 +179,18 @@ function Shown({
       {params.get('view') === 'table' ? (
         <EdgeTable graph={graph} selected={selected} onSelect={select} />
       ) : (
-        <Graph
-          boxes={boxes}
-          places={places}
-          bundles={bundles}
-          selected={box === undefined || !box.isOpen || box.nodes.length === 1 ? selected : boxId(box.id)}
-          onSelect={select}
-          onToggle={toggle}
-          fresh={fresh}
-        />
+        <>
+          <Graph
+            boxes={boxes}
+            places={places}
+            bundles={bundles}
+            selected={box === undefined || !box.isOpen || box.nodes.length === 1 ? selected : boxId(box.id)}
+            onSelect={select}
+            onToggle={toggle}
+            fresh={fresh}
+          />
+          <Legend />
+        </>
       )}
     </Split>
   );

@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact';
+
+/** What shapes, borders and lines of the picture mean. Shapes are as `styles` of the picture draws them. */
+export function Legend() {
+  return (
+    <ul class="topology-legend quiet" aria-label="What the picture's signs mean">
+      <Sign shape={<path class="legend-critical" d="M8 1 15 8 8 15 1 8Z" />}>critical risk</Sign>
+      <Sign shape={<path class="legend-high" d="M8 1.5 15 14 1 14Z" />}>high risk</Sign>
+      <Sign shape={<circle class="legend-host legend-moderate" cx="8" cy="8" r="5.5" />}>moderate risk</Sign>
+      <Sign shape={<circle class="legend-host" cx="8" cy="8" r="5.5" />}>
+        host, larger with more connected hosts
+      </Sign>
+      <Sign shape={<rect class="legend-network" x="1" y="3.5" width="14" height="9" rx="2" />}>network</Sign>
+      <Sign shape={<circle class="legend-host legend-fresh" cx="8" cy="8" r="5.5" />}>new, dashed</Sign>
+      <Sign shape={<path class="legend-line" d="M1 13.5 15 13.5 15 8.5 1 12.5Z" />}>
+        line, wider with more bytes
+      </Sign>
+    </ul>
+  );
+}
+
+function Sign({ shape, children }: { shape: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <li>
+      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+        {shape}
+      </svg>
+      {children}
+    </li>
+  );
+}
