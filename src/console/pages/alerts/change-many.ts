@@ -4,7 +4,7 @@ import { number } from '../../ui/format.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
 import { alertsChanged, putAlerts } from './cache.ts';
 import { type Change, predicted, told } from './changes.ts';
-import type { AlertRow, Filters } from './question.ts';
+import type { Target } from './target.ts';
 
 /** As many ids as the service takes at a time. */
 const idsAtOnce = 1000;
@@ -21,7 +21,7 @@ interface Tally {
 
 /** Changes many alerts in the same way: those that are named, or all that match. `onProgress`: alerts that were done. */
 export async function changeMany(
-  which: { readonly rows: readonly AlertRow[] } | { readonly filter: Filters },
+  target: Target,
   change: Change,
   onProgress: (done: number) => void,
 ): Promise<boolean> {
@@ -45,9 +45,9 @@ export async function changeMany(
     }
     onProgress(tally.matched);
   };
-  const rows = 'rows' in which ? which.rows : [];
+  const rows = 'rows' in target ? target.rows : [];
   try {
-    if ('filter' in which) await ask({ filter: { ...which.filter } });
+    if ('filter' in target) await ask({ filter: { ...target.filter } });
     for (let at = 0; at < rows.length; at += idsAtOnce)
       await ask({ ids: rows.slice(at, at + idsAtOnce).map(({ id }) => id) });
   } catch (error) {

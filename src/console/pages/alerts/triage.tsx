@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks';
 import { ServiceError } from '../../../errors.ts';
 import { useKeys } from '../../state/keys.ts';
 import { may, me } from '../../state/session.ts';
-import { number } from '../../ui/format.ts';
 import { neighbour } from '../../ui/marking.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
 import { changeAlert } from './change-alert.ts';
@@ -11,9 +10,10 @@ import { changeMany } from './change-many.ts';
 import { type Change, refusal, takenBack } from './changes.ts';
 import type { Triage } from './detail.tsx';
 import { NoteDialog } from './note-dialog.tsx';
-import { type AlertRow, type Filters, isOpen } from './question.ts';
+import { type AlertRow, isOpen } from './question.ts';
 import { ResolveDialog } from './resolve-dialog.tsx';
 import { SilenceDialog } from './silence-dialog.tsx';
+import { type Everything, nameOf, type Target, targetOf } from './target.ts';
 import { VerdictDialog } from './verdict-dialog.tsx';
 
 interface About {
@@ -21,8 +21,8 @@ interface About {
   readonly marked: readonly AlertRow[];
   /** The alert that keys act on where none is selected. */
   readonly current: AlertRow | undefined;
-  /** All that match are selected, those that are not loaded, too. */
-  readonly everything?: { readonly filter: Filters; readonly total: number };
+  /** Where all that match are selected. */
+  readonly everything?: Everything;
   /** Moves on to another alert. */
   readonly onMove: (id: string) => void;
   /** Those selected were dealt with. */
@@ -46,24 +46,25 @@ export interface Triaging {
   readonly progress: number | undefined;
 }
 
-type Asking = 'resolve' | 'silence' | 'note' | 'verdict';
+interface Asked {
+  readonly kind: 'resolve' | 'silence' | 'note' | 'verdict';
+  /** Those that are loaded. */
+  readonly rows: readonly AlertRow[];
+  readonly target: Target;
+}
 
 /** Acts on alerts, by keys, buttons and dialogs: on those selected where there are any, else on the current one. */
 export function useTriage(about: About): Triaging {
   const { rows, marked, current, everything, onMove, onDone } = about;
-  const [asking, setAsking] = useState<{ readonly kind: Asking; readonly rows: readonly AlertRow[] }>();
+  const [asking, setAsking] = useState<Asked>();
   const [progress, setProgress] = useState<number>();
   const mayAct = may('updateAlert');
 
   const targets = (): readonly AlertRow[] =>
     marked.length > 0 ? marked : current === undefined ? [] : [current];
-  const count = (of: readonly AlertRow[]): number =>
-    everything !== undefined && of.length > 1 ? everything.total : of.length;
 
   /** Goes on to the next open alert where the one that was current is dealt with. */
-  const advance = (of: readonly AlertRow[]) => {
-    const [only] = of;
-    if (of.length !== 1 || only === undefined) return;
+  const advance = (only: AlertRow) => {
     const open = new Map(rows.map(({ id, attributes }) => [id, isOpen(attributes)]));
     const next = neighbour(
       only.id,
@@ -73,39 +74,42 @@ export function useTriage(about: About): Triaging {
     if (next !== undefined) onMove(next);
   };
 
-  const act = async (of: readonly AlertRow[], change: Change) => {
-    const [first] = of;
-    if (first === undefined) return;
-    if (change.status === 'resolved' || change.status === 'suppressed') advance(of);
-    if (of.length === 1) {
-      await changeAlert(first, change);
+  const act = async (target: Target, change: Change) => {
+    if ('rows' in target && target.rows.length < 2) {
+      const [only] = target.rows;
+      if (only === undefined) return;
+      if (change.status === 'resolved' || change.status === 'suppressed') advance(only);
+      await changeAlert(only, change);
       return;
     }
     setProgress(0);
-    const which = everything === undefined ? { rows: of } : { filter: everything.filter };
-    const isDone = await changeMany(which, change, setProgress);
+    const isDone = await changeMany(target, change, setProgress);
     setProgress(undefined);
     if (isDone) onDone();
   };
 
-  const ask = (kind: Asking) => (of: readonly AlertRow[]) => {
-    if (of.length > 0) setAsking({ kind, rows: of });
+  const actOn = (of: readonly AlertRow[], change: Change) => void act(targetOf(of, everything), change);
+
+  const ask = (kind: Asked['kind']) => (of: readonly AlertRow[]) => {
+    // What is like alerts is told by those that are loaded.
+    const target = kind === 'silence' ? { rows: of } : targetOf(of, everything);
+    if (of.length > 0) setAsking({ kind, rows: of, target });
   };
   const assign = (of: readonly AlertRow[]) => {
     const name = me.value?.name ?? '';
     if (of.length === 1 && of[0]?.attributes.assignee === name) say('It is yours already.');
-    else void act(of, { assignee: name });
+    else actOn(of, { assignee: name });
   };
   const takeBack = (of: readonly AlertRow[]) => {
     const [only] = of;
-    if (of.length > 1) return void act(of, { status: 'in_progress' });
+    if (of.length > 1) return actOn(of, { status: 'in_progress' });
     const change = only === undefined ? undefined : takenBack(only.attributes);
-    if (change !== undefined && only !== undefined) void act([only], change);
+    if (change !== undefined && only !== undefined) actOn([only], change);
     else if (only !== undefined) say('There is nothing to take back.');
   };
   const actions = {
     assign,
-    begin: (of: readonly AlertRow[]) => void act(of, { status: 'in_progress' }),
+    begin: (of: readonly AlertRow[]) => actOn(of, { status: 'in_progress' }),
     resolve: (of: readonly AlertRow[]) => {
       const [only] = of;
       const why = of.length === 1 && only ? refusal(only.attributes.status, 'resolved') : undefined;
@@ -116,9 +120,9 @@ export function useTriage(about: About): Triaging {
     note: ask('note'),
     verdict: ask('verdict'),
     takeBack,
-    archive: (of: readonly AlertRow[]) => void act(of, { status: 'archived' }),
-    unassign: (of: readonly AlertRow[]) => void act(of, { assignee: '' }),
-    reopen: (of: readonly AlertRow[]) => void act(of, { status: 'in_progress' }),
+    archive: (of: readonly AlertRow[]) => actOn(of, { status: 'archived' }),
+    unassign: (of: readonly AlertRow[]) => actOn(of, { assignee: '' }),
+    reopen: (of: readonly AlertRow[]) => actOn(of, { status: 'in_progress' }),
   };
   const on = (of: () => readonly AlertRow[]) =>
     Object.fromEntries(
@@ -149,12 +153,11 @@ export function useTriage(about: About): Triaging {
 
   const close = () => setAsking(undefined);
   const settle = (change: Change) => {
-    const of = asking?.rows ?? [];
     close();
-    void act(of, change);
+    if (asking !== undefined) void act(asking.target, change);
   };
   const shared = asking && {
-    what: nameOf(asking.rows, count(asking.rows)),
+    what: nameOf(asking.target),
     rows: asking.rows,
     onClose: close,
   };
@@ -164,14 +167,9 @@ export function useTriage(about: About): Triaging {
       {asking.kind === 'verdict' && <VerdictDialog {...shared} onDone={settle} />}
       {asking.kind === 'note' && <NoteDialog what={shared.what} onClose={close} onDone={settle} />}
       {asking.kind === 'silence' && (
-        <SilenceDialog {...shared} onSuppress={(of) => void act(of, { status: 'suppressed' })} />
+        <SilenceDialog {...shared} onSuppress={(of) => void act({ rows: of }, { status: 'suppressed' })} />
       )}
     </>
   );
   return { single, many: keyed, dialog, progress };
-}
-
-function nameOf(rows: readonly AlertRow[], count: number): string {
-  const [only] = rows;
-  return count === 1 && only !== undefined ? `“${only.attributes.title}”` : `${number(count)} alerts`;
 }

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import type { AlertRow } from '../../../src/console/pages/alerts/question.ts';
+import { nameOf, targetOf } from '../../../src/console/pages/alerts/target.ts';
+import { someAlert } from './some-alert.ts';
+
+const rows: AlertRow[] = ['a', 'b'].map((id) => ({
+  type: 'alert',
+  id,
+  attributes: someAlert({ title: `Scan ${id}` }),
+}));
+const everything = { filter: { severity: ['high'] }, total: 4321 };
+
+test('all that match are acted on where all are selected, else those that are named', () => {
+  expect(targetOf(rows, undefined)).toEqual({ rows });
+  expect(targetOf(rows, everything)).toEqual(everything);
+  expect(targetOf(rows.slice(0, 1), everything)).toEqual({ rows: rows.slice(0, 1) });
+});
+
+test('what is acted on is named: one by its title, more by how many they are', () => {
+  expect(nameOf(targetOf(rows.slice(1), undefined))).toBe('“Scan b”');
+  expect(nameOf(targetOf(rows, undefined))).toBe('2 alerts');
+  expect(nameOf(everything)).toBe('4,321 alerts');
+});
