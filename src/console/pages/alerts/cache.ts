@@ -1,5 +1,6 @@
 import type { CallId } from '../../../client/client.ts';
 import { answers } from '../../state/answers.ts';
+import { newer } from '../../state/newer.ts';
 import type { AlertRow } from './question.ts';
 
 /** Alerts as they are now, put in place of what they were: lists keep their order and what is read stays where it is. */
@@ -46,10 +47,6 @@ function renewedPage(page: Page, alerts: ReadonlyMap<string, AlertRow>): Page {
     }),
   );
 }
-
-/** What came late is not put over what came early. */
-const newer = (kept: AlertRow, came: AlertRow): AlertRow =>
-  came.attributes.version >= kept.attributes.version ? came : kept;
 
 /** The same where nothing in it changed, so that nothing is drawn again. */
 function renewed<T, K extends keyof T>(whole: T, name: K, parts: readonly unknown[]): T {

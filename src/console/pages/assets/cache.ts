@@ -1,5 +1,6 @@
 import type { CallId } from '../../../client/client.ts';
 import { answers } from '../../state/answers.ts';
+import { newer } from '../../state/newer.ts';
 import type { AssetRow } from './question.ts';
 
 interface Page {
@@ -11,7 +12,7 @@ type Kept = { readonly pages: readonly Page[] } | Page | { readonly data: AssetR
 export function putAssets(assets: ReadonlyMap<string, AssetRow>): void {
   const renewed = (page: Page): Page => ({
     ...page,
-    data: page.data.map((row) => assets.get(row.id) ?? row),
+    data: page.data.map((row) => newer(row, assets.get(row.id) ?? row)),
   });
   answers.setQueriesData<Kept>({ predicate: ({ queryKey: [name] }) => name === 'listAssets' }, (kept) => {
     if (kept === undefined) return kept;
@@ -24,7 +25,8 @@ export function putAssets(assets: ReadonlyMap<string, AssetRow>): void {
         predicate: ({ queryKey: [name, input] }) =>
           name === 'getAsset' && (input as { params?: { asset_id?: string } }).params?.asset_id === id,
       },
-      (kept) => (kept === undefined ? kept : { ...kept, data: asset }),
+      (kept) =>
+        kept !== undefined && 'data' in kept ? { ...kept, data: newer(kept.data as AssetRow, asset) } : kept,
     );
 }
 

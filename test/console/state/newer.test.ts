@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { newer } from '../../../src/console/state/newer.ts';
+
+const at = (version: number, name: string) => ({ attributes: { version, name } });
+
+test('a late answer does not replace a newer one, the same version told anew does', () => {
+  const kept = at(3, 'kept');
+  expect(newer(kept, at(2, 'late'))).toBe(kept);
+  expect(newer(kept, at(3, 'anew')).attributes.name).toBe('anew');
+  expect(newer(kept, at(4, 'next')).attributes.name).toBe('next');
+});
