@@ -15,6 +15,7 @@ import { Table } from '../../ui/table.tsx';
 import { columns } from './columns.tsx';
 import { CurrentScan } from './current.tsx';
 import { OpenedScan } from './detail.tsx';
+import { freshCount } from './fresh.ts';
 import { defaults, type ScanForm } from './plan.ts';
 import { ScanDialog } from './scan-dialog.tsx';
 import { isOver, type LiveScans, type ScanRow, useLiveScans } from './scans.ts';
@@ -43,18 +44,19 @@ export default function Discovery() {
   const { params } = place.value;
   const live = useLiveScans();
   const sort = params.get('sort') ?? defaultSort;
-  const list = useList(
-    'listScans',
-    { query: { ...filterQuery('listScans'), sort } as never },
-    { still: true },
-  );
+  const filters = filterQuery('listScans');
+  const list = useList('listScans', { query: { ...filters, sort } as never }, { still: true });
   const told = live.scans.value;
   const rows = list.rows.map((row) => told.get(row.id) ?? row);
-  const listed = new Set(rows.map(({ id }) => id));
   const openId = params.get('id') ?? undefined;
   const cursor = useSignal<string | undefined>(undefined);
   const current = useCurrent(live);
-  const fresh = [...told.keys()].filter((id) => !listed.has(id)).length;
+  const { hasMore, result } = list;
+  // Whether filters would leave it out, only the service knows.
+  const fresh =
+    Object.keys(filters).length > 0 || result.isPlaceholderData
+      ? 0
+      : freshCount(told.values(), { rows, hasMore, askedAt: result.dataUpdatedAt });
 
   const refresh = () => list.refetch();
   const begin = () => setParams({ ...noForm, new: 1 });
