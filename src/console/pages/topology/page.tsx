@@ -8,12 +8,14 @@ import { number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
 import { boxesOf, boxId, linesOf, placesOf } from './arrange.ts';
 import { EdgeTable } from './edge-table.tsx';
 import { Graph } from './graph.tsx';
 import { Legend } from './legend.tsx';
 import { useLiveGraph } from './live-graph.ts';
 import { NodeDetail } from './node-detail.tsx';
+import { useStillRange } from './still-range.ts';
 import { maxFresh } from './updates.ts';
 import './topology.css';
 
@@ -23,21 +25,14 @@ const depths = ['1', '2', '3'] as const;
 /** Who talks to whom: the busiest, by network, as a picture and as a table. */
 export default function TopologyPage() {
   const { params } = place.value;
-  const { name, from, to } = shownRange();
-  const isLive = name === 'all';
+  const { range, move } = useStillRange();
   const groupBy = params.get('group_by') === 'subnet' ? 'subnet' : 'host';
   const limit = limits.find((one) => String(one) === params.get('limit')) ?? 500;
   const focus = params.get('focus') ?? undefined;
   const depth = Number(depths.find((one) => one === params.get('depth')) ?? '1');
-  const answer = useAnswer('getTopology', {
-    query: {
-      ...(from !== undefined && { from }),
-      ...(to !== undefined && { to }),
-      group_by: groupBy,
-      limit,
-      ...(focus !== undefined && { focus, depth }),
-    } as never,
-  });
+  const isLive = shownRange().name === 'all' && focus === undefined;
+  const query = { ...range, group_by: groupBy, limit, ...(focus !== undefined && { focus, depth }) };
+  const answer = useAnswer('getTopology', { query: query as never }, { still: true });
   return (
     <Page
       title="Topology"
@@ -99,6 +94,15 @@ export default function TopologyPage() {
               <Button onClick={() => setParams({ focus: undefined, depth: undefined })}>Whole network</Button>
             </>
           )}
+          {!isLive && (
+            <Button
+              onClick={() => {
+                if (!move()) void answer.refetch();
+              }}
+            >
+              Ask again
+            </Button>
+          )}
         </div>
       }
     >
@@ -107,7 +111,7 @@ export default function TopologyPage() {
           <Shown
             key={`${groupBy} ${focus}`}
             snapshot={data.attributes}
-            isLive={isLive && focus === undefined && !answer.isPlaceholderData}
+            isLive={isLive && !answer.isPlaceholderData}
             groupBy={groupBy}
             limit={limit}
           />
@@ -173,7 +177,14 @@ function Shown({
       <p class="counted quiet" role="status">
         {number(graph.nodes.length)} nodes, {number(graph.edges.length)} edges
         {graph.truncated && ' · the busiest: a limit left others out'}
-        {isLive ? ' · live' : ' · of the time that is shown; all time is live'}
+        {isLive ? (
+          ' · live'
+        ) : (
+          <>
+            {' · as of '}
+            <Time at={graph.generated_at} as="exact" />; the whole network of all time is live
+          </>
+        )}
         {fresh.size > 0 && ` · ${number(fresh.size)}${fresh.size < maxFresh ? '' : ' or more'} new`}
       </p>
       {params.get('view') === 'table' ? (
