@@ -19,6 +19,7 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     const picture = page.getByRole('img', { name: /hosts in .* networks/ });
     await picture.waitFor();
     expect(await picture.locator('canvas').count()).toBeGreaterThan(0);
+    await page.getByRole('list', { name: "What the picture's signs mean" }).getByText('high risk').waitFor();
     const said = await page.getByRole('status').filter({ hasText: 'edges' }).textContent();
     const edges = Number(/([\d,]+) edges/.exec(said ?? '')?.[1]?.replaceAll(',', ''));
     expect(edges).toBeGreaterThan(10);
@@ -38,6 +39,9 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     await detail.getByRole('button', { name: 'Focus on it' }).click();
     await page.waitForURL(/focus=/);
     await page.getByRole('button', { name: 'Whole network' }).waitFor();
+    const asked = page.waitForResponse((response) => /topology\?.*focus=/.test(response.url()));
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    expect((await asked).ok()).toBe(true);
     await detail.getByRole('link', { name: 'Its asset' }).click();
     await page.waitForURL(/\/assets\?id=/);
   });
