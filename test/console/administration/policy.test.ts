@@ -4,6 +4,7 @@ import {
   differences,
   type Rules,
   readRules,
+  rebased,
   rowsOf,
   textOf,
   withPublic,
@@ -60,4 +61,26 @@ test('what is no policy says why, and which rule', () => {
       fault: expect.stringContaining('Rule 2'),
     },
   );
+});
+
+test('own changes are put upon what somebody else changed meanwhile, and theirs stay', () => {
+  const mine = withPublic(withRole(usual, 'updateAlert', 'viewer'), 'getOpenApi', false);
+  const theirs = withRole(withRole(usual, 'updateAlert', 'auditor'), 'deleteAsset', 'analyst');
+  const both = rebased(usual, mine, theirs);
+  expect(differences(theirs, both)).toEqual([
+    { operation: 'updateAlert', before: 'admin, analyst, auditor', after: 'admin, analyst, viewer' },
+    { operation: 'getOpenApi', before: 'everybody', after: 'nobody' },
+  ]);
+  expect(rebased(usual, usual, theirs)).toEqual(theirs);
+});
+
+test('a rule that one took away or gave stays so upon a policy of somebody else', () => {
+  const without = usual.filter(({ operation }) => operation !== 'updateAlert');
+  const theirs = withRole(usual, 'updateAlert', 'auditor');
+  expect(differences(theirs, rebased(usual, without, theirs))).toEqual([
+    { operation: 'updateAlert', before: 'admin, analyst, auditor', after: undefined },
+  ]);
+  expect(differences(without, rebased(without, usual, without))).toEqual([
+    { operation: 'updateAlert', before: undefined, after: 'admin, analyst' },
+  ]);
 });

@@ -81,6 +81,21 @@ export function differences(before: Rules, after: Rules): Difference[] {
     .filter((one) => one.before !== one.after);
 }
 
+/**
+ * One's own changes put upon a policy that somebody else changed meanwhile; what both changed is as one wants it oneself.
+ *
+ * @param began - what both of them changed
+ */
+export function rebased(began: Rules, mine: Rules, theirs: Rules): AccessRule[] {
+  const own = new Set(differences(began, mine).map(({ operation }) => operation));
+  const wanted = new Map(mine.map((rule) => [rule.operation, rule]));
+  const known = new Set(theirs.map(({ operation }) => operation));
+  return [
+    ...theirs.flatMap((rule) => (own.has(rule.operation) ? (wanted.get(rule.operation) ?? []) : rule)),
+    ...mine.filter(({ operation }) => own.has(operation) && !known.has(operation)),
+  ];
+}
+
 /** The text that is edited: what the interface is given, a rule a line. */
 export const textOf = (rules: Rules): string =>
   `{ "rules": [\n${rules.map((rule) => `  ${JSON.stringify(rule)}`).join(',\n')}\n] }\n`;

@@ -12,29 +12,37 @@ import { Confirm } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useSending } from '../parts/sending.ts';
 import { ifVersion } from '../parts/version.ts';
-import { differences, type Rules, readRules, textOf } from './draft.ts';
+import { differences, type Rules, readRules, rebased, textOf } from './draft.ts';
 import { Matrix } from './matrix.tsx';
+
+/** What is edited, and the policy that it began from, which may be another one by now. */
+interface Draft {
+  readonly text: string;
+  readonly began: Policy;
+}
 
 /** Who may do what. */
 export default function PolicyView() {
   const policy = useAnswer('getPolicy', {}, { still: true });
   return (
     <Answered of={policy} rows={12}>
-      {({ data: { attributes } }) => <Shown key={attributes.version} policy={attributes} />}
+      {({ data: { attributes } }) => <Shown policy={attributes} />}
     </Answered>
   );
 }
 
 function Shown({ policy }: { policy: Policy }) {
   /** Undefined while it is only read. */
-  const [text, setText] = useState<string | undefined>();
+  const [draft, setDraft] = useState<Draft | undefined>();
   const [form, setForm] = useState<'table' | 'data'>('table');
   const [asked, setAsked] = useState<'save' | 'reload' | undefined>();
   const search = place.value.params.get('q') ?? '';
+  const { began, text } = draft ?? { began: policy };
   const read = text === undefined ? { rules: [...policy.rules] } : readRules(text);
   const rules: Rules | undefined = 'rules' in read ? read.rules : undefined;
-  const diff = rules === undefined ? [] : differences(policy.rules, rules);
+  const diff = rules === undefined ? [] : differences(began.rules, rules);
   const isEditing = text !== undefined;
+  const edit = (next: string) => setDraft({ text: next, began });
   return (
     <>
       <div class="admin-tools">
@@ -75,12 +83,16 @@ function Shown({ policy }: { policy: Policy }) {
               >
                 Look at it and save
               </Button>
-              <Button onClick={() => setText(undefined)}>Give it up</Button>
+              <Button onClick={() => setDraft(undefined)}>Give it up</Button>
             </>
           ) : (
             <>
               {may('reloadPolicy') && <Button onClick={() => setAsked('reload')}>Reload its file</Button>}
-              {may('updatePolicy') && <Button onClick={() => setText(textOf(policy.rules))}>Change</Button>}
+              {may('updatePolicy') && (
+                <Button onClick={() => setDraft({ text: textOf(policy.rules), began: policy })}>
+                  Change
+                </Button>
+              )}
             </>
           )}
         </div>
@@ -89,6 +101,16 @@ function Shown({ policy }: { policy: Policy }) {
         <p class="admin-tools admin-bad" role="alert">
           The file of the policy is not in effect: {policy.file_refused}
         </p>
+      )}
+      {began.version !== policy.version && asked === undefined && (
+        <Overtaken
+          began={began}
+          policy={policy}
+          onRebase={
+            rules &&
+            (() => setDraft({ text: textOf(rebased(began.rules, rules, policy.rules)), began: policy }))
+          }
+        />
       )}
       {'fault' in read && (
         <p class="admin-tools admin-bad" role="alert" id="policy-fault">
@@ -104,23 +126,23 @@ function Shown({ policy }: { policy: Policy }) {
           spellcheck={false}
           wrap="off"
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => edit(event.currentTarget.value)}
         />
       ) : (
         <div class={isEditing ? 'matrix-place' : 'matrix-place matrix-read'}>
           <Matrix
             rules={rules ?? []}
-            before={policy.rules}
+            before={began.rules}
             search={search}
-            onRules={isEditing ? (next) => setText(textOf(next)) : undefined}
+            onRules={isEditing ? (next) => edit(textOf(next)) : undefined}
           />
         </div>
       )}
       {asked === 'save' && rules !== undefined && (
         <Save
-          policy={policy}
+          policy={began}
           rules={rules}
-          onSaved={() => setText(undefined)}
+          onSaved={() => setDraft(undefined)}
           onClose={() => setAsked(undefined)}
         />
       )}
@@ -138,6 +160,40 @@ function Shown({ policy }: { policy: Policy }) {
         </Confirm>
       )}
     </>
+  );
+}
+
+/** As many operations are named that somebody else changed. */
+const maxNamed = 5;
+
+/** Somebody else was quicker: what they changed, and the way on. */
+function Overtaken({
+  began,
+  policy,
+  onRebase,
+}: {
+  began: Policy;
+  policy: Policy;
+  /** Undefined while what is written is no policy. */
+  onRebase: (() => void) | undefined;
+}) {
+  const names = differences(began.rules, policy.rules).map(({ operation }) => operation);
+  return (
+    <div class="admin-tools admin-bad" role="alert">
+      <p>
+        Somebody changed the policy while you edited version {began.version}
+        {names.length > 0 && (
+          <>
+            : <code>{names.slice(0, maxNamed).join(', ')}</code>
+            {names.length > maxNamed && ` and ${number(names.length - maxNamed)} more`}
+          </>
+        )}
+        . Your changes are kept, and cannot be saved before they are put upon theirs.
+      </p>
+      <Button disabled={onRebase === undefined} onClick={() => onRebase?.()}>
+        Put mine upon theirs
+      </Button>
+    </div>
   );
 }
 
