@@ -109,7 +109,10 @@ test.each([
   const page = await open.page({ path });
   await settled(page);
   // Beside the values, which have menus of their own.
-  await page.getByRole('row').nth(1).click({ position: { x: 3, y: 3 } });
+  await page
+    .getByRole('row')
+    .nth(1)
+    .click({ position: { x: 3, y: 3 } });
   await page.getByRole('region', { name: 'Detail' }).waitFor();
   await settled(page);
   await expect.poll(() => page.getByText(script, { exact: false }).count()).toBeGreaterThan(0);
