@@ -283,7 +283,10 @@ function compareTrends(
     if (metric in shown.totals) {
       const key = metric as keyof typeof shown.totals;
       expect([current, previous], metric).toEqual([shown.totals[key], shown.previous.totals[key]]);
-      expect(previous_series.reduce((sum, { value }) => sum + value, 0), metric).toBe(previous);
+      expect(
+        previous_series.reduce((sum, { value }) => sum + value, 0),
+        metric,
+      ).toBe(previous);
     }
     expect(change_percent === undefined).toBe(previous === 0);
     for (const { at, value } of metric === 'sources' ? series : []) {
