@@ -6,7 +6,7 @@ import { env } from './compiled-sources.ts';
 const root = new URL('..', import.meta.url).pathname;
 
 /** Folders of tests that start processes and wait for them, in the order in which they are begun. */
-const slow = ['system', 'scripts', 'cli', 'backup', 'config', 'auth', 'store', 'ledger', 'http'];
+const slow = ['system', 'scripts', 'cli', 'backup', 'config', 'auth', 'store', 'ledger', 'client', 'http'];
 
 /** The slow ones first: the last of all then doesn't run alone while other workers have nothing to do. */
 class SlowFirst extends BaseSequencer {

@@ -22,6 +22,9 @@ export class ServedLog {
   #ledger: DurableLedger;
   #folder: string;
   #entries = 0;
+  /** Settled once the ledger that answers is open: who asks while it is exchanged waits. */
+  #exchanged: Promise<void> = Promise.resolve();
+  readonly #answering = new Set<Promise<Answer>>();
   lies: Lie[] = [];
   /** Epoch milliseconds that the log believes in. */
   now = Date.now();
@@ -81,23 +84,24 @@ export class ServedLog {
   async snapshot(): Promise<string> {
     const copy = mkdtempSync(join(tmpdir(), 'candor-log-'));
     this.#folders.push(copy);
-    await this.#ledger.close();
-    cpSync(this.#folder, copy, { recursive: true });
-    await this.#open(this.#folder);
+    await this.#exchange(() => {
+      cpSync(this.#folder, copy, { recursive: true });
+      return this.#folder;
+    });
     return copy;
   }
 
   /** Stops the ledger, lets somebody with access to the disk at its files, and goes on with what they left. */
   async tamper(change: (folder: string) => void | Promise<void>): Promise<void> {
-    await this.#ledger.close();
-    await change(this.#folder);
-    await this.#open(this.#folder);
+    await this.#exchange(async () => {
+      await change(this.#folder);
+      return this.#folder;
+    });
   }
 
   /** Serves a copy instead, as if nothing had happened since. */
   async restore(copy: string): Promise<void> {
-    await this.#ledger.close();
-    await this.#open(copy);
+    await this.#exchange(() => copy);
   }
 
   async close(): Promise<void> {
@@ -107,12 +111,29 @@ export class ServedLog {
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
   }
 
-  async #open(folder: string): Promise<void> {
-    this.#folder = folder;
-    this.#ledger = await openLedger({ dataDir: folder, clock: () => BigInt(this.now) * 1_000_000n });
+  /** Closes the ledger when nobody is being answered, and opens what `between` leaves: a folder. */
+  #exchange(between: () => string | Promise<string>): Promise<void> {
+    const before = this.#exchanged;
+    const exchange = async (): Promise<void> => {
+      await before;
+      await Promise.allSettled(this.#answering);
+      await this.#ledger.close();
+      this.#folder = await between();
+      const clock = () => BigInt(this.now) * 1_000_000n;
+      this.#ledger = await openLedger({ dataDir: this.#folder, clock });
+    };
+    this.#exchanged = exchange();
+    return this.#exchanged;
   }
 
   async #answer(target: string): Promise<Answer> {
+    await this.#exchanged;
+    const answer = this.#told(target);
+    this.#answering.add(answer);
+    return answer.finally(() => this.#answering.delete(answer));
+  }
+
+  async #told(target: string): Promise<Answer> {
     const url = new URL(target, 'http://log');
     const truth = await this.#truth(url).catch((error: unknown) => refused(error));
     const lie = this.lies.find((one) => one.path === url.pathname);

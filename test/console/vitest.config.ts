@@ -9,8 +9,8 @@ export default defineConfig({
     globalSetup: ['test/compiled-sources.ts', 'test/console/browser/built.ts'],
     env: { ...env, CANDOR_THREADS_INGEST: '1' },
     pool: 'forks',
-    // A service and a browser each: two cores have no room for two of both.
-    maxWorkers: 1,
+    // A service and a browser each, which wait for each other half of the time.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

@@ -88,7 +88,7 @@ test('what may not be scanned is refused with the target and the reason, and wha
   expect(await form.getByRole('button', { name: 'Start the scan' }).isDisabled()).toBe(true);
   await page.keyboard.press('Escape');
   await form.waitFor({ state: 'detached' });
-  expect(new URL(page.url()).search).toBe('');
+  await page.waitForURL((url) => url.search === '');
 });
 
 test('a scan is watched as it goes, on a second page too, and cancelled', async () => {
