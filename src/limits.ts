@@ -465,6 +465,8 @@ export const limits = {
   maxHeardNames: 16,
   /** Records in the history of one asset; of those that the network made, the oldest go first. 150 bytes each. */
   maxAssetHistory: 1000,
+  /** Changes of the risk score of one asset that are told apart, 60 bytes each: months, as scores fall a few points a day. */
+  maxRiskChanges: 500,
   /** Rows of assets and of MAC addresses kept in memory, each: 15 MB together. */
   maxCachedAssetRows: 16_384,
   /** Rows of addresses kept in memory, 250 bytes each: those of many hosts that are seen in turn, since a read takes as

@@ -1,5 +1,6 @@
 import type { AlertGroups } from '../contract/resources/alert-groups.ts';
 import type { Histogram } from '../contract/resources/histogram.ts';
+import type { RiskHistory } from '../contract/resources/risk-history.ts';
 import type { RiskScore } from '../contract/resources/risk-score.ts';
 import type { ValueCounts } from '../contract/resources/value-counts.ts';
 import type { EventFilter } from '../events/filter.ts';
@@ -23,6 +24,7 @@ import { type GroupQuery, groupAlerts } from './alert-groups.ts';
 import { type ArrowEvents, type ArrowLines, arrowEvents, arrowPage } from './arrow-page.ts';
 import { type DashboardQuery, dashboard } from './dashboard.ts';
 import { type MatchedAlerts, matchAlerts } from './match-alerts.ts';
+import { riskHistory } from './risk-history.ts';
 import { riskScore } from './risk-score.ts';
 import { replayTopology, type TopologyReplay } from './topology.ts';
 import { trends } from './trends.ts';
@@ -80,6 +82,8 @@ export function queries(reader: StoreReader) {
     dashboard: (query: DashboardQuery): string => JSON.stringify(dashboard(reader, query)),
     trends: (query: WindowQuery): string => JSON.stringify(trends(reader, query)),
     riskScore: (query: { now: number }): RiskScore => riskScore(reader, query),
+    riskHistory: (query: WindowQuery & { assetId: string }): RiskHistory | undefined =>
+      riskHistory(reader, query),
     replayTopology: (query: TopologyReplay): ReplayPart => replayTopology(reader, query),
     replayAlerts: (query: { since: number; filter: ListFilter; limit: number }): ReplayPart =>
       asMessages(reader.replayAlerts(query.since, query.filter, query.limit), 'alert'),

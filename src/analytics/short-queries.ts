@@ -34,6 +34,7 @@ const shortTasks: ShortTasks = {
   dashboard: always,
   trends: always,
   riskScore: always,
+  riskHistory: always,
 };
 
 /** Whether a query is known to be short. Others may look at all that is stored. */

@@ -19,6 +19,9 @@ export interface WindowQuery {
   readonly now: number;
 }
 
+/** Where a window up to `now` begins, to the millisecond. */
+export const windowStart = (window: Window, now: number): number => now - shapes[window].lengthMs;
+
 /**
  * The times of a window up to now: it starts with the bucket in which it began, and the one before it has as many whole
  * buckets as are asked for.

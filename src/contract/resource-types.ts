@@ -15,6 +15,7 @@ import { Key } from './resources/key.ts';
 import { NetworkEvent } from './resources/network-event.ts';
 import { Policy } from './resources/policy.ts';
 import { Principal } from './resources/principal.ts';
+import { RiskHistory } from './resources/risk-history.ts';
 import { RiskScore } from './resources/risk-score.ts';
 import { Rule } from './resources/rule.ts';
 import { Scan } from './resources/scan.ts';
@@ -44,6 +45,7 @@ export const resourceTypes = {
   dashboard: Dashboard,
   histogram: Histogram,
   value_counts: ValueCounts,
+  risk_history: RiskHistory,
   risk_score: RiskScore,
   trends: Trends,
   triage_model: TriageModel,

@@ -615,6 +615,20 @@ export interface RiskView {
   readonly unassigned: readonly RiskyAlert[];
 }
 
+/** A change of a risk score: when (epoch milliseconds), to what, and the highest until the next that is told. */
+export interface RiskChange {
+  readonly at: number;
+  readonly score: number;
+  readonly highest: number;
+}
+
+export interface RiskHistoryView {
+  /** The score before the first of the changes; undefined where none was ever recorded: it is what it was. */
+  readonly held: number | undefined;
+  /** In order of time. */
+  readonly changes: readonly RiskChange[];
+}
+
 /** What subscribers missed: events with `seq` in [since + 1, …), oldest first. */
 export interface Replay<T> {
   readonly events: readonly { readonly seq: number; readonly id: string; readonly data: T }[];
@@ -717,6 +731,8 @@ export interface StoreReader {
   topology(query: TopologyQuery): Topology;
   /** The assets at risk, the riskiest as they were last stored, and what is of no asset, with the alerts that weigh. */
   risks(): RiskView;
+  /** How the risk score of an asset changed from one time to another, epoch milliseconds, by the clock of the service. */
+  riskHistory(assetId: string, from: number, to: number): RiskHistoryView;
   /** The local model that triages alerts, explained. */
   triageModel(): TriageModel;
   /** What is counted of a window of time and the one before it: milliseconds, however many events there are. */

@@ -136,6 +136,7 @@ describe('the table of routes', () => {
         'dashboard',
         'histogram',
         'value_counts',
+        'risk_history',
         'risk_score',
         'trends',
         'triage_model',

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RiskHistory } from '../../src/contract/resources/risk-history.ts';
 import type { RiskScore } from '../../src/contract/resources/risk-score.ts';
 import { openService, password, type Service } from './service.ts';
 
 let service: Service;
 let token: string;
 const path = '/api/v1/analytics/risk-score';
+const nobody = '01900000-0000-7000-8000-00000000000a';
 
 beforeAll(async () => {
   service = await openService();
@@ -95,6 +97,24 @@ test('names assets, alerts and what they add, and changes with them at once', as
   const after = await risk();
   expect(after.entities.map(({ asset_id }) => asset_id)).toEqual([desk]);
   expect(after.score).toBeLessThan(before.score);
+
+  const historyOf = async (id: string, query = '') =>
+    (await service.call('getAssetRiskHistory', `GET /api/v1/assets/${id}/risk${query}`, { token })) as {
+      status: number;
+      body: { data: { type: string; id: string; attributes: RiskHistory } };
+    };
+  const { status, body: told } = await historyOf(web);
+  expect([status, told.data.type, told.data.id]).toEqual([200, 'risk_history', web]);
+  expect(told.data.attributes).toMatchObject({ window: '24h', score: 0, level: 'low', highest: 73 });
+  expect(told.data.attributes.points.map(({ score }) => score)).toEqual([0, 73, 0]);
+  expect((await historyOf(desk, '?window=7d')).body.data.attributes.points.map(({ score }) => score)).toEqual(
+    [0, 21, 39],
+  );
+  expect(await historyOf(desk, '?window=2d')).toMatchObject({
+    status: 400,
+    body: { error: { code: 'INVALID_REQUEST', details: { field: 'window' } } },
+  });
+  expect(await historyOf(nobody)).toMatchObject({ status: 404, body: { error: { code: 'NOT_FOUND' } } });
 
   const listed = await service.call('listAssets', 'GET /api/v1/assets?sort=-risk_score', { token });
   const { data } = listed.body as { data: { attributes: { risk_score: number } }[] };

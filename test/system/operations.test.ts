@@ -274,6 +274,8 @@ describe('success', () => {
     expect([split.status, other.attributes.ip_addresses]).toEqual([201, ['10.250.0.2']]);
     const merged = await ok<One>('mergeAsset', { params: [other.id], json: { into: byHand.id } });
     expect(merged.data.attributes).toMatchObject({ name: 'by hand', owner: 'ann' });
+    const risk = await ok<One>('getAssetRiskHistory', { params, query: 'window=1h' });
+    expect(risk.data.attributes).toMatchObject({ score: 0, points: [{ score: 0 }] });
     const history = await ok<Page>('listAssetHistory', { params });
     const actions = history.data.map(({ attributes: { action } }) => action);
     expect(actions).toEqual(expect.arrayContaining(['created', 'edited', 'split', 'merged']));

@@ -21,8 +21,11 @@ interface ChartProps {
   /** Epoch seconds, ascending: starts of buckets. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  readonly kind?: 'lines' | 'bars';
+  /** `steps`: each value holds until the next time. */
+  readonly kind?: 'lines' | 'steps' | 'bars';
   readonly height?: number;
+  /** The top of the scale; default: just above the highest value. */
+  readonly highest?: number;
   readonly format?: (value: number) => string;
   /** A span was dragged, epoch milliseconds. */
   readonly onZoom?: (from: number, to: number) => void;
@@ -35,13 +38,14 @@ interface ChartProps {
   readonly feet?: readonly (string | undefined)[];
 }
 
-/** Numbers over time: thin lines from zero, or stacked bars, and a legend that is always there. */
+/** Numbers over time: thin lines from zero, steps, or stacked bars, and a legend that is always there. */
 export function Chart({
   label,
   times,
   series,
   kind = 'lines',
   height = 120,
+  highest,
   format = compact,
   onZoom,
   onPoint,
@@ -82,7 +86,7 @@ export function Chart({
         },
         tzDate: (seconds) =>
           inUtc ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000),
-        scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.05 : 1] } },
+        scales: { y: { range: (_plot, _min, max) => [0, highest ?? (max > 0 ? max * 1.05 : 1)] } },
         axes: [
           {
             ...axis,
@@ -99,6 +103,7 @@ export function Chart({
             stroke: colour(name),
             width: 1.25,
             points: { show: false },
+            ...(kind === 'steps' && { paths: uPlot.paths.stepped!({ align: 1 }), width: 1.5 }),
             ...(previous === true && { dash: [3, 3], alpha: 0.8 }),
             ...(kind === 'bars' &&
               !previous && {
@@ -135,7 +140,7 @@ export function Chart({
       made.destroy();
       plot.current = undefined;
     };
-  }, [theme, inUtc, titles, kind, height, onZoom === undefined]);
+  }, [theme, inUtc, titles, kind, height, highest, onZoom === undefined]);
 
   useEffect(() => plot.current?.setData([[...times], ...values]), [times, series]);
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { paginated, success } from '../envelopes.ts';
-import { assetHistoryQuery, assetQuery } from '../parameters.ts';
+import { assetHistoryQuery, assetQuery, windowQuery } from '../parameters.ts';
 import { Asset, AssetInput, AssetMergeInput, AssetSplitInput, AssetUpdateInput } from '../resources/asset.ts';
 import { uuid } from '../resources/fields.ts';
 import { analysts, closed, ifMatch, json, list, none, type Route, readers } from './route.ts';
@@ -99,6 +99,17 @@ export const assetsRoutes = {
     params: assetParams,
     query: assetHistoryQuery,
     responses: { 200: list(paginated('asset_history')) },
+    errors: ['NOT_FOUND'],
+  },
+  getAssetRiskHistory: {
+    method: 'GET',
+    path: '/api/v1/assets/:asset_id/risk',
+    summary: 'How the risk of an asset came to be what it is',
+    tag: 'assets',
+    access: readers,
+    params: assetParams,
+    query: windowQuery,
+    responses: { 200: json(success('risk_history')) },
     errors: ['NOT_FOUND'],
   },
 } as const satisfies Record<string, Route>;

@@ -27,6 +27,7 @@ import { exportAlerts } from './export-alerts.ts';
 import { getAlert } from './get-alert.ts';
 import { getAlertHistogram } from './get-alert-histogram.ts';
 import { getAsset } from './get-asset.ts';
+import { getAssetRiskHistory } from './get-asset-risk-history.ts';
 import { getBackup } from './get-backup.ts';
 import { getCheckpoint } from './get-checkpoint.ts';
 import { getConfig } from './get-config.ts';
@@ -163,6 +164,7 @@ export const handlers = {
   mergeAsset,
   splitAsset,
   listAssetHistory,
+  getAssetRiskHistory,
   listServices,
   getService,
   listAssetServices,

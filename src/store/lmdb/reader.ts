@@ -14,6 +14,7 @@ import { listAudit } from './audit.ts';
 import { LmdbEvents } from './events.ts';
 import { getIntel, listIndicators, listIntel } from './intel/intel-reads.ts';
 import { assetLookup, getAsset, listAssetHistory, listAssets, mergedInto } from './inventory/asset-reads.ts';
+import { readRiskHistory } from './inventory/risk-history.ts';
 import { readRisks } from './inventory/risk-reads.ts';
 import { listServices } from './inventory/service-list.ts';
 import { listNotes } from './notes.ts';
@@ -117,6 +118,7 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     unfinishedScans: fresh(() => unfinishedScans(tables)),
     topology: named((query) => readTopology(tables, assets, query, Date.now())),
     risks: named(() => readRisks(tables, assets)),
+    riskHistory: fresh((assetId, from, to) => readRiskHistory(tables.riskHistory, assetId, from, to)),
     triageModel: fresh(() =>
       describeModel(tables.triageState.get('model'), entryCount(tables.triageTallies)),
     ),

@@ -22,6 +22,7 @@ import type { AddressRow, EarlierBinding, MacRow } from './inventory/bindings.ts
 import type { HistoryRow } from './inventory/history.ts';
 import type { FoldedTo } from './inventory/inventory.ts';
 import type { AssetRisk } from './inventory/open-alerts.ts';
+import type { RiskChangeRow } from './inventory/risk-history.ts';
 import type { SeenAgain } from './inventory/still-there.ts';
 import type { ToldRow } from './inventory/told.ts';
 import type { KeptClock } from './retention-clock.ts';
@@ -156,6 +157,8 @@ export interface Tables {
   readonly riskRanks: Database<true, [number, string]>;
   /** [epoch ms from which its risk score is lower, asset id] → nothing */
   readonly riskFalls: Database<true, [number, string]>;
+  /** [asset id, epoch ms] → how its risk score changed then */
+  readonly riskHistory: Database<RiskChangeRow, [string, number]>;
   /** `generation` of the bindings; `risks`: the change of alerts up to which assets know theirs */
   readonly assetCounters: Database<number, AssetCounter>;
   /** service id → row */
@@ -233,6 +236,7 @@ export const laterTables: readonly (keyof Tables)[] = [
   'assetRisks',
   'riskRanks',
   'riskFalls',
+  'riskHistory',
   'assetCounters',
   'services',
   'serviceKeys',
@@ -306,6 +310,7 @@ export function openTables(root: RootDatabase): Tables {
     assetRisks: root.openDB('asset-risks', {}),
     riskRanks: root.openDB('risk-ranks', {}),
     riskFalls: root.openDB('risk-falls', {}),
+    riskHistory: root.openDB('risk-history', {}),
     assetCounters: root.openDB('asset-counters', {}),
     services: root.openDB('services', {}),
     serviceKeys: root.openDB('service-keys', {}),

@@ -130,11 +130,43 @@ function plain(open: Opened) {
   return { assets, none: { ids: none.map(({ id }) => id).toSorted(), score: riskOf(none, 'medium') } };
 }
 
+/** By asset, and by time: the last score that was stored at it. */
+type Told = Map<string, Map<number, number>>;
+
+function noteRisks({ reader, clock }: Opened, told: Told): void {
+  const assets = assetsOf(reader);
+  for (const id of told.keys()) if (!assets.some((asset) => asset.id === id)) told.delete(id);
+  for (const { id, risk_score } of assets) {
+    const scores = told.get(id) ?? new Map<number, number>();
+    told.set(id, scores.set(clock.now, risk_score));
+  }
+}
+
+/** Their histories tell at each time what the assets told then. */
+function expectHistories({ reader, clock }: Opened, told: Told): void {
+  for (const [id, scores] of told) {
+    const { held = 0, changes } = reader.riskHistory(id, start, clock.now);
+    const historyAt = (time: number) => changes.findLast(({ at }) => at <= time)?.score ?? held;
+    const times = [...scores.keys()];
+    expect(times.map(historyAt)).toEqual([...scores.values()]);
+    for (const from of times) {
+      const part = reader.riskHistory(id, from + 1, clock.now);
+      expect(part.held ?? scores.get(from)).toBe(historyAt(from));
+      expect(part.changes).toEqual(changes.filter(({ at }) => at > from));
+    }
+  }
+}
+
 test('risk is that of the alerts that weigh, whatever happens to alerts, assets and addresses', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 25 }), async (todo) => {
       const open = opened();
-      for (const each of todo) await run(open, each);
+      const told = new Map<string, Map<number, number>>();
+      for (const each of todo) {
+        await run(open, each);
+        noteRisks(open, told);
+      }
+      expectHistories(open, told);
       const wanted = plain(open);
       const risk = riskScore(open.reader, { now: open.clock.now });
       const shown = risk.entities.map(({ asset_id, score }) => ({ id: asset_id, score }));

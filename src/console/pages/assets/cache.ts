@@ -32,7 +32,7 @@ export function putAssets(assets: ReadonlyMap<string, AssetRow>): void {
 
 /** Asks again for what tells of assets, but for the list itself, which stays as it is read. */
 export async function assetsChanged(): Promise<void> {
-  const about: readonly CallId[] = ['listAssets', 'listAssetHistory', 'getRiskScore'];
+  const about: readonly CallId[] = ['listAssets', 'listAssetHistory', 'getRiskScore', 'getAssetRiskHistory'];
   await answers.invalidateQueries({
     predicate: ({ queryKey: [name, , list] }) =>
       about.some((one) => one === name) && !(name === 'listAssets' && list === 'list'),

@@ -6,15 +6,18 @@ import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { AssetRow } from './question.ts';
+import { RiskOverTime } from './risk-over-time.tsx';
 
 const shownReasons = 4;
 
 /** Why it is the risk that it is: its alerts, by how much each adds to the score. */
-export function AssetRisk({ asset: { id, attributes } }: { asset: AssetRow }) {
+export function AssetRisk({ asset }: { asset: AssetRow }) {
+  const { id, attributes } = asset;
   const isAtRisk = attributes.risk_score > 0;
   const answer = useAnswer('getRiskScore', {}, { enabled: isAtRisk });
   return (
     <Section title="Risk">
+      <RiskOverTime asset={asset} />
       {!isAtRisk ? (
         <p class="quiet">Nothing adds to its risk: no alert on it is open that would count.</p>
       ) : (

@@ -14,6 +14,7 @@ import {
 } from './alert-entries.ts';
 import type { Assets } from './assets.ts';
 import type { Bindings } from './bindings.ts';
+import { forgetRisk, recordRisk } from './risk-history.ts';
 
 /** The risk score of an asset, and from when on (epoch milliseconds) it is lower. Above 0: the others have none. */
 export type AssetRisk = readonly [score: number, fallsAt: number];
@@ -173,6 +174,7 @@ export class OpenAlerts {
     const asset = assets.rows.get(id);
     if (asset === undefined) {
       this.#rank(id, 0, undefined);
+      forgetRisk(this.#tables.riskHistory, id);
       return;
     }
     const { open, gravest, estimated } = alertsOf(this.#tables.openAlerts, spansOf(assets.bindings, id));
@@ -182,6 +184,7 @@ export class OpenAlerts {
     const risk = scoreOf(probabilityOf(evidence, asset.criticality));
     if (asset.risk > 0 || risk > 0) this.#rank(id, risk, fallsAt(evidence, asset.criticality, now));
     if (asset.openAlerts === open && asset.risk === risk) return;
+    if (asset.risk !== risk) recordRisk(this.#tables.riskHistory, id, asset.risk, risk, now);
     asset.openAlerts = open;
     asset.risk = risk;
     assets.rows.put(id, asset);

@@ -1,0 +1,75 @@
+import { useMemo } from 'preact/hooks';
+import type { RiskHistory } from '../../../contract/resources/risk-history.ts';
+import { useAnswer } from '../../state/answers.ts';
+import { Button } from '../../ui/button.tsx';
+import { Chart, type Series } from '../../ui/chart.tsx';
+import { number } from '../../ui/format.ts';
+import type { AssetRow } from './question.ts';
+import { shownWindow } from './window.tsx';
+
+const refreshMs = 30_000;
+
+/** How its score rose and fell in the time that is looked at. */
+export function RiskOverTime({ asset: { id } }: { asset: AssetRow }) {
+  const window = shownWindow();
+  const answer = useAnswer(
+    'getAssetRiskHistory',
+    { params: { asset_id: id }, query: { window } },
+    { refreshMs },
+  );
+  const shown = answer.data?.data.attributes;
+  const steps = useMemo(() => shown && stepsOf(shown), [shown]);
+  if (shown === undefined || steps === undefined)
+    return (
+      <p class="quiet" role="status">
+        {answer.error === null ? (
+          '…'
+        ) : (
+          <>
+            How it changed cannot be shown: {answer.error.message}{' '}
+            <Button kind="plain" onClick={() => void answer.refetch()}>
+              Try again
+            </Button>
+          </>
+        )}
+      </p>
+    );
+  const first = shown.points[0]?.score ?? shown.score;
+  if (shown.points.length < 2)
+    return (
+      <p class="quiet">
+        {first === 0 ? 'It was none in all of this time.' : 'It did not change in this time.'}
+      </p>
+    );
+  return (
+    <Chart
+      label={`Its risk score changed ${number(shown.points.length - 1)} times in this time: from ${first} to ${shown.score}, ${shown.highest} at the highest`}
+      times={steps.times}
+      series={steps.series}
+      kind="steps"
+      height={80}
+      format={number}
+      highest={100}
+    />
+  );
+}
+
+/** The score holds from each point to the next, and the last one until now. */
+function stepsOf({ points, score, to }: RiskHistory): { times: number[]; series: Series[] } {
+  const end = Date.parse(to);
+  const times: number[] = [];
+  const values: number[] = [];
+  for (const point of points) {
+    const at = Date.parse(point.at);
+    if (point.highest !== undefined) {
+      times.push(at / 1000);
+      values.push(point.highest);
+    }
+    times.push(at / 1000);
+    values.push(point.score);
+  }
+  return {
+    times: [...times, end / 1000],
+    series: [{ title: 'Risk', values: [...values, score], colour: '--high' }],
+  };
+}

@@ -1,0 +1,83 @@
+import { limits } from '../../../limits.ts';
+import type { RiskChange, RiskHistoryView } from '../../store.ts';
+import type { Tables } from '../tables.ts';
+import { slackOf } from '../trim-history.ts';
+import { within } from './grouped-rows.ts';
+
+type Table = Tables['riskHistory'];
+
+/** What a risk score was before a change, what it was after it, and the highest until the next one that is kept. */
+export type RiskChangeRow = readonly [before: number, after: number, highest: number];
+
+interface PlacedChange {
+  readonly at: number;
+  readonly row: RiskChangeRow;
+}
+
+const most = limits.maxRiskChanges;
+
+/** A risk score has changed. Within a transaction. */
+export function recordRisk(table: Table, id: string, before: number, after: number, nowMs: number): void {
+  const last = lastChange(table, id, Number.POSITIVE_INFINITY);
+  // Of a clock that was set back: order is kept, and what is told last is what holds now.
+  const at = Math.max(nowMs, last?.at ?? nowMs);
+  const change: RiskChangeRow = [before, after, after];
+  table.putSync([id, at], last?.at === at ? together(last.row, change) : change);
+  if (table.getKeysCount(within<number>(id)) > most + slackOf(most)) thin(table, id);
+}
+
+/** Within a transaction. */
+export function forgetRisk(table: Table, id: string): void {
+  for (const key of [...table.getKeys(within<number>(id))]) table.removeSync(key);
+}
+
+/** The changes from one time up to another, epoch milliseconds, both in it, and what held before the first of them. */
+export function readRiskHistory(table: Table, id: string, from: number, to: number): RiskHistoryView {
+  const inRange = { start: [id, from] as [string, number], end: [id, to + 1] as [string, number] };
+  const rows = Array.from(table.getRange(inRange), ({ key, value }) => ({ at: key[1], row: value }));
+  const changes = rows.map(({ at, row: [, score, highest] }): RiskChange => ({ at, score, highest }));
+  const held = rows[0]?.row[0] ?? lastChange(table, id, from)?.row[1] ?? nextChange(table, id, to)?.row[0];
+  return { held, changes };
+}
+
+/**
+ * Makes one change of those that follow each other soonest, until there are no more than the limit: a score that somebody
+ * lets flutter loses what is between, and nothing of its past.
+ */
+function thin(table: Table, id: string): void {
+  const changes = changesOf(table, id);
+  const gaps = changes.slice(1).map(({ at }, i) => ({ gap: at - changes[i]!.at, i: i + 1 }));
+  const soonest = gaps.sort((a, b) => a.gap - b.gap || a.i - b.i).slice(0, changes.length - most);
+  const isGone = new Set(soonest.map(({ i }) => i));
+  let kept: PlacedChange | undefined;
+  for (const [i, change] of changes.entries()) {
+    if (kept !== undefined && isGone.has(i)) {
+      kept = { at: kept.at, row: together(kept.row, change.row) };
+      table.removeSync([id, change.at]);
+      table.putSync([id, kept.at], kept.row);
+    } else kept = change;
+  }
+}
+
+const together = ([before, , high]: RiskChangeRow, [, after, highest]: RiskChangeRow): RiskChangeRow => [
+  before,
+  after,
+  Math.max(high, highest),
+];
+
+const changesOf = (table: Table, id: string): PlacedChange[] =>
+  Array.from(table.getRange(within<number>(id)), ({ key, value }) => ({ at: key[1], row: value }));
+
+/** The last change up to a time, that of this very time among them. */
+function lastChange(table: Table, id: string, upTo: number): PlacedChange | undefined {
+  const range = { start: [id, upTo] as [string, number], end: [id] as unknown as [string, number] };
+  for (const { key, value } of table.getRange({ ...range, reverse: true, limit: 1 }))
+    return { at: key[1], row: value };
+  return undefined;
+}
+
+function nextChange(table: Table, id: string, after: number): PlacedChange | undefined {
+  const range = { start: [id, after + 1] as [string, number], end: within<number>(id).end, limit: 1 };
+  for (const { key, value } of table.getRange(range)) return { at: key[1], row: value };
+  return undefined;
+}
