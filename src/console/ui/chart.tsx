@@ -90,11 +90,16 @@ export function Chart({
         axes: [
           {
             ...axis,
-            size: 24,
-            gap: 2,
+            size: 28,
+            gap: 6,
             values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => timeLabel(tick, step)),
           },
-          { ...axis, size: 58, gap: 4, values: (_plot, ticks) => ticks.map((tick) => format(tick)) },
+          {
+            ...axis,
+            gap: 4,
+            size: (_plot, labels: readonly string[] | null) => widthOf(labels ?? []),
+            values: (_plot, ticks) => ticks.map((tick) => format(tick)),
+          },
         ],
         series: [
           {},
@@ -160,6 +165,10 @@ export function Chart({
     </figure>
   );
 }
+
+/** Room for the labels of a vertical axis: characters of 11 px are 6.7 wide. */
+const widthOf = (labels: readonly string[]): number =>
+  Math.ceil(14 + 6.7 * Math.max(2, ...labels.map((label) => label.length)));
 
 /** A tick in the zone that is preferred: the time, and at midnight and beyond days the date. Seconds. */
 function timeLabel(at: number, step: number): string {

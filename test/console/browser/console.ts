@@ -156,11 +156,12 @@ export const overflow = (page: Page): Promise<number> =>
     return Math.max(0, scrollWidth - clientWidth);
   });
 
-/** Waits until nothing is loading any more. */
+/** Waits until a page is there, and nothing of it is loading any more. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(
     () =>
       document.querySelector('.loading, [aria-busy=true]') === null &&
-      document.querySelector('main') !== null,
+      document.querySelector('main') !== null &&
+      document.querySelector('h1') !== null,
   );
 }

@@ -43,6 +43,7 @@ export function Queue({
   const { at, ...bounds } = range;
   const list = useList('listAlerts', { query: { ...filters, ...bounds, sort } as never }, { still: true });
   const order = useMemo(() => list.rows.map(({ id }) => id), [list.rows]);
+  const byId = useMemo(() => new Map(list.rows.map((row) => [row.id, row])), [list.rows]);
   const shown = useMemo(() => new Set(order), [order]);
   const feed = useFeed(filters, bounds, shown);
   useEffect(() => setMarking(noMarks), [which]);
@@ -57,9 +58,9 @@ export function Queue({
     else setAsked(asked + 1);
   };
   const openId = place.value.params.get('id') ?? undefined;
-  const open = useOpened(openId, list.rows, list.isLoading);
-  const marked = list.rows.filter(({ id }) => marking.ids.has(id));
-  const current = list.rows.find(({ id }) => id === (cursor.value ?? openId)) ?? open.alert;
+  const open = useOpened(openId, byId, list.isLoading);
+  const marked = useMemo(() => list.rows.filter(({ id }) => marking.ids.has(id)), [list.rows, marking]);
+  const current = byId.get(cursor.value ?? openId ?? '') ?? open.alert;
   const triage = useTriage({
     rows: list.rows,
     marked,
@@ -79,7 +80,10 @@ export function Queue({
     },
     onRefresh: refresh,
   });
-  const done = list.rows.filter(({ attributes }) => !stillMatches(attributes, filters)).length;
+  const done = useMemo(
+    () => list.rows.filter(({ attributes }) => !stillMatches(attributes, filters)).length,
+    [list.rows, which],
+  );
   return (
     <>
       <Split
@@ -136,8 +140,8 @@ const hasRoomForMarks = (): boolean => innerWidth > 480;
 const keyOf = ({ id }: AlertRow): string => id;
 
 /** The alert that the address names: of the list, or asked for by itself where it is not among these. */
-function useOpened(id: string | undefined, rows: readonly AlertRow[], isLoading: boolean) {
-  const listed = rows.find((row) => row.id === id);
+function useOpened(id: string | undefined, rows: ReadonlyMap<string, AlertRow>, isLoading: boolean) {
+  const listed = id === undefined ? undefined : rows.get(id);
   const answer = useAnswer(
     'getAlert',
     { params: { alert_id: id ?? '' } },

@@ -46,11 +46,13 @@ function Figure({ metric, bucketS, method }: { metric: Metric; bucketS: number; 
   const newest = metric.anomalies.at(-1);
   return (
     <section class="panel overview-figure" aria-label={`${text.title} over time`}>
-      <div class="row spread">
-        <h2>{text.title}</h2>
-        <Told change={change} previous={metric.previous} write={write} />
-      </div>
-      <p class="overview-big">{metric.error ? `about ${write(metric.current)}` : write(metric.current)}</p>
+      <h2>{text.title}</h2>
+      <p class="overview-big">
+        {metric.error ? `about ${write(metric.current)}` : write(metric.current)}
+        <span class="overview-small">
+          <Told change={change} previous={metric.previous} write={write} />
+        </span>
+      </p>
       <Chart
         label={`${text.title}: ${write(metric.current)} in this period, ${write(metric.previous)} in the one before, in steps of ${bucketS} seconds`}
         times={times}

@@ -55,6 +55,17 @@ function groups(ip: string): string[] {
   return [...before, ...Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0'), ...after];
 }
 
+/** What a host is called where its network is written beside it: the end of its address, unless it has a name. */
+export function nameWithin({ label, ip }: Pick<Node, 'label' | 'ip'>): string {
+  if (ip === undefined || label !== ip) return label;
+  return ip.includes(':')
+    ? `::${groups(ip)
+        .slice(4)
+        .join(':')
+        .replace(/^(0:)+/, '')}`
+    : ip.slice(ip.lastIndexOf('.'));
+}
+
 /** So many networks outside are shown each; those with less traffic are one thing together. */
 const maxOutside = 18;
 export const elsewhere = 'elsewhere';
@@ -92,8 +103,8 @@ const byRank = (a: Node, b: Node): number => b.degree - a.degree || b.bytes - a.
 const weight = ({ nodes }: Box): number => nodes.reduce((sum, { degree }) => sum + degree, 0);
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Distance between hosts, and the room around the hosts of a box. */
-const step = 44;
+/** Distance between hosts, which leaves room for their short names, and the room around the hosts of a box. */
+const step = 56;
 const margin = 34;
 /** Between boxes. */
 const gap = 40;

@@ -2,7 +2,7 @@ import cytoscape, { type Core, type ElementDefinition, type StylesheetJson } fro
 import { useEffect, useRef } from 'preact/hooks';
 import { shownTheme } from '../../state/preferences.ts';
 import { compact } from '../../ui/format.ts';
-import { type Box, type Bundle, boxId, elsewhere, type Place, thickness } from './arrange.ts';
+import { type Box, type Bundle, boxId, elsewhere, nameWithin, type Place, thickness } from './arrange.ts';
 
 interface GraphProps {
   readonly boxes: readonly Box[];
@@ -24,6 +24,7 @@ const manyEdges = 1500;
 export function Graph(props: GraphProps) {
   const host = useRef<HTMLDivElement>(null);
   const core = useRef<Core | undefined>(undefined);
+  const moved = useRef(false);
   const latest = useRef(props);
   latest.current = props;
   const theme = shownTheme();
@@ -49,6 +50,13 @@ export function Graph(props: GraphProps) {
     made.on('dbltap', 'node[closed], node[outside]', (event) =>
       latest.current.onToggle(event.target.data('network')),
     );
+    // In a window that becomes another, all of it is seen again, until somebody looks at a part of it.
+    made.on('scrollzoom dragpan pinchzoom', () => {
+      moved.current = true;
+    });
+    made.on('resize', () => {
+      if (!moved.current) made.fit(undefined, 24);
+    });
     core.current = made;
     return () => {
       made.destroy();
@@ -87,8 +95,13 @@ export function Graph(props: GraphProps) {
   const zoom = (by: number) => {
     const shown = core.current;
     if (shown === undefined) return;
+    moved.current = true;
     const middle = { x: shown.width() / 2, y: shown.height() / 2 };
     shown.zoom({ level: shown.zoom() * by, renderedPosition: middle });
+  };
+  const showAll = () => {
+    moved.current = false;
+    core.current?.fit(undefined, 24);
   };
   return (
     <div class="topology-graph">
@@ -107,7 +120,7 @@ export function Graph(props: GraphProps) {
         <button type="button" aria-label="Further away" onClick={() => zoom(1 / 1.4)}>
           −
         </button>
-        <button type="button" aria-label="All of it" onClick={() => core.current?.fit(undefined, 24)}>
+        <button type="button" aria-label="All of it" onClick={showAll}>
           ⤢
         </button>
       </div>
@@ -143,8 +156,8 @@ function elements(
       (node): ElementDefinition => ({
         data: {
           id: node.id,
-          label: node.label,
-          ...(box.nodes.length > 1 && { parent: boxId(box.id) }),
+          label: box.nodes.length > 1 ? nameWithin(node) : node.label,
+          ...(box.nodes.length > 1 && { parent: boxId(box.id), within: true }),
           size: 10 + Math.min(22, 4 * Math.log2(1 + node.degree)),
           risk: node.risk_level ?? 'none',
           ...network,
@@ -206,9 +219,9 @@ function styles(): StylesheetJson {
     color: colour('--quiet'),
     'font-size': 10,
     'font-family': 'monospace',
-    // Names of hosts are there from their own size on; those of networks always.
-    'min-zoomed-font-size': 11,
-    'text-max-width': '120px',
+    // What is too small to be read is not drawn.
+    'min-zoomed-font-size': 8,
+    'text-max-width': '160px',
   } as const;
   return [
     {
@@ -223,6 +236,7 @@ function styles(): StylesheetJson {
         'text-margin-y': 2,
       },
     },
+    { selector: 'node[?within]', style: { 'text-max-width': '54px' } },
     { selector: 'node[?outside]', style: { 'font-size': 12 } },
     { selector: 'node[size]', style: { width: 'data(size)', height: 'data(size)' } },
     {
