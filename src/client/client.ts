@@ -55,6 +55,11 @@ export type CallId = {
   [O in OperationId]: Routes[O] extends { readonly websocket: unknown } ? never : O;
 }[OperationId];
 
+/** Operations that answer with a text, which may be long. */
+export type TextId = {
+  [O in CallId]: Routes[O]['responses'] extends { readonly 200: { readonly kind: 'text' } } ? O : never;
+}[CallId];
+
 /** Operations that answer with a page of a list. */
 export type ListId = {
   [O in CallId]: Success<Routes[O]['responses']> extends { readonly lines: TSchema } ? O : never;
@@ -104,6 +109,15 @@ export interface Client {
     operation: O,
     form: WholeListForm,
     ...input: Record<never, never> extends ListInput<O> ? [ListInput<O>?] : [ListInput<O>]
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+  /**
+   * A text as the bytes of a file, read as they are taken; cancelling the stream ends the request.
+   *
+   * @throws as `whole` does
+   */
+  stream<O extends TextId>(
+    operation: O,
+    ...input: Record<never, never> extends CallInput<O> ? [CallInput<O>?] : [CallInput<O>]
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /** Sends sensors' records, NDJSON unless `contentType` says otherwise. */
   ingest(
@@ -155,13 +169,12 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
     return read(operation, routes[operation], response.status, bytes);
   };
 
-  /** The body of a whole list, once the service has begun to send it. */
+  /** The body of an answer of the type that is wanted, once the service has begun to send it. */
   const begin = async (
     operation: CallId,
-    form: WholeListForm,
+    accept: string,
     input: AnyInput,
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> => {
-    const accept = wholeListTypes[form];
     const response = await ask(operation, input, accept);
     const { status, body } = response;
     if (status === 200 && body !== null && response.headers.get('content-type') === accept) return body;
@@ -171,16 +184,17 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
 
   async function* items(operation: CallId, input: AnyInput = {}): AsyncGenerator<unknown, void, undefined> {
     try {
-      yield* parseLines(await begin(operation, 'lines', input));
+      yield* parseLines(await begin(operation, wholeListTypes.lines, input));
     } catch (error) {
       throw failure(operation, input, error);
     }
   }
 
-  const whole = async (operation: CallId, form: WholeListForm, input: AnyInput = {}) => {
+  /** The same, failing as calls do. */
+  const stream = async (operation: CallId, accept: string, input: AnyInput = {}) => {
     let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
     try {
-      reader = (await begin(operation, form, input)).getReader();
+      reader = (await begin(operation, accept, input)).getReader();
     } catch (error) {
       throw failure(operation, input, error);
     }
@@ -205,7 +219,10 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
   return {
     call: call as Client['call'],
     items: items as Client['items'],
-    whole: whole as Client['whole'],
+    whole: ((operation: ListId, form: WholeListForm, input?: AnyInput) =>
+      stream(operation, wholeListTypes[form], input)) as Client['whole'],
+    stream: ((operation: TextId, input?: AnyInput) =>
+      stream(operation, routes[operation].responses[200].mediaType, input)) as Client['stream'],
     ingest: async (body, more) => ((await call('ingest', { ...more, body })) as CallResult<'ingest'>).data,
     setToken: (next) => {
       token = next;

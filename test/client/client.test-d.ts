@@ -28,6 +28,11 @@ export async function mustCompile(client: Client, live: Live): Promise<void> {
   client.items('listAlerts', { query: { page: 2 } });
   // @ts-expect-error: no such filter
   client.items('listAlerts', { query: { colour: 'red' } });
+  await client.stream('exportAlerts', { query: { severity: 'high', format: 'ocsf' } });
+  // @ts-expect-error: no text
+  await client.stream('listAlerts');
+  // @ts-expect-error: no such format
+  await client.stream('exportAlerts', { query: { format: 'csv' } });
   // @ts-expect-error: the path parameter is missing
   await client.call('getAlert');
   // @ts-expect-error: the path parameter has another name

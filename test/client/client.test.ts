@@ -139,3 +139,62 @@ describe('a call', () => {
     ]);
   });
 });
+
+describe('a text as a stream', () => {
+  const ndjson = { 'content-type': 'application/x-ndjson' };
+
+  it('is asked for by its type, and read as it comes', async () => {
+    let finish: (() => void) | undefined;
+    const seen: unknown[] = [];
+    answer = (request, response) => {
+      seen.push([request.url, request.headers.accept]);
+      response.writeHead(200, ndjson).write('{"id":"1"}\n');
+      finish = () => response.end('{"id":"2"}\n');
+    };
+    const query = { severity: ['high'], format: 'ocsf' } as const;
+    const reader = (await createClient({ baseUrl }).stream('exportAlerts', { query })).getReader();
+    const read = async () => new TextDecoder().decode((await reader.read()).value);
+    expect(await read()).toBe('{"id":"1"}\n');
+    finish?.();
+    expect(await read()).toBe('{"id":"2"}\n');
+    expect((await reader.read()).done).toBe(true);
+    expect(seen).toEqual([['/api/v1/alerts/export?severity=high&format=ocsf', 'application/x-ndjson']]);
+  });
+
+  it('ends the request where it is cancelled', async () => {
+    const closed = new Promise<void>((resolve) => {
+      answer = (_, response) => {
+        response.writeHead(200, ndjson).write('{}\n');
+        response.on('close', resolve);
+      };
+    });
+    await (await createClient({ baseUrl }).stream('exportAlerts')).cancel();
+    await closed;
+  });
+
+  it.each([
+    ['given up', (_: ServerResponse, controller: AbortController) => controller.abort(), 'CANCELLED'],
+    ['broken off', (response: ServerResponse) => response.destroy(), 'UNAVAILABLE'],
+  ])('fails where it is %s', async (_, end, code) => {
+    const controller = new AbortController();
+    let sent: ServerResponse | undefined;
+    answer = (_request, response) => {
+      sent = response;
+      response.writeHead(200, ndjson).write('{}\n');
+    };
+    const reader = (
+      await createClient({ baseUrl }).stream('exportAlerts', { signal: controller.signal })
+    ).getReader();
+    await reader.read();
+    if (sent !== undefined) end(sent, controller);
+    expect((await failure(reader.read())).code).toBe(code);
+  });
+
+  it("fails with the service's code, and where something else answers", async () => {
+    const client = createClient({ baseUrl });
+    answer = (_, response) => reply(response, 403, { error: { code: 'FORBIDDEN', message: 'm' } });
+    expect((await failure(client.stream('exportAlerts'))).code).toBe('FORBIDDEN');
+    answer = (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Sign in');
+    expect((await failure(client.stream('exportAlerts'))).code).toBe('UNAVAILABLE');
+  });
+});
