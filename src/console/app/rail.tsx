@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { pages } from '../pages/index.ts';
 import { href, place } from '../state/address.ts';
 import { theme, zone } from '../state/preferences.ts';
@@ -13,6 +14,13 @@ const themes = { system: 'As the system', dark: 'Dark', light: 'Light' } as cons
 /** The way to every page, and what belongs to who is signed in. The time that is looked at goes along. */
 export function Rail({ onFind, onHelp }: { onFind: () => void; onHelp: () => void }) {
   const current = place.value.page;
+  const list = useRef<HTMLUListElement>(null);
+  // Where the row of pages is wider than the window, the one that is shown is in sight.
+  useEffect(() => {
+    list.current
+      ?.querySelector('[aria-current=page]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [current]);
   const shown = signedIn.value
     ? pages.filter(({ needs }) => may(needs))
     : pages.filter(({ name }) => isPublic(name));
@@ -25,7 +33,7 @@ export function Rail({ onFind, onHelp }: { onFind: () => void; onHelp: () => voi
         </svg>
         <span class="rail-title">Candor</span>
       </a>
-      <ul>
+      <ul ref={list}>
         {shown.map(({ name, title, icon, key }) => (
           <li key={name}>
             <a

@@ -27,6 +27,8 @@ interface ChartProps {
   /** The top of the scale; default: just above the highest value. */
   readonly highest?: number;
   readonly format?: (value: number) => string;
+  /** How far apart the values at the vertical axis may be, ascending; default: whole numbers. */
+  readonly steps?: readonly number[];
   /** A span was dragged, epoch milliseconds. */
   readonly onZoom?: (from: number, to: number) => void;
   /** Which of `times` is pointed at; undefined for none. */
@@ -47,6 +49,7 @@ export function Chart({
   height = 120,
   highest,
   format = compact,
+  steps = wholeSteps,
   onZoom,
   onPoint,
   feet,
@@ -90,6 +93,8 @@ export function Chart({
         axes: [
           {
             ...axis,
+            // Room for a time of day with seconds.
+            space: 72,
             size: 28,
             gap: 6,
             values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => timeLabel(tick, step)),
@@ -97,6 +102,7 @@ export function Chart({
           {
             ...axis,
             gap: 4,
+            incrs: [...steps],
             size: (_plot, labels: readonly string[] | null) => widthOf(labels ?? []),
             values: (_plot, ticks) => ticks.map((tick) => format(tick)),
           },
@@ -165,6 +171,12 @@ export function Chart({
     </figure>
   );
 }
+
+const wholeSteps = [...Array(15).keys()].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+/** Of sizes in KiB, MiB and so on. */
+export const byteSteps = [...Array(5).keys()].flatMap((power) =>
+  [1, 2, 5, 10, 20, 50, 100, 200, 500].map((digit) => digit * 1024 ** power),
+);
 
 /** Room for the labels of a vertical axis: characters of 11 px are 6.7 wide. */
 const widthOf = (labels: readonly string[]): number =>

@@ -7,6 +7,7 @@ import {
   elsewhere,
   linesOf,
   type Node,
+  nameWithin,
   networkOf,
   placesOf,
   shownAs,
@@ -35,11 +36,21 @@ const edge = (source: string, target: string, bytes: number): Edge => ({
 test.each([
   ['10.20.30.40', '10.20.30.0/24'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['fe80::1:2', 'fe80:0:0:0::/64'],
+  ['2001:db8::1', '2001:db8::/64'],
+  ['::1', '::/64'],
+  ['2001:0:0:1::9', '2001:0:0:1::/64'],
+  ['fe80::1:2', 'fe80::/64'],
 ])('%s is shown in %s', (ip, network) => {
   expect(networkOf({ id: ip, ip })).toBe(network);
+});
+
+test.each([
+  [{ label: '10.0.0.7', ip: '10.0.0.7' }, '.7'],
+  [{ label: 'fe80::1:2', ip: 'fe80::1:2' }, ':2'],
+  [{ label: 'printer', ip: '10.0.0.7' }, 'printer'],
+  [{ label: '10.0.0.0/24' }, 'others'],
+])('%j is called %s within its network', (node, name) => {
+  expect(nameWithin(node)).toBe(name);
 });
 
 test('a node that is a network stands for itself', () => {

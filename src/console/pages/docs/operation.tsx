@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Section } from '../../ui/split.tsx';
 import { type Content, kindOf, type Operation, type Parameter, type Placed } from './open-api.ts';
+import { Prose } from './prose.tsx';
 import { Properties, SchemaName } from './schema.tsx';
 
 /** One operation: who may, what it takes, and what it answers. */
@@ -12,7 +13,9 @@ export function OperationCard({ placed, open }: { placed: Placed; open: boolean 
       <summary>
         <span class="docs-method mono">{method}</span>
         <code class="docs-path">{path}</code>
-        <span class="quiet">{operation.summary}</span>
+        <span class="quiet">
+          <Prose text={operation.summary} />
+        </span>
       </summary>
       {isOpen && <OperationBody operation={operation} />}
     </details>
@@ -43,7 +46,7 @@ function OperationBody({ operation }: { operation: Operation }) {
             <div key={status}>
               <dt class="mono">{status}</dt>
               <dd>
-                {description}
+                <Prose text={description} />
                 {content !== undefined && status.startsWith('2') && <Bodies content={content} />}
               </dd>
             </div>
@@ -68,7 +71,7 @@ function Parameters({ parameters }: { parameters: readonly Parameter[] }) {
             </span>
           </dt>
           <dd>
-            {description} <span class="quiet mono">{kindOf(schema)}</span>
+            <Prose text={description ?? ''} /> <span class="quiet mono">{kindOf(schema)}</span>
           </dd>
         </div>
       ))}

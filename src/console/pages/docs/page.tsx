@@ -4,6 +4,7 @@ import { Page } from '../../ui/page.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
 import { matching, type OpenApi } from './open-api.ts';
 import { OperationCard } from './operation.tsx';
+import { Prose } from './prose.tsx';
 import { SchemaCard } from './schema.tsx';
 import './docs.css';
 
@@ -49,7 +50,7 @@ function Operations({ api, text }: { api: OpenApi; text: string }) {
     <div class="docs">
       {text === '' && (
         <p class="docs-about">
-          Version {api.info.version}. {api.info.description} For programs:{' '}
+          Version {api.info.version}. <Prose text={api.info.description} /> For programs:{' '}
           <a href="/api/v1/openapi.json">openapi.json</a>.
         </p>
       )}

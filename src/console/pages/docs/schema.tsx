@@ -1,5 +1,6 @@
 import { href } from '../../state/address.ts';
 import { kindOf, nameOf, type Schema } from './open-api.ts';
+import { Prose } from './prose.tsx';
 
 /** A component of the document, whole. */
 export function SchemaCard({ name, schema }: { name: string; schema: Schema }) {
@@ -9,7 +10,11 @@ export function SchemaCard({ name, schema }: { name: string; schema: Schema }) {
         <a href={href('docs')}>All operations</a>
       </p>
       <h2>{name}</h2>
-      {schema.description !== undefined && <p>{schema.description}</p>}
+      {schema.description !== undefined && (
+        <p>
+          <Prose text={schema.description} />
+        </p>
+      )}
       <Properties schema={schema} />
     </section>
   );
@@ -44,7 +49,7 @@ export function Properties({ schema, depth = 0 }: { schema: Schema; depth?: numb
               {schema.required?.includes(name) !== true && <span class="quiet"> optional</span>}
             </dt>
             <dd>
-              {member.description} <SchemaName schema={member} />
+              <Prose text={member.description ?? ''} /> <SchemaName schema={member} />
               {inner?.properties !== undefined && depth < maxDepth && (
                 <Properties schema={inner} depth={depth + 1} />
               )}

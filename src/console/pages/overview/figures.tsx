@@ -1,5 +1,5 @@
 import type { CallResult } from '../../../client/client.ts';
-import { Chart, type Series } from '../../ui/chart.tsx';
+import { byteSteps, Chart, type Series } from '../../ui/chart.tsx';
 import { bytes, compact, number, percent } from '../../ui/format.ts';
 import { Answered, type Asked } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -58,7 +58,7 @@ function Figure({ metric, bucketS, method }: { metric: Metric; bucketS: number; 
         times={times}
         series={series}
         height={96}
-        format={metric.metric === 'bytes' ? bytes : compact}
+        {...(metric.metric === 'bytes' ? { format: bytes, steps: byteSteps } : { format: compact })}
       />
       {newest !== undefined && (
         <p class="overview-anomaly" title={method}>

@@ -7,7 +7,7 @@ import { Time } from '../../ui/time.tsx';
 /** The transparency log as the service sees it, what is on its way there, and who cosigns it. */
 export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: Status }) {
   return (
-    <section class="panel" aria-label="Transparency log">
+    <section class="panel status-facts" aria-label="Transparency log">
       <h2>
         <a href={href('transparency')}>Transparency log</a>
       </h2>

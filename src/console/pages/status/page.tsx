@@ -86,6 +86,7 @@ function Verdict({ status }: { status: Status }) {
   );
 }
 
+const chartHeight = 96;
 const charts = [
   { title: 'Events a second', colour: '--series-1', of: ({ eventsPerS }: Sample) => eventsPerS },
   { title: 'Requests a second', colour: '--series-2', of: ({ requestsPerS }: Sample) => requestsPerS },
@@ -107,12 +108,16 @@ function Rates({ samples }: { samples: readonly Sample[] }) {
             <h2>{title}</h2>
             <span class="mono">{latest && compact(of(latest))}</span>
           </div>
-          <Chart
-            label={`${title} while this page was shown`}
-            times={times}
-            series={[{ title, colour, values: samples.map(of) }]}
-            height={96}
-          />
+          {samples.length < 2 ? (
+            <p class="status-measuring quiet">Measuring …</p>
+          ) : (
+            <Chart
+              label={`${title} while this page was shown`}
+              times={times}
+              series={[{ title, colour, values: samples.map(of) }]}
+              height={chartHeight}
+            />
+          )}
         </section>
       ))}
     </>

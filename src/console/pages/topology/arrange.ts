@@ -43,7 +43,10 @@ export interface Bundle {
 export function networkOf({ id, ip }: Pick<Node, 'id' | 'ip'>): string {
   if (ip === undefined) return id;
   if (!ip.includes(':')) return `${ip.slice(0, ip.lastIndexOf('.'))}.0/24`;
-  return `${groups(ip).slice(0, 4).join(':')}::/64`;
+  return `${groups(ip)
+    .slice(0, 4)
+    .join(':')
+    .replace(/(^|:)0(:0)*$/, '')}::/64`;
 }
 
 /** The eight groups of an IPv6 address. */
@@ -55,15 +58,13 @@ function groups(ip: string): string[] {
   return [...before, ...Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0'), ...after];
 }
 
-/** What a host is called where its network is written beside it: the end of its address, unless it has a name. */
+/**
+ * What a host is called where its network is written beside it: the end of its address, unless it has a name. A network
+ * within itself stands for those of its addresses that are no hosts.
+ */
 export function nameWithin({ label, ip }: Pick<Node, 'label' | 'ip'>): string {
-  if (ip === undefined || label !== ip) return label;
-  return ip.includes(':')
-    ? `::${groups(ip)
-        .slice(4)
-        .join(':')
-        .replace(/^(0:)+/, '')}`
-    : ip.slice(ip.lastIndexOf('.'));
+  if (ip === undefined) return 'others';
+  return label === ip ? ip.slice(ip.search(/[.:][^.:]*$/)) : label;
 }
 
 /** So many networks outside are shown each; those with less traffic are one thing together. */

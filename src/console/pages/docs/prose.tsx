@@ -1,0 +1,4 @@
+/** Text of the document, with what stands between backticks as code. */
+export function Prose({ text }: { text: string }) {
+  return <>{text.split('`').map((part, i) => (i % 2 === 1 ? <code key={part}>{part}</code> : part))}</>;
+}
