@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminPassword, startService } from '../../scripts/service.ts';
 import type { AccessRule } from '../../src/contract/resources/policy.ts';
+import { operationIds } from '../../src/contract/routes.ts';
+import type { Role } from '../../src/contract/vocabulary.ts';
 import { forRoles, withRules } from '../auth/policy-parts.ts';
 import { openService, password, type Service } from './service.ts';
 
@@ -73,6 +75,41 @@ describe('over HTTP', () => {
         },
       },
     ]);
+  });
+
+  test('everybody is told what he may do, as the policy is now', async () => {
+    const { rules } = (await read()).data.attributes;
+    const tokens = new Map([['admin', token]]);
+    for (const scope of ['analyst', 'auditor', 'sensor']) {
+      const json = { name: scope, scopes: [scope] };
+      const { body } = await service.call('issueToken', 'POST /api/v1/tokens', { token, json });
+      tokens.set(scope, (body as { data: { attributes: { token: string } } }).data.attributes.token);
+    }
+    const told = async (who: string) => {
+      const answer = await service.call('whoAmI', 'GET /auth/me', { token: tokens.get(who)! });
+      return (answer.body as { data: { attributes: { operations: string[] } } }).data.attributes.operations;
+    };
+    const allowed = (given: readonly AccessRule[], role: Role) =>
+      operationIds.filter((operation) => {
+        const rule = given.find((one) => one.operation === operation);
+        return rule?.access === 'public' || rule?.roles.includes(role);
+      });
+    for (const role of ['admin', 'analyst', 'auditor', 'sensor'] as const)
+      expect([role, await told(role)]).toEqual([role, allowed(rules, role)]);
+
+    const next = withRules(
+      rules.filter(({ operation }) => operation !== 'startScan'),
+      forRoles('updateAlert', 'admin'),
+      { operation: 'listEntries', access: 'public', roles: [] },
+    );
+    expect((await put(next)).status).toBe(200);
+    const before = allowed(rules, 'analyst');
+    expect(await told('analyst')).toEqual(
+      before.filter((operation) => operation !== 'updateAlert' && operation !== 'startScan'),
+    );
+    expect(await told('sensor')).toContain('listEntries');
+    expect(await told('admin')).not.toContain('startScan');
+    expect((await put(rules)).status).toBe(200);
   });
 
   test('what cannot be a policy is refused with the place of the fault', async () => {

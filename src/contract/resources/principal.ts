@@ -6,7 +6,7 @@ export const role = oneOf(roles, {
   description: 'viewer reads; analyst also works on alerts; sensor ingests only.',
 });
 
-export const Principal = shape('Principal', {
+const attributes = {
   name: text('Unique name; for users the login.', { minLength: 1, maxLength: 200 }),
   kind: oneOf(principalKinds, { description: 'What it is.' }),
   roles: list(role, 'What it may do.'),
@@ -14,8 +14,20 @@ export const Principal = shape('Principal', {
   created_at: timestamp('When it was provisioned.'),
   last_login_at: optional(timestamp('Last successful login.')),
   version: optional(ordinal('Grows with every change; for If-Match.')),
-});
+};
+
+export const Principal = shape('Principal', attributes);
 export type Principal = Static<typeof Principal>;
+
+/** A principal as it is told to itself. */
+export const Caller = shape('Caller', {
+  ...attributes,
+  operations: list(
+    text('An operation id of this document.'),
+    'What these credentials may do by the access policy as it is now, with what is public.',
+  ),
+});
+export type Caller = Static<typeof Caller>;
 
 /** Long enough that guessing is hopeless at the rate that the throttle leaves (NIST SP 800-63B, section 3.1.1.2). */
 export const password = (description: string) => text(description, { minLength: 8, maxLength: 1024 });

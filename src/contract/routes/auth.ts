@@ -1,4 +1,5 @@
-import { success } from '../envelopes.ts';
+import { successWith } from '../envelopes.ts';
+import { Caller } from '../resources/principal.ts';
 import { LoginInput, PasswordInput, RefreshInput, SessionTokens } from '../resources/session.ts';
 import { json, none, type Route } from './route.ts';
 
@@ -42,10 +43,10 @@ export const authRoutes = {
   whoAmI: {
     method: 'GET',
     path: '/auth/me',
-    summary: 'The principal whose credentials these are',
+    summary: 'The principal whose credentials these are, and what they may do',
     tag: 'auth',
     access: anyone,
-    responses: { 200: json(success('principal')) },
+    responses: { 200: json(successWith('principal', Caller)) },
   },
   changePassword: {
     method: 'PUT',

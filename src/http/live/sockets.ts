@@ -2,6 +2,7 @@ import { type ChannelName, channels, closeCodes } from '../../contract/channels.
 import { type OperationId, operationIds, routeOf } from '../../contract/routes.ts';
 import { ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
+import { isAllowed } from '../access.ts';
 import { addressOf } from '../connections.ts';
 import type { Authenticator, Credentials } from '../endpoint.ts';
 import type { SocketFront } from '../server.ts';
@@ -78,7 +79,7 @@ export function createSockets(services: SocketServices): Sockets {
       ...(caller.jti === undefined ? {} : { jti: caller.jti }),
       mayRead: (channel) => {
         const access = services.accessOf(channel === undefined ? operation : readers[channel].operation);
-        return access === 'public' || access.some((role) => caller.roles.includes(role));
+        return isAllowed(access, caller);
       },
       expiresAt: caller.expiresAt ?? Number.POSITIVE_INFINITY,
     };

@@ -1,5 +1,8 @@
+import type { Caller } from '../../contract/resources/principal.ts';
+import { operationIds } from '../../contract/routes.ts';
 import { principalAttributes } from '../../contract/shown-attributes.ts';
 import { ServiceError } from '../../errors.ts';
+import { isAllowed } from '../access.ts';
 import type { Handler } from '../context.ts';
 import { resource } from '../reply.ts';
 
@@ -7,5 +10,10 @@ import { resource } from '../reply.ts';
 export const whoAmI: Handler<'whoAmI'> = ({ services, identity }) => {
   const principal = services.reader.principal(identity.principal.id);
   if (principal === undefined) throw new ServiceError('UNAUTHENTICATED', 'the principal is no more');
-  return resource('principal', principal.id, principalAttributes({ ...principal, roles: identity.roles }));
+  const { policy } = services;
+  const caller: Caller = {
+    ...principalAttributes({ ...principal, roles: identity.roles }),
+    operations: operationIds.filter((operation) => isAllowed(policy.accessOf(operation), identity)),
+  };
+  return resource('principal', principal.id, caller);
 };
