@@ -3,10 +3,10 @@ import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type PageEntry, pages } from '../pages/index.ts';
 import { go, href, ownAddress, place } from '../state/address.ts';
-import { answers, useAnswer } from '../state/answers.ts';
+import { again, answers, useAnswer } from '../state/answers.ts';
 import { useKeys } from '../state/keys.ts';
 import { goLive } from '../state/live.ts';
-import { may, me, signedIn } from '../state/session.ts';
+import { may, me, refusedAt, signedIn, tokenEnds } from '../state/session.ts';
 import { Empty, Failure, Loading } from '../ui/states.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { shownTime } from '../ui/value.tsx';
@@ -44,8 +44,13 @@ function Frame() {
   useEffect(() => {
     if (who.data === undefined) return;
     const { id, attributes } = who.data.data;
-    me.value = { id, name: attributes.name, roles: attributes.roles };
-  }, [who.data]);
+    const { name, roles, operations } = attributes;
+    me.value = { id, name, roles, operations: new Set(operations) };
+  }, [who.data?.data]);
+  useEffect(() => {
+    // What one may do is asked for anew with each session, and where something was refused; the first time it is on its way.
+    if (me.peek() !== undefined) void again(['whoAmI']);
+  }, [tokenEnds.value, refusedAt.value]);
   useEffect(() => (inside ? goLive() : undefined), [inside]);
   useKeys('Everywhere', {
     '?': { title: 'Show what keys do', run: () => (helping.value = true) },

@@ -6,7 +6,7 @@ import { useAnswer } from '../state/answers.ts';
 import { now } from '../state/clock.ts';
 import { liveState } from '../state/live.ts';
 import { checkLog, type PinState, pinState } from '../state/pin.ts';
-import { signedIn } from '../state/session.ts';
+import { may, signedIn } from '../state/session.ts';
 import { compact, duration, number, relative } from '../ui/format.ts';
 import './status-line.css';
 
@@ -19,7 +19,7 @@ const checkEveryMs = 15_000;
  */
 export function StatusLine() {
   const inside = signedIn.value;
-  const answer = useAnswer('getStatus', {}, { refreshMs: 5000, enabled: inside });
+  const answer = useAnswer('getStatus', {}, { refreshMs: 5000, enabled: inside && may('getStatus') });
   useEffect(() => {
     const check = () => {
       if (!document.hidden) void checkLog();

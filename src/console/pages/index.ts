@@ -9,7 +9,7 @@ export interface PageEntry {
   /** Goes there after `g`. */
   readonly key: string;
   readonly icon: string;
-  /** Shown to who may usually do this. */
+  /** Shown to who may do this. */
   readonly needs: OperationId;
   readonly load: () => Promise<{ default: ComponentType }>;
 }

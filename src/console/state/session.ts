@@ -24,6 +24,8 @@ const tokens = signal<Tokens | undefined>(stored());
 /** Why the session ended, where nobody asked for it. */
 export const endedBecause = signal<string | undefined>(undefined);
 export const signedIn: ReadonlySignal<boolean> = computed(() => tokens.value !== undefined);
+/** Until when the token in use is good; it changes when the session is renewed. Undefined where nobody is signed in. */
+export const tokenEnds: ReadonlySignal<number | undefined> = computed(() => tokens.value?.expiresAt);
 
 function stored(): Tokens | undefined {
   try {
@@ -76,11 +78,19 @@ const open = createClient({ baseUrl: location.origin });
 export const fetchAsUser = async (url: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
   if (tokens.peek() === undefined) return fetch(url, init);
   const first = await goodToken();
-  const answer = await fetch(url, withToken(init, first.token));
-  if (answer.status !== 401) return answer;
-  const second = await goodToken(first.token);
-  return fetch(url, withToken(init, second.token));
+  let answer = await fetch(url, withToken(init, first.token));
+  if (answer.status === 401) {
+    const second = await goodToken(first.token);
+    answer = await fetch(url, withToken(init, second.token));
+  }
+  if (answer.status === 403 && Date.now() - refusedAt.peek() > forgetRefusalMs) refusedAt.value = Date.now();
+  return answer;
 };
+
+/** Refusals that come sooner one after the other are one: asking what one may do can be refused as well. */
+const forgetRefusalMs = 5000;
+/** When something was refused to who is signed in (epoch milliseconds): who may do what may have changed. */
+export const refusedAt = signal(0);
 
 /** Every call of the console. */
 export const api: Client = createClient({ baseUrl: location.origin, fetch: fetchAsUser });
@@ -164,14 +174,22 @@ export function followOtherTabs(): void {
   });
 }
 
-/** Who is signed in, once the service has said so. */
-export const me = signal<{ id: string; name: string; roles: readonly string[] } | undefined>(undefined);
+/** Who is signed in and what that may do, once the service has said so. */
+export const me = signal<
+  | {
+      readonly id: string;
+      readonly name: string;
+      readonly roles: readonly string[];
+      /** Ids of operations. */
+      readonly operations: ReadonlySet<string>;
+    }
+  | undefined
+>(undefined);
 
 /**
- * Whether the roles of who is signed in usually suffice for an operation. The service decides: its policy may differ,
- * and what is refused says so.
+ * Whether who is signed in may do an operation, as the service said last; before it did, and where nobody is signed in,
+ * whether it is usually for everybody. The service decides: its policy may be another one by now.
  */
 export function may(operation: OperationId): boolean {
-  const { access } = routeOf(operation);
-  return access === 'public' || (me.value?.roles.some((role) => access.some((one) => one === role)) ?? false);
+  return me.value?.operations.has(operation) ?? routeOf(operation).access === 'public';
 }

@@ -7,7 +7,7 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { type AdministrationView, views } from './views.ts';
 import './administration.css';
 
-/** Who may do what, what is looked for, and how the service is run: each view to whose role usually suffices. */
+/** Who may do what, what is looked for, and how the service is run: each view to who may see it. */
 export default function Administration() {
   const asked = place.value.params.get('view');
   const offered = views.filter(({ needs }) => may(needs));

@@ -49,7 +49,9 @@ export function AlertDetail({
     <Detail
       title={<bdi>{attributes.title}</bdi>}
       onClose={() => setParams({ id: undefined })}
-      {...(may('updateAlert') && { actions: <Actions alert={attributes} triage={triage} /> })}
+      {...((may('updateAlert') || may('createSilence')) && {
+        actions: <Actions alert={attributes} triage={triage} />,
+      })}
     >
       <p class="row alert-standing">
         <Severity level={attributes.severity} />
@@ -85,6 +87,12 @@ function Actions({ alert, triage }: { alert: Alert; triage: Triage }) {
   const { status } = alert;
   const closed = status === 'resolved' || status === 'suppressed';
   if (status === 'archived') return <span class="quiet">Archived: nothing about it changes any more.</span>;
+  const silence = !closed && may('createSilence') && (
+    <Button hint="s" onClick={triage.silence}>
+      Silence
+    </Button>
+  );
+  if (!may('updateAlert')) return silence;
   return (
     <>
       {refusal(status, 'resolved') === undefined && status !== 'resolved' && (
@@ -111,11 +119,9 @@ function Actions({ alert, triage }: { alert: Alert; triage: Triage }) {
               Give back
             </Button>
           )}
-          <Button hint="s" onClick={triage.silence}>
-            Silence
-          </Button>
         </>
       )}
+      {silence}
       <Button hint="n" onClick={triage.note}>
         Note
       </Button>

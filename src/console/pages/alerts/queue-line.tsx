@@ -4,6 +4,7 @@ import { number } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import type { Rows } from '../../ui/table.tsx';
 import { maxFresh } from './feed.ts';
+import { mayChange } from './may-change.ts';
 import type { AlertRow } from './question.ts';
 import type { Triaging } from './triage.tsx';
 
@@ -32,6 +33,8 @@ export function QueueLine({
   onRefresh: () => void;
 }) {
   const { total } = list;
+  const changes = mayChange(marked);
+  const silences = may('createSilence');
   if (marked > 0)
     return (
       <div class="alert-line alert-line-marked" role="toolbar" aria-label="What is done to those selected">
@@ -42,7 +45,7 @@ export function QueueLine({
           </span>
         ) : (
           <>
-            {may('updateAlert') && (
+            {changes && (
               <>
                 <Button hint="a" onClick={triage.many.assign}>
                   Assign to me
@@ -59,7 +62,7 @@ export function QueueLine({
                   items={() => [
                     { title: 'Verdict (v)', run: triage.many.verdict },
                     { title: 'Note (n)', run: triage.many.note },
-                    { title: 'Silence (s)', run: triage.many.silence },
+                    ...(silences ? [{ title: 'Silence (s)', run: triage.many.silence }] : []),
                     { title: 'Assign to nobody', run: triage.many.unassign },
                     { title: 'Reopen', run: triage.many.reopen },
                     { title: 'Archive', run: triage.many.archive },
@@ -68,6 +71,11 @@ export function QueueLine({
                   More ▾
                 </Menu>
               </>
+            )}
+            {silences && !changes && (
+              <Button hint="s" onClick={triage.many.silence}>
+                Silence
+              </Button>
             )}
             {!everything && total !== undefined && total > marked && marked === list.rows.length && (
               <Button kind="plain" onClick={onEverything}>

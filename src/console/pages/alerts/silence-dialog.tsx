@@ -11,6 +11,7 @@ import { Field } from '../../ui/field.tsx';
 import { instant, number, title } from '../../ui/format.ts';
 import { say } from '../../ui/toasts.tsx';
 import { AssetName } from './asset-name.tsx';
+import { mayChange } from './may-change.ts';
 import { type AlertRow, isOpen } from './question.ts';
 import {
   firstChoice,
@@ -68,6 +69,7 @@ export function SilenceDialog({
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ServiceError>();
   const open = rows.filter(({ attributes }) => isOpen(attributes));
+  const maySuppress = open.length > 0 && mayChange(open.length);
   const matcher = matcherOf(values, chosen, most);
   const faults = {
     matcher: chosen.size === 0 ? 'Choose at least one.' : undefined,
@@ -85,7 +87,7 @@ export function SilenceDialog({
       ]);
       say(`Silenced until ${instant(Date.parse(expires_at), { ms: false })}.`);
       onClose();
-      if (suppress && open.length > 0) onSuppress(open);
+      if (suppress && maySuppress) onSuppress(open);
     } catch (error) {
       setFailure(error instanceof ServiceError ? error : new ServiceError('INTERNAL', String(error)));
       setBusy(false);
@@ -169,7 +171,7 @@ export function SilenceDialog({
             />
           )}
         </Field>
-        {open.length > 0 && (
+        {maySuppress && (
           <label class="row">
             <input
               type="checkbox"

@@ -9,6 +9,7 @@ import { changeAlert } from './change-alert.ts';
 import { changeMany } from './change-many.ts';
 import { type Change, refusal, takenBack } from './changes.ts';
 import type { Triage } from './detail.tsx';
+import { mayChange } from './may-change.ts';
 import { NoteDialog } from './note-dialog.tsx';
 import { type AlertRow, isOpen } from './question.ts';
 import { ResolveDialog } from './resolve-dialog.tsx';
@@ -58,7 +59,6 @@ export function useTriage(about: About): Triaging {
   const { rows, marked, current, everything, onMove, onDone } = about;
   const [asking, setAsking] = useState<Asked>();
   const [progress, setProgress] = useState<number>();
-  const mayAct = may('updateAlert');
 
   const targets = (): readonly AlertRow[] =>
     marked.length > 0 ? marked : current === undefined ? [] : [current];
@@ -132,15 +132,15 @@ export function useTriage(about: About): Triaging {
   const keyed = on(targets);
 
   useKeys('Triage', {
-    ...(mayAct && {
+    ...(mayChange(targets().length) && {
       a: { title: 'Assign to me', run: keyed.assign },
       i: { title: 'In progress', run: keyed.begin },
       r: { title: 'Resolve', run: keyed.resolve },
-      s: { title: 'Silence what is like it', run: keyed.silence },
       n: { title: 'Note', run: keyed.note },
       v: { title: 'Verdict', run: keyed.verdict },
       u: { title: 'Take back: reopen, or give back', run: keyed.takeBack },
     }),
+    ...(may('createSilence') && { s: { title: 'Silence what is like it', run: keyed.silence } }),
     p: {
       title: 'Proof',
       run: () => {

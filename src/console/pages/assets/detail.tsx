@@ -160,6 +160,14 @@ function OwnKeys({ asset, actions }: { asset: AssetRow; actions: SingleActions }
 function AssetActions({ asset, actions }: { asset: AssetRow; actions: SingleActions }) {
   const { id, attributes } = asset;
   const { state } = attributes;
+  const changes = [
+    ...(may('updateAsset') && state !== 'retired'
+      ? [{ title: 'Retire: out of use', run: () => actions.retire(asset) }]
+      : []),
+    ...(may('mergeAsset') ? [{ title: 'Merge into another …', run: () => actions.merge(asset) }] : []),
+    ...(may('splitAsset') ? [{ title: 'Split …', run: () => actions.split(asset) }] : []),
+    ...(may('deleteAsset') ? [{ title: 'Delete …', run: () => actions.remove(asset) }] : []),
+  ];
   return (
     <>
       {may('updateAsset') && (
@@ -193,17 +201,7 @@ function AssetActions({ asset, actions }: { asset: AssetRow; actions: SingleActi
                 },
               ]
             : []),
-          ...(may('updateAsset')
-            ? [
-                'line' as const,
-                ...(state === 'retired'
-                  ? []
-                  : [{ title: 'Retire: out of use', run: () => actions.retire(asset) }]),
-                { title: 'Merge into another …', run: () => actions.merge(asset) },
-                { title: 'Split …', run: () => actions.split(asset) },
-                { title: 'Delete …', run: () => actions.remove(asset) },
-              ]
-            : []),
+          ...(changes.length > 0 ? ['line' as const, ...changes] : []),
         ]}
       >
         More ▾

@@ -35,14 +35,13 @@ export function CurrentScan({
           <bdi>{requested_by}</bdi>, <Time at={requested_at} />
           {waiting > 0 && ` · ${number(waiting)} waiting`}
         </span>
-        {may('startScan') &&
-          (isOver(attributes) ? (
-            <Button onClick={() => onAgain(scan)}>Scan again</Button>
-          ) : (
-            <Button kind="danger" onClick={() => void cancelScan(scan, live.put)}>
-              Cancel
-            </Button>
-          ))}
+        {isOver(attributes)
+          ? may('startScan') && <Button onClick={() => onAgain(scan)}>Scan again</Button>
+          : may('cancelScan') && (
+              <Button kind="danger" onClick={() => void cancelScan(scan, live.put)}>
+                Cancel
+              </Button>
+            )}
       </div>
       <div class="scan-current-body">
         <ScanProgress scan={attributes} samples={live.samples.value} />

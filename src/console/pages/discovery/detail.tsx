@@ -72,17 +72,19 @@ function ScanDetail({
         </bdi>
       }
       onClose={close}
-      {...(may('startScan') && {
+      {...((may('startScan') || may('cancelScan')) && {
         actions: (
           <>
-            {!ended && (
+            {!ended && may('cancelScan') && (
               <Button kind="danger" onClick={() => void cancelScan(scan, live.put)}>
                 Cancel
               </Button>
             )}
-            <Button hint="r" onClick={() => onAgain(scan)}>
-              Scan again
-            </Button>
+            {may('startScan') && (
+              <Button hint="r" onClick={() => onAgain(scan)}>
+                Scan again
+              </Button>
+            )}
           </>
         ),
       })}

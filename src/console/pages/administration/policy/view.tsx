@@ -151,7 +151,7 @@ function Shown({ policy }: { policy: Policy }) {
           title="Read the file of the policy anew?"
           action="Reload"
           logged={['policy.reloaded']}
-          run={() => change('reloadPolicy', {}, ['getPolicy'])}
+          run={() => change('reloadPolicy', {}, ['getPolicy', 'whoAmI'])}
           done="The file is in effect."
           onClose={() => setAsked(undefined)}
         >
@@ -223,6 +223,7 @@ function Save({
         sending.send(async () => {
           await change('updatePolicy', { headers: ifVersion(policy.version), body: { rules: [...rules] } }, [
             'getPolicy',
+            'whoAmI',
           ]);
           say('The policy is in effect.');
           onClose();

@@ -1,0 +1,199 @@
+/** The access policy in the console: what it takes from somebody is not offered any more, and two who edit it keep both edits. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { login, tokenFor } from '../../../scripts/service.ts';
+import type { AccessRule } from '../../../src/contract/resources/policy.ts';
+import { forRoles, withRules } from '../../auth/policy-parts.ts';
+import { call, type Item, send } from '../../system/call.ts';
+import { type Opened, openConsole, settled, violations } from './console.ts';
+
+/** How long is waited for what takes a moment, on a machine that has other things to do. */
+const soon = { timeout: 10_000 };
+const secret = 'long enough to do';
+
+let open: Opened;
+let admin: string;
+/** The alert that analysts work on. */
+let alert: string;
+beforeAll(async () => {
+  open = await openConsole();
+  admin = await login(open.service);
+  const { service } = open;
+  const json = { name: 'ann', kind: 'user', roles: ['analyst'], password: secret };
+  expect((await call(service, 'createPrincipal', { token: admin, json })).status).toBe(201);
+  const raised = (n: number) => ({
+    timestamp: new Date().toISOString(),
+    event_type: 'alert',
+    src_ip: '10.3.2.1',
+    src_port: 1,
+    dest_ip: '10.3.2.2',
+    dest_port: 80,
+    proto: 'TCP',
+    alert: {
+      gid: 1,
+      signature_id: 9_000_000 + n,
+      rev: 1,
+      signature: `Thing ${n}`,
+      category: 'x',
+      severity: 2,
+    },
+  });
+  await send(
+    service,
+    await tokenFor(service, 'sensor'),
+    [1, 2].map((n) => JSON.stringify(raised(n))).join('\n'),
+  );
+  const { body } = await call(service, 'listAlerts', { token: admin });
+  alert = (body as { data: Item[] }).data[0]!.id;
+});
+afterAll(() => open.close());
+
+const dialog = (page: Page) => page.getByRole('dialog');
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const policyPage = (search: string) => open.page({ path: `/administration?view=policy&q=${search}` });
+
+async function edit(page: Page, ...boxes: string[]): Promise<void> {
+  await button(page, 'Change').click(soon);
+  for (const name of boxes) await page.getByRole('checkbox', { name, exact: true }).click(soon);
+}
+async function save(page: Page): Promise<void> {
+  await button(page, 'Look at it and save').click(soon);
+  await dialog(page).getByRole('button', { name: 'Change the policy' }).click(soon);
+}
+async function rules(): Promise<AccessRule[]> {
+  const { body } = await call(open.service, 'getPolicy', { token: admin });
+  return (body as { data: { attributes: { rules: AccessRule[] } } }).data.attributes.rules;
+}
+const rolesOf = async (operation: string) =>
+  (await rules()).find((rule) => rule.operation === operation)?.roles;
+const store = async (...changed: AccessRule[]) => {
+  const json = { rules: withRules(await rules(), ...changed) };
+  expect((await call(open.service, 'updatePolicy', { token: admin, json })).status).toBe(200);
+};
+
+async function signedInAsAnn(path: string): Promise<Page> {
+  const page = await open.page({ path, signedOut: true });
+  await page.getByLabel('Name').fill('ann');
+  await page.getByLabel('Password').fill(secret);
+  await button(page, 'Sign in').click();
+  await page.getByRole('region', { name: 'Detail' }).waitFor(soon);
+  return page;
+}
+const tokenOf = (page: Page) =>
+  page.evaluate(
+    () => (JSON.parse(localStorage.getItem('candor.session') ?? '{}') as { access: string }).access,
+  );
+
+test('what the policy takes from analysts is refused by the service, and then not offered to them', async () => {
+  const hers = await signedInAsAnn(`/alerts?view=all&id=${alert}`);
+  await hers.getByRole('button', { name: /^Assign to me/ }).waitFor(soon);
+  const page = await policyPage('updateAlert');
+  await edit(page, 'updateAlert: analyst', 'bulkUpdateAlerts: analyst');
+  await save(page);
+  await page.getByText('The policy is in effect.').waitFor(soon);
+
+  const json = { priority: 'high' };
+  const token = await tokenOf(hers);
+  expect((await call(open.service, 'updateAlert', { token, params: [alert], json })).status).toBe(403);
+  // Her page does not know yet: it is told, and asks what she may do.
+  await hers.getByRole('button', { name: /^Assign to me/ }).click(soon);
+  await hers.getByText(/these credentials carry analyst, wanted one of admin/).waitFor(soon);
+  await hers.getByRole('button', { name: /^Assign to me/ }).waitFor({ state: 'detached', ...soon });
+
+  await hers.reload();
+  await settled(hers);
+  const detail = hers.getByRole('region', { name: 'Detail' });
+  await detail.getByRole('button', { name: 'Silence' }).waitFor(soon);
+  const offered = await detail.getByRole('button').allInnerTexts();
+  for (const gone of ['Assign to me', 'Resolve', 'Add a note', 'Give a verdict', 'Note'])
+    expect(offered.filter((text) => text.startsWith(gone))).toEqual([]);
+  await hers.keyboard.press('r');
+  await hers.keyboard.press('n');
+  expect(await dialog(hers).count()).toBe(0);
+  // What is like it may still be silenced; that the alert is suppressed with it may not.
+  await hers.keyboard.press('s');
+  await dialog(hers).getByLabel('Why').waitFor(soon);
+  expect(
+    await dialog(hers)
+      .getByRole('checkbox', { name: /^Suppress/ })
+      .count(),
+  ).toBe(0);
+  expect(await violations(hers)).toEqual([]);
+
+  await store(forRoles('updateAlert', 'analyst', 'admin'));
+  await hers.reload();
+  await hers.getByRole('button', { name: /^Resolve/ }).waitFor(soon);
+});
+
+test('of many alerts nothing is offered to who may change one at a time only', async () => {
+  await store(
+    forRoles('updateAlert', 'analyst', 'admin'),
+    forRoles('bulkUpdateAlerts', 'admin'),
+    forRoles('createSilence', 'admin'),
+  );
+  const hers = await signedInAsAnn(`/alerts?view=all&id=${alert}`);
+  const boxes = hers.getByRole('grid', { name: 'Alerts' }).getByRole('checkbox');
+  const bar = hers.getByRole('toolbar', { name: 'What is done to those selected' });
+  await boxes.nth(1).click(soon);
+  await bar.getByRole('button', { name: /^Resolve/ }).waitFor(soon);
+  await boxes.nth(2).click(soon);
+  await bar.getByText('2 selected').waitFor(soon);
+  expect(await bar.getByRole('button').allInnerTexts()).toEqual([expect.stringMatching(/^None/)]);
+  await hers.keyboard.press('s');
+  await hers.keyboard.press('r');
+  expect(await dialog(hers).count()).toBe(0);
+});
+
+test('who takes something from himself sees it at once, and another tab when the session is renewed', async () => {
+  const page = await policyPage('reloadRules');
+  const tab = await page.context().newPage();
+  await tab.goto('/administration?view=rules');
+  await button(tab, 'Reload').waitFor(soon);
+  await edit(page, 'reloadRules: admin');
+  await save(page);
+  await page.getByText('The policy is in effect.').waitFor(soon);
+  await page.getByRole('link', { name: 'Rules', exact: true }).click();
+  await button(page, 'New rule').waitFor(soon);
+  expect(await button(page, 'Reload').count()).toBe(0);
+  await page.evaluate(() => {
+    const kept = JSON.parse(localStorage.getItem('candor.session') ?? '{}') as { expiresAt: number };
+    localStorage.setItem('candor.session', JSON.stringify({ ...kept, expiresAt: kept.expiresAt + 1000 }));
+  });
+  await button(tab, 'Reload').waitFor({ state: 'detached', ...soon });
+});
+
+test('two edit it: the second puts his changes upon those of the first, and both are stored', async () => {
+  const [first, second] = [await policyPage('Scan'), await policyPage('Scan')];
+  await edit(second, 'startScan: analyst', 'listScans: auditor');
+  await edit(first, 'cancelScan: analyst');
+  await save(first);
+  await first.getByText('The policy is in effect.').waitFor(soon);
+
+  await save(second);
+  await dialog(second).getByRole('alert').filter({ hasText: 'Somebody changed it meanwhile' }).waitFor(soon);
+  expect(await rolesOf('startScan')).toContain('analyst');
+  await dialog(second).getByRole('button', { name: 'Cancel' }).click();
+  const told = second.getByRole('alert').filter({ hasText: 'Somebody changed the policy while you edited' });
+  await told.getByText('cancelScan', { exact: true }).waitFor(soon);
+  // It is his edit that is still there, and not to be saved over theirs.
+  expect(await second.getByRole('checkbox', { name: 'startScan: analyst' }).isChecked()).toBe(false);
+  expect(await second.getByRole('checkbox', { name: 'cancelScan: analyst' }).isChecked()).toBe(true);
+  expect(await violations(second)).toEqual([]);
+  await button(second, 'Put mine upon theirs').click();
+  await second.getByText('2 changes', { exact: true }).waitFor(soon);
+  expect(await second.getByRole('checkbox', { name: 'cancelScan: analyst' }).isChecked()).toBe(false);
+  await button(second, 'Look at it and save').click(soon);
+  const diff = dialog(second).getByRole('list', { name: 'What changes' }).getByRole('listitem');
+  expect((await diff.allInnerTexts()).map((text) => text.split('\n')[0]).sort()).toEqual([
+    'listScans',
+    'startScan',
+  ]);
+  await dialog(second).getByRole('button', { name: 'Change the policy' }).click();
+  await second.getByText('The policy is in effect.').waitFor(soon);
+
+  expect(await rolesOf('startScan')).toEqual(['admin']);
+  expect(await rolesOf('listScans')).toEqual(
+    expect.arrayContaining(['viewer', 'analyst', 'admin', 'auditor']),
+  );
+  expect(await rolesOf('cancelScan')).toEqual(['admin']);
+});
