@@ -46,7 +46,7 @@ function inMemory(name: string): Sink {
       if (size > maxBlobBytes)
         throw new ServiceError(
           'PAYLOAD_TOO_LARGE',
-          'It is more than this browser can keep in memory. Filter more, or use the command.',
+          'It is more than this browser can keep in memory. Filter more, or fetch it by a command.',
         );
       chunks.push(chunk);
     },
@@ -65,27 +65,44 @@ function inMemory(name: string): Sink {
   };
 }
 
+/** How much of a file is written. */
+export interface Written {
+  readonly bytes: number;
+  /** Line ends: of NDJSON, items. */
+  readonly lines: number;
+}
+
+/** The bytes of a file, once they begin to come; given up with the signal. */
+export type Fetched = (signal: AbortSignal) => Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+
 /**
- * Writes a stream to its end.
+ * Asks where to, fetches, and writes to the end.
  *
- * @param onProgress - bytes and line ends so far
- * @throws what reading or writing fails with, when nothing is left of the file
+ * @returns what was written; undefined where the person changed their mind
+ * @throws what opening, fetching or writing fails with, when nothing is left of the file; CANCELLED with the signal
  */
-export async function save(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  sink: Sink,
-  onProgress: (bytes: number, lines: number) => void,
-): Promise<void> {
-  let bytes = 0;
-  let lines = 0;
+export async function saveAs(
+  name: string,
+  fetched: Fetched,
+  {
+    signal,
+    onProgress,
+    open = openFile,
+  }: { signal: AbortSignal; onProgress: (written: Written) => void; open?: typeof openFile },
+): Promise<Written | undefined> {
+  const sink = await open(name);
+  if (sink === undefined) return undefined;
+  let written: Written = { bytes: 0, lines: 0 };
   try {
-    for await (const chunk of body) {
+    onProgress(written);
+    if (signal.aborted) throw new ServiceError('CANCELLED', `${name} was given up`);
+    for await (const chunk of await fetched(signal)) {
       await sink.write(chunk);
-      bytes += chunk.length;
-      lines += lineEnds(chunk);
-      onProgress(bytes, lines);
+      written = { bytes: written.bytes + chunk.length, lines: written.lines + lineEnds(chunk) };
+      onProgress(written);
     }
     await sink.finish();
+    return written;
   } catch (error) {
     await sink.abort().catch(() => undefined);
     throw error;

@@ -268,3 +268,20 @@ test('the audit tells who did it, and leads to the proof of what the log has of 
     .waitFor(soon);
   expect(new URL(page.url()).searchParams.get('view')).toBe('proof');
 });
+
+test('an export of the audit shows how far it is, and is given up when one leaves it', async () => {
+  const page = await open.page({ path: view('audit') });
+  await page.evaluate(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
+  // It takes its time: no answer comes.
+  await page.route(
+    ({ pathname }) => pathname === '/api/v1/audit',
+    (route) => (route.request().headers().accept === 'application/x-ndjson' ? undefined : route.continue()),
+  );
+  await page.getByRole('button', { name: 'Export NDJSON' }).click();
+  await page.getByText('0 so far').waitFor();
+  expect(await violations(page)).toEqual([]);
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/v1/audit'));
+  await page.getByRole('link', { name: 'Alerts', exact: true }).click();
+  await ended;
+  await page.waitForURL(/\/alerts/);
+});

@@ -1,6 +1,6 @@
 /** The queue of alerts: worked through by keys alone, live, many at once, proven, and told where something is in the way. */
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
 import { call, type Item, list, listAll, send } from '../../system/call.ts';
@@ -404,17 +404,57 @@ test('grouped by rule, a group opens into its alerts', async () => {
   expect(await rows(page).count()).toBe(2);
 });
 
-test('the export is what is filtered, a line each', async () => {
-  const page = await queue('/alerts?view=all&q=Test+rule+2');
-  const { pagination } = await list(open.service, 'listAlerts', admin, 'q=Test+rule+2');
-  await page.getByRole('button', { name: 'Export' }).click();
-  const download = page.waitForEvent('download');
-  await page.getByRole('menuitem', { name: 'NDJSON' }).click();
-  const lines = readFileSync(await (await download).path(), 'utf8')
-    .trim()
-    .split('\n');
-  expect(lines).toHaveLength(pagination.total);
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ type: 'alert' });
+describe('the export', () => {
+  /** The dialog, in a browser that cannot write files: of the others one sees a dialog of the system. */
+  async function exporting(): Promise<{ page: Page; dialog: Locator }> {
+    const page = await queue('/alerts?view=all&q=Test+rule+2');
+    await page.evaluate(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
+    await page.getByRole('button', { name: 'Export' }).click();
+    return { page, dialog: page.getByRole('dialog', { name: 'Export alerts' }) };
+  }
+
+  test.each([
+    ['NDJSON', /^alerts-\d{8}T\d{6}Z\.ndjson$/, { type: 'alert' }],
+    ['OCSF', /^alerts-\d{8}T\d{6}Z\.ocsf\.ndjson$/, { class_uid: 2004 }],
+  ])('is what is filtered, a line each: %s', async (format, name, first) => {
+    const { page, dialog } = await exporting();
+    const { pagination } = await list(open.service, 'listAlerts', admin, 'q=Test+rule+2');
+    await dialog.getByText(`${pagination.total} alerts: all that the filters`).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: format }).click();
+    const downloads = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Download' }).click();
+    const download = await downloads;
+    expect(download.suggestedFilename()).toMatch(name);
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n');
+    expect(lines).toHaveLength(pagination.total);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject(first);
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText(`${pagination.total} alerts were saved.`).waitFor();
+  });
+
+  test.each([
+    ['Cancel', (dialog: Locator) => dialog.getByRole('button', { name: 'Cancel' }).click()],
+    ['closing the dialog', (dialog: Locator) => dialog.getByRole('button', { name: 'Close' }).click()],
+  ])('is given up with %s', async (way, giveUp) => {
+    const { page, dialog } = await exporting();
+    // It takes its time: no answer comes.
+    await page.route('**/api/v1/alerts/export*', () => undefined);
+    const downloads: unknown[] = [];
+    page.on('download', (download) => downloads.push(download));
+    await dialog.getByRole('button', { name: 'Download' }).click();
+    await dialog.getByText('0 of').waitFor();
+    expect(await violations(page)).toEqual([]);
+    const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/alerts/export'));
+    await giveUp(dialog);
+    await ended;
+    if (way === 'Cancel') await dialog.getByRole('button', { name: 'Download' }).waitFor();
+    else await dialog.waitFor({ state: 'detached' });
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(downloads).toEqual([]);
+  });
 });
 
 test('from an alert to its events and to its asset', async () => {

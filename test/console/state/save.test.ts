@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { lineEnds, type Sink, save } from '../../../src/console/state/save.ts';
+import { describe, expect, test } from 'vitest';
+import { lineEnds, type Sink, saveAs } from '../../../src/console/state/save.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const streamOf = (...texts: string[]) =>
@@ -20,26 +20,68 @@ function recorded(): Sink & { readonly told: string[] } {
   };
 }
 
+const { signal } = new AbortController();
+
 test('a stream is written to its end, and what was written is told', async () => {
   const sink = recorded();
-  const progress: [number, number][] = [];
-  await save(streamOf('a\nb', '\n', 'c\n'), sink, (...now) => progress.push(now));
+  const progress: unknown[] = [];
+  const saved = await saveAs('a', async () => streamOf('a\nb', '\n', 'c\n'), {
+    signal,
+    onProgress: ({ bytes, lines }) => progress.push([bytes, lines]),
+    open: async () => sink,
+  });
   expect(sink.told).toEqual(['a\nb', '\n', 'c\n', 'finished']);
   expect(progress).toEqual([
+    [0, 0],
     [3, 1],
     [4, 2],
     [6, 3],
   ]);
+  expect(saved).toEqual({ bytes: 6, lines: 3 });
 });
 
-test('nothing is left of a file that breaks off', async () => {
-  const sink = recorded();
-  const broken = new ReadableStream<Uint8Array<ArrayBuffer>>({
-    start: (controller) => controller.enqueue(bytes('a\n')),
-    pull: (controller) => controller.error(new Error('lost')),
+test('nothing is fetched where no place is chosen for it', async () => {
+  let asked = false;
+  const fetched = async () => {
+    asked = true;
+    return streamOf('a');
+  };
+  const options = { signal, onProgress: () => undefined, open: async () => undefined };
+  expect(await saveAs('a', fetched, options)).toBeUndefined();
+  expect(asked).toBe(false);
+});
+
+describe('nothing is left of a file', () => {
+  const broken = async () =>
+    new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start: (controller) => controller.enqueue(bytes('a\n')),
+      pull: (controller) => controller.error(new Error('lost')),
+    });
+  const refused = () => Promise.reject(new Error('refused'));
+
+  test.each([
+    ['breaks off', broken, 'lost'],
+    ['is refused', refused, 'refused'],
+  ])('that %s', async (_, fetched, message) => {
+    const sink = recorded();
+    const options = { signal, onProgress: () => undefined, open: async () => sink };
+    await expect(saveAs('a', fetched, options)).rejects.toThrow(message);
+    expect(sink.told.at(-1)).toBe('aborted');
+    expect(sink.told).not.toContain('finished');
   });
-  await expect(save(broken, sink, () => undefined)).rejects.toThrow('lost');
-  expect(sink.told.at(-1)).toBe('aborted');
+
+  test('that was given up while it was asked where to', async () => {
+    const sink = recorded();
+    const controller = new AbortController();
+    const open = async () => {
+      controller.abort();
+      return sink;
+    };
+    const options = { signal: controller.signal, onProgress: () => undefined, open };
+    const saved = saveAs('a', async () => streamOf('a'), options);
+    await expect(saved).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(sink.told).toEqual(['aborted']);
+  });
 });
 
 test('line ends are counted', () => {

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { alertGroupings } from '../../../contract/vocabulary.ts';
 import { place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
@@ -5,13 +6,14 @@ import { filterQuery } from '../../state/filters.ts';
 import { refreshed } from '../../state/moving-range.ts';
 import { rangeQuery, shownRange } from '../../state/range.ts';
 import { me } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { FilterBar } from '../../ui/chips.tsx';
 import { number } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
 import { shownTab, Tabs } from '../../ui/tabs.tsx';
 import { sorts } from './columns.tsx';
-import { ExportMenu } from './export-menu.tsx';
+import { ExportDialog } from './export-dialog.tsx';
 import { Groups, groupTitles, shownGrouping } from './groups.tsx';
 import { type Filters, filtersOf, type View, views } from './question.ts';
 import { Queue } from './queue.tsx';
@@ -38,6 +40,7 @@ export default function Alerts() {
   const grouping = shownGrouping();
   const sort = place.value.params.get('sort') ?? defaultSort;
   const counts = useCounts(chips, myName);
+  const [exporting, setExporting] = useState(false);
   return (
     <Page title="Alerts" range="any" bar={<FilterBar list="listAlerts" search="Search alerts" />}>
       <div class="alert-views">
@@ -81,13 +84,20 @@ export default function Alerts() {
               Sort ▾
             </Menu>
           )}
-          <ExportMenu query={{ ...filters, ...rangeQuery() }} />
+          <Button onClick={() => setExporting(true)}>Export</Button>
         </div>
       </div>
       {grouping === undefined ? (
         <Queue filters={filters} sort={sort} counts={counts} hasChips={Object.keys(chips).length > 0} />
       ) : (
         <Groups by={grouping} filters={filters} />
+      )}
+      {exporting && (
+        <ExportDialog
+          query={{ ...filters, ...rangeQuery() }}
+          total={counts[view]}
+          onClose={() => setExporting(false)}
+        />
       )}
     </Page>
   );

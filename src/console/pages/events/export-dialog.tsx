@@ -1,21 +1,15 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { WholeListForm } from '../../../contract/whole-list.ts';
-import { ServiceError } from '../../../errors.ts';
-import { maxBlobBytes, openFile, save, writesFiles } from '../../state/save.ts';
+import { useSaving } from '../../state/saving.ts';
 import { api } from '../../state/session.ts';
 import { Button, Choice } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { bytes, number } from '../../ui/format.ts';
-import { Failure } from '../../ui/states.tsx';
+import { number } from '../../ui/format.ts';
+import { SaveAs } from '../../ui/save-progress.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { curlCommand, forms } from './command.ts';
 import type { Question } from './question.ts';
 import { type TableName, tables } from './tables.ts';
-
-interface Progress {
-  readonly bytes: number;
-  readonly lines: number;
-}
 
 /** All that is filtered as a file, or the command that fetches it. */
 export function ExportDialog({
@@ -32,41 +26,17 @@ export function ExportDialog({
   onClose: () => void;
 }) {
   const [form, setForm] = useState<WholeListForm>('lines');
-  const [progress, setProgress] = useState<Progress | undefined>();
-  const [error, setError] = useState<Error | undefined>();
-  const running = useRef<AbortController | undefined>(undefined);
-  useEffect(() => () => running.current?.abort(), []);
+  const saving = useSaving();
   const { list, file } = tables[table];
   const query = { ...question.query, sort };
 
   const start = async () => {
-    setError(undefined);
-    const given = new AbortController();
-    try {
-      const sink = await openFile(`${file}.${forms[form].extension}`);
-      if (sink === undefined) return;
-      running.current = given;
-      setProgress({ bytes: 0, lines: 0 });
-      const input = { query: query as never, signal: given.signal };
-      const body = await api.whole(list, form, input).catch(async (refused) => {
-        await sink.abort();
-        throw refused;
-      });
-      let shown = 0;
-      await save(body, sink, (size, lines) => {
-        if (size - shown < 2 ** 18) return;
-        shown = size;
-        setProgress({ bytes: size, lines });
-      });
-      say(`${tables[table].title} events were saved.`);
-      onClose();
-    } catch (failure) {
-      if (!given.signal.aborted)
-        setError(failure instanceof Error ? failure : new ServiceError('INTERNAL', String(failure)));
-    } finally {
-      running.current = undefined;
-      setProgress(undefined);
-    }
+    const saved = await saving.start(`${file}.${forms[form].extension}`, (signal) =>
+      api.whole(list, form, { query: query as never, signal }),
+    );
+    if (saved === undefined) return;
+    say(`${tables[table].title} events were saved.`);
+    onClose();
   };
   const command = curlCommand(location.origin, table, query, form);
   return (
@@ -88,34 +58,7 @@ export function ExportDialog({
         />
         <span class="quiet">{forms[form].says}</span>
       </div>
-      {progress === undefined ? (
-        <div class="row">
-          <Button kind="primary" onClick={() => void start()}>
-            {writesFiles() ? 'Save as …' : 'Download'}
-          </Button>
-          {!writesFiles() && (
-            <span class="quiet">
-              This browser keeps it in memory until it is whole: up to {bytes(maxBlobBytes)}.
-            </span>
-          )}
-        </div>
-      ) : (
-        <div class="row" role="status">
-          <progress
-            class="events-progress"
-            aria-label="Exported"
-            {...(form === 'lines' &&
-              total !== undefined && { max: Math.max(total, progress.lines), value: progress.lines })}
-          />
-          <span class="mono">
-            {form === 'lines' &&
-              `${number(progress.lines)} of ${total === undefined ? '?' : number(total)}, `}
-            {bytes(progress.bytes)}
-          </span>
-          <Button onClick={() => running.current?.abort()}>Cancel</Button>
-        </div>
-      )}
-      {error !== undefined && <Failure error={error} />}
+      <SaveAs saving={saving} onStart={() => void start()} total={total} lines={form === 'lines'} />
       <div class="events-command">
         <div class="row spread">
           <h3 class="quiet">The same by command</h3>

@@ -1,12 +1,13 @@
-import { useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
 import { href, place } from '../../../state/address.ts';
 import { filterQuery } from '../../../state/filters.ts';
 import { rangeQuery } from '../../../state/range.ts';
-import { openFile, save } from '../../../state/save.ts';
+import { useSaving } from '../../../state/saving.ts';
 import { api } from '../../../state/session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { number } from '../../../ui/format.ts';
+import { SaveProgress } from '../../../ui/save-progress.tsx';
 import { Detail, Facts, Section } from '../../../ui/split.tsx';
 import { Empty } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
@@ -41,30 +42,21 @@ export default function Audit() {
 
 /** All that is filtered, as a file. */
 function Export() {
-  const [lines, setLines] = useState<number | undefined>();
-  const start = async () => {
-    try {
-      const sink = await openFile(`audit-${new Date().toISOString().slice(0, 10)}.ndjson`);
-      if (sink === undefined) return;
-      setLines(0);
-      const sort = place.peek().params.get('sort') ?? '-time';
-      const query = { ...filterQuery(list), ...rangeQuery(), sort } as never;
-      let last = 0;
-      await save(await api.whole(list, 'lines', { query }), sink, (_bytes, count) => {
-        last = count;
-        setLines(count);
-      });
-      say(`${number(last)} records were saved.`);
-    } catch (error) {
-      sayFailure('The export failed', error);
-    } finally {
-      setLines(undefined);
-    }
+  const { progress, error, start, cancel } = useSaving();
+  useEffect(() => {
+    if (error !== undefined) sayFailure('The export failed', error);
+  }, [error]);
+  const begin = async () => {
+    const sort = place.peek().params.get('sort') ?? '-time';
+    const query = { ...filterQuery(list), ...rangeQuery(), sort } as never;
+    const name = `audit-${new Date().toISOString().slice(0, 10)}.ndjson`;
+    const saved = await start(name, (signal) => api.whole(list, 'lines', { query, signal }));
+    if (saved !== undefined) say(`${number(saved.lines)} records were saved.`);
   };
-  return (
-    <Button busy={lines !== undefined} onClick={() => void start()}>
-      {lines === undefined ? 'Export NDJSON' : `${number(lines)} saved …`}
-    </Button>
+  return progress === undefined ? (
+    <Button onClick={() => void begin()}>Export NDJSON</Button>
+  ) : (
+    <SaveProgress progress={progress} onCancel={cancel} />
   );
 }
 

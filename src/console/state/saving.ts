@@ -1,0 +1,51 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ServiceError } from '../../errors.ts';
+import { type Fetched, saveAs, type Written } from './save.ts';
+
+/** A file that is being saved, or not yet. */
+export interface Saving {
+  /** Undefined while nothing is. */
+  readonly progress: Written | undefined;
+  /** Why the last one failed. Being given up is no failure. */
+  readonly error: Error | undefined;
+  /** Resolves to what was saved, or undefined where it was not; never rejects. One at a time. */
+  readonly start: (name: string, fetched: Fetched) => Promise<Written | undefined>;
+  readonly cancel: () => void;
+}
+
+/** Progress is shown this often at the most. */
+const shownEveryMs = 100;
+
+/** Saves files, with progress and a way to give up; what is left unfinished when its part goes is given up. */
+export function useSaving(): Saving {
+  const [progress, setProgress] = useState<Written | undefined>();
+  const [error, setError] = useState<Error | undefined>();
+  const running = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+
+  const start = async (name: string, fetched: Fetched): Promise<Written | undefined> => {
+    if (running.current !== undefined) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    running.current = controller;
+    setError(undefined);
+    let shownAt = Number.NEGATIVE_INFINITY;
+    const onProgress = (written: Written) => {
+      const now = performance.now();
+      if (now - shownAt < shownEveryMs) return;
+      shownAt = now;
+      setProgress(written);
+    };
+    try {
+      return await saveAs(name, fetched, { signal, onProgress });
+    } catch (failure) {
+      if (!signal.aborted)
+        setError(failure instanceof Error ? failure : new ServiceError('INTERNAL', String(failure)));
+      return undefined;
+    } finally {
+      running.current = undefined;
+      setProgress(undefined);
+    }
+  };
+  return { progress, error, start, cancel: () => running.current?.abort() };
+}
