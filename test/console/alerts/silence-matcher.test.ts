@@ -9,6 +9,7 @@ import {
 } from '../../../src/console/pages/alerts/silence-matcher.ts';
 import { alertQuery } from '../../../src/contract/parameters.ts';
 import { parseQuery } from '../../../src/contract/query.ts';
+import { limits } from '../../../src/limits.ts';
 import { someAlert } from './some-alert.ts';
 
 const one = someAlert({ src_ip: '10.0.0.1', dst_ip: '192.0.2.7', severity: 'low' });
@@ -31,6 +32,16 @@ describe('what may be silenced of alerts', () => {
     expect([...firstChoice(valuesOf([one]))]).toEqual(['rule_id', 'src_ip']);
     expect([...firstChoice(valuesOf([someAlert({ domain: 'a.example' })]))]).toEqual(['rule_id', 'domain']);
     expect([...firstChoice(valuesOf([someAlert()]))]).toEqual(['rule_id']);
+  });
+
+  test('is not begun with more values of a part than a silence takes', () => {
+    const many = Array.from({ length: limits.maxSilenceValues + 1 }, (_, n) =>
+      someAlert({ rule_id: `1:${n}`, src_ip: '10.0.0.1' }),
+    );
+    expect([...firstChoice(valuesOf(many))]).toEqual(['src_ip']);
+    expect([...firstChoice(valuesOf(many.slice(1)))]).toEqual(['rule_id', 'src_ip']);
+    const apart = many.map((alert, n) => ({ ...alert, src_ip: `10.0.1.${n}`, domain: 'a.example' }));
+    expect([...firstChoice(valuesOf(apart))]).toEqual(['domain']);
   });
 
   test('is not graver than the gravest of them', () => {

@@ -1,5 +1,6 @@
 import type { SilenceMatcher } from '../../../contract/resources/silence.ts';
 import { type Severity, severities } from '../../../contract/vocabulary.ts';
+import { limits } from '../../../limits.ts';
 import { words } from '../../ui/words.ts';
 import type { Alert, Filters } from './question.ts';
 
@@ -16,7 +17,6 @@ const read: Readonly<Record<SilencePart, (alert: Alert) => readonly (string | un
   asset_id: (alert) => alert.asset_ids,
 };
 
-/** As many values as a silence takes of one attribute. */
 export type PartValues = Readonly<Partial<Record<SilencePart, readonly string[]>>>;
 
 /** What the alerts have of each part that all of them have: the values, each once. */
@@ -29,10 +29,15 @@ export function valuesOf(alerts: readonly Alert[]): PartValues {
   return values;
 }
 
+/** Whether a silence takes as many values of one part. */
+export const fits = (values: readonly string[]): boolean => values.length <= limits.maxSilenceValues;
+
 /** What is chosen at first: the rule, as narrow as the alerts allow. */
 export function firstChoice(values: PartValues): ReadonlySet<SilencePart> {
-  const end = values.src_ip ? 'src_ip' : values.domain ? 'domain' : values.dst_ip ? 'dst_ip' : undefined;
-  return new Set<SilencePart>(end === undefined ? ['rule_id'] : ['rule_id', end]);
+  const can = (part: SilencePart) => values[part] !== undefined && fits(values[part]);
+  const end = (['src_ip', 'domain', 'dst_ip'] as const).find(can);
+  const chosen: readonly (SilencePart | undefined)[] = [can('rule_id') ? 'rule_id' : undefined, end];
+  return new Set(chosen.filter((part) => part !== undefined));
 }
 
 export function matcherOf(

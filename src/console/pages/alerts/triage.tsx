@@ -161,13 +161,22 @@ export function useTriage(about: About): Triaging {
     rows: asking.rows,
     onClose: close,
   };
+  // One that is meant alone leaves nothing.
+  const left =
+    everything === undefined || asking === undefined || asking.rows.length < 2
+      ? 0
+      : everything.total - asking.rows.length;
   const dialog = shared && (
     <>
       {asking.kind === 'resolve' && <ResolveDialog {...shared} onDone={settle} />}
       {asking.kind === 'verdict' && <VerdictDialog {...shared} onDone={settle} />}
       {asking.kind === 'note' && <NoteDialog what={shared.what} onClose={close} onDone={settle} />}
       {asking.kind === 'silence' && (
-        <SilenceDialog {...shared} onSuppress={(of) => void act({ rows: of }, { status: 'suppressed' })} />
+        <SilenceDialog
+          {...shared}
+          left={left}
+          onSuppress={(of) => void act({ rows: of }, { status: 'suppressed' })}
+        />
       )}
     </>
   );
