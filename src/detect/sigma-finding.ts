@@ -1,5 +1,6 @@
 import type { MatchEnds } from '../events/correlation-fact.ts';
-import type { Evidence, EvidenceValue, Finding } from '../events/finding.ts';
+import { evidenceOf } from '../events/evidence.ts';
+import type { Evidence, Finding } from '../events/finding.ts';
 import { mitreOf } from './attack-tags.ts';
 import type { CompiledRule } from './sigma/compiled-rule.ts';
 import type { Fired } from './sigma/correlation/fired.ts';
@@ -55,37 +56,18 @@ export function correlationFinding({ key, document }: LinkedCorrelation, fired: 
   };
 }
 
-/** Fields of one finding's evidence, and characters of each: records may be no longer there to look them up in. */
-const maxFields = 16;
-const maxValueLength = 500;
-const maxListed = 10;
-
 /** What the record has in the fields that the rule asks for. */
 function whatIsSeen(
   fields: readonly { readonly field: string; readonly read: Accessor }[],
   record: JsonObject,
 ): Evidence {
-  const seen: [string, EvidenceValue][] = [];
-  for (const { field, read } of fields) {
-    const value = shown(read(record));
-    if (value !== undefined) seen.push([field, value]);
-    if (seen.length === maxFields) break;
-  }
-  return Object.fromEntries(seen);
+  return evidenceOf(fields.map(({ field, read }) => [field, read(record)] as const));
 }
 
 /** Each once, in the order of the rule. */
 function askedBy({ searches }: RuleDocument): readonly string[] {
   const items = [...searches.values()].flatMap(({ alternatives }) => alternatives.flat());
   return [...new Set(items.map(({ field }) => field))].filter((field) => field !== undefined);
-}
-
-function shown(value: unknown): EvidenceValue | undefined {
-  if (typeof value === 'string') return value.slice(0, maxValueLength).toWellFormed();
-  if (typeof value === 'boolean' || Number.isFinite(value)) return value as boolean | number;
-  if (!Array.isArray(value)) return undefined;
-  const listed = value.slice(0, maxListed).map(shown);
-  return listed.filter((one) => typeof one === 'string' || typeof one === 'number');
 }
 
 function saidBy({ title, tags }: Head, description: string | undefined) {

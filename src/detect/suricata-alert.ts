@@ -41,6 +41,7 @@ export function findSuricataAlert(alert: SuricataAlert): Finding {
     ...(alert.domain !== undefined && { domain: alert.domain }),
     ...(tags.length > 0 && { tags }),
     ...(mitre !== undefined && { mitre }),
+    ...(alert.evidence !== undefined && { evidence: alert.evidence }),
   };
 }
 

@@ -26,5 +26,6 @@ export function findZeekNotice(notice: ZeekNotice): Finding {
     ...(notice.dst_port !== undefined && { dst_port: notice.dst_port }),
     ...(notice.transport !== undefined && { transport: notice.transport }),
     ...(tactics.length + techniques.length > 0 && { mitre: { tactics, techniques } }),
+    ...(notice.evidence !== undefined && { evidence: notice.evidence }),
   };
 }

@@ -1,9 +1,13 @@
+import type { Evidence } from './finding.ts';
+
 /**
  * What a sensor's own detection says, read and checked but not yet judged: ingest makes it of a sensor's record,
  * detection makes a finding of it. Ends are as the sensor wrote them, which for a reply may be against the
  * direction of the flow.
  */
 interface SensorAlert {
+  /** What the record carries along of what the sensor saw; undefined where it carries nothing. */
+  readonly evidence: Evidence | undefined;
   /** Epoch milliseconds. */
   readonly timestamp: number;
   readonly src_ip: string | undefined;

@@ -15,6 +15,7 @@ import {
 } from './fields.ts';
 import type { Reading } from './reading.ts';
 import { reject } from './rejection.ts';
+import { suricataEvidence } from './sensor-evidence.ts';
 import { dstPort, srcPort, suricataTransport } from './suricata-envelope.ts';
 import { type FlowEnds, flowRecord } from './suricata-flow.ts';
 
@@ -47,6 +48,7 @@ export function suricataAlert(r: JsonObject, flowId: string | undefined, reading
     severity: whole(alert.severity, 'alert.severity', 255) ?? reject('alert.severity', 'is missing'),
     action: text(alert.action, 'alert.action'),
     domain: domain(r),
+    evidence: suricataEvidence(r),
     metadata: metadata(object(alert.metadata, 'alert.metadata')),
   });
   if (src === undefined || dst === undefined) return batch.addFinding(finding, undefined);

@@ -2,6 +2,7 @@ import type { NetworkRecord } from '../events/records.ts';
 import { direction } from './addresses.ts';
 import { type JsonObject, port, requiredText, text, zeekTime } from './fields.ts';
 import type { Reading } from './reading.ts';
+import { zeekEvidence } from './sensor-evidence.ts';
 import { type ZeekIds, zeekSensor, zeekTransport } from './zeek-envelope.ts';
 
 /**
@@ -37,6 +38,7 @@ export function zeekNotice(
     note: requiredText(r.note, 'note'),
     msg: text(r.msg, 'msg'),
     sub: text(r.sub, 'sub'),
+    evidence: zeekEvidence(r),
   });
   if (src === undefined || dst === undefined) return batch.addFinding(finding, undefined);
   const record: NetworkRecord = {

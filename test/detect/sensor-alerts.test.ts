@@ -12,6 +12,7 @@ const ends = {
   dst_ip: undefined,
   dst_port: undefined,
   transport: undefined,
+  evidence: undefined,
 };
 const alert: SuricataAlert = {
   ...ends,

@@ -309,6 +309,31 @@ describe('suricata flow', () => {
 });
 
 describe('suricata alert', () => {
+  it('tells what the record carries along of its transaction, long texts cut', () => {
+    const http = { hostname: 'a.example', url: '/'.repeat(600), http_user_agent: '<b>', status: 404 };
+    const told = (more: object) => parse([{ ...alert, ...more }]).findings[0]?.evidence;
+    expect(told({ http, fileinfo: { filename: 'a.exe', sha256: 'ab' } })).toEqual({
+      http_url: '/'.repeat(500),
+      http_user_agent: '<b>',
+      http_status: 404,
+      file_name: 'a.exe',
+      file_sha256: 'ab',
+    });
+    const tls = { subject: 'CN=x', ja3: { hash: 'c0' } };
+    expect(told({ tls, files: [{ filename: 'b' }, { filename: 'c' }] })).toEqual({
+      tls_subject: 'CN=x',
+      ja3: 'c0',
+      file_name: 'b',
+    });
+    expect(told({ smtp: { mail_from: 'a@b', rcpt_to: ['c@d', 7, {}] } })).toEqual({
+      mail_from: 'a@b',
+      mail_to: ['c@d', 7],
+    });
+    // What cannot be read adorns nothing, and makes no record bad.
+    for (const garbage of [null, 7, 'x', [], [[]], { url: '' }, { url: {} }, { __proto__: { url: 'x' } }])
+      expect(told({ http: garbage, tls: garbage, fileinfo: garbage, files: garbage })).toBeUndefined();
+  });
+
   it('gives the flow its own direction where the packet was a reply, and the finding the ends as written', () => {
     const reply = { ...alert, src_ip: flow.dest_ip, src_port: 443, dest_ip: flow.src_ip, dest_port: 40000 };
     const told = {

@@ -14,6 +14,15 @@ const notice = {
 };
 
 describe('zeek notice', () => {
+  it('tells the file that it is about', () => {
+    const file = { file_desc: 'http://a.example/b.exe', file_mime_type: 'application/x-dosexec', n: 3 };
+    expect(parse([{ ...notice, ...file }]).findings[0]?.evidence).toEqual({
+      file: file.file_desc,
+      file_type: file.file_mime_type,
+      times: 3,
+    });
+  });
+
   it('with both addresses is an event and a finding on it', () => {
     const parsed = parse([notice]);
     expect(parsed.answer).toMatchObject({ accepted: 1, rejected: 0 });

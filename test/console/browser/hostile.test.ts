@@ -13,6 +13,7 @@ const attribute = '"><svg onload=window.hacked=1>';
 const link = 'javascript:window.hacked=1';
 /** Shown right to left, it would turn round what stands beside it. */
 const turned = '\u202Etxt.exe';
+const fileName = `invoice${turned}${script}`;
 
 const now = Date.now() / 1000;
 const host = '10.9.8.7';
@@ -58,7 +59,7 @@ async function sendHostile(service: Service): Promise<void> {
     proto: 'TCP',
     alert: { gid: 1, signature_id: 9_000_001, rev: 1, signature: script, category: link, severity: 1 },
     http: { hostname: attribute, url: link, http_user_agent: script },
-    fileinfo: { filename: `${turned}${script}` },
+    fileinfo: { filename: fileName },
   };
   await send(service, sensor, lines.map((line) => JSON.stringify(line)).join('\n'));
   await send(service, sensor, JSON.stringify(alert));
@@ -116,6 +117,23 @@ test.each([
   await page.getByRole('region', { name: 'Detail' }).waitFor();
   await settled(page);
   await expect.poll(() => page.getByText(script, { exact: false }).count()).toBeGreaterThan(0);
+  expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
+});
+
+test('a user agent and a file name are text in the evidence of an alert', async () => {
+  const page = await open.page({ path: '/alerts' });
+  await page
+    .getByRole('row')
+    .nth(1)
+    .click({ position: { x: 3, y: 3 } });
+  const fact = (name: string) =>
+    page
+      .locator('.facts > div')
+      .filter({ has: page.getByText(name, { exact: true }) })
+      .locator('dd');
+  expect(await fact('file name').textContent()).toBe(fileName);
+  expect(await fact('http user agent').textContent()).toBe(script);
+  expect(await fact('http url').textContent()).toBe(link);
   expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
 });
 

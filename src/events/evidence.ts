@@ -1,0 +1,25 @@
+import type { Evidence, EvidenceValue } from './finding.ts';
+
+/** Fields of one finding's evidence, and characters of each: records may be no longer there to look them up in. */
+const maxFields = 16;
+const maxValueLength = 500;
+const maxListed = 10;
+
+/** What is given, in its order: what is no text, number, flag or list of these is left out, and long texts are cut. */
+export function evidenceOf(given: Iterable<readonly [name: string, value: unknown]>): Evidence {
+  const seen: [string, EvidenceValue][] = [];
+  for (const [name, value] of given) {
+    const known = shown(value);
+    if (known !== undefined) seen.push([name, known]);
+    if (seen.length === maxFields) break;
+  }
+  return Object.fromEntries(seen);
+}
+
+function shown(value: unknown): EvidenceValue | undefined {
+  if (typeof value === 'string') return value.slice(0, maxValueLength).toWellFormed();
+  if (typeof value === 'boolean' || Number.isFinite(value)) return value as boolean | number;
+  if (!Array.isArray(value)) return undefined;
+  const listed = value.slice(0, maxListed).map(shown);
+  return listed.filter((one) => typeof one === 'string' || typeof one === 'number');
+}
