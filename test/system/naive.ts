@@ -126,29 +126,33 @@ function known(attributes: Record<string, unknown>): Attributes {
 const home = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', 'fc00::/7', 'fe80::/10'];
 
 function direction(src: string, dst: string): string {
-  const [from, to] = [src, dst].map((address) => home.some((block) => inNetwork(address, block)));
+  const [from, to] = [src, dst].map((address) => home.some((block) => networkOf(block)(address)));
   if (from) return to ? 'internal' : 'outbound';
   return to ? 'inbound' : 'external';
 }
 
 /** What was found of each address; a hundred thousand events have a few thousand. */
-const networks = new Map<string, { readonly list: BlockList; readonly found: Map<string, boolean> }>();
+const networks = new Map<string, (address: string) => boolean>();
 
-/** Whether the address is this one, or in this CIDR block of its own family. */
-function inNetwork(address: string, network: string): boolean {
-  let known = networks.get(network);
-  const inList = known?.found.get(address);
-  if (inList !== undefined) return inList;
+/** Whether an address is this one, or in this CIDR block of its own family. */
+function networkOf(network: string): (address: string) => boolean {
+  const known = networks.get(network);
+  if (known !== undefined) return known;
   const [base = '', prefix] = network.split('/');
   const family = (text: string) => (isIP(text) === 6 ? 'ipv6' : 'ipv4');
-  if (known === undefined) {
-    known = { list: new BlockList(), found: new Map() };
-    known.list.addSubnet(base, Number(prefix ?? (isIP(base) === 6 ? 128 : 32)), family(base));
-    networks.set(network, known);
-  }
-  const found = family(address) === family(base) && known.list.check(address, family(address));
-  known.found.set(address, found);
-  return found;
+  const list = new BlockList();
+  list.addSubnet(base, Number(prefix ?? (isIP(base) === 6 ? 128 : 32)), family(base));
+  const found = new Map<string, boolean>();
+  const contains = (address: string): boolean => {
+    let inList = found.get(address);
+    if (inList === undefined) {
+      inList = family(address) === family(base) && list.check(address, family(address));
+      found.set(address, inList);
+    }
+    return inList;
+  };
+  networks.set(network, contains);
+  return contains;
 }
 
 /** ICMP messages that answer each other, by IP protocol: type → type. */
@@ -190,44 +194,67 @@ const searched = {
   dns: ['query', 'qtype', 'rcode_name', 'sensor'],
 } as const;
 
-/** Whether an event has this value of a filter of the contract. */
-export function matches(table: 'network' | 'dns', event: Attributes, filter: string, value: string): boolean {
-  const text = (name: string) => event[name] as string;
+type Test = (event: Attributes) => boolean;
+
+const severities = ['informational', 'low', 'medium', 'high', 'critical'];
+
+/** Whether events have this value of a filter of the contract: what is asked is understood once, not for each event. */
+export function matcher(table: 'network' | 'dns', filter: string, value: string): Test {
   switch (filter) {
-    case 'ip':
-      return inNetwork(text('src_ip'), value) || inNetwork(text('dst_ip'), value);
+    case 'ip': {
+      const contains = networkOf(value);
+      return (event) => contains(event.src_ip as string) || contains(event.dst_ip as string);
+    }
     case 'src_ip':
-    case 'dst_ip':
-      return inNetwork(text(filter), value);
-    case 'from':
-      return Date.parse(text('timestamp')) >= timeOf(value);
-    case 'to':
-      return Date.parse(text('timestamp')) < timeOf(value);
+    case 'dst_ip': {
+      const contains = networkOf(value);
+      return (event) => contains(event[filter] as string);
+    }
+    // Times of events are written alike, so their texts are in the order of the times.
+    case 'from': {
+      const from = iso(timeOf(value));
+      return (event) => (event.timestamp as string) >= from;
+    }
+    case 'to': {
+      const to = iso(timeOf(value));
+      return (event) => (event.timestamp as string) < to;
+    }
     case 'timestamp':
     case 'end_time':
-    case 'received_at':
-      return event[filter] !== undefined && Date.parse(text(filter)) === timeOf(value);
+    case 'received_at': {
+      const time = iso(timeOf(value));
+      return (event) => event[filter] === time;
+    }
     case 'min_severity': {
-      const ranks = ['informational', 'low', 'medium', 'high', 'critical'];
-      return ranks.indexOf(text('severity')) >= ranks.indexOf(value);
+      const least = severities.indexOf(value);
+      return (event) => severities.indexOf(event.severity as string) >= least;
     }
     case 'asset_id':
     case 'src_asset_id':
     case 'dst_asset_id':
-      return false;
+      return () => false;
     case 'query':
-    case 'registered_domain':
-      return text(filter)?.toLowerCase() === value.toLowerCase();
+    case 'registered_domain': {
+      const name = value.toLowerCase();
+      return (event) => (event[filter] as string | undefined)?.toLowerCase() === name;
+    }
     case 'answer':
-      return answersOf(event).includes(value);
+      return (event) => answersOf(event).includes(value);
     case 'q': {
-      const names = [...searched[table].map(text), ...answersOf(event)];
-      if (names.some((name) => name?.toLowerCase().includes(value.toLowerCase()))) return true;
-      if (event.connection_id === value) return true;
-      return isIP(value.split('/')[0] ?? '') > 0 && matches(table, event, 'ip', value);
+      const part = value.toLowerCase();
+      const contains = isIP(value.split('/')[0] ?? '') > 0 ? matcher(table, 'ip', value) : () => false;
+      const isIn = (name: unknown) => (name as string | undefined)?.toLowerCase().includes(part) === true;
+      return (event) =>
+        searched[table].some((name) => isIn(event[name])) ||
+        answersOf(event).some(isIn) ||
+        event.connection_id === value ||
+        contains(event);
     }
     default:
-      return event[filter] !== undefined && String(event[filter]) === value;
+      return (event) => {
+        const own = event[filter];
+        return own !== undefined && (typeof own === 'string' ? own : String(own)) === value;
+      };
   }
 }
 

@@ -9,7 +9,7 @@ import { mulberry32 } from '../../bench/conn-records.ts';
 import { type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { dnsEventQuery, networkEventQuery } from '../../src/contract/parameters.ts';
 import { call, type Item, list, listAll, send } from './call.ts';
-import { type Attributes, matches, zeekDnsEvent, zeekNetworkEvent } from './naive.ts';
+import { type Attributes, matcher, zeekDnsEvent, zeekNetworkEvent } from './naive.ts';
 import { hasSharedData, sharedLines } from './shared-data.ts';
 
 const random = mulberry32(20);
@@ -128,31 +128,54 @@ describe.skipIf(!hasSharedData)('real events', () => {
       }
     });
 
+    /** Which events have a value of a filter, 1 at their places; the file is read for it once, by `not_…` too. */
+    const having = new Map<string, Uint8Array>();
+    function eventsHaving(filter: string, value: string): Uint8Array {
+      const key = `${filter} ${value}`;
+      let known = having.get(key);
+      if (known === undefined) {
+        const has = matcher(table.name, filter, value);
+        known = new Uint8Array(wanted.length);
+        for (let n = 0; n < known.length; n++) known[n] = has(wanted[n]!) ? 1 : 0;
+        having.set(key, known);
+      }
+      return known;
+    }
+
     /** Held against the file: the exact total, and the newest page. */
     async function expectAgreement(query: URLSearchParams): Promise<number> {
-      const asked = [...new Set(query.keys())].map((name) => [name, query.getAll(name)] as const);
-      const found: number[] = [];
-      for (const [n, event] of wanted.entries()) {
-        const agrees = ([name, values]: (typeof asked)[number]) => {
-          const isOneOf = values.some((value) => matches(table.name, event, positive(name), value));
-          return isOneOf === (positive(name) === name);
-        };
-        if (asked.every(agrees)) found.push(n);
+      const agreeing = new Uint8Array(wanted.length).fill(1);
+      for (const name of new Set(query.keys())) {
+        const oneOf = query.getAll(name).map((value) => eventsHaving(positive(name), value));
+        const takes = positive(name) === name ? 1 : 0;
+        for (let n = 0; n < agreeing.length; n++) {
+          let has = 0;
+          for (const events of oneOf) has |= events[n]!;
+          if (has !== takes) agreeing[n] = 0;
+        }
       }
-      const newest = found.slice(-50).reverse();
+      let total = 0;
+      const newest: number[] = [];
+      for (let n = agreeing.length - 1; n >= 0; n--) {
+        if (agreeing[n] === 1 && ++total <= 50) newest.push(n);
+      }
       const { data, pagination } = await list(service, table.list, viewer, query);
-      expect(pagination.total, query.toString()).toBe(found.length);
+      expect(pagination.total, query.toString()).toBe(total);
       expect(
         data.map(({ id }) => id),
         query.toString(),
       ).toEqual(newest.map((n) => listed[n]!.id));
-      return found.length;
+      return total;
     }
 
     const filters = Object.keys(table.query.properties).filter((name) => !notFilters.has(name));
 
+    /** By filter; `not_…` is tried with the same. */
+    const tried = new Map<string, string[]>();
+
     test.each(filters)('filter %s agrees with a count made from the file', async (filter) => {
-      const values = valuesOf(table, positive(filter), wanted);
+      const values = tried.get(positive(filter)) ?? valuesOf(table, positive(filter), wanted);
+      tried.set(positive(filter), values);
       expect(values.length, 'a filter without a value to try').toBeGreaterThan(0);
       for (const value of values) await expectAgreement(new URLSearchParams([[filter, value]]));
       if (isRepeatable(table, filter)) {
