@@ -51,18 +51,27 @@ function inMemory(name: string): Sink {
       chunks.push(chunk);
     },
     async finish() {
-      const url = URL.createObjectURL(new Blob(chunks));
-      const link = document.createElement('a');
-      link.href = url;
-      link.download = name;
-      link.click();
-      // The download has its own hold on the bytes once it has begun.
-      setTimeout(() => URL.revokeObjectURL(url), 60_000);
+      download(name, new Blob(chunks));
     },
     async abort() {
       chunks = [];
     },
   };
+}
+
+function download(name: string, blob: Blob): void {
+  const url = URL.createObjectURL(blob);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The download has its own hold on the bytes once it has begun.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** Saves a text that is there as a file, among the downloads. */
+export function saveText(name: string, text: string, type = 'application/json'): void {
+  download(name, new Blob([text], { type }));
 }
 
 /** How much of a file is written. */

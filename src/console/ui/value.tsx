@@ -3,6 +3,7 @@ import type { ListId } from '../../client/client.ts';
 import { href, type Params } from '../state/address.ts';
 import { addFilter, canNegate, filterFields, setFilter } from '../state/filters.ts';
 import { shownRange } from '../state/range.ts';
+import { copy } from './copy.ts';
 import { Menu, type MenuItem } from './menu.tsx';
 import './value.css';
 
@@ -94,7 +95,7 @@ export function Value({
       ...(filters.length > 0 && ways.length > 0 ? (['line'] as const) : []),
       ...ways,
       'line',
-      { title: 'Copy', run: () => void navigator.clipboard.writeText(text) },
+      { title: 'Copy', run: () => copy(text, 'Value') },
     ];
   };
   return (

@@ -1,8 +1,8 @@
+import { AssetName } from '../../ui/asset-name.tsx';
 import { number, title } from '../../ui/format.ts';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, Value } from '../../ui/value.tsx';
-import { AssetName } from './asset-name.tsx';
 import type { Service, ServiceRow } from './question.ts';
 
 /** Whether it answers: a shape and a word. */
@@ -85,7 +85,7 @@ export const serviceColumns: readonly Column<ServiceRow>[] = [
     id: 'asset',
     title: 'Asset',
     width: 'minmax(88px, 1.2fr)',
-    cell: ({ attributes: { asset_id } }) => <AssetName id={asset_id} />,
+    cell: ({ attributes: { asset_id } }) => <AssetName id={asset_id} link />,
   },
   {
     id: 'ip',

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { go, href, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
+import { AssetName } from '../../ui/asset-name.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { duration, number } from '../../ui/format.ts';
 import { countBars, timesOf } from '../../ui/histogram-bars.ts';
@@ -8,7 +9,6 @@ import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Answered, Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, Value } from '../../ui/value.tsx';
-import { AssetName } from './asset-name.tsx';
 import type { Service, ServiceRow } from './question.ts';
 import { ServiceState } from './service-columns.tsx';
 import { shownWindow, WindowChoice, windowStart } from './window.tsx';
@@ -47,7 +47,7 @@ function ServiceDetail({ service: { attributes, ...service } }: { service: Servi
     <Detail
       title={
         <>
-          {port}/{transport} {name !== undefined && <bdi>{name}</bdi>} on <AssetName id={asset_id} />
+          {port}/{transport} {name !== undefined && <bdi>{name}</bdi>} on <AssetName id={asset_id} link />
         </>
       }
       onClose={close}
@@ -56,7 +56,7 @@ function ServiceDetail({ service: { attributes, ...service } }: { service: Servi
         facts={[
           ['State', <ServiceState key="state" state={state} />],
           ['Listens on', <Address key="ip" ip={ip} port={port} list="listServices" />],
-          ['Asset', <AssetName key="asset" id={asset_id} />],
+          ['Asset', <AssetName key="asset" id={asset_id} link />],
           ['Protocol', value('name', name)],
           ['Software', value('product', product)],
           ['Release', value('version', version)],

@@ -3,11 +3,11 @@ import type { DnsAnswer } from '../../../contract/resources/dns-event.ts';
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { Button } from '../../ui/button.tsx';
+import { copy } from '../../ui/copy.ts';
 import { duration, exact } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
-import { say } from '../../ui/toasts.tsx';
 import { Value } from '../../ui/value.tsx';
 import { attributes, type Group, groups } from './attributes.ts';
 import { AssetLink, ConnectionEvents, NamingAlerts } from './related.tsx';
@@ -174,13 +174,7 @@ function Raw({ event, table }: { event: EventRow; table: TableName }) {
     <Section title={`As the service has it: ${tables[table].one}`}>
       <details class="events-raw">
         <summary>JSON</summary>
-        <Button
-          onClick={() =>
-            void navigator.clipboard.writeText(text).then(() => say('The event was copied as JSON.'))
-          }
-        >
-          Copy
-        </Button>
+        <Button onClick={() => copy(text, 'Event')}>Copy</Button>
         <pre class="mono" tabIndex={0}>
           {text}
         </pre>

@@ -3,6 +3,7 @@ import type { WholeListForm } from '../../../contract/whole-list.ts';
 import { useSaving } from '../../state/saving.ts';
 import { api } from '../../state/session.ts';
 import { Button, Choice } from '../../ui/button.tsx';
+import { copy } from '../../ui/copy.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { number } from '../../ui/format.ts';
 import { SaveAs } from '../../ui/save-progress.tsx';
@@ -62,12 +63,7 @@ export function ExportDialog({
       <div class="events-command">
         <div class="row spread">
           <h3 class="quiet">The same by command</h3>
-          <Button
-            kind="plain"
-            onClick={() =>
-              void navigator.clipboard.writeText(command).then(() => say('The command was copied.'))
-            }
-          >
+          <Button kind="plain" onClick={() => copy(command, 'Command')}>
             Copy
           </Button>
         </div>

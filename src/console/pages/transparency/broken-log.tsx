@@ -1,11 +1,11 @@
 import { Fault, judge, type Pin, parseEvidence } from '../../../client/verifier.ts';
 import { href } from '../../state/address.ts';
 import { checkLog, keptEvidence, type PinState, pinState, putEvidenceAway } from '../../state/pin.ts';
+import { saveText } from '../../state/save.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Time } from '../../ui/time.tsx';
 import { FaultText } from './check.tsx';
-import { save } from './copy.ts';
 import './broken-log.css';
 
 /** Said above every view of the log while it does not hold, and after, until somebody has seen to it. */
@@ -111,4 +111,4 @@ function Meaning({ fault, pin, convicting }: { fault: Fault; pin: Pin | undefine
   );
 }
 
-const saveEvidence = (text: string): void => save('candor-evidence.json', text);
+const saveEvidence = (text: string): void => saveText('candor-evidence.json', text);

@@ -6,12 +6,12 @@ import { formatVerifierKey, parseNote, signatureTypes, verifierKey } from '../..
 import { useAnswer } from '../../state/answers.ts';
 import { keptPin } from '../../state/pin.ts';
 import { may, signedIn } from '../../state/session.ts';
+import { Command } from '../../ui/command.tsx';
 import { duration, number } from '../../ui/format.ts';
+import { Hash } from '../../ui/hash.tsx';
 import { Facts } from '../../ui/split.tsx';
 import { Empty, Loading } from '../../ui/states.tsx';
 import { Check, FaultText } from './check.tsx';
-import { Command } from './command.tsx';
-import { Hash } from './hash.tsx';
 import { KeyFacts } from './key-facts.tsx';
 import { log, sameTree, useChecked } from './log.ts';
 

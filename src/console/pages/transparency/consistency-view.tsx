@@ -11,6 +11,7 @@ import { ConsistencyShown } from './consistency-shown.tsx';
 import { type Comparison, compareSizes } from './heads-to-compare.ts';
 import { useChecked } from './log.ts';
 import { PinPanel } from './pin-panel.tsx';
+import './consistency-view.css';
 
 /** Two sizes of the log held against each other, and the pin that this browser keeps to do so by itself. */
 export function ConsistencyView() {

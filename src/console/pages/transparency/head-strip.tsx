@@ -2,11 +2,11 @@ import { bytesToHex } from '../../../tlog/hex.ts';
 import { now } from '../../state/clock.ts';
 import type { PinState } from '../../state/pin.ts';
 import { number, relative } from '../../ui/format.ts';
+import { Hash } from '../../ui/hash.tsx';
 import { Facts } from '../../ui/split.tsx';
 import { bannerText } from './banner-text.ts';
 import { Tick } from './check.tsx';
 import { GrowthChart } from './growth-chart.tsx';
-import { Hash } from './hash.tsx';
 import { Moment } from './moment.tsx';
 
 /** The newest head, as this browser verified it, and how the log came to its size. */

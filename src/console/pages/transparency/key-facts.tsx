@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/preact-query';
 import { fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
 import { href } from '../../state/address.ts';
 import { number } from '../../ui/format.ts';
+import { Hash } from '../../ui/hash.tsx';
 import { Facts } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Hash } from './hash.tsx';
 import { pageOf } from './newest-first.ts';
 import { placeOfKey } from './rotations.ts';
 

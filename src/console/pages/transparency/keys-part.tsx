@@ -2,12 +2,12 @@ import { Fault, fetchKeys, fingerprint, type KeySet, type LogKey } from '../../.
 import { place, setParams } from '../../state/address.ts';
 import { pinState } from '../../state/pin.ts';
 import { number } from '../../ui/format.ts';
+import { Hash } from '../../ui/hash.tsx';
 import { Detail, Section, Split } from '../../ui/split.tsx';
 import { Empty, Loading } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FaultText } from './check.tsx';
-import { Hash } from './hash.tsx';
 import { KeyFacts, rangeOf } from './key-facts.tsx';
 import { log, useChecked } from './log.ts';
 

@@ -1,7 +1,7 @@
 import type { Hash as HashBytes } from '../../../tlog/tree.ts';
 import { number } from '../../ui/format.ts';
+import { Hash } from '../../ui/hash.tsx';
 import { Tick } from './check.tsx';
-import { Hash } from './hash.tsx';
 import type { Judged } from './judged.ts';
 import { countedLeaves, spokenLeaves } from './tree-parts.tsx';
 import './path-steps.css';

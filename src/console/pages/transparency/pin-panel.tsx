@@ -2,17 +2,18 @@ import { useRef, useState } from 'preact/hooks';
 import { Fault, fingerprint, type Pin, writePin } from '../../../client/verifier.ts';
 import { href } from '../../state/address.ts';
 import { checkLog, importPin, keptPin, pinAnew, pinHistory, pinState } from '../../state/pin.ts';
+import { saveText } from '../../state/save.ts';
 import { Button } from '../../ui/button.tsx';
+import { Command } from '../../ui/command.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { number } from '../../ui/format.ts';
+import { Hash } from '../../ui/hash.tsx';
 import { Facts } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say, sayFailure } from '../../ui/toasts.tsx';
 import { FaultText } from './check.tsx';
-import { Command } from './command.tsx';
-import { save } from './copy.ts';
-import { Hash } from './hash.tsx';
 import { Moment } from './moment.tsx';
+import './pin-panel.css';
 
 const fileName = 'candor.pin.json';
 /** A pin with the keys of a hundred years has 10 MB. */
@@ -40,7 +41,7 @@ export function PinPanel() {
             Check and pin now
           </Button>
           {kept !== undefined && !(kept instanceof Fault) && (
-            <Button onClick={() => save(fileName, writePin(kept))}>Export</Button>
+            <Button onClick={() => saveText(fileName, writePin(kept))}>Export</Button>
           )}
           <Button onClick={() => setAsking('import')}>Import …</Button>
           <Button kind="danger" onClick={() => setAsking('anew')}>

@@ -4,16 +4,17 @@ import { Fault, type KeySet } from '../../../client/verifier.ts';
 import { href, place, setParams } from '../../state/address.ts';
 import { useKeys } from '../../state/keys.ts';
 import { keptPin, pinState } from '../../state/pin.ts';
+import { saveText } from '../../state/save.ts';
 import { signedIn } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
+import { Command } from '../../ui/command.tsx';
 import { number } from '../../ui/format.ts';
 import { Empty, Loading } from '../../ui/states.tsx';
 import { FaultText } from './check.tsx';
-import { Command } from './command.tsx';
-import { save } from './copy.ts';
 import { askedOf, findProof, type HiddenProof, type Proof } from './find-proof.ts';
 import { useChecked } from './log.ts';
 import { ProofShown } from './proof-shown.tsx';
+import './proof-view.css';
 
 /** The proof of one entry, which the address names. */
 export function ProofView() {
@@ -87,7 +88,7 @@ function Shown({ proof }: { proof: Proof | HiddenProof }) {
         proof={{ ...bundle, leafIndex: bundle.leaf.leafIndex, leaf: { canonical: bundle.leaf.canonical } }}
         keys={bundle.keys}
         keysFrom={trustIn(pinned, bundle.head.signerKeyId, bundle.keys)}
-        actions={<Button onClick={() => save(name, text)}>Download the proof</Button>}
+        actions={<Button onClick={() => saveText(name, text)}>Download the proof</Button>}
       />
       <section class="panel stack">
         <h2>Check it without this page</h2>

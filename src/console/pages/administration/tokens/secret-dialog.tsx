@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../../ui/button.tsx';
+import { copy } from '../../../ui/copy.ts';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/split.tsx';
-import { copy } from '../../transparency/copy.ts';
 import './secret.css';
 
 /** What is shown of a token this once. It is kept here and nowhere else: no address, no storage. */

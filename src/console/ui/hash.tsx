@@ -1,6 +1,6 @@
-import { bytesToHex } from '../../../tlog/hex.ts';
-import { abbreviated } from '../../ui/format.ts';
+import { bytesToHex } from '../../tlog/hex.ts';
 import { copy } from './copy.ts';
+import { abbreviated } from './format.ts';
 import './hash.css';
 
 /** A hash, a key's fingerprint or a signature: its beginning and its end, all of it on hover; a press copies all. */
