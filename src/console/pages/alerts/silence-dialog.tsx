@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Severity } from '../../../contract/vocabulary.ts';
 import { severities } from '../../../contract/vocabulary.ts';
 import { ServiceError } from '../../../errors.ts';
+import { limits } from '../../../limits.ts';
 import { change, useAnswer } from '../../state/answers.ts';
 import { now } from '../../state/clock.ts';
 import { me } from '../../state/session.ts';
@@ -15,6 +16,7 @@ import { mayChange } from './may-change.ts';
 import { type AlertRow, isOpen } from './question.ts';
 import {
   firstChoice,
+  fits,
   gravest,
   matcherOf,
   type SilencePart,
@@ -49,11 +51,14 @@ const partTitles: Readonly<Record<SilencePart, string>> = {
 export function SilenceDialog({
   what,
   rows,
+  left,
   onSuppress,
   onClose,
 }: {
   what: string;
   rows: readonly AlertRow[];
+  /** As many more are selected, of which nothing is known here: nothing is done to them. */
+  left: number;
   /** These are to be suppressed now. */
   onSuppress: (rows: readonly AlertRow[]) => void;
   onClose: () => void;
@@ -103,6 +108,12 @@ export function SilenceDialog({
           void send();
         }}
       >
+        {left > 0 && (
+          <p>
+            Of the {number(rows.length + left)} that are selected, {number(left)}{' '}
+            {left === 1 ? 'is not loaded: it stays as it is.' : 'are not loaded: they stay as they are.'}
+          </p>
+        )}
         <fieldset class="alert-choices">
           <legend>Only findings that have all of this</legend>
           {silenceParts
@@ -112,6 +123,7 @@ export function SilenceDialog({
                 <input
                   type="checkbox"
                   checked={chosen.has(part)}
+                  disabled={!fits(values[part] ?? [])}
                   onChange={() => {
                     const next = new Set(chosen);
                     if (!next.delete(part)) next.add(part);
@@ -225,6 +237,8 @@ function PartValue({
         ) : (
           <bdi>{part === 'rule_id' ? (names.get(first) ?? first) : first}</bdi>
         )
+      ) : !fits(values) ? (
+        `${number(values.length)}: a silence takes ${number(limits.maxSilenceValues)}`
       ) : (
         `one of ${number(values.length)}`
       )}
