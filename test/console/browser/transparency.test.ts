@@ -155,7 +155,7 @@ describe('the pin', () => {
     await login(open.service);
     await page.getByRole('button', { name: 'Check and pin now' }).click();
     await page.getByText(/The log only grew/).waitFor();
-    expect(await page.locator('.pin-history li').count()).toBeGreaterThan(1);
+    await expect.poll(() => page.locator('.pin-history li').count(), { timeout: 10_000 }).toBeGreaterThan(1);
     const file = await saved(page, 'Export', 'pin.json');
     const audited = await candor('audit', open.service.url, '--state', file, '--json');
     expect(audited).toMatchObject({ code: exitCodes.ok });
