@@ -40,12 +40,21 @@ describe('the events of an alert', () => {
   });
 
   test('figures are written as what they are', () => {
-    const evidence = { distinct_ports: 1204.5, dst_port: 65535, jittered: false, names: ['a', 'b'] };
+    const evidence = {
+      distinct_ports: 1204.5,
+      dst_port: 65535,
+      jittered: false,
+      names: ['a', 'b'],
+      http_url: '/',
+      'id.orig_h': 'x',
+    };
     expect(evidenceFacts(someAlert({ evidence }))).toEqual([
-      ['distinct ports', '1,205'],
-      ['dst port', '65535'],
-      ['jittered', 'no'],
-      ['names', 'a, b'],
+      ['Distinct ports', '1,205'],
+      ['Dst port', '65535'],
+      ['Jittered', 'no'],
+      ['Names', 'a, b'],
+      ['HTTP URL', '/'],
+      ['id.orig_h', 'x'],
     ]);
   });
 });

@@ -131,9 +131,9 @@ test('a user agent and a file name are text in the evidence of an alert', async 
       .locator('.facts > div')
       .filter({ has: page.getByText(name, { exact: true }) })
       .locator('dd');
-  expect(await fact('file name').textContent()).toBe(fileName);
-  expect(await fact('http user agent').textContent()).toBe(script);
-  expect(await fact('http url').textContent()).toBe(link);
+  expect(await fact('File name').textContent()).toBe(fileName);
+  expect(await fact('HTTP user agent').textContent()).toBe(script);
+  expect(await fact('HTTP URL').textContent()).toBe(link);
   expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
 });
 

@@ -1,5 +1,5 @@
 import { decimal, number } from '../../ui/numbers.ts';
-import { words } from '../../ui/words.ts';
+import { title, words } from '../../ui/words.ts';
 import type { Alert } from './question.ts';
 
 /** Pure: what an alert says of what shows it. */
@@ -32,7 +32,16 @@ const maxListed = 12;
 
 /** The detector's figures as names and texts. */
 export const evidenceFacts = ({ evidence = {} }: Pick<Alert, 'evidence'>): [string, string][] =>
-  Object.entries(evidence).map(([name, value]) => [words(name), textOf(name, value)]);
+  Object.entries(evidence).map(([name, value]) => [nameOf(name), textOf(name, value)]);
+
+const acronym =
+  /\b(asn|dns|http|icmp|id|ip|ips|ja3|ja4|md5|mime|nxdomain|sha256|smb|ssh|tcp|tls|ttl|txt|udp|url)\b/g;
+
+/** What a detector's figure is called; a field of a rule stays as the rule has it. */
+const nameOf = (field: string): string =>
+  /^[a-z0-9_]+$/.test(field) ? title(words(field).replaceAll(acronym, upper)) : field;
+
+const upper = (text: string): string => text.toUpperCase();
 
 function textOf(name: string, value: Figure): string {
   if (typeof value === 'number') return /(^|_)(port|id|asn)$/.test(name) ? String(value) : decimal(value);
