@@ -2,6 +2,7 @@ import type { Status } from '../contract/resources/status.ts';
 import { limits } from '../limits.ts';
 import type { RetentionStatus } from '../store/store.ts';
 import type { Services } from './services.ts';
+import { verdictOf } from './verdict.ts';
 
 /** The state of the whole service. UNAVAILABLE or WORKER_LOST when the store or the ledger cannot tell. */
 export async function currentStatus(services: Services): Promise<Status> {
@@ -10,7 +11,23 @@ export async function currentStatus(services: Services): Promise<Status> {
   const { health, head } = ledger;
   const witnesses = services.witnesses();
   services.metrics.reachedInStore(store.limits_reached);
+  const judged = {
+    ledger: {
+      state: health.state,
+      ...(health.state === 'degraded' ? { fault: health.fault, advice: health.advice } : {}),
+      ...(ledger.regression === undefined ? {} : { regression: ledger.regression }),
+      size: ledger.size,
+      ...(head === undefined ? {} : { head_age_s: Math.max(0, now - head.timestamp_ns / 1e6) / 1000 }),
+      sth_key_id: ledger.sth_key_id,
+      sth_key_fingerprint: ledger.sth_key_fingerprint,
+      ...(ledger.checkpoint_vkey === '' ? {} : { checkpoint_vkey: ledger.checkpoint_vkey }),
+    },
+    limits_reached: services.metrics.limitsReached(),
+    warnings: services.policy.current.file_refused === undefined ? [] : [policyFileRefused],
+    ready: services.ready(),
+  };
   return {
+    verdict: verdictOf(judged),
     version: services.version,
     started_at: new Date(services.startedAt).toISOString(),
     uptime_s: Math.max(0, now - services.startedAt) / 1000,
@@ -29,23 +46,11 @@ export async function currentStatus(services: Services): Promise<Status> {
       unused_bytes: store.unused_bytes,
     },
     retention: retentionOf(store.retention),
-    ledger: {
-      state: health.state,
-      ...(health.state === 'degraded' ? { fault: health.fault, advice: health.advice } : {}),
-      ...(ledger.regression === undefined ? {} : { regression: ledger.regression }),
-      size: ledger.size,
-      ...(head === undefined ? {} : { head_age_s: Math.max(0, now - head.timestamp_ns / 1e6) / 1000 }),
-      sth_key_id: ledger.sth_key_id,
-      sth_key_fingerprint: ledger.sth_key_fingerprint,
-      ...(ledger.checkpoint_vkey === '' ? {} : { checkpoint_vkey: ledger.checkpoint_vkey }),
-    },
     ...(witnesses === undefined ? {} : { witnesses }),
     outbox: { rows: store.outbox, limit: limits.maxOutboxRows },
     scans: services.scans.counts(),
     sockets: services.sockets(),
-    limits_reached: services.metrics.limitsReached(),
-    warnings: services.policy.current.file_refused === undefined ? [] : [policyFileRefused],
-    ready: services.ready(),
+    ...judged,
   };
 }
 

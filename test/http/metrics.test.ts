@@ -8,6 +8,7 @@ const metrics = new Metrics(performance.now(), () => createCounters(ledgerCounte
 afterAll(() => metrics.close());
 
 const status: Status = {
+  verdict: { well: true, text: 'Everything is as it should be.' },
   version: '1.2.3',
   started_at: '2026-01-01T00:00:00.000Z',
   uptime_s: 1,

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Status } from '../../src/contract/resources/status.ts';
 import { operationIds, type Route, routeOf } from '../../src/contract/routes.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { handlers } from '../../src/http/routes/index.ts';
@@ -536,13 +537,16 @@ describe('settings and failures', () => {
       statuses.push((await other.call('login', 'POST /auth/login', wrong)).status);
     expect(statuses.at(-1)).toBe(429);
     const status = (await other.call('getStatus', 'GET /api/v1/status', { token })).body;
-    expect(
-      (status as { data: { attributes: { limits_reached: unknown } } }).data.attributes.limits_reached,
-    ).toEqual([
+    const { limits_reached, verdict } = (status as { data: { attributes: Status } }).data.attributes;
+    expect(limits_reached).toEqual([
       { limit: 'maxQueuedQueries', times: 2 },
       { limit: 'maxQueuedBodies', times: 1 },
       { limit: 'maxLoginFailuresPerMinute', times: 1 },
     ]);
+    expect(verdict).toMatchObject({
+      well: true,
+      limits: expect.stringContaining('maxQueuedQueries twice, '),
+    });
     await other.close();
   });
 

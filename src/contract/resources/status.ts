@@ -33,7 +33,19 @@ const WitnessStatus = part(
 );
 export type WitnessStatus = Static<typeof WitnessStatus>;
 
+const Verdict = part(
+  {
+    well: flag(
+      'Whether nothing needs to be looked at. Limits that were reached do not count: they are for that.',
+    ),
+    text: text('The same in a sentence.'),
+    limits: optional(text('Which limits were reached since the start, in a sentence; absent for none.')),
+  },
+  'How the service is, in short.',
+);
+
 export const Status = shape('Status', {
+  verdict: Verdict,
   version: text('Version of the program.'),
   started_at: timestamp('When the process started.'),
   uptime_s: real('Since then, in seconds.', { minimum: 0 }),

@@ -262,3 +262,18 @@ test('the overview shows the window that it says, whatever time came along', asy
   await page.getByRole('button', { name: 'Time: Last 24 hours' }).waitFor();
   expect(page.url()).not.toContain('from=');
 });
+
+test('a limit that was reached is told where the service is said to be well, which it still is', async () => {
+  const token = await login(open.service);
+  const json = { reason: 'x'.repeat(300_000) };
+  for (let n = 0; n < 2; n++)
+    expect((await call(open.service, 'createSilence', { token, json })).status).toBe(413);
+  const page = await open.page({ path: '/status' });
+  const verdict = page.getByRole('region', { name: 'In short' });
+  await verdict.getByText('✓ Everything is as it should be.').waitFor();
+  await verdict.getByText('Since the start one limit was reached: maxJsonBodyBytes twice.').waitFor();
+  await status(page).getByRole('link', { name: '1 limit reached' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.setViewportSize({ width: phone, height: 800 });
+  expect(await overflow(page)).toBe(0);
+});

@@ -51,18 +51,14 @@ export default function Health() {
 }
 
 function Verdict({ status }: { status: Status }) {
-  const { warnings, ready, ledger } = status;
-  const isWell = ready && ledger.state === 'ok' && warnings.length === 0;
+  const { warnings, verdict } = status;
   return (
     <section class="panel status-verdict" aria-label="In short">
-      <p class={isWell ? 'status-well' : 'status-unwell'}>
-        <span aria-hidden="true">{isWell ? '✓ ' : '▲ '}</span>
-        {isWell
-          ? 'Everything is as it should be.'
-          : ready
-            ? 'Something needs to be looked at.'
-            : 'The service is starting or stopping.'}
+      <p class={verdict.well ? 'status-well' : 'status-unwell'}>
+        <span aria-hidden="true">{verdict.well ? '✓ ' : '▲ '}</span>
+        {verdict.text}
       </p>
+      {verdict.limits !== undefined && <p>{verdict.limits}</p>}
       {warnings.length > 0 && (
         <ul class="stack">
           {warnings.map((warning) => (

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { verdictOf } from '../../src/http/verdict.ts';
+
+const well = {
+  ready: true,
+  ledger: { state: 'ok' },
+  warnings: [],
+  limits_reached: [],
+} as const;
+
+describe('the verdict', () => {
+  test('of what is well says so, and tells of no limits', () => {
+    expect(verdictOf(well)).toEqual({ well: true, text: 'Everything is as it should be.' });
+  });
+
+  test.each([
+    [{ ready: false }, 'The service is starting or stopping.'],
+    [{ ledger: { state: 'degraded' } }, 'The transparency log takes no entries.'],
+    [{ warnings: ['One.', 'Two.'] }, 'Something needs to be looked at.'],
+    [{ ready: false, ledger: { state: 'degraded' } }, 'The transparency log takes no entries.'],
+  ] as const)('is not good of %j', (part, text) => {
+    expect(verdictOf({ ...well, ...part })).toEqual({ well: false, text });
+  });
+
+  test('tells which limits were reached, the one reached most first, and is as good as without', () => {
+    const reached = (...times: number[]) => times.map((n, at) => ({ limit: `max${'ABCDE'[at]}`, times: n }));
+    const limits = (...times: number[]) => verdictOf({ ...well, limits_reached: reached(...times) });
+    expect(limits(1)).toEqual({
+      well: true,
+      text: 'Everything is as it should be.',
+      limits: 'Since the start one limit was reached: maxA once.',
+    });
+    expect(limits(2, 41_000).limits).toBe(
+      'Since the start 2 limits were reached: maxB 41,000 times and maxA twice.',
+    );
+    expect(limits(1, 2, 3).limits).toBe(
+      'Since the start 3 limits were reached: maxC 3 times, maxB twice and maxA once.',
+    );
+    expect(limits(1, 2, 3, 4, 5).limits).toBe(
+      'Since the start 5 limits were reached: maxE 5 times, maxD 4 times, maxC 3 times and 2 more.',
+    );
+    expect(verdictOf({ ...well, ready: false, limits_reached: reached(1) })).toMatchObject({
+      well: false,
+      limits: expect.any(String),
+    });
+  });
+});
