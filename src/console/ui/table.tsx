@@ -1,26 +1,17 @@
 import { type Signal, useSignal } from '@preact/signals';
-import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import type { ServiceError } from '../../errors.ts';
 import { useKeys } from '../state/keys.ts';
+import { type Column, useFitting } from './columns.ts';
 import { number } from './format.ts';
 import { Failure, Loading } from './states.tsx';
+import { TableHead } from './table-head.tsx';
+import { type RowActions, TableRow } from './table-row.tsx';
 import { useVirtualRows } from './virtual-rows.ts';
 import './table.css';
 
-export interface Column<Row> {
-  readonly id: string;
-  readonly title: string;
-  /** A track of CSS grid: `120px`, `minmax(80px, 1fr)`. */
-  readonly width: string;
-  readonly cell: (row: Row) => ComponentChildren;
-  /** Numbers stand at the end of their cell. */
-  readonly end?: boolean;
-  /** By what the list sorts when this title is pressed. */
-  readonly sort?: string;
-  /** Shown where the table is at least this wide, in pixels. */
-  readonly from?: number;
-}
+export type { Column } from './columns.ts';
 
 /** The rows there are, and how more are got: what `useList` answers, or rows that are all there. */
 export interface Rows<Row> {
@@ -86,6 +77,8 @@ export function Table<Row>(props: TableProps<Row>) {
   );
   const tracks = [...(marked ? ['28px'] : []), ...columns.map(({ width }) => width)].join(' ');
 
+  const leastWidth = minWidth === undefined ? {} : { minWidth: `${minWidth}px` };
+
   const lastSeen = rows.at(-1)?.index ?? 0;
   useEffect(() => {
     if (list.hasMore && list.error == null && lastSeen + ahead >= list.rows.length) list.more?.();
@@ -105,8 +98,9 @@ export function Table<Row>(props: TableProps<Row>) {
     target === document.body || (target instanceof Node && scroller.current?.contains(target) === true);
   const current = () => list.rows.find((row) => keyOf(row) === (cursor.value ?? open));
   // Rows are given the same functions each time, so that those that stay the same are not drawn again.
-  const latest = useRef<RowActions<Row>>({});
-  latest.current = { open: onOpen, mark: onMark, isOpen: open !== undefined };
+  const actions: RowActions<Row> = { open: onOpen, mark: onMark, isAnyOpen: open !== undefined };
+  const latest = useRef(actions);
+  latest.current = actions;
   const mark = (through: boolean) => {
     const row = current();
     if (row !== undefined) onMark?.(row, { through });
@@ -163,41 +157,21 @@ export function Table<Row>(props: TableProps<Row>) {
       aria-activedescendant={cursor.value === undefined ? undefined : `${id}-${cursor.value}`}
       {...(marked && { 'aria-multiselectable': true })}
     >
-      <div
-        class="table-head"
-        role="row"
-        aria-rowindex={1}
-        style={{ gridTemplateColumns: tracks, ...(minWidth && { minWidth: `${minWidth}px` }) }}
-      >
-        {marked && (
-          <span role="columnheader">
-            {onMarkAll ? (
-              <input
-                type="checkbox"
-                aria-label="Select all rows"
-                checked={list.rows.every((row) => marked.has(keyOf(row)))}
-                onChange={(event) => onMarkAll(event.currentTarget.checked)}
-              />
-            ) : (
-              <span class="unseen">Selected</span>
-            )}
-          </span>
-        )}
-        {columns.map((column) => (
-          <Head key={column.id} column={column} sort={props.sort} onSort={props.onSort} />
-        ))}
-      </div>
-      <div
-        class="table-body"
-        role="rowgroup"
-        style={{ height: `${height}px`, ...(minWidth && { minWidth: `${minWidth}px` }) }}
-      >
+      <TableHead
+        columns={columns}
+        style={{ gridTemplateColumns: tracks, ...leastWidth }}
+        sort={props.sort}
+        onSort={props.onSort}
+        areAllMarked={marked && list.rows.every((row) => marked.has(keyOf(row)))}
+        onMarkAll={onMarkAll}
+      />
+      <div class="table-body" role="rowgroup" style={{ height: `${height}px`, ...leastWidth }}>
         {rows.map(({ index, start }) => {
           const row = list.rows[index];
           if (row === undefined) return null;
           const key = keyOf(row);
           return (
-            <DrawnRow
+            <TableRow
               key={streams ? index : key}
               row={row}
               id={key}
@@ -224,125 +198,6 @@ export function Table<Row>(props: TableProps<Row>) {
       )}
     </div>
   );
-}
-
-interface RowActions<Row> {
-  readonly open?: TableProps<Row>['onOpen'];
-  readonly mark?: TableProps<Row>['onMark'];
-  readonly isOpen?: boolean;
-}
-
-/** Reads a signal, and so is drawn again only when that or one of its properties changes. */
-function DrawnRow<Row>({
-  row,
-  id,
-  table,
-  index,
-  start,
-  tracks,
-  columns,
-  cursor,
-  isOpen,
-  isMarked,
-  class: own,
-  actions,
-}: {
-  row: Row;
-  id: string;
-  table: string;
-  index: number;
-  start: number;
-  tracks: string;
-  columns: readonly Column<Row>[];
-  cursor: Signal<string | undefined>;
-  isOpen: boolean;
-  isMarked: boolean | undefined;
-  class: string | undefined;
-  actions: { readonly current: RowActions<Row> };
-}) {
-  const isCurrent = cursor.value === id;
-  const classes = ['table-row', isCurrent && 'table-row-current', isOpen && 'table-row-open', own];
-  return (
-    <div
-      id={`${table}-${id}`}
-      class={classes.filter(Boolean).join(' ')}
-      role="row"
-      aria-rowindex={index + 2}
-      aria-selected={isMarked ?? isOpen}
-      style={{ gridTemplateColumns: tracks, transform: `translateY(${start}px)` }}
-      onClick={(event) => {
-        cursor.value = id;
-        const { open, isOpen: anyOpen = false } = actions.current;
-        if (!isControl(event)) open?.(row, { replace: anyOpen });
-      }}
-    >
-      {isMarked !== undefined && (
-        <span role="gridcell" class="table-mark">
-          <input
-            type="checkbox"
-            tabIndex={-1}
-            aria-label="Select the row"
-            checked={isMarked}
-            onClick={(event) => actions.current.mark?.(row, { through: event.shiftKey })}
-          />
-        </span>
-      )}
-      {columns.map((column) => (
-        <span key={column.id} role="gridcell" class={column.end ? 'table-end' : ''}>
-          {column.cell(row)}
-        </span>
-      ))}
-    </div>
-  );
-}
-
-/** What is pressed inside of a row does its own thing. */
-const isControl = (event: JSX.TargetedMouseEvent<HTMLElement>): boolean =>
-  event.target instanceof Element && event.target.closest('a, button, input') !== null;
-
-function Head<Row>({
-  column,
-  sort,
-  onSort,
-}: {
-  column: Column<Row>;
-  sort: string | undefined;
-  onSort: ((sort: string) => void) | undefined;
-}) {
-  const by = column.sort;
-  if (by === undefined || onSort === undefined)
-    return (
-      <span role="columnheader" data-column={column.id} class={column.end ? 'table-end' : ''}>
-        {column.title}
-      </span>
-    );
-  const order = sort === by ? 'ascending' : sort === `-${by}` ? 'descending' : 'none';
-  return (
-    <span role="columnheader" data-column={column.id} aria-sort={order} class={column.end ? 'table-end' : ''}>
-      <button type="button" onClick={() => onSort(order === 'descending' ? by : `-${by}`)}>
-        {column.title}
-        <span aria-hidden="true">{order === 'ascending' ? ' ↑' : order === 'descending' ? ' ↓' : ''}</span>
-      </button>
-    </span>
-  );
-}
-
-/** The columns for which there is room. */
-function useFitting<Row>(
-  element: { readonly current: HTMLElement | null },
-  columns: readonly Column<Row>[],
-): readonly Column<Row>[] {
-  const [width, setWidth] = useState(innerWidth);
-  useEffect(() => {
-    const seen = element.current;
-    if (seen === null) return;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry !== undefined) setWidth(Math.round(entry.contentRect.width));
-    });
-    observer.observe(seen);
-    return () => observer.disconnect();
-  }, [element.current]);
-  return useMemo(() => columns.filter(({ from }) => from === undefined || width >= from), [columns, width]);
 }
 
 /** How many there are, and of how many. */

@@ -1,0 +1,78 @@
+import type { Signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { Column } from './columns.ts';
+
+/** What pressing a row does. */
+export interface RowActions<Row> {
+  readonly open: ((row: Row, options: { replace: boolean }) => void) | undefined;
+  readonly mark: ((row: Row, how: { through: boolean }) => void) | undefined;
+  readonly isAnyOpen: boolean;
+}
+
+/** Reads a signal, and so is drawn again only when that or one of its properties changes. */
+export function TableRow<Row>({
+  row,
+  id,
+  table,
+  index,
+  start,
+  tracks,
+  columns,
+  cursor,
+  isOpen,
+  isMarked,
+  class: own,
+  actions,
+}: {
+  row: Row;
+  id: string;
+  table: string;
+  index: number;
+  start: number;
+  tracks: string;
+  columns: readonly Column<Row>[];
+  cursor: Signal<string | undefined>;
+  isOpen: boolean;
+  isMarked: boolean | undefined;
+  class: string | undefined;
+  actions: { readonly current: RowActions<Row> };
+}) {
+  const isCurrent = cursor.value === id;
+  const classes = ['table-row', isCurrent && 'table-row-current', isOpen && 'table-row-open', own];
+  return (
+    <div
+      id={`${table}-${id}`}
+      class={classes.filter(Boolean).join(' ')}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isMarked ?? isOpen}
+      style={{ gridTemplateColumns: tracks, transform: `translateY(${start}px)` }}
+      onClick={(event) => {
+        cursor.value = id;
+        const { open, isAnyOpen } = actions.current;
+        if (!isControl(event)) open?.(row, { replace: isAnyOpen });
+      }}
+    >
+      {isMarked !== undefined && (
+        <span role="gridcell" class="table-mark">
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-label="Select the row"
+            checked={isMarked}
+            onClick={(event) => actions.current.mark?.(row, { through: event.shiftKey })}
+          />
+        </span>
+      )}
+      {columns.map((column) => (
+        <span key={column.id} role="gridcell" class={column.end ? 'table-end' : ''}>
+          {column.cell(row)}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** What is pressed inside of a row does its own thing. */
+const isControl = (event: JSX.TargetedMouseEvent<HTMLElement>): boolean =>
+  event.target instanceof Element && event.target.closest('a, button, input') !== null;
