@@ -4,6 +4,7 @@ import { useChannel } from '../../state/live.ts';
 import { shownWindow } from '../../state/range.ts';
 import { Page } from '../../ui/page.tsx';
 import { AlertPanel } from './alert-panel.tsx';
+import { Begin } from './begin.tsx';
 import { Figures } from './figures.tsx';
 import { NewestAlerts } from './newest-alerts.tsx';
 import { RiskPanel } from './risk-panel.tsx';
@@ -36,6 +37,7 @@ export default function Overview() {
   );
   return (
     <Page title="Overview" range="windows" scrolls>
+      <Begin dashboard={dashboard} />
       <div class="overview-group">
         <AlertPanel dashboard={dashboard} />
         <RiskPanel risk={risk} />

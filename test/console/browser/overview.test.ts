@@ -1,0 +1,44 @@
+/** The first page: how it begins where nothing has come yet, and what it shows once something has. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tokenFor } from '../../../scripts/service.ts';
+import { send } from '../../system/call.ts';
+import { type Opened, openConsole, settled, violations } from './console.ts';
+
+let open: Opened;
+beforeAll(async () => {
+  open = await openConsole();
+});
+afterAll(() => open.close());
+
+const conn = (at: number) =>
+  JSON.stringify({
+    ts: at / 1000,
+    uid: 'C1',
+    'id.orig_h': '10.0.0.1',
+    'id.orig_p': 40_000,
+    'id.resp_h': '192.0.2.1',
+    'id.resp_p': 443,
+    proto: 'tcp',
+    orig_bytes: 100,
+    resp_bytes: 200,
+    conn_state: 'SF',
+  });
+
+test('says how to begin until the first event is there', async () => {
+  const page = await open.page();
+  const begin = page.getByRole('region', { name: 'Nothing has come yet' });
+  await begin.getByText(`curl ${open.service.url}/api/v1/ingest`).waitFor();
+  await settled(page);
+  expect(await violations(page)).toEqual([]);
+  await begin.getByRole('link', { name: 'where they send to' }).click();
+  await page.getByText('/_bulk', { exact: true }).waitFor();
+  await page.goBack();
+  await begin.getByRole('link', { name: 'Issue a token' }).click();
+  await page.getByRole('button', { name: 'Issue a token' }).waitFor();
+  await page.goBack();
+  await begin.waitFor();
+
+  await send(open.service, await tokenFor(open.service, 'sensor'), conn(Date.now()));
+  await begin.waitFor({ state: 'detached' });
+  await page.getByRole('img', { name: /^Network events: 1 in this period/ }).waitFor();
+});
