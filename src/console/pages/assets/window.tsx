@@ -4,17 +4,18 @@ import { ranges } from '../../state/range.ts';
 import { Choice } from '../../ui/button.tsx';
 
 /** How far back the figures of a detail look: `window` of the address, in steps that a day's work asks for. */
-const windows = ['24h', '7d', '30d'] as const;
+const windows = ['1h', '24h', '7d', '30d'] as const;
+const usual = '24h';
 export type Window = (typeof windows)[number];
 
 export const shownWindow = (): Window =>
-  windows.find((one) => one === place.value.params.get('window')) ?? '24h';
+  windows.find((one) => one === place.value.params.get('window')) ?? usual;
 
 /** Its start, ISO 8601: in whole half minutes, so that the same question is asked once. */
 export const windowStart = (window: Window): string =>
   new Date(Math.floor(recently.value / 30_000) * 30_000 - ranges[window]).toISOString();
 
-const titles: Readonly<Record<Window, string>> = { '24h': '24 h', '7d': '7 d', '30d': '30 d' };
+const titles: Readonly<Record<Window, string>> = { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' };
 
 export function WindowChoice() {
   return (
@@ -22,9 +23,7 @@ export function WindowChoice() {
       label="How far back"
       options={windows.map((value) => ({ value, title: titles[value] }))}
       value={shownWindow()}
-      onChange={(window) =>
-        setParams({ window: window === windows[0] ? undefined : window }, { replace: true })
-      }
+      onChange={(window) => setParams({ window: window === usual ? undefined : window }, { replace: true })}
     />
   );
 }
