@@ -1,3 +1,4 @@
+import type { WitnessFailure } from '../contract/witness-failures.ts';
 import { limits } from '../limits.ts';
 import { decodeCosignature } from '../tlog/cosignature.ts';
 import { TlogError } from '../tlog/fault.ts';
@@ -6,31 +7,6 @@ import { type AddCheckpoint, formatAddCheckpoint, sizeContentType } from './add-
 import type { Cosigned } from './candidate.ts';
 import { strictUtf8 } from './utf8.ts';
 import { verifyNative } from './verify.ts';
-
-/** How asking a witness can fail, each told apart because each wants something else of the operator. */
-export const witnessFailures = {
-  /** No connection, or one that broke off. */
-  unreachable: 'could not be reached',
-  timeout: 'did not answer in time',
-  /** 429 and 5xx. */
-  unavailable: 'can not answer now',
-  /** 404. */
-  unknown_log: 'does not know this log',
-  /** 403. */
-  unknown_key: 'does not accept the signature of this log',
-  /** Any other answer that the protocol has no place for, and a 409 that asks for the size that was sent. */
-  refused: 'refused the request',
-  /** 422, or a 409 without a size. */
-  inconsistent: 'says that the log contradicts what it cosigned before',
-  /** A 409 with a size beyond ours. */
-  ahead: 'has cosigned a larger tree than this log has now',
-  /** 200 or 409 with a body that is none, or too long. */
-  malformed: 'answered with garbage',
-  bad_signature: 'answered with a signature that is not its own',
-  bad_time: 'dated its cosignature far from now',
-} as const;
-
-export type WitnessFailure = keyof typeof witnessFailures;
 
 export type Asked =
   | { readonly kind: 'cosigned'; readonly cosigned: Cosigned }

@@ -1,6 +1,7 @@
+import { type WitnessFailure, witnessFailures } from '../contract/witness-failures.ts';
 import { limits } from '../limits.ts';
 import type { Hash } from '../tlog/tree.ts';
-import { type Asked, askWitness, type WitnessFailure, witnessFailures } from './ask.ts';
+import { type Asked, askWitness } from './ask.ts';
 import type { Candidate } from './candidate.ts';
 import type { PolicyWitness } from './policy.ts';
 

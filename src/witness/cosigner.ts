@@ -122,6 +122,7 @@ export class Cosigner {
       witnesses: this.#witnesses.map((asked) => ({
         name: asked.witness.name,
         key_name: asked.witness.key.name,
+        vkey: formatVerifierKey(asked.witness.key),
         ...(asked.size === undefined ? {} : { size: asked.size }),
         ...(asked.failing === undefined ? {} : { failing: asked.failing }),
         cosignatures: asked.cosignatures,

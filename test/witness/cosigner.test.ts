@@ -118,7 +118,10 @@ describe('quorum', () => {
     expect(await ledger.keptCheckpoint()).toBe(await cosigner.checkpoint());
     expect(cosigner.status()).toMatchObject({ quorum: true, published_size: 8, candidate_size: 8 });
     expect(cosigner.status().witnesses).toMatchObject(
-      ['a', 'b', 'c'].map((name) => ({ name, size: 8, cosignatures: 3, failures: [] })),
+      ['a', 'b', 'c'].map((name, n) => {
+        const { vkey } = witnesses[n]!;
+        return { name, vkey, size: 8, cosignatures: 3, failures: [] };
+      }),
     );
   });
 

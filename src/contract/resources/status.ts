@@ -1,4 +1,5 @@
 import { eventTables, expiryReasons } from '../vocabulary.ts';
+import { witnessFailureKinds } from '../witness-failures.ts';
 import { oneOf, type Static } from './common.ts';
 import { count, flag, list, optional, part, real, shape, text, timestamp } from './fields.ts';
 import { Regression } from './health.ts';
@@ -16,11 +17,20 @@ const WitnessStatus = part(
         {
           name: text('Its name in the policy.'),
           key_name: text('Name of its key.'),
+          vkey: text('The verifier key (C2SP signed-note) that its cosignatures are held to.'),
           size: optional(count('Tree size that it cosigned last, or claims to have cosigned.')),
-          failing: optional(text('How it failed last, if nothing succeeded since.')),
+          failing: optional(
+            oneOf(witnessFailureKinds, { description: 'How it failed last, if nothing succeeded since.' }),
+          ),
           cosignatures: count('Cosignatures got since the start.'),
           failures: list(
-            part({ kind: text('How it failed.'), times: count('How often.') }, 'A kind of failure.'),
+            part(
+              {
+                kind: oneOf(witnessFailureKinds, { description: 'How it failed.' }),
+                times: count('How often.'),
+              },
+              'A kind of failure.',
+            ),
             'Failures since the start.',
           ),
         },
@@ -158,7 +168,11 @@ export const Status = shape('Status', {
   ),
   limits_reached: list(
     part(
-      { limit: text('Which limit.'), times: count('How often since the start.') },
+      {
+        limit: text('Which limit.'),
+        times: count('How often since the start.'),
+        meaning: text('What became of what went beyond it.'),
+      },
       'A limit that was reached.',
     ),
     'Limits that refused something.',
