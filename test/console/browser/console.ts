@@ -40,13 +40,18 @@ export interface OpenOptions {
   /** Fills the service before any page is opened. */
   readonly data?: (service: Service) => Promise<void>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: a new one, removed at the end. */
+  readonly dataDir?: string;
 }
 
 export const phone = 390;
 const desk = 1280;
 
-export async function openConsole({ data, env }: OpenOptions = {}): Promise<Opened> {
-  const service = await startService(env === undefined ? {} : { env });
+export async function openConsole({ data, env, dataDir }: OpenOptions = {}): Promise<Opened> {
+  const service = await startService({
+    ...(env !== undefined && { env }),
+    ...(dataDir !== undefined && { dataDir }),
+  });
   await data?.(service);
   const browser = await launch();
   const problems: string[] = [];

@@ -1,4 +1,5 @@
 import type { Status } from '../../../contract/resources/status.ts';
+import { witnessFailures } from '../../../contract/witness-failures.ts';
 import { href } from '../../state/address.ts';
 import { duration, number, title } from '../../ui/format.ts';
 import { Facts, Section } from '../../ui/split.tsx';
@@ -46,7 +47,7 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
               <li key={name}>
                 <bdi>{name}</bdi>: {number(cosignatures)} cosignatures
                 {size !== undefined && `, last of size ${number(size)}`}
-                {failing !== undefined && <span class="status-unwell">, failing: {failing}</span>}
+                {failing !== undefined && <span class="status-unwell">; it {witnessFailures[failing]}</span>}
               </li>
             ))}
           </ul>

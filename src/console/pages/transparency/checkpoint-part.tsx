@@ -1,24 +1,24 @@
+import { useEffect } from 'preact/hooks';
 import { EmptyLog, NotFound } from '../../../client/log-source.ts';
 import { sha256 } from '../../../client/sha256.ts';
-import { Fault, fetchCheckpoint, fetchKeys, type SignedCheckpoint } from '../../../client/verifier.ts';
-import type { WitnessStatus } from '../../../contract/resources/status.ts';
+import { Fault, fetchCheckpoint, fetchKeys } from '../../../client/verifier.ts';
 import { formatVerifierKey, parseNote, signatureTypes, verifierKey } from '../../../tlog/note.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { keptPin } from '../../state/pin.ts';
+import { keptPin, pinState } from '../../state/pin.ts';
 import { may, signedIn } from '../../state/session.ts';
 import { Command } from '../../ui/command.tsx';
-import { duration, number } from '../../ui/format.ts';
+import { number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Facts } from '../../ui/split.tsx';
 import { Empty, Loading } from '../../ui/states.tsx';
 import { Check, FaultText } from './check.tsx';
 import { KeyFacts } from './key-facts.tsx';
 import { log, sameTree, useChecked } from './log.ts';
+import { type Shown, WitnessesPart } from './witnesses-part.tsx';
 
 const refreshMs = 10_000;
 
-interface Seen {
-  readonly checkpoint: SignedCheckpoint;
+interface Seen extends Shown {
   /** Whether it is of the tree that this browser has pinned; undefined without a pin. */
   readonly pinned: true | Fault | undefined;
 }
@@ -31,14 +31,25 @@ async function seeCheckpoint(): Promise<Seen | Fault> {
   const pin = keptPin();
   const pinned =
     pin === undefined ? undefined : pin instanceof Fault ? pin : await sameTree(pin.head, checkpoint);
-  return { checkpoint, pinned };
+  return { checkpoint, keys, pinned };
 }
+
+const isSeen = (value: Seen | Fault | undefined): value is Seen =>
+  value !== undefined && !(value instanceof Fault);
 
 /** The head as a note that other tools and witnesses read (C2SP tlog-checkpoint), and who cosigned it. */
 export function CheckpointPart() {
   const { value, again } = useChecked<Seen>(['checkpoint'], seeCheckpoint);
   const status = useAnswer('getStatus', {}, { refreshMs, enabled: signedIn.value && may('getStatus') });
   const witnesses = status.data?.data.attributes.witnesses;
+  // Another one is published, or this one has more cosignatures; or there is a pin now that it can be held to.
+  const published =
+    witnesses &&
+    JSON.stringify([witnesses.published_size, witnesses.witnesses.map(({ cosignatures }) => cosignatures)]);
+  const isPinned = 'pin' in pinState.value && pinState.value.pin !== undefined;
+  useEffect(() => {
+    if (published !== undefined || isPinned) again();
+  }, [published, isPinned]);
   return (
     <div class="log-scrolls stack" tabIndex={0} role="group" aria-label="Checkpoint and witnesses">
       {value === undefined ? (
@@ -50,13 +61,15 @@ export function CheckpointPart() {
           <FaultText fault={value} />
         </Empty>
       ) : value instanceof Fault ? (
-        <Check state="bad" title="The checkpoint does not verify">
-          <FaultText fault={value} />
-        </Check>
+        <ul class="checks">
+          <Check state="bad" title="The checkpoint does not verify">
+            <FaultText fault={value} />
+          </Check>
+        </ul>
       ) : (
         <Checkpoint {...value} onAgain={again} />
       )}
-      <Witnesses status={witnesses} />
+      <WitnessesPart status={witnesses} shown={isSeen(value) ? value : undefined} />
     </div>
   );
 }
@@ -110,56 +123,6 @@ function Checkpoint({ checkpoint, pinned, onAgain }: Seen & { onAgain: () => voi
         <summary>The key that signed it</summary>
         <KeyFacts of={key} />
       </details>
-    </section>
-  );
-}
-
-function Witnesses({ status }: { status: WitnessStatus | undefined }) {
-  return (
-    <section class="panel stack">
-      <h2>Witnesses</h2>
-      {status === undefined ? (
-        <p class="quiet">
-          A witness elsewhere cosigns only what extends what it cosigned before, so that the log can't show
-          one history to some and another to others.{' '}
-          {signedIn.value
-            ? 'None is configured, or your role may not see them.'
-            : 'Who is signed in sees which are asked.'}{' '}
-          The operator names them in <code>witness.policy</code>; <code>npx candor witness</code> is one.
-        </p>
-      ) : (
-        <ul class="checks">
-          <Check
-            state={status.quorum ? 'good' : 'bad'}
-            title={
-              status.quorum
-                ? 'The published checkpoint has the cosignatures that the policy wants'
-                : 'The published checkpoint lacks cosignatures that the policy wants'
-            }
-          >
-            {status.published_size !== undefined &&
-              `Published: size ${number(status.published_size)}${
-                status.published_age_s === undefined ? '' : `, ${duration(status.published_age_s * 1000)} ago`
-              }. `}
-            {status.candidate_size !== undefined && `Asked for: size ${number(status.candidate_size)}.`}
-          </Check>
-          {status.witnesses.map((witness) => (
-            <Check
-              key={witness.key_name}
-              state={witness.failing === undefined ? 'good' : 'bad'}
-              title={<bdi>{witness.name}</bdi>}
-            >
-              {witness.size === undefined
-                ? 'Cosigned nothing yet. '
-                : `Cosigned size ${number(witness.size)}. `}
-              {number(witness.cosignatures)} cosignatures since the start.{' '}
-              {witness.failing !== undefined && <bdi>Fails: {witness.failing}. </bdi>}
-              {witness.failures.map(({ kind, times }) => `${kind} ${number(times)}×`).join(', ')}{' '}
-              <bdi class="mono">{witness.key_name}</bdi>
-            </Check>
-          ))}
-        </ul>
-      )}
     </section>
   );
 }

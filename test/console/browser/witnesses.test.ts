@@ -1,0 +1,168 @@
+/** Witnesses that run: what they cosigned is verified in the browser, and what is the matter with one is said of that one. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { login, type Service, startScript } from '../../../scripts/service.ts';
+import { openLedger } from '../../../src/ledger/open.ts';
+import { candor } from '../../cli/candor.ts';
+import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+
+/** How long is waited for what takes a moment, on a machine that has other things to do. */
+const soon = { timeout: 15_000 };
+const path = '/transparency?part=checkpoint';
+const keyOf = ({ output }: Service): string => output.find((line) => line.includes('+')) ?? '';
+
+let open: Opened;
+let folder: string;
+/** Of the log. */
+let vkey: string;
+/** Answers well, and answers with another key than the policy says. */
+let good: Service;
+let other: Service;
+
+const startWitness = (name: string, ...args: string[]): Promise<Service> =>
+  startScript(
+    'src/cli/main.ts',
+    ['witness', '--state', join(folder, name), '--name', `${name}.example/w`, '--log', vkey, ...args],
+    // It keeps nothing here: its state is to outlive it.
+    mkdtempSync(join(folder, 'scratch-')),
+  );
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'candor-console-'));
+  const dataDir = join(folder, 'data');
+  mkdirSync(dataDir);
+  const origin = 'log.example/console';
+  // The log's key is made by its first start.
+  const ledger = await openLedger({ dataDir, origin });
+  vkey = (await ledger.status()).checkpoint_vkey;
+  await ledger.close();
+
+  good = await startWitness('good');
+  other = await startWitness('other');
+  const show = ['witness', '--state', join(folder, 'absent'), '--name', 'absent.example/w', '--show-key'];
+  const absent = (await candor(...show)).stdout.trim();
+  const policy = join(folder, 'policy');
+  // In place of the key of `other` stands that of one who never answers, under its name.
+  const forOther = (
+    await candor('witness', '--state', join(folder, 'stand-in'), '--name', 'other.example/w', '--show-key')
+  ).stdout.trim();
+  const lines = [
+    `witness good ${keyOf(good)} ${good.url}`,
+    `witness absent ${absent} http://127.0.0.1:1`,
+    `witness other ${forOther} ${other.url}`,
+    'group enough 1 good absent other',
+    'quorum enough',
+  ];
+  writeFileSync(policy, `${lines.join('\n')}\n`);
+  open = await openConsole({
+    dataDir,
+    env: {
+      CANDOR_LEDGER_ORIGIN: origin,
+      CANDOR_WITNESS_POLICY: policy,
+      CANDOR_WITNESS_INTERVAL_MS: '100',
+      CANDOR_WITNESS_WAIT_MS: '500',
+    },
+    data: async (service) => {
+      for (let n = 0; n < 5; n++) await login(service);
+    },
+  });
+});
+afterAll(async () => {
+  await Promise.all([good, other].map((one) => one.kill().catch(() => undefined)));
+  await open.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const witness = (page: Page, name: string) =>
+  page
+    .getByRole('region', { name: 'Witnesses' })
+    .getByRole('listitem')
+    .filter({ has: page.locator('.check-title').getByText(name, { exact: true }) });
+const checkpoint = (page: Page) => page.getByRole('heading', { name: /^Checkpoint of [\d,]+ entries/ });
+
+test('what a witness cosigned is verified here, by the key of the policy; what is the matter with others is said', async () => {
+  const page = await open.page({ path });
+  await witness(page, 'good').getByText('Its cosignature was verified in your browser').waitFor(soon);
+  await witness(page, 'good').getByText('Its key').click();
+  await witness(page, 'good').getByText(keyOf(good)).waitFor(soon);
+  await witness(page, 'absent').getByText('It could not be reached.').waitFor(soon);
+  await witness(page, 'absent').getByText('This checkpoint has no cosignature by its key.').waitFor();
+  await witness(page, 'other').getByText('It answered with a signature that is not its own.').waitFor(soon);
+  await page.getByRole('heading', { name: 'Witnesses: 1 of 3 cosigned' }).waitFor();
+  await page.getByText('The service says that this is enough for its policy.').waitFor();
+  await page.getByText('Of the tree that this browser has pinned').waitFor(soon);
+  expect(await violations(page)).toEqual([]);
+  expect(await overflow(page)).toBe(0);
+  await page.setViewportSize({ width: phone, height: 800 });
+  expect(await overflow(page)).toBe(0);
+  expect(await violations(page)).toEqual([]);
+});
+
+test('the checkpoint on the page grows with the one that is published', async () => {
+  const page = await open.page({ path });
+  await checkpoint(page).waitFor(soon);
+  const before = await checkpoint(page).innerText();
+  await login(open.service);
+  await expect.poll(() => checkpoint(page).innerText(), { timeout: 30_000 }).not.toBe(before);
+  await witness(page, 'good').getByText('Its cosignature was verified in your browser').waitFor(soon);
+});
+
+test('who is not signed in sees who signed, and that it was not checked whether that is true', async () => {
+  const page = await open.page({ path, signedOut: true });
+  await witness(page, 'good.example/w')
+    .getByText('Signed in its name; its key is not known here')
+    .waitFor(soon);
+  expect(await page.getByText('Its cosignature was verified').count()).toBe(0);
+  expect(await violations(page)).toEqual([]);
+});
+
+test('a cosignature that was altered on its way is refused, and nothing else with it', async () => {
+  const page = await open.page({ path: '/overview' });
+  await page.route('**/checkpoint', async (route) => {
+    const answer = await route.fetch();
+    const note = await answer.text();
+    const body = note.replace(
+      /^(— good\.example\/w \S{40})(.)/m,
+      (_, head: string, one: string) => `${head}${one === 'A' ? 'B' : 'A'}`,
+    );
+    expect(body).not.toBe(note);
+    await route.fulfill({ response: answer, body });
+  });
+  await page.goto(path);
+  await witness(page, 'good').getByText('BAD_COSIGNATURE').waitFor(soon);
+  await page.getByRole('heading', { name: 'Witnesses: 0 of 3 cosigned' }).waitFor();
+  await page.getByText('Signed by the checkpoint key of the log, verified here').waitFor();
+  expect(await violations(page)).toEqual([]);
+});
+
+test('without the witness what was cosigned stays, and what waits for it is told; then it is back', async () => {
+  const page = await open.page({ path });
+  await settled(page);
+  await checkpoint(page).waitFor(soon);
+  const { host } = new URL(good.url);
+  await good.kill();
+  const before = await checkpoint(page).innerText();
+  await login(open.service);
+  await witness(page, 'good').getByText('It could not be reached.').waitFor({ timeout: 30_000 });
+  await witness(page, 'good').getByText('Its cosignature was verified in your browser').waitFor();
+  await page.getByText(/A newer checkpoint, of [\d,]+ entries, waits for cosignatures\.$/).waitFor(soon);
+  expect(await checkpoint(page).innerText()).toBe(before);
+  expect(await violations(page)).toEqual([]);
+
+  good = await startWitness('good', '--listen', host);
+  await expect.poll(() => checkpoint(page).innerText(), { timeout: 40_000 }).not.toBe(before);
+  await witness(page, 'good')
+    .getByText('It could not be reached.')
+    .waitFor({ state: 'detached', timeout: 30_000 });
+}, 90_000);
+
+test('the state of the service tells of each witness in words', async () => {
+  const page = await open.page({ path: '/status' });
+  const log = page.getByRole('region', { name: 'Transparency log' });
+  await log.getByText('; it could not be reached').first().waitFor(soon);
+  await log.getByText('; it answered with a signature that is not its own').waitFor(soon);
+  expect(await violations(page)).toEqual([]);
+});
