@@ -1,3 +1,5 @@
+import type { limitMeanings } from './limit-meanings.ts';
+
 /**
  * Every limit of the service, with the reason for its value. Bytes, milliseconds and counts are named in
  * the unit of the constant. What a limit refuses is answered with a code and counted in `/metrics`.
@@ -672,4 +674,5 @@ export const limits = {
   maxRollupDeltaBytes: 256 * 2 ** 10,
 } as const;
 
-export type LimitName = keyof typeof limits;
+/** Limits that are counted when they are reached: what that means is told. */
+export type LimitName = keyof typeof limits & keyof typeof limitMeanings;

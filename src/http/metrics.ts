@@ -5,6 +5,7 @@ import type { Dashboard } from '../contract/resources/dashboard.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { LedgerCounter } from '../ledger/methods.ts';
+import { limitMeanings } from '../limit-meanings.ts';
 import type { LimitName } from '../limits.ts';
 import type { Observer } from './endpoint.ts';
 import { MinuteRate } from './minute-rate.ts';
@@ -217,7 +218,11 @@ export class Metrics implements Observer {
   }
 
   limitsReached(): Status['limits_reached'] {
-    return [...this.#limits].map(([limit, times]) => ({ limit, times }));
+    return [...this.#limits].map(([limit, times]) => ({
+      limit,
+      times,
+      meaning: limitMeanings[limit],
+    }));
   }
 
   /** A gauge of what somebody else counts, who is asked at each scrape: the last to say so, by its name. */

@@ -8,7 +8,7 @@ interface Judged {
   readonly limits_reached: Reached;
 }
 
-type Reached = readonly Readonly<Status['limits_reached'][number]>[];
+type Reached = readonly Readonly<Pick<Status['limits_reached'][number], 'limit' | 'times'>>[];
 
 /** As many limits are named. */
 const maxNamed = 3;

@@ -96,6 +96,7 @@ const layers: Record<string, Layer> = {
   discovery: { may: ['contract', 'events', 'rpc', 'errors', 'limits', 'worker-url'], types: ['store'] },
   'data-folder': { may: ['private-files'] },
   requirements: { may: ['config', 'http', 'witness'] },
+  limits: { may: [], types: ['limit-meanings'] },
   'write-errors': { may: ['errors'] },
   announce: { may: ['ledger', 'version'], types: ['config'] },
   auth: {
@@ -120,6 +121,7 @@ const layers: Record<string, Layer> = {
       'tlog',
       'errors',
       'limits',
+      'limit-meanings',
       'uuid',
       'keyed-slots',
       'address-group',

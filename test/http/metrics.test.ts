@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Status } from '../../src/contract/resources/status.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { ledgerCounters } from '../../src/ledger/methods.ts';
+import { limitMeanings } from '../../src/limit-meanings.ts';
 import { createCounters } from '../../src/rpc/counters.ts';
 
 const metrics = new Metrics(performance.now(), () => createCounters(ledgerCounters).read());
@@ -75,7 +76,9 @@ test('what was counted and what the status says is scraped', async () => {
   expect(series.get('candor_ledger_head_age_seconds')).toBe(1.5);
   expect(series.get('candor_sockets')).toBe(13);
   expect(series.get('candor_process_memory_bytes{kind="resident"}')).toBeGreaterThan(1e6);
-  expect(metrics.limitsReached()).toEqual([{ limit: 'maxBodyBytes', times: 1 }]);
+  expect(metrics.limitsReached()).toEqual([
+    { limit: 'maxBodyBytes', times: 1, meaning: limitMeanings.maxBodyBytes },
+  ]);
   expect(metrics.rates().events_per_s).toBeGreaterThan(0);
 });
 
@@ -91,8 +94,8 @@ test('what the store’s thread left out is counted once, across a restart of it
   expect(series.get('candor_limit_reached_total{limit="maxServices"}')).toBe(7);
   expect(metrics.limitsReached()).toEqual(
     expect.arrayContaining([
-      { limit: 'maxServices', times: 7 },
-      { limit: 'maxAssets', times: 1 },
+      { limit: 'maxServices', times: 7, meaning: limitMeanings.maxServices },
+      { limit: 'maxAssets', times: 1, meaning: limitMeanings.maxAssets },
     ]),
   );
   expect(series.get('candor_store_services')).toBe(11);

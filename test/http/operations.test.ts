@@ -5,6 +5,7 @@ import { operationIds, type Route, routeOf } from '../../src/contract/routes.ts'
 import { ServiceError } from '../../src/errors.ts';
 import { handlers } from '../../src/http/routes/index.ts';
 import type { Services } from '../../src/http/services.ts';
+import { limitMeanings } from '../../src/limit-meanings.ts';
 import { limits } from '../../src/limits.ts';
 import { openService, password, type Service } from './service.ts';
 
@@ -539,9 +540,9 @@ describe('settings and failures', () => {
     const status = (await other.call('getStatus', 'GET /api/v1/status', { token })).body;
     const { limits_reached, verdict } = (status as { data: { attributes: Status } }).data.attributes;
     expect(limits_reached).toEqual([
-      { limit: 'maxQueuedQueries', times: 2 },
-      { limit: 'maxQueuedBodies', times: 1 },
-      { limit: 'maxLoginFailuresPerMinute', times: 1 },
+      { limit: 'maxQueuedQueries', times: 2, meaning: limitMeanings.maxQueuedQueries },
+      { limit: 'maxQueuedBodies', times: 1, meaning: limitMeanings.maxQueuedBodies },
+      { limit: 'maxLoginFailuresPerMinute', times: 1, meaning: limitMeanings.maxLoginFailuresPerMinute },
     ]);
     expect(verdict).toMatchObject({
       well: true,

@@ -14,17 +14,18 @@ export function Limits({ status }: { status: Status }) {
         <table class="status-table">
           <thead>
             <tr>
-              <th scope="col">Limit</th>
+              <th scope="col">Limit, and what became of what went beyond it</th>
               <th scope="col" class="number">
                 Times
               </th>
             </tr>
           </thead>
           <tbody>
-            {reached.map(({ limit, times }) => (
+            {reached.map(({ limit, times, meaning }) => (
               <tr key={limit}>
-                <th scope="row" class="mono">
-                  {limit}
+                <th scope="row">
+                  <span class="mono">{limit}</span>
+                  <p class="quiet">{meaning}</p>
                 </th>
                 <td class="number">{number(times)}</td>
               </tr>
