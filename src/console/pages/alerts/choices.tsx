@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks';
+import { Options } from '../../ui/options.tsx';
 
 /**
  * One of a few, each with a digit that chooses it: for dialogs that are gone through by keyboard. Enter sends the form
@@ -20,9 +21,10 @@ export function Choices<V extends string>({
 }) {
   const group = useRef<HTMLFieldSetElement>(null);
   return (
-    <fieldset
-      ref={group}
-      class="alert-choices"
+    <Options
+      group={group}
+      legend={label}
+      error={error}
       onKeyDown={(event) => {
         const option = options[Number(event.key) - 1];
         if (option === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -31,7 +33,6 @@ export function Choices<V extends string>({
         group.current?.querySelectorAll('input')[options.indexOf(option)]?.focus();
       }}
     >
-      <legend>{label}</legend>
       {options.map((option, index) => (
         <label key={option.value}>
           <input
@@ -47,11 +48,6 @@ export function Choices<V extends string>({
           <kbd>{index + 1}</kbd>
         </label>
       ))}
-      {error !== undefined && (
-        <p class="field-error" role="alert">
-          {error}
-        </p>
-      )}
-    </fieldset>
+    </Options>
   );
 }

@@ -5,8 +5,9 @@ import { may } from '../../state/session.ts';
 import { AssetName } from '../../ui/asset-name.tsx';
 import { Button } from '../../ui/button.tsx';
 import { number, title } from '../../ui/format.ts';
+import { Raw } from '../../ui/raw.tsx';
 import { Severity } from '../../ui/severity.tsx';
-import { Detail, Facts, Section } from '../../ui/split.tsx';
+import { Detail, Facts } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, Value } from '../../ui/value.tsx';
 import { refusal } from './changes.ts';
@@ -73,12 +74,7 @@ export function AlertDetail({
       <Related alert={alert} />
       <Proof alert={alert} goTo={proof} />
       <Timeline alert={alert} />
-      <Section title="As the service has it">
-        <details class="alert-raw">
-          <summary>JSON</summary>
-          <pre class="mono">{JSON.stringify(alert, null, 2)}</pre>
-        </details>
-      </Section>
+      <Raw of={alert} />
     </Detail>
   );
 }

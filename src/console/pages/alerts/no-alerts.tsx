@@ -1,11 +1,11 @@
 import { setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { removeFilter, shownChips } from '../../state/filters.ts';
 import { rangeQuery, shownRange } from '../../state/range.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { shownTab } from '../../ui/tabs.tsx';
+import { WithoutFilters } from '../../ui/without-filters.tsx';
 import type { Counts } from './page.tsx';
 import { type View, views } from './question.ts';
 
@@ -30,7 +30,7 @@ export function NoAlerts({ counts, hasChips }: { counts: Counts; hasChips: boole
           {number(all)} {all === 1 ? 'alert' : 'alerts'} of this time {all === 1 ? 'is' : 'are'} resolved,
           suppressed or somebody else’s.
         </p>
-        <p class="alert-ways">
+        <p class="row">
           <Button onClick={() => setParams({ view: 'all' })}>Show all</Button>
         </p>
       </Empty>
@@ -38,15 +38,8 @@ export function NoAlerts({ counts, hasChips }: { counts: Counts; hasChips: boole
   if (hasChips)
     return (
       <Empty title="No alert of this time matches the filters.">
-        <p class="row alert-ways">
-          <Button
-            onClick={() => {
-              setParams({ q: undefined });
-              shownChips('listAlerts').forEach(removeFilter);
-            }}
-          >
-            Take the filters away
-          </Button>
+        <p class="row">
+          <WithoutFilters list="listAlerts" />
           <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>
             Look at all time
           </Button>
@@ -57,7 +50,7 @@ export function NoAlerts({ counts, hasChips }: { counts: Counts; hasChips: boole
     <Empty title={nothing.all}>
       <LookedAt />
       {shownRange().name !== 'all' && (
-        <p class="alert-ways">
+        <p class="row">
           <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>
             Look at all time
           </Button>

@@ -11,6 +11,7 @@ import { FilterBar } from '../../ui/chips.tsx';
 import { number } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SortMenu } from '../../ui/sort-menu.tsx';
 import { shownTab, Tabs } from '../../ui/tabs.tsx';
 import { sorts } from './columns.tsx';
 import { ExportDialog } from './export-dialog.tsx';
@@ -70,20 +71,7 @@ export default function Alerts() {
           >
             {grouping === undefined ? 'Group' : `By ${groupTitles[grouping].toLowerCase()}`} ▾
           </Menu>
-          {grouping === undefined && (
-            <Menu
-              class="button"
-              label={`Sort: ${sorts.find(({ by }) => by === sort)?.title ?? sort}`}
-              items={() =>
-                sorts.map(({ by, title }) => ({
-                  title,
-                  run: () => setParams({ sort: by === defaultSort ? undefined : by }),
-                }))
-              }
-            >
-              Sort ▾
-            </Menu>
-          )}
+          {grouping === undefined && <SortMenu sorts={sorts} sort={sort} usual={defaultSort} />}
           <Button onClick={() => setExporting(true)}>Export</Button>
         </div>
       </div>

@@ -11,6 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { instant, number, title } from '../../ui/format.ts';
+import { Options } from '../../ui/options.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { mayChange } from './may-change.ts';
 import { type AlertRow, isOpen } from './question.ts';
@@ -114,8 +115,10 @@ export function SilenceDialog({
             {left === 1 ? 'is not loaded: it stays as it is.' : 'are not loaded: they stay as they are.'}
           </p>
         )}
-        <fieldset class="alert-choices">
-          <legend>Only findings that have all of this</legend>
+        <Options
+          legend="Only findings that have all of this"
+          error={asked && faults.matcher ? faults.matcher : undefined}
+        >
           {silenceParts
             .filter((part) => values[part] !== undefined)
             .map((part) => (
@@ -134,8 +137,7 @@ export function SilenceDialog({
                 <PartValue part={part} values={values[part] ?? []} names={names} />
               </label>
             ))}
-          {asked && faults.matcher && <p class="field-error">{faults.matcher}</p>}
-        </fieldset>
+        </Options>
         <div class="alert-two">
           <Field label="Up to severity" hint="Graver ones are heard.">
             {(attributes) => (

@@ -3,6 +3,7 @@ import { useAnswer } from '../../state/answers.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
+import { Happenings } from '../../ui/happenings.tsx';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -24,21 +25,11 @@ export function Timeline({ alert }: { alert: AlertRow }) {
     <Section title="What happened to it">
       <Answered of={answer} rows={3}>
         {({ data, pagination }) => (
-          <>
-            <ol class="alert-timeline">
-              {data.map((entry) => (
-                <li key={entry.id}>
-                  <span class="quiet">
-                    <Time at={entry.attributes.at} />
-                  </span>
-                  <Happened entry={entry.attributes} />
-                </li>
-              ))}
-            </ol>
-            {pagination.total > data.length && (
-              <p class="quiet">{number(pagination.total - data.length)} older changes are not shown.</p>
-            )}
-          </>
+          <Happenings
+            entries={data}
+            total={pagination.total}
+            happened={(entry) => <Happened entry={entry} />}
+          />
         )}
       </Answered>
     </Section>

@@ -10,6 +10,7 @@ import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { AssetRow } from './question.ts';
 import { shownWindow, windowStart } from './window.tsx';
+import './alerts-section.css';
 
 const shownAlerts = 6;
 const maxBars = 48;

@@ -4,6 +4,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address } from '../../ui/value.tsx';
 import type { Asset, AssetRow } from './question.ts';
+import './columns.css';
 
 const shapes: Readonly<Record<Asset['state'], string>> = { staged: '◌', managed: '●', retired: '–' };
 

@@ -7,8 +7,9 @@ import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { number, title } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
+import { Raw } from '../../ui/raw.tsx';
 import { Risk } from '../../ui/severity.tsx';
-import { Detail, Section } from '../../ui/split.tsx';
+import { Detail } from '../../ui/split.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { SingleActions } from './actions.tsx';
@@ -24,6 +25,7 @@ import { AssetRisk } from './risk-section.tsx';
 import { AssetServices } from './services-section.tsx';
 import { Traffic } from './traffic-section.tsx';
 import { WindowChoice } from './window.tsx';
+import './detail.css';
 
 const refreshMs = 30_000;
 
@@ -126,22 +128,14 @@ function AssetDetail({
       )}
       <Identity asset={asset} />
       <AssetRisk asset={asset} />
-      <div class="asset-window">
-        <span class="quiet">What it did in the last</span>
-        <WindowChoice />
-      </div>
+      <WindowChoice says="What it did in the last" />
       <AssetAlerts asset={asset} />
       <Traffic asset={asset} />
       <Peers asset={asset} />
       <NamesAsked asset={asset} />
       <AssetServices asset={asset} />
       <History asset={asset} />
-      <Section title="As the service has it">
-        <details class="asset-raw">
-          <summary>JSON</summary>
-          <pre class="mono">{JSON.stringify(asset, null, 2)}</pre>
-        </details>
-      </Section>
+      <Raw of={asset} />
     </Detail>
   );
 }

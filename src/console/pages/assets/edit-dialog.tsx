@@ -11,6 +11,7 @@ import { AssetFields } from './fields.tsx';
 import { type AssetForm, changesOf, emptyForm, type FormFault, faultOf, formOf, rebased } from './form.ts';
 import type { AssetRow } from './question.ts';
 import { differencesOf } from './states.ts';
+import './edit-dialog.css';
 
 /** What people know of an asset: of one that is there, or of a new one. */
 export function EditDialog({

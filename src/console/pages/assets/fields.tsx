@@ -10,6 +10,7 @@ import { title } from '../../ui/format.ts';
 import type { AssetForm, FormFault, FormField } from './form.ts';
 import type { Asset } from './question.ts';
 import { mayBecome } from './states.ts';
+import './fields.css';
 
 const kindTitle = (kind: string): string => (kind === 'iot' ? 'IoT' : title(kind));
 

@@ -1,11 +1,10 @@
 import { useState } from 'preact/hooks';
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { Button } from '../../ui/button.tsx';
-import { abbreviated, number } from '../../ui/format.ts';
+import { abbreviated } from '../../ui/format.ts';
+import { Happenings } from '../../ui/happenings.tsx';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
-import { Time } from '../../ui/time.tsx';
 import type { HistoryEntry } from './address-spans.ts';
 import { lineOf } from './history-text.ts';
 import type { AssetRow } from './question.ts';
@@ -24,28 +23,12 @@ export function History({ asset: { id } }: { asset: AssetRow }) {
     <Section title="What happened to it">
       <Answered of={answer} rows={3}>
         {({ data, pagination }) => (
-          <>
-            <ol class="asset-history">
-              {data.map((entry) => (
-                <li key={entry.id}>
-                  <span class="quiet">
-                    <Time at={entry.attributes.at} />
-                  </span>
-                  <Happened entry={entry.attributes} />
-                </li>
-              ))}
-            </ol>
-            {pagination.total > data.length &&
-              (every ? (
-                <p class="quiet">{number(pagination.total - data.length)} older changes are not shown.</p>
-              ) : (
-                <div>
-                  <Button kind="plain" onClick={() => setEvery(true)}>
-                    All {number(pagination.total)}
-                  </Button>
-                </div>
-              ))}
-          </>
+          <Happenings
+            entries={data}
+            total={pagination.total}
+            happened={(entry) => <Happened entry={entry} />}
+            onAll={every ? undefined : () => setEvery(true)}
+          />
         )}
       </Answered>
     </Section>
@@ -61,7 +44,9 @@ function Happened({ entry }: { entry: HistoryEntry }) {
       {value !== undefined && (
         <>
           {' '}
-          <bdi class="asset-history-value">{value}</bdi>
+          <strong>
+            <bdi>{value}</bdi>
+          </strong>
         </>
       )}
       {other !== undefined && (

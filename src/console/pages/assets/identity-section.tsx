@@ -1,10 +1,12 @@
 import { useAnswer } from '../../state/answers.ts';
 import { number, title } from '../../ui/format.ts';
+import { SmallTable } from '../../ui/small-table.tsx';
 import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, Value } from '../../ui/value.tsx';
 import { addressSpans } from './address-spans.ts';
 import type { AssetRow } from './question.ts';
+import './identity-section.css';
 
 const maxHistory = 500;
 const sources = { passive: 'seen in events', scan: 'found by a scan', manual: 'entered by hand' } as const;
@@ -26,7 +28,7 @@ export function Identity({ asset }: { asset: AssetRow }) {
           [
             'Host names',
             attributes.hostnames.length === 0 ? undefined : (
-              <span class="asset-values">
+              <span class="asset-several">
                 {attributes.hostnames.map((name) => (
                   <Value key={name} value={name} list="listAssets" field="hostname" pivot="domain" />
                 ))}
@@ -36,7 +38,7 @@ export function Identity({ asset }: { asset: AssetRow }) {
           [
             'Tags',
             attributes.tags.length === 0 ? undefined : (
-              <span class="asset-values">
+              <span class="asset-several">
                 {attributes.tags.map((tag) => (
                   <span key={tag} class="asset-tag">
                     <Value value={tag} list="listAssets" field="tag" mono={false} />
@@ -81,30 +83,21 @@ function Addresses({ asset: { id, attributes } }: { asset: AssetRow }) {
   if (spans.length === 0) return null;
   return (
     <>
-      <table class="asset-table">
-        <thead>
-          <tr>
-            <th scope="col">Address</th>
-            <th scope="col">Since</th>
-            <th scope="col">Until</th>
+      <SmallTable heads={[{ title: 'Address' }, { title: 'Since' }, { title: 'Until' }]}>
+        {spans.map(({ address, from, to }) => (
+          <tr key={`${address} ${from} ${to}`} class={to === undefined ? '' : 'quiet'}>
+            <td>
+              {attributes.mac_addresses.includes(address) || /^(..:){5}..$/.test(address) ? (
+                <Value value={address} list="listAssets" field="mac" />
+              ) : (
+                <Address ip={address} list="listAssets" />
+              )}
+            </td>
+            <td>{from === undefined ? <span class="quiet">always</span> : <Time at={from} />}</td>
+            <td>{to === undefined ? 'now' : <Time at={to} />}</td>
           </tr>
-        </thead>
-        <tbody>
-          {spans.map(({ address, from, to }) => (
-            <tr key={`${address} ${from} ${to}`} class={to === undefined ? '' : 'quiet'}>
-              <td>
-                {attributes.mac_addresses.includes(address) || /^(..:){5}..$/.test(address) ? (
-                  <Value value={address} list="listAssets" field="mac" />
-                ) : (
-                  <Address ip={address} list="listAssets" />
-                )}
-              </td>
-              <td>{from === undefined ? <span class="quiet">always</span> : <Time at={from} />}</td>
-              <td>{to === undefined ? 'now' : <Time at={to} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </SmallTable>
       {answer.error !== null && (
         <p class="quiet">Since when, and what it had before, cannot be shown: {answer.error.message}</p>
       )}

@@ -5,9 +5,10 @@ import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { number, title } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { Time } from '../../ui/time.tsx';
 import type { Actions } from './actions.tsx';
+import { ListCount } from './list-count.tsx';
 import { type AssetRow, type Filters, shownQuickView } from './question.ts';
+import './list-line.css';
 
 const countedEveryMs = 30_000;
 
@@ -35,14 +36,7 @@ export function ListLine({
   const fresh = total === undefined || latest.data === undefined ? 0 : latest.data.pagination.total - total;
   return (
     <div class="asset-line">
-      <span class="quiet" role="status">
-        {total === undefined ? '…' : `${number(total)} ${total === 1 ? 'asset' : 'assets'}`}
-      </span>
-      {list.result.dataUpdatedAt > 0 && (
-        <span class="quiet">
-          as of <Time at={list.result.dataUpdatedAt} />
-        </span>
-      )}
+      <ListCount list={list} of="asset" />
       <span role="status" aria-live="polite">
         <Button kind="plain" hint="." onClick={onRefresh}>
           {fresh > 0 ? `${number(fresh)} new` : 'Refresh'}

@@ -1,10 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { place, setParams } from '../../state/address.ts';
-import { useList } from '../../state/answers.ts';
-import { recently } from '../../state/clock.ts';
-import { filterQuery } from '../../state/filters.ts';
-import { ranges } from '../../state/range.ts';
 import { all, type Marking, noMarks, through, toggled } from '../../ui/marking.ts';
 import { Split } from '../../ui/split.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -13,22 +9,14 @@ import { columns, rowClass } from './columns.tsx';
 import { OpenedAsset } from './detail.tsx';
 import { ListLine } from './list-line.tsx';
 import { NoAssets } from './no-assets.tsx';
-import { type AssetRow, defaultSort, type Filters, seenQuery, shownSeen, soughtAddress } from './question.ts';
+import { type AssetRow, defaultSort, soughtAddress } from './question.ts';
 import { QuickViews } from './quick-views.tsx';
+import { useStillList } from './still-list.ts';
 
 /** The inventory and the asset that is open beside it. The list stays as it was asked for: nothing moves under the cursor. */
 export function AssetList() {
   const { params } = place.value;
-  const chips = filterQuery('listAssets') as Filters;
-  const seen = shownSeen(params);
-  const sort = params.get('sort') ?? defaultSort;
-  const [asked, setAsked] = useState(0);
-  const which = JSON.stringify([chips, seen, sort]);
-  const filters = useMemo<Filters>(
-    () => ({ ...chips, ...seenQuery(seen, recently.peek(), ranges) }),
-    [which, asked],
-  );
-  const list = useList('listAssets', { query: { ...filters, sort } as never }, { still: true });
+  const { chips, seen, sort, which, filters, list, refresh: askAgain } = useStillList('listAssets');
   const [marking, setMarking] = useState<Marking>(noMarks);
   useEffect(() => setMarking(noMarks), [which]);
   const cursor = useSignal<string | undefined>(undefined);
@@ -38,8 +26,7 @@ export function AssetList() {
   const order = useMemo(() => list.rows.map(({ id }) => id), [list.rows]);
   const refresh = () => {
     setMarking(noMarks);
-    if (seen.kind === 'any' || seen.kind === 'between') list.refetch();
-    else setAsked(asked + 1);
+    askAgain();
   };
   const actions = useActions({
     rows: list.rows,

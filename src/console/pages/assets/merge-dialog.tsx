@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { number } from '../../ui/format.ts';
+import { Options } from '../../ui/options.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { asSeen } from './act.ts';
@@ -79,8 +80,7 @@ export function MergeDialog({
             />
           )}
         </Field>
-        <fieldset class="asset-choices">
-          <legend class="unseen">Which asset stays</legend>
+        <Options legend={<span class="unseen">Which asset stays</span>}>
           {found.data === undefined ? (
             <Loading rows={3} />
           ) : offered.length === 0 ? (
@@ -97,7 +97,7 @@ export function MergeDialog({
               </label>
             ))
           )}
-        </fieldset>
+        </Options>
         {(found.data?.pagination.total ?? 0) > maxOffered + 1 && (
           <p class="quiet">
             {number(maxOffered)} of {number(found.data?.pagination.total ?? 0)}: type more to find others.

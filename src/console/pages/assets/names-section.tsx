@@ -4,6 +4,7 @@ import { number } from '../../ui/format.ts';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Value } from '../../ui/value.tsx';
+import { CountedValues } from './counted-values.tsx';
 import type { AssetRow } from './question.ts';
 import { shownWindow, windowStart } from './window.tsx';
 
@@ -28,14 +29,10 @@ export function NamesAsked({ asset: { id } }: { asset: AssetRow }) {
             <p class="quiet">It asked for none in this time.</p>
           ) : (
             <>
-              <ul class="asset-names">
-                {attributes.values.map(({ value, count }) => (
-                  <li key={value}>
-                    <Value value={value} pivot="domain" />
-                    <span class="quiet number">{number(count)}</span>
-                  </li>
-                ))}
-              </ul>
+              <CountedValues
+                values={attributes.values}
+                shown={(value) => <Value value={value} pivot="domain" />}
+              />
               <p class="row">
                 <a
                   href={href('events', {

@@ -1,10 +1,11 @@
-import { href, place, setParams } from '../../state/address.ts';
+import { href, place } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { removeFilter, shownChips } from '../../state/filters.ts';
+import { shownChips } from '../../state/filters.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
+import { WithoutFilters } from '../../ui/without-filters.tsx';
 import { seenParams, shownSeen, soughtAddress } from './question.ts';
 
 /** Why there is nothing, and what was looked at. */
@@ -22,7 +23,7 @@ export function NoAssets({ onCreate }: { onCreate: () => void }) {
           Hosts of the home networks become assets when sensors send events of them, or when a scan finds
           them.
         </p>
-        <p class="row asset-ways">
+        <p class="row">
           {may('startScan') && <a href={href('discovery', { new: 1 })}>Scan a network</a>}
           {may('createAsset') && <Button onClick={onCreate}>Enter one by hand</Button>}
         </p>
@@ -34,23 +35,14 @@ export function NoAssets({ onCreate }: { onCreate: () => void }) {
         {known !== undefined && `${number(known)} assets were looked at. `}
         {ip !== undefined && 'Only hosts of the home networks become assets; one outside has none.'}
       </p>
-      <p class="row asset-ways">
+      <p class="row">
         {ip !== undefined && (
           <>
             <a href={href('events', { range: 'all', ip })}>Its events</a>
             <a href={href('alerts', { range: 'all', view: 'all', ip })}>Its alerts</a>
           </>
         )}
-        {isFiltered && (
-          <Button
-            onClick={() => {
-              shownChips('listAssets').forEach(removeFilter);
-              setParams({ q: undefined, ...seenParams({ kind: 'any' }) });
-            }}
-          >
-            Take the filters away
-          </Button>
-        )}
+        {isFiltered && <WithoutFilters list="listAssets" also={seenParams({ kind: 'any' })} />}
       </p>
     </Empty>
   );

@@ -5,7 +5,6 @@ import { shownTab } from '../../ui/tabs.tsx';
 import { AssetList } from './list.tsx';
 import { ServiceList } from './service-list.tsx';
 import { assetViews } from './views.tsx';
-import './assets.css';
 
 /** Hosts of the home networks and what they offer: who they are, what they do, and what people say of them. */
 export default function Assets() {

@@ -4,6 +4,7 @@ import { useAnswer } from '../../state/answers.ts';
 import { Button } from '../../ui/button.tsx';
 import { bytes, number } from '../../ui/format.ts';
 import { Risk } from '../../ui/severity.tsx';
+import { SmallTable } from '../../ui/small-table.tsx';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -11,6 +12,7 @@ import { Address } from '../../ui/value.tsx';
 import { type Peer, peersOf } from './peers.ts';
 import type { AssetRow } from './question.ts';
 import { shownWindow, windowStart } from './window.tsx';
+import './peers-section.css';
 
 const maxNodes = 500;
 const shownFirst = 10;
@@ -31,30 +33,20 @@ export function Peers({ asset: { id, attributes } }: { asset: AssetRow }) {
           const most = peers[0]?.bytes ?? 0;
           return (
             <>
-              <div class="asset-scrolls" tabIndex={0} role="group" aria-label="Who it talks to">
-                <table class="asset-table">
-                  <thead>
-                    <tr>
-                      <th scope="col">Peer</th>
-                      <th scope="col" class="table-end">
-                        Bytes
-                      </th>
-                      <th scope="col" class="table-end">
-                        Times
-                      </th>
-                      <th scope="col">Ports</th>
-                      <th scope="col" class="table-end">
-                        Last
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {shown.map((peer) => (
-                      <PeerRow key={peer.id} peer={peer} most={most} />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <SmallTable
+                label="Who it talks to"
+                heads={[
+                  { title: 'Peer' },
+                  { title: 'Bytes', end: true },
+                  { title: 'Times', end: true },
+                  { title: 'Ports' },
+                  { title: 'Last', end: true },
+                ]}
+              >
+                {shown.map((peer) => (
+                  <PeerRow key={peer.id} peer={peer} most={most} />
+                ))}
+              </SmallTable>
               <p class="row">
                 {peers.length > shownFirst && (
                   <Button kind="plain" onClick={() => setEvery(!every)}>
@@ -79,7 +71,7 @@ function PeerRow({ peer, most }: { peer: Peer; most: number }) {
   const [opens, isAsked] = [peer.opened > 0, peer.opened < peer.connections];
   return (
     <tr>
-      <td class="asset-wide">
+      <td class="small-table-wide">
         <span title={opens && isAsked ? 'Either opens' : opens ? 'The asset opens' : 'The peer opens'}>
           <span aria-hidden="true">{opens && isAsked ? '⇄' : opens ? '→' : '←'}</span>
           <span class="unseen">{opens && isAsked ? 'both ways' : opens ? 'to' : 'from'}</span>{' '}

@@ -1,12 +1,12 @@
-import { applied, place, setParams } from '../../state/address.ts';
+import { applied, place } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { recently } from '../../state/clock.ts';
 import { ranges } from '../../state/range.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
-import { Menu } from '../../ui/menu.tsx';
 import { sorts } from './columns.tsx';
+import { ListBar } from './list-bar.tsx';
 import {
   defaultSort,
   type Filters,
@@ -18,7 +18,7 @@ import {
   seenQuery,
   shownQuickView,
 } from './question.ts';
-import { SeenPicker, Views } from './views.tsx';
+import './quick-views.css';
 
 const countedEveryMs = 30_000;
 
@@ -29,29 +29,13 @@ export function QuickViews({ chips, seen, onCreate }: { chips: Filters; seen: Se
   const sort = params.get('sort') ?? defaultSort;
   return (
     <>
-      <div class="asset-bar">
-        <Views />
-        <div class="asset-tools">
-          <SeenPicker />
-          <Menu
-            class="button"
-            label={`Sort: ${sorts.find(({ by }) => by === sort)?.title ?? sort}`}
-            items={() =>
-              sorts.map(({ by, title }) => ({
-                title,
-                run: () => setParams({ sort: by === defaultSort ? undefined : by }),
-              }))
-            }
-          >
-            Sort ▾
-          </Menu>
-          {may('createAsset') && (
-            <Button hint="n" onClick={onCreate}>
-              New asset
-            </Button>
-          )}
-        </div>
-      </div>
+      <ListBar sorts={sorts} sort={sort}>
+        {may('createAsset') && (
+          <Button hint="n" onClick={onCreate}>
+            New asset
+          </Button>
+        )}
+      </ListBar>
       <nav class="asset-quick" aria-label="Which assets">
         {quickViews.map((view) => (
           <Quick key={view.name} view={view} isShown={view === shown} chips={chips} seen={seen} />

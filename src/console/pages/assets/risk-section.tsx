@@ -2,11 +2,13 @@ import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { decimal, number } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
+import { SmallTable } from '../../ui/small-table.tsx';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { AssetRow } from './question.ts';
 import { RiskOverTime } from './risk-over-time.tsx';
+import './risk-section.css';
 
 const shownReasons = 4;
 
@@ -40,42 +42,35 @@ export function AssetRisk({ asset }: { asset: AssetRow }) {
                     , which adds {decimal(own.points)} to the {risk.score} of the network
                   </span>
                 </p>
-                <table class="asset-table">
-                  <thead>
-                    <tr>
-                      <th scope="col">Because of</th>
-                      <th scope="col">Alert</th>
-                      <th scope="col" class="table-end">
-                        Adds
-                      </th>
-                      <th scope="col" class="table-end">
-                        Last seen
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {own.alerts
-                      .slice(0, shownReasons)
-                      .map(({ alert_id, title, severity, points, last_seen }) => (
-                        <tr key={alert_id}>
-                          <td>
-                            <Severity level={severity} short />
-                          </td>
-                          <td class="asset-wide">
-                            <a href={href('alerts', { range: 'all', view: 'all', id: alert_id })}>
-                              <bdi>{title}</bdi>
-                            </a>
-                          </td>
-                          <td class="table-end">{decimal(points)}</td>
-                          <td class="table-end quiet">
-                            <Time at={last_seen} />
-                          </td>
-                        </tr>
-                      ))}
-                  </tbody>
-                </table>
+                <SmallTable
+                  heads={[
+                    { title: 'Because of' },
+                    { title: 'Alert' },
+                    { title: 'Adds', end: true },
+                    { title: 'Last seen', end: true },
+                  ]}
+                >
+                  {own.alerts
+                    .slice(0, shownReasons)
+                    .map(({ alert_id, title, severity, points, last_seen }) => (
+                      <tr key={alert_id}>
+                        <td>
+                          <Severity level={severity} short />
+                        </td>
+                        <td class="small-table-wide">
+                          <a href={href('alerts', { range: 'all', view: 'all', id: alert_id })}>
+                            <bdi>{title}</bdi>
+                          </a>
+                        </td>
+                        <td class="table-end">{decimal(points)}</td>
+                        <td class="table-end quiet">
+                          <Time at={last_seen} />
+                        </td>
+                      </tr>
+                    ))}
+                </SmallTable>
                 {more > 0 && <p class="quiet">and {number(more)} more</p>}
-                <details class="asset-raw">
+                <details class="asset-method">
                   <summary class="quiet">How it is computed</summary>
                   <p class="quiet">{risk.method}</p>
                 </details>

@@ -4,6 +4,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, Value } from '../../ui/value.tsx';
 import type { Service, ServiceRow } from './question.ts';
+import './columns.css';
 
 /** Whether it answers: a shape and a word. */
 export function ServiceState({ state }: { state: Service['state'] }) {

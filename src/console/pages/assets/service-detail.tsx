@@ -5,10 +5,12 @@ import { AssetName } from '../../ui/asset-name.tsx';
 import { Chart } from '../../ui/chart.tsx';
 import { duration, number } from '../../ui/format.ts';
 import { countBars, timesOf } from '../../ui/histogram-bars.ts';
+import { Raw } from '../../ui/raw.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Answered, Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, Value } from '../../ui/value.tsx';
+import { CountedValues } from './counted-values.tsx';
 import type { Service, ServiceRow } from './question.ts';
 import { ServiceState } from './service-columns.tsx';
 import { shownWindow, WindowChoice, windowStart } from './window.tsx';
@@ -67,18 +69,10 @@ function ServiceDetail({ service: { attributes, ...service } }: { service: Servi
           ['Last seen', <Time key="last" at={attributes.last_seen} />],
         ]}
       />
-      <div class="asset-window">
-        <span class="quiet">What came in the last</span>
-        <WindowChoice />
-      </div>
+      <WindowChoice says="What came in the last" />
       <Connections service={attributes} />
       <Clients service={attributes} />
-      <Section title="As the service has it">
-        <details class="asset-raw">
-          <summary>JSON</summary>
-          <pre class="mono">{JSON.stringify({ ...service, attributes }, null, 2)}</pre>
-        </details>
-      </Section>
+      <Raw of={{ ...service, attributes }} />
     </Detail>
   );
 }
@@ -151,14 +145,7 @@ function Clients({ service }: { service: Service }) {
             <p class="quiet">Nobody in this time.</p>
           ) : (
             <>
-              <ul class="asset-names">
-                {attributes.values.map(({ value, count }) => (
-                  <li key={value}>
-                    <Address ip={value} />
-                    <span class="quiet number">{number(count)}</span>
-                  </li>
-                ))}
-              </ul>
+              <CountedValues values={attributes.values} shown={(value) => <Address ip={value} />} />
               {attributes.distinct > attributes.values.length && (
                 <p class="quiet">{number(attributes.distinct)} addresses in all</p>
               )}

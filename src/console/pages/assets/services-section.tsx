@@ -1,6 +1,7 @@
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { number } from '../../ui/format.ts';
+import { SmallTable } from '../../ui/small-table.tsx';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -24,50 +25,40 @@ export function AssetServices({ asset: { id, attributes } }: { asset: AssetRow }
             <p class="quiet">None was seen.</p>
           ) : (
             <>
-              <div class="asset-scrolls" tabIndex={0} role="group" aria-label="Services">
-                <table class="asset-table">
-                  <thead>
-                    <tr>
-                      <th scope="col">Port</th>
-                      <th scope="col">Service</th>
-                      <th scope="col" class="table-end">
-                        Clients
-                      </th>
-                      <th scope="col" class="table-end">
-                        Connections
-                      </th>
-                      <th scope="col" class="table-end">
-                        Last seen
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {data.map(({ id: service, attributes: one }) => (
-                      <tr key={service}>
-                        <td>
-                          <a href={href('assets', { view: 'services', asset_id: id, id: service })}>
-                            <Port service={one} />
-                          </a>
-                        </td>
-                        <td class="asset-wide">
-                          <Software service={one} />
-                          {one.state === 'closed' && (
-                            <>
-                              {' '}
-                              <ServiceState state={one.state} />
-                            </>
-                          )}
-                        </td>
-                        <td class="table-end">{number(one.clients)}</td>
-                        <td class="table-end">{number(one.connections)}</td>
-                        <td class="table-end quiet">
-                          <Time at={one.last_seen} />
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <SmallTable
+                label="Services"
+                heads={[
+                  { title: 'Port' },
+                  { title: 'Service' },
+                  { title: 'Clients', end: true },
+                  { title: 'Connections', end: true },
+                  { title: 'Last seen', end: true },
+                ]}
+              >
+                {data.map(({ id: service, attributes: one }) => (
+                  <tr key={service}>
+                    <td>
+                      <a href={href('assets', { view: 'services', asset_id: id, id: service })}>
+                        <Port service={one} />
+                      </a>
+                    </td>
+                    <td class="small-table-wide">
+                      <Software service={one} />
+                      {one.state === 'closed' && (
+                        <>
+                          {' '}
+                          <ServiceState state={one.state} />
+                        </>
+                      )}
+                    </td>
+                    <td class="table-end">{number(one.clients)}</td>
+                    <td class="table-end">{number(one.connections)}</td>
+                    <td class="table-end quiet">
+                      <Time at={one.last_seen} />
+                    </td>
+                  </tr>
+                ))}
+              </SmallTable>
               {pagination.total > data.length && (
                 <p>
                   <a href={href('assets', { view: 'services', asset_id: id })}>

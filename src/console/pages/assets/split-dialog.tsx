@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { api } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Options } from '../../ui/options.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { asSeen } from './act.ts';
 import { assetsMoved } from './cache.ts';
@@ -59,17 +60,9 @@ export function SplitDialog({
         <p class="quiet">It has only one address now: there is nothing to split.</p>
       ) : (
         <>
-          {ip_addresses.length > 0 && (
-            <fieldset class="asset-choices">
-              <legend>Addresses</legend>
-              {ip_addresses.map(choice)}
-            </fieldset>
-          )}
+          {ip_addresses.length > 0 && <Options legend="Addresses">{ip_addresses.map(choice)}</Options>}
           {mac_addresses.length > 0 && (
-            <fieldset class="asset-choices">
-              <legend>Link-layer addresses</legend>
-              {mac_addresses.map(choice)}
-            </fieldset>
+            <Options legend="Link-layer addresses">{mac_addresses.map(choice)}</Options>
           )}
           {isAll && <p class="field-error">One has to stay.</p>}
         </>

@@ -2,6 +2,7 @@ import { place, setParams } from '../../state/address.ts';
 import { recently } from '../../state/clock.ts';
 import { ranges } from '../../state/range.ts';
 import { Choice } from '../../ui/button.tsx';
+import './window.css';
 
 /** How far back the figures of a detail look: `window` of the address, in steps that a day's work asks for. */
 const windows = ['1h', '24h', '7d', '30d'] as const;
@@ -17,13 +18,17 @@ export const windowStart = (window: Window): string =>
 
 const titles: Readonly<Record<Window, string>> = { '1h': '1 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' };
 
-export function WindowChoice() {
+/** Says what is told of that time, and lets it be chosen. */
+export function WindowChoice({ says }: { says: string }) {
   return (
-    <Choice
-      label="How far back"
-      options={windows.map((value) => ({ value, title: titles[value] }))}
-      value={shownWindow()}
-      onChange={(window) => setParams({ window: window === usual ? undefined : window }, { replace: true })}
-    />
+    <div class="asset-window">
+      <span class="quiet">{says}</span>
+      <Choice
+        label="How far back"
+        options={windows.map((value) => ({ value, title: titles[value] }))}
+        value={shownWindow()}
+        onChange={(window) => setParams({ window: window === usual ? undefined : window }, { replace: true })}
+      />
+    </div>
   );
 }

@@ -4,6 +4,8 @@ import { useAnswer } from '../../state/answers.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
+import { Raw } from '../../ui/raw.tsx';
+import { SmallTable } from '../../ui/small-table.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Answered, Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -130,12 +132,7 @@ function ScanDetail({
         />
       </div>
       <Found scan={scan} />
-      <Section title="As the service has it">
-        <details class="scan-raw">
-          <summary>JSON</summary>
-          <pre class="mono">{JSON.stringify(scan, null, 2)}</pre>
-        </details>
-      </Section>
+      <Raw of={scan} />
     </Detail>
   );
 }
@@ -160,44 +157,38 @@ function Found({ scan: { attributes } }: { scan: ScanRow }) {
               <p class="quiet">No open port.</p>
             ) : (
               <>
-                <div class="scan-scrolls" tabIndex={0} role="group" aria-label="Services found by scans">
-                  <table class="scan-table">
-                    <thead>
-                      <tr>
-                        <th scope="col">Address</th>
-                        <th scope="col">Port</th>
-                        <th scope="col">Service</th>
-                        <th scope="col">State</th>
-                        <th scope="col" class="table-end">
-                          Last seen
-                        </th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {data.map(({ id, attributes: service }) => (
-                        <tr key={id}>
-                          <td>
-                            <Address ip={service.ip} />
-                          </td>
-                          <td class="mono">
-                            <a href={href('assets', { view: 'services', id, ip: service.ip })}>
-                              {service.port}/{service.transport}
-                            </a>
-                          </td>
-                          <td class="scan-wide">
-                            <bdi>
-                              {[service.name, service.product, service.version].filter(Boolean).join(' ')}
-                            </bdi>
-                          </td>
-                          <td>{service.state}</td>
-                          <td class="table-end quiet">
-                            <Time at={service.last_seen} />
-                          </td>
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
+                <SmallTable
+                  label="Services found by scans"
+                  heads={[
+                    { title: 'Address' },
+                    { title: 'Port' },
+                    { title: 'Service' },
+                    { title: 'State' },
+                    { title: 'Last seen', end: true },
+                  ]}
+                >
+                  {data.map(({ id, attributes: service }) => (
+                    <tr key={id}>
+                      <td>
+                        <Address ip={service.ip} />
+                      </td>
+                      <td class="mono">
+                        <a href={href('assets', { view: 'services', id, ip: service.ip })}>
+                          {service.port}/{service.transport}
+                        </a>
+                      </td>
+                      <td class="small-table-wide">
+                        <bdi>
+                          {[service.name, service.product, service.version].filter(Boolean).join(' ')}
+                        </bdi>
+                      </td>
+                      <td>{service.state}</td>
+                      <td class="table-end quiet">
+                        <Time at={service.last_seen} />
+                      </td>
+                    </tr>
+                  ))}
+                </SmallTable>
                 {pagination.total > data.length && (
                   <p class="quiet">
                     {number(pagination.total - data.length)} more are in the list of services.

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Params, place, setParams } from '../../state/address.ts';
 import { again, useAnswer, useList } from '../../state/answers.ts';
-import { filterQuery, removeFilter, shownChips } from '../../state/filters.ts';
+import { filterQuery, shownChips } from '../../state/filters.ts';
 import { useKeys } from '../../state/keys.ts';
 import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,6 +12,7 @@ import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Empty, Failure } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { WithoutFilters } from '../../ui/without-filters.tsx';
 import { columns } from './columns.tsx';
 import { CurrentScan } from './current.tsx';
 import { OpenedScan } from './detail.tsx';
@@ -173,15 +174,8 @@ function NoScans({ onBegin }: { onBegin: () => void }) {
   if (isFiltered)
     return (
       <Empty title="No scan matches.">
-        <p class="row scan-ways">
-          <Button
-            onClick={() => {
-              shownChips('listScans').forEach(removeFilter);
-              setParams({ q: undefined });
-            }}
-          >
-            Take the filters away
-          </Button>
+        <p class="row">
+          <WithoutFilters list="listScans" />
         </p>
       </Empty>
     );
@@ -192,7 +186,7 @@ function NoScans({ onBegin }: { onBegin: () => void }) {
         answers on which port.
       </p>
       {may('startScan') && (
-        <p class="row scan-ways">
+        <p class="row">
           <Button kind="primary" onClick={onBegin}>
             Scan a network
           </Button>

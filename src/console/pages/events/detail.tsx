@@ -2,10 +2,10 @@ import type { ComponentChildren } from 'preact';
 import type { DnsAnswer } from '../../../contract/resources/dns-event.ts';
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { Button } from '../../ui/button.tsx';
-import { copy } from '../../ui/copy.ts';
 import { duration, exact } from '../../ui/format.ts';
+import { Raw } from '../../ui/raw.tsx';
 import { Severity } from '../../ui/severity.tsx';
+import { SmallTable } from '../../ui/small-table.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Value } from '../../ui/value.tsx';
@@ -54,7 +54,7 @@ export function EventDetail({
         {of.connection_id !== undefined && (
           <ConnectionEvents connectionId={String(of.connection_id)} except={id} />
         )}
-        <Raw event={event} table={table} />
+        <Raw of={event} />
       </div>
     </Detail>
   );
@@ -138,47 +138,23 @@ const afterwards = (ms: number): string =>
 function Answers({ answers }: { answers: readonly DnsAnswer[] }) {
   if (answers.length === 0) return <p class="quiet">The answer section was empty.</p>;
   return (
-    <table class="events-records">
-      <thead>
-        <tr>
-          <th scope="col">Answer</th>
-          <th scope="col">Type</th>
-          <th scope="col">TTL</th>
+    <SmallTable heads={[{ title: 'Answer' }, { title: 'Type' }, { title: 'TTL' }]}>
+      {answers.map(({ type, ttl, data }, index) => (
+        <tr key={index}>
+          <td class="small-table-wide">
+            <Value
+              value={data}
+              list="listDnsEvents"
+              field="answer"
+              pivot={type === 'A' || type === 'AAAA' ? 'address' : 'domain'}
+            />
+          </td>
+          <td>
+            <bdi>{type ?? ''}</bdi>
+          </td>
+          <td>{ttl === undefined ? '' : duration(ttl * 1000)}</td>
         </tr>
-      </thead>
-      <tbody>
-        {answers.map(({ type, ttl, data }, index) => (
-          <tr key={index}>
-            <td>
-              <Value
-                value={data}
-                list="listDnsEvents"
-                field="answer"
-                pivot={type === 'A' || type === 'AAAA' ? 'address' : 'domain'}
-              />
-            </td>
-            <td>
-              <bdi>{type ?? ''}</bdi>
-            </td>
-            <td>{ttl === undefined ? '' : duration(ttl * 1000)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Raw({ event, table }: { event: EventRow; table: TableName }) {
-  const text = JSON.stringify(event, null, 2);
-  return (
-    <Section title={`As the service has it: ${tables[table].one}`}>
-      <details class="events-raw">
-        <summary>JSON</summary>
-        <Button onClick={() => copy(text, 'Event')}>Copy</Button>
-        <pre class="mono" tabIndex={0}>
-          {text}
-        </pre>
-      </details>
-    </Section>
+      ))}
+    </SmallTable>
   );
 }

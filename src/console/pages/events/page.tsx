@@ -220,7 +220,7 @@ function Nothing({ table, isFiltered }: { table: TableName; isFiltered: boolean 
         (stored === 0
           ? 'None is stored yet: no sensor has sent any.'
           : `${number(stored)} are stored in all. A wider time or fewer filters may show some.`)}
-      <div class="row events-ways">
+      <div class="row">
         {shownRange().name !== 'all' && (
           <Button onClick={() => setParams({ range: 'all', from: undefined, to: undefined })}>
             Look at all time

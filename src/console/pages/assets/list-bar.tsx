@@ -1,0 +1,27 @@
+import type { ComponentChildren } from 'preact';
+import { SortMenu } from '../../ui/sort-menu.tsx';
+import { defaultSort } from './question.ts';
+import { SeenPicker, Views } from './views.tsx';
+import './list-bar.css';
+
+/** Which of the two lists, of when, in which order, and what else can be done with it. */
+export function ListBar({
+  sorts,
+  sort,
+  children,
+}: {
+  sorts: readonly { readonly by: string; readonly title: string }[];
+  sort: string;
+  children?: ComponentChildren;
+}) {
+  return (
+    <div class="asset-bar">
+      <Views />
+      <div class="asset-tools">
+        <SeenPicker />
+        <SortMenu sorts={sorts} sort={sort} usual={defaultSort} />
+        {children}
+      </div>
+    </div>
+  );
+}

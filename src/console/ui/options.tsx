@@ -1,0 +1,25 @@
+import type { ComponentChildren, JSX, Ref } from 'preact';
+import './options.css';
+
+interface OptionsProps extends Omit<JSX.FieldsetHTMLAttributes<HTMLFieldSetElement>, 'ref'> {
+  readonly legend: ComponentChildren;
+  readonly error?: string | undefined;
+  readonly group?: Ref<HTMLFieldSetElement>;
+  /** Labels, each with its box to tick or its button to choose it by. */
+  readonly children: ComponentChildren;
+}
+
+/** What is to be chosen from, an option a line. */
+export function Options({ legend, error, group, children, ...rest }: OptionsProps) {
+  return (
+    <fieldset {...rest} {...(group && { ref: group })} class="options">
+      <legend>{legend}</legend>
+      {children}
+      {error !== undefined && (
+        <p class="field-error" role="alert">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}
