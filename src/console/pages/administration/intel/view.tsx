@@ -11,6 +11,7 @@ import { Empty } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Confirm } from '../parts/confirm.tsx';
+import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
 import { ifVersion } from '../parts/version.ts';
@@ -21,32 +22,28 @@ type IntelRow = ListItem<'listIntel'>;
 
 /** Lists of known-bad addresses and domains. */
 export default function Intel() {
-  const [adding, setAdding] = useState(false);
   return (
-    <>
-      <ListView
-        operation="listIntel"
-        of="lists"
-        sort="-changed_at"
-        columns={columns}
-        one={{ operation: 'getIntel', parameter: 'intel_id' }}
-        detail={(list) => <ListDetail key={list.id} list={list} />}
-        rowClass={({ attributes: { enabled } }) => (enabled ? '' : 'admin-off')}
-        empty={
-          <Empty title="There are no lists.">
-            A list of known-bad addresses and domains is looked in for every connection and every name.
-          </Empty>
-        }
-        actions={
-          may('createIntel') && (
-            <Button kind="primary" onClick={() => setAdding(true)}>
-              New list
-            </Button>
-          )
-        }
-      />
-      {adding && <ListForm part="all" onClose={() => setAdding(false)} />}
-    </>
+    <ListView
+      operation="listIntel"
+      of="lists"
+      sort="-changed_at"
+      columns={columns}
+      one={{ operation: 'getIntel', parameter: 'intel_id' }}
+      detail={(list) => <ListDetail key={list.id} list={list} />}
+      rowClass={({ attributes: { enabled } }) => (enabled ? '' : 'admin-off')}
+      empty={
+        <Empty title="There are no lists.">
+          A list of known-bad addresses and domains is looked in for every connection and every name.
+        </Empty>
+      }
+      actions={
+        <DialogButton
+          operation="createIntel"
+          title="New list"
+          dialog={(close) => <ListForm part="all" onClose={close} />}
+        />
+      }
+    />
   );
 }
 

@@ -9,6 +9,7 @@ import { Empty } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
+import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
 import { type KeyRow, RetireKey, RevokeKey, RotateKey } from './dialogs.tsx';
@@ -16,27 +17,23 @@ import { purposes, rangeOf } from './purposes.ts';
 
 /** The keys with which the service signs. */
 export default function Keys() {
-  const [rotating, setRotating] = useState(false);
   return (
-    <>
-      <ListView
-        operation="listKeys"
-        of="keys"
-        sort="-created_at"
-        columns={columns}
-        detail={(key) => <KeyDetail key={key.id} of={key} />}
-        rowClass={({ attributes: { state } }) => (state === 'active' ? '' : 'admin-off')}
-        empty={<Empty title="There are no keys." />}
-        actions={
-          may('rotateKey') && (
-            <Button kind="primary" onClick={() => setRotating(true)}>
-              Rotate
-            </Button>
-          )
-        }
-      />
-      {rotating && <RotateKey onClose={() => setRotating(false)} />}
-    </>
+    <ListView
+      operation="listKeys"
+      of="keys"
+      sort="-created_at"
+      columns={columns}
+      detail={(key) => <KeyDetail key={key.id} of={key} />}
+      rowClass={({ attributes: { state } }) => (state === 'active' ? '' : 'admin-off')}
+      empty={<Empty title="There are no keys." />}
+      actions={
+        <DialogButton
+          operation="rotateKey"
+          title="Rotate"
+          dialog={(close) => <RotateKey onClose={close} />}
+        />
+      }
+    />
   );
 }
 

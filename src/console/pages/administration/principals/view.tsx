@@ -1,39 +1,33 @@
-import { useState } from 'preact/hooks';
 import type { ListItem } from '../../../../client/client.ts';
-import { may } from '../../../state/session.ts';
-import { Button } from '../../../ui/button.tsx';
 import { words } from '../../../ui/format.ts';
 import { Empty } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
+import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { CreatePrincipal } from './create-dialog.tsx';
 import { PrincipalDetail } from './detail.tsx';
 
 /** People and machines that may do something here. */
 export default function Principals() {
-  const [creating, setCreating] = useState(false);
   return (
-    <>
-      <ListView
-        operation="listPrincipals"
-        of="principals"
-        sort="-created_at"
-        columns={columns}
-        one={{ operation: 'getPrincipal', parameter: 'principal_id' }}
-        detail={(principal) => <PrincipalDetail key={principal.id} principal={principal} />}
-        rowClass={({ attributes: { status } }) => (status === 'suspended' ? 'admin-off' : '')}
-        empty={<Empty title="Nobody is here." />}
-        actions={
-          may('createPrincipal') && (
-            <Button kind="primary" onClick={() => setCreating(true)}>
-              New principal
-            </Button>
-          )
-        }
-      />
-      {creating && <CreatePrincipal onClose={() => setCreating(false)} />}
-    </>
+    <ListView
+      operation="listPrincipals"
+      of="principals"
+      sort="-created_at"
+      columns={columns}
+      one={{ operation: 'getPrincipal', parameter: 'principal_id' }}
+      detail={(principal) => <PrincipalDetail key={principal.id} principal={principal} />}
+      rowClass={({ attributes: { status } }) => (status === 'suspended' ? 'admin-off' : '')}
+      empty={<Empty title="Nobody is here." />}
+      actions={
+        <DialogButton
+          operation="createPrincipal"
+          title="New principal"
+          dialog={(close) => <CreatePrincipal onClose={close} />}
+        />
+      }
+    />
   );
 }
 

@@ -11,6 +11,7 @@ import type { Column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
 import { Confirm } from '../parts/confirm.tsx';
+import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
 import { ifVersion } from '../parts/version.ts';
@@ -22,32 +23,28 @@ type SilenceRow = ListItem<'listSilences'>;
 
 /** What is known and need not be seen, for a time. */
 export default function Silences() {
-  const [making, setMaking] = useState(false);
   return (
-    <>
-      <ListView
-        operation="listSilences"
-        of="silences"
-        sort="-created_at"
-        columns={columns}
-        one={{ operation: 'getSilence', parameter: 'silence_id' }}
-        detail={(silence) => <SilenceDetail key={silence.id} silence={silence} />}
-        rowClass={({ attributes: { state } }) => (state === 'expired' ? 'admin-off' : '')}
-        empty={
-          <Empty title="Nothing is silenced.">
-            Every finding is heard. A silence can be begun here, or from an alert with s.
-          </Empty>
-        }
-        actions={
-          may('createSilence') && (
-            <Button kind="primary" onClick={() => setMaking(true)}>
-              New silence
-            </Button>
-          )
-        }
-      />
-      {making && <SilenceForm onClose={() => setMaking(false)} />}
-    </>
+    <ListView
+      operation="listSilences"
+      of="silences"
+      sort="-created_at"
+      columns={columns}
+      one={{ operation: 'getSilence', parameter: 'silence_id' }}
+      detail={(silence) => <SilenceDetail key={silence.id} silence={silence} />}
+      rowClass={({ attributes: { state } }) => (state === 'expired' ? 'admin-off' : '')}
+      empty={
+        <Empty title="Nothing is silenced.">
+          Every finding is heard. A silence can be begun here, or from an alert with s.
+        </Empty>
+      }
+      actions={
+        <DialogButton
+          operation="createSilence"
+          title="New silence"
+          dialog={(close) => <SilenceForm onClose={close} />}
+        />
+      }
+    />
   );
 }
 

@@ -12,6 +12,7 @@ import type { Column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Value } from '../../../ui/value.tsx';
 import { Confirm } from '../parts/confirm.tsx';
+import { DialogButton } from '../parts/dialog-button.tsx';
 import { ListView } from '../parts/list-view.tsx';
 import { closeDetail } from '../parts/opened.ts';
 import { PrincipalName } from '../parts/principal-name.tsx';
@@ -22,28 +23,24 @@ type TokenRow = ListItem<'listTokens'>;
 
 /** Sessions of people and tokens of machines. */
 export default function Tokens() {
-  const [issuing, setIssuing] = useState(false);
   return (
-    <>
-      <ListView
-        operation="listTokens"
-        of="tokens"
-        sort="-issued_at"
-        columns={columns}
-        one={{ operation: 'getToken', parameter: 'token_id' }}
-        detail={(token) => <TokenDetail key={token.id} token={token} />}
-        rowClass={({ attributes }) => (stateOfToken(attributes, now.peek()) === 'active' ? '' : 'admin-off')}
-        empty={<Empty title="There are no tokens." />}
-        actions={
-          may('issueToken') && (
-            <Button kind="primary" onClick={() => setIssuing(true)}>
-              Issue a token
-            </Button>
-          )
-        }
-      />
-      {issuing && <IssueToken onClose={() => setIssuing(false)} />}
-    </>
+    <ListView
+      operation="listTokens"
+      of="tokens"
+      sort="-issued_at"
+      columns={columns}
+      one={{ operation: 'getToken', parameter: 'token_id' }}
+      detail={(token) => <TokenDetail key={token.id} token={token} />}
+      rowClass={({ attributes }) => (stateOfToken(attributes, now.peek()) === 'active' ? '' : 'admin-off')}
+      empty={<Empty title="There are no tokens." />}
+      actions={
+        <DialogButton
+          operation="issueToken"
+          title="Issue a token"
+          dialog={(close) => <IssueToken onClose={close} />}
+        />
+      }
+    />
   );
 }
 
