@@ -4,7 +4,6 @@ import { Fault } from '../../../client/verifier.ts';
 import { bytesToHex } from '../../../tlog/hex.ts';
 import { equalHashes, type Hash as HashBytes } from '../../../tlog/tree.ts';
 import { useKeys } from '../../state/keys.ts';
-import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Check, FaultText, Tick } from './check.tsx';
@@ -14,6 +13,7 @@ import { KeyFacts } from './key-facts.tsx';
 import { useWidth } from './measured.ts';
 import { Moment } from './moment.tsx';
 import { climbBoth, consistencyWalk, proofLength } from './old-in-new.ts';
+import { StepButtons } from './step-buttons.tsx';
 import { useStepping } from './stepping.ts';
 import { countedLeaves, spokenLeaves } from './tree-parts.tsx';
 import { Verdict } from './verdict.tsx';
@@ -84,17 +84,7 @@ export function ConsistencyShown({ comparison }: { comparison: Comparison }) {
               The old tree in the new one: a proof of {proofLength(walk)}{' '}
               {proofLength(walk) === 1 ? 'hash' : 'hashes'}
             </h2>
-            <span class="row">
-              <Button kind="plain" hint="k" disabled={done === 0} onClick={() => stepping.goTo(done - 1)}>
-                Back
-              </Button>
-              <Button kind="plain" hint="j" disabled={finished} onClick={() => stepping.goTo(done + 1)}>
-                Step
-              </Button>
-              <Button kind="plain" onClick={stepping.play}>
-                Again
-              </Button>
-            </span>
+            <StepButtons stepping={stepping} count={walk.steps.length} goTo={stepping.goTo} />
           </div>
           <div
             ref={host}

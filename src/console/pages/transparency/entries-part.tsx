@@ -14,14 +14,14 @@ import { Detail, Section, Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Counted, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { FaultText, Tick } from './check.tsx';
+import { FaultText } from './check.tsx';
 import { EntryBytes } from './entry-bytes.tsx';
 import { EntryFacts } from './entry-facts.tsx';
 import { entryOf } from './entry-fields.ts';
-import { KeyFacts } from './key-facts.tsx';
 import { useNewestFirst } from './newest-first.ts';
 import { News } from './news.tsx';
 import { bytesOf, checkEntryRow, type EntryRow } from './row-checks.ts';
+import { SignedBy, SignedTick } from './signed-by.tsx';
 
 /** Who may read no entries may read these, for without them no key can be followed from one to the next. */
 const publicKinds = entryKinds.filter((kind) => kind.startsWith('key.'));
@@ -123,7 +123,9 @@ function columnsWith(keys: KeySet | undefined): readonly Column<EntryRow>[] {
       id: 'check',
       title: '✓',
       width: '20px',
-      cell: (row) => <EntryTick row={row} keys={keys} />,
+      cell: (row) => (
+        <SignedTick signed={keys && checkEntryRow(row, keys)} says="Hash and signature verified here" />
+      ),
     },
     {
       id: 'index',
@@ -164,24 +166,12 @@ function columnsWith(keys: KeySet | undefined): readonly Column<EntryRow>[] {
   ];
 }
 
-function EntryTick({ row, keys }: { row: EntryRow; keys: KeySet | undefined }) {
-  if (keys === undefined) return <Tick state="waiting" />;
-  const found = checkEntryRow(row, keys);
-  return (
-    <span
-      title={found instanceof Fault ? `${found.code}: ${found.message}` : 'Hash and signature verified here'}
-    >
-      <Tick state={found instanceof Fault ? 'bad' : 'good'} />
-    </span>
-  );
-}
-
 function EntryDetail({ row, keys }: { row: EntryRow; keys: KeySet | undefined }) {
   const { leaf_index: index, leaf_hash: hash } = row.attributes;
   const proof = href('transparency', { view: 'proof', index });
   useKeys('Entry', { p: { title: 'Show the proof of the entry', run: () => go(proof) } });
   const bytes = bytesOf(row);
-  const signed = keys === undefined ? undefined : checkEntryRow(row, keys);
+  const signed = keys && checkEntryRow(row, keys);
   return (
     <Detail
       title={`Entry ${number(index)}`}
@@ -205,15 +195,7 @@ function EntryDetail({ row, keys }: { row: EntryRow; keys: KeySet | undefined })
           </Section>
         </>
       )}
-      <Section title="Signed by">
-        {signed === undefined ? (
-          <Tick state="waiting" />
-        ) : signed instanceof Fault ? (
-          <FaultText fault={signed} />
-        ) : (
-          <KeyFacts of={signed} {...(keys && { keys })} />
-        )}
-      </Section>
+      <SignedBy signed={signed} keys={keys} />
     </Detail>
   );
 }

@@ -7,13 +7,13 @@ import { Detail, Facts, Section, Split } from '../../ui/split.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Counted, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { FaultText, Tick } from './check.tsx';
-import { KeyFacts } from './key-facts.tsx';
+import { FaultText } from './check.tsx';
 import { Moment } from './moment.tsx';
 import { useNewestFirst } from './newest-first.ts';
 import { News } from './news.tsx';
 import { PinCheck } from './pin-check.tsx';
 import { checkHeadRow, type HeadRow, headOf } from './row-checks.ts';
+import { SignedBy, SignedTick } from './signed-by.tsx';
 
 /** Every head that was signed, newest first; an idle log signs its size anew each hour. */
 export function HeadsPart({ keys }: { keys: KeySet | undefined }) {
@@ -45,17 +45,7 @@ function columnsWith(keys: KeySet | undefined): readonly Column<HeadRow>[] {
       id: 'check',
       title: '✓',
       width: '20px',
-      cell: (row) => {
-        if (keys === undefined) return <Tick state="waiting" />;
-        const found = checkHeadRow(row, keys);
-        return (
-          <span
-            title={found instanceof Fault ? `${found.code}: ${found.message}` : 'Signature verified here'}
-          >
-            <Tick state={found instanceof Fault ? 'bad' : 'good'} />
-          </span>
-        );
-      },
+      cell: (row) => <SignedTick signed={keys && checkHeadRow(row, keys)} says="Signature verified here" />,
     },
     {
       id: 'size',
@@ -96,7 +86,7 @@ function columnsWith(keys: KeySet | undefined): readonly Column<HeadRow>[] {
 
 function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
   const head = headOf(row);
-  const signed = keys === undefined ? undefined : checkHeadRow(row, keys);
+  const signed = keys && checkHeadRow(row, keys);
   const pinned = pinHistory.value[0];
   if (head instanceof Fault)
     return (
@@ -138,15 +128,7 @@ function HeadDetail({ row, keys }: { row: HeadRow; keys: KeySet | undefined }) {
           <PinCheck head={head} signed={signed} />
         </ul>
       </Section>
-      <Section title="Signed by">
-        {signed === undefined ? (
-          <Tick state="waiting" />
-        ) : signed instanceof Fault ? (
-          <FaultText fault={signed} />
-        ) : (
-          <KeyFacts of={signed} {...(keys && { keys })} />
-        )}
-      </Section>
+      <SignedBy signed={signed} keys={keys} />
     </Detail>
   );
 }

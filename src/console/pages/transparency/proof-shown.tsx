@@ -16,6 +16,7 @@ import { Moment } from './moment.tsx';
 import { PathPicture } from './path-picture.tsx';
 import { PathSteps } from './path-steps.tsx';
 import { PinCheck } from './pin-check.tsx';
+import { StepButtons } from './step-buttons.tsx';
 import { type Stepping, useStepping } from './stepping.ts';
 import { changeOneCharacter } from './tamper.ts';
 import { countedLeaves } from './tree-parts.tsx';
@@ -166,17 +167,7 @@ export function ProofShown({
             <h2>
               Path to the root: {steps.length} {steps.length === 1 ? 'step' : 'steps'}
             </h2>
-            <span class="row">
-              <Button kind="plain" hint="k" disabled={done === 0} onClick={() => goTo(done - 1)}>
-                Back
-              </Button>
-              <Button kind="plain" hint="j" disabled={finished} onClick={() => goTo(done + 1)}>
-                Step
-              </Button>
-              <Button kind="plain" onClick={stepping.play}>
-                Again
-              </Button>
-            </span>
+            <StepButtons stepping={stepping} count={steps.length} goTo={goTo} />
           </div>
           <div ref={host} class={steps.length > 24 ? 'proof-picture proof-picture-deep' : 'proof-picture'}>
             <PathPicture

@@ -1,0 +1,33 @@
+import { Fault, type KeySet, type LogKey } from '../../../client/verifier.ts';
+import { Section } from '../../ui/split.tsx';
+import { FaultText, Tick } from './check.tsx';
+import { KeyFacts } from './key-facts.tsx';
+
+/** Who signed it, or why that is not so; undefined until there are keys to check it by. */
+export type Signed = LogKey | Fault | undefined;
+
+/** In a list: whether it is signed. */
+export function SignedTick({ signed, says }: { signed: Signed; says: string }) {
+  if (signed === undefined) return <Tick state="waiting" />;
+  const isBad = signed instanceof Fault;
+  return (
+    <span title={isBad ? `${signed.code}: ${signed.message}` : says}>
+      <Tick state={isBad ? 'bad' : 'good'} />
+    </span>
+  );
+}
+
+/** In a detail: the key that signed it. */
+export function SignedBy({ signed, keys }: { signed: Signed; keys: KeySet | undefined }) {
+  return (
+    <Section title="Signed by">
+      {signed === undefined ? (
+        <Tick state="waiting" />
+      ) : signed instanceof Fault ? (
+        <FaultText fault={signed} />
+      ) : (
+        <KeyFacts of={signed} {...(keys && { keys })} />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,27 @@
+import { Button } from '../../ui/button.tsx';
+import type { Stepping } from './stepping.ts';
+
+/** Through the steps of a proof by hand, as j and k do, or all of them once more. */
+export function StepButtons({
+  stepping: { done, play },
+  count,
+  goTo,
+}: {
+  stepping: Stepping;
+  count: number;
+  goTo: Stepping['goTo'];
+}) {
+  return (
+    <span class="row">
+      <Button kind="plain" hint="k" disabled={done === 0} onClick={() => goTo(done - 1)}>
+        Back
+      </Button>
+      <Button kind="plain" hint="j" disabled={done === count} onClick={() => goTo(done + 1)}>
+        Step
+      </Button>
+      <Button kind="plain" onClick={play}>
+        Again
+      </Button>
+    </span>
+  );
+}
