@@ -98,7 +98,7 @@ test('an address leads to its asset, which tells who it is, why it is a risk and
   await shown.getByRole('heading', { name: '10.1.0.1', exact: true }).waitFor();
   await shown.getByText(/of 100 at medium criticality/).waitFor();
   await shown.getByRole('link', { name: 'Grave one' }).first().waitFor();
-  await shown.getByRole('img', { name: /1 alerts on it were last seen/ }).waitFor();
+  await shown.getByRole('img', { name: /1 alert on it was last seen/ }).waitFor();
   await shown.getByRole('img', { name: /Its risk score changed .* from 0 to \d+/ }).waitFor();
   await shown.getByRole('img', { name: /Network events over time/ }).waitFor();
   await shown.getByRole('row').filter({ hasText: '10.1.0.100' }).getByText('443').waitFor();

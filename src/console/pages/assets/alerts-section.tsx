@@ -32,7 +32,7 @@ export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) 
     <Section title={`Alerts · ${number(attributes.open_alerts)} open`}>
       {shown !== undefined && bars !== undefined && shown.total > 0 ? (
         <Chart
-          label={`${number(shown.total)} alerts on it were last seen in this time, by severity, in steps of ${duration(shown.bucket_ms)}`}
+          label={`${number(shown.total)} ${shown.total === 1 ? 'alert on it was' : 'alerts on it were'} last seen in this time, by severity, in steps of ${duration(shown.bucket_ms)}`}
           times={bars.times}
           series={bars.series}
           kind="bars"
