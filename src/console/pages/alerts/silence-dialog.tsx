@@ -12,6 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { instant, number, title } from '../../ui/format.ts';
 import { Options } from '../../ui/options.tsx';
+import { Select } from '../../ui/select.tsx';
 import { say } from '../../ui/toasts.tsx';
 import { mayChange } from './may-change.ts';
 import { type AlertRow, isOpen } from './question.ts';
@@ -141,32 +142,22 @@ export function SilenceDialog({
         <div class="alert-two">
           <Field label="Up to severity" hint="Graver ones are heard.">
             {(attributes) => (
-              <select
+              <Select
                 {...attributes}
+                options={severities.map((value) => ({ value, title: title(value) }))}
                 value={most}
-                onChange={(event) => setMost(event.currentTarget.value as Severity)}
-              >
-                {severities.map((severity) => (
-                  <option key={severity} value={severity}>
-                    {title(severity)}
-                  </option>
-                ))}
-              </select>
+                onChange={setMost}
+              />
             )}
           </Field>
           <Field label="For" hint={`Until ${instant(now.value + length, { ms: false })}.`}>
             {(attributes) => (
-              <select
+              <Select
                 {...attributes}
-                value={length}
-                onChange={(event) => setLength(Number(event.currentTarget.value))}
-              >
-                {lengths.map((one) => (
-                  <option key={one.ms} value={one.ms}>
-                    {one.title}
-                  </option>
-                ))}
-              </select>
+                options={lengths.map(({ ms, title: name }) => ({ value: String(ms), title: name }))}
+                value={String(length)}
+                onChange={(ms) => setLength(Number(ms))}
+              />
             )}
           </Field>
         </div>

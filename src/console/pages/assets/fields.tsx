@@ -7,6 +7,7 @@ import {
 } from '../../../contract/vocabulary.ts';
 import { Field } from '../../ui/field.tsx';
 import { title } from '../../ui/format.ts';
+import { Select } from '../../ui/select.tsx';
 import type { AssetForm, FormFault, FormField } from './form.ts';
 import type { Asset } from './question.ts';
 import { mayBecome } from './states.ts';
@@ -49,17 +50,12 @@ export function AssetFields({
   ) => (
     <Field label={label} hint={hint} error={errorOf(field)}>
       {(attributes) => (
-        <select
+        <Select
           {...attributes}
+          options={values.map((value) => ({ value, title: kindTitle(value) }))}
           value={form[field]}
-          onChange={(event) => onChange(field, event.currentTarget.value)}
-        >
-          {values.map((value) => (
-            <option key={value} value={value}>
-              {kindTitle(value)}
-            </option>
-          ))}
-        </select>
+          onChange={(value) => onChange(field, value)}
+        />
       )}
     </Field>
   );

@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { duration, number } from '../../ui/format.ts';
+import { Select } from '../../ui/select.tsx';
 import { say } from '../../ui/toasts.tsx';
 import {
   inputOf,
@@ -17,6 +18,11 @@ import {
   type ScanForm,
 } from './plan.ts';
 import type { ScanRow } from './scans.ts';
+
+const engines = [
+  { value: 'connect', title: 'connect: our own, by TCP connections' },
+  { value: 'nmap', title: 'nmap: where it is installed and allowed' },
+];
 
 /** What is to be scanned, how much that is, and what it means for a network. */
 export function ScanDialog({
@@ -120,14 +126,12 @@ export function ScanDialog({
           </Field>
           <Field label="Engine" error={errorOf('engine')}>
             {(attributes) => (
-              <select
+              <Select
                 {...attributes}
+                options={engines}
                 value={form.engine}
-                onChange={(event) => set('engine', event.currentTarget.value)}
-              >
-                <option value="connect">connect: our own, by TCP connections</option>
-                <option value="nmap">nmap: where it is installed and allowed</option>
-              </select>
+                onChange={(engine) => set('engine', engine)}
+              />
             )}
           </Field>
         </div>

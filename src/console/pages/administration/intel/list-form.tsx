@@ -5,6 +5,7 @@ import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { Field } from '../../../ui/field.tsx';
 import { number, title } from '../../../ui/format.ts';
+import { Select } from '../../../ui/select.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useSending } from '../parts/sending.ts';
@@ -117,17 +118,12 @@ export function ListForm({
             </Field>
             <Field label="Severity" hint="Of what is found by it." error={sending.at('severity')}>
               {(attributes) => (
-                <select
+                <Select
                   {...attributes}
+                  options={severities.map((value) => ({ value, title: title(value) }))}
                   value={severity}
-                  onChange={(event) => setSeverity(event.currentTarget.value as Severity)}
-                >
-                  {severities.map((one) => (
-                    <option key={one} value={one}>
-                      {title(one)}
-                    </option>
-                  ))}
-                </select>
+                  onChange={setSeverity}
+                />
               )}
             </Field>
             <Field label="Where it comes from" hint="A name or a URL." error={sending.at('source')}>

@@ -4,6 +4,7 @@ import { rotatedPurposes } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { Field } from '../../../ui/field.tsx';
+import { Select } from '../../../ui/select.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
@@ -35,18 +36,16 @@ export function RotateKey({ purpose: first, onClose }: { purpose?: Rotated; onCl
     >
       <Field label="What it signs" hint={purposes[purpose].signs} error={sending.at('purpose')}>
         {(attributes) => (
-          <select
+          <Select
             {...attributes}
             autofocus
+            options={rotatedPurposes.map((value) => ({
+              value,
+              title: `${purposes[value].title} (${value})`,
+            }))}
             value={purpose}
-            onChange={(event) => setPurpose(event.currentTarget.value as Rotated)}
-          >
-            {rotatedPurposes.map((one) => (
-              <option key={one} value={one}>
-                {purposes[one].title} ({one})
-              </option>
-            ))}
-          </select>
+            onChange={setPurpose}
+          />
         )}
       </Field>
       <p>

@@ -6,6 +6,7 @@ import { change } from '../../../state/answers.ts';
 import { now } from '../../../state/clock.ts';
 import { Field } from '../../../ui/field.tsx';
 import { exact, title } from '../../../ui/format.ts';
+import { Select } from '../../../ui/select.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useSending } from '../parts/sending.ts';
@@ -130,18 +131,15 @@ export function SilenceForm({
       <div class="admin-two">
         <Field label="Up to severity" hint="Graver ones are heard.">
           {(attributes) => (
-            <select
+            <Select
               {...attributes}
+              options={[
+                { value: '', title: 'any' },
+                ...severities.map((value) => ({ value, title: title(value) })),
+              ]}
               value={draft.max_severity}
-              onChange={(event) => setDraft({ ...draft, max_severity: event.currentTarget.value })}
-            >
-              <option value="">any</option>
-              {severities.map((severity) => (
-                <option key={severity} value={severity}>
-                  {title(severity)}
-                </option>
-              ))}
-            </select>
+              onChange={(max_severity) => setDraft({ ...draft, max_severity })}
+            />
           )}
         </Field>
         <Field
@@ -150,14 +148,18 @@ export function SilenceForm({
           error={sending.at('expires_at')}
         >
           {(attributes) => (
-            <select {...attributes} value={length} onChange={(event) => setLength(event.currentTarget.value)}>
-              {silence !== undefined && <option value="as it is">as it is</option>}
-              {lengths.map(({ value, title: name }) => (
-                <option key={value} value={value}>
-                  {silence === undefined ? name : `${name} from now`}
-                </option>
-              ))}
-            </select>
+            <Select
+              {...attributes}
+              options={[
+                ...(silence === undefined ? [] : [{ value: 'as it is', title: 'as it is' }]),
+                ...lengths.map(({ value, title: name }) => ({
+                  value,
+                  title: silence === undefined ? name : `${name} from now`,
+                })),
+              ]}
+              value={length}
+              onChange={setLength}
+            />
           )}
         </Field>
       </div>

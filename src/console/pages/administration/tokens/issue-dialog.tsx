@@ -6,6 +6,7 @@ import { now } from '../../../state/clock.ts';
 import { me } from '../../../state/session.ts';
 import { Field } from '../../../ui/field.tsx';
 import { exact } from '../../../ui/format.ts';
+import { Select } from '../../../ui/select.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
 import { useSending } from '../parts/sending.ts';
@@ -95,20 +96,18 @@ export function IssueToken({
           error={sending.at('principal_id') ?? all.error?.message}
         >
           {(attributes) => (
-            <select
+            <Select
               {...attributes}
+              options={principals.map(({ id, attributes: { name: own, roles } }) => ({
+                value: id,
+                title: `${own} (${roles.join(', ') || 'no role'})`,
+              }))}
               value={chosen}
-              onChange={(event) => {
-                setChosen(event.currentTarget.value);
+              onChange={(id) => {
+                setChosen(id);
                 setScopes([]);
               }}
-            >
-              {principals.map(({ id, attributes: { name: own, roles } }) => (
-                <option key={id} value={id}>
-                  {own} ({roles.join(', ') || 'no role'})
-                </option>
-              ))}
-            </select>
+            />
           )}
         </Field>
       )}
@@ -127,19 +126,7 @@ export function IssueToken({
         }
         error={sending.at('expires_at')}
       >
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={life}
-            onChange={(event) => setLife(event.currentTarget.value as Life)}
-          >
-            {lives.map(({ value, title }) => (
-              <option key={value} value={value}>
-                {title}
-              </option>
-            ))}
-          </select>
-        )}
+        {(attributes) => <Select {...attributes} options={lives} value={life} onChange={setLife} />}
       </Field>
     </FormDialog>
   );

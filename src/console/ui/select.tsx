@@ -1,0 +1,26 @@
+import type { JSX } from 'preact';
+
+interface SelectProps<V extends string>
+  extends Omit<JSX.SelectHTMLAttributes<HTMLSelectElement>, 'value' | 'onChange' | 'class' | 'ref'> {
+  readonly options: readonly { readonly value: V; readonly title: string }[];
+  readonly value: V;
+  readonly onChange: (value: V) => void;
+}
+
+/** One of a few values, in a list that opens; a `Field` gives it the attributes that tie it to its label. */
+export function Select<V extends string>({ options, value, onChange, ...attributes }: SelectProps<V>) {
+  return (
+    <select
+      {...attributes}
+      class="input"
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value as V)}
+    >
+      {options.map((option) => (
+        <option key={option.value} value={option.value}>
+          {option.title}
+        </option>
+      ))}
+    </select>
+  );
+}
