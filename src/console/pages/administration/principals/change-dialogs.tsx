@@ -3,7 +3,6 @@ import type { CallInput, ListItem } from '../../../../client/client.ts';
 import type { Role } from '../../../../contract/vocabulary.ts';
 import { change } from '../../../state/answers.ts';
 import { me } from '../../../state/session.ts';
-import { Field } from '../../../ui/field.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
@@ -11,6 +10,7 @@ import { NewPassword } from '../parts/new-password.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
 import { useSending } from '../parts/sending.ts';
 import { ifVersion } from '../parts/version.ts';
+import { NameField } from './name-field.tsx';
 
 interface DialogProps {
   readonly principal: ListItem<'listPrincipals'>;
@@ -55,20 +55,7 @@ export function ChangePrincipal({ principal, onClose }: DialogProps) {
       }
       onClose={onClose}
     >
-      <Field label="Name" error={sending.at('name')}>
-        {(fieldAttributes) => (
-          <input
-            {...fieldAttributes}
-            autofocus
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            maxLength={200}
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <NameField value={name} error={sending.at('name')} onValue={setName} />
       <RoleBoxes legend="Roles" value={roles} error={sending.at('roles')} onChange={setRoles} />
       <p class="quiet">Roles count at once, in sessions that are open, too.</p>
     </FormDialog>

@@ -3,12 +3,12 @@ import { principalKinds, type Role } from '../../../../contract/vocabulary.ts';
 import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { Choice } from '../../../ui/button.tsx';
-import { Field } from '../../../ui/field.tsx';
 import { say } from '../../../ui/toasts.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
 import { useSending } from '../parts/sending.ts';
+import { NameField } from './name-field.tsx';
 
 type Kind = (typeof principalKinds)[number];
 
@@ -64,24 +64,12 @@ export function CreatePrincipal({ onClose }: { onClose: () => void }) {
         />
         <span class="quiet">{kinds[kind].says}</span>
       </div>
-      <Field
-        label="Name"
+      <NameField
         hint={kind === 'user' ? 'With it one signs in.' : undefined}
+        value={name}
         error={sending.at('name')}
-      >
-        {(attributes) => (
-          <input
-            {...attributes}
-            autofocus
-            autocomplete="off"
-            autocapitalize="none"
-            spellcheck={false}
-            maxLength={200}
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+        onValue={setName}
+      />
       <RoleBoxes legend="Roles" value={roles} error={sending.at('roles')} onChange={setRoles} />
       {kind === 'user' ? (
         <NewPassword
