@@ -8,23 +8,44 @@ const root = new URL('..', import.meta.url).pathname;
 /** Folders of tests that start processes and wait for them, in the order in which they are begun. */
 const slow = ['system', 'scripts', 'cli', 'backup', 'config', 'auth', 'store', 'ledger', 'client', 'http'];
 
-/** The slow ones first: the last of all then doesn't run alone while other workers have nothing to do. */
+/** Folders of tests that leave nothing behind in their process: the next file goes on in it, with what is loaded. */
+const together = [
+  'analytics',
+  'architecture',
+  'console',
+  'contract',
+  'events',
+  'ingest',
+  'inventory',
+  'rollups',
+  'rules',
+  'topology',
+  'triage',
+  'triage-endpoint',
+];
+
+const filesOf = (folders: readonly string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
+
+/**
+ * The slow ones first: the last of all then doesn't run alone while other workers have nothing to do. Those that share
+ * processes are behind all that don't, as a process ends where the next file may not run in it.
+ */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number => {
+    const rank = ({ moduleId, project }: TestSpecification): number => {
       const folder = slow.indexOf(relative(root, moduleId).split('/')[1] ?? '');
-      return folder < 0 ? slow.length : folder;
+      return (project.config.isolate ? 0 : 100) + (folder < 0 ? slow.length : folder);
     };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
 
+// They need a browser: `npm run test:console`.
+const exclude = ['test/console/browser/**'];
+
 export default defineConfig({
   root,
   test: {
-    include: ['test/**/*.test.ts'],
-    // They need a browser: `npm run test:console`.
-    exclude: ['test/console/browser/**'],
     globalSetup: 'test/compiled-sources.ts',
     // Two threads less for each service to start; tests with much at once set them to two.
     env: { ...env, CANDOR_THREADS_INGEST: '1', CANDOR_THREADS_ANALYTICS: '1' },
@@ -36,5 +57,12 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: [...exclude, ...filesOf(together)] },
+      },
+      { extends: true, test: { name: 'together', include: filesOf(together), exclude, isolate: false } },
+    ],
   },
 });
