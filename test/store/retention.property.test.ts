@@ -294,7 +294,7 @@ test.for([
           await model.end();
         },
       ),
-      { numRuns: 10 },
+      { numRuns: 6 },
     );
   },
 );

@@ -9,7 +9,7 @@ import { databaseFile } from '../../src/store/lmdb/tables.ts';
 import { batchOf, opened, start } from './opened.ts';
 import { networkRecord } from './records.ts';
 
-const maxBytes = 2 * 2 ** 20;
+const maxBytes = 2 ** 20;
 
 test.for([
   ['large batches', 2000, false],

@@ -302,7 +302,7 @@ test('kill -9 at random moments: everything that is stored is counted, once', as
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-rollups-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true }));
   for (let round = 1; round <= 3; round++) {
-    await runAndKill(dataDir, round, 20 + 15 * round);
+    await runAndKill(dataDir, round, 10 + 10 * round);
     const store = openStore({ dataDir, alertWindowMs: hour, clock: () => start, home: ['10.0.0.0/8'] });
     const reader = openReader(dataDir);
     const shown = dashboard(reader, { window: '30d', now: start });
