@@ -18,11 +18,13 @@ export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDash
           const counts = attributes.alerts_by_severity as Readonly<Record<SeverityName, number>>;
           const statuses = attributes.alerts_by_status as Readonly<Record<string, number>>;
           const before = attributes.previous.totals.alerts;
+          // What is counted is in every status: the list shows as many then.
+          const counted = { ...timeOf(attributes.window), view: 'all' };
           const most = Math.max(1, ...Object.values(counts));
           return (
             <>
               <p class="overview-big">
-                <a href={href('alerts', timeOf(attributes.window))}>{number(attributes.totals.alerts)}</a>
+                <a href={href('alerts', counted)}>{number(attributes.totals.alerts)}</a>
                 <span class="quiet overview-small">
                   {before === 0
                     ? 'none in the period before'
@@ -32,7 +34,7 @@ export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDash
               <ul class="overview-bars">
                 {worstFirst.map((severity) => (
                   <li key={severity}>
-                    <a href={href('alerts', { ...timeOf(attributes.window), severity })}>
+                    <a href={href('alerts', { ...counted, severity })}>
                       <Severity level={severity} short />
                     </a>
                     <meter
@@ -48,7 +50,7 @@ export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDash
               </ul>
               <p class="row overview-statuses">
                 {alertStatuses.map((status) => (
-                  <a key={status} href={href('alerts', { ...timeOf(attributes.window), status })}>
+                  <a key={status} href={href('alerts', { ...counted, status })}>
                     {number(statuses[status] ?? 0)} {title(status).toLowerCase()}
                   </a>
                 ))}
