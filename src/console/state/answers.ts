@@ -7,9 +7,10 @@ import {
   useInfiniteQuery,
   useQuery,
 } from '@tanstack/preact-query';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { CallId, CallInput, CallResult, ListId, ListInput, ListItem } from '../../client/client.ts';
 import { ServiceError } from '../../errors.ts';
+import { differsInTimeOnly } from './moving-range.ts';
 import { api } from './session.ts';
 
 /** What the service answered, kept while it is shown and a while after. */
@@ -23,6 +24,7 @@ export const answers = new QueryClient({
       refetchOnWindowFocus: true,
       // The service may be on this machine, or in a network that leads nowhere else.
       networkMode: 'always',
+      refetchOnReconnect: true,
     },
   },
 });
@@ -33,7 +35,10 @@ export interface AnswerOptions {
   readonly enabled?: boolean;
   /** Asked for again only when it is shown anew, or on demand: what one reads stays in its place. */
   readonly still?: boolean;
-  /** Shows the answer to the question before until the new one is there. Default true. */
+  /**
+   * Shows the answer to the question before until the new one is there; where that fails and is the same but for its time,
+   * also then, with `error` beside it. Default true.
+   */
   readonly keepPrevious?: boolean;
 }
 
@@ -43,7 +48,7 @@ export function useAnswer<O extends CallId>(
   input: CallInput<O>,
   { refreshMs, enabled = true, still = false, keepPrevious = true }: AnswerOptions = {},
 ): UseQueryResult<CallResult<O>, ServiceError> {
-  return useQuery<CallResult<O>, ServiceError>({
+  const result = useQuery<CallResult<O>, ServiceError>({
     queryKey: [operation, input],
     queryFn: ({ signal }) => call(operation, input, signal),
     enabled,
@@ -51,6 +56,15 @@ export function useAnswer<O extends CallId>(
     ...(still && { refetchOnWindowFocus: false, refetchOnReconnect: false }),
     ...(keepPrevious && { placeholderData: keepPreviousData }),
   });
+  const last = useRef<{ readonly input: object; readonly data: CallResult<O> } | undefined>(undefined);
+  if (result.data !== undefined) {
+    if (!result.isPlaceholderData) last.current = { input, data: result.data };
+    return result;
+  }
+  // A range that ends now is another question every half minute: what was there stays while the service is away.
+  const known = keepPrevious && result.error !== null ? last.current : undefined;
+  if (known === undefined || !differsInTimeOnly(known.input, input)) return result;
+  return { ...result, data: known.data, isPlaceholderData: true } as unknown as typeof result;
 }
 
 function call<O extends CallId>(operation: O, input: object, signal?: AbortSignal): Promise<CallResult<O>> {

@@ -14,3 +14,12 @@ export const movedOn = (
   asked: { readonly from?: unknown; readonly to?: unknown },
   now: Pick<TimeRange, 'from' | 'to'>,
 ): boolean => asked.from !== now.from || asked.to !== now.to;
+
+/** Whether two questions are the same but for the time that they are about. */
+export function differsInTimeOnly(one: object, other: object): boolean {
+  const timeless = ({ query, ...rest }: { query?: object }) => {
+    const { from, to, ...about } = { from: undefined, to: undefined, ...query };
+    return JSON.stringify([rest, about]);
+  };
+  return timeless(one) === timeless(other);
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { movedOn, refreshed } from '../../../src/console/state/moving-range.ts';
+import { differsInTimeOnly, movedOn, refreshed } from '../../../src/console/state/moving-range.ts';
 
 test('what is asked anew as time moves on is not asked again besides', () => {
   expect(refreshed({ name: '24h' }, 30_000)).toEqual({});
@@ -14,4 +14,13 @@ test('a question is another one once its time has moved on, whatever else it ask
   expect(movedOn({ from }, { from: later })).toBe(true);
   expect(movedOn({ from, to: later }, { from })).toBe(true);
   expect(movedOn({}, {})).toBe(false);
+});
+
+test('questions differ in their time only where all else is the same', () => {
+  const asked = { query: { severity: ['high'], from: 'a', per_page: 1 } };
+  expect(differsInTimeOnly(asked, { query: { severity: ['high'], from: 'b', per_page: 1 } })).toBe(true);
+  expect(differsInTimeOnly(asked, { query: { severity: ['high'], per_page: 1, to: 'c' } })).toBe(true);
+  expect(differsInTimeOnly(asked, { query: { severity: ['low'], from: 'a', per_page: 1 } })).toBe(false);
+  expect(differsInTimeOnly({ params: { id: '1' } }, { params: { id: '2' } })).toBe(false);
+  expect(differsInTimeOnly({}, { query: { from: 'a' } })).toBe(true);
 });

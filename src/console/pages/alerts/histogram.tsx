@@ -73,7 +73,12 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
           setParams({ ...zoomed(start, stop, shown), range: undefined, id: undefined })
         }
       />
-      {change !== undefined && name !== 'all' && (
+      {now.error !== null && (
+        <p class="alert-histogram-change quiet" title={now.error.message}>
+          as it was before; asking again
+        </p>
+      )}
+      {now.error === null && change !== undefined && name !== 'all' && (
         <p class="alert-histogram-change quiet">
           {percent(change)} <span class="alert-histogram-words">against the period before</span>
         </p>
