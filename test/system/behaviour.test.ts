@@ -241,4 +241,28 @@ describe('times that are wrong', () => {
     const latest = Math.max(...alerts.map(({ attributes }) => Date.parse(attributes.last_seen)));
     expect(latest).toBeLessThanOrEqual(Date.now() + limits.maxClockLeadMs);
   });
+
+  test('a connection lasted no longer than until it was told, whatever its sensor says', async () => {
+    const conn = (host: string, ts: number, duration: number) =>
+      JSON.stringify({
+        ...{ ts, uid: `C${host}`, 'id.orig_h': host, 'id.orig_p': 40_000, 'id.resp_h': '198.51.100.77' },
+        ...{ 'id.resp_p': 8443, proto: 'tcp', conn_state: 'SF', duration, orig_bytes: 10, resp_bytes: 10 },
+      });
+    const now = Date.now() / 1000;
+    const day = dayMs / 1000;
+    await send(
+      service,
+      admin,
+      [conn('10.40.0.1', now - 60, 1e9), conn('10.40.0.2', now - day, 1e9)].join('\n'),
+    );
+    await counted(service, admin);
+    const alerts = await listAll(service, 'listAlerts', admin);
+    const long = alerts.filter(({ attributes }) => String(attributes.src_ip).startsWith('10.40.'));
+    expect(long.map(({ attributes: { rule_id, src_ip } }) => [rule_id, src_ip])).toEqual([
+      ['behaviour.long-connection', '10.40.0.2'],
+    ]);
+    expect(Date.parse(String(long[0]!.attributes.last_seen))).toBeLessThanOrEqual(
+      Date.now() + limits.maxClockLeadMs,
+    );
+  });
 });

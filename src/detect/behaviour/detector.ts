@@ -14,7 +14,7 @@ export interface Flow {
   seq: number;
   /** When the connection began, epoch milliseconds; never later than it was received, give or take a clock's lead. */
   time: number;
-  /** Milliseconds; NaN where unknown. */
+  /** Milliseconds, and no more than there were until it was received; NaN where unknown. */
   duration: number;
   /** Originator and responder, in the canonical form of `printAddress`. */
   src: string;

@@ -85,8 +85,9 @@ export class FlowView implements Flow {
     this.#block = rows.block;
     this.#row = row;
     this.seq = rows.block!.firstSeq + row;
-    this.time = Math.min(fact.first, rows.receipt[row]! + limits.maxClockLeadMs);
-    this.duration = rows.duration[row]!;
+    const latest = rows.receipt[row]! + limits.maxClockLeadMs;
+    this.time = Math.min(fact.first, latest);
+    this.duration = Math.min(rows.duration[row]!, latest - this.time);
     const { texts } = rows;
     texts.at(fact.srcs, fact.src);
     this.src = texts.text;
