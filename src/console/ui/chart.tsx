@@ -3,6 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { shownTheme, zone } from '../state/preferences.ts';
 import { compact, instant } from './format.ts';
+import { roundUp } from './scale.ts';
 import './chart.css';
 
 /** One line of a chart: a value for each time, null for a gap. */
@@ -27,8 +28,8 @@ interface ChartProps {
   /** The top of the scale; default: just above the highest value. */
   readonly highest?: number;
   readonly format?: (value: number) => string;
-  /** How far apart the values at the vertical axis may be, ascending; default: whole numbers. */
-  readonly steps?: readonly number[];
+  /** 1024 for bytes: what numbers at the vertical axis are round by. */
+  readonly base?: 1000 | 1024;
   /** A span was dragged, epoch milliseconds. */
   readonly onZoom?: (from: number, to: number) => void;
   /** Which of `times` is pointed at; undefined for none. */
@@ -49,7 +50,7 @@ export function Chart({
   height = 120,
   highest,
   format = compact,
-  steps = wholeSteps,
+  base = 1000,
   onZoom,
   onPoint,
   feet,
@@ -89,7 +90,7 @@ export function Chart({
         },
         tzDate: (seconds) =>
           inUtc ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000),
-        scales: { y: { range: (_plot, _min, max) => [0, highest ?? (max > 0 ? max * 1.05 : 1)] } },
+        scales: { y: { range: (_plot, _min, max) => [0, highest ?? roundUp(max, base)] } },
         axes: [
           {
             ...axis,
@@ -102,7 +103,8 @@ export function Chart({
           {
             ...axis,
             gap: 4,
-            incrs: [...steps],
+            splits: (_plot, _axis, _min, max) =>
+              height >= halvesFrom && max % 2 === 0 ? [0, max / 2, max] : [0, max],
             size: (_plot, labels: readonly string[] | null) => widthOf(labels ?? []),
             values: (_plot, ticks) => ticks.map((tick) => format(tick)),
           },
@@ -172,11 +174,8 @@ export function Chart({
   );
 }
 
-const wholeSteps = [...Array(15).keys()].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
-/** Of sizes in KiB, MiB and so on. */
-export const byteSteps = [...Array(5).keys()].flatMap((power) =>
-  [1, 2, 5, 10, 20, 50, 100, 200, 500].map((digit) => digit * 1024 ** power),
-);
+/** From this height on, in pixels, a scale tells its half as well. */
+const halvesFrom = 90;
 
 /** Room for the labels of a vertical axis: characters of 11 px are 6.7 wide. */
 const widthOf = (labels: readonly string[]): number =>

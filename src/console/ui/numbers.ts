@@ -18,7 +18,7 @@ const binary = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 /** Bytes in binary units. */
 export function bytes(value: number): string {
   const power = value < 1024 ? 0 : Math.min(binary.length - 1, Math.floor(Math.log2(value) / 10));
-  return `${fraction.format(value / 1024 ** power)} ${binary[power]}`;
+  return `${power === 0 ? grouped.format(value) : decimal(value / 1024 ** power)} ${binary[power]}`;
 }
 
 /** A change in per cent, with its sign. */

@@ -13,7 +13,7 @@ export function ScanProgress({ scan, samples }: { scan: Scan; samples: readonly 
   return (
     <div class="scan-progress">
       <div class="scan-bars">
-        <Bar label="Hosts" done={progress.hosts_done} total={progress.hosts_total} />
+        <Bar label="Hosts done" done={progress.hosts_done} total={progress.hosts_total} />
         <Bar label="Probes" done={progress.probes_done} total={progress.probes_total} />
       </div>
       <p class="scan-pace">

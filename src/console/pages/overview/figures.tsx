@@ -1,5 +1,5 @@
 import type { CallResult } from '../../../client/client.ts';
-import { byteSteps, Chart, type Series } from '../../ui/chart.tsx';
+import { Chart, type Series } from '../../ui/chart.tsx';
 import { bytes, compact, number, percent } from '../../ui/format.ts';
 import { Answered, type Asked } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -58,7 +58,7 @@ function Figure({ metric, bucketS, method }: { metric: Metric; bucketS: number; 
         times={times}
         series={series}
         height={96}
-        {...(metric.metric === 'bytes' ? { format: bytes, steps: byteSteps } : { format: compact })}
+        {...(metric.metric === 'bytes' ? { format: bytes, base: 1024 as const } : { format: compact })}
       />
       {newest !== undefined && (
         <p class="overview-anomaly" title={method}>

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { bytes } from '../../../src/console/ui/numbers.ts';
+import { roundUp } from '../../../src/console/ui/scale.ts';
+
+test.each([
+  [0, 1],
+  [0.3, 1],
+  [1, 1],
+  [7, 8],
+  [47, 50],
+  [999, 1000],
+  [1000, 1000],
+  [1001, 2000],
+  [24_000, 30_000],
+])('of %d the scale ends at %d', (value, top) => {
+  expect(roundUp(value)).toBe(top);
+});
+
+test.each([
+  [700, '800 B'],
+  [1013, '1 KiB'],
+  [1024 ** 2, '1 MiB'],
+  [555 * 1024 ** 2, '600 MiB'],
+  [9 * 1024 ** 5, '10 PiB'],
+])('of %d bytes it ends at %s', (value, top) => {
+  expect(bytes(roundUp(value, 1024))).toBe(top);
+});
+
+test('it is never below the value, and never much more than twice it', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: 1, max: 2 ** 70, noNaN: true }),
+      fc.constantFrom(1000, 1024),
+      (value, base) => {
+        const top = roundUp(value, base as 1000 | 1024);
+        expect(top).toBeGreaterThanOrEqual(value);
+        expect(top).toBeLessThanOrEqual(2.1 * value);
+      },
+    ),
+  );
+});
+
+test.each([
+  [1013, '1,013 B'],
+  [1024, '1 KiB'],
+  [1536, '1.5 KiB'],
+  [1_047_000, '1,022 KiB'],
+])('%d bytes are written %s', (value, text) => {
+  expect(bytes(value)).toBe(text);
+});
