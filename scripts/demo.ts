@@ -95,7 +95,7 @@ async function start(password: string): Promise<Service> {
   say('Starting the service …');
   const on = (port: string) =>
     startService({ dataDir, env: { CANDOR_ADMIN_PASSWORD: password, CANDOR_PORT: port } });
-  return on('8080').catch((error: Error) => {
+  return on(process.env.CANDOR_PORT ?? '8080').catch((error: Error) => {
     // Something else listens there: any other port will do.
     if (error.message.includes('cannot listen')) return on('0');
     throw error;
