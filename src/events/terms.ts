@@ -88,9 +88,10 @@ function within(wanted: ReadonlySet<number>, least: number, most: number): boole
   return false;
 }
 
-/** Whether every whole number from the least to the largest is wanted. */
+/** Whether every whole number from the least to the largest is wanted; not said of those from 2^53 on, which can't be counted up. */
 function isEach(wanted: ReadonlySet<number>, least: number, most: number): boolean {
-  if (!(most - least < wanted.size)) return false;
+  if (!Number.isSafeInteger(least) || !Number.isSafeInteger(most) || most - least >= wanted.size)
+    return false;
   for (let value = least; value <= most; value++) if (!wanted.has(value)) return false;
   return true;
 }

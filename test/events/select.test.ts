@@ -120,6 +120,15 @@ describe('q', () => {
   });
 });
 
+it('numbers so large that adding one does not change them are found, and end', () => {
+  const [plain] = [...connRecords(1)];
+  const of = (...packets: number[]) => packets.map((dst_packets) => ({ ...plain!, dst_packets }));
+  const wanted = { field: 'dst_packets', values: [2 ** 53, 1.8e19] };
+  expect(selected('network', of(1.8e19), { terms: [wanted] })).toEqual([0]);
+  expect(selected('network', of(1.8e19, 1.8e19), { terms: [{ ...wanted, negated: true }] })).toEqual([]);
+  expect(selected('network', of(2 ** 53, 2 ** 53 + 2), { terms: [wanted] })).toEqual([0]);
+});
+
 it('asset filters match nothing while there are no assets, negated everything', () => {
   const records = [...connRecords(3)];
   const values = ['0190a7b0-0000-7000-8000-000000000000'];
