@@ -39,7 +39,9 @@ export function EventHistogram({
     <div class="events-histogram" role="group" aria-label="Events over time" onDblClick={widen}>
       {shown?.total === 0 ? (
         <p class="events-histogram-state quiet">
-          None between {instant(Date.parse(shown.from), { ms: false })} and{' '}
+          {(question.query as { from?: string }).from === undefined
+            ? 'None until '
+            : `None between ${instant(Date.parse(shown.from), { ms: false })} and `}
           {instant(Date.parse(shown.to), { ms: false })}.
         </p>
       ) : shown === undefined || bars === undefined ? (
