@@ -18,6 +18,7 @@ import {
   matcherText,
 } from '../../../src/console/pages/administration/silences/matcher.ts';
 import { expiryOf, stateOfToken } from '../../../src/console/pages/administration/tokens/expiry.ts';
+import { foreign } from '../../../src/console/ui/words.ts';
 import type { SilenceMatcher } from '../../../src/contract/resources/silence.ts';
 import { invalidField, ServiceError } from '../../../src/errors.ts';
 
@@ -93,7 +94,7 @@ describe('silences', () => {
 
   test('in a line', () => {
     expect(matcherText(matcher)).toBe(
-      'of rule behaviour.port-scan, from or to 10.0.0.0/8 or ::1 or 2 more, of rules of zeek, up to medium',
+      `of rule ${foreign('behaviour.port-scan')}, from or to ${foreign('10.0.0.0/8')} or ${foreign('::1')} or 2 more, of rules of zeek, up to medium`,
     );
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decisions, predicted, refusal, takenBack, told } from '../../../src/console/pages/alerts/changes.ts';
+import { foreign } from '../../../src/console/ui/words.ts';
 import { alertStatuses, mayBecome } from '../../../src/contract/vocabulary.ts';
 import { someAlert } from './some-alert.ts';
 
@@ -61,13 +62,13 @@ describe('what somebody decided meanwhile', () => {
     expect(decisions(seen, { ...free, status: 'in_progress', tags: ['vpn'] })).toEqual([
       'status is now in progress',
       'assignee is now none',
-      'tags are now vpn',
+      `tags are now ${foreign('vpn')}`,
     ]);
   });
 });
 
 test('a change is told in words', () => {
-  expect(told({ status: 'in_progress', assignee: 'ana' })).toBe('in progress, assigned to ana');
+  expect(told({ status: 'in_progress', assignee: 'ana' })).toBe(`in progress, assigned to ${foreign('ana')}`);
   expect(told({ status: 'resolved', verdict: 'false_positive', note: 'x' })).toBe(
     'resolved, verdict false positive, noted',
   );

@@ -7,6 +7,7 @@ import {
   silencedFilters,
   valuesOf,
 } from '../../../src/console/pages/alerts/silence-matcher.ts';
+import { foreign } from '../../../src/console/ui/words.ts';
 import { alertQuery } from '../../../src/contract/parameters.ts';
 import { parseQuery } from '../../../src/contract/query.ts';
 import { limits } from '../../../src/limits.ts';
@@ -67,9 +68,9 @@ test('it is told in a sentence, many values by number', () => {
     max_severity: 'high',
   } as const;
   expect(sentence({ ...many, src_ip: [...many.src_ip] }, (_part, value) => value)).toBe(
-    'Findings from 10.0.0.1 or 10.0.0.2 or 10.0.0.3 or 2 more, up to severity high.',
+    `Findings from ${foreign('10.0.0.1')} or ${foreign('10.0.0.2')} or ${foreign('10.0.0.3')} or 2 more, up to severity high.`,
   );
   expect(sentence({ rule_id: ['1:9'], domain: ['a.example'] }, (part, value) => `<${part} ${value}>`)).toBe(
-    'Findings of rule <rule_id 1:9> about <domain a.example> and names below.',
+    `Findings of rule ${foreign('<rule_id 1:9>')} about ${foreign('<domain a.example>')} and names below.`,
   );
 });

@@ -17,7 +17,7 @@ test('all that match are acted on where all are selected, else those that are na
 });
 
 test('what is acted on is named: one by its title, more by how many they are', () => {
-  expect(nameOf(targetOf(rows.slice(1), undefined))).toBe('“Scan b”');
+  expect(nameOf(targetOf(rows.slice(1), undefined))).toBe('“\u2068Scan b\u2069”');
   expect(nameOf(targetOf(rows, undefined))).toBe('2 alerts');
   expect(nameOf(everything)).toBe('4,321 alerts');
 });

@@ -9,6 +9,7 @@ import {
 } from '../../../src/console/pages/assets/form.ts';
 import type { Asset } from '../../../src/console/pages/assets/question.ts';
 import { differencesOf, mayBecome, told } from '../../../src/console/pages/assets/states.ts';
+import { foreign } from '../../../src/console/ui/words.ts';
 import { ServiceError } from '../../../src/errors.ts';
 
 const asset: Asset = {
@@ -87,8 +88,8 @@ describe('states', () => {
     expect(told({ owner: 'Ana', os: '' })).toBe('owner, os changed');
     const after: Asset = { ...asset, owner: 'Ben', notes: 'x', hostnames: ['p.example'] };
     expect(differencesOf(asset, after)).toEqual([
-      'owner now Ben',
-      'hostnames now p.example',
+      `owner now ${foreign('Ben')}`,
+      `hostnames now ${foreign('p.example')}`,
       'the notes are others now',
     ]);
     expect(differencesOf(asset, { ...asset, version: 9 })).toEqual([]);

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login } from '../../../scripts/service.ts';
 import { views } from '../../../src/console/pages/administration/views.ts';
+import { foreign } from '../../../src/console/ui/words.ts';
 import { call, type Item } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
@@ -151,7 +152,7 @@ test('a user is added and signs in: what is for administrators is not offered', 
   await dialog(page).getByText('Somebody changed it meanwhile').waitFor(soon);
   await settled(page);
   await dialog(page).getByRole('button', { name: 'Suspend' }).click();
-  await page.getByText('vera is suspended.').waitFor(soon);
+  await page.getByText(`${foreign('vera')} is suspended.`).waitFor(soon);
 });
 
 test('a setting: a bad value is refused at its field, a good one is pending, and is taken back', async () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
+import { foreign } from '../../../src/console/ui/words.ts';
 import { call, type Item, list, listAll, send } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
@@ -202,7 +203,7 @@ test('rows are selected by key and with shift, and changed together', async () =
   await press(page, 'x');
   expect(await violations(page)).toEqual([]);
   await press(page, 'a');
-  await page.getByText('4 alerts assigned to admin').waitFor();
+  await page.getByText(`4 alerts assigned to ${foreign('admin')}`).waitFor();
   await expect.poll(() => row(page, '· admin').count(), soon).toBe(4);
   const { pagination } = await list(open.service, 'listAlerts', admin, 'q=Test+rule+1&assignee=admin');
   expect(pagination.total).toBe(4);
@@ -239,7 +240,7 @@ describe('what is in the way is told, with what can be done', () => {
     const { id } = await titled('Test rule 35');
     await call(open.service, 'updateAlert', { token: admin, params: [id], json: { assignee: 'bob' } });
     await press(page, 'j', 'a');
-    await page.getByText('somebody changed it meanwhile: assignee is now bob').waitFor();
+    await page.getByText(`somebody changed it meanwhile: assignee is now ${foreign('bob')}`).waitFor();
     await row(page, 'bob').waitFor();
     expect((await titled('Test rule 35')).attributes.assignee).toBe('bob');
   });
@@ -308,7 +309,9 @@ test('silencing says what it matches, makes the silence, and suppresses the aler
   const page = await queue('/alerts?q=Test+rule+39');
   await press(page, 'j', 's');
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('Findings of rule Test rule 39 from 10.1.0.39, up to severity').waitFor();
+  await dialog
+    .getByText(`Findings of rule ${foreign('Test rule 39')} from ${foreign('10.1.0.39')}, up to severity`)
+    .waitFor();
   await dialog.getByText('Of the last 7 days that is 1 alert, 1 of them new').waitFor();
   expect(await violations(page)).toEqual([]);
   await press(page, 'Enter');

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
+import { quoted } from '../../../src/console/ui/words.ts';
 import { call, type Item, list, send } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
@@ -194,7 +195,9 @@ test('two that are one are merged, an old link leads to the other, and they are 
     .getByRole('radio', { name: /10\.1\.0\.5/ })
     .check();
   expect(await violations(page)).toEqual([]);
-  await dialog(page).getByRole('button', { name: 'Merge into “10.1.0.5”' }).click();
+  await dialog(page)
+    .getByRole('button', { name: `Merge into ${quoted('10.1.0.5')}` })
+    .click();
   await page.waitForURL(new RegExp(`id=${into.id}`));
   await detail(page).getByText('merged another asset into it').waitFor();
   expect((await assetAt('10.1.0.4')).id).toBe(into.id);

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../errors.ts';
 import { api } from '../../state/session.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
+import { quoted } from '../../ui/words.ts';
 import { alertsChanged, putAlerts } from './cache.ts';
 import { type Change, decisions, predicted, refusal, told } from './changes.ts';
 import type { AlertRow } from './question.ts';
@@ -25,12 +26,12 @@ export async function changeAlert(seen: AlertRow, change: Change): Promise<boole
   try {
     put(await inTurn(seen, change));
     void alertsChanged();
-    say(`“${title}”: ${told(change)}.`);
+    say(`${quoted(title)}: ${told(change)}.`);
     return true;
   } catch (error) {
     const now = await current(seen);
     put(now);
-    sayFailure(`“${title}” was not changed`, explained(error, seen, now));
+    sayFailure(`${quoted(title)} was not changed`, explained(error, seen, now));
     return false;
   }
 }

@@ -1,6 +1,6 @@
 import type { AlertUpdateInput } from '../../../contract/resources/alert.ts';
 import { type AlertStatus, alertTransitions, mayBecome } from '../../../contract/vocabulary.ts';
-import { words } from '../../ui/words.ts';
+import { foreign, words } from '../../ui/words.ts';
 import type { Alert } from './question.ts';
 
 /** What is done to alerts, as the service takes it; all pure. */
@@ -50,9 +50,12 @@ const decided = ['status', 'verdict', 'severity', 'priority', 'assignee'] as con
 export function decisions(before: Alert, after: Alert): string[] {
   const told = decided
     .filter((name) => before[name] !== after[name])
-    .map((name) => `${name} is now ${words(after[name] ?? 'none')}`);
+    .map(
+      (name) =>
+        `${name} is now ${name === 'assignee' && after.assignee !== undefined ? foreign(after.assignee) : words(after[name] ?? 'none')}`,
+    );
   if (before.tags.join('\n') !== after.tags.join('\n'))
-    told.push(`tags are now ${after.tags.join(', ') || 'none'}`);
+    told.push(`tags are now ${after.tags.map((tag) => foreign(tag)).join(', ') || 'none'}`);
   if (before.override?.at !== after.override?.at) told.push('its verdict was overridden');
   return told;
 }
@@ -62,7 +65,7 @@ export function told(change: Change): string {
   const parts: string[] = [];
   if (change.status !== undefined) parts.push(words(change.status));
   if (change.assignee !== undefined)
-    parts.push(change.assignee === '' ? 'assigned to nobody' : `assigned to ${change.assignee}`);
+    parts.push(change.assignee === '' ? 'assigned to nobody' : `assigned to ${foreign(change.assignee)}`);
   const verdict = change.ai_override?.verdict ?? change.verdict;
   if (verdict !== undefined) parts.push(`verdict ${words(verdict)}`);
   if (change.severity !== undefined) parts.push(`severity ${change.severity}`);

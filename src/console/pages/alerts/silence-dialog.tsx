@@ -190,9 +190,7 @@ export function SilenceDialog({
         )}
         <div class="alert-matches" role="status">
           <p>
-            <bdi>
-              {sentence(matcher, (part, value) => (part === 'rule_id' ? (names.get(value) ?? value) : value))}
-            </bdi>
+            {sentence(matcher, (part, value) => (part === 'rule_id' ? (names.get(value) ?? value) : value))}
           </p>
           {chosen.size > 0 && <Matches filters={silencedFilters(matcher)} atLeast={chosen.has('domain')} />}
         </div>

@@ -1,4 +1,5 @@
 import { number } from '../../ui/numbers.ts';
+import { quoted } from '../../ui/words.ts';
 import type { AlertRow, Filters } from './question.ts';
 
 /** Every alert that matches, those that are not loaded, too. */
@@ -18,5 +19,5 @@ export const targetOf = (rows: readonly AlertRow[], everything: Everything | und
 export function nameOf(target: Target): string {
   const count = 'rows' in target ? target.rows.length : target.total;
   const only = 'rows' in target && count === 1 ? target.rows[0] : undefined;
-  return only === undefined ? `${number(count)} alerts` : `“${only.attributes.title}”`;
+  return only === undefined ? `${number(count)} alerts` : quoted(only.attributes.title);
 }

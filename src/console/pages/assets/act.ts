@@ -3,6 +3,7 @@ import { ServiceError } from '../../../errors.ts';
 import { api } from '../../state/session.ts';
 import { number } from '../../ui/format.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
+import { quoted } from '../../ui/words.ts';
 import { assetsChanged, putAssets } from './cache.ts';
 import type { AssetRow } from './question.ts';
 import { differencesOf, mayBecome, told } from './states.ts';
@@ -30,10 +31,10 @@ export async function changeAsset(seen: AssetRow, change: AssetUpdateInput): Pro
   const { name } = seen.attributes;
   try {
     await saveAsset(seen, change);
-    say(`“${name}”: ${told(change)}.`);
+    say(`${quoted(name)}: ${told(change)}.`);
     return true;
   } catch (error) {
-    sayFailure(`“${name}” was not changed`, await explained(error, seen));
+    sayFailure(`${quoted(name)} was not changed`, await explained(error, seen));
     return false;
   }
 }

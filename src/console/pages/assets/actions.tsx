@@ -5,6 +5,7 @@ import { setParams } from '../../state/address.ts';
 import { useKeys } from '../../state/keys.ts';
 import { may } from '../../state/session.ts';
 import { say } from '../../ui/toasts.tsx';
+import { quoted } from '../../ui/words.ts';
 import { changeAsset, changeMany } from './act.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
@@ -81,7 +82,7 @@ export function useActions({
     onUnmark(left);
   };
   const become = (state: 'managed' | 'retired') => (asset: AssetRow) => {
-    if (asset.attributes.state === state) say(`“${asset.attributes.name}” is ${state} already.`);
+    if (asset.attributes.state === state) say(`${quoted(asset.attributes.name)} is ${state} already.`);
     else if (mayBecome(asset.attributes.state, state)) void changeAsset(asset, { state });
   };
   const single: SingleActions = {

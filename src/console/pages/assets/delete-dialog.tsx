@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { number } from '../../ui/format.ts';
 import { say } from '../../ui/toasts.tsx';
+import { quoted } from '../../ui/words.ts';
 import { asSeen } from './act.ts';
 import { assetsMoved } from './cache.ts';
 import type { AssetRow } from './question.ts';
@@ -27,7 +28,7 @@ export function DeleteDialog({
     setError(undefined);
     try {
       await api.call('deleteAsset', asSeen(asset));
-      say(`“${name}” was deleted.`);
+      say(`${quoted(name)} was deleted.`);
       onDone();
       await assetsMoved();
     } catch (failure) {
@@ -36,7 +37,7 @@ export function DeleteDialog({
     }
   };
   return (
-    <Dialog title={`Delete “${name}”?`} onClose={onClose}>
+    <Dialog title={`Delete ${quoted(name)}?`} onClose={onClose}>
       <p>
         The asset, its history and what is known of its {number(service_count)}{' '}
         {service_count === 1 ? 'service' : 'services'} are gone for good. Events and alerts stay. If the

@@ -5,6 +5,7 @@ import { api } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { say } from '../../ui/toasts.tsx';
+import { quoted } from '../../ui/words.ts';
 import { saveAsset } from './act.ts';
 import { assetsMoved, putAssets } from './cache.ts';
 import { AssetFields } from './fields.tsx';
@@ -43,7 +44,7 @@ export function EditDialog({
           ? (await api.call('createAsset', { body: change })).data
           : await saveAsset(basis.current, change);
       if (basis.current === undefined) await assetsMoved();
-      say(`“${saved.attributes.name}” was ${basis.current === undefined ? 'entered' : 'changed'}.`);
+      say(`${quoted(saved.attributes.name)} was ${basis.current === undefined ? 'entered' : 'changed'}.`);
       onDone(saved.id);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'VERSION_MISMATCH') await reload();
@@ -71,7 +72,7 @@ export function EditDialog({
   return (
     <Dialog
       wide
-      title={asset === undefined ? 'New asset' : `Edit “${asset.attributes.name}”`}
+      title={asset === undefined ? 'New asset' : `Edit ${quoted(asset.attributes.name)}`}
       onClose={onClose}
     >
       {asset === undefined && (

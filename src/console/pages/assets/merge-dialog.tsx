@@ -8,6 +8,7 @@ import { number } from '../../ui/format.ts';
 import { Options } from '../../ui/options.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { say } from '../../ui/toasts.tsx';
+import { quoted } from '../../ui/words.ts';
 import { asSeen } from './act.ts';
 import { assetsMoved } from './cache.ts';
 import { State } from './columns.tsx';
@@ -44,7 +45,7 @@ export function MergeDialog({
     setError(undefined);
     try {
       const { data } = await api.call('mergeAsset', { ...asSeen(asset), body: { into: into.id } });
-      say(`“${name}” is “${data.attributes.name}” now.`);
+      say(`${quoted(name)} is ${quoted(data.attributes.name)} now.`);
       onDone(data.id);
       await assetsMoved();
     } catch (failure) {
@@ -53,7 +54,7 @@ export function MergeDialog({
     }
   };
   return (
-    <Dialog wide title={`Merge “${name}” into another asset`} onClose={onClose}>
+    <Dialog wide title={`Merge ${quoted(name)} into another asset`} onClose={onClose}>
       <p>
         For two that are one machine. Everything that “<bdi>{name}</bdi>” has — addresses, now and before,
         services, history, alerts, notes and tags — becomes the other’s, whose own name, owner and criticality
@@ -106,7 +107,7 @@ export function MergeDialog({
         <Refused error={error} what="Not merged" />
         <div class="row">
           <Button type="submit" kind="danger" busy={busy} disabled={into === undefined}>
-            {into === undefined ? 'Merge' : `Merge into “${into.attributes.name.slice(0, 40)}”`}
+            {into === undefined ? 'Merge' : `Merge into ${quoted(into.attributes.name, 40)}`}
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </div>

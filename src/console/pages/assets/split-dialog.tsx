@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Options } from '../../ui/options.tsx';
 import { say } from '../../ui/toasts.tsx';
+import { quoted } from '../../ui/words.ts';
 import { asSeen } from './act.ts';
 import { assetsMoved } from './cache.ts';
 import type { AssetRow } from './question.ts';
@@ -35,7 +36,7 @@ export function SplitDialog({
     setError(undefined);
     try {
       const { data } = await api.call('splitAsset', { ...asSeen(asset), body: { identifiers: [...chosen] } });
-      say(`“${data.attributes.name}” is an asset of its own now.`);
+      say(`${quoted(data.attributes.name)} is an asset of its own now.`);
       onDone(data.id);
       await assetsMoved();
     } catch (failure) {
@@ -50,7 +51,7 @@ export function SplitDialog({
     </label>
   );
   return (
-    <Dialog title={`Split “${name}”`} onClose={onClose}>
+    <Dialog title={`Split ${quoted(name)}`} onClose={onClose}>
       <p>
         For one that is two machines. A new asset gets what you choose, with the services and the past that
         belong to it; the rest stays here. An address that was seen with a link-layer address that stays no

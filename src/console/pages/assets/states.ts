@@ -1,4 +1,5 @@
 import type { AssetUpdateInput } from '../../../contract/resources/asset.ts';
+import { foreign, words } from '../../ui/words.ts';
 import type { Asset } from './question.ts';
 
 /** Where an asset may go; the service decides, this only offers. Nobody goes back to what the network began with. */
@@ -13,8 +14,6 @@ export const statesAfter = (state: Asset['state']): readonly Asset['state'][] =>
 /** True where the asset is so already, or may become so. */
 export const mayBecome = (from: Asset['state'], to: Asset['state']): boolean =>
   from === to || statesAfter(from).includes(to);
-
-const words = (name: string): string => name.replaceAll('_', ' ');
 
 const compared = [
   'name',
@@ -39,9 +38,11 @@ export function differencesOf(before: Asset, after: Asset): string[] {
   };
   return compared
     .filter((name) => written(before, name) !== written(after, name))
-    .map((name) =>
-      name === 'notes' ? 'the notes are others now' : `${words(name)} now ${written(after, name) || 'empty'}`,
-    );
+    .map((name) => {
+      if (name === 'notes') return 'the notes are others now';
+      const now = written(after, name);
+      return `${words(name)} now ${now === '' ? 'empty' : foreign(now)}`;
+    });
 }
 
 /** How a change is told once it is made. */

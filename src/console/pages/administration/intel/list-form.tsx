@@ -7,6 +7,7 @@ import { Field } from '../../../ui/field.tsx';
 import { number, title } from '../../../ui/format.ts';
 import { Select } from '../../../ui/select.tsx';
 import { say } from '../../../ui/toasts.tsx';
+import { foreign } from '../../../ui/words.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { useSending } from '../parts/sending.ts';
 import { ifVersion } from '../parts/version.ts';
@@ -80,7 +81,7 @@ export function ListForm({
             );
       const { indicators, rejected_total } = data.attributes;
       say(
-        `${data.attributes.name} names ${number(indicators)} indicators${rejected_total > 0 ? `; ${number(rejected_total)} were not taken` : ''}.`,
+        `${foreign(data.attributes.name)} names ${number(indicators)} indicators${rejected_total > 0 ? `; ${number(rejected_total)} were not taken` : ''}.`,
       );
       setParams({ id: data.id });
       onClose();
@@ -90,7 +91,7 @@ export function ListForm({
       title={
         list === undefined
           ? 'New list'
-          : `${part === 'content' ? 'Replace what' : 'Change'} ${list.attributes.name}${part === 'content' ? ' names' : ''}`
+          : `${part === 'content' ? 'Replace what' : 'Change'} ${foreign(list.attributes.name)}${part === 'content' ? ' names' : ''}`
       }
       action={list === undefined ? 'Add the list' : part === 'content' ? 'Replace' : 'Change'}
       danger={part === 'content'}

@@ -4,6 +4,7 @@ import type { Role } from '../../../../contract/vocabulary.ts';
 import { change } from '../../../state/answers.ts';
 import { me } from '../../../state/session.ts';
 import { say } from '../../../ui/toasts.tsx';
+import { foreign } from '../../../ui/words.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
@@ -38,7 +39,7 @@ export function ChangePrincipal({ principal, onClose }: DialogProps) {
   const given = [...roles].sort().join() !== [...attributes.roles].sort().join();
   return (
     <FormDialog
-      title={`Change ${attributes.name}`}
+      title={`Change ${foreign(attributes.name)}`}
       action="Change"
       disabled={!renamed && !given}
       logged={given ? ['principal.role_changed'] : []}
@@ -49,7 +50,7 @@ export function ChangePrincipal({ principal, onClose }: DialogProps) {
             ...(renamed && { name: name.trim() }),
             ...(given && { roles: [...roles] }),
           });
-          say(`${name.trim()} was changed.`);
+          say(`${foreign(name.trim())} was changed.`);
           onClose();
         })
       }
@@ -68,12 +69,12 @@ export function SwitchPrincipal({ principal, onClose }: DialogProps) {
   const isActive = status === 'active';
   return (
     <Confirm
-      title={isActive ? `Suspend ${name}?` : `Let ${name} in again?`}
+      title={isActive ? `Suspend ${foreign(name)}?` : `Let ${foreign(name)} in again?`}
       action={isActive ? 'Suspend' : 'Let in again'}
       danger={isActive}
       logged={['principal.status_changed']}
       run={() => update(principal, { status: isActive ? 'suspended' : 'active' })}
-      done={isActive ? `${name} is suspended.` : `${name} may come in again.`}
+      done={isActive ? `${foreign(name)} is suspended.` : `${foreign(name)} may come in again.`}
       onClose={onClose}
     >
       <p>
@@ -93,7 +94,7 @@ export function ResetPassword({ principal, onClose }: DialogProps) {
   const { name } = principal.attributes;
   return (
     <FormDialog
-      title={`Set a password for ${name}`}
+      title={`Set a password for ${foreign(name)}`}
       action="Set the password"
       disabled={password === ''}
       logged={['token.revoked']}
@@ -101,7 +102,7 @@ export function ResetPassword({ principal, onClose }: DialogProps) {
       onSend={() =>
         sending.send(async () => {
           await update(principal, { password });
-          say(`The password of ${name} is another one now.`);
+          say(`The password of ${foreign(name)} is another one now.`);
           onClose();
         })
       }

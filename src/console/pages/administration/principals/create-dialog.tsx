@@ -4,6 +4,7 @@ import { setParams } from '../../../state/address.ts';
 import { change } from '../../../state/answers.ts';
 import { Choice } from '../../../ui/button.tsx';
 import { say } from '../../../ui/toasts.tsx';
+import { foreign } from '../../../ui/words.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { NewPassword } from '../parts/new-password.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
@@ -45,7 +46,7 @@ export function CreatePrincipal({ onClose }: { onClose: () => void }) {
             },
             ['listPrincipals'],
           );
-          say(`${data.attributes.name} was added.`);
+          say(`${foreign(data.attributes.name)} was added.`);
           setParams({ id: data.id });
           onClose();
         })

@@ -1,5 +1,6 @@
 import type { SilenceMatcher } from '../../../../contract/resources/silence.ts';
 import { ruleSources } from '../../../../contract/vocabulary.ts';
+import { foreign } from '../../../ui/words.ts';
 
 /** What a silence is about, as it is written and read; pure. */
 
@@ -59,6 +60,9 @@ export function matcherOf({ lists, rule_source, max_severity }: MatcherDraft): S
 export const isAboutSomething = ({ max_severity: _, ...about }: SilenceMatcher): boolean =>
   Object.keys(about).length > 0;
 
+/** Characters that are told of a value: any domain name is told whole. */
+const maxNamed = 300;
+
 /** The matcher in a line. `named` tells rules by name. */
 export function matcherText(matcher: SilenceMatcher, named: (ruleId: string) => string = (id) => id): string {
   const some = (values: readonly string[]) =>
@@ -68,7 +72,9 @@ export function matcherText(matcher: SilenceMatcher, named: (ruleId: string) => 
   const parts = partNames.flatMap((part) => {
     const values = matcher[part];
     if (values === undefined) return [];
-    return [`${listedParts[part].phrase} ${some(part === 'rule_id' ? values.map(named) : values)}`];
+    return [
+      `${listedParts[part].phrase} ${some(values.map((value) => foreign(part === 'rule_id' ? named(value) : value, maxNamed)))}`,
+    ];
   });
   if (matcher.rule_source !== undefined) parts.push(`of rules of ${some(matcher.rule_source)}`);
   if (matcher.max_severity !== undefined) parts.push(`up to ${matcher.max_severity}`);

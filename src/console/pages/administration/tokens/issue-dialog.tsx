@@ -7,6 +7,7 @@ import { me } from '../../../state/session.ts';
 import { Field } from '../../../ui/field.tsx';
 import { exact } from '../../../ui/format.ts';
 import { Select } from '../../../ui/select.tsx';
+import { foreign } from '../../../ui/words.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RoleBoxes } from '../parts/role-boxes.tsx';
 import { useSending } from '../parts/sending.ts';
@@ -43,7 +44,9 @@ export function IssueToken({
   if (secret !== undefined) return <SecretDialog secret={secret} onClose={onClose} />;
   return (
     <FormDialog
-      title={principal === undefined ? 'Issue a token' : `Issue a token for ${principal.attributes.name}`}
+      title={
+        principal === undefined ? 'Issue a token' : `Issue a token for ${foreign(principal.attributes.name)}`
+      }
       action="Issue the token"
       disabled={name.trim() === '' || scopes.length === 0}
       logged={['token.issued']}
