@@ -104,6 +104,11 @@ export class LiveConnection {
     else this.#giveUpAfterMs = giveUpProbeAfterMs;
   }
 
+  /** Ends it as one that answers no more, for who knows that it is dead. */
+  giveUp(): void {
+    this.#end(undefined, this.#error);
+  }
+
   close(): void {
     if (this.#state === 'over') return;
     this.#state = 'over';

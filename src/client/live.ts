@@ -69,6 +69,8 @@ export interface Live {
   ): { close(): void };
   /** To be called when the page becomes visible or the browser says that it is online: probes or connects at once. */
   wake(): void;
+  /** To be called when the network went or came back: the connection counts as lost, and another is tried at once. */
+  reconnect(): void;
   close(): void;
 }
 
@@ -157,6 +159,14 @@ class LiveClient implements Live {
     if (this.#closed) return;
     if (this.#connection === undefined) this.#connect();
     else this.#connection.probe();
+  }
+
+  reconnect(): void {
+    if (this.#closed) return;
+    this.#connection?.giveUp();
+    // What failed before failed on another network.
+    this.#failures = 0;
+    this.#connect();
   }
 
   close(): void {

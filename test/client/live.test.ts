@@ -306,6 +306,19 @@ describe('a connection that is lost', () => {
     await until('live');
     expect(kinds().slice(0, 4)).toEqual(['connecting', 'live', 'behind', 'offline']);
   });
+
+  it('is replaced at once where the network is another one, and nothing is missed', async () => {
+    const { live, kinds, until } = watch();
+    const all = hear(live);
+    await count(all.accepted, 1);
+    await until('live');
+    proxy.freeze();
+    await send(2);
+    live.reconnect();
+    expect(kinds()).toEqual(['connecting', 'live', 'offline', 'connecting']);
+    await count(all.seqs, 2);
+    expect(all.seqs).toEqual(range(all.accepted[0]! + 1, 2));
+  });
 });
 
 describe('a token', () => {
