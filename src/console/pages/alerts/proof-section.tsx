@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Denied } from '../../../client/log-source.ts';
 import { Fault, type ProvenEntry } from '../../../client/verifier.ts';
 import { severities } from '../../../contract/vocabulary.ts';
 import { href } from '../../state/address.ts';
@@ -9,6 +10,7 @@ import { Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { logged } from './logged.ts';
 import { proveAlert } from './prove.ts';
+import type { ProvenLeaf } from './prove-leaf.ts';
 import type { AlertRow } from './question.ts';
 
 /** Who goes through the queue by key is not proven every alert that is passed. */
@@ -17,7 +19,7 @@ const pauseMs = 300;
 /** Whether the log has the alert: checked in this browser whenever it is shown. `goTo` grows when one wants to see it. */
 export function Proof({ alert, goTo }: { alert: AlertRow; goTo: Signal<number> }) {
   const { transparency, severity } = alert.attributes;
-  const [result, setResult] = useState<ProvenEntry | Fault>();
+  const [result, setResult] = useState<ProvenEntry | ProvenLeaf | Fault>();
   const [attempt, setAttempt] = useState(0);
   const section = useRef<HTMLDivElement>(null);
   const index = transparency?.leaf_index;
@@ -73,7 +75,7 @@ function Outcome({
   alert,
   onRetry,
 }: {
-  result: ProvenEntry | Fault | undefined;
+  result: ProvenEntry | ProvenLeaf | Fault | undefined;
   alert: AlertRow;
   onRetry: () => void;
 }) {
@@ -81,6 +83,12 @@ function Outcome({
     return (
       <p class="alert-proof" role="status">
         Checking in this browser …
+      </p>
+    );
+  if (result instanceof Denied)
+    return (
+      <p class="alert-proof" role="status">
+        Your role may not read the log. Who may can prove it.
       </p>
     );
   if (result instanceof Fault)
@@ -95,6 +103,19 @@ function Outcome({
         </p>
         <p>{result.message}</p>
         <Button onClick={onRetry}>Check again</Button>
+      </div>
+    );
+  if ('kind' in result)
+    return (
+      <div class="alert-proof" role="status">
+        <p>
+          <strong>The log has the entry that the alert names</strong>, verified in this browser:{' '}
+          {number(result.path.length)} hashes lead from the hash of the entry to the signed head of{' '}
+          {number(result.head.size)} entries.
+        </p>
+        <p class="quiet">
+          What the entry says is for other roles to read: with the proof they check that it says the same.
+        </p>
       </div>
     );
   const { severity, title, at, changed } = logged(result, alert.attributes);

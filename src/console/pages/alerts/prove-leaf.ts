@@ -1,0 +1,42 @@
+import { members, parseExact } from '../../../client/exact-json.ts';
+import { sha256 } from '../../../client/sha256.ts';
+import { Fault, type KeySet, type LogSource, type SignedHead, verifyHead } from '../../../client/verifier.ts';
+import { readPath } from '../../../client/verify.ts';
+import { TlogError } from '../../../tlog/fault.ts';
+import { hexToBytes } from '../../../tlog/hex.ts';
+import { verifyInclusion } from '../../../tlog/proof.ts';
+import { type Hash, hashBytes } from '../../../tlog/tree.ts';
+import type { Alert } from './question.ts';
+
+/** An entry of which nothing is known but its hash, and that the log has it there. */
+export interface ProvenLeaf {
+  readonly kind: 'leaf';
+  readonly path: readonly Hash[];
+  readonly head: SignedHead;
+}
+
+/**
+ * Proves that the log has an entry of this hash at this position: hashes and paths are for everybody. What the entry
+ * says is not proven by that.
+ */
+export async function proveLeaf(
+  log: LogSource,
+  { leaf_index: leafIndex, leaf_hash: told }: NonNullable<Alert['transparency']>,
+  { head, keys }: { readonly head: SignedHead; readonly keys: KeySet },
+): Promise<ProvenLeaf | Fault> {
+  const text = await log.get(`/api/transparency/inclusion?leaf_index=${leafIndex}&tree_size=${head.size}`);
+  if (text instanceof Fault) return text;
+  const path = readPath(members(parseExact(text))?.audit_path);
+  if (path instanceof Fault) return path;
+  const signer = verifyHead(head, keys);
+  if (signer instanceof Fault) return signer;
+  try {
+    const leafHash = hexToBytes(told, hashBytes);
+    verifyInclusion(sha256, { leafIndex, treeSize: head.size, leafHash, path, root: head.root });
+    return { kind: 'leaf', path, head };
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    const code = error.fault === 'root_mismatch' ? 'NOT_INCLUDED' : 'MALFORMED_PROOF';
+    return new Fault(code, `leaf ${leafIndex} in the tree of ${head.size}: ${error.message}`);
+  }
+}
