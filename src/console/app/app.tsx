@@ -5,7 +5,7 @@ import { type PageEntry, pages } from '../pages/index.ts';
 import { go, href, ownAddress, place } from '../state/address.ts';
 import { again, answers, useAnswer } from '../state/answers.ts';
 import { useKeys } from '../state/keys.ts';
-import { goLive } from '../state/live.ts';
+import { goLive, mayListen } from '../state/live.ts';
 import { may, me, refusedAt, signedIn, tokenEnds } from '../state/session.ts';
 import { Empty, Failure, Loading } from '../ui/states.tsx';
 import { Toasts } from '../ui/toasts.tsx';
@@ -51,7 +51,16 @@ function Frame() {
     // What one may do is asked for anew with each session, and where something was refused; the first time it is on its way.
     if (me.peek() !== undefined) void again(['whoAmI']);
   }, [tokenEnds.value, refusedAt.value]);
-  useEffect(() => (inside ? goLive() : undefined), [inside]);
+  const listens = inside && mayListen.value;
+  useEffect(() => (listens ? goLive() : undefined), [listens]);
+  const entry = pages.find(({ name }) => name === place.value.page) ?? pages[0]!;
+  const known = !inside || me.value !== undefined;
+  const isRefused = inside && known && !may(entry.needs);
+  // The overview is where everybody begins: who may not see it begins with the first page that is theirs.
+  const instead = isRefused && entry.name === 'overview' ? ownPages()[0]?.name : undefined;
+  useEffect(() => {
+    if (instead !== undefined) go(href(instead), { replace: true });
+  }, [instead]);
   useKeys('Everywhere', {
     '?': { title: 'Show what keys do', run: () => (helping.value = true) },
     'ctrl k': {
@@ -66,34 +75,50 @@ function Frame() {
       ]),
     ),
   });
-  // Live pages subscribe as they are shown: what they subscribe by has to be there.
-  if (inside && me.value === undefined)
+  // Which pages there are for who is signed in is known only then.
+  if (!known)
     return who.error === null ? (
       <Loading />
     ) : (
       <Failure error={who.error} onRetry={() => void who.refetch()} />
     );
-  const entry = pages.find(({ name }) => name === place.value.page) ?? pages[0]!;
+  if (instead !== undefined) return <Loading />;
   return (
     <div class="app">
       <a class="skip" href="#main">
         Skip to the page
       </a>
       <Rail onFind={() => (finding.value = true)} onHelp={() => (helping.value = true)} />
-      {inside && !may(entry.needs) ? (
-        <main class="page" id="main">
-          <Empty title={`${entry.title} is not for your role`}>
-            {me.value?.name} has {me.value?.roles.join(', ') || 'no role'}.
-          </Empty>
-        </main>
-      ) : (
-        <Shown key={entry.name} entry={entry} />
-      )}
+      {isRefused ? <NotTheirs entry={entry} /> : <Shown key={entry.name} entry={entry} />}
       <StatusLine />
       <Toasts />
       {helping.value && <KeyHelp onClose={() => (helping.value = false)} />}
       {finding.value && <Palette onClose={() => (finding.value = false)} />}
     </div>
+  );
+}
+
+/** Pages that who is signed in may see, in the order of the rail. */
+const ownPages = (): readonly PageEntry[] => pages.filter(({ needs }) => may(needs));
+
+/** A page that is for other roles: whose it is not, and which ones are. */
+function NotTheirs({ entry }: { entry: PageEntry }) {
+  return (
+    <main class="page" id="main">
+      <h1 class="unseen">{entry.title}</h1>
+      <Empty title={`${entry.title} is not for your role`}>
+        <p>
+          {me.value?.name} has {me.value?.roles.join(', ') || 'no role'}. These pages are yours:
+        </p>
+        <ul class="row">
+          {ownPages().map(({ name, title }) => (
+            <li key={name}>
+              <a href={href(name)}>{title}</a>
+            </li>
+          ))}
+        </ul>
+      </Empty>
+    </main>
   );
 }
 

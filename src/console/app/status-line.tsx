@@ -4,7 +4,7 @@ import type { Status } from '../../contract/resources/status.ts';
 import { href } from '../state/address.ts';
 import { useAnswer } from '../state/answers.ts';
 import { now } from '../state/clock.ts';
-import { liveState } from '../state/live.ts';
+import { liveState, mayListen } from '../state/live.ts';
 import { checkLog, type PinState, pinState } from '../state/pin.ts';
 import { may, signedIn } from '../state/session.ts';
 import { compact, duration, number, relative } from '../ui/format.ts';
@@ -26,12 +26,25 @@ export function StatusLine() {
     };
     check();
     const timer = setInterval(check, checkEveryMs);
-    return () => clearInterval(timer);
+    document.addEventListener('visibilitychange', check);
+    addEventListener('offline', check);
+    addEventListener('online', check);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', check);
+      removeEventListener('offline', check);
+      removeEventListener('online', check);
+    };
   }, []);
   const status = answer.data?.data.attributes;
   return (
     <footer class="status-line" aria-label="Status">
-      {inside && <Liveness state={liveState.value} />}
+      {inside &&
+        (mayListen.value ? (
+          <Liveness state={liveState.value} />
+        ) : (
+          <span class="quiet">no live data for your role</span>
+        ))}
       <Log state={pinState.value} />
       {status !== undefined && answer.error === null && <Flow status={status} />}
       {answer.error !== null && <span class="status-bad">figures not to be had</span>}
@@ -103,12 +116,9 @@ function Log({ state }: { state: PinState }) {
 }
 
 function Flow({ status }: { status: Status }) {
-  const { rates, limits_reached: reached, store, ledger, warnings } = status;
+  const { rates, limits_reached: reached, store, ledger, verdict, warnings } = status;
   const troubles = [
     ...(ledger.state === 'ok' ? [] : ['log degraded']),
-    ...(reached.length === 0
-      ? []
-      : [`${reached.length} ${reached.length === 1 ? 'limit' : 'limits'} reached`]),
     ...(warnings.length === 0
       ? []
       : [`${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`]),
@@ -117,13 +127,20 @@ function Flow({ status }: { status: Status }) {
   return (
     <>
       <span class="mono">{compact(rates.events_per_s)} ev/s</span>
-      {troubles.length === 0 ? (
-        <span class="quiet">nothing lost</span>
-      ) : (
-        <a class="status-warning" href={href('status')}>
+      {troubles.length > 0 && (
+        <a class={verdict.well ? undefined : 'status-warning'} href={href('status')}>
           {troubles.join(' · ')}
         </a>
       )}
+      {/* A limit did what it is for: that is told, and is no warning. */}
+      {reached.length > 0 && (
+        <span class="quiet">
+          <a href={href('status')}>
+            {number(reached.length)} {reached.length === 1 ? 'limit' : 'limits'} reached
+          </a>
+        </span>
+      )}
+      {troubles.length + reached.length === 0 && <span class="quiet">nothing lost</span>}
     </>
   );
 }

@@ -1,14 +1,21 @@
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Live, type LiveState, openLive } from '../../client/live.ts';
-import type { ChannelEvent, ChannelName } from '../../contract/channels.ts';
+import { type ChannelEvent, type ChannelName, channels } from '../../contract/channels.ts';
 import type { ServiceError } from '../../errors.ts';
-import { goodToken } from './session.ts';
+import { goodToken, me } from './session.ts';
 
 const state = signal<LiveState>({ kind: 'connecting' });
 export const liveState: ReadonlySignal<LiveState> = state;
 
-let connection: Live | undefined;
+/** Whether who is signed in may read any channel at all: to others the service refuses the connection itself. */
+export const mayListen: ReadonlySignal<boolean> = computed(() => {
+  const operations = me.value?.operations;
+  return Object.values(channels).some(({ operation }) => operations?.has(operation) === true);
+});
+
+/** A signal, because what a role may do can change while pages are shown: they subscribe once there is a connection. */
+const connection = signal<Live | undefined>(undefined);
 
 /** The one live connection of this tab, from signing in to signing out. */
 export function goLive(): () => void {
@@ -20,17 +27,21 @@ export function goLive(): () => void {
       if (next.kind !== 'connecting' || state.value.kind !== 'offline') state.value = next;
     },
   });
-  connection = live;
+  connection.value = live;
   const wake = () => {
     if (!document.hidden) live.wake();
   };
+  // Without a network a service on this machine is still reached: only the attempt tells.
+  const reconnect = () => live.reconnect();
   document.addEventListener('visibilitychange', wake);
-  addEventListener('online', wake);
+  addEventListener('offline', reconnect);
+  addEventListener('online', reconnect);
   return () => {
     document.removeEventListener('visibilitychange', wake);
-    removeEventListener('online', wake);
+    removeEventListener('offline', reconnect);
+    removeEventListener('online', reconnect);
     live.close();
-    connection = undefined;
+    connection.value = undefined;
   };
 }
 
@@ -55,9 +66,10 @@ export function useChannel<C extends ChannelName>(
   const latest = useRef(handlers);
   latest.current = handlers;
   const asked = JSON.stringify(filters);
+  const live = connection.value;
   useEffect(() => {
-    if (!enabled || connection === undefined) return;
-    const subscription = connection.subscribe(
+    if (!enabled || live === undefined) return;
+    const subscription = live.subscribe(
       channel,
       JSON.parse(asked),
       {
@@ -69,5 +81,5 @@ export function useChannel<C extends ChannelName>(
       since === undefined ? {} : { since },
     );
     return () => subscription.close();
-  }, [channel, asked, enabled, since]);
+  }, [live, channel, asked, enabled, since]);
 }

@@ -273,6 +273,7 @@ test('a limit that was reached is told where the service is said to be well, whi
   await verdict.getByText('✓ Everything is as it should be.').waitFor();
   await verdict.getByText('Since the start one limit was reached: maxJsonBodyBytes twice.').waitFor();
   await status(page).getByRole('link', { name: '1 limit reached' }).waitFor();
+  expect(await status(page).locator('.status-warning').count()).toBe(0);
   expect(await violations(page)).toEqual([]);
   await page.setViewportSize({ width: phone, height: 800 });
   expect(await overflow(page)).toBe(0);

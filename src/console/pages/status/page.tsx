@@ -73,7 +73,7 @@ function Verdict({ status }: { status: Status }) {
           ['Started', <Time key="s" at={status.started_at} as="exact" />],
           [
             'Live readers',
-            `${number(status.sockets.connections)} (${number(status.sockets.subscriptions)} subscriptions)`,
+            `${number(status.sockets.connections)} (${number(status.sockets.subscriptions)} ${status.sockets.subscriptions === 1 ? 'subscription' : 'subscriptions'})`,
           ],
           ['Scans', `${number(status.scans.running)} running, ${number(status.scans.queued)} waiting`],
         ]}

@@ -1,0 +1,132 @@
+/** What each role is shown: no page, proof or status line says that something is wrong where only leave is missing. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { login, type Service, tokenFor } from '../../../scripts/service.ts';
+import { call, send } from '../../system/call.ts';
+import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+
+const password = 'a role and no more';
+let open: Opened;
+beforeAll(async () => {
+  open = await openConsole({
+    data: async (service) => {
+      const token = await login(service);
+      for (const [name, kind, role] of [
+        ['vera', 'user', 'viewer'],
+        ['otto', 'user', 'auditor'],
+      ]) {
+        const json = { name, kind, roles: [role], password };
+        expect((await call(service, 'createPrincipal', { token, json })).status).toBe(201);
+      }
+      const alert = {
+        timestamp: new Date().toISOString(),
+        event_type: 'alert',
+        src_ip: '10.3.2.1',
+        src_port: 1,
+        dest_ip: '10.3.2.2',
+        dest_port: 80,
+        proto: 'TCP',
+        alert: {
+          gid: 1,
+          signature_id: 9_000_003,
+          rev: 1,
+          signature: 'Grave one',
+          category: 'x',
+          severity: 1,
+        },
+      };
+      await send(service, await tokenFor(service, 'sensor'), JSON.stringify(alert));
+      await vi.waitFor(() => logged(service, token), { timeout: 20_000, interval: 200 });
+    },
+  });
+});
+afterAll(() => open.close());
+
+async function logged(service: Service, token: string): Promise<void> {
+  const { body } = await call(service, 'listAlerts', { token });
+  const { data } = body as { data: readonly { attributes: { transparency?: object } }[] };
+  expect(data[0]?.attributes.transparency).toBeDefined();
+}
+
+async function openAs(name: string, path: string, width = 1280): Promise<Page> {
+  const page = await open.page({ signedOut: true, path, width });
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  return page;
+}
+
+const status = (page: Page) => page.getByRole('contentinfo', { name: 'Status' });
+
+test('a viewer is proven what is for everybody, and told what is not', async () => {
+  const page = await openAs('vera', '/alerts?q=Grave');
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.getByText('Grave one').first().waitFor();
+  for (const key of ['j', 'p']) await page.keyboard.press(key);
+  await page.getByText('The log has the entry that the alert names').waitFor();
+  await page.getByText('What the entry says is for other roles to read').waitFor();
+  expect(await page.getByText('Not proven').count()).toBe(0);
+  expect(asked).not.toContain('/api/transparency/leaf');
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('link', { name: 'See the proof' }).click();
+  await page.waitForURL(/\/transparency\?view=proof&index=\d+/);
+});
+
+test('a viewer is warned of a hash that the log does not have', async () => {
+  const page = await openAs('vera', '/overview');
+  await settled(page);
+  await page.route('**/api/v1/alerts*', async (route) => {
+    const answer = await route.fetch();
+    const body = (await answer.text()).replace(
+      /("leaf_hash":")(.)/,
+      (_, before: string, digit: string) => before + (digit === '0' ? '1' : '0'),
+    );
+    await route.fulfill({ response: answer, body });
+  });
+  await page.goto('/alerts?q=Grave');
+  await page.getByText('Grave one').first().waitFor();
+  for (const key of ['j', 'p']) await page.keyboard.press(key);
+  await page.getByText('Not proven.').waitFor();
+  await page.getByText('NOT_INCLUDED', { exact: true }).waitFor();
+});
+
+test.each([1280, phone])(
+  'an auditor begins with a page of theirs, and nothing is offline: %i',
+  async (width) => {
+    const page = await openAs('otto', '/', width);
+    await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
+    const sockets: string[] = [];
+    page.on('websocket', (socket) => sockets.push(socket.url()));
+    await status(page).getByText('no live data for your role').waitFor();
+    await page.goto('/alerts');
+    await page.getByText('Alerts is not for your role').waitFor();
+    await status(page).getByText('no live data for your role').waitFor();
+    expect(await status(page).getByText('offline').count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    expect(await overflow(page)).toBe(0);
+    await page.getByRole('main').getByRole('link', { name: 'Transparency' }).click();
+    await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
+    expect(sockets).toEqual([]);
+  },
+);
+
+test('a network that goes is told at once, and so is one that comes back', async () => {
+  const page = await openAs('vera', '/overview');
+  const soon = { timeout: 2000 };
+  await status(page).getByText(/live$/).waitFor();
+  await status(page).getByText('✓').waitFor();
+  const problems = open.problems.length;
+  await page.context().setOffline(true);
+  await status(page)
+    .getByText(/offline/)
+    .waitFor(soon);
+  await status(page)
+    .getByText(/not checked/)
+    .waitFor(soon);
+  await page.context().setOffline(false);
+  await status(page).getByText(/live$/).waitFor(soon);
+  await status(page).getByText('✓').waitFor(soon);
+  // The browser tells of connections that could not be made: those were meant to fail.
+  open.problems.length = problems;
+});
