@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { RangePicker } from './range-picker.tsx';
+import { ZoneSwitch } from './zone-switch.tsx';
 import './page.css';
 
 /** A page: one bar that says where, what and when, and below it what the page shows. */
@@ -24,7 +25,10 @@ export function Page({
       <header class="page-bar">
         <h1>{title}</h1>
         <div class="page-what">{bar}</div>
-        {range !== 'none' && <RangePicker windowsOnly={range === 'windows'} />}
+        <div class="page-time">
+          {range !== 'none' && <RangePicker windowsOnly={range === 'windows'} />}
+          <ZoneSwitch />
+        </div>
       </header>
       {scrolls ? (
         <div class="page-body page-scrolls" tabIndex={0} role="group" aria-label={`${title}: contents`}>

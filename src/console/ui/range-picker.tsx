@@ -66,7 +66,11 @@ function OwnRange({
   const bad = (text: string) =>
     text !== '' && Number.isNaN(read(text)) ? 'Like 2026-11-20 23:15:00' : undefined;
   const wrongOrder = read(start) >= read(end) ? 'It ends before it starts.' : undefined;
-  const hint = `In ${zoneName(Date.now())}; empty for an open end.`;
+  // The zone as it is at that time: it may be summer then.
+  const hint = (text: string) => {
+    const at = read(text);
+    return `In ${zoneName(Number.isNaN(at) ? Date.now() : at)}; empty for an open end.`;
+  };
   return (
     <Dialog title="From … to …" onClose={onClose}>
       <form
@@ -83,12 +87,12 @@ function OwnRange({
           onClose();
         }}
       >
-        <Field label="From" hint={hint} error={bad(start)}>
+        <Field label="From" hint={hint(start)} error={bad(start)}>
           {(attributes) => (
             <input {...attributes} value={start} onInput={(event) => setStart(event.currentTarget.value)} />
           )}
         </Field>
-        <Field label="To, and no longer" hint={hint} error={bad(end) ?? wrongOrder}>
+        <Field label="To, and no longer" hint={hint(end)} error={bad(end) ?? wrongOrder}>
           {(attributes) => (
             <input {...attributes} value={end} onInput={(event) => setEnd(event.currentTarget.value)} />
           )}
