@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { href, type Params } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
@@ -5,8 +6,8 @@ import { Button } from '../../ui/button.tsx';
 import { abbreviated, bytes, number, words } from '../../ui/format.ts';
 import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Address } from '../../ui/value.tsx';
-import { eventsOf, eventTable, evidenceFacts } from './evidence.ts';
+import { Address, Value } from '../../ui/value.tsx';
+import { type EvidenceFact, eventsOf, eventTable, evidenceFacts, type Part } from './evidence.ts';
 import type { Alert } from './question.ts';
 
 const shownFirst = 5;
@@ -21,7 +22,7 @@ export function Evidence({ alert }: { alert: Alert }) {
   return (
     <Section title="Evidence">
       {facts.length > 0 && (
-        <Facts facts={facts.map(([name, text]) => [name, <bdi key={name}>{text}</bdi>])} />
+        <Facts facts={facts.map((fact) => [fact.name, <Parts key={fact.name} fact={fact} />])} />
       )}
       {ids.length === 0 ? (
         <p class="quiet">
@@ -49,6 +50,38 @@ export function Evidence({ alert }: { alert: Alert }) {
       </div>
     </Section>
   );
+}
+
+function Parts({ fact: { parts, more } }: { fact: EvidenceFact }) {
+  return (
+    <>
+      {parts.map((part, index) => (
+        <Fragment key={index}>
+          {index > 0 && ', '}
+          <Shown part={part} />
+        </Fragment>
+      ))}
+      {more > 0 && ` and ${number(more)} more`}
+    </>
+  );
+}
+
+function Shown({ part }: { part: Part }) {
+  switch (part.kind) {
+    case 'time':
+      return <Time at={part.at} as="exact" />;
+    case 'address':
+      return (
+        <>
+          <Address ip={part.ip} port={part.port} list="listAlerts" />
+          {part.rest !== undefined && <span class="quiet"> ({part.rest})</span>}
+        </>
+      );
+    case 'domain':
+      return <Value value={part.name} list="listAlerts" field="domain" pivot="domain" />;
+    case 'text':
+      return <bdi>{part.text}</bdi>;
+  }
 }
 
 /** An event of either table: it is looked for in the likely one first. */

@@ -1,4 +1,5 @@
-import { decimal, number } from '../../ui/numbers.ts';
+import { formats } from '../../../contract/formats.ts';
+import { bytes, decimal, duration, number } from '../../ui/numbers.ts';
 import { title, words } from '../../ui/words.ts';
 import type { Alert } from './question.ts';
 
@@ -27,12 +28,97 @@ export function eventsOf(
   return { ...time, src_ip, dst_ip, dst_port };
 }
 
-type Figure = number | string | boolean | readonly (number | string)[];
+type Given = number | string | boolean | readonly (number | string)[];
+
+/** A part of what shows it, by how it is shown. */
+export type Part =
+  | { readonly kind: 'text'; readonly text: string }
+  /** Epoch milliseconds. */
+  | { readonly kind: 'time'; readonly at: number }
+  /** `rest` is what is told of it. */
+  | { readonly kind: 'address'; readonly ip: string; readonly port?: number; readonly rest?: string }
+  | { readonly kind: 'domain'; readonly name: string };
+
+/** One figure of a detector: what it is called, its parts, and how many more there are. */
+export interface EvidenceFact {
+  readonly name: string;
+  readonly parts: readonly Part[];
+  readonly more: number;
+}
+
+type Kind = 'time' | 'bytes' | 'ms' | 'seconds' | 'minutes' | 'hours' | 'domain' | 'ends';
+
+/** Fields whose names alone do not tell what they are; those of detectors, and of names in records that rules are about. */
+const kinds: Readonly<Record<string, Kind>> = {
+  began: 'time',
+  first_seen: 'time',
+  window_from: 'time',
+  window_to: 'time',
+  seconds: 'seconds',
+  baseline_median: 'bytes',
+  baseline_deviation: 'bytes',
+  baseline_most: 'bytes',
+  domain: 'domain',
+  most_frequent_domain: 'domain',
+  found_domains: 'domain',
+  some_generated: 'domain',
+  some_names: 'domain',
+  query: 'domain',
+  'dns.question.name': 'domain',
+  top_sources: 'ends',
+  new_connections: 'ends',
+  destinations: 'ends',
+};
+const kindByEnding: readonly (readonly [RegExp, Kind])[] = [
+  [/(^|_)bytes(_|$)/, 'bytes'],
+  [/_at$/, 'time'],
+  [/_ms$/, 'ms'],
+  [/_seconds$/, 'seconds'],
+  [/_minutes$/, 'minutes'],
+  [/_hours$/, 'hours'],
+];
+/** Milliseconds of a unit of time. */
+const unitMs: Readonly<Partial<Record<Kind, number>>> = {
+  ms: 1,
+  seconds: 1000,
+  minutes: 60_000,
+  hours: 3_600_000,
+};
+/** Where the name of the field has a unit that is not the one it is shown in. */
+const titles: Readonly<Record<string, string>> = {
+  seconds: 'Lasted',
+  duration_hours: 'Duration',
+  duration_minutes: 'Duration',
+  thresholds_hours: 'Thresholds',
+  window_hours: 'Window',
+  within_minutes: 'Within',
+  burst_minutes: 'Burst',
+  interval_seconds: 'Interval',
+  interval_deviation_seconds: 'Interval deviation',
+  typical_seconds: 'Typical duration',
+  session_seconds: 'Session duration',
+};
 const maxListed = 12;
 
-/** The detector's figures as names and texts. */
-export const evidenceFacts = ({ evidence = {} }: Pick<Alert, 'evidence'>): [string, string][] =>
-  Object.entries(evidence).map(([name, value]) => [nameOf(name), textOf(name, value)]);
+/** The detector's figures, each as what it is. */
+export const evidenceFacts = ({ evidence = {} }: Pick<Alert, 'evidence'>): EvidenceFact[] =>
+  Object.entries(evidence).map(([field, value]) => {
+    const kind = kindOf(field, evidence);
+    const values = typeof value === 'object' ? value.slice(0, maxListed) : [value];
+    return {
+      name: Object.hasOwn(titles, field) ? titles[field]! : nameOf(field),
+      parts: values.map((one) => partOf(field, kind, one, typeof value === 'object')),
+      more: typeof value === 'object' ? value.length - values.length : 0,
+    };
+  });
+
+function kindOf(field: string, evidence: Readonly<Record<string, Given>>): Kind | undefined {
+  if (Object.hasOwn(kinds, field)) return kinds[field];
+  // Of a detector that measures bytes, its threshold is of bytes.
+  if (field === 'threshold') return Object.hasOwn(evidence, 'baseline_most') ? 'bytes' : undefined;
+  if (field === 'indicator') return evidence.part === 'domain' ? 'domain' : undefined;
+  return kindByEnding.find(([ending]) => ending.test(field))?.[1];
+}
 
 const acronym =
   /\b(asn|dns|http|icmp|id|ip|ips|ja3|ja4|md5|mime|nxdomain|sha256|smb|ssh|tcp|tls|ttl|txt|udp|url)\b/g;
@@ -43,10 +129,52 @@ const nameOf = (field: string): string =>
 
 const upper = (text: string): string => text.toUpperCase();
 
-function textOf(name: string, value: Figure): string {
-  if (typeof value === 'number') return /(^|_)(port|id|asn)$/.test(name) ? String(value) : decimal(value);
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value === 'string') return value;
-  const rest = value.length - maxListed;
-  return value.slice(0, maxListed).join(', ') + (rest > 0 ? ` and ${number(rest)} more` : '');
+const text = (text: string): Part => ({ kind: 'text', text });
+
+function partOf(
+  field: string,
+  kind: Kind | undefined,
+  value: number | string | boolean,
+  isListed: boolean,
+): Part {
+  if (typeof value === 'boolean') return text(value ? 'yes' : 'no');
+  if (typeof value === 'string') return partOfText(kind, value);
+  if (kind === 'bytes') return text(bytes(value));
+  if (kind === 'time' && isEpochMs(value)) return { kind: 'time', at: value };
+  const unit = kind && unitMs[kind];
+  if (unit !== undefined && value >= 0) return text(duration(value * unit));
+  const isName = isListed || /(^|_)(port|id|asn)$/.test(field);
+  return text(isName ? String(value) : decimal(value));
+}
+
+/** From 1973 on, and in the years that dates can have. */
+const isEpochMs = (value: number): boolean => value >= 1e11 && value <= 8.64e15;
+
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
+
+function partOfText(kind: Kind | undefined, value: string): Part {
+  // First, as `2001:db8::1:22` could be an address as well.
+  const end = kind === 'ends' ? endOf(value) : undefined;
+  if (end !== undefined) return end;
+  if (formats.ip.test(value)) return { kind: 'address', ip: value };
+  if (isoTime.test(value) && !Number.isNaN(Date.parse(value))) return { kind: 'time', at: Date.parse(value) };
+  if (kind === 'domain' && value !== '') return { kind: 'domain', name: value };
+  return text(value);
+}
+
+/**
+ * An end with what is told of it, as detectors write them: `address: times`, `address:port`, `address bytes` and
+ * `address:port/transport bytes out bytes in`.
+ */
+function endOf(value: string): Part | undefined {
+  const [, counted = '', times] = /^(\S+): (\d+)$/.exec(value) ?? [];
+  if (formats.ip.test(counted))
+    return { kind: 'address', ip: counted, rest: `${number(Number(times))} times` };
+  const [, sized = '', size] = /^(\S+) (\d+)$/.exec(value) ?? [];
+  if (formats.ip.test(sized)) return { kind: 'address', ip: sized, rest: bytes(Number(size)) };
+  const found = /^(\S+):(\d+)(?:\/(\S*) (\d+) out (\d+) in)?$/.exec(value);
+  const [, ip = '', port, transport, out, back] = found ?? [];
+  if (!formats.ip.test(ip)) return undefined;
+  const rest = out === undefined ? '' : `${transport}, ${bytes(Number(out))} out, ${bytes(Number(back))} in`;
+  return { kind: 'address', ip, port: Number(port), ...(rest !== '' && { rest }) };
 }
