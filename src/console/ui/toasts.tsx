@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { ServiceError } from '../../errors.ts';
+import { Button } from './button.tsx';
 import './toasts.css';
 
 interface Toast {
@@ -15,9 +16,11 @@ let last = 0;
 function show(text: string, kind: Toast['kind']): void {
   const id = ++last;
   toasts.value = [...toasts.value.slice(-4), { id, text, kind }];
-  setTimeout(() => {
-    toasts.value = toasts.value.filter((toast) => toast.id !== id);
-  }, shownMs);
+  setTimeout(() => dismiss(id), shownMs);
+}
+
+function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
 /** Says that something was done. */
@@ -31,9 +34,12 @@ export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map(({ id, text, kind }) => (
-        <p key={id} class={`toast toast-${kind}`}>
-          {text}
-        </p>
+        <div key={id} class={`toast toast-${kind}`}>
+          <p>{text}</p>
+          <Button kind="plain" aria-label="Dismiss" onClick={() => dismiss(id)}>
+            ✕
+          </Button>
+        </div>
       ))}
     </div>
   );
