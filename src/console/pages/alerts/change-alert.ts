@@ -5,35 +5,41 @@ import { quoted } from '../../ui/words.ts';
 import { alertsChanged, putAlerts } from './cache.ts';
 import { type Change, decisions, predicted, refusal, told } from './changes.ts';
 import type { AlertRow } from './question.ts';
+import type { Undone } from './target.ts';
 
 /** How often a change is tried again on an alert that was only seen again meanwhile. */
 const maxAttempts = 5;
 
 /**
  * Changes one alert, if it is still what was seen (If-Match). It is shown changed at once, and as it was where that
- * fails. Occurrences that came meanwhile are no obstacle; a decision of somebody else is, and is told.
+ * fails. Occurrences that came meanwhile are no obstacle; a decision of somebody else is.
  *
- * @returns whether it was changed
+ * @returns what failed, with the alert as it is now; undefined where it was changed, which is said
  */
-export async function changeAlert(seen: AlertRow, change: Change): Promise<boolean> {
+export async function tryChange(seen: AlertRow, change: Change): Promise<Undone | undefined> {
   const { status, title } = seen.attributes;
+  const what = `${quoted(title)} was not changed`;
   const why = change.status === undefined ? undefined : refusal(status, change.status);
-  if (why !== undefined) {
-    sayFailure('Not changed', new ServiceError('INVALID_TRANSITION', why));
-    return false;
-  }
+  if (why !== undefined)
+    return { left: { rows: [seen] }, what, error: new ServiceError('INVALID_TRANSITION', why) };
   put({ ...seen, attributes: predicted(seen.attributes, change) });
   try {
     put(await inTurn(seen, change));
     void alertsChanged();
     say(`${quoted(title)}: ${told(change)}.`);
-    return true;
+    return undefined;
   } catch (error) {
     const now = await current(seen);
     put(now);
-    sayFailure(`${quoted(title)} was not changed`, explained(error, seen, now));
-    return false;
+    return { left: { rows: [now] }, what, error: explained(error, seen, now) };
   }
+}
+
+/** The same, told where it fails, too. @returns whether it was changed */
+export async function changeAlert(seen: AlertRow, change: Change): Promise<boolean> {
+  const undone = await tryChange(seen, change);
+  if (undone !== undefined) sayFailure(undone.what, undone.error);
+  return undone === undefined;
 }
 
 /** The last change of each alert that is under way here. */

@@ -3,17 +3,20 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import type { Change } from './changes.ts';
 import { NoteField } from './note-field.tsx';
+import type { Asked } from './triage-dialog.tsx';
 
 export function NoteDialog({
   what,
+  asked: { typed, failure },
   onDone,
   onClose,
 }: {
   what: string;
+  asked: Asked;
   onDone: (change: Change) => void;
   onClose: () => void;
 }) {
-  const [note, setNote] = useState('');
+  const [note, setNote] = useState(typed?.note ?? '');
   const form = useRef<HTMLFormElement>(null);
   return (
     <Dialog title={`Note on ${what}`} onClose={onClose}>
@@ -26,6 +29,11 @@ export function NoteDialog({
         }}
       >
         <NoteField value={note} onValue={setNote} onSend={() => form.current?.requestSubmit()} />
+        {failure !== undefined && (
+          <p class="field-error" role="alert">
+            {failure}
+          </p>
+        )}
         <div class="row">
           <Button type="submit" kind="primary" hint="ctrl enter" disabled={note.trim() === ''}>
             Note it

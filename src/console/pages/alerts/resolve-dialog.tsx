@@ -4,24 +4,26 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import type { Change } from './changes.ts';
 import { Choices } from './choices.tsx';
-import type { AlertRow } from './question.ts';
+import type { Asked } from './triage-dialog.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
 /** Resolves, with what was found: digits choose, enter confirms. */
 export function ResolveDialog({
   what,
-  rows,
+  asked: { rows, typed, failure },
   onDone,
   onClose,
 }: {
   what: string;
-  rows: readonly AlertRow[];
+  asked: Asked;
   onDone: (change: Change) => void;
   onClose: () => void;
 }) {
   const first = rows[0]?.attributes;
-  const [verdict, setVerdict] = useState<Verdict | 'none'>((rows.length === 1 && first?.verdict) || 'none');
-  const [note, setNote] = useState('');
+  const [verdict, setVerdict] = useState<Verdict | 'none'>(
+    typed === undefined ? (rows.length === 1 && first?.verdict) || 'none' : (typed.verdict ?? 'none'),
+  );
+  const [note, setNote] = useState(typed?.note ?? '');
   // A verdict that is in the log is replaced by another override alone: here it stays.
   const overridden = rows.length === 1 && first?.override !== undefined;
   return (
@@ -60,6 +62,11 @@ export function ResolveDialog({
             />
           )}
         </Field>
+        {failure !== undefined && (
+          <p class="field-error" role="alert">
+            {failure}
+          </p>
+        )}
         <div class="row">
           <Button type="submit" kind="primary" hint="enter">
             Resolve

@@ -11,6 +11,15 @@ export interface Everything {
 /** What is acted on: those that are named, or all that match. */
 export type Target = { readonly rows: readonly AlertRow[] } | Everything;
 
+/** What a change did not come to. */
+export interface Undone {
+  /** Those it was not done to. */
+  readonly left: Target;
+  /** What failed, in words. */
+  readonly what: string;
+  readonly error: unknown;
+}
+
 /** Where all that match are selected, those that are loaded stand for them; one alone is meant alone. */
 export const targetOf = (rows: readonly AlertRow[], everything: Everything | undefined): Target =>
   everything !== undefined && rows.length > 1 ? everything : { rows };

@@ -1,21 +1,18 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { ServiceError } from '../../../errors.ts';
 import { useKeys } from '../../state/keys.ts';
 import { may, me } from '../../state/session.ts';
 import { neighbour } from '../../ui/marking.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
-import { changeAlert } from './change-alert.ts';
+import { tryChange } from './change-alert.ts';
 import { changeMany } from './change-many.ts';
 import { type Change, refusal, takenBack } from './changes.ts';
 import type { Triage } from './detail.tsx';
 import { mayChange } from './may-change.ts';
-import { NoteDialog } from './note-dialog.tsx';
 import { type AlertRow, isOpen } from './question.ts';
-import { ResolveDialog } from './resolve-dialog.tsx';
-import { SilenceDialog } from './silence-dialog.tsx';
-import { type Everything, nameOf, type Target, targetOf } from './target.ts';
-import { VerdictDialog } from './verdict-dialog.tsx';
+import { type Everything, type Target, targetOf, type Undone } from './target.ts';
+import { type Asked, TriageDialog } from './triage-dialog.tsx';
 
 interface About {
   readonly rows: readonly AlertRow[];
@@ -47,17 +44,14 @@ export interface Triaging {
   readonly progress: number | undefined;
 }
 
-interface Asked {
-  readonly kind: 'resolve' | 'silence' | 'note' | 'verdict';
-  /** Those that are loaded. */
-  readonly rows: readonly AlertRow[];
-  readonly target: Target;
-}
+let lastKey = 0;
 
 /** Acts on alerts, by keys, buttons and dialogs: on those selected where there are any, else on the current one. */
 export function useTriage(about: About): Triaging {
   const { rows, marked, current, everything, onMove, onDone } = about;
   const [asking, setAsking] = useState<Asked>();
+  /** What was answered and could not be done: it is asked again, once nothing else is. */
+  const [unsent, setUnsent] = useState<readonly Asked[]>([]);
   const [progress, setProgress] = useState<number>();
 
   const targets = (): readonly AlertRow[] =>
@@ -74,18 +68,23 @@ export function useTriage(about: About): Triaging {
     if (next !== undefined) onMove(next);
   };
 
-  const act = async (target: Target, change: Change) => {
+  const attempt = async (target: Target, change: Change): Promise<Undone | undefined> => {
     if ('rows' in target && target.rows.length < 2) {
       const [only] = target.rows;
-      if (only === undefined) return;
+      if (only === undefined) return undefined;
       if (change.status === 'resolved' || change.status === 'suppressed') advance(only);
-      await changeAlert(only, change);
-      return;
+      return tryChange(only, change);
     }
     setProgress(0);
-    const isDone = await changeMany(target, change, setProgress);
+    const done = await changeMany(target, change, setProgress);
     setProgress(undefined);
-    if (isDone) onDone();
+    if (typeof done === 'object') return done;
+    if (done === 'all') onDone();
+    return undefined;
+  };
+  const act = async (target: Target, change: Change) => {
+    const undone = await attempt(target, change);
+    if (undone !== undefined) sayFailure(undone.what, undone.error);
   };
 
   const actOn = (of: readonly AlertRow[], change: Change) => void act(targetOf(of, everything), change);
@@ -93,7 +92,7 @@ export function useTriage(about: About): Triaging {
   const ask = (kind: Asked['kind']) => (of: readonly AlertRow[]) => {
     // What is like alerts is told by those that are loaded.
     const target = kind === 'silence' ? { rows: of } : targetOf(of, everything);
-    if (of.length > 0) setAsking({ kind, rows: of, target });
+    if (of.length > 0) setAsking({ key: ++lastKey, kind, rows: of, target });
   };
   const assign = (of: readonly AlertRow[]) => {
     const name = me.value?.name ?? '';
@@ -120,7 +119,7 @@ export function useTriage(about: About): Triaging {
     note: ask('note'),
     verdict: ask('verdict'),
     takeBack,
-    archive: (of: readonly AlertRow[]) => actOn(of, { status: 'archived' }),
+    archive: ask('archive'),
     unassign: (of: readonly AlertRow[]) => actOn(of, { assignee: '' }),
     reopen: (of: readonly AlertRow[]) => actOn(of, { status: 'in_progress' }),
   };
@@ -151,34 +150,41 @@ export function useTriage(about: About): Triaging {
     ...(marked.length > 0 && { escape: { title: 'Select none', run: about.onUnmark } }),
   });
 
-  const close = () => setAsking(undefined);
-  const settle = (change: Change) => {
+  const shown = asking ?? unsent[0];
+  const close = () => {
+    if (asking !== undefined) setAsking(undefined);
+    else setUnsent((all) => all.slice(1));
+  };
+  const isHere = useRef(true);
+  useEffect(
+    () => () => {
+      isHere.current = false;
+    },
+    [],
+  );
+  /** Closed at once, so that the next can follow; what fails is asked again, as it was answered. */
+  const settle = async (asked: Asked, change: Change) => {
     close();
-    if (asking !== undefined) void act(asking.target, change);
+    const undone = await attempt(asked.target, change);
+    if (undone === undefined) return;
+    const { left, what, error } = undone;
+    if (!isHere.current) return sayFailure(what, error);
+    const failure = `${what}: ${error instanceof ServiceError ? error.message : String(error)}`;
+    const rowsLeft = 'rows' in left ? left.rows : asked.rows;
+    setUnsent((all) => [
+      ...all,
+      { ...asked, key: ++lastKey, rows: rowsLeft, target: left, typed: change, failure },
+    ]);
   };
-  const shared = asking && {
-    what: nameOf(asking.target),
-    rows: asking.rows,
-    onClose: close,
-  };
-  // One that is meant alone leaves nothing.
-  const left =
-    everything === undefined || asking === undefined || asking.rows.length < 2
-      ? 0
-      : everything.total - asking.rows.length;
-  const dialog = shared && (
-    <>
-      {asking.kind === 'resolve' && <ResolveDialog {...shared} onDone={settle} />}
-      {asking.kind === 'verdict' && <VerdictDialog {...shared} onDone={settle} />}
-      {asking.kind === 'note' && <NoteDialog what={shared.what} onClose={close} onDone={settle} />}
-      {asking.kind === 'silence' && (
-        <SilenceDialog
-          {...shared}
-          left={left}
-          onSuppress={(of) => void act({ rows: of }, { status: 'suppressed' })}
-        />
-      )}
-    </>
+  const dialog = shown && (
+    <TriageDialog
+      key={shown.key}
+      asked={shown}
+      everything={everything}
+      onDone={(change) => void settle(shown, change)}
+      onSuppress={(of) => void act({ rows: of }, { status: 'suppressed' })}
+      onClose={close}
+    />
   );
   return { single, many: keyed, dialog, progress };
 }

@@ -5,27 +5,29 @@ import { Field } from '../../ui/field.tsx';
 import { words } from '../../ui/format.ts';
 import type { Change } from './changes.ts';
 import { Choices } from './choices.tsx';
-import type { AlertRow } from './question.ts';
+import type { Asked } from './triage-dialog.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
 /** What an analyst found; and, of one alert that a model has judged, whether that is overridden, for all to see. */
 export function VerdictDialog({
   what,
-  rows,
+  asked: { rows, typed, failure },
   onDone,
   onClose,
 }: {
   what: string;
-  rows: readonly AlertRow[];
+  asked: Asked;
   onDone: (change: Change) => void;
   onClose: () => void;
 }) {
   const only = rows.length === 1 ? rows[0]?.attributes : undefined;
   const said = only?.ai_verdict?.verdict;
   const overridden = only?.override !== undefined;
-  const [verdict, setVerdict] = useState<Verdict | undefined>(only?.verdict);
-  const [override, setOverride] = useState(overridden);
-  const [reason, setReason] = useState('');
+  const [verdict, setVerdict] = useState<Verdict | undefined>(
+    typed?.ai_override?.verdict ?? typed?.verdict ?? only?.verdict,
+  );
+  const [override, setOverride] = useState(typed?.ai_override !== undefined || overridden);
+  const [reason, setReason] = useState(typed?.ai_override?.reason ?? '');
   const [asked, setAsked] = useState(false);
   const mayOverride = verdict !== undefined && said !== undefined && (said !== verdict || overridden);
   const overrides = mayOverride && (override || overridden);
@@ -82,6 +84,11 @@ export function VerdictDialog({
               />
             )}
           </Field>
+        )}
+        {failure !== undefined && (
+          <p class="field-error" role="alert">
+            {failure}
+          </p>
         )}
         <div class="row">
           <Button type="submit" kind="primary" hint="enter">

@@ -1,0 +1,47 @@
+import { ArchiveDialog } from './archive-dialog.tsx';
+import type { Change } from './changes.ts';
+import { NoteDialog } from './note-dialog.tsx';
+import type { AlertRow } from './question.ts';
+import { ResolveDialog } from './resolve-dialog.tsx';
+import { SilenceDialog } from './silence-dialog.tsx';
+import { type Everything, nameOf, type Target } from './target.ts';
+import { VerdictDialog } from './verdict-dialog.tsx';
+
+/** What is asked before something is done. */
+export interface Asked {
+  /** Each question has a dialog of its own, even where one follows the other at once. */
+  readonly key: number;
+  readonly kind: 'resolve' | 'silence' | 'note' | 'verdict' | 'archive';
+  /** Those that are loaded. */
+  readonly rows: readonly AlertRow[];
+  readonly target: Target;
+  /** What was answered before, where that could not be done. */
+  readonly typed?: Change;
+  /** Why it could not. */
+  readonly failure?: string;
+}
+
+export function TriageDialog({
+  asked,
+  everything,
+  onDone,
+  onSuppress,
+  onClose,
+}: {
+  asked: Asked;
+  everything: Everything | undefined;
+  onDone: (change: Change) => void;
+  onSuppress: (rows: readonly AlertRow[]) => void;
+  onClose: () => void;
+}) {
+  const { kind, rows } = asked;
+  const what = nameOf(asked.target);
+  const shared = { what, asked, onDone, onClose };
+  if (kind === 'resolve') return <ResolveDialog {...shared} />;
+  if (kind === 'verdict') return <VerdictDialog {...shared} />;
+  if (kind === 'note') return <NoteDialog {...shared} />;
+  if (kind === 'archive') return <ArchiveDialog {...shared} />;
+  // One that is meant alone leaves nothing.
+  const left = everything === undefined || rows.length < 2 ? 0 : everything.total - rows.length;
+  return <SilenceDialog what={what} rows={rows} left={left} onSuppress={onSuppress} onClose={onClose} />;
+}
