@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { Component, type ComponentChildren, type ComponentType } from 'preact';
+import { Component, type ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type PageEntry, pages } from '../pages/index.ts';
 import { go, href, ownAddress, place } from '../state/address.ts';
@@ -13,6 +13,7 @@ import { shownTime } from '../ui/value.tsx';
 import { KeyHelp } from './key-help.tsx';
 import { Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
+import { ShownPage } from './shown-page.tsx';
 import { SignIn } from './sign-in.tsx';
 import { StatusLine } from './status-line.tsx';
 import './app.css';
@@ -122,36 +123,10 @@ function NotTheirs({ entry }: { entry: PageEntry }) {
   );
 }
 
-/** The page, once its part of the program is there. */
 function Shown({ entry }: { entry: PageEntry }) {
-  const loaded = useSignal<ComponentType | Error | undefined>(undefined);
-  const load = () => {
-    loaded.value = undefined;
-    entry.load().then(
-      (module) => (loaded.value = module.default),
-      (error: Error) => (loaded.value = error),
-    );
-  };
-  useEffect(load, []);
-  useEffect(() => {
-    document.title = `${entry.title} · Candor`;
-  }, []);
-  if (loaded.value instanceof Error)
-    return (
-      <main class="page" id="main">
-        <Failure error={loaded.value} onRetry={load} />
-      </main>
-    );
-  if (loaded.value === undefined)
-    return (
-      <main class="page" id="main">
-        <Loading />
-      </main>
-    );
-  const Page = loaded.value;
   return (
     <Guarded>
-      <Page />
+      <ShownPage entry={entry} />
     </Guarded>
   );
 }
