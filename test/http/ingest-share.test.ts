@@ -38,7 +38,7 @@ test('one sensor that sends by halves leaves room for the bodies of another', as
   for (const wire of halves) wire.send('\n'.repeat(10_000));
   for (const wire of halves) expect(await wire.until(/"accepted"/)).toMatch(/^HTTP\/1.1 200 /);
   for (const wire of [...halves, refused, taken]) wire.end();
-  expect(service.services.metrics.limitsReached()).toEqual([
+  expect(service.services.metrics.limitsReached()).toMatchObject([
     { limit: 'maxIngestShareOfPrincipal', times: 1 },
   ]);
   await service.close();

@@ -582,7 +582,9 @@ describe('settings', () => {
     await other.ledger.append(Array.from({ length: count }, (_, n) => long(n)));
     const list = await other.call('listEntries', 'GET /api/transparency/entries?per_page=1000');
     expect(failure(list)).toEqual([400, 'INVALID_REQUEST', 'per_page']);
-    expect(other.services.metrics.limitsReached()).toEqual([{ limit: 'maxEntriesPageBytes', times: 1 }]);
+    expect(other.services.metrics.limitsReached()).toMatchObject([
+      { limit: 'maxEntriesPageBytes', times: 1 },
+    ]);
     expect((await fetch(`${other.url}/api/transparency/entries?per_page=10`)).status).toBe(200);
     await other.close();
   });

@@ -56,10 +56,9 @@ describe('bodies of operations that are always public', () => {
     const other = await say(port, signIn + login, '127.0.0.2');
     expect(await status(other)).toBe(200);
     expect(new Set(await Promise.all(wires.map(status)))).toEqual(new Set([413]));
-    expect(service.services.metrics.limitsReached()).toContainEqual({
-      limit: 'maxPublicJsonBodyBytes',
-      times: 64,
-    });
+    expect(service.services.metrics.limitsReached()).toContainEqual(
+      expect.objectContaining({ limit: 'maxPublicJsonBodyBytes', times: 64 }),
+    );
   });
 
   test('as many as may be held take nothing from operations that need an identity', async () => {
@@ -113,10 +112,9 @@ describe('bodies of operations that are always public', () => {
     }, 200);
     await Promise.all(wires.map((wire) => wire.untilClosed()));
     clearInterval(trickle);
-    expect(service.services.metrics.limitsReached()).toContainEqual({
-      limit: 'bodyTimeoutWithoutIdentityMs',
-      times: 3,
-    });
+    expect(service.services.metrics.limitsReached()).toContainEqual(
+      expect.objectContaining({ limit: 'bodyTimeoutWithoutIdentityMs', times: 3 }),
+    );
   }, 30_000);
 
   test('what they inflate to is bounded alike', async () => {
