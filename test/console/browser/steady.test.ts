@@ -1,0 +1,146 @@
+/** What stays as it is while the service is away, what a count leads to, and in which zone times are. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { login, tokenFor } from '../../../scripts/service.ts';
+import { call, listAll, send } from '../../system/call.ts';
+import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+
+const soon = { timeout: 15_000 };
+const sent = 3;
+let open: Opened;
+
+const raised = (n: number) =>
+  JSON.stringify({
+    timestamp: new Date().toISOString().replace('Z', '+0000'),
+    flow_id: 1_000_000 + n,
+    event_type: 'alert',
+    src_ip: `10.1.0.${n}`,
+    src_port: 40_000 + n,
+    dest_ip: '198.51.100.7',
+    dest_port: 443,
+    proto: 'TCP',
+    alert: { action: 'allowed', gid: 1, signature_id: n, rev: 1, signature: `Test rule ${n}`, severity: 3 },
+  });
+
+beforeAll(async () => {
+  open = await openConsole();
+  const lines = Array.from({ length: sent }, (_, n) => raised(n + 1));
+  await send(open.service, await tokenFor(open.service, 'sensor'), lines.join('\n'));
+  const token = await login(open.service);
+  const [first] = await listAll(open.service, 'listAlerts', token);
+  const resolved = await call(open.service, 'updateAlert', {
+    token,
+    params: [first!.id],
+    json: { status: 'resolved', verdict: 'false_positive' },
+  });
+  expect(resolved.status).toBe(200);
+});
+afterAll(() => open.close());
+
+/** What is done without a network; connections that fail then were meant to. */
+async function away(page: Page, what: () => Promise<void>): Promise<void> {
+  const known = open.problems.length;
+  await page.context().setOffline(true);
+  await what();
+  await page.context().setOffline(false);
+  open.problems.length = known;
+}
+
+test('counts of the overview lead to as many alerts', async () => {
+  const page = await open.page();
+  const panel = page.getByRole('region', { name: 'Alerts', exact: true });
+  await panel.getByRole('link', { name: String(sent), exact: true }).click();
+  await page.waitForURL(/\/alerts\?.*view=all/);
+  await page.locator('[aria-current=page]', { hasText: `All ${sent}` }).waitFor(soon);
+  await page.goBack();
+  await panel.getByRole('link', { name: '1 resolved' }).click();
+  await page.waitForURL(/\/alerts\?.*status=resolved/);
+  await page.locator('[aria-current=page]', { hasText: 'All 1' }).waitFor(soon);
+});
+
+test('the histogram and the counts stay while the service is away', async () => {
+  const page = await open.page();
+  await page.clock.install();
+  await page.goto('/alerts?view=all');
+  const chart = page.getByRole('img', { name: new RegExp(`^${sent} alerts over time`) });
+  const counted = page.getByRole('button', { name: `Open ${sent - 1}` });
+  const old = page.getByText('as it was before; asking again');
+  await chart.waitFor(soon);
+  await counted.waitFor(soon);
+  await away(page, async () => {
+    await page.clock.fastForward(40_000);
+    await old.waitFor(soon);
+    expect(await chart.count()).toBe(1);
+    expect(await counted.count()).toBe(1);
+    // Each half minute is another question, of which none is answered.
+    await page.clock.fastForward(40_000);
+    await page.waitForTimeout(5000);
+    expect(await chart.count()).toBe(1);
+    expect(await counted.count()).toBe(1);
+  });
+  await old.waitFor({ state: 'detached', ...soon });
+  await chart.waitFor(soon);
+});
+
+test('a page that could not be loaded is there once the network is', async () => {
+  const page = await open.page();
+  await settled(page);
+  const unloaded = page.getByText('This page could not be loaded.');
+  const rail = page.getByRole('navigation', { name: 'Pages' });
+  await away(page, async () => {
+    await rail.getByRole('link', { name: 'Health' }).click();
+    await unloaded.waitFor(soon);
+  });
+  await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor(soon);
+  const unstyled = () =>
+    [...document.styleSheets].length < document.querySelectorAll('link[rel=stylesheet]').length;
+  expect(await page.evaluate(unstyled)).toBe(false);
+});
+
+test('a page that cannot be loaded offers to load the console anew', async () => {
+  const page = await open.page();
+  await settled(page);
+  const known = open.problems.length;
+  await page.route(/console\/.*\.(js|css)/, (route) => route.abort());
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Discovery' }).click();
+  await page.getByText('This page could not be loaded.').waitFor(soon);
+  const anew = page.getByRole('button', { name: 'Load the console anew' });
+  expect(await anew.count()).toBe(0);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await anew.waitFor(soon);
+  expect(await violations(page)).toEqual([]);
+  await page.unroute(/console\/.*\.(js|css)/);
+  await anew.click();
+  await page.getByRole('heading', { name: 'Discovery', level: 1 }).waitFor(soon);
+  open.problems.length = known;
+});
+
+test.each([1280, phone])('the zone of times is shown and switches at %i pixels', async (width) => {
+  const page = await open.page({ width });
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setTimezoneOverride', { timezoneId: 'America/Phoenix' });
+  await page.goto('/alerts');
+  await settled(page);
+  const at = page.locator('.alert-queue time').first();
+  await at.waitFor(soon);
+  expect(await at.getAttribute('title')).toContain('UTC−07:00');
+  expect(await overflow(page)).toBe(0);
+  await page.getByRole('button', { name: 'Times are in UTC−7' }).click();
+  await page.getByRole('button', { name: 'Times are in UTC', exact: true }).waitFor();
+  expect(await at.getAttribute('title')).toMatch(/ UTC$/);
+  expect(await violations(page)).toEqual([]);
+});
+
+test('a time that is entered is in the zone as it is then', async () => {
+  const page = await open.page();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setTimezoneOverride', { timezoneId: 'America/New_York' });
+  await page.goto('/alerts');
+  await page.getByRole('button', { name: /^Time: / }).click();
+  await page.getByRole('menuitem', { name: /^From/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('From').fill('2026-07-01 12:00:00');
+  await dialog.getByLabel(/^To/).fill('2026-12-01 12:00:00');
+  await dialog.getByText('In UTC−04:00').waitFor();
+  await dialog.getByText('In UTC−05:00').waitFor();
+});
