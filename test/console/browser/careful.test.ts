@@ -115,6 +115,7 @@ test('archiving asks first, and says that it is final', async () => {
   await dialog(page).getByRole('heading', { name: 'Archive 6 alerts?' }).waitFor();
   await dialog(page).getByText('This is final').waitFor();
   expect(await violations(page)).toEqual([]);
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Cancel');
   await press(page, 'Enter');
   await expect.poll(() => dialog(page).count(), soon).toBe(0);
   expect(await status()).toBe('resolved');

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
+import { foreign } from '../../../src/console/ui/words.ts';
 import { call, type Item, list, send } from '../../system/call.ts';
 import { type Opened, openConsole, settled, violations } from './console.ts';
 
@@ -61,7 +62,7 @@ test('of all that match, those that are loaded are silenced and suppressed: the 
   const rules = dialog.getByRole('checkbox', { name: /^This rule/ });
   expect([await rules.isDisabled(), await rules.isChecked()]).toEqual([true, false]);
   await dialog.getByText('200: a silence takes 100').waitFor(soon);
-  await dialog.getByText(`Findings from ${loud}, up to severity`).waitFor(soon);
+  await dialog.getByText(`Findings from ${foreign(loud)}, up to severity`).waitFor(soon);
   await dialog.getByText('Of the last 7 days that is 211 alerts, 211 of them new').waitFor(soon);
   expect(await violations(page)).toEqual([]);
   await dialog.getByLabel('Why').fill('a test of the sensor');
