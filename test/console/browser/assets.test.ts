@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
-import { quoted } from '../../../src/console/ui/words.ts';
+import { foreign, quoted } from '../../../src/console/ui/words.ts';
 import { call, type Item, list, send } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
@@ -158,7 +158,9 @@ test('what is typed survives that somebody else was quicker, and so does what th
   await dialog(page)
     .getByText(/Somebody changed it meanwhile/)
     .waitFor();
-  await dialog(page).getByText('owner now Ben').waitFor();
+  await dialog(page)
+    .getByText(`owner now ${foreign('Ben')}`)
+    .waitFor();
   expect(await dialog(page).getByLabel('Owner').inputValue()).toBe('Ana');
   expect(await dialog(page).getByLabel('Kind').inputValue()).toBe('server');
   await dialog(page).getByRole('button', { name: 'Save' }).click();
