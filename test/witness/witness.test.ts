@@ -325,7 +325,8 @@ describe('memory', () => {
     await post(url, log.request(0, 5));
     await stop();
     const key = readFileSync(join(path, 'key.json'), 'utf8');
-    for (const text of ['{', '{}', key.replace('witness"', 'checkpoint"'), key.replace(/"x":"./, '"x":"-')]) {
+    const another = key.replace(/"x":"(.)/, (_, first) => `"x":"${first === '-' ? 'A' : '-'}`);
+    for (const text of ['{', '{}', key.replace('witness"', 'checkpoint"'), another]) {
       writeFileSync(join(path, 'key.json'), text);
       await expect(WitnessState.open(path, undefined)).rejects.toThrow(/key\.json is damaged/);
     }
