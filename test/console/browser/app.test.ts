@@ -4,29 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminPassword, login, tokenFor } from '../../../scripts/service.ts';
 import { call, send } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+import { suricataAlert } from './suricata-alert.ts';
 
 let open: Opened;
 beforeAll(async () => {
   open = await openConsole({
     data: async (service) => {
-      const alert = {
-        timestamp: new Date().toISOString(),
-        event_type: 'alert',
-        src_ip: '10.3.2.1',
-        src_port: 1,
-        dest_ip: '10.3.2.2',
-        dest_port: 80,
-        proto: 'TCP',
-        alert: {
-          gid: 1,
-          signature_id: 9_000_002,
-          rev: 1,
-          signature: 'A thing to be found',
-          category: 'x',
-          severity: 2,
-        },
-      };
-      await send(service, await tokenFor(service, 'sensor'), JSON.stringify(alert));
+      const alert = suricataAlert(9_000_002, 'A thing to be found', 2);
+      await send(service, await tokenFor(service, 'sensor'), alert);
     },
   });
 });

@@ -6,6 +6,7 @@ import type { AccessRule } from '../../../src/contract/resources/policy.ts';
 import { forRoles, withRules } from '../../auth/policy-parts.ts';
 import { call, type Item, send } from '../../system/call.ts';
 import { type Opened, openConsole, settled, violations } from './console.ts';
+import { suricataAlert } from './suricata-alert.ts';
 
 /** How long is waited for what takes a moment, on a machine that has other things to do. */
 const soon = { timeout: 10_000 };
@@ -21,28 +22,8 @@ beforeAll(async () => {
   const { service } = open;
   const json = { name: 'ann', kind: 'user', roles: ['analyst'], password: secret };
   expect((await call(service, 'createPrincipal', { token: admin, json })).status).toBe(201);
-  const raised = (n: number) => ({
-    timestamp: new Date().toISOString(),
-    event_type: 'alert',
-    src_ip: '10.3.2.1',
-    src_port: 1,
-    dest_ip: '10.3.2.2',
-    dest_port: 80,
-    proto: 'TCP',
-    alert: {
-      gid: 1,
-      signature_id: 9_000_000 + n,
-      rev: 1,
-      signature: `Thing ${n}`,
-      category: 'x',
-      severity: 2,
-    },
-  });
-  await send(
-    service,
-    await tokenFor(service, 'sensor'),
-    [1, 2].map((n) => JSON.stringify(raised(n))).join('\n'),
-  );
+  const raised = (n: number) => suricataAlert(9_000_000 + n, `Thing ${n}`, 2);
+  await send(service, await tokenFor(service, 'sensor'), [1, 2].map(raised).join('\n'));
   const { body } = await call(service, 'listAlerts', { token: admin });
   alert = (body as { data: Item[] }).data[0]!.id;
 });

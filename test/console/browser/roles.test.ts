@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { login, type Service, tokenFor } from '../../../scripts/service.ts';
 import { call, send } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+import { suricataAlert } from './suricata-alert.ts';
 
 const password = 'a role and no more';
 let open: Opened;
@@ -18,24 +19,8 @@ beforeAll(async () => {
         const json = { name, kind, roles: [role], password };
         expect((await call(service, 'createPrincipal', { token, json })).status).toBe(201);
       }
-      const alert = {
-        timestamp: new Date().toISOString(),
-        event_type: 'alert',
-        src_ip: '10.3.2.1',
-        src_port: 1,
-        dest_ip: '10.3.2.2',
-        dest_port: 80,
-        proto: 'TCP',
-        alert: {
-          gid: 1,
-          signature_id: 9_000_003,
-          rev: 1,
-          signature: 'Grave one',
-          category: 'x',
-          severity: 1,
-        },
-      };
-      await send(service, await tokenFor(service, 'sensor'), JSON.stringify(alert));
+      const alert = suricataAlert(9_000_003, 'Grave one', 1);
+      await send(service, await tokenFor(service, 'sensor'), alert);
       await vi.waitFor(() => logged(service, token), { timeout: 20_000, interval: 200 });
     },
   });
