@@ -94,13 +94,13 @@ function useHits(text: string, asked: string): Hit[] {
   const found: Hit[] = pages
     .filter(({ title, needs }) => title.toLowerCase().includes(lower) && may(needs))
     .map(({ name, title }) => ({ kind: 'page', title, href: href(name, shownTime()) }));
-  if (looksLikeNetwork(text))
-    found.unshift(
-      { kind: 'events', title: text, href: href('events', { ip: text }) },
-      { kind: 'alerts', title: text, href: href('alerts', { ip: text }) },
-      { kind: 'asset', title: text, href: href('assets', { ip: text }) },
-    );
-  if (looksLikeName(text))
+  if (looksLikeNetwork(text)) {
+    if (may('listAssets')) found.unshift({ kind: 'asset', title: text, href: href('assets', { ip: text }) });
+    if (may('listAlerts')) found.unshift({ kind: 'alerts', title: text, href: href('alerts', { ip: text }) });
+    if (may('listNetworkEvents'))
+      found.unshift({ kind: 'events', title: text, href: href('events', { ip: text }) });
+  }
+  if (looksLikeName(text) && may('listDnsEvents'))
     found.unshift({ kind: 'DNS events', title: text, href: href('events', { table: 'dns', q: text }) });
   if (!enabled || asked !== text) return found;
   for (const { id, attributes } of assets.data?.data ?? [])
