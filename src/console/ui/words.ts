@@ -32,3 +32,6 @@ export function foreign(text: string, most = 160): string {
 
 /** The same, in quotation marks. */
 export const quoted = (text: string, most?: number): string => `“${foreign(text, most)}”`;
+
+/** The `most` with which any domain name is told whole. */
+export const wholeName = 300;

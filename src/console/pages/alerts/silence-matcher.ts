@@ -1,7 +1,7 @@
 import type { SilenceMatcher } from '../../../contract/resources/silence.ts';
 import { type Severity, severities } from '../../../contract/vocabulary.ts';
 import { limits } from '../../../limits.ts';
-import { foreign, words } from '../../ui/words.ts';
+import { foreign, wholeName, words } from '../../ui/words.ts';
 import type { Alert, Filters } from './question.ts';
 
 /** By what a silence may be bounded that is made from alerts; all pure. */
@@ -75,9 +75,6 @@ const phrases: Readonly<Record<SilencePart, string>> = {
   asset_id: 'of asset',
 };
 
-/** Characters that are told of a value: any domain name is told whole. */
-const maxNamed = 300;
-
 /** The matcher as a sentence. `named` tells rules and assets by name. */
 export function sentence(
   matcher: SilenceMatcher,
@@ -86,7 +83,7 @@ export function sentence(
   const parts = silenceParts.flatMap((part) => {
     const values = matcher[part];
     if (values === undefined) return [];
-    const shown = values.slice(0, 3).map((value) => foreign(named(part, value), maxNamed));
+    const shown = values.slice(0, 3).map((value) => foreign(named(part, value), wholeName));
     if (values.length > shown.length) shown.push(`${values.length - shown.length} more`);
     return `${phrases[part]} ${shown.join(' or ')}${part === 'domain' ? ' and names below' : ''}`;
   });

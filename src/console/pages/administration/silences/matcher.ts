@@ -1,6 +1,6 @@
 import type { SilenceMatcher } from '../../../../contract/resources/silence.ts';
 import { ruleSources } from '../../../../contract/vocabulary.ts';
-import { foreign } from '../../../ui/words.ts';
+import { foreign, wholeName } from '../../../ui/words.ts';
 
 /** What a silence is about, as it is written and read; pure. */
 
@@ -60,9 +60,6 @@ export function matcherOf({ lists, rule_source, max_severity }: MatcherDraft): S
 export const isAboutSomething = ({ max_severity: _, ...about }: SilenceMatcher): boolean =>
   Object.keys(about).length > 0;
 
-/** Characters that are told of a value: any domain name is told whole. */
-const maxNamed = 300;
-
 /** The matcher in a line. `named` tells rules by name. */
 export function matcherText(matcher: SilenceMatcher, named: (ruleId: string) => string = (id) => id): string {
   const some = (values: readonly string[]) =>
@@ -73,7 +70,7 @@ export function matcherText(matcher: SilenceMatcher, named: (ruleId: string) => 
     const values = matcher[part];
     if (values === undefined) return [];
     return [
-      `${listedParts[part].phrase} ${some(values.map((value) => foreign(part === 'rule_id' ? named(value) : value, maxNamed)))}`,
+      `${listedParts[part].phrase} ${some(values.map((value) => foreign(part === 'rule_id' ? named(value) : value, wholeName)))}`,
     ];
   });
   if (matcher.rule_source !== undefined) parts.push(`of rules of ${some(matcher.rule_source)}`);
