@@ -181,10 +181,14 @@ const halvesFrom = 90;
 const widthOf = (labels: readonly string[]): number =>
   Math.ceil(14 + 6.7 * Math.max(2, ...labels.map((label) => label.length)));
 
-/** A tick in the zone that is preferred: the time, and at midnight and beyond days the date. Seconds. */
+/**
+ * A tick in the zone that is preferred: the time, and at midnight and beyond days the date; the year where ticks are months
+ * or more apart. Seconds.
+ */
 function timeLabel(at: number, step: number): string {
   const text = instant(at * 1000, { ms: false });
   const time = text.slice(11);
+  if (step >= 28 * 86_400) return text.slice(0, 7);
   if (step >= 86_400 || time === '00:00:00') return text.slice(5, 10);
   return step < 60 ? time : time.slice(0, 5);
 }

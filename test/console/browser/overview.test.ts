@@ -24,7 +24,7 @@ const conn = (at: number) =>
     conn_state: 'SF',
   });
 
-test('says how to begin until the first event is there', async () => {
+test('says how to begin, and leads to events of other times, until the first of this time is there', async () => {
   const page = await open.page();
   const begin = page.getByRole('region', { name: 'Nothing has come yet' });
   await begin.getByText(`curl ${open.service.url}/api/v1/ingest`).waitFor();
@@ -38,7 +38,15 @@ test('says how to begin until the first event is there', async () => {
   await page.goBack();
   await begin.waitFor();
 
-  await send(open.service, await tokenFor(open.service, 'sensor'), conn(Date.now()));
+  const sensor = await tokenFor(open.service, 'sensor');
+  await send(open.service, sensor, conn(Date.UTC(2020, 1, 1)));
+  const others = page.getByRole('region', { name: 'Events of other times' });
+  await others.getByText('1 of other times are stored').waitFor();
   await begin.waitFor({ state: 'detached' });
+  await others.getByRole('link', { name: 'look at all of them' }).click();
+  await page.getByText('1 network event', { exact: true }).waitFor();
+  await page.goBack();
+  await send(open.service, sensor, conn(Date.now()));
+  await others.waitFor({ state: 'detached' });
   await page.getByRole('img', { name: /^Network events: 1 in this period/ }).waitFor();
 });

@@ -3,17 +3,28 @@ import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { may } from '../../state/session.ts';
 import { Command } from '../../ui/command.tsx';
+import { number } from '../../ui/format.ts';
 import type { Asked } from '../../ui/states.tsx';
 
 const refreshMs = 5000;
 
-/** Where no event has ever come: how to send some. It goes when the first one is there. */
+/** Where no event has ever come: how to send some. Where none is of the time that is shown: the way to the others. */
 export function Begin({ dashboard }: { dashboard: Asked<CallResult<'getDashboard'>> }) {
   const totals = dashboard.data?.data.attributes.totals;
   const isQuiet = totals !== undefined && totals.network_events + totals.dns_events === 0;
   const status = useAnswer('getStatus', {}, { enabled: isQuiet, refreshMs });
   const store = status.data?.data.attributes.store;
-  if (!isQuiet || store === undefined || store.network_events + store.dns_events > 0) return null;
+  if (!isQuiet || store === undefined) return null;
+  const stored = store.network_events + store.dns_events;
+  if (stored > 0)
+    return (
+      <section class="panel overview-begin" aria-label="Events of other times">
+        <p>
+          No event is of this time; {number(stored)} of other times are stored:{' '}
+          <a href={href('events', { range: 'all' })}>look at all of them</a>.
+        </p>
+      </section>
+    );
   return (
     <section class="panel overview-begin" aria-labelledby="overview-begin">
       <h2 id="overview-begin">Nothing has come yet. This is how it begins:</h2>
