@@ -26,7 +26,9 @@ export function App() {
   const { page } = place.value;
   const inside = signedIn.value;
   useEffect(() => {
-    if (inside && page === 'sign-in') go(ownAddress(place.peek().params.get('to')), { replace: true });
+    // Asked now: the render that this belongs to may be of a page that was left since.
+    const { page: shown, params } = place.peek();
+    if (inside && shown === 'sign-in') go(ownAddress(params.get('to')), { replace: true });
     if (!inside) {
       me.value = undefined;
       answers.clear();

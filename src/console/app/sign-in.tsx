@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { ServiceError } from '../../errors.ts';
-import { go, href, ownAddress, place } from '../state/address.ts';
+import { href } from '../state/address.ts';
 import { endedBecause, signIn } from '../state/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import './sign-in.css';
 
-/** Name and password; afterwards one is where one wanted to go. */
+/** Name and password; the app then shows where one wanted to go. */
 export function SignIn() {
   const [username, setUsername] = useState('');
   const [password, setPassword] = useState('');
@@ -15,11 +15,8 @@ export function SignIn() {
   const submit = async () => {
     setBusy(true);
     setRefused(undefined);
-    const { page, params } = place.peek();
-    const wanted = page === 'sign-in' ? ownAddress(params.get('to')) : location.pathname + location.search;
     try {
       await signIn(username, password);
-      go(wanted, { replace: true });
     } catch (error) {
       setRefused(whatFailed(error));
       setPassword('');

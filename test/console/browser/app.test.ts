@@ -199,7 +199,10 @@ test('who came from the log is there again after signing in', async () => {
     path: `/sign-in?to=${encodeURIComponent('/transparency?view=proof')}`,
   });
   await signIn(page);
-  await page.waitForURL(/\/transparency\?view=proof$/);
+  await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
+  await settled(page);
+  await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
+  expect(new URL(page.url()).search).toBe('?view=proof');
 });
 
 test.each([
