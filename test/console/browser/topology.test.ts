@@ -20,6 +20,7 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     await picture.waitFor();
     expect(await picture.locator('canvas').count()).toBeGreaterThan(0);
     await page.getByRole('list', { name: "What the picture's signs mean" }).getByText('high risk').waitFor();
+    await page.getByText(/ · open alerts on \d+ edges?/).waitFor();
     const said = await page.getByRole('status').filter({ hasText: 'edges' }).textContent();
     const edges = Number(/([\d,]+) edges/.exec(said ?? '')?.[1]?.replaceAll(',', ''));
     expect(edges).toBeGreaterThan(10);
@@ -28,6 +29,10 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     await table.waitFor();
     expect(page.url()).toContain('view=table');
     expect(Number(await table.getAttribute('aria-rowcount'))).toBe(edges + 1);
+    await table.getByRole('columnheader', { name: 'Open alerts' }).getByRole('button').click();
+    const alerts = table.getByRole('link', { name: /Critical|High|Medium/ }).first();
+    await alerts.click();
+    await page.getByRole('grid', { name: 'Alerts' }).getByRole('row').nth(1).waitFor();
   });
 
   test('a host is looked at by its address in the address bar: its peers, and the way to its asset', async () => {

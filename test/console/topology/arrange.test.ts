@@ -2,36 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   boxesOf,
-  bundlesOf,
-  type Edge,
   elsewhere,
-  linesOf,
-  type Node,
   nameWithin,
   networkOf,
   placesOf,
   shownAs,
-  thickness,
 } from '../../../src/console/pages/topology/arrange.ts';
-
-const node = (ip: string, kind: Node['kind'], degree = 1): Node => ({
-  id: ip,
-  ip,
-  label: ip,
-  kind,
-  degree,
-  bytes: 0,
-});
-const edge = (source: string, target: string, bytes: number): Edge => ({
-  source,
-  target,
-  bytes,
-  connections: 1,
-  ports: [],
-  protocols: [],
-  first_seen: '2026-01-01T00:00:00.000Z',
-  last_seen: '2026-01-01T00:00:00.000Z',
-});
+import { node } from './graph.ts';
 
 test.each([
   ['10.20.30.40', '10.20.30.0/24'],
@@ -105,49 +82,4 @@ test('everything has one place, and no two things stand at the same', () => {
         for (const b of all.slice(i + 1)) expect(Math.hypot(a.x - b.x, a.y - b.y)).toBeGreaterThan(20);
     }),
   );
-});
-
-test('edges to a closed network are one; nothing of their bytes is lost, and what stays within it is not drawn', () => {
-  const nodes = ['203.0.113.1', '203.0.113.2'].map((ip) => node(ip, 'external'));
-  const boxes = boxesOf([node('10.0.0.1', 'asset'), ...nodes], new Set());
-  const edges = [
-    edge('10.0.0.1', '203.0.113.1', 5),
-    edge('10.0.0.1', '203.0.113.2', 7),
-    edge('203.0.113.1', '203.0.113.2', 99),
-    edge('203.0.113.2', '10.0.0.1', 1),
-  ];
-  expect(
-    bundlesOf(edges, shownAs(boxes)).map(({ source, target, bytes }) => [source, target, bytes]),
-  ).toEqual([
-    ['10.0.0.1', '203.0.113.0/24', 12],
-    ['203.0.113.0/24', '10.0.0.1', 1],
-  ]);
-});
-
-test('lines are between networks; those of hosts are only of what is selected, or all where that is asked for', () => {
-  const boxes = boxesOf(
-    ['10.0.0.1', '10.0.0.2', '10.0.1.1', '10.0.1.2'].map((ip) => node(ip, 'asset')),
-    new Set(),
-  );
-  const edges = [
-    edge('10.0.0.1', '10.0.1.1', 5),
-    edge('10.0.0.2', '10.0.1.2', 7),
-    edge('10.0.0.1', '10.0.0.2', 1),
-  ];
-  const ids = (selected: string | undefined, all: boolean) =>
-    linesOf(edges, boxes, selected, all).map(({ source, target, bytes }) => [source, target, bytes]);
-  const networks = ['box 10.0.0.0/24', 'box 10.0.1.0/24', 12];
-  expect(ids(undefined, false)).toEqual([networks]);
-  expect(ids('10.0.0.1', false)).toEqual([
-    networks,
-    ['10.0.0.1', '10.0.1.1', 5],
-    ['10.0.0.1', '10.0.0.2', 1],
-  ]);
-  expect(ids(undefined, true)).toHaveLength(3);
-});
-
-test('lines get thicker with bytes, and stay lines', () => {
-  const widths = [0, 1, 1e3, 1e6, 1e9, 1e12, Number.MAX_SAFE_INTEGER].map(thickness);
-  expect(widths).toEqual(widths.toSorted((a, b) => a - b));
-  expect(Math.max(...widths)).toBeLessThanOrEqual(7);
 });

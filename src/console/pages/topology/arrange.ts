@@ -13,6 +13,8 @@ import type { Topology } from '../../../contract/resources/topology.ts';
 export type Node = Topology['nodes'][number];
 export type Edge = Topology['edges'][number];
 
+export const edgeId = ({ source, target }: Pick<Edge, 'source' | 'target'>): string => `${source} ${target}`;
+
 /** A network and what is shown of it. */
 export interface Box {
   /** The network as a CIDR block. */
@@ -27,16 +29,6 @@ export interface Box {
 export interface Place {
   readonly x: number;
   readonly y: number;
-}
-
-/** Edges between the same two things that are shown, as one. */
-export interface Bundle {
-  readonly id: string;
-  readonly source: string;
-  readonly target: string;
-  readonly edges: readonly Edge[];
-  readonly connections: number;
-  readonly bytes: number;
 }
 
 /** The network that an address is shown in: /24 of IPv4, /64 of IPv6. Nodes that are networks stand for themselves. */
@@ -188,46 +180,3 @@ export function shownAsNetworks(boxes: readonly Box[]): Map<string, string> {
     for (const { id } of nodes) shown.set(id, !isOpen ? box : nodes.length === 1 ? id : boxId(box));
   return shown;
 }
-
-/**
- * The lines of the picture: between networks, and between hosts only those of what is selected, or all of them where that
- * is asked for.
- */
-export function linesOf(
-  edges: readonly Edge[],
-  boxes: readonly Box[],
-  selected: string | undefined,
-  all: boolean,
-): Bundle[] {
-  const hosts = shownAs(boxes);
-  if (all) return bundlesOf(edges, hosts);
-  const own = edges.filter(
-    ({ source, target }) => hosts.get(source) === selected || hosts.get(target) === selected,
-  );
-  const lines = new Map<string, Bundle>();
-  for (const bundle of bundlesOf(edges, shownAsNetworks(boxes))) lines.set(bundle.id, bundle);
-  for (const bundle of bundlesOf(own, hosts)) lines.set(bundle.id, bundle);
-  return [...lines.values()];
-}
-
-/** Edges between what is shown; those within a closed box are not. */
-export function bundlesOf(edges: readonly Edge[], shown: ReadonlyMap<string, string>): Bundle[] {
-  const bundles = new Map<string, Edge[]>();
-  for (const edge of edges) {
-    const source = shown.get(edge.source);
-    const target = shown.get(edge.target);
-    if (source !== undefined && target !== undefined && source !== target)
-      add(bundles, `${source} ${target}`, edge);
-  }
-  return [...bundles].map(([id, own]) => ({
-    id,
-    source: shown.get(own[0]!.source)!,
-    target: shown.get(own[0]!.target)!,
-    edges: own,
-    connections: own.reduce((sum, { connections }) => sum + connections, 0),
-    bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
-  }));
-}
-
-/** How thick a line for so many bytes is, in pixels: one more for each hundredfold. */
-export const thickness = (bytes: number): number => Math.min(7, 0.75 + Math.log10(1 + bytes) / 2);

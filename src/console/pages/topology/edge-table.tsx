@@ -1,21 +1,28 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Topology } from '../../../contract/resources/topology.ts';
+import { severities } from '../../../contract/vocabulary.ts';
 import { bytes, number } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { Edge } from './arrange.ts';
+import type { AlertedEdges } from './alerted.ts';
+import { AlertedMark } from './alerted-mark.tsx';
+import { type Edge, edgeId } from './arrange.ts';
 
-const orders: Readonly<Record<string, (edge: Edge) => number | string>> = {
+const orders: Readonly<Record<string, (edge: Edge, alerted: AlertedEdges) => number | string>> = {
   source: ({ source }) => source,
   target: ({ target }) => target,
   connections: ({ connections }) => connections,
   bytes: ({ bytes: size }) => size,
   first_seen: ({ first_seen }) => first_seen,
   last_seen: ({ last_seen }) => last_seen,
+  alerts: (edge, alerted) => {
+    const its = alerted.get(edgeId(edge));
+    return its === undefined ? -1 : severities.indexOf(its.severity) + 1 - 1 / (1 + its.count);
+  },
 };
 
-const columns: readonly Column<Edge>[] = [
+const columnsWith = (alerted: AlertedEdges): readonly Column<Edge>[] => [
   {
     id: 'source',
     title: 'From',
@@ -55,6 +62,14 @@ const columns: readonly Column<Edge>[] = [
   },
   { id: 'bytes', title: 'Bytes', width: '80px', end: true, sort: 'bytes', cell: (edge) => bytes(edge.bytes) },
   {
+    id: 'alerts',
+    title: 'Open alerts',
+    width: '110px',
+    sort: 'alerts',
+    from: 600,
+    cell: (edge) => <AlertedMark edge={edge} alerted={alerted.get(edgeId(edge))} />,
+  },
+  {
     id: 'last_seen',
     title: 'Last seen',
     width: '84px',
@@ -68,10 +83,12 @@ const columns: readonly Column<Edge>[] = [
 /** The edges of the graph as rows: the same data, for who prefers to read. */
 export function EdgeTable({
   graph,
+  alerted,
   selected,
   onSelect,
 }: {
   graph: Topology;
+  alerted: AlertedEdges;
   selected: string | undefined;
   onSelect: (id: string) => void;
 }) {
@@ -84,16 +101,17 @@ export function EdgeTable({
     const of = orders[sort.replace(/^-/, '')]!;
     const sign = sort.startsWith('-') ? -1 : 1;
     return shown.toSorted((a, b) => {
-      const [x, y] = [of(a), of(b)];
+      const [x, y] = [of(a, alerted), of(b, alerted)];
       return sign * (x < y ? -1 : x > y ? 1 : 0);
     });
-  }, [graph.edges, selected, sort]);
+  }, [graph.edges, alerted, selected, sort]);
+  const columns = useMemo(() => columnsWith(alerted), [alerted]);
   return (
     <Table
       label="Edges"
       list={{ rows, total: rows.length }}
       columns={columns}
-      keyOf={({ source, target }) => `${source} ${target}`}
+      keyOf={edgeId}
       onOpen={({ source }) => onSelect(source)}
       sort={sort}
       onSort={setSort}

@@ -2,7 +2,8 @@ import cytoscape, { type Core, type ElementDefinition, type StylesheetJson } fro
 import { useEffect, useRef } from 'preact/hooks';
 import { shownTheme } from '../../state/preferences.ts';
 import { compact } from '../../ui/format.ts';
-import { type Box, type Bundle, boxId, elsewhere, nameWithin, type Place, thickness } from './arrange.ts';
+import { type Box, boxId, elsewhere, nameWithin, type Place } from './arrange.ts';
+import { type Bundle, thickness } from './lines.ts';
 
 interface GraphProps {
   readonly boxes: readonly Box[];
@@ -169,18 +170,23 @@ function elements(
     if (box.nodes.length === 1) return hosts;
     return [{ data: { id: boxId(box.id), label: box.id, box: true, ...network } }, ...hosts];
   });
-  const drawn = bundles.length > manyEdges ? heaviest(bundles) : bundles;
+  const drawn = bundles.length > manyEdges ? foremost(bundles) : bundles;
   const lines = drawn.map(
-    ({ id, source, target, bytes }): ElementDefinition => ({
-      data: { id, source, target, width: thickness(bytes) },
+    ({ id, source, target, bytes, alerted }): ElementDefinition => ({
+      data: { id, source, target, width: thickness(bytes), severity: alerted?.severity ?? 'none' },
       classes: fresh.has(id) ? 'fresh' : '',
     }),
   );
   return [...nodes, ...lines];
 }
 
-const heaviest = (bundles: readonly Bundle[]): Bundle[] =>
-  bundles.toSorted((a, b) => b.bytes - a.bytes).slice(0, manyEdges);
+/** Those alerted on, then the heaviest. */
+const foremost = (bundles: readonly Bundle[]): Bundle[] =>
+  bundles
+    .toSorted(
+      (a, b) => Number(b.alerted !== undefined) - Number(a.alerted !== undefined) || b.bytes - a.bytes,
+    )
+    .slice(0, manyEdges);
 
 /** Makes what is shown these elements: what stays is moved, and keeps its place in the eye. */
 function show(core: Core, next: readonly ElementDefinition[]): void {
@@ -210,6 +216,9 @@ function show(core: Core, next: readonly ElementDefinition[]): void {
 
 const isSame = (known: Record<string, unknown>, next: Record<string, unknown>): boolean =>
   Object.entries(next).every(([name, value]) => known[name] === value);
+
+/** What a line that is alerted on bears in its middle: the shapes of hosts at such a risk. */
+const marks = { medium: 'circle', high: 'triangle', critical: 'diamond' } as const;
 
 function styles(): StylesheetJson {
   const style = getComputedStyle(document.documentElement);
@@ -292,7 +301,21 @@ function styles(): StylesheetJson {
       selector: 'edge.fresh',
       style: { 'line-color': colour('--accent'), 'line-opacity': 0.9, 'line-style': 'dashed' },
     },
-    { selector: 'edge.chosen', style: { 'line-color': colour('--accent'), 'line-opacity': 0.8 } },
+    ...(['medium', 'high', 'critical'] as const).map((severity) => ({
+      selector: `edge[severity = "${severity}"]`,
+      style: {
+        'line-color': colour(`--${severity}`),
+        'line-opacity': 0.9,
+        'mid-target-arrow-color': colour(`--${severity}`),
+        'mid-target-arrow-shape': marks[severity],
+        'arrow-scale': 1.2,
+        'z-index': 1,
+      },
+    })),
+    {
+      selector: 'edge.chosen[severity = "none"]',
+      style: { 'line-color': colour('--accent'), 'line-opacity': 0.8 },
+    },
     { selector: 'node.chosen', style: { 'border-color': colour('--accent'), 'border-width': 3 } },
     { selector: '.dimmed', style: { opacity: 0.12 } },
   ] as unknown as StylesheetJson;

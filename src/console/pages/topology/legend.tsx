@@ -12,6 +12,16 @@ export function Legend() {
       </Sign>
       <Sign shape={<rect class="legend-network" x="1" y="3.5" width="14" height="9" rx="2" />}>network</Sign>
       <Sign shape={<circle class="legend-host legend-fresh" cx="8" cy="8" r="5.5" />}>new, dashed</Sign>
+      <Sign
+        shape={
+          <>
+            <path class="legend-alerted" d="M0 8H16" />
+            <path class="legend-high" d="M8 3 13 12 3 12Z" />
+          </>
+        }
+      >
+        line with open alerts, the shape and colour of their gravest
+      </Sign>
       <Sign shape={<path class="legend-line" d="M1 13.5 15 13.5 15 8.5 1 12.5Z" />}>
         line, wider with more bytes
       </Sign>

@@ -6,7 +6,9 @@ import { Risk } from '../../ui/severity.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, shownTime } from '../../ui/value.tsx';
-import { type Box, type Edge, elsewhere, type Node } from './arrange.ts';
+import type { Alerted, AlertedEdges } from './alerted.ts';
+import { AlertedMark } from './alerted-mark.tsx';
+import { type Box, type Edge, edgeId, elsewhere, type Node } from './arrange.ts';
 
 const maxPeers = 50;
 const maxHosts = 100;
@@ -14,12 +16,14 @@ const maxHosts = 100;
 /** A host or a network: what is known of it, and with whom it talks, most first. */
 export function NodeDetail({
   graph,
+  alerted,
   node,
   box,
   onToggle,
   onClose,
 }: {
   graph: Topology;
+  alerted: AlertedEdges;
   node: Node | undefined;
   box: Box | undefined;
   onToggle: (network: string) => void;
@@ -92,7 +96,7 @@ export function NodeDetail({
       <Section title={`Talks to ${number(edges.length)} of those shown`}>
         <ul>
           {edges.slice(0, maxPeers).map((edge) => (
-            <Peer key={`${edge.source} ${edge.target}`} edge={edge} of={node.id} />
+            <Peer key={edgeId(edge)} edge={edge} of={node.id} alerted={alerted.get(edgeId(edge))} />
           ))}
         </ul>
         {edges.length > maxPeers && (
@@ -103,7 +107,7 @@ export function NodeDetail({
   );
 }
 
-function Peer({ edge, of }: { edge: Edge; of: string }) {
+function Peer({ edge, of, alerted }: { edge: Edge; of: string; alerted: Alerted | undefined }) {
   const opens = edge.source === of;
   const other = opens ? edge.target : edge.source;
   return (
@@ -113,6 +117,7 @@ function Peer({ edge, of }: { edge: Edge; of: string }) {
           {opens ? '→ ' : '← '}
         </span>
         <Pick id={other} label={other} />
+        <AlertedMark edge={edge} alerted={alerted} />
       </span>
       <span class="quiet clip mono">{[...edge.ports, ...edge.protocols].join(' ')}</span>
       <span class="number" title={`${number(edge.connections)} connections`}>

@@ -1,18 +1,22 @@
 import { useMemo, useState } from 'preact/hooks';
+import type { ListItem } from '../../../client/client.ts';
 import type { Topology } from '../../../contract/resources/topology.ts';
 import { href, place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { shownRange } from '../../state/range.ts';
+import { may } from '../../state/session.ts';
 import { Button, Choice } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { boxesOf, boxId, linesOf, placesOf } from './arrange.ts';
+import { alertedEdges } from './alerted.ts';
+import { boxesOf, boxId, placesOf } from './arrange.ts';
 import { EdgeTable } from './edge-table.tsx';
 import { Graph } from './graph.tsx';
 import { Legend } from './legend.tsx';
+import { linesOf } from './lines.ts';
 import { useLiveGraph } from './live-graph.ts';
 import { NodeDetail } from './node-detail.tsx';
 import { useStillRange } from './still-range.ts';
@@ -21,6 +25,12 @@ import './topology.css';
 
 const limits = [100, 200, 500, 1000, 2000] as const;
 const depths = ['1', '2', '3'] as const;
+
+/** Edges are marked for so many open alerts at most, the gravest, which are asked for this often where the graph is live. */
+const maxAlerts = 500;
+const alertsMs = 15_000;
+const openStatuses = ['new', 'in_progress'] as const;
+const none: readonly never[] = [];
 
 /** Who talks to whom: the busiest, by network, as a picture and as a table. */
 export default function TopologyPage() {
@@ -33,6 +43,19 @@ export default function TopologyPage() {
   const isLive = shownRange().name === 'all' && focus === undefined;
   const query = { ...range, group_by: groupBy, limit, ...(focus !== undefined && { focus, depth }) };
   const answer = useAnswer('getTopology', { query: query as never }, { still: true });
+  const alerts = useAnswer(
+    'listAlerts',
+    {
+      query: {
+        ...range,
+        status: openStatuses,
+        min_severity: 'medium',
+        sort: '-severity',
+        per_page: maxAlerts,
+      } as never,
+    },
+    { enabled: may('listAlerts'), ...(isLive ? { refreshMs: alertsMs } : { still: true }) },
+  );
   return (
     <Page
       title="Topology"
@@ -97,7 +120,9 @@ export default function TopologyPage() {
           {!isLive && (
             <Button
               onClick={() => {
-                if (!move()) void answer.refetch();
+                if (move()) return;
+                void answer.refetch();
+                void alerts.refetch();
               }}
             >
               Ask again
@@ -111,6 +136,7 @@ export default function TopologyPage() {
           <Shown
             key={`${groupBy} ${focus}`}
             snapshot={data.attributes}
+            alerts={alerts.data?.data ?? none}
             isLive={isLive && !answer.isPlaceholderData}
             groupBy={groupBy}
             limit={limit}
@@ -123,11 +149,13 @@ export default function TopologyPage() {
 
 function Shown({
   snapshot,
+  alerts,
   isLive,
   groupBy,
   limit,
 }: {
   snapshot: Topology;
+  alerts: readonly ListItem<'listAlerts'>[];
   isLive: boolean;
   groupBy: 'host' | 'subnet';
   limit: number;
@@ -139,9 +167,17 @@ function Shown({
   const boxes = useMemo(() => boxesOf(graph.nodes, opened), [graph.nodes, opened]);
   const places = useMemo(() => placesOf(boxes), [boxes]);
   const all = params.get('lines') === 'all';
+  const alerted = useMemo(
+    () =>
+      alertedEdges(
+        graph,
+        alerts.map(({ attributes }) => attributes),
+      ),
+    [graph.nodes, graph.edges, alerts],
+  );
   const bundles = useMemo(
-    () => linesOf(graph.edges, boxes, selected, all),
-    [graph.edges, boxes, selected, all],
+    () => linesOf(graph.edges, boxes, selected, all, alerted),
+    [graph.edges, boxes, selected, all, alerted],
   );
   const select = (id: string | undefined) => setParams({ id: id?.replace(/^box /, '') }, { replace: true });
   const toggle = (network: string) =>
@@ -166,6 +202,7 @@ function Shown({
         (node !== undefined || box !== undefined) && (
           <NodeDetail
             graph={graph}
+            alerted={alerted}
             node={node}
             box={box}
             onToggle={toggle}
@@ -185,10 +222,12 @@ function Shown({
             <Time at={graph.generated_at} as="exact" />; the whole network of all time is live
           </>
         )}
+        {alerted.size > 0 &&
+          ` · open alerts on ${number(alerted.size)} ${alerted.size === 1 ? 'edge' : 'edges'}`}
         {fresh.size > 0 && ` · ${number(fresh.size)}${fresh.size < maxFresh ? '' : ' or more'} new`}
       </p>
       {params.get('view') === 'table' ? (
-        <EdgeTable graph={graph} selected={selected} onSelect={select} />
+        <EdgeTable graph={graph} alerted={alerted} selected={selected} onSelect={select} />
       ) : (
         <>
           <Graph

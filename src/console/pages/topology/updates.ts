@@ -1,9 +1,10 @@
 import { applyTopologyUpdates } from '../../../client/client.ts';
 import type { Topology, TopologyUpdate } from '../../../contract/resources/topology.ts';
+import { edgeId } from './arrange.ts';
 
 export interface LiveGraph {
   readonly graph: Topology;
-  /** Ids of nodes, and of edges as `source target`, that came since the page was opened: the newest `maxFresh`. */
+  /** Ids of nodes, and of edges by `edgeId`, that came since the page was opened: the newest `maxFresh`. */
   readonly fresh: ReadonlySet<string>;
 }
 
@@ -37,9 +38,7 @@ export function afterUpdates(
     .filter(({ seq }) => seq > graph.seq)
     .flatMap(({ nodes, edges }) => [
       ...nodes.filter((node) => node.new && shown.has(node.id)).map(({ id }) => id),
-      ...edges
-        .filter((edge) => edge.new && shown.has(edge.source) && shown.has(edge.target))
-        .map(({ source, target }) => `${source} ${target}`),
+      ...edges.filter((edge) => edge.new && shown.has(edge.source) && shown.has(edge.target)).map(edgeId),
     ]);
   if (added.length === 0) return { graph: next, fresh };
   return { graph: next, fresh: new Set([...new Set([...fresh, ...added])].slice(-maxFresh)) };
