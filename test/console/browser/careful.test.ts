@@ -76,6 +76,29 @@ test.each([
   expect(await dialog(page).count()).toBe(0);
 });
 
+test('a note that could not be sent after one has left is told of, and asked again where one comes back', async () => {
+  const page = await queue('/alerts?q=Careful+3');
+  const left = Promise.withResolvers<void>();
+  await page.route('**/api/v1/alerts/**', async (route) => {
+    await left.promise;
+    await route.abort();
+  });
+  await press(page, 'j', 'n');
+  await dialog(page).getByLabel('Note', { exact: true }).fill('seen before lunch');
+  await press(page, 'Control+Enter', 'g', 's');
+  await page.getByRole('heading', { name: 'Assets', level: 1 }).waitFor();
+  left.resolve();
+  await page.getByText('was not changed; Alerts asks again').waitFor(soon);
+  await mend(page);
+  await press(page, 'g', 'a');
+  const note = dialog(page).getByLabel('Note', { exact: true });
+  await note.waitFor(soon);
+  expect(await note.inputValue()).toBe('seen before lunch');
+  await note.press('Control+Enter');
+  await expect.poll(() => found('Careful 3'), soon).toMatchObject({ attributes: { note_count: 1 } });
+  expect(await dialog(page).count()).toBe(0);
+});
+
 test('a reason of an override that could not be sent is asked again', async () => {
   const page = await queue('/alerts?q=Careful+2');
   const { ai_verdict } = (await found('Careful 2')).attributes as { ai_verdict: { verdict: string } };

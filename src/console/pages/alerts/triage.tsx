@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ServiceError } from '../../../errors.ts';
@@ -46,12 +47,16 @@ export interface Triaging {
 
 let lastKey = 0;
 
+/**
+ * What was answered and could not be done, and by whom: it is asked again, once nothing else is, also of who left the
+ * page and came back.
+ */
+const unsent = signal<readonly (Asked & { readonly by: string | undefined })[]>([]);
+
 /** Acts on alerts, by keys, buttons and dialogs: on those selected where there are any, else on the current one. */
 export function useTriage(about: About): Triaging {
   const { rows, marked, current, everything, onMove, onDone } = about;
   const [asking, setAsking] = useState<Asked>();
-  /** What was answered and could not be done: it is asked again, once nothing else is. */
-  const [unsent, setUnsent] = useState<readonly Asked[]>([]);
   const [progress, setProgress] = useState<number>();
 
   const targets = (): readonly AlertRow[] =>
@@ -150,10 +155,11 @@ export function useTriage(about: About): Triaging {
     ...(marked.length > 0 && { escape: { title: 'Select none', run: about.onUnmark } }),
   });
 
-  const shown = asking ?? unsent[0];
+  const again = unsent.value.find(({ by }) => by === me.value?.id);
+  const shown = asking ?? again;
   const close = () => {
     if (asking !== undefined) setAsking(undefined);
-    else setUnsent((all) => all.slice(1));
+    else unsent.value = unsent.value.filter((one) => one !== again);
   };
   const isHere = useRef(true);
   useEffect(
@@ -165,16 +171,17 @@ export function useTriage(about: About): Triaging {
   /** Closed at once, so that the next can follow; what fails is asked again, as it was answered. */
   const settle = async (asked: Asked, change: Change) => {
     close();
+    const by = me.value?.id;
     const undone = await attempt(asked.target, change);
     if (undone === undefined) return;
     const { left, what, error } = undone;
-    if (!isHere.current) return sayFailure(what, error);
+    if (!isHere.current) sayFailure(`${what}; Alerts asks again`, error);
     const failure = `${what}: ${error instanceof ServiceError ? error.message : String(error)}`;
     const rowsLeft = 'rows' in left ? left.rows : asked.rows;
-    setUnsent((all) => [
-      ...all,
-      { ...asked, key: ++lastKey, rows: rowsLeft, target: left, typed: change, failure },
-    ]);
+    unsent.value = [
+      ...unsent.value,
+      { ...asked, by, key: ++lastKey, rows: rowsLeft, target: left, typed: change, failure },
+    ];
   };
   const dialog = shown && (
     <TriageDialog
