@@ -12,8 +12,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
+import { onTestFinished } from 'vitest';
 import { adminPassword, type Service, startService } from '../../../scripts/service.ts';
 
 export interface PageOptions {
@@ -28,7 +29,10 @@ export interface PageOptions {
 export interface Opened {
   readonly service: Service;
   readonly browser: Browser;
-  /** A page of its own context: nothing is kept from other pages but what the service keeps. */
+  /**
+   * A page of its own context: nothing is kept from other pages but what the service keeps. It is closed when the test
+   * ends, so that it takes no time from the next.
+   */
   page(options?: PageOptions): Promise<Page>;
   /** What went wrong on pages so far: errors of scripts, refusals of the policy, answers of 500 and above. */
   readonly problems: string[];
@@ -55,7 +59,6 @@ export async function openConsole({ data, env, dataDir }: OpenOptions = {}): Pro
   await data?.(service);
   const browser = await launch();
   const problems: string[] = [];
-  const contexts: BrowserContext[] = [];
   return {
     service,
     browser,
@@ -68,7 +71,7 @@ export async function openConsole({ data, env, dataDir }: OpenOptions = {}): Pro
         reducedMotion: 'reduce',
         acceptDownloads: true,
       });
-      contexts.push(context);
+      onTestFinished(() => context.close());
       if (!signedOut) {
         const session = JSON.stringify(await newSession(service));
         // Before the first script of the page, and only where nobody has signed out since.
@@ -84,7 +87,6 @@ export async function openConsole({ data, env, dataDir }: OpenOptions = {}): Pro
       return page;
     },
     async close() {
-      await Promise.all(contexts.map((context) => context.close()));
       await browser.close();
       const code = await service.stop();
       if (code !== 0) problems.push(`the service ended with ${code}`);
