@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Connections } from '../../src/http/connections.ts';
 import { bareJson, data } from '../../src/http/reply.ts';
@@ -178,7 +177,7 @@ describe.concurrent('whoever trickles is cut off, however steadily', () => {
     other.send(`${start}\r\n`);
     await other.until(/fine/);
     other.end();
-    await Promise.all(idle.map((wire) => (wire.closed ? undefined : once(wire.socket, 'close'))));
+    await Promise.all(idle.map((wire) => wire.untilClosed()));
     await isWell(served);
   });
 });

@@ -124,13 +124,14 @@ export class Wire {
   async until(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.received)) {
       if (this.closed) throw new Error(`closed after ${JSON.stringify(this.received.slice(0, 500))}`);
-      await Promise.race([once(this.socket, 'data'), once(this.socket, 'close')]);
+      await new Promise((resolve) => this.socket.once('data', resolve).once('close', resolve));
     }
     return this.received;
   }
 
+  /** By an end or a reset, which `once` of node:events would reject with. */
   async untilClosed(): Promise<string> {
-    if (!this.closed) await once(this.socket, 'close');
+    if (!this.closed) await new Promise((resolve) => this.socket.once('close', resolve));
     return this.received;
   }
 
