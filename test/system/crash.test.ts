@@ -1,5 +1,5 @@
 /**
- * Kill -9 at random moments under load, a dozen times on one data folder. After each restart the sender repeats what
+ * Kill -9 at random moments under load, eight times on one data folder. After each restart the sender repeats what
  * was not acknowledged under the same Idempotency-Key, as a shipper does. In the end every event is stored exactly
  * once, every alert at or above high is in the log exactly once and proves, and an auditor's pin has held throughout.
  */
@@ -11,7 +11,7 @@ import { login, type Service, startService, tokenFor } from '../../scripts/servi
 import { audit, type Pin } from '../../src/client/auditor.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 
-const rounds = 12;
+const rounds = 8;
 const eventsPerBody = 200;
 const dataDir = mkdtempSync(join(tmpdir(), 'candor-crash-'));
 let running: Service | undefined;

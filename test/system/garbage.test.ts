@@ -358,20 +358,18 @@ describe('bodies that are too much', () => {
     await connectionsSeen();
     let taken = 0;
     const sender = async (n: number) => {
-      for (let round = 0; round < 2; round++) {
-        const body = bodies[(n + round) % bodies.length] as Buffer;
-        const isGzip = body[0] === 0x1f;
-        const answer = await call(service, 'ingest', {
-          token: sensor,
-          body,
-          headers: {
-            'content-type': body[0] === 91 ? 'application/json' : 'application/x-ndjson',
-            ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
-          },
-        });
-        if (answer.status === 200) taken += (answer.body as { data: { accepted: number } }).data.accepted;
-        else expect([429, 503]).toContain(answer.status);
-      }
+      const body = bodies[n % bodies.length] as Buffer;
+      const isGzip = body[0] === 0x1f;
+      const answer = await call(service, 'ingest', {
+        token: sensor,
+        body,
+        headers: {
+          'content-type': body[0] === 91 ? 'application/json' : 'application/x-ndjson',
+          ...(isGzip ? { 'content-encoding': 'gzip' } : {}),
+        },
+      });
+      if (answer.status === 200) taken += (answer.body as { data: { accepted: number } }).data.accepted;
+      else expect([429, 503]).toContain(answer.status);
     };
     await Promise.all(Array.from({ length: 12 }, (_, n) => sender(n)));
     expect(taken).toBeGreaterThan(0);
