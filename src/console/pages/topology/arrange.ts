@@ -1,4 +1,5 @@
 import type { Topology } from '../../../contract/resources/topology.ts';
+import { addressRanges, printAddress } from '../../../events/ip.ts';
 
 /**
  * Where everything stands in the picture. Ranked, not a hairball: hosts stand in the box of their network, those on which
@@ -34,20 +35,9 @@ export interface Place {
 /** The network that an address is shown in: /24 of IPv4, /64 of IPv6. Nodes that are networks stand for themselves. */
 export function networkOf({ id, ip }: Pick<Node, 'id' | 'ip'>): string {
   if (ip === undefined) return id;
-  if (!ip.includes(':')) return `${ip.slice(0, ip.lastIndexOf('.'))}.0/24`;
-  return `${groups(ip)
-    .slice(0, 4)
-    .join(':')
-    .replace(/(^|:)0(:0)*$/, '')}::/64`;
-}
-
-/** The eight groups of an IPv6 address. */
-function groups(ip: string): string[] {
-  const [head = '', tail] = ip.split('::');
-  const before = head === '' ? [] : head.split(':');
-  if (tail === undefined) return before;
-  const after = tail === '' ? [] : tail.split(':');
-  return [...before, ...Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0'), ...after];
+  const length = ip.includes(':') ? 64 : 24;
+  const [network] = addressRanges(`${ip}/${length}`) ?? [];
+  return network === undefined ? id : `${printAddress(network.first)}/${length}`;
 }
 
 /**
