@@ -87,13 +87,15 @@ export function send(
     if (responded) finish();
     return taken;
   });
+  // Closed here, the answer is over before its caller has it: nothing may be left that would have to be aborted.
+  if (!share.growTo(length - res.getWriteOffset())) {
+    options.limitReached('maxUnsentReplyBytes');
+    res.close();
+    return sending;
+  }
   timer = setTimeout(() => {
     options.limitReached('replyTimeoutMs');
     res.close();
   }, limits.replyTimeoutMs).unref();
-  if (!share.growTo(length - res.getWriteOffset())) {
-    options.limitReached('maxUnsentReplyBytes');
-    res.close();
-  }
   return sending;
 }

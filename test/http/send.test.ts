@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { jsonText } from '../../src/http/reply.ts';
 import { limits } from '../../src/limits.ts';
 import { eventually, get, serve, stopAll, Wire } from './serve.ts';
@@ -40,6 +40,9 @@ test('a reader that leaves in the middle gives back what its answer held', async
 });
 
 test('readers that do not read are cut off when too much waits for them', async () => {
+  const begun = vi.spyOn(globalThis, 'setTimeout');
+  const ended = vi.spyOn(globalThis, 'clearTimeout');
+  onTestFinished(() => void vi.restoreAllMocks());
   const { server, limitsReached, url } = await serve([big, get('/ok', () => jsonText('1'))]);
   const wires: Wire[] = [];
   const readers = Math.ceil(limits.maxUnsentReplyBytes / size) + 2;
@@ -54,4 +57,11 @@ test('readers that do not read are cut off when too much waits for them', async 
   expect((await fetch(`${url}/ok`)).status).toBe(200);
   for (const wire of wires) wire.end();
   await eventually(() => server.inFlight === 0);
+  // No deadline outlives its answer: it would touch what is gone, which uWebSockets.js answers by throwing.
+  const deadlines = begun.mock.calls.flatMap(([, ms], n) =>
+    ms === limits.replyTimeoutMs ? [begun.mock.results[n]?.value] : [],
+  );
+  expect(deadlines.length).toBeGreaterThan(1);
+  const over = ended.mock.calls.map(([timer]) => timer);
+  expect(deadlines.filter((timer) => !over.includes(timer))).toEqual([]);
 });
