@@ -3,21 +3,27 @@
 # windows, to which a page costs half as much, installed where apt can (60 MB); else any that is there. Without one the
 # command fails: what these tests show can't be seen otherwise.
 set -euo pipefail
-install() {
+apt_install() {
   { apt-get update -qq && apt-get install -y -qq --no-install-recommends "$1"; } >&2
 }
 find_first() {
+  local name
   for name in "$@"; do command -v "$name" && return; done
   return 1
 }
+shell=chromium-headless-shell
+others=(chromium chromium-browser google-chrome)
 if [ -z "${CHROMIUM:-}" ]; then
-  shell=chromium-headless-shell
   CHROMIUM=$(find_first "$shell") || {
-    if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-      export DEBIAN_FRONTEND=noninteractive
-      install "$shell" || find_first chromium chromium-browser google-chrome >/dev/null || install chromium || true
+    export DEBIAN_FRONTEND=noninteractive
+    if ! command -v apt-get >/dev/null || [ "$(id -u)" != 0 ]; then
+      :
+    elif ! find_first "${others[@]}" >/dev/null; then
+      apt_install "$shell" || apt_install chromium || true
+    elif apt-cache show "$shell" >/dev/null 2>&1; then
+      apt_install "$shell" || true
     fi
-    CHROMIUM=$(find_first "$shell" chromium chromium-browser google-chrome) || true
+    CHROMIUM=$(find_first "$shell" "${others[@]}") || true
   }
 fi
 if [ -z "$CHROMIUM" ]; then

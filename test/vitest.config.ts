@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { relative } from 'node:path';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { env } from './compiled-sources.ts';
@@ -7,57 +7,59 @@ import { env } from './compiled-sources.ts';
 const root = new URL('..', import.meta.url).pathname;
 
 /** Folders of tests that start processes and wait for them, in the order in which they are begun. */
-const slow = ['system', 'scripts', 'cli', 'backup', 'config', 'auth', 'store', 'ledger', 'client', 'http'];
+const slow = ['system', 'scripts', 'cli', 'backup'];
 
-/** Folders of tests that leave nothing behind in their process: the next file goes on in it, with what is loaded. */
+/**
+ * Folders of tests that leave nothing behind in their process: the next file goes on in it, with what is loaded. Those
+ * that stand together share processes, in this order; what vitest keeps of each file, and the allocators of the
+ * databases, ends with them.
+ */
 const together = [
-  'analytics',
-  'architecture',
-  'auth',
-  'client',
-  'config',
-  'console',
-  'contract',
-  'detect',
-  'discovery',
-  'events',
-  'http',
-  'ingest',
-  'inventory',
-  'ledger',
-  'rollups',
-  'rpc',
-  'rules',
-  'store',
-  'tlog',
-  'topology',
-  'triage',
-  'triage-endpoint',
-  'witness',
+  ['store'],
+  ['http'],
+  ['ledger', 'client'],
+  ['auth', 'config', 'detect', 'discovery', 'rpc', 'tlog', 'witness'],
+  [
+    'analytics',
+    'architecture',
+    'console',
+    'contract',
+    'events',
+    'ingest',
+    'inventory',
+    'rollups',
+    'rules',
+    'topology',
+  ],
+  ['triage', 'triage-endpoint'],
 ];
-
-/** These replace a module by one that counts: it must not be loaded already. */
-const alone = ['test/http/sessions.test.ts'];
-
-const folders = readdirSync(new URL('.', import.meta.url), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
 
 const filesOf = (folders: readonly string[]) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
+const folders = readdirSync(new URL('.', import.meta.url), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !together.flat().includes(entry.name))
+  .map(({ name }) => name);
+/** A module is replaced only where it is not loaded yet. */
+const replacing = globSync(filesOf(together.flat()), { cwd: root }).filter((file) =>
+  /\bvi\.(mock|doMock)\(/.test(readFileSync(join(root, file), 'utf8')),
+);
+
 /**
- * The slow ones first: the last of all then doesn't run alone while other workers have nothing to do. Those that share
- * processes are behind all that don't, as a process ends where the next file may not run in it.
+ * Project by project, as a process ends where the next file may not run in it; those with a process for each file first,
+ * and of these the slow ones: the last of all then doesn't run alone while other workers have nothing to do.
  */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const names = ['apart', ...together.map(nameOf)];
     const rank = ({ moduleId, project }: TestSpecification): number => {
       const folder = slow.indexOf(relative(root, moduleId).split('/')[1] ?? '');
-      return (project.config.isolate ? 0 : 100) + (folder < 0 ? slow.length : folder);
+      return names.indexOf(project.name) * 100 + (folder < 0 ? slow.length : folder);
     };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
+
+const nameOf = ([first, ...others]: readonly string[]) => (others.length === 0 ? `${first}` : `${first} …`);
 
 // They need a browser: `npm run test:console`.
 const exclude = ['test/console/browser/**'];
@@ -79,25 +81,17 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: {
-          name: 'apart',
-          include: [
-            ...filesOf(folders.filter((folder) => !together.includes(folder))),
-            'test/*.test.ts',
-            ...alone,
-          ],
-          exclude,
-        },
+        test: { name: 'apart', include: [...filesOf(folders), 'test/*.test.ts', ...replacing], exclude },
       },
-      {
-        extends: true,
+      ...together.map((group) => ({
+        extends: true as const,
         test: {
-          name: 'together',
-          include: filesOf(together),
-          exclude: [...exclude, ...alone],
+          name: nameOf(group),
+          include: filesOf(group),
+          exclude: [...exclude, ...replacing],
           isolate: false,
         },
-      },
+      })),
     ],
   },
 });

@@ -141,7 +141,7 @@ const layers: Record<string, Layer> = {
     ],
   },
   client: { may: ['contract', 'tlog', 'errors', 'limits'] },
-  console: { may: ['client', 'contract', 'tlog', 'errors', 'limits'] },
+  console: { may: ['client', 'contract', 'events', 'tlog', 'errors', 'limits'] },
 };
 
 /** The one file that may import a vendor's package. */
@@ -213,6 +213,12 @@ it('client, console, contract and tlog run in a browser: they import nothing of 
     ({ file, from }) => /^src\/(client|console|contract|tlog)\//.test(file) && from.startsWith('node:'),
   );
   expect(wrong.map(shown)).toEqual([]);
+});
+
+it('of events, the console has what reads addresses, and that imports nothing', () => {
+  const of = imports.filter(({ file }) => file.startsWith('src/console/')).map(target);
+  expect([...new Set(of.filter((file) => file?.startsWith('src/events/')))]).toEqual(['src/events/ip.ts']);
+  expect(imports.filter(({ file }) => file === 'src/events/ip.ts').map(shown)).toEqual([]);
 });
 
 it('Node is imported as node:, so that no package can stand in for it', () => {

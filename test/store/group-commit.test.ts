@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import { GroupCommit, type Transactor } from '../../src/store/lmdb/group-commit.ts';
 
@@ -142,6 +142,9 @@ test('a failed flush is fatal: it leaves the thread, and the calls stay unanswer
   list.failures = [lmdbError(5)];
   const handlers = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException');
+  onTestFinished(() => {
+    for (const handler of handlers) process.on('uncaughtException', handler);
+  });
   const fatal = new Promise<Error>((resolve) => process.once('uncaughtException', resolve));
   let answered = false;
   const call = queue.submit(1, list.put('a')).finally(() => {
@@ -151,7 +154,6 @@ test('a failed flush is fatal: it leaves the thread, and the calls stay unanswer
   expect(await fatal).toMatchObject({ code: 5 });
   await new Promise(setImmediate);
   expect(answered).toBe(false);
-  for (const handler of handlers) process.on('uncaughtException', handler);
 });
 
 test('closing waits for what was taken, and takes no more', async () => {
