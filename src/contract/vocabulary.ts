@@ -29,6 +29,8 @@ export const dnsKinds = ['query', 'response', 'transaction'] as const;
 
 export const alertStatuses = ['new', 'in_progress', 'resolved', 'suppressed', 'archived'] as const;
 export type AlertStatus = (typeof alertStatuses)[number];
+/** Those of alerts that somebody is still to decide on. */
+export const openAlertStatuses: readonly AlertStatus[] = ['new', 'in_progress'];
 
 /** Where a status may go. Staying where it is, is always allowed and changes nothing. */
 export const alertTransitions = {

@@ -76,26 +76,48 @@ test.each([
   expect(await dialog(page).count()).toBe(0);
 });
 
-test('a note that could not be sent after one has left is told of, and asked again where one comes back', async () => {
-  const page = await queue('/alerts?q=Careful+3');
+/** A note on an alert that could not be sent after one went on to the assets. */
+async function failedAfterLeaving(title: string, note: string): Promise<Page> {
+  const page = await queue(`/alerts?q=${title.replace(' ', '+')}`);
   const left = Promise.withResolvers<void>();
   await page.route('**/api/v1/alerts/**', async (route) => {
     await left.promise;
     await route.abort();
   });
   await press(page, 'j', 'n');
-  await dialog(page).getByLabel('Note', { exact: true }).fill('seen before lunch');
+  await dialog(page).getByLabel('Note', { exact: true }).fill(note);
   await press(page, 'Control+Enter', 'g', 's');
   await page.getByRole('heading', { name: 'Assets', level: 1 }).waitFor();
   left.resolve();
   await page.getByText('was not changed; Alerts asks again').waitFor(soon);
   await mend(page);
+  return page;
+}
+
+test('a note that could not be sent after one has left is told of, and asked again where one comes back', async () => {
+  const page = await failedAfterLeaving('Careful 3', 'seen before lunch');
   await press(page, 'g', 'a');
   const note = dialog(page).getByLabel('Note', { exact: true });
   await note.waitFor(soon);
   expect(await note.inputValue()).toBe('seen before lunch');
   await note.press('Control+Enter');
   await expect.poll(() => found('Careful 3'), soon).toMatchObject({ attributes: { note_count: 1 } });
+  expect(await dialog(page).count()).toBe(0);
+});
+
+test('what somebody could not send is not asked of who signs in afterwards', async () => {
+  const vera = { name: 'vera', kind: 'user', roles: ['analyst'], password: 'an analyst of things' };
+  expect((await call(open.service, 'createPrincipal', { token: admin, json: vera })).status).toBe(201);
+  const page = await failedAfterLeaving('Careful 4', 'for my eyes only');
+  await page.getByRole('button', { name: /account and appearance/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByLabel('Name').fill(vera.name);
+  await page.getByLabel('Password').fill(vera.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: /vera/ }).waitFor();
+  await press(page, 'g', 'a');
+  await grid(page).getByRole('row').nth(1).waitFor();
+  await settled(page);
   expect(await dialog(page).count()).toBe(0);
 });
 

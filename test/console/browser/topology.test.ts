@@ -20,7 +20,7 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     await picture.waitFor();
     expect(await picture.locator('canvas').count()).toBeGreaterThan(0);
     await page.getByRole('list', { name: "What the picture's signs mean" }).getByText('high risk').waitFor();
-    await page.getByText(/ · open alerts on \d+ edges?/).waitFor();
+    await page.getByText(/ · open alerts, medium and above, on \d+ edges?/).waitFor();
     const said = await page.getByRole('status').filter({ hasText: 'edges' }).textContent();
     const edges = Number(/([\d,]+) edges/.exec(said ?? '')?.[1]?.replaceAll(',', ''));
     expect(edges).toBeGreaterThan(10);
@@ -30,9 +30,19 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     expect(page.url()).toContain('view=table');
     expect(Number(await table.getAttribute('aria-rowcount'))).toBe(edges + 1);
     await table.getByRole('columnheader', { name: 'Open alerts' }).getByRole('button').click();
-    const alerts = table.getByRole('link', { name: /Critical|High|Medium/ }).first();
-    await alerts.click();
-    await page.getByRole('grid', { name: 'Alerts' }).getByRole('row').nth(1).waitFor();
+    expect(await violations(page)).toEqual([]);
+    const mark = table.getByRole('link', { name: /\d open alerts? between/ }).first();
+    const told = (await mark.textContent()) ?? '';
+    const [, count, source, target] = /(\d+) open alerts? between (\S+) and (\S+)/.exec(told) ?? [];
+    await mark.click();
+    const alerts = page.getByRole('grid', { name: 'Alerts' });
+    await alerts.getByRole('row').nth(1).waitFor();
+    await settled(page);
+    expect(Number(await alerts.getAttribute('aria-rowcount'))).toBe(Number(count) + 1);
+    const { searchParams } = new URL(page.url());
+    expect([...searchParams.getAll('src_ip'), ...searchParams.getAll('dst_ip')]).toEqual(
+      expect.arrayContaining([source, target]),
+    );
   });
 
   test('a host is looked at by its address in the address bar: its peers, and the way to its asset', async () => {

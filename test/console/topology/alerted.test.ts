@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { alertedEdges } from '../../../src/console/pages/topology/alerted.ts';
+import { alertedEdges, gravity } from '../../../src/console/pages/topology/alerted.ts';
 import type { Node } from '../../../src/console/pages/topology/arrange.ts';
+import { type Severity, severities } from '../../../src/contract/vocabulary.ts';
 import { edge, node } from './graph.ts';
 
 const network = (id: string): Node => ({ id, label: id, kind: 'external', degree: 1, bytes: 0 });
-const alert = (src_ip?: string, dst_ip?: string) => ({
-  severity: 'high' as const,
+const alert = (src_ip?: string, dst_ip?: string, severity: Severity = 'high') => ({
+  severity,
   ...(src_ip !== undefined && { src_ip }),
   ...(dst_ip !== undefined && { dst_ip }),
 });
@@ -14,35 +15,53 @@ const nodes = [
   node('10.0.0.1', 'asset'),
   node('10.0.0.2', 'asset'),
   node('2001:db8::1', 'asset'),
-  ...['203.0.0.0/16', '203.0.113.0/24', '2001:db8:1::/48', '0.0.0.0/0'].map(network),
+  ...['203.0.0.0/16', '203.0.113.0/24', '2001:db8:1::/48', '10.0.9.0/24', '0.0.0.0/0', '::/0'].map(network),
 ];
 const edges = [
   edge('10.0.0.1', '10.0.0.2', 1),
   edge('10.0.0.1', '203.0.113.0/24', 1),
+  edge('203.0.113.0/24', '10.0.0.1', 1),
   edge('203.0.0.0/16', '10.0.0.1', 1),
   edge('2001:db8::1', '2001:db8:1::/48', 1),
   edge('10.0.0.2', '0.0.0.0/0', 1),
+  edge('2001:db8::1', '::/0', 1),
+  edge('10.0.9.0/24', '10.0.9.0/24', 1),
 ];
 
 test.each([
   ['its source and target', alert('10.0.0.1', '10.0.0.2'), ['10.0.0.1 10.0.0.2']],
   ['the way back, where that is the only one', alert('10.0.0.2', '10.0.0.1'), ['10.0.0.1 10.0.0.2']],
+  ['its own way alone, where there are both', alert('203.0.113.9', '10.0.0.1'), ['203.0.113.0/24 10.0.0.1']],
   ['the narrowest network with an address', alert('10.0.0.1', '203.0.113.9'), ['10.0.0.1 203.0.113.0/24']],
   ['a wider network, which asked', alert('203.0.7.7', '10.0.0.1'), ['203.0.0.0/16 10.0.0.1']],
   ['a network of IPv6', alert('2001:db8::1', '2001:db8:1::77'), ['2001:db8::1 2001:db8:1::/48']],
-  ['the rest of the world', alert('10.0.0.2', '8.8.8.8'), ['10.0.0.2 0.0.0.0/0']],
-  ['no edge, where there is none between them', alert('10.0.0.1', '8.8.8.8'), []],
+  ['a network with itself', alert('10.0.9.1', '10.0.9.2'), ['10.0.9.0/24 10.0.9.0/24']],
+  ['no edge of all that is elsewhere, with what was left out', alert('10.0.0.2', '10.7.7.7'), []],
+  ['no edge of all that is elsewhere in IPv6', alert('2001:db8::1', '2001:db9::1'), []],
+  ['no edge, where there is none between them', alert('10.0.0.2', '203.0.113.9'), []],
   ['no edge, where it names no target', alert('10.0.0.1'), []],
   ['no edge, where it names no source', alert(undefined, '10.0.0.1'), []],
-  ['no edge, where an address is in nothing shown', alert('2001:db9::1', '10.0.0.1'), []],
-])('an alert is on the edge of %s', (_, one, on) => {
+])('an alert is on %s', (_, one, on) => {
   expect([...alertedEdges({ nodes, edges }, [one]).keys()]).toEqual(on);
 });
 
-test.each([
-  [['medium', 'high', 'medium'], { count: 3, severity: 'high' }],
-  [['critical', 'low'], { count: 2, severity: 'critical' }],
-] as const)('alerts on one edge are counted, and the gravest tells: %s', (severities, on) => {
-  const alerts = severities.map((severity) => ({ ...alert('10.0.0.1', '10.0.0.2'), severity }));
-  expect(alertedEdges({ nodes, edges }, alerts).get('10.0.0.1 10.0.0.2')).toEqual(on);
+test('alerts on one edge are counted, with the ways that they point and the gravest of them', () => {
+  const alerts = [
+    alert('10.0.0.1', '10.0.0.2', 'medium'),
+    alert('10.0.0.2', '10.0.0.1', 'critical'),
+    alert('10.0.0.1', '10.0.0.2', 'high'),
+  ];
+  const told = (some: typeof alerts) => alertedEdges({ nodes, edges }, some).get('10.0.0.1 10.0.0.2');
+  expect(told(alerts)).toEqual({ count: 3, severity: 'critical', forth: true, back: true });
+  expect(told(alerts.slice(0, 1))).toEqual({ count: 1, severity: 'medium', forth: true, back: false });
+  expect(told(alerts.slice(1, 2))).toEqual({ count: 1, severity: 'critical', forth: false, back: true });
+});
+
+test('severity weighs more than any count, and a count more than none', () => {
+  const of = (severity: Severity, count: number) => gravity({ severity, count, forth: true, back: false });
+  const rising = [
+    gravity(undefined),
+    ...severities.flatMap((severity) => [of(severity, 1), of(severity, 2), of(severity, 1e6)]),
+  ];
+  expect(rising).toEqual([...new Set(rising)].toSorted((a, b) => a - b));
 });

@@ -1,7 +1,14 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { alertedEdges } from '../../../src/console/pages/topology/alerted.ts';
 import { boxesOf, shownAs } from '../../../src/console/pages/topology/arrange.ts';
-import { bundlesOf, linesOf, thickness } from '../../../src/console/pages/topology/lines.ts';
+import {
+  type Bundle,
+  bundlesOf,
+  foremost,
+  linesOf,
+  thickness,
+} from '../../../src/console/pages/topology/lines.ts';
+import type { Severity } from '../../../src/contract/vocabulary.ts';
 import { edge, node } from './graph.ts';
 
 test('edges to a closed network are one; nothing of their bytes is lost, and what stays within it is not drawn', () => {
@@ -53,36 +60,57 @@ test('lines get thicker with bytes, and stay lines', () => {
   expect(Math.max(...widths)).toBeLessThanOrEqual(7);
 });
 
+const told = ({ source, target, bytes, alerted }: Bundle) => [
+  source,
+  target,
+  bytes,
+  alerted && [alerted.count, alerted.severity],
+];
+const alertOn = (src_ip: string, dst_ip: string, severity: Severity) => ({ severity, src_ip, dst_ip });
+
 test('an edge that is alerted on has a line of its own between its hosts, and that of their networks stays as it is', () => {
   const nodes = ['10.0.0.1', '10.0.0.2', '10.0.1.1'].map((ip) => node(ip, 'asset'));
   const edges = [edge('10.0.0.1', '10.0.1.1', 5), edge('10.0.0.2', '10.0.1.1', 7)];
   const alerted = alertedEdges({ nodes, edges }, [
-    { severity: 'medium', src_ip: '10.0.0.2', dst_ip: '10.0.1.1' },
-    { severity: 'high', src_ip: '10.0.0.2', dst_ip: '10.0.1.1' },
+    alertOn('10.0.0.2', '10.0.1.1', 'medium'),
+    alertOn('10.0.0.2', '10.0.1.1', 'high'),
   ]);
-  const lines = linesOf(edges, boxesOf(nodes, new Set()), undefined, false, alerted);
-  expect(lines.map(({ source, target, alerted: its }) => [source, target, its])).toEqual([
-    ['box 10.0.0.0/24', '10.0.1.1', undefined],
-    ['10.0.0.2', '10.0.1.1', { count: 2, severity: 'high' }],
+  expect(linesOf(edges, boxesOf(nodes, new Set()), undefined, false, alerted).map(told)).toEqual([
+    ['box 10.0.0.0/24', '10.0.1.1', 12, undefined],
+    ['10.0.0.2', '10.0.1.1', 7, [2, 'high']],
   ]);
 });
 
-test('a line to a closed network tells of the gravest alert on what is in it', () => {
-  const nodes = [
-    node('10.0.0.1', 'asset'),
-    ...['203.0.113.1', '203.0.113.2'].map((ip) => node(ip, 'external')),
+describe('a line to a closed network has all that passes, and tells of the gravest alert on it', () => {
+  const outside = ['203.0.113.1', '203.0.113.2', '203.0.113.3'].map((ip) => node(ip, 'external'));
+  const alerts = [
+    alertOn('10.0.0.1', '203.0.113.2', 'critical'),
+    alertOn('10.0.0.1', '203.0.113.1', 'medium'),
   ];
-  const edges = [edge('10.0.0.1', '203.0.113.1', 5), edge('10.0.0.1', '203.0.113.2', 7)];
-  const alerted = alertedEdges({ nodes, edges }, [
-    { severity: 'critical', src_ip: '10.0.0.1', dst_ip: '203.0.113.2' },
-    { severity: 'medium', src_ip: '10.0.0.1', dst_ip: '203.0.113.1' },
-  ]);
-  for (const all of [false, true])
-    expect(linesOf(edges, boxesOf(nodes, new Set()), undefined, all, alerted)).toEqual([
-      expect.objectContaining({
-        target: '203.0.113.0/24',
-        bytes: 12,
-        alerted: { count: 2, severity: 'critical' },
-      }),
-    ]);
+  test.each([
+    ['from a host alone in its network', ['10.0.0.1'], []],
+    [
+      'from one of several hosts',
+      ['10.0.0.1', '10.0.0.2'],
+      [['box 10.0.0.0/24', '203.0.113.0/24', 24, undefined]],
+    ],
+  ])('%s', (_, home, besides) => {
+    const nodes = [...home.map((ip) => node(ip, 'asset')), ...outside];
+    const edges = outside.map(({ id }, n) => edge('10.0.0.1', id, 7 + n));
+    const alerted = alertedEdges({ nodes, edges }, alerts);
+    const boxes = boxesOf(nodes, new Set());
+    const line = ['10.0.0.1', '203.0.113.0/24', 24, [2, 'critical']];
+    for (const selected of [undefined, '10.0.0.1'])
+      expect(linesOf(edges, boxes, selected, false, alerted).map(told)).toEqual([...besides, line]);
+    expect(linesOf(edges, boxes, undefined, true, alerted).map(told)).toEqual([line]);
+  });
+});
+
+test('where there is no room for all lines, those alerted on are drawn, then the heaviest', () => {
+  const nodes = Array.from({ length: 9 }, (_, n) => node(`10.0.0.${n}`, 'asset'));
+  const edges = nodes.slice(1).map(({ id }, n) => edge('10.0.0.0', id, 100 - n));
+  const alerted = alertedEdges({ nodes, edges }, [alertOn('10.0.0.0', '10.0.0.8', 'medium')]);
+  const lines = linesOf(edges, boxesOf(nodes, new Set()), undefined, true, alerted);
+  expect(foremost(lines, 3).map(({ target }) => target)).toEqual(['10.0.0.8', '10.0.0.1', '10.0.0.2']);
+  expect(foremost(lines, lines.length)).toEqual(lines);
 });

@@ -1,5 +1,5 @@
 import type { ListItem } from '../../../client/client.ts';
-import { type AlertStatus, type Severity, severities } from '../../../contract/vocabulary.ts';
+import { openAlertStatuses, type Severity, severities } from '../../../contract/vocabulary.ts';
 
 /** What of the queue is shown; all pure, so that lists, counts, the histogram and live updates ask the same. */
 export type AlertRow = ListItem<'listAlerts'>;
@@ -8,16 +8,15 @@ export type Alert = AlertRow['attributes'];
 export const views = ['open', 'mine', 'unassigned', 'all'] as const;
 export type View = (typeof views)[number];
 
-const openStatuses: readonly AlertStatus[] = ['new', 'in_progress'];
-export const isOpen = ({ status }: Pick<Alert, 'status'>): boolean => openStatuses.includes(status);
+export const isOpen = ({ status }: Pick<Alert, 'status'>): boolean => openAlertStatuses.includes(status);
 
 /** Filters by name, as the list takes them. */
 export type Filters = Readonly<Record<string, string | readonly string[]>>;
 
 const byView: Readonly<Record<View, (me: string) => Filters>> = {
-  open: () => ({ status: openStatuses }),
-  mine: (me) => ({ status: openStatuses, assignee: [me] }),
-  unassigned: () => ({ status: openStatuses, assigned: ['false'] }),
+  open: () => ({ status: openAlertStatuses }),
+  mine: (me) => ({ status: openAlertStatuses, assignee: [me] }),
+  unassigned: () => ({ status: openAlertStatuses, assigned: ['false'] }),
   all: () => ({}),
 };
 

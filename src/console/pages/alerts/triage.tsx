@@ -1,7 +1,7 @@
-import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { ServiceError } from '../../../errors.ts';
+import { place } from '../../state/address.ts';
 import { useKeys } from '../../state/keys.ts';
 import { may, me } from '../../state/session.ts';
 import { neighbour } from '../../ui/marking.ts';
@@ -14,6 +14,7 @@ import { mayChange } from './may-change.ts';
 import { type AlertRow, isOpen } from './question.ts';
 import { type Everything, type Target, targetOf, type Undone } from './target.ts';
 import { type Asked, TriageDialog } from './triage-dialog.tsx';
+import { dropUnsent, firstUnsent, keepUnsent } from './unsent.ts';
 
 interface About {
   readonly rows: readonly AlertRow[];
@@ -47,12 +48,6 @@ export interface Triaging {
 
 let lastKey = 0;
 
-/**
- * What was answered and could not be done, and by whom: it is asked again, once nothing else is, also of who left the
- * page and came back.
- */
-const unsent = signal<readonly (Asked & { readonly by: string | undefined })[]>([]);
-
 /** Acts on alerts, by keys, buttons and dialogs: on those selected where there are any, else on the current one. */
 export function useTriage(about: About): Triaging {
   const { rows, marked, current, everything, onMove, onDone } = about;
@@ -62,8 +57,9 @@ export function useTriage(about: About): Triaging {
   const targets = (): readonly AlertRow[] =>
     marked.length > 0 ? marked : current === undefined ? [] : [current];
 
-  /** Goes on to the next open alert where the one that was current is dealt with. */
+  /** Goes on to the next open alert where one of this queue is dealt with. */
   const advance = (only: AlertRow) => {
+    if (!rows.some(({ id }) => id === only.id)) return;
     const open = new Map(rows.map(({ id, attributes }) => [id, isOpen(attributes)]));
     const next = neighbour(
       only.id,
@@ -73,6 +69,11 @@ export function useTriage(about: About): Triaging {
     if (next !== undefined) onMove(next);
   };
 
+  /** An answer that is sent again may be about others than those selected now. */
+  const isSelected = (target: Target): boolean =>
+    'rows' in target
+      ? target.rows.every(({ id }) => marked.some((one) => one.id === id))
+      : everything !== undefined;
   const attempt = async (target: Target, change: Change): Promise<Undone | undefined> => {
     if ('rows' in target && target.rows.length < 2) {
       const [only] = target.rows;
@@ -84,7 +85,7 @@ export function useTriage(about: About): Triaging {
     const done = await changeMany(target, change, setProgress);
     setProgress(undefined);
     if (typeof done === 'object') return done;
-    if (done === 'all') onDone();
+    if (done === 'all' && isSelected(target)) onDone();
     return undefined;
   };
   const act = async (target: Target, change: Change) => {
@@ -155,19 +156,12 @@ export function useTriage(about: About): Triaging {
     ...(marked.length > 0 && { escape: { title: 'Select none', run: about.onUnmark } }),
   });
 
-  const again = unsent.value.find(({ by }) => by === me.value?.id);
+  const again = firstUnsent();
   const shown = asking ?? again;
   const close = () => {
     if (asking !== undefined) setAsking(undefined);
-    else unsent.value = unsent.value.filter((one) => one !== again);
+    else if (again !== undefined) dropUnsent(again);
   };
-  const isHere = useRef(true);
-  useEffect(
-    () => () => {
-      isHere.current = false;
-    },
-    [],
-  );
   /** Closed at once, so that the next can follow; what fails is asked again, as it was answered. */
   const settle = async (asked: Asked, change: Change) => {
     close();
@@ -175,13 +169,11 @@ export function useTriage(about: About): Triaging {
     const undone = await attempt(asked.target, change);
     if (undone === undefined) return;
     const { left, what, error } = undone;
-    if (!isHere.current) sayFailure(`${what}; Alerts asks again`, error);
     const failure = `${what}: ${error instanceof ServiceError ? error.message : String(error)}`;
     const rowsLeft = 'rows' in left ? left.rows : asked.rows;
-    unsent.value = [
-      ...unsent.value,
-      { ...asked, by, key: ++lastKey, rows: rowsLeft, target: left, typed: change, failure },
-    ];
+    const again = { ...asked, key: ++lastKey, rows: rowsLeft, target: left, typed: change, failure };
+    if (by !== undefined && keepUnsent(again, by) && place.peek().page !== 'alerts')
+      sayFailure(`${what}; Alerts asks again`, error);
   };
   const dialog = shown && (
     <TriageDialog

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import { openAlertStatuses } from '../../../contract/vocabulary.ts';
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { Chart } from '../../ui/chart.tsx';
@@ -20,7 +21,7 @@ export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) 
   const window = shownWindow();
   const open = useAnswer(
     'listAlerts',
-    { query: { asset_id: [id], status: ['new', 'in_progress'], sort: '-severity', per_page: shownAlerts } },
+    { query: { asset_id: [id], status: openAlertStatuses, sort: '-severity', per_page: shownAlerts } },
     { keepPrevious: false },
   );
   const histogram = useAnswer('getAlertHistogram', {

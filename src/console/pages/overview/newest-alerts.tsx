@@ -1,3 +1,4 @@
+import { openAlertStatuses } from '../../../contract/vocabulary.ts';
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { Severity } from '../../ui/severity.tsx';
@@ -10,13 +11,13 @@ const shown = 8;
 export function NewestAlerts() {
   const alerts = useAnswer(
     'listAlerts',
-    { query: { status: ['new', 'in_progress'], min_severity: 'medium', per_page: shown } },
+    { query: { status: openAlertStatuses, min_severity: 'medium', per_page: shown } },
     { refreshMs: 30_000 },
   );
   return (
     <section class="panel overview-newest" aria-labelledby="overview-newest">
       <h2 id="overview-newest">
-        <a href={href('alerts', { range: 'all', status: ['new', 'in_progress'], min_severity: 'medium' })}>
+        <a href={href('alerts', { range: 'all', status: openAlertStatuses, min_severity: 'medium' })}>
           Open, medium and above
         </a>
       </h2>

@@ -35,9 +35,13 @@ export interface Place {
 /** The network that an address is shown in: /24 of IPv4, /64 of IPv6. Nodes that are networks stand for themselves. */
 export function networkOf({ id, ip }: Pick<Node, 'id' | 'ip'>): string {
   if (ip === undefined) return id;
-  const length = ip.includes(':') ? 64 : 24;
+  return networkOfLength(ip, ip.includes(':') ? 64 : 24) ?? id;
+}
+
+/** The block of an address with a prefix so long; undefined where the address has fewer bits, or is none. */
+export function networkOfLength(ip: string, length: number): string | undefined {
   const [network] = addressRanges(`${ip}/${length}`) ?? [];
-  return network === undefined ? id : `${printAddress(network.first)}/${length}`;
+  return network && `${printAddress(network.first)}/${length}`;
 }
 
 /**

@@ -1,11 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Topology } from '../../../contract/resources/topology.ts';
-import { severities } from '../../../contract/vocabulary.ts';
 import { bytes, number } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { AlertedEdges } from './alerted.ts';
+import { type AlertedEdges, gravity } from './alerted.ts';
 import { AlertedMark } from './alerted-mark.tsx';
 import { type Edge, edgeId } from './arrange.ts';
 
@@ -16,10 +15,7 @@ const orders: Readonly<Record<string, (edge: Edge, alerted: AlertedEdges) => num
   bytes: ({ bytes: size }) => size,
   first_seen: ({ first_seen }) => first_seen,
   last_seen: ({ last_seen }) => last_seen,
-  alerts: (edge, alerted) => {
-    const its = alerted.get(edgeId(edge));
-    return its === undefined ? -1 : severities.indexOf(its.severity) + 1 - 1 / (1 + its.count);
-  },
+  alerts: (edge, alerted) => gravity(alerted.get(edgeId(edge))),
 };
 
 const columnsWith = (alerted: AlertedEdges): readonly Column<Edge>[] => [
@@ -60,13 +56,20 @@ const columnsWith = (alerted: AlertedEdges): readonly Column<Edge>[] => [
     from: 520,
     cell: ({ connections }) => number(connections),
   },
-  { id: 'bytes', title: 'Bytes', width: '80px', end: true, sort: 'bytes', cell: (edge) => bytes(edge.bytes) },
+  {
+    id: 'bytes',
+    title: 'Bytes',
+    width: '80px',
+    end: true,
+    sort: 'bytes',
+    from: 430,
+    cell: (edge) => bytes(edge.bytes),
+  },
   {
     id: 'alerts',
     title: 'Open alerts',
-    width: '110px',
+    width: '92px',
     sort: 'alerts',
-    from: 600,
     cell: (edge) => <AlertedMark edge={edge} alerted={alerted.get(edgeId(edge))} />,
   },
   {

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { shownTheme } from '../../state/preferences.ts';
 import { compact } from '../../ui/format.ts';
 import { type Box, boxId, elsewhere, nameWithin, type Place } from './arrange.ts';
-import { type Bundle, thickness } from './lines.ts';
+import { type Bundle, foremost, thickness } from './lines.ts';
 
 interface GraphProps {
   readonly boxes: readonly Box[];
@@ -18,8 +18,8 @@ interface GraphProps {
   readonly fresh: ReadonlySet<string>;
 }
 
-/** More lines than this are drawn only for what is selected, and all of them where they are asked for. */
-const manyEdges = 1500;
+/** So many lines are drawn at most. */
+const maxLines = 1500;
 
 /** The picture. It can be moved, zoomed and clicked; everything in it is in the table as well. */
 export function Graph(props: GraphProps) {
@@ -46,7 +46,7 @@ export function Graph(props: GraphProps) {
     });
     made.on('tap', (event) => {
       if (event.target === made) latest.current.onSelect(undefined);
-      else if (event.target.isNode()) latest.current.onSelect(event.target.id());
+      else latest.current.onSelect(event.target.isNode() ? event.target.id() : event.target.source().id());
     });
     made.on('dbltap', 'node[closed], node[outside]', (event) =>
       latest.current.onToggle(event.target.data('network')),
@@ -170,8 +170,7 @@ function elements(
     if (box.nodes.length === 1) return hosts;
     return [{ data: { id: boxId(box.id), label: box.id, box: true, ...network } }, ...hosts];
   });
-  const drawn = bundles.length > manyEdges ? foremost(bundles) : bundles;
-  const lines = drawn.map(
+  const lines = foremost(bundles, maxLines).map(
     ({ id, source, target, bytes, alerted }): ElementDefinition => ({
       data: { id, source, target, width: thickness(bytes), severity: alerted?.severity ?? 'none' },
       classes: fresh.has(id) ? 'fresh' : '',
@@ -179,14 +178,6 @@ function elements(
   );
   return [...nodes, ...lines];
 }
-
-/** Those alerted on, then the heaviest. */
-const foremost = (bundles: readonly Bundle[]): Bundle[] =>
-  bundles
-    .toSorted(
-      (a, b) => Number(b.alerted !== undefined) - Number(a.alerted !== undefined) || b.bytes - a.bytes,
-    )
-    .slice(0, manyEdges);
 
 /** Makes what is shown these elements: what stays is moved, and keeps its place in the eye. */
 function show(core: Core, next: readonly ElementDefinition[]): void {
@@ -217,8 +208,12 @@ function show(core: Core, next: readonly ElementDefinition[]): void {
 const isSame = (known: Record<string, unknown>, next: Record<string, unknown>): boolean =>
   Object.entries(next).every(([name, value]) => known[name] === value);
 
-/** What a line that is alerted on bears in its middle: the shapes of hosts at such a risk. */
-const marks = { medium: 'circle', high: 'triangle', critical: 'diamond' } as const;
+/** What a line that is alerted on bears in its middle: shapes that point nowhere. */
+const marks = {
+  medium: { 'mid-target-arrow-shape': 'circle', 'mid-target-arrow-fill': 'hollow' },
+  high: { 'mid-target-arrow-shape': 'circle' },
+  critical: { 'mid-target-arrow-shape': 'diamond' },
+} as const;
 
 function styles(): StylesheetJson {
   const style = getComputedStyle(document.documentElement);
@@ -301,13 +296,13 @@ function styles(): StylesheetJson {
       selector: 'edge.fresh',
       style: { 'line-color': colour('--accent'), 'line-opacity': 0.9, 'line-style': 'dashed' },
     },
-    ...(['medium', 'high', 'critical'] as const).map((severity) => ({
+    ...Object.entries(marks).map(([severity, mark]) => ({
       selector: `edge[severity = "${severity}"]`,
       style: {
         'line-color': colour(`--${severity}`),
         'line-opacity': 0.9,
         'mid-target-arrow-color': colour(`--${severity}`),
-        'mid-target-arrow-shape': marks[severity],
+        ...mark,
         'arrow-scale': 1.2,
         'z-index': 1,
       },

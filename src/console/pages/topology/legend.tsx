@@ -14,13 +14,18 @@ export function Legend() {
       <Sign shape={<circle class="legend-host legend-fresh" cx="8" cy="8" r="5.5" />}>new, dashed</Sign>
       <Sign
         shape={
-          <>
-            <path class="legend-alerted" d="M0 8H16" />
-            <path class="legend-high" d="M8 3 13 12 3 12Z" />
-          </>
+          <LineWith mark={<path class="legend-critical" d="M8 3 13 8 8 13 3 8Z" />} severity="critical" />
         }
       >
-        line with open alerts, the shape and colour of their gravest
+        line with open alerts, the gravest critical
+      </Sign>
+      <Sign shape={<LineWith mark={<circle class="legend-high" cx="8" cy="8" r="4" />} severity="high" />}>
+        high
+      </Sign>
+      <Sign
+        shape={<LineWith mark={<circle class="legend-medium" cx="8" cy="8" r="3.5" />} severity="medium" />}
+      >
+        medium
       </Sign>
       <Sign shape={<path class="legend-line" d="M1 13.5 15 13.5 15 8.5 1 12.5Z" />}>
         line, wider with more bytes
@@ -37,5 +42,14 @@ function Sign({ shape, children }: { shape: ComponentChildren; children: Compone
       </svg>
       {children}
     </li>
+  );
+}
+
+function LineWith({ mark, severity }: { mark: ComponentChildren; severity: string }) {
+  return (
+    <>
+      <path class={`legend-alerted legend-alerted-${severity}`} d="M0 8H16" />
+      {mark}
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import { type Alerted, type AlertedEdges, alertedOf } from './alerted.ts';
+import { type Alerted, type AlertedEdges, alertedTogether } from './alerted.ts';
 import { type Box, type Edge, edgeId, shownAs, shownAsNetworks } from './arrange.ts';
 
 /** Edges between the same two things that are shown, as one. */
@@ -9,7 +9,7 @@ export interface Bundle {
   readonly edges: readonly Edge[];
   readonly connections: number;
   readonly bytes: number;
-  /** Between networks it is absent: what is alerted on has a line of its own. */
+  /** Of lines between open networks it is absent: what is alerted on there has a line between its hosts. */
   readonly alerted?: Alerted;
 }
 
@@ -24,22 +24,27 @@ export function linesOf(
   all: boolean,
   alerted: AlertedEdges,
 ): Bundle[] {
-  const hosts = shownAs(boxes);
-  const marked = (own: readonly Edge[]) =>
-    bundlesOf(own, hosts).map((bundle) => {
-      const its = alertedOf(bundle.edges, alerted);
-      return its === undefined ? bundle : { ...bundle, alerted: its };
-    });
-  if (all) return marked(edges);
-  const own = edges.filter(
-    (edge) =>
-      hosts.get(edge.source) === selected || hosts.get(edge.target) === selected || alerted.has(edgeId(edge)),
-  );
-  const lines = new Map<string, Bundle>();
-  for (const bundle of bundlesOf(edges, shownAsNetworks(boxes))) lines.set(bundle.id, bundle);
-  for (const bundle of marked(own)) lines.set(bundle.id, bundle);
+  const ofHosts = bundlesOf(edges, shownAs(boxes)).map((bundle) => {
+    const its = alertedTogether(bundle.edges, alerted);
+    return its === undefined ? bundle : { ...bundle, alerted: its };
+  });
+  if (all) return ofHosts;
+  const lines = new Map(bundlesOf(edges, shownAsNetworks(boxes)).map((bundle) => [bundle.id, bundle]));
+  for (const bundle of ofHosts)
+    if (bundle.alerted !== undefined || bundle.source === selected || bundle.target === selected)
+      lines.set(bundle.id, bundle);
   return [...lines.values()];
 }
+
+/** So many of the lines as there is room for: those alerted on, then the heaviest. */
+export const foremost = (bundles: readonly Bundle[], room: number): readonly Bundle[] =>
+  bundles.length <= room
+    ? bundles
+    : bundles
+        .toSorted(
+          (a, b) => Number(b.alerted !== undefined) - Number(a.alerted !== undefined) || b.bytes - a.bytes,
+        )
+        .slice(0, room);
 
 /** Edges between what is shown; those within a closed box are not. */
 export function bundlesOf(edges: readonly Edge[], shown: ReadonlyMap<string, string>): Bundle[] {

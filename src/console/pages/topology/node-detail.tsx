@@ -6,7 +6,7 @@ import { Risk } from '../../ui/severity.tsx';
 import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Address, shownTime } from '../../ui/value.tsx';
-import type { Alerted, AlertedEdges } from './alerted.ts';
+import { type Alerted, type AlertedEdges, gravity } from './alerted.ts';
 import { AlertedMark } from './alerted-mark.tsx';
 import { type Box, type Edge, edgeId, elsewhere, type Node } from './arrange.ts';
 
@@ -65,7 +65,9 @@ export function NodeDetail({
   if (node === undefined) return null;
   const edges = graph.edges
     .filter(({ source, target }) => source === node.id || target === node.id)
-    .toSorted((a, b) => b.bytes - a.bytes);
+    .toSorted(
+      (a, b) => gravity(alerted.get(edgeId(b))) - gravity(alerted.get(edgeId(a))) || b.bytes - a.bytes,
+    );
   const filter = node.ip ?? node.id;
   return (
     <Detail
@@ -117,9 +119,11 @@ function Peer({ edge, of, alerted }: { edge: Edge; of: string; alerted: Alerted 
           {opens ? '→ ' : '← '}
         </span>
         <Pick id={other} label={other} />
-        <AlertedMark edge={edge} alerted={alerted} />
       </span>
       <span class="quiet clip mono">{[...edge.ports, ...edge.protocols].join(' ')}</span>
+      <span>
+        <AlertedMark edge={edge} alerted={alerted} />
+      </span>
       <span class="number" title={`${number(edge.connections)} connections`}>
         {bytes(edge.bytes)} · <Time at={edge.last_seen} />
       </span>

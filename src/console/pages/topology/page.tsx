@@ -1,6 +1,9 @@
+import type { UseQueryResult } from '@tanstack/preact-query';
 import { useMemo, useState } from 'preact/hooks';
-import type { ListItem } from '../../../client/client.ts';
+import type { CallResult, ListItem } from '../../../client/client.ts';
 import type { Topology } from '../../../contract/resources/topology.ts';
+import { openAlertStatuses } from '../../../contract/vocabulary.ts';
+import type { ServiceError } from '../../../errors.ts';
 import { href, place, setParams } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { shownRange } from '../../state/range.ts';
@@ -11,7 +14,7 @@ import { Page } from '../../ui/page.tsx';
 import { Split } from '../../ui/split.tsx';
 import { Answered, Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
-import { alertedEdges } from './alerted.ts';
+import { alertedEdges, leastMarked } from './alerted.ts';
 import { boxesOf, boxId, placesOf } from './arrange.ts';
 import { EdgeTable } from './edge-table.tsx';
 import { Graph } from './graph.tsx';
@@ -26,10 +29,10 @@ import './topology.css';
 const limits = [100, 200, 500, 1000, 2000] as const;
 const depths = ['1', '2', '3'] as const;
 
-/** Edges are marked for so many open alerts at most, the gravest, which are asked for this often where the graph is live. */
-const maxAlerts = 500;
+/** Edges are marked for so many open alerts at most, the gravest. */
+const maxAlerts = 1000;
+/** How often these are asked for where the graph is live. */
 const alertsMs = 15_000;
-const openStatuses = ['new', 'in_progress'] as const;
 const none: readonly never[] = [];
 
 /** Who talks to whom: the busiest, by network, as a picture and as a table. */
@@ -43,18 +46,19 @@ export default function TopologyPage() {
   const isLive = shownRange().name === 'all' && focus === undefined;
   const query = { ...range, group_by: groupBy, limit, ...(focus !== undefined && { focus, depth }) };
   const answer = useAnswer('getTopology', { query: query as never }, { still: true });
+  const mayListAlerts = may('listAlerts');
   const alerts = useAnswer(
     'listAlerts',
     {
       query: {
         ...range,
-        status: openStatuses,
-        min_severity: 'medium',
+        status: openAlertStatuses,
+        min_severity: leastMarked,
         sort: '-severity',
         per_page: maxAlerts,
       } as never,
     },
-    { enabled: may('listAlerts'), ...(isLive ? { refreshMs: alertsMs } : { still: true }) },
+    { enabled: mayListAlerts, ...(isLive ? { refreshMs: alertsMs } : { still: true }) },
   );
   return (
     <Page
@@ -122,7 +126,7 @@ export default function TopologyPage() {
               onClick={() => {
                 if (move()) return;
                 void answer.refetch();
-                void alerts.refetch();
+                if (mayListAlerts) void alerts.refetch();
               }}
             >
               Ask again
@@ -136,7 +140,8 @@ export default function TopologyPage() {
           <Shown
             key={`${groupBy} ${focus}`}
             snapshot={data.attributes}
-            alerts={alerts.data?.data ?? none}
+            alerts={(mayListAlerts ? alerts.data?.data : undefined) ?? none}
+            alertsNote={mayListAlerts ? noteOn(alerts) : ''}
             isLive={isLive && !answer.isPlaceholderData}
             groupBy={groupBy}
             limit={limit}
@@ -147,15 +152,25 @@ export default function TopologyPage() {
   );
 }
 
+/** What is left out of the marks for alerts, or why they are old. */
+function noteOn({ data, error }: UseQueryResult<CallResult<'listAlerts'>, ServiceError>): string {
+  if (error !== null) return ` · alerts could not be asked for: ${error.message}`;
+  if (data === undefined || data.pagination.total <= data.data.length) return '';
+  return ` (of the ${number(data.data.length)} gravest of ${number(data.pagination.total)})`;
+}
+
 function Shown({
   snapshot,
   alerts,
+  alertsNote,
   isLive,
   groupBy,
   limit,
 }: {
   snapshot: Topology;
   alerts: readonly ListItem<'listAlerts'>[];
+  /** What is not true of the marks for alerts. */
+  alertsNote: string;
   isLive: boolean;
   groupBy: 'host' | 'subnet';
   limit: number;
@@ -223,7 +238,8 @@ function Shown({
           </>
         )}
         {alerted.size > 0 &&
-          ` · open alerts on ${number(alerted.size)} ${alerted.size === 1 ? 'edge' : 'edges'}`}
+          ` · open alerts, ${leastMarked} and above, on ${number(alerted.size)} ${alerted.size === 1 ? 'edge' : 'edges'}`}
+        {alertsNote}
         {fresh.size > 0 && ` · ${number(fresh.size)}${fresh.size < maxFresh ? '' : ' or more'} new`}
       </p>
       {params.get('view') === 'table' ? (
