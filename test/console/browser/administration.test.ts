@@ -130,6 +130,7 @@ test('a user is added and signs in: what is for administrators is not offered', 
   await hers.getByRole('button', { name: 'Sign in' }).click();
   const offered = hers.getByRole('navigation', { name: 'Views of the administration' }).getByRole('link');
   await offered.first().waitFor(soon);
+  await settled(hers);
   expect(await offered.allTextContents()).toEqual(['Rules', 'Silences', 'Intel', 'Account']);
   expect(await hers.getByRole('button', { name: 'New rule' }).count()).toBe(0);
   await hers.goto(view('principals'));
@@ -284,5 +285,7 @@ test('an export of the audit shows how far it is, and is given up when one leave
   const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/api/v1/audit'));
   await page.getByRole('link', { name: 'Alerts', exact: true }).click();
   await ended;
-  await page.waitForURL(/\/alerts/);
+  await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor(soon);
+  await settled(page);
+  expect(new URL(page.url()).pathname).toBe('/alerts');
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
-import { foreign } from '../../../src/console/ui/words.ts';
+import { foreign, quoted } from '../../../src/console/ui/words.ts';
 import { call, type Item, list, listAll, send } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
@@ -54,6 +54,9 @@ const detail = (page: Page) => page.getByRole('region', { name: 'Detail' });
 const press = async (page: Page, ...keys: string[]) => {
   for (const key of keys) await page.keyboard.press(key);
 };
+/** What is said once the service has answered; until then a row shows what the change is going to make of it. */
+const changed = (page: Page, title: string, told: string) =>
+  page.locator('.toast').filter({ hasText: `${quoted(title)}: ${told}.` });
 const idOf = (page: Page): string => new URL(page.url()).searchParams.get('id') ?? '';
 
 /** The queue with rows in it. */
@@ -249,6 +252,7 @@ describe('what is in the way is told, with what can be done', () => {
     const page = await withoutLive('/alerts?q=Test+rule+36');
     await sendAlerts([raised(36)]);
     await press(page, 'j', 'a');
+    await changed(page, 'Test rule 36', `assigned to ${foreign('admin')}`).waitFor();
     await row(page, 'admin').waitFor();
     await expect
       .poll(async () => (await titled('Test rule 36')).attributes, soon)
@@ -265,10 +269,11 @@ describe('what is in the way is told, with what can be done', () => {
       await route.continue();
     });
     await press(page, 'j', 'a', 'i');
+    await changed(page, 'Test rule 34', 'in progress').waitFor();
+    expect(await page.getByText('was not changed').count()).toBe(0);
     await expect
       .poll(async () => (await titled('Test rule 34')).attributes, soon)
       .toMatchObject({ assignee: 'admin', status: 'in_progress' });
-    expect(await page.getByText('was not changed').count()).toBe(0);
     await page.unrouteAll({ behavior: 'wait' });
   });
 
@@ -289,6 +294,7 @@ describe('what is in the way is told, with what can be done', () => {
     await page.getByText('Nothing is known to be changed').waitFor();
     await expect.poll(() => row(page, 'admin').count(), soon).toBe(0);
     await page.unroute('**/api/v1/alerts/**');
+    expect((await titled('Test rule 38')).attributes.assignee).toBe(undefined);
   });
 
   test('an address that names no alert', async () => {
@@ -344,6 +350,10 @@ describe('the proof of a logged alert', () => {
     await view.getByText('It says: high, “Grave one”').waitFor();
     await view.getByRole('link', { name: 'See the proof' }).click();
     await page.waitForURL(/\/transparency\?view=proof&index=\d+/);
+    const index = new URL(page.url()).searchParams.get('index');
+    await page.getByRole('heading', { name: `Entry ${index}`, exact: true }).waitFor();
+    await page.getByText('Verified in your browser, not by our server').waitFor();
+    await page.getByRole('main').getByText('Grave one').first().waitFor();
   });
 
   test('is refused where a hash was altered on its way', async () => {
@@ -465,9 +475,12 @@ test('from an alert to its events and to its asset', async () => {
   await press(page, 'j', 'Enter');
   await detail(page).getByRole('link', { name: 'All events of this' }).click();
   await page.waitForURL(/\/events\?.*src_ip=10\.1\.0\.22/);
+  // What the sensor alerted on is an event, too.
+  await page.locator('.events-count').getByText('2 network events', { exact: true }).waitFor();
   await page.goBack();
   await detail(page).getByRole('link', { name: '10.1.0.22', exact: true }).click();
   await page.waitForURL(/\/assets\?id=/);
+  await detail(page).getByRole('heading', { name: '10.1.0.22', exact: true }).waitFor();
 });
 
 test('on a phone an alert is read and resolved, and nothing is wider than the window', async () => {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adminPassword, login, tokenFor } from '../../../scripts/service.ts';
 import { call, send } from '../../system/call.ts';
-import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+import { type Opened, openConsole, overflow, phone, settled, staysAt, violations } from './console.ts';
 import { suricataAlert } from './suricata-alert.ts';
 
 let open: Opened;
@@ -33,7 +33,7 @@ describe.each([1280, phone])('%i pixels wide', (width) => {
     await page.getByText('Name or password is wrong.').waitFor();
     await signIn(page);
     await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor();
-    expect(page.url()).toContain('severity=medium');
+    await staysAt(page, '/alerts?severity=medium');
     const other = await page.context().newPage();
     await other.goto('/status');
     await other.getByText('Everything is as it should be.').waitFor();
@@ -56,6 +56,7 @@ test('a session that was ended elsewhere says so, and goes on where it was', asy
   await page.getByText('The session is over.').waitFor({ timeout: 30_000 });
   await signIn(page);
   await page.getByRole('heading', { name: 'Assets', level: 1 }).waitFor();
+  await staysAt(page, '/assets');
 });
 
 test('a token that is about to end is renewed, once for all tabs', async () => {
@@ -113,12 +114,15 @@ test('the palette finds a page, an address and an alert', async () => {
   await find.fill('10.3.2.1');
   await page.getByRole('option', { name: /^alerts/ }).click();
   await page.waitForURL(/\/alerts\?.*ip=10\.3\.2\.1/);
+  await page.getByRole('grid', { name: 'Alerts' }).getByText('A thing to be found').waitFor();
   await page.keyboard.press('Control+k');
   await find.fill('to be found');
   await page.getByRole('option', { name: /A thing to be found/ }).waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/alerts\?.*id=/);
+  const detail = page.getByRole('region', { name: 'Detail' });
+  await detail.getByRole('heading', { name: 'A thing to be found' }).waitFor();
 });
 
 test('the status line tells what is live and what this browser verified, and when it no longer is', async () => {
@@ -161,7 +165,7 @@ test('a viewer is shown what a viewer may', async () => {
   await page.getByLabel('Password').fill(viewer.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-  await settled(page);
+  await staysAt(page, '/overview');
   await page.getByRole('link', { name: 'Alerts', exact: true }).click();
   await page.getByText('A thing to be found').waitFor();
 });
@@ -188,8 +192,8 @@ test.each(['//evil.example/x', 'https://evil.example/', '/sign-in', '/nowhere', 
   async (to) => {
     const page = await open.page({ path: `/sign-in?to=${encodeURIComponent(to)}` });
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await staysAt(page, '/overview');
     expect(new URL(page.url()).origin).toBe(new URL(open.service.url).origin);
-    await page.context().close();
   },
 );
 
@@ -200,9 +204,7 @@ test('who came from the log is there again after signing in', async () => {
   });
   await signIn(page);
   await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
-  await settled(page);
-  await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
-  expect(new URL(page.url()).search).toBe('?view=proof');
+  await staysAt(page, '/transparency?view=proof');
 });
 
 test.each([
@@ -224,8 +226,10 @@ test.each([
   await page.goto('/assets');
   await signIn(page);
   await page.getByRole('heading', { name: 'Assets', level: 1 }).waitFor();
+  await staysAt(page, '/assets');
   await page.goto('/transparency');
   await page.getByRole('heading', { name: 'Transparency', level: 1 }).waitFor();
+  await staysAt(page, '/transparency');
 });
 
 test.each(['from=-271821-04-20T00:00:00.000Z', 'from=nonsense&to=9', 'range=constructor'])(

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, tokenFor } from '../../../scripts/service.ts';
 import { foreign, quoted } from '../../../src/console/ui/words.ts';
 import { call, type Item, list, send } from '../../system/call.ts';
-import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+import { type Opened, openConsole, overflow, phone, settled, staysAt, violations } from './console.ts';
 
 let open: Opened;
 let admin: string;
@@ -111,7 +111,7 @@ test('an address leads to its asset, which tells who it is, why it is a risk and
   await page.keyboard.press('Escape');
   await shown.waitFor({ state: 'detached' });
   await row(page, '10.1.0.1').first().waitFor();
-  expect(new URL(page.url()).searchParams.has('id')).toBe(false);
+  await staysAt(page, '/assets?ip=10.1.0.1');
 });
 
 test('an address that no asset has says so, and where to look instead', async () => {
@@ -119,6 +119,7 @@ test('an address that no asset has says so, and where to look instead', async ()
   await page.getByText('No asset has this address now.').waitFor();
   await page.getByRole('link', { name: 'Its events' }).click();
   await page.waitForURL(/\/events\?.*ip=198\.51\.100\.7/);
+  await page.locator('.events-count').getByText('1 network event', { exact: true }).waitFor();
 });
 
 test('staged ones are said to belong here, several at once, by keys', async () => {
@@ -250,6 +251,7 @@ test('services: who offers what, who uses it, and the way to their events', asyn
   expect(await violations(page)).toEqual([]);
   await detail(page).getByRole('link', { name: '12 events' }).click();
   await page.waitForURL(/\/events\?.*dst_port=443/);
+  await page.locator('.events-count').getByText('12 network events', { exact: true }).waitFor();
 });
 
 test('on a phone the list and the detail have the window to themselves', async () => {

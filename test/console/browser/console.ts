@@ -14,7 +14,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { adminPassword, type Service, startService } from '../../../scripts/service.ts';
 
 export interface PageOptions {
@@ -31,7 +31,7 @@ export interface Opened {
   readonly browser: Browser;
   /**
    * A page of its own context: nothing is kept from other pages but what the service keeps. It is closed when the test
-   * ends, so that it takes no time from the next.
+   * ends, so that it takes no time from the next: it is for tests, and throws in a hook.
    */
   page(options?: PageOptions): Promise<Page>;
   /** What went wrong on pages so far: errors of scripts, refusals of the policy, answers of 500 and above. */
@@ -163,12 +163,28 @@ export const overflow = (page: Page): Promise<number> =>
     return Math.max(0, scrollWidth - clientWidth);
   });
 
-/** Waits until a page is there, and nothing of it is loading any more. */
+/**
+ * Waits until a page is there, and nothing of it is loading any more: now and in the two frames that follow, for what a
+ * page asks in an effect it asks only after the frame that drew it.
+ */
 export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(
-    () =>
-      document.querySelector('.loading, [aria-busy=true]') === null &&
-      document.querySelector('main') !== null &&
-      document.querySelector('h1') !== null,
+    (seen) => {
+      const isThere =
+        document.querySelector('.loading, [aria-busy=true]') === null &&
+        document.querySelector('main') !== null &&
+        document.querySelector('h1') !== null;
+      seen.times = isThere ? seen.times + 1 : 0;
+      return seen.times === 3;
+    },
+    // It is the same object each time: this function is called at once, and then in each frame.
+    { times: 0 },
   );
+}
+
+/** That a page is at this path and query once it is settled: an address can be replaced a moment after it was seen. */
+export async function staysAt(page: Page, path: string): Promise<void> {
+  await settled(page);
+  const { pathname, search } = new URL(page.url());
+  expect(pathname + search).toBe(path);
 }

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login } from '../../../scripts/service.ts';
 import { call, list } from '../../system/call.ts';
-import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
+import { type Opened, openConsole, overflow, phone, settled, staysAt, violations } from './console.ts';
 
 let open: Opened;
 let admin: string;
@@ -57,7 +57,8 @@ test('a scan of loopback is planned, begun and found: its host, its port, and th
   await current.getByText('Completed').waitFor();
   await current.getByText('4 of 4').waitFor();
   await rows(page).filter({ hasText: 'Completed' }).first().click();
-  expect(new URL(page.url()).searchParams.get('id')).toMatch(/^[0-9a-f-]{36}$/);
+  const id = new URL(page.url()).searchParams.get('id');
+  expect(id).toMatch(/^[0-9a-f-]{36}$/);
   const found = detail(page)
     .getByRole('row')
     .filter({ hasText: `${port}/tcp` });
@@ -71,6 +72,8 @@ test('a scan of loopback is planned, begun and found: its host, its port, and th
   await detail(page).getByText('found by a scan').waitFor();
   await detail(page).getByRole('link', { name: 'A scan' }).first().click();
   await page.waitForURL(/\/discovery\?id=/);
+  await found.waitFor();
+  await staysAt(page, `/discovery?id=${id}`);
 });
 
 test('what may not be scanned is refused with the target and the reason, and what is typed stays', async () => {

@@ -87,17 +87,22 @@ const made = (page: Page): Promise<number> =>
     () => document.querySelectorAll('main img, main script, svg[onload], a[href^="javascript:"]').length,
   );
 
+/** Were nothing of it shown, nothing of it could run. */
+const seesText = (page: Page): Promise<void> =>
+  page.getByText(script).filter({ visible: true }).first().waitFor();
+
 test.each([
   ['the overview', '/overview'],
   ['alerts', '/alerts'],
   ['network events', '/events'],
   ['DNS events', '/events?table=dns'],
   ['assets', '/assets'],
-  ['the topology as a table', '/topology?range=all&view=table'],
+  ['the topology as a table, and a host of it', `/topology?range=all&view=table&id=${host}`],
   ['the log', '/transparency'],
 ])('%s', async (_, path) => {
   const page = await open.page({ path });
   await settled(page);
+  await seesText(page);
   expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
 });
 
@@ -143,5 +148,7 @@ test('an address bar full of it', async () => {
     path: `/alerts?q=${hostile}&title=${hostile}&id=${hostile}&sort=${hostile}&range=${hostile}`,
   });
   await settled(page);
+  await seesText(page);
+  expect(await page.getByRole('searchbox').inputValue()).toBe(script);
   expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
 });

@@ -46,7 +46,6 @@ describe.each(services)('with a service that is $name', ({ name, data }) => {
       expect([look, ...(await violations(page))]).toEqual([look]);
     }
     expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
-    await page.context().close();
   }
 
   test.each(consolePages.filter((page) => page !== 'sign-in'))('%s', async (path) => {

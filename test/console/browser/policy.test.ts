@@ -90,6 +90,7 @@ test('what the policy takes from analysts is refused by the service, and then no
     expect(offered.filter((text) => text.startsWith(gone))).toEqual([]);
   await hers.keyboard.press('r');
   await hers.keyboard.press('n');
+  await settled(hers);
   expect(await dialog(hers).count()).toBe(0);
   // What is like it may still be silenced; that the alert is suppressed with it may not.
   await hers.keyboard.press('s');
@@ -122,6 +123,7 @@ test('of many alerts nothing is offered to who may change one at a time only', a
   expect(await bar.getByRole('button').allInnerTexts()).toEqual([expect.stringMatching(/^None/)]);
   await hers.keyboard.press('s');
   await hers.keyboard.press('r');
+  await settled(hers);
   expect(await dialog(hers).count()).toBe(0);
 });
 
@@ -135,6 +137,7 @@ test('who takes something from himself sees it at once, and another tab when the
   await page.getByText('The policy is in effect.').waitFor(soon);
   await page.getByRole('link', { name: 'Rules', exact: true }).click();
   await button(page, 'New rule').waitFor(soon);
+  await settled(page);
   expect(await button(page, 'Reload').count()).toBe(0);
   await page.evaluate(() => {
     const kept = JSON.parse(localStorage.getItem('candor.session') ?? '{}') as { expiresAt: number };

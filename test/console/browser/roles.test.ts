@@ -56,6 +56,9 @@ test('a viewer is proven what is for everybody, and told what is not', async () 
   expect(await violations(page)).toEqual([]);
   await page.getByRole('link', { name: 'See the proof' }).click();
   await page.waitForURL(/\/transparency\?view=proof&index=\d+/);
+  const index = new URL(page.url()).searchParams.get('index');
+  await page.getByRole('heading', { name: `Entry ${index}`, exact: true }).waitFor();
+  await page.getByText('Verified in your browser, not by our server').waitFor();
 });
 
 test('a viewer is warned of a hash that the log does not have', async () => {
