@@ -1,20 +1,9 @@
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import type { Change } from './changes.ts';
-import type { Asked } from './triage-dialog.tsx';
+import type { AskedProps } from './asked.ts';
 
 /** Asks before alerts are archived: there is no way back. */
-export function ArchiveDialog({
-  what,
-  asked: { target, failure },
-  onDone,
-  onClose,
-}: {
-  what: string;
-  asked: Asked;
-  onDone: (change: Change) => void;
-  onClose: () => void;
-}) {
+export function ArchiveDialog({ what, asked: { target, failure }, onDone, onClose }: AskedProps) {
   const isOne = 'rows' in target && target.rows.length === 1;
   return (
     <Dialog title={`Archive ${what}?`} onClose={onClose}>

@@ -1,21 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import type { Change } from './changes.ts';
+import type { AskedProps } from './asked.ts';
 import { NoteField } from './note-field.tsx';
-import type { Asked } from './triage-dialog.tsx';
 
-export function NoteDialog({
-  what,
-  asked: { typed, failure },
-  onDone,
-  onClose,
-}: {
-  what: string;
-  asked: Asked;
-  onDone: (change: Change) => void;
-  onClose: () => void;
-}) {
+export function NoteDialog({ what, asked: { typed, failure }, onDone, onClose }: AskedProps) {
   const [note, setNote] = useState(typed?.note ?? '');
   const form = useRef<HTMLFormElement>(null);
   return (

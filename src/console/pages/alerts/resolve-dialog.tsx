@@ -2,23 +2,12 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
-import type { Change } from './changes.ts';
+import type { AskedProps } from './asked.ts';
 import { Choices } from './choices.tsx';
-import type { Asked } from './triage-dialog.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
 /** Resolves, with what was found: digits choose, enter confirms. */
-export function ResolveDialog({
-  what,
-  asked: { rows, typed, failure },
-  onDone,
-  onClose,
-}: {
-  what: string;
-  asked: Asked;
-  onDone: (change: Change) => void;
-  onClose: () => void;
-}) {
+export function ResolveDialog({ what, asked: { rows, typed, failure }, onDone, onClose }: AskedProps) {
   const first = rows[0]?.attributes;
   const [verdict, setVerdict] = useState<Verdict | 'none'>(
     typed === undefined ? (rows.length === 1 && first?.verdict) || 'none' : (typed.verdict ?? 'none'),

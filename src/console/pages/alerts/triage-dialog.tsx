@@ -1,25 +1,12 @@
 import { ArchiveDialog } from './archive-dialog.tsx';
+import type { Asked } from './asked.ts';
 import type { Change } from './changes.ts';
 import { NoteDialog } from './note-dialog.tsx';
 import type { AlertRow } from './question.ts';
 import { ResolveDialog } from './resolve-dialog.tsx';
 import { SilenceDialog } from './silence-dialog.tsx';
-import { type Everything, nameOf, type Target } from './target.ts';
+import { type Everything, nameOf } from './target.ts';
 import { VerdictDialog } from './verdict-dialog.tsx';
-
-/** What is asked before something is done. */
-export interface Asked {
-  /** Each question has a dialog of its own, even where one follows the other at once. */
-  readonly key: number;
-  readonly kind: 'resolve' | 'silence' | 'note' | 'verdict' | 'archive';
-  /** Those that are loaded. */
-  readonly rows: readonly AlertRow[];
-  readonly target: Target;
-  /** What was answered before, where that could not be done. */
-  readonly typed?: Change;
-  /** Why it could not. */
-  readonly failure?: string;
-}
 
 export function TriageDialog({
   asked,

@@ -6,6 +6,7 @@ import { useKeys } from '../../state/keys.ts';
 import { may, me } from '../../state/session.ts';
 import { neighbour } from '../../ui/marking.ts';
 import { say, sayFailure } from '../../ui/toasts.tsx';
+import type { Asked } from './asked.ts';
 import { tryChange } from './change-alert.ts';
 import { changeMany } from './change-many.ts';
 import { type Change, refusal, takenBack } from './changes.ts';
@@ -13,7 +14,7 @@ import type { Triage } from './detail.tsx';
 import { mayChange } from './may-change.ts';
 import { type AlertRow, isOpen } from './question.ts';
 import { type Everything, type Target, targetOf, type Undone } from './target.ts';
-import { type Asked, TriageDialog } from './triage-dialog.tsx';
+import { TriageDialog } from './triage-dialog.tsx';
 import { dropUnsent, firstUnsent, keepUnsent } from './unsent.ts';
 
 interface About {

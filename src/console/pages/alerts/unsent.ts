@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { endedBecause, me, signedIn } from '../../state/session.ts';
-import type { Asked } from './triage-dialog.tsx';
+import type { Asked } from './asked.ts';
 
 /**
  * Answers that could not be sent, and whose. Each is asked again when no other question is open, also after one left the

@@ -3,23 +3,12 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { words } from '../../ui/format.ts';
-import type { Change } from './changes.ts';
+import type { AskedProps } from './asked.ts';
 import { Choices } from './choices.tsx';
-import type { Asked } from './triage-dialog.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
 /** What an analyst found; and, of one alert that a model has judged, whether that is overridden, for all to see. */
-export function VerdictDialog({
-  what,
-  asked: { rows, typed, failure },
-  onDone,
-  onClose,
-}: {
-  what: string;
-  asked: Asked;
-  onDone: (change: Change) => void;
-  onClose: () => void;
-}) {
+export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, onClose }: AskedProps) {
   const only = rows.length === 1 ? rows[0]?.attributes : undefined;
   const said = only?.ai_verdict?.verdict;
   const overridden = only?.override !== undefined;
