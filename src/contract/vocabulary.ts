@@ -188,6 +188,35 @@ export const tokenKinds = ['session', 'long_lived'] as const;
 /** As of now; a token that was revoked is not looked at further. */
 export const tokenStatuses = ['active', 'expired', 'revoked'] as const;
 
+// Transparency log
+
+/** Reasons for which the log refuses appends. `half_written`: a commit was cut short in a way that LMDB cannot undo. */
+export const ledgerFaults = [
+  'rollback',
+  'corrupt',
+  'half_written',
+  'lost',
+  'copied',
+  'clock',
+  'anchor_unavailable',
+] as const;
+/** Conditions of the log that an operator must look at. Appends may go on. */
+export const ledgerFindings = [
+  'anchor_missing',
+  'anchor_unavailable',
+  'journal_missing',
+  'journal_unavailable',
+  'journal_unsigned',
+  'checkpoint_key_replaced',
+  'head_missing',
+  'data_damaged',
+  'key_rotation_failed',
+  'signer_unavailable',
+  'clock_jumped',
+  'witness_rollback',
+  'timestamp_unavailable',
+] as const;
+
 // Keys
 
 export const keyPurposes = [

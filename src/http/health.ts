@@ -4,7 +4,7 @@ import type { Ledger, LedgerStatus } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 
-type State = Pick<Health, 'status' | 'ledger' | 'advice' | 'regression'>;
+type State = Pick<Health, 'status' | 'ledger' | 'advice' | 'regression' | 'findings'>;
 
 /** What a thread said when it was asked how it is: `unanswered` while it is busy with something else. */
 type Answer<T> =
@@ -106,12 +106,13 @@ export class HealthCheck {
         );
     if (!this.#ready()) return unavailable(state, 'The service is starting or stopping.');
     if (known === undefined) return { status: 'ok', ledger: 'unknown' };
-    const { health, regression } = known;
+    const { health, regression, findings } = known;
     return {
       ...(health.state === 'ok'
         ? { status: 'ok', ledger: 'ok' }
         : { status: 'degraded', ledger: state, advice: health.advice }),
       ...(regression === undefined ? {} : { regression }),
+      ...(findings.length === 0 ? {} : { findings: [...findings] }),
     };
   }
 }

@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Dashboard } from '../contract/resources/dashboard.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
+import { ledgerFindings } from '../contract/vocabulary.ts';
 import type { LedgerCounter } from '../ledger/methods.ts';
 import { limitMeanings } from '../limit-meanings.ts';
 import type { LimitName } from '../limits.ts';
@@ -96,6 +97,11 @@ export class Metrics implements Observer {
   readonly #ledgerSize = this.#gauge('candor_ledger_entries', 'Entries of the transparency log.');
   readonly #headAge = this.#gauge('candor_ledger_head_age_seconds', 'Age of the latest signed tree head.');
   readonly #degraded = this.#gauge('candor_ledger_degraded', '1 while the log refuses appends.');
+  readonly #findings = this.#gauge(
+    'candor_ledger_finding',
+    '1 while the log has an open finding of this code.',
+    ['code'],
+  );
   readonly #checkpointSize = this.#gauge(
     'candor_checkpoint_entries',
     'Tree size of the published checkpoint.',
@@ -303,6 +309,8 @@ export class Metrics implements Observer {
     this.#ledgerSize.set(ledger.size);
     if (ledger.head_age_s !== undefined) this.#headAge.set(ledger.head_age_s);
     this.#degraded.set(ledger.state === 'ok' ? 0 : 1);
+    const open = new Set(ledger.findings.map(({ code }) => code));
+    for (const code of ledgerFindings) this.#findings.set({ code }, open.has(code) ? 1 : 0);
     const { from_size = 0, to_size = 0 } = ledger.regression ?? {};
     this.#regression.set(Math.max(0, from_size - to_size));
     if (status.witnesses !== undefined) this.#setWitnesses(status.witnesses);

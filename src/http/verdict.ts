@@ -3,7 +3,7 @@ import type { Status } from '../contract/resources/status.ts';
 /** What a verdict goes by. */
 interface Judged {
   readonly ready: boolean;
-  readonly ledger: Pick<Status['ledger'], 'state'>;
+  readonly ledger: Pick<Status['ledger'], 'state'> & { readonly findings: readonly unknown[] };
   readonly warnings: readonly string[];
   readonly limits_reached: Reached;
 }
@@ -20,7 +20,7 @@ export function verdictOf({ ready, ledger, warnings, limits_reached }: Judged): 
       ? 'The transparency log takes no entries.'
       : !ready
         ? 'The service is starting or stopping.'
-        : warnings.length > 0
+        : warnings.length > 0 || ledger.findings.length > 0
           ? 'Something needs to be looked at.'
           : undefined;
   return {

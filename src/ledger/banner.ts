@@ -19,6 +19,7 @@ export function banner(status: LedgerStatus): string {
   ];
   if (health.state === 'degraded') rows.push(['advice', health.advice]);
   if (status.regression !== undefined) rows.push(['regression', regressionText(status.regression)]);
+  for (const { code, message } of status.findings) rows.push(['finding', `${code}: ${message}`]);
   for (const warning of status.warnings) rows.push(['warning', warning]);
   return rows.map(([name, value]) => `  ${name.padEnd(14)} ${value}`).join('\n');
 }

@@ -40,6 +40,7 @@ import type {
   UnsignedEntry,
 } from './ledger.ts';
 import type { LedgerCounter } from './methods.ts';
+import type { OpenFindings } from './open-findings.ts';
 import { LedgerReads } from './reads/ledger-reads.ts';
 import { diskFull, Sequencer } from './sequencer.ts';
 import type { Recovered } from './startup.ts';
@@ -87,6 +88,7 @@ export interface LedgerParts {
   /** The last restore or rebuild that the journal tells of. */
   readonly regression: Regression | undefined;
   readonly warnings: readonly string[];
+  readonly findings: OpenFindings;
   readonly anchorPath: string;
   readonly clock: Clock;
 }
@@ -279,6 +281,7 @@ export class DurableLedger implements Ledger {
       checkpoint_vkey: checkpointKey(this.#parts.keys.active('checkpoint')),
       ...(this.#parts.regression === undefined ? {} : { regression: this.#parts.regression }),
       warnings: this.#parts.warnings,
+      findings: this.#parts.findings.list(),
     };
   }
 

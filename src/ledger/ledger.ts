@@ -1,5 +1,6 @@
 import type { Key } from '../contract/resources/key.ts';
 import type { LogEntry, SignedTreeHead } from '../contract/resources/transparency.ts';
+import type { ledgerFaults, ledgerFindings } from '../contract/vocabulary.ts';
 import type { TileAddress } from '../tlog/tile.ts';
 
 /** What is to be logged, before it has a key and a signature. `id` (UUIDv7) makes an append idempotent. */
@@ -46,8 +47,16 @@ export type LedgerHealth =
   /** Appends are refused with UNAVAILABLE; what can be read is served. `advice` tells the operator what to do. */
   | { readonly state: 'degraded'; readonly fault: LedgerFault; readonly advice: string };
 
-/** What start-up found. `half_written`: a write that was cut short and that LMDB's own recovery can't undo. */
-export type LedgerFault = 'rollback' | 'corrupt' | 'half_written' | 'lost';
+/** Reason for which appends are refused. */
+export type LedgerFault = (typeof ledgerFaults)[number];
+
+/** A condition that an operator must look at. `since` is ISO 8601. */
+export interface LedgerFinding {
+  readonly code: LedgerFindingCode;
+  readonly message: string;
+  readonly since: string;
+}
+export type LedgerFindingCode = (typeof ledgerFindings)[number];
 
 /** A range of the history of heads, newest last: sizes `from_size` ≤ size < `to_size`. `page` counts from 1. */
 export interface HeadsQuery {
@@ -129,6 +138,8 @@ export interface LedgerStatus {
   };
   /** What start-up noticed and what doesn't keep the log from going on. */
   readonly warnings: readonly string[];
+  /** Open findings, oldest first. */
+  readonly findings: readonly LedgerFinding[];
 }
 
 /** One RFC 7517 key with the `svc_*` attributes of the specification. */

@@ -10,6 +10,7 @@ import { Journal, type JournalReading } from './journal.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { finishKeyFiles } from './keys/key-takeover.ts';
 import type { LedgerHealth } from './ledger.ts';
+import { OpenFindings } from './open-findings.ts';
 import { type Recovered, recover } from './startup.ts';
 import { LmdbStorage } from './storage/lmdb-store.ts';
 import { DamagedError, type LedgerStorage } from './storage/storage.ts';
@@ -33,6 +34,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   let health: LedgerHealth = { state: 'ok' };
   let event: 'initialised' | 'start' = 'start';
   const warnings: string[] = [];
+  const findings = new OpenFindings(() => milliseconds(clock()));
   const hasJournal = existsSync(journalPath);
   const remembered = await journal.read((head) => verifyHead(head, keys));
   try {
@@ -68,7 +70,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     keys.createEphemeralAccessKey(milliseconds(clock()));
   }
   const { regression } = remembered;
-  const parts = { storage, keys, recovered, health, journal, anchorPath, clock };
+  const parts = { storage, keys, recovered, health, journal, anchorPath, clock, findings };
   const told = { regression, warnings: [...warnings, ...warningsOf(remembered)] };
   const ledger = new DurableLedger(options, { ...parts, ...told });
   await ledger.begin(event);

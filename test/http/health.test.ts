@@ -3,8 +3,14 @@ import { HealthCheck } from '../../src/http/health.ts';
 import type { LedgerStatus } from '../../src/ledger/ledger.ts';
 import type { StoreStatus } from '../../src/store/store.ts';
 
-const fine = { health: { state: 'ok' } } as LedgerStatus;
-const broken = { health: { state: 'degraded', fault: 'rollback', advice: 'restore' } } as LedgerStatus;
+const fine: LedgerStatus = {
+  ...{ size: 0, head: undefined, health: { state: 'ok' }, warnings: [], findings: [] },
+  ...{ sth_key_id: '', sth_key_fingerprint: '', checkpoint_vkey: '' },
+};
+const broken: LedgerStatus = {
+  ...fine,
+  health: { state: 'degraded', fault: 'rollback', advice: 'restore' },
+};
 const stored = {} as StoreStatus;
 
 function checkOf(
@@ -82,4 +88,14 @@ test.for([
     status: 'unavailable',
     ledger: state,
   });
+});
+
+test('lists open findings of the log, which takes entries all the same', async () => {
+  const since = '2026-01-01T00:00:00.000Z';
+  const finding = { code: 'anchor_missing', message: 'The anchor is missing.', since } as const;
+  const check = checkOf(
+    async () => stored,
+    async () => ({ ...fine, findings: [finding] }),
+  );
+  expect(await check.state()).toEqual({ status: 'ok', ledger: 'ok', findings: [finding] });
 });

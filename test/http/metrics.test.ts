@@ -26,7 +26,7 @@ const status: Status = {
     oldest_dns_event: '2026-01-01T00:00:00.000Z',
     expired: [{ table: 'network', reason: 'age', events: 18, bytes: 19 }],
   },
-  ledger: { state: 'ok', size: 10, head_age_s: 1.5, sth_key_id: 'k', sth_key_fingerprint: 'f' },
+  ledger: { state: 'ok', size: 10, head_age_s: 1.5, sth_key_id: 'k', sth_key_fingerprint: 'f', findings: [] },
   outbox: { rows: 11, limit: 12 },
   scans: { queued: 2, running: 1 },
   sockets: { connections: 13, subscriptions: 14 },

@@ -3,9 +3,15 @@ import { verdictOf } from '../../src/http/verdict.ts';
 
 const well = {
   ready: true,
-  ledger: { state: 'ok' },
+  ledger: { state: 'ok', findings: [] },
   warnings: [],
   limits_reached: [],
+} as const;
+
+const finding = {
+  code: 'anchor_missing',
+  message: 'The anchor is missing.',
+  since: '2026-01-01T00:00:00.000Z',
 } as const;
 
 describe('the verdict', () => {
@@ -15,9 +21,10 @@ describe('the verdict', () => {
 
   test.each([
     [{ ready: false }, 'The service is starting or stopping.'],
-    [{ ledger: { state: 'degraded' } }, 'The transparency log takes no entries.'],
+    [{ ledger: { state: 'degraded', findings: [] } }, 'The transparency log takes no entries.'],
     [{ warnings: ['One.', 'Two.'] }, 'Something needs to be looked at.'],
-    [{ ready: false, ledger: { state: 'degraded' } }, 'The transparency log takes no entries.'],
+    [{ ledger: { state: 'ok', findings: [finding] } }, 'Something needs to be looked at.'],
+    [{ ready: false, ledger: { state: 'degraded', findings: [] } }, 'The transparency log takes no entries.'],
   ] as const)('is not good of %j', (part, text) => {
     expect(verdictOf({ ...well, ...part })).toEqual({ well: false, text });
   });

@@ -1,5 +1,6 @@
+import { ledgerFaults, ledgerFindings } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
-import { count, optional, part, shape, text, timestamp } from './fields.ts';
+import { count, list, optional, part, shape, text, timestamp } from './fields.ts';
 
 /** How the log went back on purpose. */
 export const Regression = part(
@@ -14,6 +15,19 @@ export const Regression = part(
   'The last restore or rebuild of the transparency log; auditors with a pin beyond to_size see it.',
 );
 
+/** Open conditions of the log, one for each code. */
+export const LedgerFindings = list(
+  part(
+    {
+      code: oneOf(ledgerFindings, { description: 'The condition.' }),
+      message: text('The condition and the action that it needs, in a sentence.'),
+      since: timestamp('When it was detected.'),
+    },
+    'One condition.',
+  ),
+  'Conditions of the transparency log that an operator must look at; appends may go on.',
+);
+
 /** Bare, without an envelope: load balancers and supervisors read it. */
 export const Health = shape('Health', {
   status: oneOf(['ok', 'degraded', 'unavailable'], {
@@ -21,11 +35,12 @@ export const Health = shape('Health', {
       'degraded serves and ingests, but refuses what must be logged; unavailable is answered with 503.',
   }),
   version: text('Version of the program.'),
-  ledger: oneOf(['ok', 'rollback', 'corrupt', 'half_written', 'lost', 'unknown'], {
+  ledger: oneOf(['ok', ...ledgerFaults, 'unknown'], {
     description: 'State of the transparency log; unknown while its thread cannot tell.',
   }),
   advice: optional(text('What the operator is to do.')),
   regression: optional(Regression),
+  findings: optional(LedgerFindings),
   timestamp: timestamp('Time of the answer.'),
 });
 export type Health = Static<typeof Health>;

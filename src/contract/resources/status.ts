@@ -1,8 +1,8 @@
-import { eventTables, expiryReasons } from '../vocabulary.ts';
+import { eventTables, expiryReasons, ledgerFaults } from '../vocabulary.ts';
 import { witnessFailureKinds } from '../witness-failures.ts';
 import { oneOf, type Static } from './common.ts';
 import { count, flag, list, optional, part, real, shape, text, timestamp } from './fields.ts';
-import { Regression } from './health.ts';
+import { LedgerFindings, Regression } from './health.ts';
 
 const WitnessStatus = part(
   {
@@ -133,11 +133,10 @@ export const Status = shape('Status', {
   ledger: part(
     {
       state: oneOf(['ok', 'degraded'], { description: 'degraded refuses appends.' }),
-      fault: optional(
-        oneOf(['rollback', 'corrupt', 'half_written', 'lost'], { description: 'Why it is degraded.' }),
-      ),
+      fault: optional(oneOf(ledgerFaults, { description: 'Why it is degraded.' })),
       advice: optional(text('What the operator is to do.')),
       regression: optional(Regression),
+      findings: LedgerFindings,
       size: count('Entries.'),
       head_age_s: optional(real('Age of the latest signed head, in seconds; absent while empty.')),
       sth_key_id: text('Key that signs tree heads.'),

@@ -25,6 +25,12 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
           {number(ledger.regression.from_size)} to {number(ledger.regression.to_size)} entries.
         </p>
       )}
+      {ledger.findings.map(({ code, message, since }) => (
+        <p key={code} class="status-unwell">
+          <span aria-hidden="true">▲ </span>
+          {title(code)} since <Time at={since} />: {message}
+        </p>
+      ))}
       <Facts
         facts={[
           ['Entries', number(ledger.size)],

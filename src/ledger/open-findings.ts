@@ -1,0 +1,29 @@
+import type { LedgerFinding, LedgerFindingCode } from './ledger.ts';
+
+/**
+ * The open findings of the log, one for each code: raised when a condition is detected, cleared when it is gone.
+ * Owned by the ledger's thread.
+ */
+export class OpenFindings {
+  readonly #nowMs: () => number;
+  readonly #open = new Map<LedgerFindingCode, LedgerFinding>();
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Opens a finding, or updates the message of one that is open and keeps its time. */
+  raise(code: LedgerFindingCode, message: string): void {
+    const since = this.#open.get(code)?.since ?? new Date(this.#nowMs()).toISOString();
+    this.#open.set(code, { code, message, since });
+  }
+
+  clear(code: LedgerFindingCode): void {
+    this.#open.delete(code);
+  }
+
+  /** Oldest first. */
+  list(): LedgerFinding[] {
+    return [...this.#open.values()];
+  }
+}
