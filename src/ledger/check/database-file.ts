@@ -12,7 +12,7 @@
  *              transaction. Pages 0 and 1, in turn; the one with the larger transaction counts
  *     node     0 u48 child, or u32 size of the value and u16 flags · 6 size of the key · 8 key, then value
  *     value    in place; or (flag 1) 0 first overflow page · 8 its transaction · 16 pages; or (flag 2) a table record
- *     table    4 flags: none · 6 depth · 32 rows · 40 root
+ *     table    4 flags: none (8, keys are integers: the list of free pages) · 6 depth · 32 rows · 40 root
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { type Meta, readMetas, readTable, type Table, wholeFile, withoutMeta } from './database-meta.ts';

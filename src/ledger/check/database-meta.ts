@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs';
-import { number64 } from './database-page.ts';
+import { type KeyOrder, number64 } from './database-page.ts';
 
 const magic = 0xbeefc0de;
 const dataVersion = 2;
@@ -13,6 +13,7 @@ export interface Table {
   readonly root: number | undefined;
   readonly depth: number;
   readonly rows: number;
+  readonly keyOrder: KeyOrder;
 }
 
 /** What a meta page says of one transaction. */
@@ -53,7 +54,7 @@ export interface FoundMeta {
 
 /** For a file without any meta page. */
 export function withoutMeta(): FoundMeta {
-  const none = (name: string): Table => ({ name, root: undefined, depth: 0, rows: 0 });
+  const none = (name: string): Table => ({ name, root: undefined, depth: 0, rows: 0, keyOrder: 'bytes' });
   const meta = { transaction: 0, lastPage: 1, free: none('free list'), tables: none('tables') };
   return { pageBytes: 4096, meta, torn: undefined };
 }
@@ -71,7 +72,7 @@ function isMeta(bytes: Buffer): boolean {
 function parseMeta(bytes: Buffer, pageBytes: number): Meta | undefined {
   if (!isMeta(bytes) || bytes.readUInt32LE(48) !== pageBytes) return undefined;
   return {
-    free: readTable('free list', bytes, 48),
+    free: { ...readTable('free list', bytes, 48), keyOrder: 'integers' },
     tables: readTable('tables', bytes, 96),
     lastPage: number64(bytes, 144),
     transaction: number64(bytes, 152),
@@ -85,5 +86,6 @@ export function readTable(name: string, bytes: Buffer, at: number): Table {
     depth: bytes.readUInt16LE(at + 6),
     rows: number64(bytes, at + 32),
     root: root === noPage ? undefined : Number(root),
+    keyOrder: 'bytes',
   };
 }

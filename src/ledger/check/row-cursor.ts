@@ -3,6 +3,8 @@ import {
   bigValue,
   branchPage,
   childOf,
+  compareKeys,
+  type KeyOrder,
   keyStart,
   leafPage,
   maxValueBytes,
@@ -148,8 +150,10 @@ export class RowCursor {
   #readBig(): boolean {
     const { page } = this.#leaf!;
     const first = number64(page, this.#value);
+    // A record of the free list names up to a million pages; what is read is bounded by the file.
+    const mostBytes = this.#table.keyOrder === 'integers' ? this.#file.fileBytes : maxValueBytes;
     const fits =
-      this.#size <= maxValueBytes && number64(page, this.#value + 16) === this.#file.pagesOf(this.#size);
+      this.#size <= mostBytes && number64(page, this.#value + 16) === this.#file.pagesOf(this.#size);
     const bytes = fits ? this.#file.overflow(first, this.#size) : 'its length makes no sense';
     if (typeof bytes === 'string') {
       this.#damaged(first, bytes);
@@ -168,14 +172,16 @@ export class RowCursor {
         this.#file.loadPage(page, isLeaf ? leafPage : branchPage, level.page) ??
         this.#checkNodes(level, isLeaf);
       if (wrong === undefined && isLeaf) {
-        level.index = this.#from === undefined ? -1 : firstNotBelow(level.page, this.#from) - 1;
+        level.index =
+          this.#from === undefined ? -1 : firstNotBelow(level.page, this.#from, this.#table.keyOrder) - 1;
         this.#from = undefined;
         this.#leaf = level;
         return;
       }
       let branch = depth;
       if (wrong === undefined) {
-        level.index = this.#from === undefined ? 0 : (search(level.page, this.#from, false) ?? 0);
+        level.index =
+          this.#from === undefined ? 0 : (search(level.page, this.#from, false, this.#table.keyOrder) ?? 0);
       } else {
         this.#damaged(page, wrong);
         this.#from = undefined;
@@ -205,7 +211,7 @@ export class RowCursor {
       if (level.index >= level.nodes) continue;
       const node = nodeAt(level.page, level.index, false)!;
       const separator = level.page.subarray(node.key, node.value);
-      if (this.#before !== undefined && Buffer.compare(separator, this.#before) >= 0) return -1;
+      if (this.#before !== undefined && this.#compare(separator, this.#before) >= 0) return -1;
       this.#separator = Buffer.from(separator);
       return depth;
     }
@@ -219,7 +225,7 @@ export class RowCursor {
 
   /** Why the nodes of a page can't be followed. Sets how many there are. */
   #checkNodes(level: Level, isLeaf: boolean): string | undefined {
-    const wrong = nodesWrong(level.page, isLeaf, isLeaf ? this.#lastKey : undefined);
+    const wrong = nodesWrong(level.page, isLeaf, this.#table.keyOrder, isLeaf ? this.#lastKey : undefined);
     if (wrong !== undefined) return wrong;
     level.nodes = level.page.readUInt16LE(20) >> 1;
     return isLeaf ? this.#checkBounds(level) : undefined;
@@ -235,15 +241,19 @@ export class RowCursor {
     const separator = this.#separator;
     if (separator !== undefined) {
       this.#separator = undefined;
-      const reached = Buffer.compare(separator, page.subarray(first.key, first.value)) <= 0;
-      const passed = this.#lastKey === undefined || Buffer.compare(this.#lastKey, separator) < 0;
+      const reached = this.#compare(separator, page.subarray(first.key, first.value)) <= 0;
+      const passed = this.#lastKey === undefined || this.#compare(this.#lastKey, separator) < 0;
       if (!reached || !passed) return 'the page above it leads elsewhere';
     }
     const last = nodeAt(page, nodes - 1, true)!;
     this.#lastKey = Buffer.from(page.subarray(last.key, last.value));
-    if (this.#before !== undefined && Buffer.compare(this.#lastKey, this.#before) >= 0)
-      level.nodes = firstNotBelow(page, this.#before);
+    if (this.#before !== undefined && this.#compare(this.#lastKey, this.#before) >= 0)
+      level.nodes = firstNotBelow(page, this.#before, this.#table.keyOrder);
     return undefined;
+  }
+
+  #compare(a: Buffer, b: Buffer): number {
+    return compareKeys(this.#table.keyOrder, a, b);
   }
 
   #damaged(page: number, what: string): void {
@@ -252,19 +262,23 @@ export class RowCursor {
 }
 
 /** The first node of a leaf whose key isn't below this one; their number where all are. */
-function firstNotBelow(page: Buffer, key: Buffer): number {
-  const place = search(page, key, true) ?? 0;
+function firstNotBelow(page: Buffer, key: Buffer, order: KeyOrder): number {
+  const place = search(page, key, true, order) ?? 0;
   const node = nodeAt(page, place, true)!;
-  return Buffer.compare(page.subarray(node.key, node.value), key) < 0 ? place + 1 : place;
+  return compareKeys(order, page.subarray(node.key, node.value), key) < 0 ? place + 1 : place;
 }
 
 /** What can't be followed on the way to a table's last row. */
-export function lastRowDamage(file: DatabaseFile, { name, root, depth }: Table): PageDamage | undefined {
+export function lastRowDamage(
+  file: DatabaseFile,
+  { name, root, depth, keyOrder }: Table,
+): PageDamage | undefined {
   const page = Buffer.allocUnsafe(file.pageBytes);
   let n = root;
   for (let level = 0; level < depth && n !== undefined; level++) {
     const isLeaf = level === depth - 1;
-    const wrong = file.loadPage(n, isLeaf ? leafPage : branchPage, page) ?? nodesWrong(page, isLeaf);
+    const wrong =
+      file.loadPage(n, isLeaf ? leafPage : branchPage, page) ?? nodesWrong(page, isLeaf, keyOrder);
     if (wrong !== undefined) return { table: name, page: n, what: wrong };
     if (!isLeaf) n = childOf(page, (page.readUInt16LE(20) >> 1) - 1);
   }
@@ -278,7 +292,7 @@ export function findRow(file: DatabaseFile, table: Table, key: Buffer): Buffer |
   for (let depth = 0; depth < Math.min(table.depth, maxDepth) && n !== undefined; depth++) {
     const isLeaf = depth === table.depth - 1;
     if (file.loadPage(n, isLeaf ? leafPage : branchPage, page) !== undefined) return undefined;
-    const place = search(page, key, isLeaf);
+    const place = search(page, key, isLeaf, table.keyOrder);
     if (place === undefined || keyStart(page, place, isLeaf) < 0) return undefined;
     if (!isLeaf) {
       n = childOf(page, place);
