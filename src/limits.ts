@@ -169,6 +169,9 @@ export const limits = {
   /** Canonical bytes of the entries on one page of a list: a thousand usual ones have 1 MB. JSON more than doubles
    * them. */
   maxEntriesPageBytes: 4 * 2 ** 20,
+  /** Ended keys of one purpose in /.well-known/jwks.json: a token lives for an hour, and keys are seldom rotated more
+   * than four times in one. The others are paged at /api/transparency/keys. */
+  publishedEndedKeys: 4,
   /** Log entries that wait for a commit: a few seconds of a slow disk. Past it appends are OVERLOADED. */
   maxQueuedAppends: 65_536,
   /** Rounds of key derivation that an encrypted key file may ask for: five times ours, half a second of a core. */

@@ -424,6 +424,8 @@ export const treeHeadsQuery = Type.Object(
   },
   { additionalProperties: false },
 );
+/** Paging alone. */
+export const publicPageQuery = Type.Object({ ...pageParameters }, { additionalProperties: false });
 export const entriesQuery = Type.Object(
   {
     from: Type.Optional(count('First leaf index, which may be the size of the log.')),

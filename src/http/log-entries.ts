@@ -1,8 +1,17 @@
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import type { StoredLeaf } from '../ledger/ledger.ts';
 
-/** Entries about keys are for everybody: without them nobody could follow who may sign. */
-export const isPublicKind = (kind: string): boolean => kind.startsWith('key.');
+/** Kinds of the entries that tell which key signs when. */
+export const keyHistoryKinds: readonly string[] = [
+  'key.rotated',
+  'key.retired',
+  'key.revoked',
+  'log.life_started',
+];
+
+/** Entries about keys are public: auditors follow the keys of the log with them. */
+export const isPublicKind = (kind: string): boolean =>
+  kind.startsWith('key.') || keyHistoryKinds.includes(kind);
 
 /** The members of a leaf as JSON. `entry` is spliced in as it was hashed, so that no number in it is printed anew. */
 export function writeLeaf({ leaf_index, leaf_hash, canonical }: StoredLeaf): string {
@@ -10,6 +19,10 @@ export function writeLeaf({ leaf_index, leaf_hash, canonical }: StoredLeaf): str
   const head = JSON.stringify({ leaf_index, leaf_hash, canonical: bytes.toString('base64') });
   return `${head.slice(0, -1)},"entry":${bytes.toString('utf8')}}`;
 }
+
+/** The same as an item of a list. */
+export const leafItem = (leaf: StoredLeaf): string =>
+  `{"id":${JSON.stringify(entryOf(leaf).id)},"type":"log_entry","attributes":${writeLeaf(leaf)}}`;
 
 export function entryOf(leaf: StoredLeaf): { readonly id: string; readonly kind: string } {
   return JSON.parse(bufferOf(leaf.canonical).toString('utf8'));

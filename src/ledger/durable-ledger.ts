@@ -237,6 +237,10 @@ export class DurableLedger implements Ledger {
     return this.#parts.keys.publicJwks();
   }
 
+  async currentKeys(): Promise<PublicJwk[]> {
+    return this.#parts.keys.currentJwks(this.#head?.keyId);
+  }
+
   async keyRecords(): Promise<KeyRecord[]> {
     return this.#parts.keys.records();
   }

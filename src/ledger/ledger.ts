@@ -182,9 +182,14 @@ export interface Ledger {
   tile(tile: TileAddress): Promise<Uint8Array<ArrayBuffer>>;
   /** The entries of bundle `index` (C2SP tlog-tiles), each behind its u16be length. NOT_FOUND as `tile`. */
   entryBundle(index: number, width: number): Promise<Uint8Array<ArrayBuffer>>;
-  /** The key set: every public key ever used, of every purpose, oldest first. */
+  /** Every public key ever used, of every purpose, oldest first. */
   keys(): Promise<PublicJwk[]>;
-  /** The same as records, oldest first. */
+  /**
+   * The keys that readers of current answers need, oldest first: active, pending, the signer of the current head, and
+   * of each purpose the `limits.publishedEndedKeys` that ended last.
+   */
+  currentKeys(): Promise<PublicJwk[]>;
+  /** Every key as a record, oldest first. */
   keyRecords(): Promise<KeyRecord[]>;
   /**
    * A new key takes over at once: it is published as pending, `key.rotated` names both under the old key, the old one

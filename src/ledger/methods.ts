@@ -17,6 +17,7 @@ export const ledgerMethods = methods<Ledger>()([
   'tile',
   'entryBundle',
   'keys',
+  'currentKeys',
   'keyRecords',
   'rotateKey',
   'retireKey',

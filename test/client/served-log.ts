@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { errorCodes, ServiceError } from '../../src/errors.ts';
-import { entryOf, writeLeaf } from '../../src/http/log-entries.ts';
+import { keyHistoryKinds, leafItem, writeLeaf } from '../../src/http/log-entries.ts';
 import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
 import { TlogError } from '../../src/tlog/fault.ts';
 import { parseEntriesPath, parseTilePath } from '../../src/tlog/tile.ts';
@@ -181,10 +181,7 @@ export class ServedLog {
           ...(kinds.length === 0 ? {} : { kinds }),
           ...paging,
         });
-        const items = leaves.map(
-          (one) => `{"id":"${entryOf(one).id}","type":"log_entry","attributes":${writeLeaf(one)}}`,
-        );
-        return ok(listOf(items, total, paging));
+        return ok(listOf(leaves.map(leafItem), total, paging));
       }
       case '/api/transparency/proof': {
         const { leaf: stored, audit_path, head, keys } = await this.#ledger.bundle(leaf);
@@ -193,7 +190,19 @@ export class ServedLog {
         return ok(`${text.slice(0, -1)},"head":${writeTreeHead(head)}}`);
       }
       case '/.well-known/jwks.json':
-        return ok(JSON.stringify({ keys: await this.#ledger.keys() }));
+        return ok(JSON.stringify({ keys: await this.#ledger.currentKeys() }));
+      case '/api/transparency/keys': {
+        const keys = await this.#ledger.keys();
+        const shown = keys.slice((paging.page - 1) * paging.per_page, paging.page * paging.per_page);
+        const items = shown.map((jwk) =>
+          JSON.stringify({ id: jwk.kid, type: 'public_key', attributes: jwk }),
+        );
+        return ok(listOf(items, keys.length, paging));
+      }
+      case '/api/transparency/key-history': {
+        const { leaves, total } = await this.#ledger.entries({ kinds: keyHistoryKinds, ...paging });
+        return ok(listOf(leaves.map(leafItem), total, paging));
+      }
       case '/api/transparency/inclusion':
         return ok(JSON.stringify(await this.#ledger.inclusion(leaf, number('tree_size'))));
       case '/api/transparency/consistency':

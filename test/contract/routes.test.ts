@@ -59,6 +59,8 @@ describe('the table of routes', () => {
       '/api/transparency/sths',
       '/checkpoint',
       '/tile/:tile*',
+      '/api/transparency/key-history',
+      '/api/transparency/keys',
       '/.well-known/jwks.json',
     ]);
   });

@@ -614,3 +614,60 @@ describe('settings', () => {
     await other.close();
   });
 });
+
+describe('keys', () => {
+  type Jwk = { kid: string; svc_state: string; svc_purpose: string };
+  const keysOf = async (query: string) =>
+    (await get('listPublicKeys', `/api/transparency/keys${query}`)).body as Page<Jwk>;
+
+  test('the key set holds current keys and the last that ended; the pages hold all', async () => {
+    const other = await openService();
+    for (let i = 0; i < 8; i++) await other.ledger.rotateKey('access-token', 'system');
+    const { body } = await other.call('getKeySet', 'GET /.well-known/jwks.json');
+    const { keys } = body as { keys: Jwk[] };
+    const all = await other.ledger.keys();
+    const tokens = keys.filter(({ svc_purpose }) => svc_purpose === 'access-token');
+    expect(tokens.map(({ svc_state }) => svc_state).sort()).toEqual(['active', ...Array(4).fill('retired')]);
+    expect(tokens.map(({ kid }) => kid)).toEqual(
+      all
+        .filter(({ svc_purpose }) => svc_purpose === 'access-token')
+        .slice(-5)
+        .map(({ kid }) => kid),
+    );
+    expect(keys.length).toBe(8);
+    const paged: string[] = [];
+    for (let page = 1; page <= 3; page++) {
+      const list = (await other.call('listPublicKeys', `GET /api/transparency/keys?page=${page}&per_page=5`))
+        .body as Page<Jwk>;
+      expect(list.pagination).toMatchObject({ total: 12, total_pages: 3 });
+      paged.push(...list.data.map(({ attributes }) => attributes.kid));
+    }
+    expect(paged).toEqual(all.map(({ kid }) => kid));
+    await other.close();
+  });
+
+  test('the key history is public: the entries about keys, oldest first, and no others', async () => {
+    const wanted = leaves.filter(({ entry }) => entry.kind.startsWith('key.'));
+    const { body } = await get('listKeyHistory', '/api/transparency/key-history');
+    expect((body as Page<Leaf>).data.map(({ attributes }) => attributes)).toEqual(wanted);
+    expect(wanted.map(({ entry }) => entry.kind)).toEqual(['key.rotated', 'key.retired']);
+    const second = await get('listKeyHistory', '/api/transparency/key-history?page=2&per_page=1');
+    expect((second.body as Page<Leaf>).data.map(({ attributes }) => attributes)).toEqual(wanted.slice(1));
+  });
+
+  test.each([
+    ['listKeyHistory', 'key-history?page=0', 'page'],
+    ['listKeyHistory', 'key-history?kind=token.issued', 'kind'],
+    ['listPublicKeys', 'keys?per_page=1001', 'per_page'],
+  ] as const)('%s refuses %s', async (operation, query, field) => {
+    expect(failure(await get(operation, `/api/transparency/${query}`))).toEqual([
+      400,
+      'INVALID_REQUEST',
+      field,
+    ]);
+  });
+
+  test('page 1 of the keys needs no token', async () => {
+    expect((await keysOf('')).data.map(({ type }) => type)).toContain('public_key');
+  });
+});

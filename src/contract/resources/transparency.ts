@@ -117,7 +117,11 @@ export const JsonWebKey = shape('JsonWebKey', {
 export type JsonWebKey = Static<typeof JsonWebKey>;
 
 export const JsonWebKeySet = shape('JsonWebKeySet', {
-  keys: list(JsonWebKey, 'Every public key ever used.'),
+  keys: list(
+    JsonWebKey,
+    'Active and pending keys, the signer of the current head, and of each purpose the keys that ended last. ' +
+      'All others: GET /api/transparency/keys.',
+  ),
 });
 export type JsonWebKeySet = Static<typeof JsonWebKeySet>;
 

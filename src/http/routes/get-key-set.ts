@@ -2,4 +2,4 @@ import type { Handler } from '../context.ts';
 import { bareJson } from '../reply.ts';
 
 export const getKeySet: Handler<'getKeySet'> = async ({ services }) =>
-  bareJson({ keys: await services.ledger.keys() });
+  bareJson({ keys: await services.ledger.currentKeys() });

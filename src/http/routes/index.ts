@@ -80,9 +80,11 @@ import { listDnsEvents } from './list-dns-events.ts';
 import { listEntries } from './list-entries.ts';
 import { listIndicators } from './list-indicators.ts';
 import { listIntel } from './list-intel.ts';
+import { listKeyHistory } from './list-key-history.ts';
 import { listKeys } from './list-keys.ts';
 import { listNetworkEvents } from './list-network-events.ts';
 import { listPrincipals } from './list-principals.ts';
+import { listPublicKeys } from './list-public-keys.ts';
 import { listRules } from './list-rules.ts';
 import { listScans } from './list-scans.ts';
 import { listServices } from './list-services.ts';
@@ -232,6 +234,8 @@ export const handlers = {
   getCheckpoint,
   getTile,
   getEntryBundle,
+  listKeyHistory,
+  listPublicKeys,
   getKeySet,
 } satisfies { [Op in HttpOperation]: Handler<Op> };
 

@@ -1,11 +1,11 @@
 import { writeList } from '../../contract/json-list.ts';
 import { ServiceError } from '../../errors.ts';
-import type { EntriesQuery, StoredLeaf } from '../../ledger/ledger.ts';
+import type { EntriesQuery } from '../../ledger/ledger.ts';
 import { limits } from '../../limits.ts';
 import type { Handler } from '../context.ts';
 import { exportForm } from '../export-form.ts';
 import { exportList } from '../export-list.ts';
-import { entryOf, isPublicKind, writeLeaf } from '../log-entries.ts';
+import { isPublicKind, leafItem } from '../log-entries.ts';
 import { page } from '../reply.ts';
 import type { Services } from '../services.ts';
 
@@ -25,14 +25,14 @@ export const listEntries: Handler<'listEntries'> = async (context) => {
       const { leaves, total } = await services.ledger.entries({ ...wanted, ...from, ...exported });
       const shown = leaves.slice(0, place?.left);
       const left = (place?.left ?? total) - shown.length;
-      const bytes = writeList(shown.map(entryText), 'lines');
+      const bytes = writeList(shown.map(leafItem), 'lines');
       const last = shown.at(-1);
       return last === undefined || left <= 0
         ? { bytes }
         : { bytes, next: { from: last.leaf_index + 1, left } };
     });
   const { leaves, total } = await read(services, { ...wanted, page: number, per_page });
-  return page({ json: writeList(leaves.map(entryText)), total, page: number }, per_page);
+  return page({ json: writeList(leaves.map(leafItem)), total, page: number }, per_page);
 };
 
 /** However long the entries are, so many are not too long for one answer. */
@@ -45,6 +45,3 @@ const read = ({ ledger, metrics }: Services, query: EntriesQuery) =>
       metrics.limitReached('maxEntriesPageBytes');
     throw error;
   });
-
-const entryText = (leaf: StoredLeaf): string =>
-  `{"id":${JSON.stringify(entryOf(leaf).id)},"type":"log_entry","attributes":${writeLeaf(leaf)}}`;

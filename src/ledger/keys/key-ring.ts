@@ -1,5 +1,7 @@
 import type { Key as KeyRecord } from '../../contract/resources/key.ts';
+import { keyPurposes } from '../../contract/vocabulary.ts';
 import { ServiceError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
 import type { AccessTokenKeys, LedgerKeyPurpose, PublicJwk } from '../ledger.ts';
 import { decryptPrivate, encryptPrivate, noPassphrase } from './key-encryption.ts';
 import {
@@ -235,6 +237,23 @@ export class KeyRing {
   /** The public half of every key, oldest first. */
   publicJwks(): PublicJwk[] {
     return this.#seen().published;
+  }
+
+  /** The public half of active and pending keys, of `signer`, and of those of each purpose that ended last. */
+  currentJwks(signer: string | undefined): PublicJwk[] {
+    const { ordered } = this.#seen();
+    const endedAt = ({ file }: Key) => file.svc_revoked_at ?? file.svc_not_after ?? '';
+    const isEnded = ({ state }: Key) => state === 'retired' || state === 'revoked';
+    const recent = new Set(
+      keyPurposes.flatMap((purpose) =>
+        ordered
+          .filter((key) => key.purpose === purpose && isEnded(key))
+          .sort((a, b) => (endedAt(a) < endedAt(b) ? 1 : -1))
+          .slice(0, limits.publishedEndedKeys),
+      ),
+    );
+    const isCurrent = (key: Key) => !isEnded(key) || recent.has(key) || key.kid === signer;
+    return ordered.filter(isCurrent).map(({ file }) => published(file));
   }
 
   records(): KeyRecord[] {
