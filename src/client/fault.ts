@@ -49,6 +49,10 @@ export const faultCodes = {
   },
   WRONG_TILE: { kind: 'refused', means: 'a tile has another hash than the entries give' },
   WRONG_ROOT: { kind: 'refused', means: 'the entries give another root than the signed one' },
+  WRONG_EVENT: {
+    kind: 'refused',
+    means: 'an event differs from the one that the entry of an alert commits to',
+  },
   DUPLICATE_ENTRY: { kind: 'refused', means: 'two entries have the same id' },
   OLD_HEAD: { kind: 'refused', means: 'the tree head is an older one of the pinned tree' },
   STALE_HEAD: { kind: 'refused', means: 'the tree head is older than allowed' },

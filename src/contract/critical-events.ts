@@ -31,15 +31,21 @@ export function entryOf(
   return { id, kind, occurred_at: new Date(occurredAtMs).toISOString(), actor, subject, data };
 }
 
-/** To be logged when the alert first reaches high. */
-export function alertRaised(id: string, alert: Alert, actor: string): CriticalEvent {
+/** Logged when the alert first reaches high. `digest` covers those of its events that are stored. */
+export function alertRaised(
+  id: string,
+  alert: Alert,
+  actor: string,
+  digest: Given<Pick<EntryData<'alert.raised'>, 'events' | 'events_digest' | 'events_count'>>,
+): CriticalEvent {
   const { title, severity, category, src_ip, src_port, dst_ip, dst_port, transport, domain } = alert;
   const { count, first_seen, last_seen, dedup_key } = alert;
   const rule = { source: alert.rule_source, id: alert.rule_id, name: alert.rule_name };
   const ends = { src_ip, src_port, dst_ip, dst_port, transport, domain };
   const event_ids = alert.event_ids.slice(0, maxEntryEventIds);
   const times = { count, first_seen, last_seen, event_ids, dedup_key };
-  return eventOf('alert.raised', id, { rule, title, severity, category, ...ends, ...times }, actor);
+  const data = { rule, title, severity, category, ...ends, ...times, ...digest };
+  return eventOf('alert.raised', id, data, actor);
 }
 
 export function principalProvisioned(

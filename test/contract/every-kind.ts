@@ -49,7 +49,12 @@ const accessRules = (text: string) => {
 
 /** `text` stands wherever somebody else may have written one. */
 export const examples: Record<EntryKind, (text: string) => events.CriticalEvent> = {
-  'alert.raised': (text) => events.alertRaised(text, alert(text), text),
+  'alert.raised': (text) =>
+    events.alertRaised(text, alert(text), text, {
+      events: [{ id: uuid(0), sha256: hex('d', 32) }],
+      events_digest: hex('e', 32),
+      events_count: 1,
+    }),
   'principal.provisioned': (text) =>
     events.principalProvisioned(text, { name: text, kind: 'user', roles: ['viewer'] }, text),
   'principal.status_changed': (text) =>

@@ -116,10 +116,27 @@ export const entryData = {
     dst_port: optional(between(0, 65535, 'Its port.')),
     transport: optional(free('Transport protocol.')),
     domain: optional(free('Name concerned.')),
-    count: ordinal('Occurrences so far.'),
+    count: ordinal('Findings that had been merged into the alert when it was logged.'),
     first_seen: timestamp('First occurrence.'),
     last_seen: timestamp('Last occurrence.'),
     event_ids: list(uuid('An event.'), 'Some events that show it.', { maxItems: maxEntryEventIds }),
+    events: optional(
+      list(
+        part(
+          {
+            id: uuid('One of event_ids.'),
+            sha256: hex32(
+              'SHA-256 of the JCS form of the event as the API serves it, without end_time, registered_domain, src_asset_id and dst_asset_id.',
+            ),
+          },
+          'The hash of one event.',
+        ),
+        'The events of event_ids that were stored when the alert was logged, by id. Entries of earlier versions lack it.',
+        { maxItems: maxEntryEventIds },
+      ),
+    ),
+    events_digest: optional(hex32('SHA-256 over the raw hashes of events, in their order.')),
+    events_count: optional(count('Events that events_digest covers.')),
     dedup_key: free('What its occurrences share.'),
   }),
   'principal.provisioned': shape('PrincipalProvisionedData', {

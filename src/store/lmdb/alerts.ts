@@ -6,6 +6,8 @@ import { canonicalUuid } from '../../uuid.ts';
 import type { Actor, AlertUpdate } from '../store.ts';
 import { factsRow } from './alert-facts.ts';
 import { AlertHistories, type ChangedBy } from './alert-history.ts';
+import { digestEvents } from './event-digests.ts';
+import type { LmdbEvents } from './events.ts';
 import type { OpenAlerts } from './inventory/open-alerts.ts';
 import type { Outbox } from './outbox.ts';
 import { AlertCounts } from './rollups/alert-counts.ts';
@@ -32,14 +34,22 @@ export class Alerts {
   readonly #counts: AlertCounts;
   readonly #histories: AlertHistories;
   readonly #triage: Triage;
+  readonly #events: Pick<LmdbEvents, 'resource'>;
 
-  constructor(tables: Tables, outbox: Outbox, openAlerts: OpenAlerts, triage: Triage) {
+  constructor(
+    tables: Tables,
+    outbox: Outbox,
+    openAlerts: OpenAlerts,
+    triage: Triage,
+    events: Pick<LmdbEvents, 'resource'>,
+  ) {
     this.#tables = tables;
     this.#outbox = outbox;
     this.#openAlerts = openAlerts;
     this.#counts = new AlertCounts(tables);
     this.#histories = new AlertHistories(tables);
     this.#triage = triage;
+    this.#events = events;
     this.reload();
   }
 
@@ -105,7 +115,10 @@ export class Alerts {
     alertFacts.putSync(row.id, factsRow(alert));
     this.#openAlerts.saved(before, row);
     this.#counts.saved(before, row, nowMs);
-    if (raises) this.#outbox.add(alertRaised(row.id, alert, by.id), nowMs, by.call);
+    if (raises) {
+      const digest = digestEvents(alert.event_ids, (event) => this.#events.resource(event));
+      this.#outbox.add(alertRaised(row.id, alert, by.id, digest), nowMs, by.call);
+    }
     return { seq, alert: { id: row.id, ...alert } };
   }
 }

@@ -298,6 +298,17 @@ export class LmdbEvents {
     return readEvent(block, seq - block.firstSeq, new BlockAssets(block, this.#assets)).attributes;
   }
 
+  /** The event with this id as JSON, without its assets. Within a write transaction that one's events count too. */
+  resource(id: string): string | undefined {
+    for (const table of tables) {
+      const { directory, state } = this.#known(table);
+      const seq = this.#find(table, directory, state, id);
+      const block = seq === undefined ? undefined : this.#blockOf(directory, seq);
+      if (seq !== undefined && block !== undefined) return writeEventJson(block, seq - block.firstSeq);
+    }
+    return undefined;
+  }
+
   /**
    * Events committed after `since`, oldest first, at most `limit`. Where few match, it stops after
    * `scanRows`, so that others get their turn: `next` is then how far it got.

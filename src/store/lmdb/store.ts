@@ -197,7 +197,7 @@ class LmdbStore implements Store {
     this.#openAlerts = new OpenAlerts(this.#tables, clock);
     const isHome = compileHome(options.home ?? []);
     this.#triage = new Triage(this.#tables, isHome);
-    this.#alerts = new Alerts(this.#tables, this.#outbox, this.#openAlerts, this.#triage);
+    this.#alerts = new Alerts(this.#tables, this.#outbox, this.#openAlerts, this.#triage, this.#events);
     this.#answers = new RememberedAnswers(this.#tables);
     this.#alertWindowMs = alertWindowMs;
     this.#now = clock;
