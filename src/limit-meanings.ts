@@ -24,6 +24,7 @@ export const limitMeanings = {
   maxValueTallyBytes: 'Values that were to be counted were too many to be told apart.',
   maxEntriesPageBytes: 'Pages of entries of the log were refused for their size: fewer are to be asked for.',
   maxOutboxRows: 'Changes that have to be logged were refused, since the log did not keep up.',
+  maxReceipts: 'Bodies that wanted a receipt were refused: none of the receipts kept is in the log yet.',
   minFreeDiskBytes: 'Events were refused, since the disk is full.',
   maxSockets: 'Live connections were refused: there were too many.',
   maxSubscriptionsPerSocket: 'A live connection asked for more channels than one may.',

@@ -178,6 +178,12 @@ export const limits = {
   maxKeyDerivationRounds: 1_000_000,
   /** Outbox rows waiting for the ledger before changes that must be logged are refused. */
   maxOutboxRows: 100_000,
+  /** Receipts that one log entry covers: a tree of ten levels, and 32 kB of hashes are read to prove one of them. */
+  maxReceiptsPerEntry: 1024,
+  /** How long a receipt waits for others before an entry covers them: at most 8,640 entries a day. */
+  receiptIntervalMs: 10_000,
+  /** Receipts kept, 400 bytes each. Past it the oldest that are logged go; while none is, bodies that want one are refused. */
+  maxReceipts: 200_000,
   /** Findings in stored events that wait for it. With as many, no events are taken. */
   maxWaitingFindings: 10_000,
   /** Free bytes of the volume with the databases, below which no events are taken. They are left for the log, its anchor

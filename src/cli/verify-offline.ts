@@ -7,6 +7,7 @@ import { Fault } from '../client/fault.ts';
 import { fingerprint, type KeySet, type LogKey, parseKeySet } from '../client/key-set.ts';
 import { decodeNote } from '../client/latest.ts';
 import { type Pin, parsePin } from '../client/pin.ts';
+import { looksLikeReceipt } from '../client/receipt.ts';
 import { judge } from '../client/verdict.ts';
 import { parseBundle, type VerifiedEntry, verifyBundle } from '../client/verify.ts';
 import { bytesToHex } from '../tlog/hex.ts';
@@ -17,15 +18,18 @@ import { nativeVerifier } from './native-ed25519.ts';
 import { type CheckpointFlags, checkpointPolicy } from './options.ts';
 import { type Field, headFields, headLines, type Output, orThrow, shownTime } from './output.ts';
 import { reporter } from './progress.ts';
+import { verifyReceiptFile } from './verify-receipt.ts';
 
 export interface OfflineOptions extends CheckpointFlags {
   readonly keys?: string;
   readonly pin?: string;
+  /** Body that a receipt is for. */
+  readonly body?: string;
   readonly progress?: true;
 }
 
 /** Whose keys count: those of the file alone, or others that the caller trusts. */
-interface Trust {
+export interface Trust {
   readonly keys: KeySet | undefined;
   readonly from: 'file' | 'given' | 'pin';
   readonly pin: Pin | undefined;
@@ -51,6 +55,8 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
       exitCodes.usage,
     );
   }
+  if (looksLikeReceipt(text)) return verifyReceiptFile(text, options.body, trust, out);
+  if (options.body !== undefined) throw new CommandError('--body is for receipts', exitCodes.usage);
   return looksLikeEvidence(text) ? evidence(text, trust, out) : bundle(text, trust, out);
 }
 
@@ -203,7 +209,7 @@ export function reportEntry(
 }
 
 /** Without the log only a tree of the pinned size can be compared. */
-function againstPin(
+export function againstPin(
   { head }: { readonly head: Pick<VerifiedEntry['head'], 'size' | 'root'> },
   pin: Pin | undefined,
 ): { lines: string[]; fields: Record<string, Field> } | Fault {
@@ -228,14 +234,14 @@ async function trustOf({ keys, pin }: OfflineOptions): Promise<Trust> {
   return { keys: pinned?.keys, from: pinned === undefined ? 'file' : 'pin', pin: pinned };
 }
 
-function notesOf(trust: Trust): string[] {
+export function notesOf(trust: Trust): string[] {
   return trust.from === 'file'
     ? ['The keys are those of the file: compare the fingerprint with one that you trust.']
     : [];
 }
 
 /** `bundle` where the file that was verified brought the keys itself. */
-function shownTrust({ from }: Trust): string {
+export function shownTrust({ from }: Trust): string {
   return from === 'file' ? 'bundle' : from;
 }
 
@@ -243,7 +249,7 @@ function signerFields(key: LogKey): Field {
   return { kid: key.kid, purpose: key.purpose, fingerprint: fingerprint(key) };
 }
 
-async function readWhole(path: string): Promise<Buffer> {
+export async function readWhole(path: string): Promise<Buffer> {
   try {
     const { size } = await stat(path);
     if (size > maxFileBytes) throw new CommandError(`${path} has ${size} bytes, ${maxFileBytes} are allowed`);

@@ -43,15 +43,19 @@ interface Options extends OfflineOptions {
 export function verifyCommand(done: (code: ExitCode) => void): Command {
   const command = new Command('verify')
     .description(
-      'check a file offline (the bundle of an entry, an archive, evidence, a checkpoint), or an entry by asking the log',
+      'check a file offline (the bundle of an entry, a receipt, an archive, evidence, a checkpoint), or an entry by asking the log',
     )
-    .argument('[file]', 'a bundle, an archive of candor export, evidence of candor audit, or a checkpoint')
+    .argument(
+      '[file]',
+      'a bundle, a receipt of an ingest body, an archive of candor export, evidence of candor audit, or a checkpoint',
+    )
     .option('--keys <file>', 'key set (JWKS) that you trust, instead of the one in the file')
     .option('--pin <file>', 'pin of an auditor: its keys count, and its head is compared')
     .addOption(new Option('--url <url>', 'address of the service to ask').argParser(serviceUrl))
     .option('--entry-id <uuid>', 'the entry of this id (needs a token)')
     .option('--leaf-index <n>', 'the entry at this position (needs a token)', wholeNumber)
     .option('--event <file>', 'the entry that you hold, as JSON')
+    .option('--body <file>', 'the HTTP body that a receipt is for, as it was sent')
     .option('--save <file>', 'keep what verified as a bundle');
   for (const option of checkpointOptions()) command.addOption(option);
   return command

@@ -20,6 +20,7 @@ export const faultCodes = {
     means: 'the checkpoint is not of the form of C2SP tlog-checkpoint',
   },
   MALFORMED_TILE: { kind: 'refused', means: 'the tile or the bundle of entries is not of the agreed form' },
+  MALFORMED_RECEIPT: { kind: 'refused', means: 'the receipt is not of the agreed form' },
   MALFORMED_EVIDENCE: { kind: 'refused', means: 'the evidence is not of the agreed form' },
   MALFORMED_ARCHIVE: { kind: 'refused', means: 'the archive is not of the agreed form, or is cut off' },
   OTHER_LOG: { kind: 'refused', means: 'the pin is of another log' },
@@ -49,6 +50,9 @@ export const faultCodes = {
   },
   WRONG_TILE: { kind: 'refused', means: 'a tile has another hash than the entries give' },
   WRONG_ROOT: { kind: 'refused', means: 'the entries give another root than the signed one' },
+  UNSIGNED_RECEIPT: { kind: 'refused', means: 'the receipt has neither a signature nor a place in the log' },
+  BAD_RECEIPT_SIGNATURE: { kind: 'refused', means: 'the signature of the receipt is wrong' },
+  WRONG_BODY: { kind: 'refused', means: 'the receipt is for another body' },
   WRONG_EVENT: {
     kind: 'refused',
     means: 'an event differs from the one that the entry of an alert commits to',

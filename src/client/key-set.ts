@@ -115,6 +115,13 @@ export function entrySigner(keys: KeySet, kid: string, index: number): LogKey | 
   return new Fault('KEY_OUT_OF_RANGE', `key ${kid} signs ${range}, not entry ${index}`);
 }
 
+/** The key of this name, if it may sign a receipt. Nothing dates the signature, so none of a revoked key is good. */
+export function receiptSigner(keys: KeySet, kid: string): LogKey | Fault {
+  const key = keyFor(keys, kid, 'event-signing');
+  if (key instanceof Fault || key.state !== 'revoked') return key;
+  return new Fault('KEY_REVOKED', `key ${kid} was revoked`);
+}
+
 /**
  * Keys that may sign checkpoints under this origin: in use now or before, and not revoked. Whether a key is acceptable
  * is left to the verification: a set can hold tens of thousands that signed nothing.

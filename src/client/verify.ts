@@ -116,7 +116,10 @@ export function verifyBundle(bundle: Bundle): VerifiedEntry | Fault {
 
 /** Reads `{leaf_index, canonical, audit_path, head, keys}` (`tree_size` may be repeated beside the head's). */
 export function parseBundle(text: string): Bundle | Fault {
-  const json = parseExact(text);
+  return readBundle(parseExact(text));
+}
+
+export function readBundle(json: Exact | undefined): Bundle | Fault {
   const fields = members(json);
   if (fields === undefined) return new Fault('MALFORMED_BUNDLE', 'the bundle is no JSON object');
   const head = readTreeHead(fields.head);

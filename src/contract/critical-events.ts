@@ -155,6 +155,11 @@ export function eventsExpired(data: Given<EntryData<'events.expired'>>, actor: s
   return eventOf('events.expired', data.table, data, actor);
 }
 
+/** Receipts that sensors were given. `firstId` is the id of the first. */
+export function ingestReceipted(firstId: string, data: Given<EntryData<'ingest.receipted'>>): CriticalEvent {
+  return eventOf('ingest.receipted', firstId, data, 'system');
+}
+
 /** Data as its causer may give it: not to be written to, and undefined where it may be missing. */
 type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]

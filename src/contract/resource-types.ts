@@ -15,6 +15,7 @@ import { Key } from './resources/key.ts';
 import { NetworkEvent } from './resources/network-event.ts';
 import { Policy } from './resources/policy.ts';
 import { Principal } from './resources/principal.ts';
+import { Receipt } from './resources/receipt.ts';
 import { RiskHistory } from './resources/risk-history.ts';
 import { RiskScore } from './resources/risk-score.ts';
 import { Rule } from './resources/rule.ts';
@@ -57,6 +58,7 @@ export const resourceTypes = {
   silence: Silence,
   intel_list: IntelList,
   backup: Backup,
+  receipt: Receipt,
   audit_record: AuditRecord,
   status: Status,
 } as const satisfies Record<string, TSchema>;

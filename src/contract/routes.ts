@@ -10,6 +10,7 @@ import { identitiesRoutes } from './routes/identities.ts';
 import { ingestRoutes } from './routes/ingest.ts';
 import { intelRoutes } from './routes/intel.ts';
 import { otlpRoutes } from './routes/otlp.ts';
+import { receiptRoutes } from './routes/receipts.ts';
 import type { Route } from './routes/route.ts';
 import { rulesRoutes } from './routes/rules.ts';
 import { servicesRoutes } from './routes/services.ts';
@@ -31,6 +32,7 @@ export const routes = {
   ...elasticsearchRoutes,
   ...splunkRoutes,
   ...otlpRoutes,
+  ...receiptRoutes,
   ...eventsRoutes,
   ...alertsRoutes,
   ...assetsRoutes,

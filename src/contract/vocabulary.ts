@@ -258,6 +258,7 @@ export const entrySubjects = {
   'backup.restored': 'backup',
   'verdict.overridden': 'alert',
   'events.expired': 'event_table',
+  'ingest.receipted': 'receipts',
 } as const;
 export type EntryKind = keyof typeof entrySubjects;
 export const entryKinds = Object.keys(entrySubjects) as readonly EntryKind[];

@@ -17,7 +17,7 @@ const vary: Header = ['Vary', 'Origin'];
 
 const exposed: Header = [
   'Access-Control-Expose-Headers',
-  'Allow, ETag, Location, Retry-After, WWW-Authenticate, X-Request-Id',
+  'Allow, Candor-Receipt, ETag, Location, Retry-After, WWW-Authenticate, X-Request-Id',
 ];
 
 const isAllowed = (head: RequestHead, origins: readonly string[]): boolean =>
@@ -34,7 +34,7 @@ export function preflightHeaders(head: RequestHead, allow: string, origins: read
       ['Access-Control-Allow-Methods', allow],
       [
         'Access-Control-Allow-Headers',
-        'Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-Match, X-Request-Id',
+        'Authorization, Candor-Receipt, Content-Encoding, Content-Type, Idempotency-Key, If-Match, X-Request-Id',
       ],
       ['Access-Control-Max-Age', '600'],
     );

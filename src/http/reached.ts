@@ -24,6 +24,7 @@ export async function countingRefusals<T>(
 const byReason: Readonly<Record<string, LimitName>> = {
   disk_full: 'minFreeDiskBytes',
   outbox_full: 'maxOutboxRows',
+  receipts_full: 'maxReceipts',
   too_many_records: 'maxBodyRecords',
   too_many_items: 'maxBulkItems',
   policy_changes_wait: 'maxQueuedPolicyChanges',

@@ -15,7 +15,7 @@ export type Reply =
     }
   | { readonly kind: 'page'; readonly page: ListPage; readonly perPage: number }
   /** Something that is no resource, beside its `meta`. */
-  | { readonly kind: 'data'; readonly data: unknown }
+  | { readonly kind: 'data'; readonly data: unknown; readonly headers?: readonly Header[] }
   /** Without an envelope. */
   | {
       readonly kind: 'bare';
@@ -48,6 +48,8 @@ export interface Chunks {
 
 export type Header = readonly [name: string, value: string];
 
+export type BareReply = Extract<Reply, { kind: 'bare' }>;
+
 export const resource = (type: ResourceType, id: string, attributes: object | string): Reply => ({
   kind: 'resource',
   status: 200,
@@ -78,15 +80,22 @@ export const accepted = (
   location,
 });
 export const page = (list: ListPage, perPage: number): Reply => ({ kind: 'page', page: list, perPage });
-export const data = (value: unknown): Reply => ({ kind: 'data', data: value });
-export const bareJson = (value: unknown, status = 200): Reply => jsonText(JSON.stringify(value), status);
+export const data = (value: unknown): Extract<Reply, { kind: 'data' }> => ({ kind: 'data', data: value });
+export const bareJson = (value: unknown, status = 200): BareReply => jsonText(JSON.stringify(value), status);
 /** JSON that is written already. */
-export const jsonText = (body: string | Uint8Array, status = 200): Reply => ({
+export const jsonText = (body: string | Uint8Array, status = 200): BareReply => ({
   kind: 'bare',
   status,
   mediaType: json,
   body,
 });
+/** The reply with one more header, where there is one to add. */
+export function withHeader(
+  reply: Extract<Reply, { kind: 'data' | 'bare' }>,
+  header: Header | undefined,
+): Reply {
+  return header === undefined ? reply : { ...reply, headers: [...(reply.headers ?? []), header] };
+}
 export const noContent = { kind: 'empty', status: 204 } as const satisfies Reply;
 
 /** A reply ready for the wire. */
@@ -120,7 +129,7 @@ export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
       return { status: 200, headers: [jsonHeader], body: renderPage(reply, meta(now, elapsedMs)) };
     case 'data': {
       const body = `{"data":${JSON.stringify(reply.data)},${meta(now, elapsedMs)}`;
-      return { status: 200, headers: [jsonHeader], body };
+      return { status: 200, headers: [jsonHeader, ...(reply.headers ?? [])], body };
     }
     case 'bare':
       return {

@@ -9,6 +9,7 @@ const headerNames = [
   'access-control-request-headers',
   'access-control-request-method',
   'authorization',
+  'candor-receipt',
   'connection',
   'content-encoding',
   'content-length',

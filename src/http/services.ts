@@ -53,6 +53,7 @@ export interface Services {
     | 'getAsset'
     | 'mergedInto'
     | 'getService'
+    | 'getReceipt'
     | 'getScan'
     | 'getSilence'
     | 'principal'

@@ -1,17 +1,23 @@
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
+import { invalidField } from '../errors.ts';
 import type { Table } from '../events/records.ts';
 import type { BulkItems } from '../ingest/framing/framing.ts';
 import type { ParsedGroup } from '../ingest/parse-bodies.ts';
 import type { IngestInput, ReadBody } from '../ingest/parse-body.ts';
-import type { Committed, CommittedBlock, RefusedRows } from '../store/store.ts';
+import type { Committed, CommittedBlock, ReceiptDraft, RefusedRows } from '../store/store.ts';
+import { uuid7 } from '../uuid.ts';
 import { afterCommit } from './after-commit.ts';
 import type { Context } from './context.ts';
 import type { ParsedShare } from './ingest-queue.ts';
 import { countingRefusals } from './reached.ts';
+import { receiptHeader } from './receipts.ts';
+import type { Header } from './reply.ts';
 import type { Services } from './services.ts';
 
 /** What the operations that take sensors' data have in common. */
-export type BodyContext = Pick<Context<'ingest'>, 'services' | 'body' | 'identity' | 'requestId'>;
+export interface BodyContext extends Pick<Context<'ingest'>, 'services' | 'body' | 'identity' | 'requestId'> {
+  readonly headers: Pick<Context<'ingest'>['headers'], 'candor-receipt'>;
+}
 
 export interface StoreOptions {
   readonly source?: Context<'ingest'>['query']['source'];
@@ -33,6 +39,8 @@ export interface StoredBody {
   readonly blocks: readonly CommittedBlock[];
   /** What was not stored of the blocks that were parsed, because its explicit id came before. */
   readonly refused: readonly RefusedRows[];
+  /** The header that gives the receipt, where one was asked for. */
+  readonly receipt?: Header;
 }
 
 /**
@@ -45,11 +53,12 @@ export async function storeBody(context: BodyContext, options: StoreOptions): Pr
   const { length: received, recycle, release } = body.arrived;
   try {
     const key = options.idempotencyKey;
+    const receipt = wantedReceipt(context, options);
     const parsing = services.ingest(inputOf(context, options, key !== undefined));
     const parsed = await countingRefusals(services.metrics, parsingLimits, parsing);
     recycle(parsed.body.spent);
     const { items } = parsed.body;
-    const committed = commitBody(services, parsed, key, received);
+    const committed = commitBody(services, parsed, { key, receipt }, received);
     if (options.ack !== 'memory') {
       const stored = await committed.finally(release);
       return items === undefined ? stored : { ...stored, items };
@@ -72,6 +81,22 @@ export async function storeBody(context: BodyContext, options: StoreOptions): Pr
 const parsingLimits = { OVERLOADED: 'maxQueuedBodies', PAYLOAD_TOO_LARGE: 'maxInflatedBytes' } as const;
 const committingLimits = { OVERLOADED: 'maxRpcInFlightBytes' } as const;
 
+/** What a body wants beside being stored. Such a body is in a group of its own. */
+interface Wanted {
+  readonly key: string | undefined;
+  readonly receipt: Omit<ReceiptDraft, 'sha256'> | undefined;
+}
+
+function wantedReceipt(context: BodyContext, { ack }: StoreOptions): Wanted['receipt'] {
+  if (context.headers['candor-receipt'] === undefined) return undefined;
+  if (ack === 'memory')
+    throw invalidField('candor-receipt', 'states what is on disk: send the body with ack=durable');
+  const { id, name } = context.identity.principal;
+  const now = Date.now();
+  const received_at = new Date(now).toISOString();
+  return { id: uuid7(now), bytes: context.body.arrived.length, sensor: { id, name }, received_at };
+}
+
 /** Of groups that are being stored, for all whose bodies they have. */
 const commits = new WeakMap<ParsedGroup, Promise<Committed>>();
 
@@ -79,31 +104,32 @@ const commits = new WeakMap<ParsedGroup, Promise<Committed>>();
 async function commitBody(
   services: Services,
   { group, body }: ParsedShare,
-  key: string | undefined,
+  wanted: Wanted,
   received: number,
 ): Promise<StoredBody> {
   let committing = commits.get(group);
   if (committing === undefined) {
-    committing = commitGroup(services, group, key);
+    committing = commitGroup(services, group, wanted);
     commits.set(group, committing);
   }
-  const { replayed, answer: first, blocks, refused = [] } = await committing;
-  if (replayed) return { answer: first, blocks, refused };
-  const answer = withDuplicates(body, refused);
-  services.metrics.ingested(answer, received);
-  return { answer, blocks, refused };
+  const { replayed, answer: first, blocks, refused = [], receipt } = await committing;
+  const answer = replayed ? first : withDuplicates(body, refused);
+  if (!replayed) services.metrics.ingested(answer, received);
+  const given = receipt === undefined ? {} : { receipt: await receiptHeader(services, receipt) };
+  return { answer, blocks, refused, ...given };
 }
 
 async function commitGroup(
   services: Services,
   { bodies, hits, reached, ...batch }: ParsedGroup,
-  key: string | undefined,
+  { key, receipt }: Wanted,
 ): Promise<Committed> {
   for (const limit of reached) services.metrics.limitReached(limit);
-  const digest = bodies[0]?.digest;
+  const { digest, sha256 } = bodies[0] ?? {};
   const answer = together(bodies);
   const idempotency = key === undefined || digest === undefined ? {} : { idempotency: { key, digest } };
-  const committing = services.store.commit({ ...batch, answer, ...idempotency });
+  const stated = receipt === undefined || sha256 === undefined ? {} : { receipt: { ...receipt, sha256 } };
+  const committing = services.store.commit({ ...batch, answer, ...idempotency, ...stated });
   const committed = await countingRefusals(services.metrics, committingLimits, committing).catch((error) => {
     if (bodies.length > 1) refusedAt.set(services, performance.now());
     throw error;
@@ -150,7 +176,11 @@ function withDuplicates({ answer, rows }: ReadBody, refused: readonly RefusedRow
   return duplicates === 0 ? answer : { ...answer, accepted: answer.accepted - duplicates, duplicates };
 }
 
-function inputOf({ services, body }: BodyContext, options: StoreOptions, digest: boolean): IngestInput {
+function inputOf(
+  { services, body, headers }: BodyContext,
+  options: StoreOptions,
+  digest: boolean,
+): IngestInput {
   const { source, sensor, table, framing, ack } = options;
   return {
     pieces: body.arrived.pieces,
@@ -164,6 +194,7 @@ function inputOf({ services, body }: BodyContext, options: StoreOptions, digest:
     receivedAt: Date.now(),
     home: services.config['network.home'],
     digest,
+    ...(headers['candor-receipt'] === undefined ? {} : { receipt: true }),
     ...(ack === 'memory' || areApart(services) ? { alone: true } : {}),
   };
 }

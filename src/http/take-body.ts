@@ -1,6 +1,6 @@
 import { invalidField } from '../errors.ts';
 import type { Context } from './context.ts';
-import { data, type Reply } from './reply.ts';
+import { data, type Reply, withHeader } from './reply.ts';
 import { type BodyContext, type StoreOptions, storeBody } from './store-body.ts';
 
 type Taken = BodyContext & Pick<Context<'ingest'>, 'headers'>;
@@ -16,11 +16,11 @@ export async function takeBody(context: Taken, options: Options): Promise<Reply>
     body.arrived.release();
     throw error;
   }
-  const { answer } = await storeBody(
+  const { answer, receipt } = await storeBody(
     context,
     key === undefined ? options : { ...options, idempotencyKey: key },
   );
-  return data(answer);
+  return withHeader(data(answer), receipt);
 }
 
 /** Scoped to the principal: senders do not know of each other's keys. */

@@ -31,8 +31,15 @@ export function parseBodies(inputs: readonly IngestInput[], detectors: Detectors
 }
 
 /** Whether a body may share a batch, as far as that is known before it is read. */
-export function goesTogether({ digest, alone, encoding = 'identity', length }: IngestInput): boolean {
-  return !digest && alone !== true && encoding === 'identity' && length <= limits.maxGroupedBytes;
+export function goesTogether(input: IngestInput): boolean {
+  const { digest, receipt, alone, encoding = 'identity', length } = input;
+  return (
+    !digest &&
+    receipt !== true &&
+    alone !== true &&
+    encoding === 'identity' &&
+    length <= limits.maxGroupedBytes
+  );
 }
 
 class Grouping {

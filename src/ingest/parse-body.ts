@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { homeNetworks } from '../events/home-networks.ts';
 import type { Table } from '../events/records.ts';
 import { Addresses } from './addresses.ts';
@@ -35,6 +35,8 @@ export interface IngestInput {
   readonly home: readonly string[];
   /** Whether a digest of the request is wanted. */
   readonly digest: boolean;
+  /** Whether the SHA-256 of the body as sent is wanted. The body is stored alone then. */
+  readonly receipt?: boolean;
   /** Not to be stored together with others. */
   readonly alone?: boolean;
 }
@@ -43,6 +45,8 @@ export interface IngestInput {
 export interface ReadBody extends BodyRows {
   /** SHA-256 (hex) of what the request says: the inflated body and how it is to be read. */
   readonly digest?: string;
+  /** SHA-256 (hex) of the body as sent, where `receipt` wants it. */
+  readonly sha256?: string;
   /** What became of each item, where the framing says it. */
   readonly items?: BulkItems;
   /** The pieces that the body came in, which nobody reads any more. */
@@ -61,16 +65,19 @@ export interface ParsedBody extends ParsedBatch, ReadBody {}
  */
 export function parseBody(input: IngestInput, detectors: Detectors): ParsedBody {
   const batch = new Batch();
-  const read = withBytes(input, (bytes) => readBody(bytes, input, batch, detectors));
+  const read = withBytes(input, (bytes, sent) => {
+    const body = readBody(bytes, input, batch, detectors);
+    return input.receipt === true ? { ...body, sha256: hash('sha256', sent) } : body;
+  });
   return { ...batch.finish(), ...read };
 }
 
-/** Calls with the body as it was before compression: to be read until it returns. */
-export function withBytes<T>(input: IngestInput, work: (bytes: Buffer) => T): T {
+/** Calls with the body as it was before compression, and as it was sent: to be read until it returns. */
+export function withBytes<T>(input: IngestInput, work: (bytes: Buffer, sent: Buffer) => T): T {
   const sent = assemble(input.pieces, input.length);
   const bytes = inflate(sent, input.encoding ?? 'identity');
   try {
-    return work(bytes);
+    return work(bytes, sent);
   } finally {
     // Left to the garbage collector, the bytes of the last body would still be there with those of the next.
     if (bytes !== sent && ownsBuffer(bytes)) (bytes.buffer as ArrayBuffer).transfer(0);

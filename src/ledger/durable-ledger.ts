@@ -1,9 +1,12 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
+import { receiptBytes } from '../contract/receipt-bytes.ts';
+import type { ReceiptStatement } from '../contract/resources/receipt.ts';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { sha256 } from '../sha256.ts';
+import { bytesToHex } from '../tlog/hex.ts';
 import { formatVerifierKey, signatureTypes, verifierKey } from '../tlog/note.ts';
 import type { TileAddress } from '../tlog/tile.ts';
 import { Anchor } from './anchor.ts';
@@ -36,6 +39,7 @@ import type {
   LedgerStatus,
   ProofBundle,
   PublicJwk,
+  ReceiptSignature,
   StoredLeaf,
   UnsignedEntry,
 } from './ledger.ts';
@@ -175,6 +179,12 @@ export class DurableLedger implements Ledger {
       throw invalidField('entries', 'must be a list of entries');
     sequencer.checkRoom(entries.length + signer.entries);
     return signer.sign(entries.map((entry, i) => draftEntry(entry, `entries[${i}]`)));
+  }
+
+  async signReceipt(receipt: ReceiptStatement): Promise<ReceiptSignature> {
+    this.#appendable();
+    const key = this.#parts.keys.active('event-signing') ?? noEventKey();
+    return { key_id: key.kid, signature: bytesToHex(await key.signLater(receiptBytes(receipt))) };
   }
 
   async head(treeSize?: number): Promise<SignedTreeHead> {

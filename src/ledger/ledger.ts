@@ -1,4 +1,5 @@
 import type { Key } from '../contract/resources/key.ts';
+import type { ReceiptStatement } from '../contract/resources/receipt.ts';
 import type { LogEntry, SignedTreeHead } from '../contract/resources/transparency.ts';
 import type { ledgerFaults, ledgerFindings } from '../contract/vocabulary.ts';
 import type { TileAddress } from '../tlog/tile.ts';
@@ -93,6 +94,12 @@ export interface ProofBundle {
   readonly keys: PublicJwk[];
 }
 
+/** Of the bytes of a receipt (`receiptBytes`), lowercase hex. */
+export interface ReceiptSignature {
+  readonly key_id: string;
+  readonly signature: string;
+}
+
 /** A key as operators see it. `kid` is its id. */
 export type KeyRecord = Key;
 
@@ -156,6 +163,8 @@ export type PublicJwk = Readonly<Record<string, string | number>>;
  */
 export interface Ledger {
   append(entries: readonly UnsignedEntry[]): Promise<Appended[]>;
+  /** Signs a receipt with the event key, beside the ledger's thread. UNAVAILABLE while degraded. */
+  signReceipt(receipt: ReceiptStatement): Promise<ReceiptSignature>;
   /** The latest head, or the head signed for `treeSize`. LOG_EMPTY before the first entry, NOT_FOUND for a size never signed. */
   head(treeSize?: number): Promise<SignedTreeHead>;
   /** INVALID_REQUEST unless leaf_index < tree_size ≤ size; NOT_FOUND for an unknown id or hash. */

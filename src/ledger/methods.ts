@@ -4,6 +4,7 @@ import type { Ledger } from './ledger.ts';
 /** Everything that can be asked of the ledger's thread. */
 export const ledgerMethods = methods<Ledger>()([
   'append',
+  'signReceipt',
   'head',
   'inclusion',
   'consistency',

@@ -9,6 +9,7 @@ import type { Histogram } from '../contract/resources/histogram.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { IntelList } from '../contract/resources/intel-list.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
+import type { Receipt, ReceiptStatement } from '../contract/resources/receipt.ts';
 import type { Scan } from '../contract/resources/scan.ts';
 import type { Service } from '../contract/resources/service.ts';
 import type { Silence, SilenceInput, SilenceUpdateInput } from '../contract/resources/silence.ts';
@@ -44,6 +45,16 @@ export interface IngestBatch {
   readonly answer: IngestAnswer;
   /** `key` is scoped to the principal; `digest` tells its requests apart (SHA-256, hex). */
   readonly idempotency?: { readonly key: string; readonly digest: string };
+  /** What a receipt of the body states beside the counts of `answer`. */
+  readonly receipt?: ReceiptDraft;
+}
+
+export type ReceiptDraft = Pick<ReceiptStatement, 'id' | 'sha256' | 'bytes' | 'sensor' | 'received_at'>;
+
+/** A receipt that was given, with its place in the entry that logs it. */
+export interface StoredReceipt {
+  readonly receipt: ReceiptStatement;
+  readonly batch?: Receipt['batch'];
 }
 
 /** Of a block of which some rows were not stored, because their explicit ids came before. */
@@ -135,6 +146,8 @@ export interface Committed {
   readonly fired?: readonly string[];
   /** Rows that wait in the outbox. */
   readonly outbox: number;
+  /** Where one was asked for. It is on disk, and the log will cover it. */
+  readonly receipt?: ReceiptStatement;
 }
 
 /** What a model other than the local one says of an alert. */
@@ -299,7 +312,10 @@ export interface StoreStatus {
  * Failure: OVERLOADED and UNAVAILABLE keep nothing; after WORKER_LOST the outcome is unknown.
  */
 export interface Store {
-  /** CONFLICT when the Idempotency-Key came before with another request. */
+  /**
+   * CONFLICT when the Idempotency-Key came before with another request; UNAVAILABLE, and nothing stored, where a receipt is
+   * wanted and limits.maxReceipts wait for the log.
+   */
   commit(batch: IngestBatch): Promise<Committed>;
   /**
    * NOT_FOUND; INVALID_TRANSITION; VERSION_MISMATCH (when `version` is given and isn't the alert's); CONFLICT for a verdict
@@ -721,6 +737,7 @@ export interface StoreReader {
   /** Sorted by `time` only. A filter reads the whole range of time: 1 to 2 µs a record. */
   listAudit(query: ListQuery): ListPage;
   listScans(query: ListQuery): ListPage;
+  getReceipt(id: string): StoredReceipt | undefined;
   getScan(id: string): Scan | undefined;
   replayScans(since: number, filter: ListFilter, limit: number): Replay<Scan>;
   /** The one that was asked for last. */

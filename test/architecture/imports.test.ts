@@ -71,6 +71,9 @@ const layers: Record<string, Layer> = {
       'limits',
       'lmdb',
       'uuid',
+      // The store builds the tree over the receipts that one entry covers.
+      'tlog',
+      'sha256',
     ],
   },
   analytics: {

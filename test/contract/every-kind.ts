@@ -89,6 +89,13 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
       { verdict: 'benign', reason: text, ai_verdict: 'suspicious', model: text },
       text,
     ),
+  'ingest.receipted': (text) =>
+    events.ingestReceipted(text, {
+      count: 3,
+      receipts_root: hex('f', 32),
+      first_received: '2025-11-21T04:00:00.000Z',
+      last_received: '2025-11-21T04:00:01.000Z',
+    }),
   'events.expired': (text) =>
     events.eventsExpired(
       {

@@ -86,14 +86,16 @@ describe('the table of routes', () => {
       'splunkRaw',
       'splunkAck',
       'otlpLogs',
+      'getReceipt',
     ]);
     const entryReads = ['getLeaf', 'listEntries', 'getProofBundle', 'getEntryBundle'];
-    expect(may('auditor')).toEqual(['logout', 'whoAmI', 'changePassword', ...entryReads]);
+    expect(may('auditor')).toEqual(['logout', 'whoAmI', 'changePassword', 'getReceipt', ...entryReads]);
     expect(may('admin')).toEqual(
       all.filter(([, { access }]) => access !== 'public').map(([operation]) => operation),
     );
     const analystOnly = may('analyst').filter((operation) => !may('viewer').includes(operation));
     expect(analystOnly).toEqual([
+      'getReceipt',
       'bulkUpdateAlerts',
       'updateAlert',
       'addAlertNote',
@@ -150,6 +152,7 @@ describe('the table of routes', () => {
         'silence',
         'intel_list',
         'backup',
+        'receipt',
       ],
       ...['audit_record', 'status'],
     ]);

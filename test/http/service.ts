@@ -97,7 +97,7 @@ export async function openService(
   const { config } = loaded;
   const folder = takeDataFolder(dataDir);
   const ledger = await openLedger({ dataDir });
-  const store = openStore({ dataDir, alertWindowMs: config['alerts.window_ms'] });
+  const store = openStore({ dataDir, alertWindowMs: config['alerts.window_ms'], receiptIntervalMs: 20 });
   const reader = openReader(dataDir);
   const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
   const auth = createAuth({ reader, writer: store, tokenKeys: await ledger.accessTokenKeys(), sources });

@@ -28,6 +28,8 @@ export function opened(
     alertWindowMs?: number;
     maxOutboxRows?: number;
     maxAuditRecords?: number;
+    maxReceipts?: number;
+    receiptIntervalMs?: number;
     freeBytes?: () => number;
     home?: readonly string[];
     detectors?: () => readonly Detector[];

@@ -204,6 +204,12 @@ export const entryData = {
     oldest: timestamp('When the first of them was received.'),
     newest: timestamp('When the last of them was received.'),
   }),
+  'ingest.receipted': shape('IngestReceiptedData', {
+    count: ordinal('Receipts given to sensors that this entry covers.'),
+    receipts_root: hex32('Merkle root over their bytes in the order given (RFC 6962, section 2.1).'),
+    first_received: timestamp('When the body of the first receipt was received.'),
+    last_received: timestamp('When the body of the last receipt was received.'),
+  }),
 } as const satisfies Record<EntryKind, TObject>;
 
 export type EntryData<K extends EntryKind> = Static<(typeof entryData)[K]>;

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { anyObject, text } from '../resources/fields.ts';
+import { receiptHeaders } from './receipts.ts';
 import { closed, json, type Method, type Route } from './route.ts';
 
 const senders = ['sensor', 'admin'] as const;
@@ -59,6 +60,7 @@ const answered = (description: string) => ({ 200: json(anyObject(description)) }
 const bulk = {
   ...ofElasticsearch,
   query: bulkQuery,
+  headers: receiptHeaders,
   body: {
     kind: 'ingest',
     mediaTypes: [

@@ -5,12 +5,14 @@ import { DnsEventInput } from '../resources/dns-event.ts';
 import { anyObject, text } from '../resources/fields.ts';
 import { ackMode, IngestAnswer, ingestSource } from '../resources/ingest.ts';
 import { NetworkEventInput } from '../resources/network-event.ts';
+import { receiptHeader } from './receipts.ts';
 import { closed, json, type Route } from './route.ts';
 
 const senders = ['sensor', 'admin'] as const;
 
-const idempotency = Type.Object(
+const headers = Type.Object(
   {
+    ...receiptHeader,
     'idempotency-key': Type.Optional(
       text('Makes a retry safe for 24 hours: the first answer is repeated.', {
         minLength: 1,
@@ -38,7 +40,7 @@ export const ingestRoutes = {
     tag: 'ingest',
     access: senders,
     query: ingestQuery,
-    headers: idempotency,
+    headers,
     body: {
       kind: 'ingest',
       mediaTypes: [...ingestMediaTypes, 'text/tab-separated-values', 'text/plain'],
@@ -54,7 +56,7 @@ export const ingestRoutes = {
     tag: 'ingest',
     access: senders,
     query: typedIngestQuery,
-    headers: idempotency,
+    headers,
     body: {
       kind: 'ingest',
       mediaTypes: ingestMediaTypes,
@@ -71,7 +73,7 @@ export const ingestRoutes = {
     tag: 'ingest',
     access: senders,
     query: typedIngestQuery,
-    headers: idempotency,
+    headers,
     body: { kind: 'ingest', mediaTypes: ingestMediaTypes, schema: oneOrMore(DnsEventInput), table: 'dns' },
     responses: { 200: json(answer(IngestAnswer)) },
     errors: ingestErrors,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { anyObject, text } from '../resources/fields.ts';
+import { receiptHeaders } from './receipts.ts';
 import { closed, json, type Route } from './route.ts';
 
 /** What exporters of OpenTelemetry and its collector send: OTLP/HTTP 1.x. */
@@ -15,6 +16,7 @@ export const otlpRoutes = {
       { sensor: Type.Optional(text('Names the sender.', { minLength: 1, maxLength: 200 })) },
       closed,
     ),
+    headers: receiptHeaders,
     body: {
       kind: 'ingest',
       mediaTypes: ['application/x-protobuf', 'application/json'],

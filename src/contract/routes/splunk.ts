@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { anyObject, text, uuid } from '../resources/fields.ts';
 import { channelHeader } from '../splunk.ts';
+import { receiptHeader } from './receipts.ts';
 import { anyMediaType, closed, json, type Route } from './route.ts';
 
 const senders = ['sensor', 'admin'] as const;
@@ -30,6 +31,8 @@ const channelHeaders = Type.Object(
   closed,
 );
 
+const collectHeaders = Type.Object({ ...channelHeaders.properties, ...receiptHeader }, closed);
+
 const ofSplunk = { tag: 'shippers', protocol: 'splunk' } as const;
 /** As Splunk: clients name the media type as they like, or not at all. */
 const mediaTypes = [anyMediaType] as const;
@@ -40,7 +43,7 @@ const collect = {
   method: 'POST',
   access: senders,
   query: collectQuery,
-  headers: channelHeaders,
+  headers: collectHeaders,
   responses: answered(
     'text, code 0, and ackId where a channel is named: all but what errors (event from 0, code, field, reason; the first 100) and rejected tell of is on disk.',
   ),

@@ -1,16 +1,21 @@
 import { onlyLeaf } from '../../contract/query.ts';
 import { writeTreeHead } from '../../contract/write-tree-head.ts';
+import type { ProofBundle } from '../../ledger/ledger.ts';
 import type { Handler } from '../context.ts';
 import { bufferOf, readable } from '../log-entries.ts';
 import { jsonText } from '../reply.ts';
 
-/** What verifiers read offline, the head's timestamp in exact digits. */
 export const getProofBundle: Handler<'getProofBundle'> = async ({ services, query, refusal }) => {
   const bundle = await readable(
     refusal,
     () => services.ledger.bundle(onlyLeaf(query)),
     ({ leaf }) => leaf,
   );
+  return jsonText(writeProofBundle(bundle));
+};
+
+/** What verifiers read offline, as JSON with the head's timestamp in exact digits. */
+export function writeProofBundle(bundle: ProofBundle): string {
   const { leaf_index, leaf_hash, canonical } = bundle.leaf;
   const texts = JSON.stringify({
     leaf_index,
@@ -20,5 +25,5 @@ export const getProofBundle: Handler<'getProofBundle'> = async ({ services, quer
     audit_path: bundle.audit_path,
     keys: bundle.keys,
   });
-  return jsonText(`${texts.slice(0, -1)},"head":${writeTreeHead(bundle.head)}}`);
-};
+  return `${texts.slice(0, -1)},"head":${writeTreeHead(bundle.head)}}`;
+}

@@ -50,6 +50,7 @@ import { getOpenApi } from './get-open-api.ts';
 import { getPolicy } from './get-policy.ts';
 import { getPrincipal } from './get-principal.ts';
 import { getProofBundle } from './get-proof-bundle.ts';
+import { getReceipt } from './get-receipt.ts';
 import { getRiskScore } from './get-risk-score.ts';
 import { getRule } from './get-rule.ts';
 import { getScan } from './get-scan.ts';
@@ -140,6 +141,7 @@ export const handlers = {
   splunkAck,
   splunkHealth,
   otlpLogs,
+  getReceipt,
   listNetworkEvents,
   getNetworkEventHistogram,
   getNetworkEventValues,

@@ -8,7 +8,7 @@ import {
 import { errorCodes, ServiceError } from '../../errors.ts';
 import type { SplunkFraming } from '../../ingest/framing/framing.ts';
 import type { Context } from '../context.ts';
-import type { Reply } from '../reply.ts';
+import { type BareReply, type Reply, withHeader } from '../reply.ts';
 import { type StoredBody, storeBody } from '../store-body.ts';
 import { collectorOf } from './splunk-collector.ts';
 import { splunkReply } from './splunk-reply.ts';
@@ -25,8 +25,14 @@ export async function collect(
   context: Context<'splunkEvent'> | Context<'splunkRaw'>,
   name: SplunkFraming['name'],
 ): Promise<Reply> {
-  const { services, query, headers, identity } = context;
-  const { answer } = await stored(context, name);
+  const { answer, receipt } = await stored(context, name);
+  return withHeader(replyTo(context, answer), receipt);
+}
+
+function replyTo(
+  { services, query, headers, identity }: Context<'splunkEvent'> | Context<'splunkRaw'>,
+  answer: IngestAnswer,
+): BareReply {
   const told = faultsOf(answer);
   const refused = refusalOf(answer);
   if (refused !== undefined) return splunkReply(refused, { 'invalid-event-number': 0, ...told });

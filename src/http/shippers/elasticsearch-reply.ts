@@ -1,4 +1,4 @@
-import type { Header, Reply } from '../reply.ts';
+import type { BareReply, Header } from '../reply.ts';
 import type { RequestHead } from '../request.ts';
 
 /** What clients of Elasticsearch look for in every answer, errors too, before they go on. */
@@ -31,6 +31,6 @@ export function elasticsearchHeaders(head: RequestHead): Header[] {
 }
 
 /** JSON in an answer as Elasticsearch sends it. */
-export function elasticsearchReply(head: RequestHead, body: string | Uint8Array): Reply {
+export function elasticsearchReply(head: RequestHead, body: string | Uint8Array): BareReply {
   return { kind: 'bare', status: 200, mediaType: mediaTypeFor(head), body, headers: [product] };
 }

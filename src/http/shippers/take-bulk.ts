@@ -1,6 +1,6 @@
 import { invalidField } from '../../errors.ts';
 import type { Context } from '../context.ts';
-import type { Reply } from '../reply.ts';
+import { type Reply, withHeader } from '../reply.ts';
 import { storeBody } from '../store-body.ts';
 import { bulkAnswer } from './bulk-answer.ts';
 import { elasticsearchReply } from './elasticsearch-reply.ts';
@@ -34,5 +34,6 @@ export async function takeBulk(
   });
   if (stored.items === undefined) throw new Error('a bulk request came back without its items');
   const tookMs = Math.round(performance.now() - started);
-  return elasticsearchReply(head, await bulkAnswer(stored.items, stored, parts, tookMs));
+  const reply = elasticsearchReply(head, await bulkAnswer(stored.items, stored, parts, tookMs));
+  return withHeader(reply, stored.receipt);
 }

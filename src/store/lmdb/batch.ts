@@ -13,11 +13,13 @@ import { diskIsFull } from './group-commit.ts';
 import type { RememberedAnswers } from './idempotency.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import type { AssetsPart } from './inventory/parts.ts';
+import type { Receipts } from './receipts.ts';
 import type { Correlations } from './rules/correlations.ts';
 
 export interface BatchParts extends MergeParts {
   readonly events: LmdbEvents;
   readonly answers: RememberedAnswers;
+  readonly receipts: Pick<Receipts, 'requireRoom' | 'give'>;
   readonly inventory: Pick<Inventory<AssetsPart>, 'take'>;
   readonly correlations: Pick<Correlations, 'mayRaiseHigh' | 'take'>;
   readonly found: Pick<FindingsInEvents, 'isFull'>;
@@ -28,18 +30,25 @@ export interface BatchParts extends MergeParts {
 }
 
 /**
- * Plans what one ingest request adds: events with what they show of the network, alerts, outbox rows
- * and the remembered answer.
+ * Plans what one ingest request adds: events with what they show of the network, alerts, outbox rows, the remembered
+ * answer and the receipt.
  *
  * @throws CONFLICT when the Idempotency-Key came with another request; UNAVAILABLE when the disk is full, or when alerts
- * that must be logged could come of it and the outbox is full.
+ * that must be logged could come of it and the outbox is full, or when a receipt is wanted and too many wait.
  */
 export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committed {
-  const { outbox, answers, nowMs } = parts;
+  const { outbox, answers, receipts, nowMs } = parts;
   const { idempotency } = batch;
+  if (batch.receipt !== undefined) receipts.requireRoom();
+  const receiptOf = (answer: IngestAnswer, earlierId?: string): Pick<Committed, 'receipt'> =>
+    batch.receipt === undefined ? {} : { receipt: receipts.give(batch.receipt, answer, earlierId) };
   const first = idempotency === undefined ? undefined : answers.find(idempotency, nowMs);
   if (first !== undefined)
-    return () => ({ answer: first, replayed: true, blocks: [], alerts: [], outbox: outbox.rows });
+    return () => {
+      const { answer } = first;
+      const again = { answer, replayed: true, blocks: [], alerts: [], outbox: outbox.rows };
+      return { ...again, ...receiptOf(answer, first.receipt) };
+    };
   if (parts.diskFull) throw diskIsFull();
   const { findings, facts = [] } = batch;
   if (
@@ -67,10 +76,11 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
       merge.add(about, events);
     const alerts = merge.finish();
     const answer = withDuplicates(batch.answer, duplicates);
-    if (idempotency !== undefined) answers.remember(idempotency, answer, nowMs);
+    const given = receiptOf(answer);
+    if (idempotency !== undefined) answers.remember(idempotency, answer, nowMs, given.receipt?.id);
     const fired = correlated.map(({ linked }) => linked.key);
     const some = refused.length === 0 ? {} : { refused };
-    return { answer, replayed: false, blocks, ...some, alerts, fired, outbox: outbox.rows };
+    return { answer, replayed: false, blocks, ...some, alerts, fired, outbox: outbox.rows, ...given };
   };
 }
 

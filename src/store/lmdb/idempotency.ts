@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { IngestBatch } from '../store.ts';
 import { keyHash } from './key-hash.ts';
-import type { Tables } from './tables.ts';
+import type { RememberedAnswer, Tables } from './tables.ts';
 
 type Idempotency = NonNullable<IngestBatch['idempotency']>;
 
@@ -19,24 +19,24 @@ export class RememberedAnswers {
   }
 
   /** The first answer to this key, if it is known. CONFLICT when the key came with another request. */
-  find({ key, digest }: Idempotency, nowMs: number): IngestAnswer | undefined {
+  find({ key, digest }: Idempotency, nowMs: number): RememberedAnswer | undefined {
     const known = this.#tables.answers.get(keyHash(key));
     if (known === undefined || known.expires <= nowMs) return undefined;
-    if (known.digest === digest) return known.answer;
+    if (known.digest === digest) return known;
     throw new ServiceError('CONFLICT', 'this Idempotency-Key came before with another request', {
       field: 'Idempotency-Key',
       reason: 'came before with another request',
     });
   }
 
-  remember({ key, digest }: Idempotency, answer: IngestAnswer, nowMs: number): void {
+  remember({ key, digest }: Idempotency, answer: IngestAnswer, nowMs: number, receipt?: string): void {
     this.sweep(nowMs);
     const { answers, answerTimes } = this.#tables;
     const hash = keyHash(key);
     const replaced = answers.get(hash);
     if (replaced !== undefined) answerTimes.removeSync([replaced.expires, hash]);
     const expires = nowMs + limits.idempotencyTtlMs;
-    answers.putSync(hash, { digest, answer, expires });
+    answers.putSync(hash, { digest, answer, expires, ...(receipt === undefined ? {} : { receipt }) });
     answerTimes.putSync([expires, hash], true);
   }
 

@@ -20,6 +20,7 @@ import { listServices } from './inventory/service-list.ts';
 import { listNotes } from './notes.ts';
 import { principalByName } from './principal-names.ts';
 import { listPrincipals, storedAdministrators, storedPrincipals } from './principals.ts';
+import { getReceipt } from './receipts.ts';
 import { readRollups } from './rollups/reads.ts';
 import { rulesVersion, storedRules } from './rules/rules.ts';
 import { lastScan, listScans, replayScans, unfinishedScans } from './scans.ts';
@@ -112,6 +113,7 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     }),
     listServices: fresh((query) => listServices(tables, query, givenUp)),
     listScans: fresh((query) => listScans(tables, query, givenUp)),
+    getReceipt: fresh((id) => getReceipt(tables, id)),
     getScan: fresh((id) => byId(tables.scans, id)?.scan),
     replayScans: fresh((since, filter, limit) => replayScans(tables, since, filter, limit)),
     lastScan: fresh(() => lastScan(tables)),

@@ -78,6 +78,7 @@ import { Outbox, planRecord } from './outbox.ts';
 import { type ChangeTerms, planPrincipalChange } from './principal-change.ts';
 import { completeNames } from './principal-names.ts';
 import { planPrincipal } from './principals.ts';
+import { Receipts } from './receipts.ts';
 import { byteBound, Retention } from './retention.ts';
 import { Rollups } from './rollups/rollups.ts';
 import { Correlations } from './rules/correlations.ts';
@@ -98,6 +99,10 @@ export interface StoreOptions {
   readonly clock?: () => number;
   /** Default: limits.maxOutboxRows. */
   readonly maxOutboxRows?: number;
+  /** Default: limits.maxReceipts. */
+  readonly maxReceipts?: number;
+  /** Default: limits.receiptIntervalMs. */
+  readonly receiptIntervalMs?: number;
   /** Default: limits.maxAuditRecords. */
   readonly maxAuditRecords?: number;
   /** `network.home`: addresses and CIDR blocks. Default: none. */
@@ -149,6 +154,8 @@ class LmdbStore implements Store {
   readonly #triage: Triage;
   readonly #alerts: Alerts;
   readonly #answers: RememberedAnswers;
+  readonly #receipts: Receipts;
+  readonly #receiptIntervalMs: number;
   readonly #topology: Topology;
   readonly #rollups: Rollups;
   readonly #found: FindingsInEvents;
@@ -170,6 +177,7 @@ class LmdbStore implements Store {
   /** By performance.now(). */
   #inventoryDueAt = 0;
   #fallTimer: NodeJS.Timeout | undefined;
+  #receiptTimer: NodeJS.Timeout | undefined;
   #copying: Promise<void> | undefined;
   #closing = false;
   #closed: Promise<void> | undefined;
@@ -199,6 +207,8 @@ class LmdbStore implements Store {
     this.#triage = new Triage(this.#tables, isHome);
     this.#alerts = new Alerts(this.#tables, this.#outbox, this.#openAlerts, this.#triage, this.#events);
     this.#answers = new RememberedAnswers(this.#tables);
+    this.#receipts = new Receipts(this.#tables, options.maxReceipts);
+    this.#receiptIntervalMs = options.receiptIntervalMs ?? limits.receiptIntervalMs;
     this.#alertWindowMs = alertWindowMs;
     this.#now = clock;
     this.#topology = new Topology({
@@ -278,12 +288,19 @@ class LmdbStore implements Store {
     this.#mergeIn(mergeWhileIdleMs);
     this.#retainIn(mergeWhileIdleMs);
     this.#awaitFall();
+    this.#coverReceiptsIn(this.#receiptIntervalMs);
   }
 
   commit(batch: IngestBatch): Promise<Committed> {
     const bytes = batch.blocks.reduce((sum, block) => sum + block.byteLength, smallChangeBytes);
     const found = batch.findings.length + (batch.facts?.length ?? 0);
-    return this.#queue.submit(bytes + found * 256, () => planBatch(this.#parts(), batch));
+    const committing = this.#queue.submit(bytes + found * 256, () => planBatch(this.#parts(), batch));
+    if (batch.receipt !== undefined)
+      committing.then(
+        () => this.#coverReceiptsIn(this.#receiptIntervalMs),
+        () => undefined,
+      );
+    return committing;
   }
 
   changeAlert(id: string, change: AlertChange, by: Actor, version?: number): Promise<AlertChanged> {
@@ -493,6 +510,7 @@ class LmdbStore implements Store {
     this.#retention.close();
     clearTimeout(this.#inventoryTimer);
     clearTimeout(this.#fallTimer);
+    clearTimeout(this.#receiptTimer);
     await this.#copying?.catch(() => undefined);
     await this.#root.close();
   }
@@ -524,6 +542,7 @@ class LmdbStore implements Store {
       outbox: this.#outbox,
       events: this.#events,
       answers: this.#answers,
+      receipts: this.#receipts,
       inventory: this.#inventory,
       correlations: this.#correlations,
       silences: this.#silences,
@@ -539,6 +558,7 @@ class LmdbStore implements Store {
   #reload(): void {
     this.#events.reload();
     this.#outbox.reload();
+    this.#receipts.reload();
     this.#alerts.reload();
     this.#inventory.forget();
     this.#correlations.forget();
@@ -583,6 +603,28 @@ class LmdbStore implements Store {
       if (due !== undefined && due <= this.#now()) this.#inventoryStep(() => this.#openAlerts.fall());
       else this.#awaitFall();
     }, delayMs).unref();
+  }
+
+  /** Has an entry cover the receipts that wait then; where they are too many for one, another follows at once. */
+  #coverReceiptsIn(delayMs: number): void {
+    if (this.#receiptTimer !== undefined || this.#closing || this.#receipts.waiting === 0) return;
+    this.#receiptTimer = setTimeout(() => {
+      this.#receiptTimer = undefined;
+      void this.#coverReceipts();
+    }, delayMs).unref();
+  }
+
+  async #coverReceipts(): Promise<void> {
+    let covered = false;
+    try {
+      const bytes = limits.maxReceiptsPerEntry * 1024;
+      covered = await this.#queue.submit(bytes, () => () => this.#receipts.cover(this.#outbox, this.#now()));
+    } catch (error) {
+      // For want of room on the disk. The receipts wait for the next interval.
+      if (!(error instanceof ServiceError)) throw error;
+    }
+    const more = covered && this.#receipts.waiting >= limits.maxReceiptsPerEntry;
+    this.#coverReceiptsIn(more ? 0 : this.#receiptIntervalMs);
   }
 
   #inventoryStep(step: () => void): void {

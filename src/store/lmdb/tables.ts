@@ -1,6 +1,7 @@
 import type { Alert } from '../../contract/resources/alert.ts';
 import type { AlertNote } from '../../contract/resources/alert-note.ts';
 import type { IngestAnswer } from '../../contract/resources/ingest.ts';
+import type { ReceiptStatement } from '../../contract/resources/receipt.ts';
 import type { Severity } from '../../contract/vocabulary.ts';
 import type { Table } from '../../events/records.ts';
 import type { Database, RootDatabase } from '../../lmdb.ts';
@@ -25,6 +26,7 @@ import type { AssetRisk } from './inventory/open-alerts.ts';
 import type { RiskChangeRow } from './inventory/risk-history.ts';
 import type { SeenAgain } from './inventory/still-there.ts';
 import type { ToldRow } from './inventory/told.ts';
+import type { ReceiptBatch } from './receipts.ts';
 import type { KeptClock } from './retention-clock.ts';
 import type { BucketKey, RollupState } from './rollups/rollup-tables.ts';
 import type { TakenInputs } from './rules/correlations.ts';
@@ -66,6 +68,8 @@ export interface RuleWindow {
 export interface RememberedAnswer {
   readonly digest: string;
   readonly answer: IngestAnswer;
+  /** Id of the receipt that was given with it. */
+  readonly receipt?: string;
   /** Epoch milliseconds from which it counts no more. */
   readonly expires: number;
 }
@@ -107,6 +111,12 @@ export interface Tables {
   readonly outbox: Database<OutboxRow, number>;
   /** entry id → sequence */
   readonly outboxIds: Database<number, string>;
+  /** sequence → receipt given for an ingest body */
+  readonly receipts: Database<ReceiptStatement, number>;
+  /** receipt id → sequence */
+  readonly receiptIds: Database<number, string>;
+  /** sequence of the last receipt in it → receipts that one log entry covers */
+  readonly receiptBatches: Database<ReceiptBatch, number>;
   /** hash of an Idempotency-Key → answer */
   readonly answers: Database<RememberedAnswer, string>;
   /** [expires, hash] → nothing */
@@ -268,6 +278,9 @@ export const laterTables: readonly (keyof Tables)[] = [
   'alertFacts',
   'expired',
   'retentionState',
+  'receipts',
+  'receiptIds',
+  'receiptBatches',
 ];
 
 export function openTables(root: RootDatabase): Tables {
@@ -285,6 +298,9 @@ export function openTables(root: RootDatabase): Tables {
     retentionState: root.openDB('retention-state', {}),
     outbox: root.openDB('outbox', {}),
     outboxIds: root.openDB('outbox-ids', {}),
+    receipts: root.openDB('receipts', {}),
+    receiptIds: root.openDB('receipt-ids', {}),
+    receiptBatches: root.openDB('receipt-batches', {}),
     answers: root.openDB('answers', {}),
     answerTimes: root.openDB('answer-times', {}),
     principals: root.openDB('principals', {}),

@@ -1,0 +1,56 @@
+import { Fault } from '../client/fault.ts';
+import { fingerprint } from '../client/key-set.ts';
+import { parseReceipt, verifyReceipt, verifyReceiptBody } from '../client/receipt.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { headFields, headLines, type Output } from './output.ts';
+import { againstPin, notesOf, readWhole, shownTrust, type Trust } from './verify-offline.ts';
+
+/** Verifies a receipt of an ingest body. `body` names a file with the body as it was sent. */
+export async function verifyReceiptFile(
+  text: string,
+  body: string | undefined,
+  trust: Trust,
+  out: Output,
+): Promise<ExitCode> {
+  const parsed = parseReceipt(text);
+  if (parsed instanceof Fault) return out.fault(parsed);
+  const verified = verifyReceipt(parsed, trust.keys);
+  if (verified instanceof Fault) return out.fault(verified);
+  const { receipt, key, logged } = verified;
+  const wrong = body === undefined ? undefined : verifyReceiptBody(receipt, await readWhole(body));
+  if (wrong !== undefined) return out.fault(wrong);
+  const against = logged === undefined ? { lines: [], fields: {} } : againstPin(logged, trust.pin);
+  if (against instanceof Fault) return out.fault(against);
+  const { accepted, rejected, ignored, duplicates, sensor } = receipt;
+  const lines = [
+    `receipt      ${receipt.id}`,
+    `body         ${receipt.bytes} bytes, SHA-256 ${receipt.sha256}`,
+    `records      ${accepted} accepted, ${rejected} rejected, ${ignored} ignored, ${duplicates} duplicates`,
+    `sensor       ${sensor.name} (${sensor.id}), at ${receipt.received_at}`,
+    ...(key === undefined ? [] : [`signed by    ${key.kid}, fingerprint ${fingerprint(key)}`]),
+    ...(logged === undefined
+      ? []
+      : [`entry        ${logged.entry.id}`, ...headLines(logged.head, logged.headKey)]),
+    key === undefined ? 'Verified: the log covers the receipt.' : 'Verified: the receipt is signed.',
+    ...(key !== undefined && logged !== undefined ? ['Verified: the log covers it.'] : []),
+    ...(logged === undefined ? ['The file does not show that the log covers it.'] : []),
+    ...(body === undefined ? [] : ['Verified: the body is the one that the receipt is for.']),
+    ...notesOf(trust),
+    ...against.lines,
+  ];
+  out.result(lines, {
+    status: 'ok',
+    receipt_id: receipt.id,
+    sha256: receipt.sha256,
+    signed: key !== undefined,
+    receipt_key_id: key?.kid,
+    logged: logged !== undefined,
+    body_verified: body !== undefined,
+    entry_id: logged?.entry.id,
+    leaf_index: logged?.leafIndex,
+    ...(logged === undefined ? {} : headFields(logged.head, logged.headKey)),
+    keys: shownTrust(trust),
+    ...against.fields,
+  });
+  return exitCodes.ok;
+}

@@ -1,0 +1,186 @@
+import { receiptBytes } from '../contract/receipt-bytes.ts';
+import type { ReceiptStatement } from '../contract/resources/receipt.ts';
+import { fromBase64 } from '../tlog/base64.ts';
+import { TlogError } from '../tlog/fault.ts';
+import { bytesToHex } from '../tlog/hex.ts';
+import { verifyInclusion } from '../tlog/proof.ts';
+import { type Hash, leafHash } from '../tlog/tree.ts';
+import { verifyEd25519 } from './ed25519.ts';
+import { type Exact, hex, members, parseExact, safeInteger, string, uuidPattern } from './exact-json.ts';
+import { Fault } from './fault.ts';
+import { type KeySet, type LogKey, readKeySet, receiptSigner } from './key-set.ts';
+import { sha256 } from './sha256.ts';
+import { type Bundle, readBundle, readPath, type VerifiedEntry, verifyBundle } from './verify.ts';
+
+/** A receipt and what came with it. */
+export interface ReceiptFile {
+  readonly receipt: ReceiptStatement;
+  readonly keyId: string | undefined;
+  readonly signature: Uint8Array | undefined;
+  /** The keys of the file, those of the proof included. */
+  readonly keys: KeySet;
+  readonly batch:
+    | {
+        readonly entryId: string;
+        readonly leafIndex: number;
+        readonly treeSize: number;
+        readonly path: readonly Hash[];
+      }
+    | undefined;
+  readonly proof: Bundle | undefined;
+}
+
+export interface VerifiedReceipt {
+  readonly receipt: ReceiptStatement;
+  /** Signed the receipt; undefined for a receipt that only the log vouches for. */
+  readonly key: LogKey | undefined;
+  /** The entry that covers it; undefined where the file has no proof of one. */
+  readonly logged: VerifiedEntry | undefined;
+}
+
+/** Whether a file is a receipt: the value of the header, its JSON, or an answer of `GET /api/v1/receipts/…`. */
+export function looksLikeReceipt(text: string): boolean {
+  return members(receiptMembers(text)?.receipt) !== undefined;
+}
+
+export function parseReceipt(text: string): ReceiptFile | Fault {
+  const fields = receiptMembers(text);
+  const receipt = readStatement(fields?.receipt);
+  if (fields === undefined || receipt === undefined)
+    return malformed('it has no receipt with id, sha256, bytes, sensor, received_at and four counts');
+  const keyId = string(fields.key_id);
+  const signature = hex(fields.signature, 64);
+  if ((keyId === undefined) !== (signature === undefined) || (fields.signature && signature === undefined))
+    return malformed('key_id and signature (64 bytes in hex) belong together');
+  const batch = readBatch(fields.batch);
+  if (batch instanceof Fault) return batch;
+  const proof = fields.proof === undefined ? undefined : readBundle(fields.proof);
+  if (proof instanceof Fault) return proof;
+  const own = fields.keys === undefined ? new Map<string, LogKey>() : readKeySet(fields.keys);
+  if (own instanceof Fault) return own;
+  return { receipt, keyId, signature, keys: new Map([...own, ...(proof?.keys ?? [])]), batch, proof };
+}
+
+/**
+ * Checks the signature where there is one, and with a proof that the entry in the log covers the receipt. A receipt with
+ * neither is refused.
+ *
+ * @param keys - count instead of those of the file
+ */
+export function verifyReceipt(file: ReceiptFile, keys: KeySet = file.keys): VerifiedReceipt | Fault {
+  const { receipt } = file;
+  const logged = verifyLogged(file, keys);
+  if (logged instanceof Fault) return logged;
+  const key = verifySignature(file, keys);
+  // What the log covers it covers under any key: nothing was signed after the fact.
+  if (key instanceof Fault && (key.code !== 'KEY_REVOKED' || logged === undefined)) return key;
+  if (key === undefined && logged === undefined)
+    return new Fault('UNSIGNED_RECEIPT', `fetch it again later: GET /api/v1/receipts/${receipt.id}`);
+  return { receipt, key: key instanceof Fault ? undefined : key, logged };
+}
+
+/** Whether these are the bytes that the receipt is for: the HTTP body as it was sent. */
+export function verifyReceiptBody(
+  { sha256: wanted, bytes }: ReceiptStatement,
+  body: Uint8Array,
+): Fault | undefined {
+  if (body.length === bytes && bytesToHex(sha256(body)) === wanted) return undefined;
+  return new Fault(
+    'WRONG_BODY',
+    `the receipt is for ${bytes} bytes with SHA-256 ${wanted}; the body has ${body.length} with ${bytesToHex(sha256(body))}`,
+  );
+}
+
+function verifySignature(
+  { receipt, keyId, signature }: ReceiptFile,
+  keys: KeySet,
+): LogKey | Fault | undefined {
+  if (keyId === undefined || signature === undefined) return undefined;
+  const key = receiptSigner(keys, keyId);
+  if (key instanceof Fault) return key;
+  if (verifyEd25519(key.publicKey, receiptBytes(receipt), signature)) return key;
+  return new Fault('BAD_RECEIPT_SIGNATURE', `receipt ${receipt.id} is not signed by key ${key.kid}`);
+}
+
+function verifyLogged(
+  { receipt, batch, proof }: ReceiptFile,
+  keys: KeySet,
+): VerifiedEntry | Fault | undefined {
+  if (batch === undefined || proof === undefined) return undefined;
+  const logged = verifyBundle({ ...proof, keys });
+  if (logged instanceof Fault) return logged;
+  const { id, kind } = logged.entry;
+  const data = members((logged.entry as { data?: Exact }).data);
+  const root = hex(data?.receipts_root, 32);
+  if (
+    id !== batch.entryId ||
+    kind !== 'ingest.receipted' ||
+    root === undefined ||
+    data?.count !== batch.treeSize
+  )
+    return new Fault('NOT_INCLUDED', `entry ${id} (${kind}) is not the entry that covers the receipt`);
+  try {
+    const leaf = leafHash(sha256, receiptBytes(receipt));
+    const { leafIndex, treeSize, path } = batch;
+    verifyInclusion(sha256, { leafIndex, treeSize, leafHash: leaf, path, root });
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    return new Fault(
+      'NOT_INCLUDED',
+      `receipt ${receipt.id} is not among those of entry ${id}: ${error.message}`,
+    );
+  }
+  return logged;
+}
+
+type Fields = Readonly<Record<string, Exact | undefined>>;
+
+/** The members of the object that has `receipt`, whichever of the three forms the text has. */
+function receiptMembers(text: string): Fields | undefined {
+  const fields = members(parseExact(text) ?? parseExact(fromHeader(text.trim()) ?? ''));
+  return members(members(fields?.data)?.attributes) ?? fields;
+}
+
+function fromHeader(text: string): string | undefined {
+  if (!/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
+  const plain = text.replaceAll('-', '+').replaceAll('_', '/');
+  const bytes = fromBase64(plain.padEnd(Math.ceil(plain.length / 4) * 4, '='));
+  return bytes && new TextDecoder().decode(bytes);
+}
+
+function readStatement(json: Exact | undefined): ReceiptStatement | undefined {
+  const fields = members(json);
+  const sensor = members(fields?.sensor);
+  const id = string(fields?.id);
+  const counts = ['bytes', 'accepted', 'rejected', 'ignored', 'duplicates'].map((name) =>
+    safeInteger(fields?.[name]),
+  );
+  const [bytes, accepted, rejected, ignored, duplicates] = counts;
+  const [sensorId, name] = [string(sensor?.id), string(sensor?.name)];
+  const received_at = string(fields?.received_at);
+  const digest = hex(fields?.sha256, 32);
+  if (id === undefined || !uuidPattern.test(id) || digest === undefined || received_at === undefined)
+    return undefined;
+  if (sensorId === undefined || !name?.isWellFormed() || !sensorId.isWellFormed()) return undefined;
+  if (bytes === undefined || accepted === undefined || rejected === undefined) return undefined;
+  if (ignored === undefined || duplicates === undefined || !received_at.isWellFormed()) return undefined;
+  const stored = { accepted, rejected, ignored, duplicates };
+  return { id, sha256: bytesToHex(digest), bytes, ...stored, sensor: { id: sensorId, name }, received_at };
+}
+
+function readBatch(json: Exact | undefined): ReceiptFile['batch'] | Fault {
+  if (json === undefined) return undefined;
+  const fields = members(json);
+  const entryId = string(fields?.entry_id);
+  const leafIndex = safeInteger(fields?.leaf_index);
+  const treeSize = safeInteger(fields?.tree_size);
+  const path = readPath(fields?.audit_path);
+  if (path instanceof Fault) return malformed(path.message);
+  if (entryId === undefined || leafIndex === undefined || treeSize === undefined)
+    return malformed('batch lacks entry_id, leaf_index or tree_size');
+  return { entryId, leafIndex, treeSize, path };
+}
+
+function malformed(reason: string): Fault {
+  return new Fault('MALFORMED_RECEIPT', `the receipt is malformed: ${reason}`);
+}

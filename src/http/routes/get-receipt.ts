@@ -1,0 +1,42 @@
+import { ServiceError } from '../../errors.ts';
+import type { StoredReceipt } from '../../store/store.ts';
+import type { Handler } from '../context.ts';
+import { signatureOf } from '../receipts.ts';
+import { resource } from '../reply.ts';
+import type { Services } from '../services.ts';
+import { writeProofBundle } from './get-proof-bundle.ts';
+
+/** Sensors see their own receipts; another's does not exist for them. */
+export const getReceipt: Handler<'getReceipt'> = async ({ services, params, identity }) => {
+  const id = params.receipt_id.toLowerCase();
+  const stored = services.reader.getReceipt(id);
+  const { principal, roles } = identity;
+  const isHidden = roles.every((role) => role === 'sensor') && stored?.receipt.sensor.id !== principal.id;
+  if (stored === undefined || isHidden) throw new ServiceError('NOT_FOUND', `there is no receipt ${id}`);
+  return resource('receipt', id, await writeReceipt(services, stored));
+};
+
+/** The attributes as JSON: the head in the proof has a timestamp of more digits than a double prints. */
+async function writeReceipt(services: Services, { receipt, batch }: StoredReceipt): Promise<string> {
+  const signature = await signatureOf(services, receipt);
+  const keys =
+    signature === undefined
+      ? []
+      : (await services.ledger.keys()).filter(({ kid }) => kid === signature.key_id);
+  const proof = batch === undefined ? undefined : await proofOf(services, batch.entry_id);
+  const attributes = JSON.stringify({ receipt, ...signature, keys, batch });
+  return proof === undefined ? attributes : `${attributes.slice(0, -1)},"proof":${proof}}`;
+}
+
+/** Undefined until the entry is in the log, and while the log can't prove it. */
+async function proofOf({ ledger }: Services, entryId: string): Promise<string | undefined> {
+  try {
+    return writeProofBundle(await ledger.bundle({ entry_id: entryId }));
+  } catch (error) {
+    const isLater = error instanceof ServiceError && laterCodes.has(error.code);
+    if (!isLater) throw error;
+    return undefined;
+  }
+}
+
+const laterCodes: ReadonlySet<string> = new Set(['NOT_FOUND', 'LOG_EMPTY', 'UNAVAILABLE']);

@@ -1,0 +1,160 @@
+import { ingestReceipted } from '../../contract/critical-events.ts';
+import { receiptBytes } from '../../contract/receipt-bytes.ts';
+import type { IngestAnswer } from '../../contract/resources/ingest.ts';
+import type { ReceiptStatement } from '../../contract/resources/receipt.ts';
+import { ServiceError } from '../../errors.ts';
+import { limits } from '../../limits.ts';
+import { sha256 } from '../../sha256.ts';
+import { bytesToHex } from '../../tlog/hex.ts';
+import { foldProof, inclusionPlan } from '../../tlog/proof.ts';
+import {
+  type Coordinate,
+  foldRoot,
+  type Hash,
+  hashBytes,
+  leafHash,
+  nodeHash,
+  rootPlan,
+} from '../../tlog/tree.ts';
+import { canonicalUuid, uuid7 } from '../../uuid.ts';
+import type { ReceiptDraft, StoredReceipt } from '../store.ts';
+import type { Outbox } from './outbox.ts';
+import { lastSequence, type Tables } from './tables.ts';
+
+/** Receipts that one log entry covers: those from sequence `first` on, in order. */
+export interface ReceiptBatch {
+  readonly first: number;
+  readonly entry_id: string;
+  /** Their leaf hashes, 32 bytes each. */
+  readonly hashes: Uint8Array;
+}
+
+type ReceiptTables = Pick<Tables, 'receipts' | 'receiptIds' | 'receiptBatches'>;
+
+/**
+ * Receipts that were given for ingest bodies. A receipt is written in the transaction that stores its events. Later one
+ * transaction makes an entry of kind `ingest.receipted` of all that wait: the batch and its outbox row commit together,
+ * so that each receipt is in exactly one entry.
+ */
+export class Receipts {
+  /** Sequences of the oldest and the newest receipt and of the newest that an entry covers. Read again by `reload`. */
+  #first = 1;
+  #last = 0;
+  #covered = 0;
+  readonly #tables: ReceiptTables;
+  readonly #max: number;
+
+  constructor(tables: ReceiptTables, max: number = limits.maxReceipts) {
+    this.#tables = tables;
+    this.#max = max;
+    this.reload();
+  }
+
+  reload(): void {
+    const { receipts, receiptBatches } = this.#tables;
+    this.#last = lastSequence(receipts);
+    this.#covered = lastSequence(receiptBatches);
+    this.#first = this.#last + 1;
+    for (const key of receipts.getKeys({ limit: 1 })) this.#first = key;
+  }
+
+  /** Receipts that no entry covers yet. */
+  get waiting(): number {
+    return this.#last - this.#covered;
+  }
+
+  /** Called before anything is written. @throws UNAVAILABLE (`receipts_full`) */
+  requireRoom(): void {
+    if (this.waiting < this.#max) return;
+    throw new ServiceError(
+      'UNAVAILABLE',
+      `${this.waiting} receipts wait for the transparency log; send the body without Candor-Receipt, or again later`,
+      { reason: 'receipts_full' },
+    );
+  }
+
+  /**
+   * Adds a receipt. A request that repeats an earlier one gets the receipt of the earlier one where its body is the same,
+   * byte for byte. Within a transaction.
+   */
+  give(draft: ReceiptDraft, answer: IngestAnswer, earlierId?: string): ReceiptStatement {
+    const { receipts, receiptIds } = this.#tables;
+    const earlier = earlierId === undefined ? undefined : receiptIds.get(earlierId);
+    const first = earlier === undefined ? undefined : receipts.get(earlier);
+    if (first?.sha256 === draft.sha256) return first;
+    const { accepted, rejected, ignored, duplicates } = answer;
+    const receipt = { ...draft, accepted, rejected, ignored, duplicates };
+    this.#last++;
+    receipts.putSync(this.#last, receipt);
+    receiptIds.putSync(receipt.id, this.#last);
+    return receipt;
+  }
+
+  /**
+   * Puts an entry that covers the oldest waiting receipts into the outbox. False where none waits or the outbox is full.
+   * Within a transaction.
+   */
+  cover(outbox: Pick<Outbox, 'hasRoom' | 'add'>, nowMs: number): boolean {
+    if (this.waiting === 0 || !outbox.hasRoom) return false;
+    const first = this.#covered + 1;
+    const end = Math.min(this.#last + 1, first + limits.maxReceiptsPerEntry);
+    const rows = Array.from(this.#tables.receipts.getRange({ start: first, end }), ({ value }) => value);
+    const hashes = Buffer.concat(rows.map((row) => leafHash(sha256, receiptBytes(row))));
+    const entryId = uuid7(nowMs);
+    const data = {
+      count: rows.length,
+      receipts_root: bytesToHex(rootOf(hashes)),
+      first_received: rows[0]!.received_at,
+      last_received: rows.at(-1)!.received_at,
+    };
+    outbox.add(ingestReceipted(rows[0]!.id, data), nowMs, undefined, entryId);
+    this.#covered = end - 1;
+    this.#tables.receiptBatches.putSync(this.#covered, { first, entry_id: entryId, hashes });
+    this.#forget();
+    return true;
+  }
+
+  /** Removes the oldest batches while there are more receipts than are kept. */
+  #forget(): void {
+    const { receipts, receiptIds, receiptBatches } = this.#tables;
+    for (const last of [...receiptBatches.getKeys({ limit: 2 })]) {
+      if (this.#last - this.#first < this.#max || last === this.#covered) return;
+      for (const { key, value } of [...receipts.getRange({ start: this.#first, end: last + 1 })]) {
+        receiptIds.removeSync(value.id);
+        receipts.removeSync(key);
+      }
+      receiptBatches.removeSync(last);
+      this.#first = last + 1;
+    }
+  }
+}
+
+/** A receipt with its place in the entry that covers it. Reads at most limits.maxReceiptsPerEntry hashes. */
+export function getReceipt(tables: ReceiptTables, id: string): StoredReceipt | undefined {
+  const seq = tables.receiptIds.get(canonicalUuid(id) ?? '');
+  const receipt = seq === undefined ? undefined : tables.receipts.get(seq);
+  if (seq === undefined || receipt === undefined) return undefined;
+  for (const { value } of tables.receiptBatches.getRange({ start: seq, limit: 1 })) {
+    const { first, entry_id, hashes } = value;
+    const size = hashes.length / hashBytes;
+    const path = foldProof(sha256, inclusionPlan(seq - first, size), (at) => subtreeHash(hashes, at));
+    const batch = { entry_id, leaf_index: seq - first, tree_size: size, audit_path: path.map(bytesToHex) };
+    return { receipt, batch };
+  }
+  return { receipt };
+}
+
+function rootOf(hashes: Uint8Array): Hash {
+  const size = hashes.length / hashBytes;
+  return foldRoot(
+    sha256,
+    size,
+    rootPlan(size).map((at) => subtreeHash(hashes, at)),
+  );
+}
+
+function subtreeHash(hashes: Uint8Array, { level, index }: Coordinate): Hash {
+  if (level === 0) return hashes.subarray(index * hashBytes, (index + 1) * hashBytes);
+  const left = subtreeHash(hashes, { level: level - 1, index: 2 * index });
+  return nodeHash(sha256, left, subtreeHash(hashes, { level: level - 1, index: 2 * index + 1 }));
+}

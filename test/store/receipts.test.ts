@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { receiptBytes } from '../../src/contract/receipt-bytes.ts';
+import { limits } from '../../src/limits.ts';
+import { sha256 } from '../../src/sha256.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openStore } from '../../src/store/lmdb/store.ts';
+import type { OutboxRow, ReceiptDraft, Store, StoredReceipt, StoreReader } from '../../src/store/store.ts';
+import { hexToBytes } from '../../src/tlog/hex.ts';
+import { verifyInclusion } from '../../src/tlog/proof.ts';
+import { leafHash } from '../../src/tlog/tree.ts';
+import { uuid7 } from '../../src/uuid.ts';
+import { batchOf, hour, opened, start } from './opened.ts';
+
+const draft = (n = 0): ReceiptDraft => ({
+  id: uuid7(start + n),
+  sha256: n.toString(16).padStart(64, '0'),
+  bytes: n,
+  sensor: { id: '01900000-0000-7000-8000-00000000000a', name: 'zeek' },
+  received_at: new Date(start + n).toISOString(),
+});
+
+const give = async (store: Store, n = 0) =>
+  (await store.commit(batchOf([], { receipt: draft(n) }))).receipt!.id;
+
+/** Waits until entries cover all receipts of these ids, and returns them. */
+async function covered(reader: StoreReader, ids: readonly string[]): Promise<StoredReceipt[]> {
+  for (;;) {
+    const receipts = ids.map((id) => reader.getReceipt(id)!);
+    if (receipts.every(({ batch }) => batch !== undefined)) return receipts;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Holds the path of each receipt against the root in the outbox row of its entry. */
+function expectPaths(receipts: readonly StoredReceipt[], rows: readonly OutboxRow[]): void {
+  const entries = new Map(rows.map((row) => [row.id, row]));
+  for (const { receipt, batch } of receipts) {
+    const { data, kind } = entries.get(batch!.entry_id)!;
+    expect([kind, data.count]).toEqual(['ingest.receipted', batch!.tree_size]);
+    verifyInclusion(sha256, {
+      leafIndex: batch!.leaf_index,
+      treeSize: batch!.tree_size,
+      leafHash: leafHash(sha256, receiptBytes(receipt)),
+      path: batch!.audit_path.map((hash) => hexToBytes(hash, 32)),
+      root: hexToBytes(String(data.receipts_root), 32),
+    });
+  }
+}
+
+test('each receipt is covered by one entry, and no entry covers more than it may', async () => {
+  const { store, reader } = opened({ receiptIntervalMs: 1 });
+  const count = 2 * limits.maxReceiptsPerEntry + 300;
+  const ids = await Promise.all(Array.from({ length: count }, (_, n) => give(store, n)));
+  const receipts = await covered(reader, ids);
+  const rows = await store.outbox(1000);
+  expectPaths(receipts, rows);
+  const counts = rows.map(({ data }) => data.count as number);
+  expect(counts.reduce((sum, one) => sum + one, 0)).toBe(count);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(limits.maxReceiptsPerEntry);
+});
+
+test('a full outbox keeps receipts waiting; past the bound bodies that want one are refused, others are stored', async () => {
+  const { store, reader } = opened({ receiptIntervalMs: 1, maxOutboxRows: 0, maxReceipts: 3 });
+  const ids = [await give(store, 1), await give(store, 2), await give(store, 3)];
+  await expect(give(store, 4)).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    details: { reason: 'receipts_full' },
+  });
+  await store.commit(batchOf([]));
+  expect(ids.map((id) => reader.getReceipt(id)?.batch)).toEqual([undefined, undefined, undefined]);
+});
+
+test('the oldest receipts go once there are more than are kept, and never one that waits', async () => {
+  const { store, reader } = opened({ receiptIntervalMs: 1, maxReceipts: 3 });
+  const ids: string[] = [];
+  for (let n = 0; n < 8; n++) {
+    ids.push(await give(store, n));
+    await covered(reader, ids.slice(-1));
+  }
+  expect(ids.map((id) => reader.getReceipt(id) !== undefined)).toEqual([
+    ...Array(5).fill(false),
+    ...Array(3).fill(true),
+  ]);
+});
+
+test('a repeated request gets its first receipt, and another body under the same key a receipt of its own', async () => {
+  const { store } = opened();
+  const idempotency = { key: 'sensor:1', digest: 'd' };
+  const first = await store.commit(batchOf([], { idempotency, receipt: draft(1) }));
+  const again = await store.commit(batchOf([], { idempotency, receipt: { ...draft(1), id: uuid7(start) } }));
+  const other = await store.commit(batchOf([], { idempotency, receipt: draft(2) }));
+  expect(again).toMatchObject({ replayed: true, receipt: first.receipt });
+  expect(other).toMatchObject({
+    replayed: true,
+    receipt: { id: expect.not.stringMatching(first.receipt!.id) },
+  });
+});
+
+test('kill -9 at random moments: every receipt that was given is there and covered once', async () => {
+  const child = new URL('receipts-crash-child.ts', import.meta.url).pathname;
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-receipts-'));
+  const given: string[] = [];
+  for (let round = 0; round < 4; round++) {
+    const writer = spawn(process.execPath, [child, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const done = new Promise((resolve) => writer.once('close', resolve));
+    let lines = 0;
+    for await (const line of createInterface({ input: writer.stdout })) {
+      given.push(line);
+      if (++lines === 20) setTimeout(() => writer.kill('SIGKILL'), Math.random() * 20);
+    }
+    await done;
+  }
+  const store = openStore({ dataDir, alertWindowMs: hour, receiptIntervalMs: 1 });
+  const reader = openReader(dataDir);
+  const receipts = await covered(reader, given);
+  const rows = await store.outbox(100_000);
+  expectPaths(receipts, rows);
+  const places = receipts.map(({ batch }) => `${batch!.entry_id} ${batch!.leaf_index}`);
+  expect(new Set(places).size).toBe(given.length);
+  reader.close();
+  await store.close();
+  rmSync(dataDir, { recursive: true });
+});
