@@ -217,7 +217,7 @@ const verdictLines: Record<Sound['status'], (result: Sound, file: string) => str
   ],
 };
 
-function tell(out: Output, { exit, fault, lines, fields }: Report): ExitCode {
+export function tell(out: Output, { exit, fault, lines, fields }: Report): ExitCode {
   const at = { at: new Date().toISOString() };
   if (fault === undefined) {
     out.result(lines, { ...fields, ...at });

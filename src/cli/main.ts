@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   fsck: async () => (await import('./fsck.ts')).fsckCommand,
   rebuild: async () => (await import('./rebuild.ts')).rebuildCommand,
   audit: async () => (await import('./audit.ts')).auditCommand,
+  mirror: async () => (await import('./mirror.ts')).mirrorCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   export: async () => (await import('./export.ts')).exportCommand,
   sth: async () => (await import('./sth.ts')).sthCommand,

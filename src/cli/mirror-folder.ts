@@ -1,0 +1,65 @@
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { MirrorFolder } from '../client/mirror.ts';
+import { flushFolder } from '../durable-file.ts';
+
+/** A folder that any static server can serve as a log (C2SP tlog-tiles). */
+export class FolderFiles implements MirrorFolder {
+  readonly #root: string;
+  /** Folders with names that are not flushed yet. */
+  readonly #touched = new Set<string>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  async read(path: string): Promise<Buffer | undefined> {
+    try {
+      return await readFile(join(this.#root, path));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** Written beside it, flushed and renamed: readers see the old file or the whole new one. */
+  async write(path: string, content: Uint8Array | string): Promise<void> {
+    const target = join(this.#root, path);
+    const beside = `${target}.${process.pid}.new`;
+    await mkdir(dirname(target), { recursive: true });
+    const file = await open(beside, 'w', 0o644);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(beside, target);
+    for (let folder = dirname(target); ; folder = dirname(folder)) {
+      this.#touched.add(folder);
+      if (folder.length <= this.#root.length) return;
+    }
+  }
+
+  /** Resolves once the names of all files written are on disk. */
+  async flush(): Promise<void> {
+    for (const folder of this.#touched) await flushFolder(folder);
+    this.#touched.clear();
+  }
+
+  /** Removes partial tiles and bundles whose full one is there, and files that a killed run left half written. */
+  async removeSuperseded(): Promise<void> {
+    await this.#clean(join(this.#root, 'tile'));
+  }
+
+  async #clean(folder: string): Promise<void> {
+    const files = await readdir(folder, { withFileTypes: true });
+    const names = new Set(files.filter((file) => file.isFile()).map(({ name }) => name));
+    for (const file of files) {
+      const path = join(folder, file.name);
+      const isSuperseded = file.name.endsWith('.p') && names.has(file.name.slice(0, -2));
+      if (isSuperseded || file.name.endsWith('.new')) await rm(path, { recursive: true, force: true });
+      else if (file.isDirectory()) await this.#clean(path);
+    }
+  }
+}

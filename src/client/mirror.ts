@@ -1,0 +1,201 @@
+import { decodeEntryBundle, encodeEntryBundle } from '../tlog/entry-bundle.ts';
+import { TlogError } from '../tlog/fault.ts';
+import { pageColumns, pageWidth, placeOf } from '../tlog/page.ts';
+import { entriesPath, type TileAddress, tilePath } from '../tlog/tile.ts';
+import { equalHashes, foldRoot, type Hash, hashBytes, leafHash, rootPlan } from '../tlog/tree.ts';
+import type { SizedRoot } from './consistency.ts';
+import { Fault } from './fault.ts';
+import { Denied, type LogSource, patient } from './log-source.ts';
+import { sha256 } from './sha256.ts';
+import { fetchEntryBundle, fetchTile, foldComplete } from './tiles.ts';
+
+/** Tiles of hashes and bundles of entries fetched at once: enough to hide the network; a bundle may have 16 MB. */
+const concurrency = 4;
+
+/** Files by their paths (C2SP tlog-tiles). Every file in it was verified before it was written. */
+export interface MirrorFolder {
+  /** Undefined where there is no such file. */
+  read(path: string): Promise<Uint8Array | undefined>;
+  /** Resolves once the file is there, whole and flushed. */
+  write(path: string, bytes: Uint8Array): Promise<void>;
+}
+
+export interface MirrorOptions {
+  /** Size of the tree whose tiles the folder has already; it must be a prefix of the new tree. 0: none. */
+  readonly from: number;
+  /** Whether entries are copied too, beside the hashes. */
+  readonly entries: boolean;
+  /** Called now and then: leaves below `next` are done, up to `end`. */
+  onProgress?(next: number, end: number): void;
+}
+
+/** Whether the log gives its entries to this caller. A fault other than a refusal is passed on. */
+export async function canReadEntries(log: LogSource, size: number): Promise<boolean | Fault> {
+  const last = Math.floor((size - 1) / pageColumns);
+  const bundle = await fetchEntryBundle(patient(log), last, size - last * pageColumns);
+  return bundle instanceof Denied ? false : bundle instanceof Fault ? bundle : true;
+}
+
+/**
+ * Copies the tiles of `tree` that the folder lacks, and the bundles of their entries. The tree is walked from its root
+ * down: every tile is compared with the hash in the tile above it, and every entry with its leaf hash, before it is
+ * written. So a run that was broken off goes on where it ended, and what it left behind is right. The folder may then
+ * serve a checkpoint of `tree`.
+ *
+ * @returns a fault, or undefined once all is there. WRONG_TILE where a tile or an entry is not of the tree
+ */
+export async function mirrorTree(
+  log: LogSource,
+  folder: MirrorFolder,
+  tree: SizedRoot,
+  options: MirrorOptions,
+): Promise<Fault | undefined> {
+  return new TreeCopy(patient(log), folder, tree, options).run();
+}
+
+class TreeCopy {
+  readonly #log: LogSource;
+  readonly #folder: MirrorFolder;
+  readonly #tree: SizedRoot;
+  readonly #options: MirrorOptions;
+
+  constructor(log: LogSource, folder: MirrorFolder, tree: SizedRoot, options: MirrorOptions) {
+    this.#log = log;
+    this.#folder = folder;
+    this.#tree = tree;
+    this.#options = options;
+  }
+
+  async run(): Promise<Fault | undefined> {
+    const edge = await this.#edge();
+    if (edge instanceof Fault) return edge;
+    for (const { tile, hashes } of edge) {
+      const failed = (await this.#below(tile, hashes)) ?? (await this.#store(tile, hashes));
+      if (failed !== undefined) return failed;
+    }
+    return this.#options.entries ? this.#earlierEntries() : undefined;
+  }
+
+  /** The tiles on the right edge, highest first, which together give the root. */
+  async #edge(): Promise<{ tile: TileAddress; hashes: Hash[] }[] | Fault> {
+    const { size, root } = this.#tree;
+    const edge = new Map<number, { tile: TileAddress; hashes: Hash[] }>();
+    for (let level = 0; size >= pageColumns ** level; level++) {
+      const index = Math.floor(size / pageColumns ** (level + 1));
+      const width = pageWidth({ level, index }, size);
+      if (width === 0) continue;
+      const hashes = await fetchTile(this.#log, { level, index, width });
+      if (hashes instanceof Fault) return hashes;
+      edge.set(level, { tile: { level, index, width }, hashes });
+    }
+    const hashAt = (at: { readonly level: number; readonly index: number }): Hash => {
+      const { level, row, column } = placeOf(at);
+      return foldComplete(edge.get(level)!.hashes.slice(column * 2 ** row, (column + 1) * 2 ** row));
+    };
+    const given = foldRoot(sha256, size, rootPlan(size).map(hashAt));
+    if (!equalHashes(given, root))
+      return new Fault(
+        'WRONG_TILE',
+        `the tiles on the edge of size ${size} give another root than the signed one`,
+      );
+    return [...edge.values()].reverse();
+  }
+
+  /** Copies the tiles under a tile that is verified, those that the folder's tree has left out. */
+  async #below({ level, index }: TileAddress, hashes: readonly Hash[]): Promise<Fault | undefined> {
+    if (level === 0) return undefined;
+    const first = index * pageColumns;
+    const leaves = pageColumns ** level;
+    let column = Math.max(0, Math.floor(this.#options.from / leaves) - first);
+    while (column < hashes.length) {
+      const group = hashes.slice(column, column + (level === 1 ? concurrency : 1));
+      const copies = group.map((hash, i) =>
+        this.#copy({ level: level - 1, index: first + column + i }, hash),
+      );
+      for (const failed of await Promise.all(copies)) if (failed !== undefined) return failed;
+      column += group.length;
+      if (level === 1) this.#options.onProgress?.((first + column) * leaves, this.#tree.size);
+    }
+    return undefined;
+  }
+
+  /** A full tile, which must hash to `expected`, and all that is under it. */
+  async #copy(at: { level: number; index: number }, expected: Hash): Promise<Fault | undefined> {
+    const tile = { ...at, width: pageColumns };
+    const kept = await this.#kept(tile);
+    if (kept !== undefined && equalHashes(foldComplete(kept), expected))
+      return (await this.#below(tile, kept)) ?? this.#entriesOf(tile, kept);
+    const hashes = await fetchTile(this.#log, tile);
+    if (hashes instanceof Fault) return hashes;
+    if (!equalHashes(foldComplete(hashes), expected))
+      return new Fault('WRONG_TILE', `/${tilePath(tile)} is not the tile that the signed root covers`);
+    return (await this.#below(tile, hashes)) ?? this.#store(tile, hashes);
+  }
+
+  async #store(tile: TileAddress, hashes: readonly Hash[]): Promise<Fault | undefined> {
+    const kept = await this.#kept(tile);
+    const isKept = kept?.every((hash, i) => equalHashes(hash, hashes[i]!)) ?? false;
+    if (!isKept) await this.#folder.write(tilePath(tile), joined(hashes));
+    return this.#entriesOf(tile, hashes);
+  }
+
+  async #kept(tile: TileAddress): Promise<Hash[] | undefined> {
+    const bytes = await this.#folder.read(tilePath(tile));
+    if (bytes?.length !== tile.width * hashBytes) return undefined;
+    return Array.from({ length: tile.width }, (_, i) => bytes.subarray(i * hashBytes, (i + 1) * hashBytes));
+  }
+
+  /** The bundle of entries over a tile of leaf hashes. */
+  async #entriesOf(
+    { level, index, width }: TileAddress,
+    hashes: readonly Hash[],
+  ): Promise<Fault | undefined> {
+    if (level > 0 || !this.#options.entries) return undefined;
+    const path = entriesPath(index, width);
+    const wrongIn = (list: readonly Uint8Array[]) =>
+      hashes.findIndex((hash, i) => list[i] === undefined || !equalHashes(leafHash(sha256, list[i]), hash));
+    const kept = await this.#folder.read(path);
+    if (kept !== undefined && wrongIn(decoded(kept, width)) < 0) return undefined;
+    const entries = await fetchEntryBundle(this.#log, index, width);
+    if (entries instanceof Fault) return entries;
+    const wrong = wrongIn(entries);
+    if (wrong >= 0)
+      return new Fault(
+        'WRONG_TILE',
+        `/${path}: entry ${index * pageColumns + wrong} is not the one that was logged`,
+      );
+    await this.#folder.write(path, encodeEntryBundle(entries));
+    return undefined;
+  }
+
+  /** Bundles that an earlier run left out, because it had no token that may read entries. */
+  async #earlierEntries(): Promise<Fault | undefined> {
+    const end = Math.floor(this.#options.from / pageColumns);
+    const last = end === 0 ? undefined : await this.#folder.read(entriesPath(end - 1, pageColumns));
+    if (end === 0 || last !== undefined) return undefined;
+    for (let index = 0; index < end; index++) {
+      const tile = { level: 0, index, width: pageColumns };
+      const hashes = await this.#kept(tile);
+      if (hashes === undefined) return new Fault('WRONG_TILE', `the folder lacks ${tilePath(tile)}`);
+      const failed = await this.#entriesOf(tile, hashes);
+      if (failed !== undefined) return failed;
+    }
+    return undefined;
+  }
+}
+
+function joined(hashes: readonly Hash[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(hashes.length * hashBytes);
+  for (const [i, hash] of hashes.entries()) bytes.set(hash, i * hashBytes);
+  return bytes;
+}
+
+/** The entries of a bundle; none where it is damaged. */
+function decoded(bytes: Uint8Array, width: number): readonly Uint8Array[] {
+  try {
+    return decodeEntryBundle(bytes, width);
+  } catch (error) {
+    if (error instanceof TlogError) return [];
+    throw error;
+  }
+}
