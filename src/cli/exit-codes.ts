@@ -62,5 +62,5 @@ Exit codes:
   4  refused: an answer was malformed, wrongly signed, not included; or the service refused the request (token, role);
      verify: evidence does not convict; fsck: the log is damaged; restore: the backup is
   5  misbehaviour: the log was rolled back, forked or edited; verify: evidence convicts it
-  6  the log is still empty (audit, which waits for its first entry: 0)
+  6  the log is still empty (audit and mirror, which wait for its first entry: 0)
   7  start --strict: the log on disk was rolled back, is damaged or lost; rebuild: signed entries would be missing`;

@@ -58,11 +58,20 @@ export function mirrorCommand(done: (code: ExitCode) => void): Command {
 async function run(url: string, options: Options): Promise<ExitCode> {
   const out = output(options.json ?? false);
   const token = credentials(options);
-  if (options.watch === undefined) return tell(out, await once(httpLog(url, token), options));
-  return watch(options.interval * 1000, {
-    audit: (signal) => once(httpLog(url, { ...token, signal }), options),
-    tell: (report) => tell(out, report),
-  });
+  try {
+    if (options.watch === undefined) return tell(out, await once(httpLog(url, token), options));
+    return await watch(options.interval * 1000, {
+      audit: (signal) => once(httpLog(url, { ...token, signal }), options),
+      tell: (report) => tell(out, report),
+    });
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+    throw new CommandError(`${options.to}: the folder can not be read or written: ${error.message}`);
+  }
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   verifierKey,
 } from '../../src/tlog/note.ts';
 import { entriesPath, tilePath, tilesOf } from '../../src/tlog/tile.ts';
+import { candor } from '../cli/candor.ts';
 import { openService, type Service } from '../http/service.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 import { faultOf, flip } from '../tlog/faults.ts';
@@ -115,6 +116,15 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
         expect(report!.consistency[first]).toEqual((await ledger.consistency(first, size)).audit_path);
       }
     }
+  });
+
+  test('finds a folder that candor mirror keeps right', async () => {
+    const mirror = join(folder, 'mirror');
+    const { code, json } = await candor('mirror', service.url, '--to', mirror, '--json');
+    expect([code, json]).toMatchObject([0, { tree_size: 70_000, entries: true }]);
+    const { stderr, report } = await check(mirror, await logKey(), [1, 65_536], [0, 69_999]);
+    expect(stderr).toBe('');
+    expect(report).toMatchObject({ size: 70_000, root: json.root_hash, entries: 70_000 });
   });
 
   describe('given a copy of that log', () => {

@@ -1,0 +1,174 @@
+/** `candor mirror` as a process, against a real ledger behind HTTP; the folder is served by a plain static server. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { nativeVerifier } from '../../src/cli/native-ed25519.ts';
+import { auditEntries } from '../../src/client/entries.ts';
+import { Fault } from '../../src/client/fault.ts';
+import { parseKeySet } from '../../src/client/key-set.ts';
+import { fetchCheckpoint } from '../../src/client/latest.ts';
+import { httpLog } from '../../src/client/log-source.ts';
+import { ServedLog } from '../client/served-log.ts';
+import { adminOf, openService } from '../http/service.ts';
+import { entries } from '../ledger/fixture-entry.ts';
+import { candor } from './candor.ts';
+
+let log: ServedLog;
+let folder: string;
+beforeEach(async () => {
+  log = await ServedLog.start();
+  folder = join(mkdtempSync(join(tmpdir(), 'candor-mirror-')), 'log');
+});
+afterEach(async () => {
+  await log.close();
+  rmSync(join(folder, '..'), { recursive: true, force: true });
+});
+
+const mirror = (...more: string[]) => candor('mirror', log.url, '--to', folder, '--json', ...more);
+const fileOf = (path: string) => readFileSync(join(folder, path), 'utf8');
+
+/** Serves files and nothing else. */
+async function served(): Promise<string> {
+  const server = createServer((request, response) => {
+    readFile(join(folder, normalize(request.url!))).then(
+      (bytes) => response.end(bytes),
+      () => response.writeHead(404).end(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Checks the copy as a client does that knows only its address: checkpoint, tiles, every entry with its signature. */
+async function audited(): Promise<number> {
+  const copy = httpLog(await served());
+  const keys = parseKeySet(fileOf('keys.json'));
+  if (keys instanceof Fault) throw keys;
+  const checkpoint = await fetchCheckpoint(copy, keys);
+  if (checkpoint instanceof Fault) throw checkpoint;
+  const { size, root } = checkpoint;
+  const none = { timestampNs: 0n, signature: new Uint8Array(), signerKeyId: '' };
+  const found = await auditEntries(
+    copy,
+    { head: { size, root, ...none }, keys },
+    { verify: nativeVerifier() },
+  );
+  if (found instanceof Fault) throw found;
+  return found.tree.size;
+}
+
+test('keeps a copy that a static server can serve, and brings it up to date', async () => {
+  expect(await mirror()).toMatchObject({ code: 0, json: { status: 'empty' } });
+  await log.append(300);
+  expect(await mirror()).toMatchObject({
+    code: 0,
+    json: { status: 'extended', tree_size: 300, entries: true },
+  });
+  expect(await audited()).toBe(300);
+  const before = fileOf('checkpoint');
+  await log.append(330);
+  expect(await mirror()).toMatchObject({ code: 0, json: { status: 'extended', tree_size: 630 } });
+  expect(fileOf('checkpoint')).not.toBe(before);
+  expect(await audited()).toBe(630);
+  // Partial tiles stay until the full one is there.
+  expect(readdirSync(join(folder, 'tile/0')).sort()).toEqual(['000', '001', '002.p']);
+  expect(readdirSync(join(folder, 'tile/entries')).sort()).toEqual(['000', '001', '002.p']);
+  expect(readdirSync(join(folder, 'tile/1')).sort()).toEqual(['000.p']);
+  expect(await mirror()).toMatchObject({ code: 0, json: { status: 'unchanged', tree_size: 630 } });
+});
+
+test('refuses a tile that the signed root does not cover; the folder goes on serving what it has', async () => {
+  await log.append(300);
+  await mirror();
+  const before = fileOf('checkpoint');
+  await log.append(300);
+  log.lies = [{ path: '/tile/0/001', tell: (body) => `${body.slice(0, -1)}\0` }];
+  expect(await mirror()).toMatchObject({ code: exitCodes.refused, json: { code: 'WRONG_TILE' } });
+  expect([fileOf('checkpoint'), existsSync(join(folder, 'tile/0/001'))]).toEqual([before, false]);
+  expect(await audited()).toBe(300);
+  log.lies = [];
+  expect(await mirror()).toMatchObject({ code: 0, json: { tree_size: 600 } });
+  expect(await audited()).toBe(600);
+});
+
+test('a log that was forked changes nothing in the folder, and leaves evidence that convicts it', async () => {
+  await log.append(3);
+  const copy = await log.snapshot();
+  await log.append(2);
+  await mirror();
+  const before = fileOf('checkpoint');
+  log.now += 1000;
+  await log.restore(copy);
+  await log.append(10);
+  const { code, json } = await mirror();
+  expect([code, fileOf('checkpoint')]).toEqual([exitCodes.misbehaviour, before]);
+  expect(await audited()).toBe(5);
+  expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({ convicts: true });
+});
+
+test('without its pin, the checkpoint in the folder convicts a fork; one that nobody signed accuses nobody', async () => {
+  await log.append(3);
+  const copy = await log.snapshot();
+  await log.append(2);
+  await mirror();
+  rmSync(join(folder, 'pin.json'));
+  const original = fileOf('checkpoint');
+  const altered = original.split('\n').with(2, Buffer.alloc(32).toString('base64')).join('\n');
+  writeFileSync(join(folder, 'checkpoint'), altered);
+  expect(await mirror()).toMatchObject({ code: exitCodes.refused });
+  writeFileSync(join(folder, 'checkpoint'), original);
+  log.now += 1000;
+  await log.restore(copy);
+  await log.append(10);
+  const { code, json } = await mirror();
+  expect([code, fileOf('checkpoint')]).toEqual([exitCodes.misbehaviour, original]);
+  expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({ convicts: true });
+});
+
+test('killed at any tile, it leaves a folder that serves what it served before, and goes on from there', async () => {
+  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+  await log.append(300);
+  await mirror();
+  const before = fileOf('checkpoint');
+  await log.append(700);
+  for (const path of ['/tile/0/001', '/tile/entries/002', '/tile/entries/003.p/232']) {
+    let child: ChildProcess | undefined;
+    const kill = (body: string) => {
+      child!.kill('SIGKILL');
+      return body;
+    };
+    log.lies = [{ path, tell: kill }];
+    child = spawn(process.execPath, [main, 'mirror', log.url, '--to', folder], { stdio: 'ignore' });
+    const signal = await new Promise((resolve) => child!.once('exit', (_, by) => resolve(by)));
+    expect([signal, fileOf('checkpoint')]).toEqual(['SIGKILL', before]);
+    expect(await audited()).toBe(300);
+  }
+  log.lies = [];
+  expect(await mirror()).toMatchObject({ code: 0, json: { tree_size: 1000 } });
+  expect(await audited()).toBe(1000);
+});
+
+test('without a token it copies hashes alone and says so; with one, the entries follow', async () => {
+  const service = await openService();
+  onTestFinished(() => service.close());
+  await service.ledger.append(entries(0, 600));
+  const run = (...more: string[]) => candor('mirror', service.url, '--to', folder, ...more);
+  const { code, stdout } = await run();
+  expect([code, stdout]).toEqual([0, expect.stringContaining('Hashes only')]);
+  expect(existsSync(join(folder, 'tile/entries'))).toBe(false);
+  const token = await adminOf(service);
+  await service.pump.idle();
+  expect(await run('--token', token)).toMatchObject({
+    code: 0,
+    stdout: expect.not.stringContaining('Hashes only'),
+  });
+  expect(await audited()).toBeGreaterThanOrEqual(600);
+});
