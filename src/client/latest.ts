@@ -1,6 +1,7 @@
 import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
+import { members, parseExact } from './exact-json.ts';
 import { Fault, type FaultCode } from './fault.ts';
-import { type KeySet, type LogKey, parseKeySet } from './key-set.ts';
+import { type KeySet, type LogKey, parseKeySet, readKeySet } from './key-set.ts';
 import type { LogSource } from './log-source.ts';
 import { parseTreeHead, type SignedHead } from './tree-head.ts';
 import { verifyHead } from './verify.ts';
@@ -45,6 +46,26 @@ async function fetchSigned(log: LogSource): Promise<HeadWithKeys | Fault> {
 export async function fetchKeys(log: LogSource): Promise<KeySet | Fault> {
   const text = await log.get('/.well-known/jwks.json');
   return text instanceof Fault ? text : parseKeySet(text);
+}
+
+/** Keys on one page of all keys, and pages at most: a daily key for 2,700 years. */
+const keysPerPage = 1000;
+const maxKeyPages = 1000;
+
+/** Every public key that the log ever used, as it publishes them now. */
+export async function fetchAllKeys(log: LogSource): Promise<KeySet | Fault> {
+  const all = new Map<string, LogKey>();
+  for (let page = 1; page <= maxKeyPages; page++) {
+    const text = await log.get(`/api/transparency/keys?page=${page}&per_page=${keysPerPage}`);
+    if (text instanceof Fault) return text;
+    const { data, pagination } = members(parseExact(text)) ?? {};
+    if (!Array.isArray(data)) return new Fault('MALFORMED_KEYS', 'the page of keys has no data');
+    const keys = readKeySet(data.map((item) => members(item)?.attributes ?? null));
+    if (keys instanceof Fault) return keys;
+    for (const [kid, key] of keys) all.set(kid, key);
+    if (members(pagination)?.has_next !== true) break;
+  }
+  return all;
 }
 
 /** The latest checkpoint, its signatures verified. */

@@ -164,11 +164,13 @@ test('without a token it copies hashes alone and says so; with one, the entries 
   const { code, stdout } = await run();
   expect([code, stdout]).toEqual([0, expect.stringContaining('Hashes only')]);
   expect(existsSync(join(folder, 'tile/entries'))).toBe(false);
+  await service.ledger.rotateKey('event-signing', 'system');
   const token = await adminOf(service);
   await service.pump.idle();
   expect(await run('--token', token)).toMatchObject({
     code: 0,
     stdout: expect.not.stringContaining('Hashes only'),
   });
-  expect(await audited()).toBeGreaterThanOrEqual(600);
+  expect(await audited()).toBeGreaterThanOrEqual(602);
+  expect(fileOf('keys.json').match(/"event-signing"/g)).toHaveLength(2);
 });
