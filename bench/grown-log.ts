@@ -80,7 +80,7 @@ export function newEntry(n: number): UnsignedEntry {
   return {
     id: idOf(n),
     kind: 'alert.raised',
-    occurred_at: '2025-11-21T04:00:00.000Z',
+    occurred_at: new Date().toISOString(),
     actor: 'system',
     subject: { type: 'alert', id: idOf(n + 1) },
     data: {

@@ -174,6 +174,20 @@ export const limits = {
   publishedEndedKeys: 4,
   /** Log entries that wait for a commit: a few seconds of a slow disk. Past it appends are OVERLOADED. */
   maxQueuedAppends: 65_536,
+  /** How long before its append an entry may have occurred: past it entries state when they were delayed from, so that
+   * an intruder with the event key cannot place an entry in the past. */
+  maxEntryAgeMs: 86_400_000,
+  /** … and how far after it: clocks that are read at almost the same time, on one host. */
+  maxEntryAheadMs: 300_000,
+  /** How far the wall clock may move against the steady clock between two looks: slewing and leap seconds are less. */
+  maxClockStepMs: 60_000,
+  /** How far it may jump forward, and heads may be ahead of it, before the log refuses entries until the clock is
+   * corrected or confirmed. Heads cannot be dated back, so a wrong time that was signed stays. */
+  maxClockJumpMs: 3_600_000,
+  /** How far the clock may be ahead of the last head at a start: services are rarely off for a season. */
+  maxClockGapMs: 90 * 86_400_000,
+  /** How long a jump of the clock is reported after it happened. */
+  clockFindingMs: 86_400_000,
   /** Rounds of key derivation that an encrypted key file may ask for: five times ours, half a second of a core. */
   maxKeyDerivationRounds: 1_000_000,
   /** Outbox rows waiting for the ledger before changes that must be logged are refused. */
@@ -390,6 +404,8 @@ export const limits = {
   maxDiscardedBodyBytes: 128 * 2 ** 20,
   /** An X-Request-Id of the client that is taken over: UUIDs and trace ids are under 64. */
   maxRequestIdBytes: 128,
+  /** Files of evidence that a witness keeps of one log, the first ones: each convicts the log, and has some 4 kB. */
+  maxWitnessEvidence: 16,
   /** A policy of witnesses (C2SP tlog-policy wants 32 lines of each kind): a line is 100 to 300 bytes. */
   maxPolicyBytes: 256 * 2 ** 10,
   maxPolicyLines: 256,

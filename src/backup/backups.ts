@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { backupCreated, entryOf } from '../contract/critical-events.ts';
 import type { Backup } from '../contract/resources/backup.ts';
 import { ServiceError } from '../errors.ts';
+import { datedForAppend } from '../ledger/entry-window.ts';
 import type { Appended, Ledger } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
 import { backupList, type ListedBackup } from '../store/lists/backups.ts';
@@ -271,7 +272,8 @@ export class BackupFolder implements Backups {
   }
 
   async #append(entries: readonly CreatedEntry[]): Promise<void> {
-    const places = await this.#options.ledger.append(entries);
+    const now = Date.now();
+    const places = await this.#options.ledger.append(entries.map((entry) => datedForAppend(entry, now)));
     for (const place of places) this.#places.set(place.id, place);
   }
 }

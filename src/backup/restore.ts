@@ -4,6 +4,7 @@ import { backupRestored, entryOf } from '../contract/critical-events.ts';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { restoreMark, takeDataFolder } from '../data-folder.ts';
 import { flushFolder } from '../durable-file.ts';
+import { datedForAppend } from '../ledger/entry-window.ts';
 import { fromJson } from '../ledger/heads.ts';
 import { Journal } from '../ledger/journal.ts';
 import type { Appended } from '../ledger/ledger.ts';
@@ -171,13 +172,15 @@ async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended
   const ledger = await openLedger({
     dataDir,
     anchorPath: anchor_path,
+    acceptClock: true, // the log is as old as the backup
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
   });
   try {
     const { health } = await ledger.status();
     if (health.state === 'degraded') throw new BackupError(`the restored log is not sound: ${health.advice}`);
     const event = backupRestored({ backup_id, sth, replaced }, 'system');
-    const [entry] = await ledger.append([entryOf(event, entry_id, Date.parse(started_at))]);
+    const restored = entryOf(event, entry_id, Date.parse(started_at));
+    const [entry] = await ledger.append([datedForAppend(restored, Date.now())]);
     return entry!;
   } finally {
     await ledger.close();

@@ -1,4 +1,4 @@
-import type { LedgerFault } from './ledger.ts';
+import type { LedgerFault, LedgerHealth } from './ledger.ts';
 
 /** Why the log can't be trusted to go on from what is on disk, and what the operator is to do. */
 export class Distrust extends Error {
@@ -89,4 +89,12 @@ export function journalAltered(claimed: number, size: number): Distrust {
       'journal was altered, or the log was rolled back and its traces with it. Ask the auditors for the largest head that ' +
       'they saw: if the log is as large, move journal.ndjson aside and start again; if not, `candor restore --replace <backup>`.',
   );
+}
+
+/** The log is whole, and its clock is not plausible. */
+export function clockRefused(what: string): LedgerHealth {
+  const advice =
+    `The log refuses entries, which wait: ${what}. Correct the clock, and the log recovers within a minute. If the ` +
+    'clock is right, confirm it: POST /api/v1/clock/confirm, as an administrator.';
+  return { state: 'degraded', fault: 'clock', advice };
 }

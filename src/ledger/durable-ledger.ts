@@ -10,9 +10,11 @@ import { bytesToHex } from '../tlog/hex.ts';
 import { formatVerifierKey, signatureTypes, verifierKey } from '../tlog/note.ts';
 import type { TileAddress } from '../tlog/tile.ts';
 import { Anchor } from './anchor.ts';
-import { corrupt } from './distrust.ts';
+import type { ClockMemoryFile } from './clock-memory.ts';
+import { clockRefused, corrupt } from './distrust.ts';
 import { draftEntry } from './entry.ts';
 import { EntrySigner } from './entry-signer.ts';
+import { checkWindow } from './entry-window.ts';
 import { type Clock, milliseconds, toJson } from './heads.ts';
 import { type LedgerHooks, noHooks } from './hooks.ts';
 import type { Journal, Regression } from './journal.ts';
@@ -43,6 +45,7 @@ import type {
   StoredLeaf,
   UnsignedEntry,
 } from './ledger.ts';
+import type { LogClock, SteadyClock } from './log-clock.ts';
 import type { LedgerCounter } from './methods.ts';
 import type { OpenFindings } from './open-findings.ts';
 import { LedgerReads } from './reads/ledger-reads.ts';
@@ -51,8 +54,8 @@ import type { Recovered } from './startup.ts';
 import { copyLedger } from './storage/copy.ts';
 import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage/storage.ts';
 
-/** An idle log signs its head anew after this time, so that readers can see that it is fresh. */
-const idleNs = 3600n * 1_000_000_000n;
+/** An idle log signs its head again after this time, so that readers can see that it is fresh. */
+const idleMs = 3_600_000;
 const tickMs = 60_000;
 
 export interface LedgerOptions {
@@ -66,6 +69,10 @@ export interface LedgerOptions {
   /** Default: keys change when somebody asks for it. */
   readonly rotation?: RotationSchedule;
   readonly clock?: Clock;
+  /** Default: the clocks of the system; beside a `clock` that was passed in, that clock, which then never jumps. */
+  readonly steady?: SteadyClock;
+  /** The operator changes the log offline: the clock of the host is believed, whatever the last head says. */
+  readonly acceptClock?: boolean;
   readonly counters?: {
     add(name: LedgerCounter, amount?: number): void;
     set(name: LedgerCounter, value: number): void;
@@ -94,7 +101,8 @@ export interface LedgerParts {
   readonly warnings: readonly string[];
   readonly findings: OpenFindings;
   readonly anchorPath: string;
-  readonly clock: Clock;
+  readonly clock: LogClock;
+  readonly clockMemory: ClockMemoryFile;
 }
 
 /** The ledger over a data folder. Owner of its health; the sequencer owns the end of the log. */
@@ -113,11 +121,14 @@ export class DurableLedger implements Ledger {
   #failed = false;
   #timer: NodeJS.Timeout | undefined;
   #journalDay = '';
+  /** When the last head was signed, by the steady clock. */
+  #headAtMs = 0;
   #closing: Promise<void> | undefined;
   #copying: Promise<LedgerCopy> | undefined;
 
   constructor(options: LedgerOptions, parts: LedgerParts) {
-    const { storage, keys, recovered, clock } = parts;
+    const { storage, keys, recovered } = parts;
+    const clock = () => parts.clock.now();
     const hooks = options.hooks ?? noHooks;
     this.#options = options;
     this.#freeBytes = options.freeBytes ?? (() => freeBytesOf(options.dataDir));
@@ -161,15 +172,18 @@ export class DurableLedger implements Ledger {
 
   /** Writes the journal's line for this start and starts the clockwork. Called once, by `openLedger`. */
   async begin(event: 'initialised' | 'start'): Promise<void> {
+    if (this.#options.acceptClock) await this.confirmClock();
+    this.#checkClock();
+    this.#headAtMs = this.#parts.clock.runningMs() - this.#headAgeMs();
     try {
       await this.#keyChanges?.finish();
     } catch (error) {
-      if (this.#health.state === 'ok') throw error; // else damage was met, and the health says so
+      if (this.#isSound) throw error; // else damage was met, and the health says so
     }
     this.#count();
     await this.#journal(event);
     const head = this.#head;
-    if (head !== undefined && this.#health.state === 'ok') this.#anchor.schedule(head);
+    if (head !== undefined && this.#isSound) this.#anchor.schedule(head);
     this.#timer = setInterval(() => void this.tick(), tickMs).unref();
   }
 
@@ -178,7 +192,13 @@ export class DurableLedger implements Ledger {
     if (!Array.isArray(entries) || entries.length === 0)
       throw invalidField('entries', 'must be a list of entries');
     sequencer.checkRoom(entries.length + signer.entries);
-    return signer.sign(entries.map((entry, i) => draftEntry(entry, `entries[${i}]`)));
+    const nowMs = milliseconds(this.#parts.clock.now());
+    const drafts = entries.map((entry, i) => {
+      const draft = draftEntry(entry, `entries[${i}]`);
+      checkWindow(entry, nowMs, `entries[${i}]`);
+      return draft;
+    });
+    return signer.sign(drafts);
   }
 
   async signReceipt(receipt: ReceiptStatement): Promise<ReceiptSignature> {
@@ -268,11 +288,11 @@ export class DurableLedger implements Ledger {
   }
 
   async accessTokenKeys(): Promise<AccessTokenKeys> {
-    return this.#parts.keys.accessTokenKeys(milliseconds(this.#parts.clock()));
+    return this.#parts.keys.accessTokenKeys(milliseconds(this.#parts.clock.now()));
   }
 
   async copyTo(folder: string): Promise<LedgerCopy> {
-    this.#appendable(); // a log that can't be trusted to go on isn't copied as if it were good
+    if (this.#unsound !== undefined) throw degraded(this.#unsound); // not copied as if it were good
     const storage = this.#storage();
     if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'the log is being copied already');
     const copy = () => copyLedger(storage, join(this.#options.dataDir, 'keys'), folder);
@@ -281,6 +301,13 @@ export class DurableLedger implements Ledger {
       this.#copying = undefined;
     });
     return this.#copying;
+  }
+
+  async confirmClock(): Promise<void> {
+    const { clock, clockMemory } = this.#parts;
+    clock.confirm(this.#head?.timestampNs);
+    this.#checkClock();
+    await clockMemory.write(clock.memory);
   }
 
   async status(): Promise<LedgerStatus> {
@@ -301,13 +328,13 @@ export class DurableLedger implements Ledger {
 
   /** What is due by the clock: a fresh head for an idle log, the day's line in the journal. */
   async tick(): Promise<void> {
-    if (this.#closing !== undefined || this.#failed || this.#health.state !== 'ok') return;
+    if (this.#closing !== undefined || this.#failed || !this.#isSound) return;
+    this.#checkClock();
     if (!this.#hasRoom()) return; // a write that fails ends the thread: what is due waits for room
-    const now = this.#parts.clock();
-    const head = this.#head;
-    if (head !== undefined && now - head.timestampNs >= idleNs) this.#sequencer?.resign();
+    if (this.#parts.clock.runningMs() - this.#headAtMs >= idleMs) this.#sequencer?.resign();
     await this.#keyChanges?.tick().catch((error: unknown) => this.#fail(error));
-    if (dayOf(now) > this.#journalDay) {
+    // Another day, not a later one: a clock that was set back a year must not stop the journal for a year.
+    if (dayOf(this.#parts.clock.now()) !== this.#journalDay) {
       await this.#journal('day').catch((error: unknown) => this.#fail(error));
     }
   }
@@ -352,12 +379,13 @@ export class DurableLedger implements Ledger {
   /** A log that may have gone back signs no checkpoint: it could contradict one that it signed before. */
   #certain(): LedgerReads {
     const reads = this.#readable();
-    if (this.#health.state === 'degraded') throw degraded(this.#health);
+    if (this.#unsound !== undefined) throw degraded(this.#unsound);
     return reads;
   }
 
   #appendable(): { sequencer: Sequencer; signer: EntrySigner<Appended[]> } {
     if (this.#closing !== undefined) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
+    if (this.#isSound) this.#checkClock();
     if (this.#health.state === 'degraded') throw degraded(this.#health);
     if (this.#sequencer === undefined || this.#signer === undefined)
       throw new Error('a healthy ledger has no sequencer');
@@ -380,7 +408,7 @@ export class DurableLedger implements Ledger {
   /** Damage that is met while reading degrades the log from then on. */
   #damaged(message: string): ServiceError {
     const { fault, advice } = corrupt(message);
-    if (this.#health.state === 'ok') this.#health = { state: 'degraded', fault, advice };
+    if (this.#isSound) this.#health = { state: 'degraded', fault, advice };
     this.#count();
     return new ServiceError('UNAVAILABLE', `this cannot be proved: ${advice}`);
   }
@@ -390,7 +418,35 @@ export class DurableLedger implements Ledger {
     this.#options.counters?.add('entries', entries);
     this.#options.counters?.add('commits');
     this.#count();
+    this.#headAtMs = this.#parts.clock.runningMs();
     this.#anchor.schedule(head);
+  }
+
+  /** Why the log cannot be trusted. A clock that cannot be trusted is no such reason. */
+  get #unsound(): Degraded | undefined {
+    return this.#health.state === 'degraded' && this.#health.fault !== 'clock' ? this.#health : undefined;
+  }
+
+  get #isSound(): boolean {
+    return this.#unsound === undefined;
+  }
+
+  /** Refuses entries while the time is not plausible, and accepts them again by itself. */
+  #checkClock(): void {
+    if (!this.#isSound || this.#sequencer === undefined) return;
+    const { clock, clockMemory, findings } = this.#parts;
+    const { fault, finding } = clock.check(this.#head?.timestampNs);
+    if (finding === undefined) findings.clear('clock_jumped');
+    else findings.raise('clock_jumped', finding);
+    this.#health = fault === undefined ? { state: 'ok' } : clockRefused(fault);
+    this.#count();
+    void clockMemory.write(clock.memory);
+  }
+
+  /** Age of the last head, within what an idle log waits. */
+  #headAgeMs(): number {
+    const now = this.#parts.clock.now();
+    return Math.min(idleMs, Math.max(0, milliseconds(now - (this.#head?.timestampNs ?? now))));
   }
 
   #count(): void {
@@ -399,7 +455,7 @@ export class DurableLedger implements Ledger {
   }
 
   async #journal(event: 'initialised' | 'start' | 'day'): Promise<void> {
-    const now = this.#parts.clock();
+    const now = this.#parts.clock.now();
     this.#journalDay = dayOf(now);
     const at = new Date(milliseconds(now));
     await this.#parts.journal.write({ at, event, head: this.#head, health: this.#health });
@@ -439,7 +495,9 @@ function checkpointKey(key: Key | undefined): string {
   return formatVerifierKey(verifierKey(sha256, key.file.svc_origin, signatureTypes.ed25519, key.publicKey));
 }
 
-function degraded(health: Extract<LedgerHealth, { state: 'degraded' }>): ServiceError {
+type Degraded = Extract<LedgerHealth, { state: 'degraded' }>;
+
+function degraded(health: Degraded): ServiceError {
   return new ServiceError('UNAVAILABLE', health.advice, { fault: health.fault });
 }
 

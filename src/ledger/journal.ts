@@ -56,6 +56,8 @@ export interface JournalReading {
     readonly count: number;
     readonly largest: number;
   };
+  /** The latest time of a line that says that the log was well. */
+  readonly lastAt: Date | undefined;
   /** Lines that are no JSON of ours, such as one that a crash cut short. */
   readonly unreadable: number;
 }
@@ -109,6 +111,7 @@ class Reading implements JournalReading {
   heads: SignedHead[] = [];
   regression: Regression | undefined;
   unsigned: { lines: UnsignedLine[]; count: number; largest: number } = { lines: [], count: 0, largest: 0 };
+  lastAt: Date | undefined;
   unreadable = 0;
 
   constructor(isSigned: (head: SignedHead) => boolean) {
@@ -132,7 +135,8 @@ class Reading implements JournalReading {
     }
     // Lines written while degraded tell what was found then, not what the log had promised: they don't count.
     if (line.health !== 'ok') return;
-    const { head } = line;
+    const { head, at } = line;
+    if (at.getTime() > (this.lastAt?.getTime() ?? 0)) this.lastAt = at;
     if (head !== undefined && !this.#isSigned(head)) return this.#unsigned(head.size);
     if (line.went !== undefined) this.#wentBack(line.went, head);
     if (head !== undefined) this.heads.push(head);
@@ -161,6 +165,7 @@ interface WentBack {
 }
 
 interface Parsed {
+  readonly at: Date;
   readonly health: unknown;
   readonly head: SignedHead | undefined;
   /** Of a restore or rebuild. */
@@ -172,9 +177,10 @@ function parse(text: string): Parsed | undefined {
     const { at, event, health, head, replaced } = JSON.parse(text);
     if (typeof at !== 'string' || typeof event !== 'string') return undefined;
     const signed = head === undefined ? undefined : fromJson(head);
-    if (event !== 'restored' && event !== 'rebuilt') return { health, head: signed, went: undefined };
+    const about = { at: new Date(at), health, head: signed };
+    if (event !== 'restored' && event !== 'rebuilt') return { ...about, went: undefined };
     const fromSize = replaced === undefined ? (signed?.size ?? 0) : fromJson(replaced).size;
-    return { health, head: signed, went: { at, event, fromSize } };
+    return { ...about, went: { at, event, fromSize } };
   } catch {
     return undefined;
   }

@@ -219,6 +219,8 @@ export interface Ledger {
    * changes of keys wait. UNAVAILABLE while degraded.
    */
   copyTo(folder: string): Promise<LedgerCopy>;
+  /** The operator says that the clock of the host is right: a fault `clock` ends, and its finding is cleared. */
+  confirmClock(): Promise<void>;
   status(): Promise<LedgerStatus>;
   /** Finishes the batch in work, writes the anchor, closes the database. */
   close(): Promise<void>;

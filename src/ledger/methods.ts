@@ -25,6 +25,7 @@ export const ledgerMethods = methods<Ledger>()([
   'revokeKey',
   'accessTokenKeys',
   'copyTo',
+  'confirmClock',
   'status',
   'close',
 ]);

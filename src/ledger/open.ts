@@ -3,6 +3,7 @@ import { access, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readAnchor } from './anchor.ts';
 import { cutShort, inspectFile } from './check/inspect-file.ts';
+import { ClockMemoryFile } from './clock-memory.ts';
 import { corrupt, Distrust, keysDamaged, keysLost, lost } from './distrust.ts';
 import { DurableLedger, type LedgerOptions } from './durable-ledger.ts';
 import { milliseconds, verifyHead } from './heads.ts';
@@ -10,6 +11,7 @@ import { Journal, type JournalReading } from './journal.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { finishKeyFiles } from './keys/key-takeover.ts';
 import type { LedgerHealth } from './ledger.ts';
+import { LogClock, type SteadyClock, systemSteadyClock } from './log-clock.ts';
 import { OpenFindings } from './open-findings.ts';
 import { type Recovered, recover } from './startup.ts';
 import { LmdbStorage } from './storage/lmdb-store.ts';
@@ -19,7 +21,9 @@ export type { DurableLedger, LedgerOptions };
 
 /** Opens the log in a data folder, or begins one in an empty folder. */
 export async function openLedger(options: LedgerOptions): Promise<DurableLedger> {
-  const { dataDir, clock = systemClock } = options;
+  const { dataDir, clock: wall = systemClock } = options;
+  const logClock = new LogClock(wall, options.steady ?? steadyBeside(options.clock));
+  const clock = () => logClock.now();
   const anchorPath = options.anchorPath ?? join(dataDir, 'anchor.json');
   const keysFolder = join(dataDir, 'keys');
   const journalPath = join(dataDir, 'journal.ndjson');
@@ -70,7 +74,11 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     keys.createEphemeralAccessKey(milliseconds(clock()));
   }
   const { regression } = remembered;
-  const parts = { storage, keys, recovered, health, journal, anchorPath, clock, findings };
+  const clockMemory = new ClockMemoryFile(dataDir);
+  if (recovered !== undefined)
+    logClock.start(storage?.latestHead()?.timestampNs, remembered.lastAt, clockMemory.read());
+  const opened = { storage, keys, recovered, health, journal, anchorPath, findings };
+  const parts = { ...opened, clock: logClock, clockMemory };
   const told = { regression, warnings: [...warnings, ...warningsOf(remembered)] };
   const ledger = new DurableLedger(options, { ...parts, ...told });
   await ledger.begin(event);
@@ -170,6 +178,12 @@ export async function checkAnchorFolder(anchorPath: string): Promise<void> {
 
 function hasContent(path: string): boolean {
   return existsSync(path) && (statSync(path).isDirectory() || statSync(path).size > 0);
+}
+
+function steadyBeside(clock: LedgerOptions['clock']): SteadyClock {
+  if (clock === undefined) return systemSteadyClock;
+  const ms = () => milliseconds(clock());
+  return { runningMs: ms, bootMs: ms };
 }
 
 function systemClock(): bigint {

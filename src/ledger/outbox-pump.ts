@@ -1,4 +1,5 @@
 import { errorCodes, ServiceError } from '../errors.ts';
+import { datedForAppend } from './entry-window.ts';
 import type { Appended, Ledger, UnsignedEntry } from './ledger.ts';
 import { logLostAgain, type PlaceSource } from './lost-entries.ts';
 
@@ -25,6 +26,8 @@ export interface OutboxPumpOptions<Update> {
   onRetry?(error: unknown, waitMs: number): void;
   /** The ledger refuses this row for good: a bug of whoever wrote it. It stays in the outbox; others go on. */
   onRefused(row: UnsignedEntry, error: unknown): void;
+  /** Epoch milliseconds. Default: the clock of the host. */
+  readonly now?: () => number;
   readonly batch?: number;
   readonly backoffMs?: readonly [first: number, most: number];
 }
@@ -109,7 +112,7 @@ export class OutboxPump<Update> {
 
   async #append(rows: readonly UnsignedEntry[]): Promise<Appended[]> {
     try {
-      return await this.#options.ledger.append(rows.map(entryOf));
+      return await this.#options.ledger.append(rows.map((row) => this.#entryOf(row)));
     } catch (error) {
       if (!isRefusal(error)) throw error;
       return this.#appendEach(rows);
@@ -121,7 +124,7 @@ export class OutboxPump<Update> {
     const appended: Appended[] = [];
     for (const row of rows) {
       try {
-        appended.push(...(await this.#options.ledger.append([entryOf(row)])));
+        appended.push(...(await this.#options.ledger.append([this.#entryOf(row)])));
       } catch (error) {
         if (!isRefusal(error)) throw error;
         this.#refused.add(row.id);
@@ -130,10 +133,13 @@ export class OutboxPump<Update> {
     }
     return appended;
   }
-}
 
-function entryOf({ id, kind, occurred_at, actor, subject, data }: UnsignedEntry): UnsignedEntry {
-  return { id, kind, occurred_at, actor, subject: { type: subject.type, id: subject.id }, data };
+  /** The row as an entry; one that waited for days is dated by its append. */
+  #entryOf({ id, kind, occurred_at, actor, subject, data }: UnsignedEntry): UnsignedEntry {
+    const { now = Date.now } = this.#options;
+    const entry = { id, kind, occurred_at, actor, subject: { type: subject.type, id: subject.id }, data };
+    return datedForAppend(entry, now());
+  }
 }
 
 /** An answer that trying again won't change. */

@@ -14,6 +14,8 @@ describe.each(entryKinds)('%s', (kind) => {
     expect(event.kind).toBe(kind);
     expect(event.subject.type).toBe(entrySubjects[kind]);
     expect(validate(entryData[kind], event.data)).toBe(event.data);
+    const delayed = { delayed_from: '2025-11-20T00:00:00.000Z', ...event.data };
+    expect(validate(entryData[kind], delayed)).toBe(delayed);
     for (const name of [event.actor, event.subject.id]) {
       expect(name.length).toBeGreaterThan(0);
       expect(name.length).toBeLessThanOrEqual(maxEntryText);

@@ -576,7 +576,7 @@ describe('settings', () => {
     const long = (n: number) => ({
       id: `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`,
       kind: 'alert.raised',
-      occurred_at: '2026-01-01T00:00:00.000Z',
+      occurred_at: new Date().toISOString(),
       actor: 'system',
       subject: { type: 'alert', id: 'a' },
       data: { text: 'x'.repeat(50_000) },

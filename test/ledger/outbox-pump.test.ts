@@ -151,3 +151,22 @@ test('after close nothing starts any more', async () => {
   await pump.idle();
   expect(source.rows).toHaveLength(1);
 });
+
+test('rows that waited for days, or that a wrong clock dated ahead, are dated by their append', async () => {
+  const ledger = await open(folder());
+  const source = new Outbox();
+  const hours = [-240, 2, 0].map((n) => n * 3_600_000);
+  source.rows = hours.map((offset, n) => entry(n, { delayed: offset !== 0 }, Date.now() + offset));
+  const rows = [...source.rows];
+  const { pump, seen } = start(source, ledger);
+  await pump.idle();
+  expect(seen.refused).toEqual([]);
+  const { leaves } = await ledger.entries({ page: 1, per_page: 10 });
+  const logged = leaves.map(({ canonical }) => JSON.parse(Buffer.from(canonical).toString()));
+  for (const [n, row] of rows.entries()) {
+    const delayed = hours[n] !== 0;
+    expect(logged[n].data).toEqual({ ...row.data, ...(delayed ? { delayed_from: row.occurred_at } : {}) });
+    expect(logged[n].occurred_at === row.occurred_at).toBe(!delayed);
+    expect(Math.abs(Date.parse(logged[n].occurred_at) - Date.now())).toBeLessThan(60_000);
+  }
+});

@@ -433,7 +433,7 @@ test.each([
   async (purpose, _when, published) => {
     const dataDir = folder();
     const day = 86_400_000;
-    const clock = { ms: Date.parse('2025-11-21T00:00:00Z') };
+    const clock = { ms: Date.now() };
     const options = {
       clock: () => BigInt(clock.ms) * 1_000_000n,
       rotation: { periods: { [purpose]: 10 * day }, overlapMs: day },
@@ -446,7 +446,7 @@ test.each([
     }
     cpSync(join(dataDir, 'keys'), join(dataDir, 'keys-of-before'), { recursive: true });
     await ledger.rotateKey(purpose, 'alice');
-    await ledger.append(entries(5, 9));
+    await ledger.append(entries(5, 9, clock.ms));
     await ledger.close();
     rmSync(join(dataDir, 'keys'), { recursive: true });
     cpSync(join(dataDir, 'keys-of-before'), join(dataDir, 'keys'), { recursive: true });

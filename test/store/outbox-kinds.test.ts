@@ -24,11 +24,12 @@ import { administrator, analyst, batchOf, finding, opened, start } from './opene
 async function pumped() {
   const open = opened();
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-ledger-'));
-  const ledger = await openLedger({ dataDir });
+  const ledger = await openLedger({ dataDir, clock: () => BigInt(open.clock.now) * 1_000_000n });
   const refused: UnsignedEntry[] = [];
   const pump = new OutboxPump<AlertUpdate>({
     source: open.store,
     ledger,
+    now: () => open.clock.now,
     onUpdates: () => {},
     onRefused: (row) => refused.push(row),
   });

@@ -1,4 +1,4 @@
-import type { TObject } from 'typebox';
+import type { TObject, TProperties } from 'typebox';
 import {
   type EntryKind,
   eventTables,
@@ -39,6 +39,17 @@ const purpose = oneOf(keyPurposes, { description: 'What the key signs.' });
 const principalStatus = (description: string) => oneOf(principalStatuses, { description });
 const items = <T extends TObject>(item: T, description: string) =>
   list(item, description, { maxItems: maxEntryItems });
+
+/** The data of one kind of entry. Any entry may have had to wait (docs/transparency/time.md). */
+const entryShape = <P extends TProperties>(title: string, properties: P) =>
+  shape(title, {
+    ...properties,
+    delayed_from: optional(
+      timestamp(
+        'When it occurred, where the entry waited so long that occurred_at is the time of its append.',
+      ),
+    ),
+  });
 
 /** A head named within an entry. JCS prints a number as a double's shortest digits: so the time is a text here. */
 const loggedHead = (description: string) =>
@@ -84,7 +95,7 @@ const detectionRule = part(
 
 /** What a change of a set of rules did. The counts also tell what a list that was cut left out. */
 const diff = <T extends TObject>(title: string, rule: T) =>
-  shape(title, {
+  entryShape(title, {
     version: ordinal('Version that came to be.'),
     added_count: count('Rules added.'),
     removed_count: count('Rules removed.'),
@@ -94,11 +105,11 @@ const diff = <T extends TObject>(title: string, rule: T) =>
     changed: items(part({ before: rule, after: rule }, 'A change of a rule.'), 'Rules changed.'),
   });
 
-const TokenData = shape('TokenEntryData', {});
+const TokenData = entryShape('TokenEntryData', {});
 
 /** What is recorded, for each kind of entry. */
 export const entryData = {
-  'alert.raised': shape('AlertRaisedData', {
+  'alert.raised': entryShape('AlertRaisedData', {
     rule: part(
       {
         source: oneOf(ruleSources, { description: 'Where the rule comes from.' }),
@@ -139,16 +150,16 @@ export const entryData = {
     events_count: optional(count('Events that events_digest covers.')),
     dedup_key: free('What its occurrences share.'),
   }),
-  'principal.provisioned': shape('PrincipalProvisionedData', {
+  'principal.provisioned': entryShape('PrincipalProvisionedData', {
     name: free('Its name.'),
     kind: oneOf(principalKinds, { description: 'What it is.' }),
     roles: list(role, 'What it may do.'),
   }),
-  'principal.status_changed': shape('PrincipalStatusChangedData', {
+  'principal.status_changed': entryShape('PrincipalStatusChangedData', {
     from: principalStatus('Before.'),
     to: principalStatus('From now on.'),
   }),
-  'principal.role_changed': shape('PrincipalRoleChangedData', {
+  'principal.role_changed': entryShape('PrincipalRoleChangedData', {
     from: list(role, 'Before.'),
     to: list(role, 'From now on.'),
   }),
@@ -158,39 +169,39 @@ export const entryData = {
   'policy.reloaded': diff('PolicyReloadedData', accessRule),
   'policy.rule_edited': diff('PolicyRuleEditedData', accessRule),
   'detection.reloaded': diff('DetectionReloadedData', detectionRule),
-  'key.rotated': shape('KeyRotatedData', {
+  'key.rotated': entryShape('KeyRotatedData', {
     purpose,
     old_kid: uuid('Key that goes.'),
     new_kid: uuid('Key that takes over.'),
     new_fingerprint: hex32('SHA-256 of the raw public key that takes over.'),
   }),
-  'key.revoked': shape('KeyRevokedData', {
+  'key.revoked': entryShape('KeyRevokedData', {
     purpose,
     reason: free('Why.'),
     replaced_by: optional(uuid('Key that took its place.')),
   }),
-  'key.retired': shape('KeyRetiredData', {
+  'key.retired': entryShape('KeyRetiredData', {
     purpose,
     to_size: optional(count('Tree size up to which it signed.')),
   }),
-  'backup.created': shape('BackupCreatedData', {
+  'backup.created': entryShape('BackupCreatedData', {
     size: count('In bytes.'),
     files: count('Files in it.'),
     manifest_sha256: hex32('SHA-256 of its manifest, which names every file with its hash.'),
     sth: optional(loggedHead('Head with which its log ends; absent for an empty log.')),
   }),
-  'backup.restored': shape('BackupRestoredData', {
+  'backup.restored': entryShape('BackupRestoredData', {
     backup_id: free('The backup.'),
     sth: optional(loggedHead('Head with which the restored log ended; absent for an empty log.')),
     replaced: optional(loggedHead('Head of the log that was replaced, where it could be read.')),
   }),
-  'verdict.overridden': shape('VerdictOverriddenData', {
+  'verdict.overridden': entryShape('VerdictOverriddenData', {
     verdict: oneOf(verdicts, { description: 'What the operator found.' }),
     reason: free('Why.'),
     ai_verdict: optional(oneOf(verdicts, { description: 'What the model had found.' })),
     model: optional(free('Which model.')),
   }),
-  'events.expired': shape('EventsExpiredData', {
+  'events.expired': entryShape('EventsExpiredData', {
     table: oneOf(eventTables, { description: 'Which events.' }),
     reason: oneOf(expiryReasons, {
       description: 'They were received too long ago, or all events took up too many bytes.',

@@ -2,6 +2,7 @@ import { entryOf, keyRetired, keyRevoked, keyRotated } from '../../contract/crit
 import { rotatedPurposes } from '../../contract/vocabulary.ts';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { uuid7 } from '../../uuid.ts';
+import { datedForAppend } from '../entry-window.ts';
 import { type Clock, milliseconds } from '../heads.ts';
 import type { LedgerHooks } from '../hooks.ts';
 import type { LedgerKeyPurpose, UnsignedEntry } from '../ledger.ts';
@@ -251,7 +252,8 @@ export class KeyChanges {
     const entries = [...this.#owed];
     if (entries.length === 0) return;
     try {
-      await this.#parts.append(entries);
+      const now = this.#now();
+      await this.#parts.append(entries.map((entry) => datedForAppend(entry, now)));
     } catch (error) {
       if (error instanceof ServiceError && error.code !== 'WORKER_LOST') return;
       throw error;

@@ -1,3 +1,4 @@
+import { limits } from '../../limits.ts';
 import type { LedgerKeyPurpose } from '../ledger.ts';
 import type { KeyFile } from './key-file.ts';
 
@@ -21,9 +22,14 @@ export function dueStep(
 ): 'publish' | 'take_over' | undefined {
   if (pending !== undefined) {
     const due = pending.svc_succession?.due;
-    return due === undefined || Date.parse(due) <= nowMs ? 'take_over' : undefined;
+    if (due === undefined) return 'take_over';
+    // Further ahead than any overlap: it was published while the clock was ahead.
+    const waitMs = Date.parse(due) - nowMs;
+    return waitMs <= 0 || waitMs > overlapMs + limits.maxClockJumpMs ? 'take_over' : undefined;
   }
   const period = active.svc_purpose === 'witness' ? 0 : (periods[active.svc_purpose] ?? 0);
   const ageMs = nowMs - Date.parse(active.svc_not_before ?? '');
-  return period > 0 && ageMs >= period - overlapMs ? 'publish' : undefined;
+  // A key that begins in the future was made while the clock was ahead: its age is unknown.
+  const isDue = ageMs >= period - overlapMs || ageMs < -limits.maxClockJumpMs;
+  return period > 0 && isDue ? 'publish' : undefined;
 }

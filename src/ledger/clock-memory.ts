@@ -1,0 +1,60 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFile } from '../durable-file.ts';
+import type { ClockMemory } from './log-clock.ts';
+
+/**
+ * What a log remembers of its clock beyond a restart: `clock.json` in the data folder, which is there only while there
+ * is something to remember. Times are Unix times in nanoseconds, as decimal digits.
+ *
+ *     {"refused": {"plausible_ns": "…", "clock_ns": "…"}, "accepted_until_ns": "…"}
+ */
+export class ClockMemoryFile {
+  readonly #path: string;
+  #written: string;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(dataDir: string) {
+    this.#path = join(dataDir, 'clock.json');
+    this.#written = format(this.read());
+  }
+
+  /** A file that is missing or malformed remembers nothing: it must not keep a log from starting. */
+  read(): ClockMemory {
+    try {
+      return parse(readFileSync(this.#path, 'utf8'));
+    } catch {
+      return {};
+    }
+  }
+
+  /** Resolves when it is on disk; writes only what changed. A failure is not reported: the next change writes all. */
+  write(memory: ClockMemory): Promise<void> {
+    const text = format(memory);
+    if (text !== this.#written) {
+      this.#written = text;
+      const write = () => (text === '{}' ? rmSync(this.#path, { force: true }) : this.#replace(text));
+      this.#writing = this.#writing.then(write).catch(() => {});
+    }
+    return this.#writing;
+  }
+
+  #replace(text: string): Promise<void> {
+    return replaceFile(this.#path, `${text}\n`, { mode: 0o600 });
+  }
+}
+
+function format({ refused, acceptedUntil }: ClockMemory): string {
+  return JSON.stringify({
+    refused: refused && { plausible_ns: String(refused.plausible), clock_ns: String(refused.clock) },
+    accepted_until_ns: acceptedUntil && String(acceptedUntil),
+  });
+}
+
+function parse(text: string): ClockMemory {
+  const { refused, accepted_until_ns } = JSON.parse(text);
+  return {
+    ...(refused && { refused: { plausible: BigInt(refused.plausible_ns), clock: BigInt(refused.clock_ns) } }),
+    ...(accepted_until_ns && { acceptedUntil: BigInt(accepted_until_ns) }),
+  };
+}

@@ -1,0 +1,208 @@
+import { uptime } from 'node:os';
+import { limits } from '../limits.ts';
+import { type Clock, milliseconds } from './heads.ts';
+
+/** Clocks that nobody can set, in milliseconds since some moment. */
+export interface SteadyClock {
+  /** Stops while the machine is suspended (CLOCK_MONOTONIC). */
+  runningMs(): number;
+  /** Goes on while the machine is suspended (CLOCK_BOOTTIME); undefined where the system has no such clock. */
+  bootMs(): number | undefined;
+}
+
+/** `os.uptime` counts suspended time on Linux and Windows. Elsewhere it follows the wall clock and cannot be used. */
+export const systemSteadyClock: SteadyClock = {
+  runningMs: () => performance.now(),
+  bootMs: () => (process.platform === 'linux' || process.platform === 'win32' ? uptime() * 1000 : undefined),
+};
+
+/** What outlives the process. Unix times in nanoseconds. */
+export interface ClockMemory {
+  /** The clock said `clock` when the time was `plausible` at most. Present while this is refused. */
+  readonly refused?: { readonly plausible: bigint; readonly clock: bigint };
+  /** An operator confirmed the clock although the log had times up to this one. */
+  readonly acceptedUntil?: bigint;
+}
+
+/** Result of a check: why the time is refused, and what an operator should know. */
+export interface ClockState {
+  readonly fault?: string;
+  readonly finding?: string;
+}
+
+/** Readings of both clocks that belong together, and how far the wall clock may be ahead of what follows from them. */
+interface Trusted {
+  readonly wall: bigint;
+  readonly runningMs: number;
+  readonly bootMs: number | undefined;
+  readonly maxAhead: bigint;
+  /** `start`: the wall time is that of the last head or of the last process, and time has passed since. */
+  readonly from: 'start' | 'clock';
+}
+
+const nsPerMs = 1_000_000n;
+const stepNs = BigInt(limits.maxClockStepMs) * nsPerMs;
+const jumpNs = BigInt(limits.maxClockJumpMs) * nsPerMs;
+const gapNs = BigInt(limits.maxClockGapMs) * nsPerMs;
+
+/**
+ * The time that the log goes by: the wall clock, as long as it is plausible.
+ *
+ *     wall clock beside steady clock      within a minute     followed (slewing, small steps)
+ *                                         up to an hour       followed, and reported for a day
+ *                                         further ahead       refused: heads are dated by the steady clock
+ *     last head ahead of the wall clock   up to an hour       reported; heads are dated one step after the last
+ *                                         more                refused, until the clock reaches it or is confirmed
+ *
+ * At a start the steady clock is new, and the last head takes its place: the wall clock may be ahead of it by as long
+ * as a service is plausibly off (`limits.maxClockGapMs`). Owner of the trusted pair of readings.
+ */
+export class LogClock {
+  readonly #wall: Clock;
+  readonly #steady: SteadyClock;
+  #trusted: Trusted | undefined;
+  #memory: ClockMemory = {};
+  /** The latest time in the journal. It only warns: nobody signed it. */
+  #journalAt: bigint | undefined;
+  #jump: { readonly message: string; readonly atMs: number } | undefined;
+
+  constructor(wall: Clock, steady: SteadyClock) {
+    this.#wall = wall;
+    this.#steady = steady;
+  }
+
+  /** Unix time in nanoseconds: never further ahead than the wall clock may be. It may go back. */
+  now(): bigint {
+    const wall = this.#wall();
+    const trusted = this.#trusted;
+    if (trusted === undefined) return wall;
+    const expected = this.#expected(trusted, wall);
+    return wall - expected > trusted.maxAhead ? expected : wall;
+  }
+
+  /** Time for intervals, in milliseconds since some moment. It never goes back, and stops while suspended. */
+  runningMs(): number {
+    return this.#steady.runningMs();
+  }
+
+  get memory(): ClockMemory {
+    return this.#memory;
+  }
+
+  /** Begins with what is known from before: the last signed head, the journal, and what the last process remembered. */
+  start(lastHead: bigint | undefined, journalAt: Date | undefined, memory: ClockMemory): void {
+    this.#journalAt = journalAt && BigInt(journalAt.getTime()) * nsPerMs;
+    const { refused, acceptedUntil = 0n } = memory;
+    this.#memory = memory;
+    if (refused !== undefined) {
+      // A clock that was corrected shows an earlier time than the one that was refused.
+      this.#trust(refused.plausible, 'start', refused.clock - refused.plausible - stepNs);
+    } else if (lastHead === undefined || lastHead <= acceptedUntil) this.#trust(this.#wall(), 'start');
+    else this.#trust(lastHead, 'start', gapNs);
+  }
+
+  /** Compares the clocks, and follows the wall clock where it is plausible. */
+  check(lastHead: bigint | undefined): ClockState {
+    const wall = this.#wall();
+    const trusted = this.#trusted ?? this.#trust(wall, 'start');
+    const expected = this.#expected(trusted, wall);
+    const jump = wall - expected;
+    if (jump > trusted.maxAhead) return this.#refuse(expected, wall, trusted.from);
+    if (this.#memory.refused !== undefined) {
+      const { refused: _corrected, ...memory } = this.#memory;
+      this.#memory = memory;
+    }
+    const isJump = trusted.from === 'clock' && magnitude(jump) > stepNs;
+    if (isJump) {
+      const direction = jump > 0n ? 'forward' : 'backward';
+      const message = `the clock of the host jumped ${direction} by ${duration(jump)}, to ${iso(wall)}; check its time service`;
+      this.#jump = { message, atMs: this.runningMs() };
+    }
+    const isDue = this.runningMs() - trusted.runningMs >= limits.maxClockStepMs;
+    if (isJump || isDue || trusted.from === 'start') this.#trust(wall, 'clock');
+    return this.#compareHead(wall, lastHead);
+  }
+
+  /** An operator says that the wall clock is right. Clears what was reported. */
+  confirm(lastHead: bigint | undefined): void {
+    const { wall } = this.#trust(this.#wall(), 'clock');
+    this.#jump = undefined;
+    const times = [lastHead, this.#journalAt].filter((time) => time !== undefined && time > wall) as bigint[];
+    const latest = times.reduce((a, b) => (a > b ? a : b), 0n);
+    this.#memory = latest === 0n ? {} : { acceptedUntil: latest + jumpNs };
+  }
+
+  #refuse(expected: bigint, wall: bigint, from: Trusted['from']): ClockState {
+    this.#memory = { refused: { plausible: expected, clock: wall }, ...this.#memory };
+    const ahead =
+      from === 'start'
+        ? `is ${duration(wall - expected)} ahead of the last signed head, of ${iso(expected)}`
+        : `jumped forward by ${duration(wall - expected)}, where ${iso(expected)} was expected`;
+    const fault = `the clock of the host says ${iso(wall)} and ${ahead}`;
+    return { fault, finding: fault };
+  }
+
+  #compareHead(wall: bigint, lastHead: bigint | undefined): ClockState {
+    const isAhead = (time: bigint | undefined): time is bigint =>
+      time !== undefined && time - wall > stepNs && time > (this.#memory.acceptedUntil ?? 0n);
+    if (isAhead(lastHead)) {
+      const ahead = lastHead - wall;
+      const message = `the last signed head is dated ${iso(lastHead)}, ${duration(ahead)} ahead of the clock of the host`;
+      if (ahead > jumpNs) return { fault: message, finding: message };
+      return { finding: `${message}; new heads follow it in the smallest steps until the clock reaches it` };
+    }
+    if (isAhead(this.#journalAt)) {
+      const ahead = `dated ${iso(this.#journalAt)}, ${duration(this.#journalAt - wall)} ahead of the clock of the host`;
+      return { finding: `the journal has a line ${ahead}` };
+    }
+    if (this.#jump !== undefined && this.runningMs() - this.#jump.atMs < limits.clockFindingMs)
+      return { finding: this.#jump.message };
+    this.#jump = undefined;
+    return {};
+  }
+
+  /** The time that follows from the trusted readings. Boot time is read only where the cheaper clock does not fit. */
+  #expected({ wall, runningMs, bootMs }: Trusted, now: bigint): bigint {
+    const expected = wall + ns(this.runningMs() - runningMs);
+    if (magnitude(now - expected) <= stepNs || bootMs === undefined) return expected;
+    return wall + ns((this.#steady.bootMs() ?? bootMs) - bootMs);
+  }
+
+  #trust(wall: bigint, from: Trusted['from'], maxAhead?: bigint): Trusted {
+    const [runningMs, bootMs] = [this.runningMs(), this.#steady.bootMs()];
+    // Without a clock that counts it, time that the machine was suspended looks like a jump.
+    this.#trusted = {
+      wall,
+      runningMs,
+      bootMs,
+      from,
+      maxAhead: maxAhead ?? (bootMs === undefined ? gapNs : jumpNs),
+    };
+    return this.#trusted;
+  }
+}
+
+function magnitude(time: bigint): bigint {
+  return time < 0n ? -time : time;
+}
+
+function ns(ms: number): bigint {
+  return BigInt(Math.round(Math.max(0, ms))) * nsPerMs;
+}
+
+/** In the largest unit of which there are two or more, such as `3 days`. */
+function duration(time: bigint): string {
+  const s = milliseconds(magnitude(time)) / 1000;
+  const [unit, length] = (
+    [
+      ['days', 86_400],
+      ['hours', 3600],
+      ['minutes', 60],
+    ] as const
+  ).find(([, one]) => s >= 2 * one) ?? ['seconds', 1];
+  return `${Math.round(s / length)} ${unit}`;
+}
+
+function iso(time: bigint): string {
+  return new Date(milliseconds(time)).toISOString();
+}

@@ -1,0 +1,324 @@
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { KeyFile } from '../../src/ledger/keys/key-file.ts';
+import { dueStep } from '../../src/ledger/keys/rotation-schedule.ts';
+import type { DurableLedger, LedgerOptions } from '../../src/ledger/open.ts';
+import { uuid7 } from '../../src/uuid.ts';
+import { codeOf, entry, fieldOf, folder, open } from './fixture.ts';
+import { reverify } from './reverify.ts';
+
+const [minute, hour, day, year] = [60_000, 3_600_000, 86_400_000, 365 * 86_400_000];
+
+/** The clocks of a host that the test moves. */
+class Host {
+  wall = Date.UTC(2026, 5, 1, 12);
+  running = 5000;
+  boot = 7000;
+
+  pass(ms: number): void {
+    this.wall += ms;
+    this.running += ms;
+    this.boot += ms;
+  }
+
+  suspend(ms: number): void {
+    this.wall += ms;
+    this.boot += ms;
+  }
+
+  options({ hasBootTime = true } = {}): Partial<LedgerOptions> {
+    return {
+      clock: () => BigInt(this.wall) * 1_000_000n,
+      steady: { runningMs: () => this.running, bootMs: () => (hasBootTime ? this.boot : undefined) },
+    };
+  }
+}
+
+/** A log with one entry, on a host whose clock is right. */
+async function started(options: Partial<LedgerOptions> = {}) {
+  const [host, dataDir] = [new Host(), folder()];
+  const ledger = await open(dataDir, { ...host.options(), ...options });
+  let n = 0;
+  const append = (to: DurableLedger = ledger) => codeOf(to.append([entry(n++, {}, host.wall)]));
+  expect(await append()).toBe('none');
+  const reopen = async (more: Partial<LedgerOptions> = {}) =>
+    open(dataDir, { ...host.options(), ...options, ...more });
+  return { host, dataDir, ledger, append, reopen };
+}
+
+const headMs = async (ledger: DurableLedger) => (await ledger.head()).timestamp_ns / 1e6;
+
+async function stateOf(ledger: DurableLedger): Promise<[state: string, findings: string[]]> {
+  const { health, findings } = await ledger.status();
+  return [health.state === 'ok' ? 'ok' : health.fault, findings.map(({ code }) => code)];
+}
+
+const well = ['ok', []];
+const marked = ['ok', ['clock_jumped']];
+const refused = ['clock', ['clock_jumped']];
+
+test('a clock that jumps forward by years poisons nothing: entries are refused until it is corrected', async () => {
+  const { host, ledger, append } = await started();
+  host.wall += 4 * year;
+  expect(await append()).toBe('UNAVAILABLE');
+  expect(await stateOf(ledger)).toEqual(refused);
+  host.pass(2 * hour);
+  await ledger.tick(); // signs the idle head again
+  expect(await headMs(ledger)).toBeCloseTo(host.wall - 4 * year, -1);
+  host.wall -= 4 * year;
+  await ledger.tick();
+  expect(await append()).toBe('none');
+  expect(await headMs(ledger)).toBeCloseTo(host.wall, -1);
+  expect((await ledger.status()).health).toEqual({ state: 'ok' });
+  await reverify(ledger);
+});
+
+test('a head is not dated ahead even when the clock jumps in the middle of a commit', async () => {
+  let host: Host | undefined;
+  const it = await started({
+    hooks: {
+      at: (step) => {
+        if (step === 'batch-taken' && host !== undefined) host.wall += 4 * year;
+      },
+    },
+  });
+  host = it.host;
+  const before = host.wall;
+  expect(await it.append()).toBe('none');
+  expect(await headMs(it.ledger)).toBeCloseTo(before, -1);
+});
+
+test('a jump forward of less than an hour is followed, and reported for a day', async () => {
+  const { host, ledger, append } = await started();
+  host.wall += 50 * minute;
+  await ledger.tick();
+  expect(await stateOf(ledger)).toEqual(marked);
+  expect(await append()).toBe('none');
+  expect(await headMs(ledger)).toBeCloseTo(host.wall, -1);
+  host.pass(day);
+  await ledger.tick();
+  expect(await stateOf(ledger)).toEqual(well);
+});
+
+test('slewing and a stepped second are no jumps', async () => {
+  const { host, ledger } = await started();
+  for (let i = 0; i < 200; i++) {
+    host.pass(minute);
+    host.wall += i % 2 === 0 ? 3000 : 1000;
+    await ledger.tick();
+  }
+  expect(await stateOf(ledger)).toEqual(well);
+});
+
+test('a machine that was suspended for a night had no jump; without a boot clock it is followed and reported', async () => {
+  const { host, ledger, append } = await started();
+  host.suspend(9 * hour);
+  await ledger.tick();
+  expect(await stateOf(ledger)).toEqual(well);
+  const other = new Host();
+  const without = await open(folder(), other.options({ hasBootTime: false }));
+  await without.append([entry(0, {}, other.wall)]);
+  other.suspend(9 * hour);
+  await without.tick();
+  expect(await stateOf(without)).toEqual(marked);
+  expect(await append()).toBe('none');
+});
+
+test('after a jump back of less than an hour heads follow the last one in the smallest steps', async () => {
+  const { host, ledger, append } = await started();
+  const before = BigInt((await ledger.head()).timestamp_ns);
+  host.wall -= 30 * minute;
+  expect(await append()).toBe('none');
+  expect(await append()).toBe('none');
+  expect(await stateOf(ledger)).toEqual(marked);
+  expect(BigInt((await ledger.head()).timestamp_ns) - before).toBe(2048n);
+  await reverify(ledger);
+});
+
+test('a jump back of a day refuses entries until the clock is corrected; the head is signed each hour all the same', async () => {
+  const { host, dataDir, ledger, append } = await started();
+  host.wall -= day;
+  expect(await append()).toBe('UNAVAILABLE');
+  expect(await stateOf(ledger)).toEqual(refused);
+  for (let i = 0; i < 3; i++) {
+    const { timestamp_ns } = await ledger.head();
+    host.pass(hour);
+    await ledger.tick();
+    expect((await ledger.head()).timestamp_ns).toBe(timestamp_ns + 1024);
+  }
+  const { total } = await ledger.heads({ page: 1, per_page: 1 });
+  await ledger.tick();
+  expect((await ledger.heads({ page: 1, per_page: 1 })).total).toBe(total);
+  const events = readFileSync(join(dataDir, 'journal.ndjson'), 'utf8').trim().split('\n');
+  expect(events.map((line) => JSON.parse(line).event)).toEqual(['initialised', 'day']);
+  host.pass(21 * hour);
+  expect(await append()).toBe('none');
+});
+
+test('a log with a head of years ahead says so at each start, and goes on once an operator confirms the clock', async () => {
+  const { host, dataDir, ledger, append, reopen } = await started();
+  await ledger.close();
+  // What the service did before: it followed any clock.
+  host.wall += 4 * year;
+  const poisoned = await reopen({ acceptClock: true });
+  expect(await append(poisoned)).toBe('none');
+  const head = await poisoned.head();
+  await poisoned.close();
+  host.wall -= 4 * year;
+  const found = await reopen();
+  expect(await stateOf(found)).toEqual(refused);
+  expect((await found.status()).health).toMatchObject({ advice: expect.stringContaining('confirm') });
+  expect(await append(found)).toBe('UNAVAILABLE');
+  await found.confirmClock();
+  expect(await stateOf(found)).toEqual(well);
+  expect(await append(found)).toBe('none');
+  expect((await found.head()).timestamp_ns).toBe(head.timestamp_ns + 1024);
+  const rotated = await found.rotateKey('transparency-sth', 'ann');
+  expect(rotated.state).toBe('active');
+  await found.close();
+  const again = await reopen();
+  expect(await stateOf(again)).toEqual(well);
+  host.pass(2 * hour);
+  const { timestamp_ns } = await again.head();
+  await again.tick();
+  expect((await again.head()).timestamp_ns).toBe(timestamp_ns + 1024);
+  expect(existsSync(join(dataDir, 'clock.json'))).toBe(true);
+  await reverify(again);
+});
+
+test('a restart makes no refused clock plausible; a corrected one ends the refusal', async () => {
+  const { host, dataDir, ledger, append, reopen } = await started();
+  host.wall += 3 * day;
+  expect(await append()).toBe('UNAVAILABLE');
+  await ledger.close();
+  for (let i = 0; i < 2; i++) {
+    host.pass(hour);
+    const again = await reopen();
+    expect(await append(again)).toBe('UNAVAILABLE');
+    expect(await stateOf(again)).toEqual(refused);
+    await again.close();
+  }
+  host.wall -= 3 * day;
+  const corrected = await reopen();
+  expect(await append(corrected)).toBe('none');
+  expect(await stateOf(corrected)).toEqual(well);
+  await corrected.close();
+  expect(existsSync(join(dataDir, 'clock.json'))).toBe(false);
+});
+
+test.each([
+  [-2 * hour, refused],
+  [-20 * minute, marked],
+  [0, well],
+  [40 * day, well],
+  [2 * year, refused],
+])('after a kill the clock of the host is %i ms off', async (off, expected) => {
+  const { host, dataDir, append } = await started();
+  const copy = folder();
+  cpSync(dataDir, copy, { recursive: true }); // as the kill left it
+  host.wall += off;
+  const again = await open(copy, host.options());
+  expect(await stateOf(again)).toEqual(expected);
+  const before = BigInt((await again.head()).timestamp_ns);
+  expect(await append(again)).toBe(expected === refused ? 'UNAVAILABLE' : 'none');
+  expect(BigInt((await again.head()).timestamp_ns) > before).toBe(expected !== refused);
+  await reverify(again);
+});
+
+test('a refused clock that an operator confirms is right, over restarts too', async () => {
+  const { host, ledger, append, reopen } = await started();
+  host.wall += 3 * day;
+  await ledger.tick();
+  expect(await stateOf(ledger)).toEqual(refused);
+  await ledger.confirmClock();
+  expect(await append()).toBe('none');
+  await ledger.close();
+  const again = await reopen();
+  expect(await append(again)).toBe('none');
+  expect(await stateOf(again)).toEqual(well);
+});
+
+test.each([
+  [80 * day, well],
+  [100 * day, refused],
+  [4 * year, refused],
+])('a start %i ms after the last head', async (off, expected) => {
+  const { host, ledger, append, reopen } = await started();
+  await ledger.close();
+  host.pass(off);
+  const again = await reopen();
+  expect(await stateOf(again)).toEqual(expected);
+  expect(await append(again)).toBe(expected === well ? 'none' : 'UNAVAILABLE');
+  if (expected === well) return;
+  await again.confirmClock();
+  expect(await append(again)).toBe('none');
+});
+
+test('an empty log in a folder whose journal is dated ahead warns and takes entries', async () => {
+  const [host, dataDir] = [new Host(), folder()];
+  await (await open(dataDir, host.options())).close();
+  host.wall -= 5 * hour;
+  const again = await open(dataDir, host.options());
+  expect(await stateOf(again)).toEqual(marked);
+  await again.append([entry(0, {}, host.wall)]);
+});
+
+test('a malformed clock.json remembers nothing', async () => {
+  const { dataDir, ledger, append, reopen } = await started();
+  await ledger.close();
+  for (const text of ['', '{', 'null', '{"refused":{}}', '{"accepted_until_ns":"x"}']) {
+    writeFileSync(join(dataDir, 'clock.json'), text);
+    const again = await reopen();
+    expect(await append(again)).toBe('none');
+    await again.close();
+  }
+});
+
+test.each([
+  [-day + 1000, 'none'],
+  [-day - 1000, 'entries[0].occurred_at'],
+  [5 * minute - 1000, 'none'],
+  [5 * minute + 1000, 'entries[0].occurred_at'],
+])('an entry that occurred %i ms from its append', async (offset, expected) => {
+  const host = new Host();
+  const ledger = await open(folder(), host.options());
+  const result = fieldOf(ledger.append([entry(0, {}, host.wall + offset)]));
+  expect((await result) ?? 'none').toBe(expected);
+});
+
+test('an entry of a key that the log missed for days is dated by its append', async () => {
+  const { host, dataDir, ledger, reopen } = await started();
+  await ledger.rotateKey('event-signing', 'ann');
+  const [retired] = (await ledger.keyRecords()).filter(({ state }) => state === 'retired');
+  await ledger.close();
+  // The file of the retired key promises an entry that the log does not have.
+  const path = join(dataDir, 'keys', `${retired!.kid}.json`);
+  const file = JSON.parse(readFileSync(path, 'utf8'));
+  const owed = file.svc_entries.at(-1);
+  const id = uuid7(host.wall);
+  writeFileSync(path, JSON.stringify({ ...file, svc_entries: [...file.svc_entries, { ...owed, id }] }));
+  host.pass(10 * day);
+  const again = await reopen();
+  const { canonical } = await again.leaf({ entry_id: id });
+  const logged = JSON.parse(Buffer.from(canonical).toString());
+  expect(logged.occurred_at).toBe(new Date(host.wall).toISOString());
+  expect(logged.data).toMatchObject({ ...owed.data, delayed_from: owed.occurred_at });
+});
+
+test('keys that were made while the clock was ahead are rotated at once, and then by their age again', () => {
+  const now = Date.UTC(2026, 0, 1);
+  const schedule = { periods: { 'event-signing': 30 * day }, overlapMs: day };
+  const file = (atMs: number, due?: number) =>
+    ({
+      svc_purpose: 'event-signing',
+      svc_not_before: new Date(atMs).toISOString(),
+      ...(due === undefined ? {} : { svc_succession: { due: new Date(due).toISOString() } }),
+    }) as KeyFile;
+  const step = (active: number, due?: number) =>
+    dueStep(file(active), due === undefined ? undefined : file(active, due), now, schedule);
+  expect(step(now + 4 * year)).toBe('publish');
+  expect(step(now)).toBeUndefined();
+  expect(step(now, now + day)).toBeUndefined();
+  expect(step(now, now + 4 * year)).toBe('take_over');
+});
