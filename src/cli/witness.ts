@@ -63,7 +63,8 @@ async function serve(options: Options, logs: readonly VerifierKey[], state: Stat
     state,
     logs,
     now: Date.now,
-    onContradiction: (found) => log.error(found, 'the log contradicts what it signed before: keep this'),
+    onContradiction: (found) =>
+      log.error(found, 'the log contradicts what it signed before: check the evidence with `candor verify`'),
   });
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
@@ -77,6 +78,8 @@ async function serve(options: Options, logs: readonly VerifierKey[], state: Stat
   );
   const vkey = formatVerifierKey(state.key.public);
   process.stdout.write(`${vkey}\n`);
+  if (state.evidence.length > 0)
+    log.error({ evidence: state.evidence }, 'logs have contradicted themselves before');
   log.info({ url: server.url, pid: process.pid, vkey, logs: logs.map(({ name }) => name) }, 'listening');
   await stopped;
   await server.close();

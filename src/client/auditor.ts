@@ -1,6 +1,7 @@
+import type { Binding } from '../tlog/binding.ts';
 import type { CheckpointPolicy, SignedCheckpoint } from './checkpoint.ts';
 import { asLogKey } from './checkpoint.ts';
-import { type Binding, type Contradiction, checkExtension } from './consistency.ts';
+import { type Contradiction, checkExtension } from './consistency.ts';
 import { type Evidence, writeEvidence } from './evidence.ts';
 import { Fault } from './fault.ts';
 import type { KeySet, LogKey } from './key-set.ts';

@@ -1,29 +1,11 @@
-import { consistencyPlan } from '../tlog/proof.ts';
-import { equalHashes, foldEdge, type Hash } from '../tlog/tree.ts';
+import { type Binding, bindsElsewhere, firstRootOf, type SizedRoot } from '../tlog/binding.ts';
+import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { members, parseExact, safeInteger } from './exact-json.ts';
 import { Fault } from './fault.ts';
 import type { LogSource } from './log-source.ts';
 import { sha256 } from './sha256.ts';
 import { proofFromTiles } from './tiles.ts';
 import { readPath, verifyConsistency } from './verify.ts';
-
-/** A size and its root, as a head or a checkpoint states them. */
-export interface SizedRoot {
-  readonly size: number;
-  readonly root: Hash;
-}
-
-/**
- * Shows that the tree of one root begins with the tree of another: `path` leads from `firstRoot` to a second root
- * (RFC 6962 section 2.1.2). Where that second root is signed and the log signed another first root too, it has
- * contradicted itself, for nobody finds two trees with one root.
- */
-export interface Binding {
-  readonly firstSize: number;
-  readonly secondSize: number;
-  readonly firstRoot: Hash;
-  readonly path: readonly Hash[];
-}
 
 /** Two trees of one log that don't fit each other, and what shows it. */
 export interface Contradiction {
@@ -32,13 +14,6 @@ export interface Contradiction {
   readonly binding?: Binding;
   /** What the log answered when it was asked for a proof. */
   readonly answer?: string;
-}
-
-/** Whether the tree that a binding leads to is `second`, and its beginning another one than `first`. */
-export function bindsElsewhere(binding: Binding, first: SizedRoot, second: SizedRoot): boolean {
-  if (binding.firstSize !== first.size || binding.secondSize !== second.size) return false;
-  if (first.size >= second.size || equalHashes(binding.firstRoot, first.root)) return false;
-  return verifyConsistency({ size: first.size, root: binding.firstRoot }, second, binding.path) === undefined;
 }
 
 /**
@@ -62,15 +37,15 @@ export async function checkExtension(
   const fault = verifyConsistency(earlier, later, path);
   if (fault === undefined) return undefined;
 
-  const told = firstRootOf(path, earlier.size, later.size);
+  const told = firstRootOf(sha256, path, earlier.size, later.size);
   if (told !== undefined) {
     const binding = { ...sizes, firstRoot: told, path };
-    if (bindsElsewhere(binding, earlier, later)) return { fault, binding, answer };
+    if (bindsElsewhere(sha256, binding, earlier, later)) return { fault, binding, answer };
   }
   const tiles = await proofFromTiles(log, earlier.size, later.size);
   if (tiles instanceof Fault) return { fault, answer };
   const binding = { ...sizes, ...tiles };
-  if (bindsElsewhere(binding, earlier, later)) return { fault, binding, answer };
+  if (bindsElsewhere(sha256, binding, earlier, later)) return { fault, binding, answer };
   if (verifyConsistency(earlier, later, tiles.path) !== undefined) return { fault, answer };
   return new Fault('WRONG_PROOF', `${fault.message}; the tiles show that the log only grew`);
 }
@@ -93,18 +68,4 @@ export async function fetchConsistency(
   }
   const path = readPath(fields?.audit_path);
   return path instanceof Fault ? path : { text, path };
-}
-
-/**
- * The first root that a consistency proof leads to: the hashes in it that lie left of the first size. A power of two
- * has none, because the verifier brings the root itself.
- */
-function firstRootOf(path: readonly Hash[], firstSize: number, secondSize: number): Hash | undefined {
-  const plan = consistencyPlan(firstSize, secondSize);
-  if (plan.length !== path.length) return undefined;
-  const left = path.filter((_, i) => {
-    const { level, index } = plan[i]![0]!;
-    return index * 2 ** level < firstSize;
-  });
-  return left.length === 0 ? undefined : foldEdge(sha256, left.reverse());
 }

@@ -1,5 +1,5 @@
-import { bytesToHex } from '../tlog/hex.ts';
-import type { Binding } from './consistency.ts';
+import type { Binding } from '../tlog/binding.ts';
+import { bindingField, evidenceFormat as format } from '../tlog/evidence.ts';
 import { type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
 import { type KeySet, readKeySet, writeKeys } from './key-set.ts';
@@ -20,6 +20,8 @@ export interface Evidence {
   readonly head?: SignedHead;
   /** The whole note. */
   readonly checkpoint?: string;
+  /** Two checkpoints that a witness holds against each other, whole notes. */
+  readonly checkpoints?: readonly string[];
   readonly binding?: Binding;
   /** What the log answered when it was asked for a consistency proof. */
   readonly answer?: string;
@@ -27,8 +29,6 @@ export interface Evidence {
   readonly pinnedKeys?: KeySet;
   readonly keys: KeySet;
 }
-
-const format = 'candor-evidence/1';
 
 /** What was found and what it proves, as evidence and those who report on it write it. */
 export function evidenceFields(evidence: Evidence, { convicts, reason }: Verdict) {
@@ -38,18 +38,14 @@ export function evidenceFields(evidence: Evidence, { convicts, reason }: Verdict
 
 /** One JSON object. `convicts` and `reason` are for people: readers derive them anew. */
 export function writeEvidence(evidence: Evidence): string {
-  const { checkpoint, answer, binding } = evidence;
+  const { checkpoint, checkpoints, answer, binding } = evidence;
   const about = JSON.stringify({
     format,
     ...evidenceFields(evidence, judge(evidence)),
     checkpoint,
+    checkpoints,
     answer,
-    proof: binding && {
-      first_size: binding.firstSize,
-      second_size: binding.secondSize,
-      first_root: bytesToHex(binding.firstRoot),
-      audit_path: binding.path.map(bytesToHex),
-    },
+    ...bindingField(binding),
   });
   const parts = [
     evidence.pinnedHead === undefined ? '' : `,"pinned_head":${writeTreeHead(evidence.pinnedHead)}`,
@@ -81,6 +77,7 @@ export function parseEvidence(text: string): Evidence | Fault {
     pinnedKeys: [fields.pinned_keys, readKeySet],
     binding: [fields.proof, readBinding],
     checkpoint: [fields.checkpoint, textOf('checkpoint')],
+    checkpoints: [fields.checkpoints, readCheckpoints],
     answer: [fields.answer, textOf('answer')],
     pinnedAt: [fields.pinned_at, textOf('pinned_at')],
   });
@@ -103,6 +100,12 @@ function readParts<R extends Readers>(readers: R): Parts<R> | Fault {
 }
 
 const textOf = (name: string) => (json: Exact | undefined) => string(json) ?? malformed(`${name} is no text`);
+
+function readCheckpoints(json: Exact | undefined): string[] | Fault {
+  const notes = Array.isArray(json) ? json.map(string) : [];
+  const texts = notes.filter((note) => note !== undefined);
+  return texts.length === 2 && notes.length === 2 ? texts : malformed('checkpoints are not two texts');
+}
 
 function readBinding(json: Exact | undefined): Binding | Fault {
   const fields = members(json);

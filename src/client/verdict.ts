@@ -5,14 +5,15 @@
  * leads from another beginning to a later signed root; a smaller tree that is signed with a later time. That
  * keys changed, or that an old head came again, is only the auditor's word, and convicts nobody.
  */
+import { type Binding, bindsElsewhere } from '../tlog/binding.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { verifyCheckpoint } from './checkpoint.ts';
-import { type Binding, bindsElsewhere } from './consistency.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import type { Evidence } from './evidence.ts';
 import { Fault } from './fault.ts';
 import type { KeySet, LogKey } from './key-set.ts';
+import { sha256 } from './sha256.ts';
 import { type SignedHead, signedBytes } from './tree-head.ts';
 
 export interface Verdict {
@@ -68,7 +69,7 @@ function contradiction(one: Statement, other: Statement, binding: Binding | unde
     const latest = `${one.timestampNs} ns for size ${one.size}, ${other.timestampNs} ns for size ${other.size}`;
     if (one.timestampNs >= other.timestampNs) return `a smaller tree is signed with a later time: ${latest}`;
   }
-  if (binding === undefined || !bindsElsewhere(binding, one, other)) return undefined;
+  if (binding === undefined || !bindsElsewhere(sha256, binding, one, other)) return undefined;
   return (
     `the tree of ${other.what} (size ${other.size}) begins with ${bytesToHex(binding.firstRoot)} for size ` +
     `${one.size}, and ${bytesToHex(one.root)} is signed for it (${one.what})`
@@ -77,7 +78,7 @@ function contradiction(one: Statement, other: Statement, binding: Binding | unde
 
 function statements(evidence: Evidence, trusted: KeySet | undefined): (Statement | Fault)[] {
   const found: (Statement | Fault)[] = [];
-  const { pinnedHead, head, checkpoint } = evidence;
+  const { pinnedHead, head, checkpoint, checkpoints = [] } = evidence;
   const keys = trusted ?? evidence.keys;
   const pinnedKeys = trusted ?? evidence.pinnedKeys ?? evidence.keys;
   if (pinnedHead !== undefined) found.push(headStatement('the pinned head', pinnedHead, pinnedKeys, keys));
@@ -85,6 +86,10 @@ function statements(evidence: Evidence, trusted: KeySet | undefined): (Statement
   if (checkpoint !== undefined) {
     const verified = verifyCheckpoint(checkpoint, keys);
     found.push(verified instanceof Fault ? verified : { what: 'the checkpoint', ...verified });
+  }
+  for (const [i, note] of checkpoints.entries()) {
+    const verified = verifyCheckpoint(note, keys);
+    found.push(verified instanceof Fault ? verified : { what: `checkpoint ${i + 1}`, ...verified });
   }
   return found;
 }

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DataFolder, lockFolder } from '../data-folder.ts';
 import { replaceFile } from '../durable-file.ts';
+import { limits } from '../limits.ts';
 import { sha256 } from '../sha256.ts';
 import { parseCheckpoint } from '../tlog/checkpoint.ts';
 import { decodeCosignature } from '../tlog/cosignature.ts';
@@ -24,6 +25,7 @@ export interface Kept {
 }
 
 const suffix = '.checkpoint';
+const evidenceSuffix = '.evidence.json';
 const keyFileName = 'key.json';
 
 /** By what a log's files and addresses go: lowercase hex SHA-256 of its origin. */
@@ -36,6 +38,7 @@ export function originHash(origin: string): string {
  *
  *     key.json                      the private key
  *     <origin hash>.checkpoint      for each log, the note that was cosigned last
+ *     <origin hash>.<id>.evidence.json   that a log contradicted itself: never overwritten, a bounded number of each log
  *     lock
  *
  * Key and memory lie together, because the key's promise is only as good as the memory: whoever loses one must give
@@ -46,9 +49,17 @@ export class WitnessState {
   readonly #folder: DataFolder;
   /** By origin hash. */
   readonly #kept: Map<string, Kept>;
+  /** Names of files. */
+  readonly #evidence: Set<string>;
 
-  private constructor(folder: DataFolder, key: WitnessKey, kept: Map<string, Kept>) {
+  private constructor(
+    folder: DataFolder,
+    key: WitnessKey,
+    kept: Map<string, Kept>,
+    evidence: readonly string[],
+  ) {
     this.#folder = folder;
+    this.#evidence = new Set(evidence);
     this.key = key;
     this.#kept = kept;
   }
@@ -78,7 +89,8 @@ export class WitnessState {
           parseKept(join(path, file), await readFile(join(path, file)), key),
         );
       }
-      return new WitnessState(folder, key, kept);
+      const evidence = names.filter((file) => file.endsWith(evidenceSuffix));
+      return new WitnessState(folder, key, kept, evidence);
     } catch (error) {
       folder.release();
       throw error;
@@ -103,6 +115,27 @@ export class WitnessState {
   async keep(hash: string, kept: Kept): Promise<void> {
     await replaceFile(join(this.#folder.path, hash + suffix), kept.note, { mode: 0o644 });
     this.#kept.set(hash, kept);
+  }
+
+  /** Paths of all evidence, of any log. */
+  get evidence(): string[] {
+    return [...this.#evidence].map((name) => join(this.#folder.path, name));
+  }
+
+  /**
+   * Keeps evidence against the log with this origin hash, once for the same two checkpoints. Resolves with its path
+   * when it is on disk; with undefined where `limits.maxWitnessEvidence` files of this log are kept already.
+   */
+  async keepEvidence(hash: string, texts: readonly string[], evidence: string): Promise<string | undefined> {
+    const id = bytesToHex(sha256(new TextEncoder().encode(texts.join('\n')))).slice(0, 16);
+    const name = `${hash}.${id}${evidenceSuffix}`;
+    const path = join(this.#folder.path, name);
+    if (this.#evidence.has(name)) return path;
+    const ofLog = [...this.#evidence].filter((file) => file.startsWith(hash));
+    if (ofLog.length >= limits.maxWitnessEvidence) return undefined;
+    await replaceFile(path, evidence, { mode: 0o644 });
+    this.#evidence.add(name);
+    return path;
   }
 
   release(): void {

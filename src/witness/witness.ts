@@ -1,6 +1,7 @@
 import { limits } from '../limits.ts';
 import { sha256 } from '../sha256.ts';
 import { type Checkpoint, parseCheckpoint } from '../tlog/checkpoint.ts';
+import { writeForkEvidence } from '../tlog/evidence.ts';
 import { TlogError } from '../tlog/fault.ts';
 import {
   formatNote,
@@ -13,6 +14,7 @@ import {
 import { verifyConsistency } from '../tlog/proof.ts';
 import { equalHashes, foldRoot } from '../tlog/tree.ts';
 import { type AddCheckpoint, parseAddCheckpoint } from './add-checkpoint.ts';
+import { findFork } from './find-fork.ts';
 import { strictUtf8 } from './utf8.ts';
 import { verifyNative } from './verify.ts';
 import { type Kept, originHash, type WitnessState } from './witness-state.ts';
@@ -23,11 +25,14 @@ export type Answer =
   | { readonly status: 409; readonly size: number }
   | { readonly status: 400 | 403 | 404 | 422 | 503; readonly reason: string };
 
-/** A log that signed two trees of which neither extends the other, or that goes back. Both notes carry its signature. */
+/** A log that signed two trees of which neither extends the other. Both notes carry its signature. */
 export interface Contradiction {
   readonly origin: string;
+  readonly message: string;
   readonly kept: string;
   readonly refused: string;
+  /** The file that `candor verify` accepts; undefined where as many are kept already, or it could not be written. */
+  readonly evidence: string | undefined;
 }
 
 export interface WitnessOptions {
@@ -36,7 +41,7 @@ export interface WitnessOptions {
   readonly logs: readonly VerifierKey[];
   /** Epoch milliseconds. */
   readonly now: () => number;
-  /** A root that differs for a size that was cosigned. This is evidence, whoever sent it. */
+  /** A log has contradicted itself. Called when the evidence is on disk, before the request is answered. */
   readonly onContradiction: (found: Contradiction) => void;
 }
 
@@ -69,7 +74,7 @@ export class Witness {
       return { status: 400, reason: 'the old size is larger than that of the checkpoint' };
     }
     const hash = originHash(read.checkpoint.origin);
-    return this.#inTurn(hash, () => this.#compareAndKeep(hash, read, signatures));
+    return this.#inTurn(hash, () => this.#compareAndKeep(hash, read, { keys, signatures }));
   }
 
   /** The checkpoint cosigned last of the log with this origin hash: what monitors fetch. */
@@ -77,16 +82,16 @@ export class Witness {
     return this.#options.state.kept(hash)?.note;
   }
 
-  async #compareAndKeep(hash: string, read: Read, signatures: readonly NoteSignature[]): Promise<Answer> {
-    const { state, now, onContradiction } = this.#options;
+  async #compareAndKeep(hash: string, read: Read, { keys, signatures }: SignedBy): Promise<Answer> {
+    const { state, now } = this.#options;
     const { note, checkpoint } = read;
     const kept = state.kept(hash);
-    if (kept?.size === checkpoint.size && !equalHashes(kept.root, checkpoint.root)) {
-      const refused = formatNote({ text: note.text, signatures });
-      onContradiction({ origin: checkpoint.origin, kept: kept.note, refused });
-    }
     const refusal = compare(kept, read);
-    if (refusal !== undefined) return refusal;
+    if (refusal !== undefined) {
+      const refused = formatNote({ text: note.text, signatures });
+      if (kept !== undefined) await this.#convict(hash, kept, read, { keys, refused });
+      return refusal;
+    }
 
     // A clock that was set back must not date this before what it extends.
     const timeS = Math.max(Math.floor(now() / 1000), kept?.timeS ?? 0);
@@ -94,6 +99,24 @@ export class Witness {
     const cosigned = formatNote({ text: note.text, signatures: [...signatures, own] });
     await state.keep(hash, { size: checkpoint.size, root: checkpoint.root, timeS, note: cosigned });
     return { status: 200, line: signatureLine(note.text, own) };
+  }
+
+  /** Keeps evidence where what is refused contradicts what was cosigned, and both are signed by a known key. */
+  async #convict(hash: string, kept: Kept, read: Read, { keys, refused }: Refused): Promise<void> {
+    const { state, now, onContradiction } = this.#options;
+    const fork = findFork(kept, read.checkpoint, read.request.proof);
+    const cosigned = parseNote(kept.note);
+    if (fork === undefined || signaturesOf(cosigned, keys).length === 0) return;
+    const { origin } = read.checkpoint;
+    const foundAt = new Date(now()).toISOString();
+    const checkpoints = [kept.note, refused] as const;
+    const text = writeForkEvidence({ ...fork, origin, foundAt, checkpoints, keys });
+    let evidence: string | undefined;
+    try {
+      evidence = await state.keepEvidence(hash, [cosigned.text, read.note.text], text);
+    } finally {
+      onContradiction({ origin, message: fork.message, kept: kept.note, refused, evidence });
+    }
   }
 
   async #inTurn(hash: string, work: () => Promise<Answer>): Promise<Answer> {
@@ -109,6 +132,18 @@ export class Witness {
       queue.length -= 1;
     }
   }
+}
+
+/** The known keys of a log, and those of their signatures that a note carries. */
+interface SignedBy {
+  readonly keys: readonly VerifierKey[];
+  readonly signatures: readonly NoteSignature[];
+}
+
+/** A note that is not cosigned, with the signatures of the log. */
+interface Refused {
+  readonly keys: readonly VerifierKey[];
+  readonly refused: string;
 }
 
 /** A request that is well-formed. */

@@ -2,11 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CompactRange } from '../../src/client/compact-range.ts';
-import { bindsElsewhere, checkExtension } from '../../src/client/consistency.ts';
+import { checkExtension } from '../../src/client/consistency.ts';
 import { Fault } from '../../src/client/fault.ts';
 import type { LogSource } from '../../src/client/log-source.ts';
 import { sha256 } from '../../src/client/sha256.ts';
 import { fetchEdge, fetchTile, proofFromTiles } from '../../src/client/tiles.ts';
+import { bindsElsewhere } from '../../src/tlog/binding.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { consistencyPlan, foldProof, verifyConsistency } from '../../src/tlog/proof.ts';
 import { parseTilePath } from '../../src/tlog/tile.ts';
@@ -144,9 +145,11 @@ describe('a tree that another may extend', () => {
         const found = await checkExtension(source, earlier, later);
         if (found === undefined || found instanceof Fault) throw new Error(`not found: ${found?.code}`);
         expect(found.fault.code).toBe('INCONSISTENT');
-        expect(found.binding !== undefined && bindsElsewhere(found.binding, earlier, later)).toBe(true);
-        expect(bindsElsewhere(found.binding!, forked.head(first), later)).toBe(false);
-        expect(bindsElsewhere(found.binding!, earlier, honest.head(second))).toBe(false);
+        expect(found.binding !== undefined && bindsElsewhere(sha256, found.binding, earlier, later)).toBe(
+          true,
+        );
+        expect(bindsElsewhere(sha256, found.binding!, forked.head(first), later)).toBe(false);
+        expect(bindsElsewhere(sha256, found.binding!, earlier, honest.head(second))).toBe(false);
       }),
       { numRuns: 80 },
     );

@@ -1,6 +1,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/preact-query';
-import { checkExtension, type SizedRoot } from '../../../client/consistency.ts';
+import { checkExtension } from '../../../client/consistency.ts';
 import { Fault, httpLog } from '../../../client/verifier.ts';
+import type { SizedRoot } from '../../../tlog/binding.ts';
 import { fetchAsUser } from '../../state/session.ts';
 
 /**

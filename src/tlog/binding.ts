@@ -1,0 +1,59 @@
+import { TlogError } from './fault.ts';
+import { consistencyPlan, verifyConsistency } from './proof.ts';
+import { equalHashes, foldEdge, type Hash, type Hasher } from './tree.ts';
+
+/** A size and its root, as a head or a checkpoint states them. */
+export interface SizedRoot {
+  readonly size: number;
+  readonly root: Hash;
+}
+
+/**
+ * Shows that the tree of one root begins with the tree of another: `path` leads from `firstRoot` to a second root
+ * (RFC 6962 section 2.1.2). Where that second root is signed and the log signed another first root too, it has
+ * contradicted itself, because nobody finds two trees with one root.
+ */
+export interface Binding {
+  readonly firstSize: number;
+  readonly secondSize: number;
+  readonly firstRoot: Hash;
+  readonly path: readonly Hash[];
+}
+
+/** Whether the binding leads to the tree of `second`, from a beginning that is not the tree of `first`. */
+export function bindsElsewhere(
+  sha256: Hasher,
+  binding: Binding,
+  first: SizedRoot,
+  second: SizedRoot,
+): boolean {
+  const { firstSize, secondSize, firstRoot, path } = binding;
+  if (firstSize !== first.size || secondSize !== second.size) return false;
+  if (first.size >= second.size || equalHashes(firstRoot, first.root)) return false;
+  try {
+    verifyConsistency(sha256, { firstSize, secondSize, firstRoot, secondRoot: second.root, path });
+    return true;
+  } catch (error) {
+    if (error instanceof TlogError) return false;
+    throw error;
+  }
+}
+
+/**
+ * The first root that a consistency proof leads to: folded from its hashes that lie left of the first size. Undefined
+ * for a power of two, whose root the proof does not contain, and for a proof of another length.
+ */
+export function firstRootOf(
+  sha256: Hasher,
+  path: readonly Hash[],
+  firstSize: number,
+  secondSize: number,
+): Hash | undefined {
+  const plan = consistencyPlan(firstSize, secondSize);
+  if (plan.length !== path.length) return undefined;
+  const left = path.filter((_, i) => {
+    const { level, index } = plan[i]![0]!;
+    return index * 2 ** level < firstSize;
+  });
+  return left.length === 0 ? undefined : foldEdge(sha256, left.reverse());
+}

@@ -1,0 +1,43 @@
+import { toBase64 } from './base64.ts';
+import type { Binding } from './binding.ts';
+import { bytesToHex } from './hex.ts';
+import type { VerifierKey } from './note.ts';
+
+/** Format of the files that `candor verify` reads as evidence: one JSON object. */
+export const evidenceFormat = 'candor-evidence/1';
+
+/** Two checkpoints that one log signed and that contradict each other. */
+export interface CheckpointFork {
+  readonly message: string;
+  readonly origin: string;
+  /** ISO 8601, by the clock of the finder. */
+  readonly foundAt: string;
+  /** Whole notes. */
+  readonly checkpoints: readonly [string, string];
+  /** Of different sizes only: binds the larger one to another beginning than the smaller one. */
+  readonly binding?: Binding;
+  /** The log's keys that signed them. */
+  readonly keys: readonly VerifierKey[];
+}
+
+/** A file that convicts the log without asking it. Its keys are for the reader to recognise as those of the log. */
+export function writeForkEvidence(fork: CheckpointFork): string {
+  const { message, origin, foundAt, checkpoints, binding, keys } = fork;
+  const about = { format: evidenceFormat, code: 'FORK', message, log: origin, found_at: foundAt };
+  return `${JSON.stringify({ ...about, checkpoints, ...bindingField(binding), keys: keys.map(jwk) }, null, 1)}\n`;
+}
+
+/** The member `proof` of evidence. */
+export function bindingField(binding: Binding | undefined) {
+  if (binding === undefined) return {};
+  const { firstSize, secondSize, firstRoot, path } = binding;
+  const sizes = { first_size: firstSize, second_size: secondSize };
+  return { proof: { ...sizes, first_root: bytesToHex(firstRoot), audit_path: path.map(bytesToHex) } };
+}
+
+function jwk({ name, keyId, publicKey }: VerifierKey) {
+  const kid = `${name}+${keyId.toString(16).padStart(8, '0')}`;
+  const x = toBase64(publicKey).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  const about = { svc_purpose: 'checkpoint', svc_state: 'active', svc_origin: name };
+  return { kty: 'OKP', crv: 'Ed25519', kid, x, ...about };
+}

@@ -1,0 +1,181 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { output } from '../../src/cli/output.ts';
+import { verifyFile } from '../../src/cli/verify-offline.ts';
+import { parseEvidence } from '../../src/client/evidence.ts';
+import { Fault } from '../../src/client/fault.ts';
+import { judge } from '../../src/client/verdict.ts';
+import { limits } from '../../src/limits.ts';
+import { sha256 } from '../../src/sha256.ts';
+import { formatCheckpoint } from '../../src/tlog/checkpoint.ts';
+import { parseNote } from '../../src/tlog/note.ts';
+import { consistencyPlan } from '../../src/tlog/proof.ts';
+import { foldRoot, type Hash, leafHash, nodeHash, rootPlan } from '../../src/tlog/tree.ts';
+import { formatAddCheckpoint } from '../../src/witness/add-checkpoint.ts';
+import { startWitness } from './started-witness.ts';
+import { keyPair, post, signNote, TestLog } from './test-log.ts';
+
+const origin = 'example.org/log';
+const filesIn = (path: string) =>
+  readdirSync(path)
+    .filter((name) => name.endsWith('.evidence.json'))
+    .sort();
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Judges a file as `candor verify` does; the reason. */
+async function convicts(file: string): Promise<string> {
+  const evidence = parseEvidence(readFileSync(file, 'utf8'));
+  if (evidence instanceof Fault) throw evidence;
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  expect(await verifyFile(file, {}, output(true))).toBe(5);
+  written.mockRestore();
+  const verdict = judge(evidence);
+  expect(verdict.convicts).toBe(true);
+  return verdict.reason;
+}
+
+describe('evidence of a witness', () => {
+  test('two roots for one size convict the log', async () => {
+    const log = new TestLog(origin);
+    const { url, path, contradictions } = await startWitness(log);
+    await post(url, log.request(0, 5));
+    expect((await post(url, log.branch(3, 'b').request(0, 5))).status).toBe(409);
+    const [found] = contradictions;
+    expect(found!.evidence).toBe(join(path, filesIn(path)[0]!));
+    expect(await convicts(found!.evidence!)).toContain('two roots are signed for size 5');
+  });
+
+  test('a later tree that begins with another one convicts the log, unless the size is a power of two', async () => {
+    const log = new TestLog(origin);
+    for (let old = 2; old <= 9; old++) {
+      const { url, path } = await startWitness(log);
+      await post(url, log.request(0, old));
+      expect((await post(url, log.branch(1, 'b').request(old, 13))).status).toBe(422);
+      const isPower = (old & (old - 1)) === 0;
+      expect(filesIn(path)).toHaveLength(isPower ? 0 : 1);
+      for (const file of filesIn(path))
+        expect(await convicts(join(path, file))).toContain(`(size 13) begins with`);
+    }
+  });
+
+  test('of trees as large as any, from small requests', async () => {
+    const key = keyPair(origin);
+    const [first, second] = [2 ** 52 - 3, 2 ** 53 - 1];
+    const leaf = (text: string) => leafHash(sha256, new TextEncoder().encode(text));
+    const [kept, forked] = [giant(first, second, leaf('a')), giant(first, second, leaf('b'))];
+    const note = (size: number, root: Hash) =>
+      signNote(formatCheckpoint({ origin, size, root, extensions: [] }), key);
+    const { url, contradictions } = await startWitness({ key });
+    const begin = formatAddCheckpoint({ oldSize: 0, proof: [], note: note(first, kept.first) });
+    expect((await post(url, begin)).status).toBe(200);
+    const later = { oldSize: first, proof: forked.proof, note: note(second, forked.second) };
+    expect((await post(url, formatAddCheckpoint(later))).status).toBe(422);
+    expect(await convicts(contradictions[0]!.evidence!)).toContain(`size ${second}`);
+    const honest = { oldSize: first, proof: kept.proof, note: note(second, kept.second) };
+    expect((await post(url, formatAddCheckpoint(honest))).status).toBe(200);
+  });
+
+  test('nothing is kept of a wrong proof, a smaller tree, another log’s key, or an unsigned checkpoint', async () => {
+    const log = new TestLog(origin);
+    const { url, path, contradictions } = await startWitness(log);
+    await post(url, log.request(0, 7));
+    const wrong = log.proof(7, 12).map((hash, i) => (i === 1 ? new Uint8Array(32) : hash));
+    const requests = [
+      formatAddCheckpoint({ oldSize: 7, proof: wrong, note: log.note(12) }),
+      formatAddCheckpoint({ oldSize: 7, proof: [], note: log.note(12) }),
+      log.branch(2, 'b').request(0, 5),
+      new TestLog(origin, keyPair(origin)).branch(2, 'b').request(7, 12),
+      formatAddCheckpoint({ oldSize: 7, proof: [], note: `${log.branch(2, 'b').text(7)}\n— x AAAAAAAA\n` }),
+    ];
+    for (const request of requests) expect((await post(url, request)).status).toBeGreaterThanOrEqual(400);
+    expect(filesIn(path)).toEqual([]);
+    expect(contradictions).toEqual([]);
+    expect((await post(url, log.request(7, 12))).status).toBe(200);
+  });
+
+  test('the first files are kept, each pair of checkpoints once, over restarts', async () => {
+    const log = new TestLog(origin);
+    const first = await startWitness(log);
+    await post(first.url, log.request(0, 5));
+    const forks = Array.from({ length: limits.maxWitnessEvidence + 3 }, (_, n) => log.branch(3, `b${n}`));
+    const send = async (url: string) => {
+      for (const fork of forks) expect((await post(url, fork.request(5, 5))).status).toBe(422);
+    };
+    await send(first.url);
+    const kept = filesIn(first.path);
+    expect(kept).toHaveLength(limits.maxWitnessEvidence);
+    const texts = kept.map((file) => readFileSync(join(first.path, file), 'utf8'));
+    await first.stop();
+    const { path } = first;
+    const again = await startWitness(log, { path, now: { ms: 1_800_000_000_000 } });
+    await send(again.url);
+    // A newer cosignature of the same checkpoint makes no other pair.
+    await post(again.url, log.request(5, 5));
+    await send(again.url);
+    expect(filesIn(path)).toEqual(kept);
+    expect(kept.map((file) => readFileSync(join(path, file), 'utf8'))).toEqual(texts);
+    expect(again.contradictions.filter(({ evidence }) => evidence === undefined)).toHaveLength(6);
+  });
+
+  test('does not convict with an altered root, an altered proof, or other keys', async () => {
+    const log = new TestLog(origin);
+    const { url, contradictions } = await startWitness(log);
+    await post(url, log.request(0, 5));
+    await post(url, log.branch(1, 'b').request(5, 13));
+    const text = readFileSync(contradictions[0]!.evidence!, 'utf8');
+    const json = JSON.parse(text);
+    const other = log.branch(4, 'c');
+    const altered = [
+      { ...json, checkpoints: [json.checkpoints[0], json.checkpoints[0]] },
+      { ...json, checkpoints: [json.checkpoints[0], log.note(13)] },
+      { ...json, proof: { ...json.proof, first_root: Buffer.from(other.root(5)).toString('hex') } },
+      { ...json, proof: undefined },
+      {
+        ...json,
+        keys: [{ ...json.keys[0], x: Buffer.from(keyPair(origin).public.publicKey).toString('base64url') }],
+      },
+    ];
+    for (const one of altered) {
+      const evidence = parseEvidence(JSON.stringify(one));
+      expect(evidence instanceof Fault ? 'malformed' : judge(evidence).convicts).toBe(false);
+    }
+    for (const checkpoints of [[], [1, 2], [json.checkpoints[0]], 'x'])
+      expect(parseEvidence(JSON.stringify({ ...json, checkpoints }))).toMatchObject({
+        code: 'MALFORMED_EVIDENCE',
+      });
+    expect(parseNote(json.checkpoints[1]).text).toBe(log.branch(1, 'b').text(13));
+  });
+});
+
+/** Roots of two sizes and the proof between them, of a tree whose complete subtrees to the left of `first` are `hash`. */
+function giant(first: number, second: number, hash: Hash): { first: Hash; second: Hash; proof: Hash[] } {
+  const node = ({ level, index }: { level: number; index: number }): Hash =>
+    (index + 1) * 2 ** level <= first
+      ? hash
+      : leafHash(sha256, new TextEncoder().encode(`${level}/${index}`));
+  const proof = consistencyPlan(first, second).map((step) => foldRight(step.map(node)));
+  const left = rootPlan(first).map(node);
+  const firstRoot = foldRoot(sha256, first, left);
+  // The second root is folded from the same nodes, as a verifier does (RFC 9162 section 2.1.4.2).
+  return { first: firstRoot, second: secondRootOf(first, second, proof), proof };
+}
+
+const foldRight = (hashes: Hash[]): Hash =>
+  hashes.reduceRight((right, left) => nodeHash(sha256, left, right));
+
+function secondRootOf(first: number, second: number, path: readonly Hash[]): Hash {
+  let [fn, sn] = [BigInt(first) - 1n, BigInt(second) - 1n];
+  const rest = [...path];
+  while (fn % 2n === 1n) [fn, sn] = [fn / 2n, sn / 2n];
+  let root = rest.shift()!;
+  for (const hash of rest) {
+    if (fn % 2n === 1n || fn === sn) {
+      root = nodeHash(sha256, hash, root);
+      while (fn % 2n === 0n && fn !== 0n) [fn, sn] = [fn / 2n, sn / 2n];
+    } else root = nodeHash(sha256, root, hash);
+    [fn, sn] = [fn / 2n, sn / 2n];
+  }
+  return root;
+}
