@@ -37,6 +37,7 @@ import { Connections } from './http/connections.ts';
 import { consoleEndpoints, firstPage } from './http/console-endpoints.ts';
 import { readConsole } from './http/console-files.ts';
 import { descriptorLimit, descriptorsForConnections } from './http/descriptors.ts';
+import { FindingsLog } from './http/findings-log.ts';
 import { HealthCheck } from './http/health.ts';
 import { IngestQueue } from './http/ingest-queue.ts';
 import { LiveFeeds } from './http/live/feeds.ts';
@@ -234,6 +235,18 @@ async function open(start: Start): Promise<void> {
   const backups = openBackups(start, store.api, ledger.api);
   if (found.health.state === 'ok') void backups.recover();
   const cosigner = await openCosigner(start, ledger.api, found);
+  const logStatus = async (): Promise<LedgerStatus> => {
+    const status = await ledger.api.status();
+    return { ...status, findings: [...status.findings, ...(cosigner?.findings() ?? [])] };
+  };
+  const findingsLog = new FindingsLog(log);
+  // A ledger thread that is gone is reported by its supervisor.
+  const reportFindings = () =>
+    logStatus().then(
+      (status) => findingsLog.report(status),
+      () => undefined,
+    );
+  opened.every('findings', findingsEveryMs, () => void reportFindings());
   const scanners = new ScannerThreads((err) =>
     log.error({ err, worker: 'discovery' }, 'a worker died, and a scan with it'),
   );
@@ -251,7 +264,8 @@ async function open(start: Start): Promise<void> {
     reader,
     policy: accessPolicy,
     ledger: ledger.api,
-    health: new HealthCheck({ store: store.api, ledger: ledger.api, ready: () => ready }),
+    logStatus,
+    health: new HealthCheck({ store: store.api, ledger: { status: logStatus }, ready: () => ready }),
     checkpoint: () => cosigner?.checkpoint() ?? ledger.api.checkpoint(),
     auth,
     backups,
@@ -307,7 +321,8 @@ async function open(start: Start): Promise<void> {
   ready = true;
   const refused = accessPolicy.current.file_refused;
   const policyWarnings = refused === undefined ? [] : [`the access policy stays as it was: ${refused}`];
-  show({ ...(await ledger.api.status()), warnings: [...warnings, ...policyWarnings] });
+  await reportFindings();
+  show({ ...(await logStatus()), warnings: [...warnings, ...policyWarnings] });
   announce(config, server.port, log);
 }
 
@@ -332,15 +347,11 @@ async function startLedger(start: Start, counters: SharedArrayBuffer): Promise<S
 }
 
 /** How the log was found. @throws DegradedLogError where it can't go on and `strict` wants that it can. */
-async function statusOf(ledger: Ledger, { strict, log }: Start): Promise<LedgerStatus> {
+async function statusOf(ledger: Ledger, { strict }: Start): Promise<LedgerStatus> {
   const found = await ledger.status();
-  if (found.health.state === 'degraded') {
-    const { fault, advice } = found.health;
-    log.error({ fault, advice }, 'the transparency log is degraded');
-    if (strict) {
-      show(found);
-      throw new DegradedLogError(advice);
-    }
+  if (found.health.state === 'degraded' && strict) {
+    show(found);
+    throw new DegradedLogError(found.health.advice);
   }
   return found;
 }
@@ -506,6 +517,9 @@ async function openAuth(
 
 /** How often changes of the graph and of alerts are looked for that came after a commit or without one. */
 const ownChangesEveryMs = 1000;
+
+/** How often new findings of the transparency log are looked for, to be written to the service's log. */
+const findingsEveryMs = 60_000;
 
 /** SIGHUP reads the file of the access policy anew. One that cannot be used is told of and changes nothing. */
 function reloadPolicy(policy: AccessPolicy, log: Logger): void {

@@ -12,7 +12,7 @@ import type { StoredSettings } from '../config/stored-settings.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { Scans } from '../discovery/scans.ts';
 import type { IngestInput } from '../ingest/parse-body.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, LedgerStatus } from '../ledger/ledger.ts';
 import type { Pool } from '../rpc/pool.ts';
 import type { DetectionRules } from '../rules/detection-rules.ts';
 import type { IntelLists } from '../rules/intel/intel-lists.ts';
@@ -63,6 +63,8 @@ export interface Services {
   >;
   readonly policy: AccessPolicy;
   readonly ledger: Ledger;
+  /** The status of the log, with the findings of its witnesses. Rejects as `ledger.status`. */
+  logStatus(): Promise<LedgerStatus>;
   readonly health: HealthCheck;
   /** The checkpoint that may be shown, as a note. LOG_EMPTY; UNAVAILABLE while the witnesses that it wants are missing. */
   checkpoint(): Promise<string>;

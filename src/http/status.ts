@@ -6,7 +6,7 @@ import { verdictOf } from './verdict.ts';
 
 /** The state of the whole service. UNAVAILABLE or WORKER_LOST when the store or the ledger cannot tell. */
 export async function currentStatus(services: Services): Promise<Status> {
-  const [store, ledger] = await Promise.all([services.store.status(), services.ledger.status()]);
+  const [store, ledger] = await Promise.all([services.store.status(), services.logStatus()]);
   const now = Date.now();
   const { health, head } = ledger;
   const witnesses = services.witnesses();

@@ -25,6 +25,12 @@ export interface Failure {
   readonly claimed?: number;
 }
 
+/** A witness reported that the log went back, or contradicts what it cosigned. `since` is in epoch milliseconds. */
+export interface RollbackReport {
+  readonly message: string;
+  readonly since: number;
+}
+
 /**
  * A witness as seen from the log: which size it is at as far as we know, whether it may be asked now, and how it
  * went. One request at a time; after a failure a pause that doubles, so that nothing it does costs more than that.
@@ -39,6 +45,7 @@ export class AskedWitness {
   #pauseMs = 0;
   #pausedUntil = 0;
   #failing: WitnessFailure | undefined;
+  #rollback: RollbackReport | undefined;
   #cosignatures = 0;
   readonly #failures = new Map<WitnessFailure, number>();
 
@@ -66,6 +73,11 @@ export class AskedWitness {
     return this.#failing;
   }
 
+  /** Stands until the witness cosigns again, even while it cannot be reached. */
+  get rollback(): RollbackReport | undefined {
+    return this.#rollback;
+  }
+
   get failures(): ReadonlyMap<WitnessFailure, number> {
     return this.#failures;
   }
@@ -75,10 +87,14 @@ export class AskedWitness {
     const now = this.#around.now();
     if (this.#busy) return false;
     const cosigned = candidate.by(this.witness);
-    if (cosigned !== undefined && now - cosigned.timeS * 1000 < limits.cosignatureAgeMs) return false;
+    const ageMs = now - (cosigned?.timeS ?? 0) * 1000;
+    // A cosignature from the future is from before the clock was set back, and its age is unknown.
+    const isFresh = ageMs < limits.cosignatureAgeMs && ageMs >= -1000 * limits.maxWitnessSkewS;
+    if (cosigned !== undefined && isFresh) return false;
     // What it claims to have cosigned beyond our size can be put to the test once we are there.
     const caughtUp = this.#failing === 'ahead' && candidate.size >= (this.#size ?? 0);
-    return caughtUp || now >= this.#pausedUntil;
+    // A pause that is longer than it was set to began before the clock was set back.
+    return caughtUp || now >= this.#pausedUntil || this.#pausedUntil - now > this.#pauseMs;
   }
 
   /** Asks, and adds the cosignature to the candidate. True if there is one. Rejects where the log itself fails. */
@@ -125,6 +141,7 @@ export class AskedWitness {
     this.#size = candidate.size;
     this.#cosignatures += 1;
     this.#failing = undefined;
+    this.#rollback = undefined;
     this.#pauseMs = 0;
     this.#pausedUntil = 0;
     return true;
@@ -140,6 +157,7 @@ export class AskedWitness {
       ? limits.cosignatureAgeMs
       : Math.min(limits.maxWitnessPauseMs, Math.max(1000, 2 * this.#pauseMs));
     this.#pausedUntil = now() + this.#pauseMs;
+    if (grave) this.#rollback = { message: failure.message, since: this.#rollback?.since ?? now() };
     const first = this.#failing !== kind;
     this.#failing = kind;
     onFailure(this.witness, failure, first || grave);

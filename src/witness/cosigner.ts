@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { WitnessStatus } from '../contract/resources/status.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, LedgerFinding } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
 import { sha256 } from '../sha256.ts';
 import { TlogError } from '../tlog/fault.ts';
@@ -9,7 +9,7 @@ import { hexToBytes } from '../tlog/hex.ts';
 import { formatVerifierKey, parseVerifierKey, type VerifierKey } from '../tlog/note.ts';
 import { verifyConsistency } from '../tlog/proof.ts';
 import { equalHashes, type Hash, hashBytes } from '../tlog/tree.ts';
-import { AskedWitness, type Failure } from './asked-witness.ts';
+import { AskedWitness, type Failure, type RollbackReport } from './asked-witness.ts';
 import { Candidate } from './candidate.ts';
 import { isQuorum, type Policy, type PolicyWitness } from './policy.ts';
 import { verifyNative } from './verify.ts';
@@ -63,6 +63,8 @@ export class Cosigner {
   #last: Candidate | undefined;
   /** What may not be published, because it does not extend that. */
   #refused: Candidate | undefined;
+  /** That the log went back behind what was published last. */
+  #rollback: RollbackReport | undefined;
   #publishing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** What was logged last, while it lasts. */
@@ -125,10 +127,25 @@ export class Cosigner {
         vkey: formatVerifierKey(asked.witness.key),
         ...(asked.size === undefined ? {} : { size: asked.size }),
         ...(asked.failing === undefined ? {} : { failing: asked.failing }),
+        ...(asked.rollback === undefined
+          ? {}
+          : { rollback_since: new Date(asked.rollback.since).toISOString() }),
         cosignatures: asked.cosignatures,
         failures: [...asked.failures].map(([kind, times]) => ({ kind, times })),
       })),
     };
+  }
+
+  /** `witness_rollback`, while a witness or the checkpoint that was published last shows a log that went back. */
+  findings(): LedgerFinding[] {
+    const reports = this.#witnesses.flatMap(({ witness, rollback }) =>
+      rollback === undefined ? [] : [{ ...rollback, message: `witness ${witness.name} ${rollback.message}` }],
+    );
+    if (this.#rollback !== undefined) reports.push(this.#rollback);
+    if (reports.length === 0) return [];
+    const since = new Date(Math.min(...reports.map((report) => report.since))).toISOString();
+    const message = `${reports.map((report) => report.message).join('; ')}. Compare the log with its backups and auditors`;
+    return [{ code: 'witness_rollback', message, since }];
   }
 
   /** Ends what is under way. What is published stays so. */
@@ -242,6 +259,7 @@ export class Cosigner {
       if (due.logKey !== this.#logKey) continue;
       this.#published = { candidate: due, note, version };
       this.#last = due;
+      this.#rollback = undefined;
       this.#trouble = '';
     }
   }
@@ -283,17 +301,17 @@ export class Cosigner {
       return true;
     } catch (error) {
       if (!(error instanceof TlogError)) throw error;
-      this.#tell(
-        'error',
-        { published: last.size, size: candidate.size, fault: error.fault },
-        'not published: the log went back behind the checkpoint that was published last, or changed',
-      );
+      const message = 'the log went back behind the checkpoint that was published last, or changed';
+      this.#rollback = { message, since: this.#rollback?.since ?? this.#options.now() };
+      const about = { published: last.size, size: candidate.size, fault: error.fault };
+      this.#tell('error', about, `not published: ${message}`);
       return false;
     }
   }
 
   #hasWaited(candidate: Candidate): boolean {
-    return this.#options.now() - candidate.since >= this.#options.waitMs;
+    const waitedMs = this.#options.now() - candidate.since;
+    return waitedMs >= this.#options.waitMs || waitedMs < 0; // the clock was set back
   }
 
   async #proof(first: number, second: number): Promise<readonly Hash[]> {

@@ -35,7 +35,7 @@ import { TopologyGate } from '../../src/http/topology-gate.ts';
 import { Turns } from '../../src/http/turns.ts';
 import { goesTogether, parseBodies } from '../../src/ingest/parse-bodies.ts';
 import { ledgerCounters } from '../../src/ledger/methods.ts';
-import { openLedger } from '../../src/ledger/open.ts';
+import { type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
 import { createCounters } from '../../src/rpc/counters.ts';
 import { supervise } from '../../src/rpc/supervise.ts';
@@ -90,13 +90,14 @@ export async function openService(
   env: Record<string, string> = {},
   replace: Partial<Services> = {},
   built?: ConsoleFiles,
+  ledgerOptions: Partial<LedgerOptions> = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'candor-http-'));
   const environment = { CANDOR_DATA_DIR: dataDir, ...env };
   const loaded = loadSettings(environment);
   const { config } = loaded;
   const folder = takeDataFolder(dataDir);
-  const ledger = await openLedger({ dataDir });
+  const ledger = await openLedger({ dataDir, ...ledgerOptions });
   const store = openStore({ dataDir, alertWindowMs: config['alerts.window_ms'], receiptIntervalMs: 20 });
   const reader = openReader(dataDir);
   const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
@@ -223,6 +224,7 @@ export async function openService(
     reader,
     policy,
     ledger,
+    logStatus: () => ledger.status(),
     checkpoint: () => ledger.checkpoint(),
     auth,
     backups,

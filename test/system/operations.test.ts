@@ -496,6 +496,7 @@ describe('success', () => {
 
   test('the system', async () => {
     expect(await ok('getHealth')).toMatchObject({ status: 'ok', ledger: 'ok' });
+    expect((await ok<One>('confirmClock')).data.attributes).toMatchObject({ ledger: { state: 'ok' } });
     expect((await ok<One>('getStatus', { token: tokens.viewer })).data.attributes).toMatchObject({
       ready: true,
     });

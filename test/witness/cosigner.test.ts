@@ -201,6 +201,16 @@ describe('quorum', () => {
     expect(cosigner.status().published_age_s).toBeGreaterThan(limits.cosignatureAgeMs / 1000);
   });
 
+  test('witnesses are asked again as soon as a clock that was a year ahead is corrected', async () => {
+    const { ledger, witnesses } = await logWith(2, 2);
+    let aheadMs = 365 * 86_400_000;
+    const { serves, failing } = await startCosigner(ledger, witnesses, { now: () => Date.now() + aheadMs });
+    await failing('a', 'bad_time');
+    await failing('b', 'bad_time');
+    aheadMs = 0;
+    await serves(2, 'ab');
+  });
+
   test('none wanted: every checkpoint is published', async () => {
     const { ledger } = await logWith(2, 0);
     const { serves } = await startCosigner(ledger, [], { k: 0 });
@@ -454,6 +464,14 @@ describe('restarts', () => {
         size: 8,
         failures: [{ kind: 'ahead', times: 1 }],
       });
+      expect(statusOf(third.cosigner, 'b')).toMatchObject({ rollback_since: expect.any(String) });
+      expect(third.cosigner.findings()).toEqual([
+        {
+          code: 'witness_rollback',
+          since: expect.any(String),
+          message: expect.stringMatching(/witness c .* 8/),
+        },
+      ]);
       expect(third.logged.filter(({ level }) => level === 50)).toMatchObject(
         [1, 2, 3].map(() => ({ failure: 'ahead', claimed: 8 })),
       );

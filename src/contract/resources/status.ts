@@ -22,6 +22,9 @@ const WitnessStatus = part(
           failing: optional(
             oneOf(witnessFailureKinds, { description: 'How it failed last, if nothing succeeded since.' }),
           ),
+          rollback_since: optional(
+            timestamp('Since when it reports that the log went back, or contradicts what it cosigned.'),
+          ),
           cosignatures: count('Cosignatures got since the start.'),
           failures: list(
             part(

@@ -61,6 +61,15 @@ export const systemRoutes = {
     responses: { 200: json(success('backup')) },
     errors: ['NOT_FOUND'],
   },
+  confirmClock: {
+    method: 'POST',
+    path: '/api/v1/clock/confirm',
+    summary: 'Confirm that the clock of the host is right, for a transparency log that refuses it',
+    tag: 'system',
+    access: admins,
+    audited: true,
+    responses: { 200: json(success('status')) },
+  },
   getStatus: {
     method: 'GET',
     path: '/api/v1/status',

@@ -8,6 +8,7 @@ import { addAlertNote } from './add-alert-note.ts';
 import { bulkUpdateAlerts } from './bulk-update-alerts.ts';
 import { cancelScan } from './cancel-scan.ts';
 import { changePassword } from './change-password.ts';
+import { confirmClock } from './confirm-clock.ts';
 import { createAsset } from './create-asset.ts';
 import { createBackup } from './create-backup.ts';
 import { createIntel } from './create-intel.ts';
@@ -217,6 +218,7 @@ export const handlers = {
   deleteSilence,
   getConfig,
   updateConfig,
+  confirmClock,
   getStatus,
   getOpenApi,
   getHealth,

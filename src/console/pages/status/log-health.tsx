@@ -4,6 +4,7 @@ import { href } from '../../state/address.ts';
 import { duration, number, title } from '../../ui/format.ts';
 import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ConfirmClock } from './confirm-clock.tsx';
 
 /** The transparency log as the service sees it, what is on its way there, and who cosigns it. */
 export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: Status }) {
@@ -19,6 +20,7 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
           : `It takes no entries: ${title(ledger.fault ?? 'degraded')}.`}
       </p>
       {ledger.advice !== undefined && <p>{ledger.advice}</p>}
+      {ledger.fault === 'clock' && <ConfirmClock />}
       {ledger.regression !== undefined && (
         <p>
           {title(ledger.regression.event)} <Time at={ledger.regression.at} />: from{' '}
@@ -49,11 +51,17 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
             {witnesses.quorum ? 'The checkpoint has its quorum.' : 'The checkpoint lacks its quorum.'}
           </p>
           <ul>
-            {witnesses.witnesses.map(({ name, size, failing, cosignatures }) => (
-              <li key={name}>
+            {witnesses.witnesses.map(({ name, size, failing, cosignatures, rollback_since }) => (
+              <li key={name} class={rollback_since === undefined ? undefined : 'status-unwell'}>
                 <bdi>{name}</bdi>: {number(cosignatures)} cosignatures
                 {size !== undefined && `, last of size ${number(size)}`}
                 {failing !== undefined && <span class="status-unwell">; it {witnessFailures[failing]}</span>}
+                {rollback_since !== undefined && (
+                  <>
+                    {' '}
+                    ▲ Reports a rollback since <Time at={rollback_since} />.
+                  </>
+                )}
               </li>
             ))}
           </ul>
