@@ -1,9 +1,9 @@
+import type { SizedRoot } from '../tlog/binding.ts';
 import { decodeEntryBundle, encodeEntryBundle } from '../tlog/entry-bundle.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { pageColumns, pageWidth, placeOf } from '../tlog/page.ts';
 import { entriesPath, type TileAddress, tilePath } from '../tlog/tile.ts';
 import { equalHashes, foldRoot, type Hash, hashBytes, leafHash, rootPlan } from '../tlog/tree.ts';
-import type { SizedRoot } from './consistency.ts';
 import { Fault } from './fault.ts';
 import { Denied, type LogSource, patient } from './log-source.ts';
 import { sha256 } from './sha256.ts';

@@ -36,6 +36,7 @@ describe('the head as a start banner has it', () => {
       sth_key_fingerprint: fingerprint(key),
       health: { state: 'ok' },
       warnings: [],
+      findings: [],
     } as never);
     expect(printed.startsWith(`${bannerText(head, key)}\n`)).toBe(true);
   });
