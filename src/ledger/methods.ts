@@ -26,6 +26,7 @@ export const ledgerMethods = methods<Ledger>()([
   'accessTokenKeys',
   'copyTo',
   'status',
+  'reportFinding',
   'close',
 ]);
 

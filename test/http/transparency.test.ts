@@ -303,10 +303,14 @@ test('a bundle is what verifiers read, and verifies', async () => {
   expect(Object.keys(JSON.parse(text)).sort()).toEqual([
     'audit_path',
     'canonical',
+    'checkpoint_consistency',
+    'checkpoint_published',
     'head',
     'keys',
     'leaf_hash',
     'leaf_index',
+    'timestamps',
+    'tlog_proof',
     'tree_size',
   ]);
   const bundle = parseBundle(text);
