@@ -49,6 +49,10 @@ export function verifyCommand(done: (code: ExitCode) => void): Command {
       '[file]',
       'a bundle, a receipt of an ingest body, an archive of candor export, evidence of candor audit, or a checkpoint',
     )
+    .argument(
+      '[file]',
+      'a bundle, a tlog-proof (with --event), an archive of candor export, evidence of candor audit, or a checkpoint',
+    )
     .option('--keys <file>', 'key set (JWKS) that you trust, instead of the one in the file')
     .option('--pin <file>', 'pin of an auditor: its keys count, and its head is compared')
     .addOption(new Option('--url <url>', 'address of the service to ask').argParser(serviceUrl))
@@ -56,7 +60,15 @@ export function verifyCommand(done: (code: ExitCode) => void): Command {
     .option('--leaf-index <n>', 'the entry at this position (needs a token)', wholeNumber)
     .option('--event <file>', 'the entry that you hold, as JSON')
     .option('--body <file>', 'the HTTP body that a receipt is for, as it was sent')
-    .option('--save <file>', 'keep what verified as a bundle');
+    .option('--save <file>', 'keep what verified as a bundle')
+    .option(
+      '--tsa-ca <pem>',
+      'certificates that vouch for timestamping authorities: a bundle must have a timestamp of one',
+    )
+    .option(
+      '--extract <folder>',
+      'write entry, tlog-proof, checkpoints and timestamps of a bundle as files for other tools',
+    );
   for (const option of checkpointOptions()) command.addOption(option);
   return command
     .addOption(progressOption())
