@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ContentInfo, SignedData } from '@peculiar/asn1-cms';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseCertificates } from '../../src/timestamps/certificates.ts';
+import { parseCertificates, readCertificates } from '../../src/timestamps/certificates.ts';
 import { timestampRequest, tokenOf } from '../../src/timestamps/request.ts';
 import { TimestampError, type TimestampFault } from '../../src/timestamps/timestamp-error.ts';
 import { verifyToken } from '../../src/timestamps/token.ts';
@@ -125,6 +125,10 @@ describe('an RFC 3161 token of openssl', () => {
   });
 
   test('a file without a certificate is not taken for an authority', () => {
+    const absent = join(authority.folder, 'absent.pem');
+    expect(() => readCertificates(absent)).toThrow(
+      /^timestamps\.ca_file: .*absent\.pem cannot be used: ENOENT/,
+    );
     expect(() => parseCertificates('none here')).toThrow('there is no certificate in PEM form');
     expect(() => parseCertificates('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----')).toThrow();
   });
