@@ -413,7 +413,7 @@ export const limits = {
   /** Authorities that timestamp checkpoints: two or three are independent of each other; each adds 10 kB to a bundle. */
   maxTimestampAuthorities: 4,
   /** Entries with timestamps that are looked at on either side of an entry: those of all authorities are among them. */
-  nearbyTimestamps: 16,
+  nearbyTimestamps: 8,
   /** Pause after a failure of a timestamping authority: a minute, doubled each time up to this. */
   minTimestampPauseMs: 60_000,
   maxTimestampPauseMs: 3600 * 1000,

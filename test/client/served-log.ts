@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { errorCodes, ServiceError } from '../../src/errors.ts';
-import { keyHistoryKinds, leafItem, writeLeaf } from '../../src/http/log-entries.ts';
+import { keyHistoryKinds, leafItem } from '../../src/http/log-entries.ts';
 import { writeProofBundle } from '../../src/http/write-bundle.ts';
 import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
 import { TlogError } from '../../src/tlog/fault.ts';
