@@ -25,8 +25,8 @@ import { nativeVerifier } from './native-ed25519.ts';
 import { type CheckpointFlags, checkpointPolicy } from './options.ts';
 import { type Field, headFields, headLines, type Output, orThrow, shownTime } from './output.ts';
 import { reporter } from './progress.ts';
-import { verifyReceiptFile } from './verify-receipt.ts';
 import { bracketOf } from './timestamps.ts';
+import { verifyReceiptFile } from './verify-receipt.ts';
 
 export interface OfflineOptions extends CheckpointFlags {
   readonly keys?: string;
@@ -65,7 +65,11 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
   if (options.body !== undefined && !isReceipt)
     throw new CommandError('--body is for receipts', exitCodes.usage);
   if (!isReceipt && !looksLikeEvidence(text)) return bundle(text, trust, options, out);
-  if (checkpointPolicy(options) !== undefined || options.tsaCa !== undefined || options.extract !== undefined) {
+  if (
+    checkpointPolicy(options) !== undefined ||
+    options.tsaCa !== undefined ||
+    options.extract !== undefined
+  ) {
     throw new CommandError(
       '--vkey, --witness, --quorum, --tsa-ca and --extract: receipts and evidence have no part for them; leave them out',
       exitCodes.usage,

@@ -48,11 +48,7 @@ export function verifyCommand(done: (code: ExitCode) => void): Command {
     )
     .argument(
       '[file]',
-      'a bundle, a receipt of an ingest body, an archive of candor export, evidence of candor audit, or a checkpoint',
-    )
-    .argument(
-      '[file]',
-      'a bundle, a tlog-proof (with --event), an archive of candor export, evidence of candor audit, or a checkpoint',
+      'a bundle, a tlog-proof (with --event), a receipt of an ingest body, an archive of candor export, evidence of candor audit, or a checkpoint',
     )
     .option('--keys <file>', 'key set (JWKS) that you trust, instead of the one in the file')
     .option('--pin <file>', 'pin of an auditor: its keys count, and its head is compared')
