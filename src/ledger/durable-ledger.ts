@@ -36,6 +36,7 @@ import type {
   LeafQuery,
   Ledger,
   LedgerCopy,
+  LedgerFindingCode,
   LedgerHealth,
   LedgerKeyPurpose,
   LedgerStatus,
@@ -231,8 +232,9 @@ export class DurableLedger implements Ledger {
     return this.#readable().entries(query);
   }
 
-  async bundle(leaf: LeafQuery): Promise<ProofBundle> {
-    return this.#readable().bundle(leaf);
+  async bundle(leaf: LeafQuery, published?: string): Promise<ProofBundle> {
+    // A log that may have gone back signs no checkpoint: see `#certain`.
+    return this.#readable().bundle(leaf, { published, maySign: this.#health.state === 'ok' });
   }
 
   async checkpoint(): Promise<string> {
@@ -324,6 +326,11 @@ export class DurableLedger implements Ledger {
       warnings: this.#parts.warnings,
       findings: this.#parts.findings.list(),
     };
+  }
+
+  async reportFinding(code: LedgerFindingCode, message: string | undefined): Promise<void> {
+    if (message === undefined) this.#parts.findings.clear(code);
+    else this.#parts.findings.raise(code, message);
   }
 
   /** What is due by the clock: a fresh head for an idle log, the day's line in the journal. */

@@ -4,7 +4,7 @@ import type { Handler } from '../context.ts';
 import { signatureOf } from '../receipts.ts';
 import { resource } from '../reply.ts';
 import type { Services } from '../services.ts';
-import { writeProofBundle } from './get-proof-bundle.ts';
+import { writeProofBundle } from '../write-bundle.ts';
 
 /** Sensors see their own receipts; another's does not exist for them. */
 export const getReceipt: Handler<'getReceipt'> = async ({ services, params, identity }) => {

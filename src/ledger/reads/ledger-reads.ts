@@ -18,6 +18,7 @@ import type { LedgerCounter } from '../methods.ts';
 import type { LeafIndex } from '../storage/leaf-index.ts';
 import { Nodes } from '../storage/nodes.ts';
 import { DamagedError, type LedgerStorage, type SignedHead } from '../storage/storage.ts';
+import { type BundleOptions, makeBundle } from './bundle.ts';
 import { type CheckpointSigner, Checkpoints } from './checkpoints.ts';
 import { listEntries, readLeaves } from './entry-list.ts';
 import { listHeads } from './head-list.ts';
@@ -100,14 +101,12 @@ export class LedgerReads {
     });
   }
 
-  /** A leaf with all that shows it to be under the current head. */
-  bundle(leaf: LeafQuery): ProofBundle {
-    const head = this.head();
-    const bundle = this.guarded(() => {
-      const proof = this.#prover.inclusion(leaf, head.tree_size);
-      const stored = this.#prover.leafAt(proof.leaf_index, head.tree_size);
-      return { leaf: stored, audit_path: proof.audit_path, head, keys: this.#parts.keys.publicJwks() };
-    });
+  /** The leaf with everything that an offline verifier needs, against the current head. */
+  bundle(leaf: LeafQuery, options: BundleOptions): ProofBundle {
+    const head = this.#parts.head();
+    if (head === undefined) throw logEmpty();
+    const parts = { ...this.#parts, nodes: this.nodes, prover: this.#prover, checkpoints: this.#checkpoints };
+    const bundle = this.guarded(() => makeBundle(parts, leaf, head, options));
     this.#parts.count('proofs');
     return bundle;
   }
