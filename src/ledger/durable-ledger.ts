@@ -9,11 +9,11 @@ import { sha256 } from '../sha256.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { formatVerifierKey, signatureTypes, verifierKey } from '../tlog/note.ts';
 import type { TileAddress } from '../tlog/tile.ts';
-import { Anchor } from './anchor.ts';
-import { corrupt } from './distrust.ts';
+import type { ObservedAnchor } from './anchor.ts';
+import { corrupt, type Distrust } from './distrust.ts';
 import { draftEntry } from './entry.ts';
 import { EntrySigner } from './entry-signer.ts';
-import { type Clock, milliseconds, toJson } from './heads.ts';
+import { type Clock, milliseconds, toJson, verifyHead } from './heads.ts';
 import { type LedgerHooks, noHooks } from './hooks.ts';
 import type { Journal, Regression } from './journal.ts';
 import { type KeyChange, KeyChanges } from './keys/key-changes.ts';
@@ -45,11 +45,12 @@ import type {
 } from './ledger.ts';
 import type { LedgerCounter } from './methods.ts';
 import type { OpenFindings } from './open-findings.ts';
+import { OutsideHeads } from './outside-heads.ts';
 import { LedgerReads } from './reads/ledger-reads.ts';
 import { diskFull, Sequencer } from './sequencer.ts';
-import type { Recovered } from './startup.ts';
+import { compareWitnesses, type Recovered, readableHead, type Witnesses } from './startup.ts';
 import { copyLedger } from './storage/copy.ts';
-import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage/storage.ts';
+import type { LedgerStorage, SignedHead, StoredEntry } from './storage/storage.ts';
 
 /** An idle log signs its head anew after this time, so that readers can see that it is fresh. */
 const idleNs = 3600n * 1_000_000_000n;
@@ -59,6 +60,8 @@ export interface LedgerOptions {
   readonly dataDir: string;
   /** Default: `<dataDir>/anchor.json`. On another volume it also shows a rollback of the whole data folder. */
   readonly anchorPath?: string;
+  /** While the anchor cannot be written, appends are refused (default) or wait, as many as `limits.maxQueuedAppends`. */
+  readonly anchorLoss?: 'refuse' | 'wait';
   /** The log's name in checkpoints. Default: the one that it has, for a new log `candor.log/<kid>`. */
   readonly origin?: string;
   /** Private keys are encrypted under it; without one they are kept as they are. */
@@ -89,6 +92,9 @@ export interface LedgerParts {
   readonly recovered: Recovered | undefined;
   readonly health: LedgerHealth;
   readonly journal: Journal;
+  /** Why the journal could not be read. */
+  readonly journalUnread: string | undefined;
+  readonly anchor: ObservedAnchor;
   /** The last restore or rebuild that the journal tells of. */
   readonly regression: Regression | undefined;
   readonly warnings: readonly string[];
@@ -101,7 +107,7 @@ export interface LedgerParts {
 export class DurableLedger implements Ledger {
   readonly #options: LedgerOptions;
   readonly #parts: LedgerParts;
-  readonly #anchor: Anchor;
+  readonly #outside: OutsideHeads;
   readonly #sequencer: Sequencer | undefined;
   readonly #signer: EntrySigner<Appended[]> | undefined;
   readonly #reads: LedgerReads | undefined;
@@ -112,7 +118,6 @@ export class DurableLedger implements Ledger {
   readonly #freeBytes: () => number;
   #failed = false;
   #timer: NodeJS.Timeout | undefined;
-  #journalDay = '';
   #closing: Promise<void> | undefined;
   #copying: Promise<LedgerCopy> | undefined;
 
@@ -124,7 +129,7 @@ export class DurableLedger implements Ledger {
     this.#parts = parts;
     this.#health = parts.health;
     const fail = (error: unknown): void => this.#fail(error);
-    this.#anchor = new Anchor(parts.anchorPath, hooks, fail);
+    this.#outside = this.#keepOutside(hooks);
     if (storage === undefined) return;
     this.#lastHead = readableHead(storage);
     const reads = new LedgerReads({
@@ -151,7 +156,7 @@ export class DurableLedger implements Ledger {
         next: (entries) => this.#enqueue(entries),
       });
       this.#keyChanges = new KeyChanges({
-        ...{ keys, clock, hooks, sequencer: this.#sequencer },
+        ...{ keys, clock, hooks, sequencer: this.#sequencer, findings: parts.findings },
         indexOf: (id) => reads.guarded(() => storage.indexOf(id)),
         schedule: options.rotation ?? noRotation,
         append: (entries) => this.append(entries),
@@ -161,15 +166,14 @@ export class DurableLedger implements Ledger {
 
   /** Writes the journal's line for this start and starts the clockwork. Called once, by `openLedger`. */
   async begin(event: 'initialised' | 'start'): Promise<void> {
+    if (this.#health.state === 'ok') this.#outside.begin(this.#head);
     try {
-      await this.#keyChanges?.finish();
+      if (!this.#isHeld) await this.#keyChanges?.tick();
     } catch (error) {
       if (this.#health.state === 'ok') throw error; // else damage was met, and the health says so
     }
     this.#count();
-    await this.#journal(event);
-    const head = this.#head;
-    if (head !== undefined && this.#health.state === 'ok') this.#anchor.schedule(head);
+    await this.#outside.record(event, this.#head, this.#health);
     this.#timer = setInterval(() => void this.tick(), tickMs).unref();
   }
 
@@ -272,7 +276,7 @@ export class DurableLedger implements Ledger {
   }
 
   async copyTo(folder: string): Promise<LedgerCopy> {
-    this.#appendable(); // a log that can't be trusted to go on isn't copied as if it were good
+    this.#certain(); // a log that can't be trusted isn't copied as if it were good
     const storage = this.#storage();
     if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'the log is being copied already');
     const copy = () => copyLedger(storage, join(this.#options.dataDir, 'keys'), folder);
@@ -289,7 +293,7 @@ export class DurableLedger implements Ledger {
     return {
       size: head?.size ?? 0,
       head: head && toJson(head),
-      health: this.#health,
+      health: this.#shownHealth,
       sth_key_id: kid,
       sth_key_fingerprint: this.#parts.keys.fingerprint(kid) ?? '',
       checkpoint_vkey: checkpointKey(this.#parts.keys.active('checkpoint')),
@@ -299,17 +303,16 @@ export class DurableLedger implements Ledger {
     };
   }
 
-  /** What is due by the clock: a fresh head for an idle log, the day's line in the journal. */
+  /** Does what is due by the clock: a fresh head for an idle log, changes of keys, the day's line in the journal. */
   async tick(): Promise<void> {
     if (this.#closing !== undefined || this.#failed || this.#health.state !== 'ok') return;
     if (!this.#hasRoom()) return; // a write that fails ends the thread: what is due waits for room
+    await this.#outside.tick(this.#head, this.#health);
+    if (this.#outside.isAnchorLost) return;
     const now = this.#parts.clock();
     const head = this.#head;
     if (head !== undefined && now - head.timestampNs >= idleNs) this.#sequencer?.resign();
     await this.#keyChanges?.tick().catch((error: unknown) => this.#fail(error));
-    if (dayOf(now) > this.#journalDay) {
-      await this.#journal('day').catch((error: unknown) => this.#fail(error));
-    }
   }
 
   close(): Promise<void> {
@@ -322,7 +325,7 @@ export class DurableLedger implements Ledger {
     await this.#signer?.idle();
     this.#sequencer?.drain();
     await this.#keyChanges?.close();
-    await this.#anchor.flush();
+    await this.#outside.close();
     await this.#copying?.catch(() => undefined);
     await this.#parts.storage?.close();
   }
@@ -344,6 +347,7 @@ export class DurableLedger implements Ledger {
 
   async #changeKeys(change: (changes: KeyChanges) => Promise<KeyChange>): Promise<ChangedKey> {
     this.#appendable();
+    if (this.#outside.isAnchorLost) throw degraded(anchorLost); // the change could not be logged before it is made
     if (this.#keyChanges === undefined) throw new Error('a healthy ledger can change its keys');
     const { key, entryIds } = await change(this.#keyChanges);
     return { ...recordOf(key.file, key.fingerprint), entry_ids: entryIds };
@@ -358,7 +362,8 @@ export class DurableLedger implements Ledger {
 
   #appendable(): { sequencer: Sequencer; signer: EntrySigner<Appended[]> } {
     if (this.#closing !== undefined) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
-    if (this.#health.state === 'degraded') throw degraded(this.#health);
+    const health = this.#shownHealth;
+    if (health.state === 'degraded') throw degraded(health);
     if (this.#sequencer === undefined || this.#signer === undefined)
       throw new Error('a healthy ledger has no sequencer');
     return { sequencer: this.#sequencer, signer: this.#signer };
@@ -379,8 +384,9 @@ export class DurableLedger implements Ledger {
 
   /** Damage that is met while reading degrades the log from then on. */
   #damaged(message: string): ServiceError {
-    const { fault, advice } = corrupt(message);
-    if (this.#health.state === 'ok') this.#health = { state: 'degraded', fault, advice };
+    const found = corrupt(message);
+    const advice = found.advice(this.#head?.size);
+    if (this.#health.state === 'ok') this.#health = { state: 'degraded', fault: found.fault, advice };
     this.#count();
     return new ServiceError('UNAVAILABLE', `this cannot be proved: ${advice}`);
   }
@@ -390,19 +396,60 @@ export class DurableLedger implements Ledger {
     this.#options.counters?.add('entries', entries);
     this.#options.counters?.add('commits');
     this.#count();
-    this.#anchor.schedule(head);
+    this.#outside.schedule(head);
   }
 
   #count(): void {
     this.#options.counters?.set('size', this.#head?.size ?? 0);
-    this.#options.counters?.set('degraded', this.#health.state === 'ok' ? 0 : 1);
+    this.#options.counters?.set('degraded', this.#shownHealth.state === 'ok' ? 0 : 1);
   }
 
-  async #journal(event: 'initialised' | 'start' | 'day'): Promise<void> {
-    const now = this.#parts.clock();
-    this.#journalDay = dayOf(now);
-    const at = new Date(milliseconds(now));
-    await this.#parts.journal.write({ at, event, head: this.#head, health: this.#health });
+  /** Without an anchor a rollback could go unnoticed, so nothing is appended then. */
+  get #shownHealth(): LedgerHealth {
+    const refuses = this.#outside.isAnchorLost && this.#options.anchorLoss !== 'wait';
+    return this.#health.state === 'ok' && refuses ? anchorLost : this.#health;
+  }
+
+  get #isHeld(): boolean {
+    return this.#sequencer?.isHeld ?? false;
+  }
+
+  #keepOutside(hooks: LedgerHooks): OutsideHeads {
+    const { keys, journal } = this.#parts;
+    const waits = this.#options.anchorLoss === 'wait';
+    return new OutsideHeads({
+      ...this.#parts,
+      hooks,
+      whileLost: `appends ${waits ? 'wait' : 'are refused'} until it can be written`,
+      readJournal: () => journal.read((head) => verifyHead(head, keys)),
+      compare: (witnesses) => this.#compare(witnesses),
+      onAnchorLost: () => {
+        this.#sequencer?.hold('anchor', waits ? undefined : degraded(anchorLost));
+        this.#count();
+      },
+      onAnchorBack: () => {
+        this.#sequencer?.release('anchor');
+        this.#count();
+      },
+      onDistrust: (reason) => this.#distrust(reason),
+    });
+  }
+
+  #compare(witnesses: Witnesses): void {
+    const [reads, size] = [this.#reads, this.#head?.size ?? 0];
+    reads?.guarded(() => compareWitnesses(reads.nodes, size, this.#parts.keys, witnesses));
+  }
+
+  /** Nothing is appended any more; what waits is refused. */
+  #distrust(reason: Distrust): void {
+    const health = {
+      state: 'degraded',
+      fault: reason.fault,
+      advice: reason.advice(this.#head?.size),
+    } as const;
+    if (this.#health.state === 'ok') this.#health = health;
+    this.#sequencer?.hold('distrust', degraded(health));
+    this.#count();
   }
 
   #hasRoom(): boolean {
@@ -424,14 +471,14 @@ function noEventKey(): never {
   throw new ServiceError('UNAVAILABLE', 'there is no event-signing key');
 }
 
-function readableHead(storage: LedgerStorage): SignedHead | undefined {
-  try {
-    return storage.latestHead();
-  } catch (error) {
-    if (error instanceof DamagedError) return undefined;
-    throw error;
-  }
-}
+/** The anchor's volume is lost; the log itself is trusted. */
+const anchorLost = {
+  state: 'degraded',
+  fault: 'anchor_unavailable',
+  advice:
+    'The anchor cannot be written, so a rollback of the log could go unnoticed: no entry is appended until it can be. ' +
+    'Mount or repair its volume; the service recovers without a restart. The finding anchor_unavailable says what failed.',
+} as const;
 
 /** As C2SP signed-note writes it; empty where the key is lost. */
 function checkpointKey(key: Key | undefined): string {
@@ -446,10 +493,6 @@ function degraded(health: Extract<LedgerHealth, { state: 'degraded' }>): Service
 function freeBytesOf(path: string): number {
   const { bavail, bsize } = statfsSync(path);
   return bavail * bsize;
-}
-
-function dayOf(ns: bigint): string {
-  return new Date(milliseconds(ns)).toISOString().slice(0, 10);
 }
 
 function throwOutOfThread(error: unknown): void {

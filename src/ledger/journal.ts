@@ -154,6 +154,9 @@ class Reading implements JournalReading {
   }
 }
 
+/** What a journal without lines remembers. */
+export const noJournal: JournalReading = new Reading(() => false);
+
 interface WentBack {
   readonly at: string;
   readonly event: 'restored' | 'rebuilt';

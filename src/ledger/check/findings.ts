@@ -15,12 +15,16 @@ interface Code {
 
 const rebuild =
   'Stop the service and run `candor rebuild`, which computes it again from the entries; nothing is lost.';
+const restore =
+  'Only if that does not help: `candor restore --replace <backup>`. It loses every entry after the backup, and the log ' +
+  'continues as a new life under new keys, which every auditor sees.';
 const rescue =
-  'Stop the service, copy the folder away and check the disk. Then `candor restore --replace <backup>` from a backup that is new ' +
-  'enough, or `candor rebuild --dry-run` to see what can be saved from the file itself.';
+  'Stop the service, copy the folder and check the disk. `candor rebuild --dry-run` shows what can be recovered from the ' +
+  `file, and \`candor rebuild\` recovers it. ${restore}`;
 const wentBack =
-  'The file was rolled back, replaced or altered. Stop the service and find out by whom; `candor restore --replace <backup>` from ' +
-  'the newest backup. What is lost in any case, auditors will see.';
+  'The file was rolled back, replaced or altered. Stop the service and find out by whom. If the newer ledger.mdb still ' +
+  'exists, put it back. `candor rebuild --dry-run` shows what this file still holds, and `candor rebuild --accept-loss` ' +
+  `continues from it. ${restore}`;
 const watch =
   'Compare the log with what auditors hold. If they agree with it, stop the service, move this file aside and start again.';
 
