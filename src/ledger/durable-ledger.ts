@@ -48,6 +48,7 @@ import type { OpenFindings } from './open-findings.ts';
 import { OutsideHeads } from './outside-heads.ts';
 import { LedgerReads } from './reads/ledger-reads.ts';
 import { diskFull, Sequencer } from './sequencer.ts';
+import { isCheckpointKeyNew, watchCheckpointKey } from './start-findings.ts';
 import { compareWitnesses, type Recovered, readableHead, type Witnesses } from './startup.ts';
 import { copyLedger } from './storage/copy.ts';
 import type { LedgerStorage, SignedHead, StoredEntry } from './storage/storage.ts';
@@ -313,6 +314,7 @@ export class DurableLedger implements Ledger {
     const head = this.#head;
     if (head !== undefined && now - head.timestampNs >= idleNs) this.#sequencer?.resign();
     await this.#keyChanges?.tick().catch((error: unknown) => this.#fail(error));
+    this.#watchCheckpointKey();
   }
 
   close(): Promise<void> {
@@ -433,6 +435,18 @@ export class DurableLedger implements Ledger {
       },
       onDistrust: (reason) => this.#distrust(reason),
     });
+  }
+
+  /** A key that was revoked, or a new life, changes the checkpoint key; the log says so in an entry. */
+  #watchCheckpointKey(): void {
+    const { storage, keys, findings } = this.#parts;
+    if (storage === undefined || this.#failed || this.#health.state !== 'ok') return;
+    const log = { storage, keys, findings };
+    try {
+      this.#reads?.guarded(() => isCheckpointKeyNew(log) && watchCheckpointKey(log));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) this.#fail(error); // as for a commit: only opening the log again can tell
+    }
   }
 
   #compare(witnesses: Witnesses): void {

@@ -11,6 +11,7 @@ import { KeyRing } from './keys/key-ring.ts';
 import { finishKeyFiles } from './keys/key-takeover.ts';
 import type { LedgerHealth } from './ledger.ts';
 import { OpenFindings } from './open-findings.ts';
+import { raiseStartFindings } from './start-findings.ts';
 import { type Recovered, readableHead, recover } from './startup.ts';
 import { LmdbStorage } from './storage/lmdb-store.ts';
 import { DamagedError, type LedgerStorage } from './storage/storage.ts';
@@ -65,6 +66,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     if (!hasJournal) warnings.push(...missing('journal', journalPath, recovered));
     finishKeyFiles(keys);
     keys.rename(options.origin);
+    raiseStartFindings({ storage, keys, findings }, witnesses);
   } catch (error) {
     if (!(error instanceof Distrust)) throw error;
     health = {

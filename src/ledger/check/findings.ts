@@ -75,8 +75,15 @@ export const findingCodes = {
     advice: 'Auditors refuse this head. Sign a new one by rotating the tree-head key.',
   },
   head_order: { severity: 'content', advice: wentBack },
-  /** Entries, but no head that was signed for them. */
-  head_missing: { severity: 'content', advice: rescue },
+  /** A head that was signed, as anchor, journal, checkpoint, entries or its number show, and is not in the history. */
+  head_missing: { severity: 'derived', advice: rescue },
+  /** The active checkpoint key is not the first one, nor one that an entry names as its replacement. */
+  checkpoint_key_replaced: {
+    severity: 'witness',
+    advice:
+      'The key file was replaced. Compare the checkpoint key with the one that witnesses and auditors know. Put the old ' +
+      'file back from a copy; if it was stolen, then revoke it, which replaces it in the log.',
+  },
   id_index: { severity: 'derived', advice: rebuild },
   leaf_index: { severity: 'derived', advice: rebuild },
   kind_index: { severity: 'derived', advice: rebuild },
@@ -107,6 +114,11 @@ export interface FsckFinding {
   readonly advice: string;
 }
 
+/** Whether one of these says that the file itself is damaged. */
+export function isDamage(codes: readonly FindingCode[]): boolean {
+  return codes.some((code) => ['derived', 'content'].includes(findingCodes[code].severity));
+}
+
 /** What was found, in a form that crosses threads. */
 export type FoundThings = Pick<Findings, 'list' | 'counts'>;
 
@@ -133,8 +145,8 @@ export class Findings {
     }
   }
 
-  has(severity: Severity): boolean {
-    return this.codes.some((code) => findingCodes[code].severity === severity);
+  get isRolledBack(): boolean {
+    return this.codes.some((code) => findingCodes[code].severity === 'rollback');
   }
 
   get codes(): FindingCode[] {
