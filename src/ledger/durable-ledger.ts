@@ -173,6 +173,7 @@ export class DurableLedger implements Ledger {
     } catch (error) {
       if (this.#health.state === 'ok') throw error; // else damage was met, and the health says so
     }
+    if (this.#hasRoom()) this.#watchCheckpointKey('always');
     this.#count();
     await this.#outside.record(event, this.#head, this.#health);
     this.#timer = setInterval(() => void this.tick(), tickMs).unref();
@@ -314,7 +315,7 @@ export class DurableLedger implements Ledger {
     const head = this.#head;
     if (head !== undefined && now - head.timestampNs >= idleNs) this.#sequencer?.resign();
     await this.#keyChanges?.tick().catch((error: unknown) => this.#fail(error));
-    this.#watchCheckpointKey();
+    this.#watchCheckpointKey('if new');
   }
 
   close(): Promise<void> {
@@ -438,12 +439,14 @@ export class DurableLedger implements Ledger {
   }
 
   /** A key that was revoked, or a new life, changes the checkpoint key; the log says so in an entry. */
-  #watchCheckpointKey(): void {
+  #watchCheckpointKey(when: 'always' | 'if new'): void {
     const { storage, keys, findings } = this.#parts;
     if (storage === undefined || this.#failed || this.#health.state !== 'ok') return;
     const log = { storage, keys, findings };
     try {
-      this.#reads?.guarded(() => isCheckpointKeyNew(log) && watchCheckpointKey(log));
+      this.#reads?.guarded(() => {
+        if (when === 'always' || isCheckpointKeyNew(log)) watchCheckpointKey(log);
+      });
     } catch (error) {
       if (!(error instanceof ServiceError)) this.#fail(error); // as for a commit: only opening the log again can tell
     }

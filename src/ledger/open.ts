@@ -11,7 +11,7 @@ import { KeyRing } from './keys/key-ring.ts';
 import { finishKeyFiles } from './keys/key-takeover.ts';
 import type { LedgerHealth } from './ledger.ts';
 import { OpenFindings } from './open-findings.ts';
-import { raiseStartFindings } from './start-findings.ts';
+import { raiseHeadFindings } from './start-findings.ts';
 import { type Recovered, readableHead, recover } from './startup.ts';
 import { LmdbStorage } from './storage/lmdb-store.ts';
 import { DamagedError, type LedgerStorage } from './storage/storage.ts';
@@ -61,12 +61,13 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     if (keys.lost.length > 0) throw keysLost(`The folder keys has no active key for ${keys.lost.join(', ')}`);
     await keys.create(keys.missing(), milliseconds(clock()), options.origin);
     const witnesses = { anchor, anchorPath, journal: remembered };
-    recovered = recover(storage, keys, witnesses);
-    if (witnesses.anchor.kind === 'missing') warnings.push(...missing('anchor', anchorPath, recovered));
-    if (!hasJournal) warnings.push(...missing('journal', journalPath, recovered));
+    const log = recover(storage, keys, witnesses);
+    if (witnesses.anchor.kind === 'missing') warnings.push(...missing('anchor', anchorPath, log));
+    if (!hasJournal) warnings.push(...missing('journal', journalPath, log));
     finishKeyFiles(keys);
     keys.rename(options.origin);
-    raiseStartFindings({ storage, keys, findings }, witnesses);
+    raiseHeadFindings({ storage, keys, findings }, witnesses);
+    recovered = log;
   } catch (error) {
     if (!(error instanceof Distrust)) throw error;
     health = {

@@ -14,12 +14,11 @@ interface Trusted {
 }
 
 /**
- * Raises findings about a log that may go on: a head that was removed from the history, a checkpoint key that was
- * replaced.
+ * Raises a finding where a head was removed from the history of a log that may go on.
  *
  * @throws Distrust where the database is damaged
  */
-export function raiseStartFindings(log: Trusted, { anchor, journal }: Witnesses): void {
+export function raiseHeadFindings(log: Trusted, { anchor, journal }: Witnesses): void {
   try {
     const { storage, findings } = log;
     const named = journal.heads.map((head) => ({ head, source: 'the journal' }));
@@ -37,7 +36,6 @@ export function raiseStartFindings(log: Trusted, { anchor, journal }: Witnesses)
     ];
     if (lost.length > 0)
       findings.raise('head_missing', `${lost.slice(0, 3).join('; ')}: run \`candor fsck\``);
-    watchCheckpointKey(log);
   } catch (error) {
     if (error instanceof DamagedError) throw corrupt(error.message);
     throw error;
