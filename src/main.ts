@@ -339,6 +339,7 @@ async function startLedger(start: Start, counters: SharedArrayBuffer): Promise<S
       dataDir: config.data_dir,
       counters,
       ...(anchorPath === undefined ? {} : { anchorPath }),
+      anchorLoss: config['ledger.anchor_loss'],
       ...keySettings(config),
     },
     ...lossOf('ledger', start),

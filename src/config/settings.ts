@@ -277,6 +277,11 @@ export const settings = {
     readOnly:
       'it bears witness against whoever may change settings; set it in the environment or the file of settings',
   },
+  'ledger.anchor_loss': setting(
+    oneOf(['refuse', 'wait']),
+    'refuse',
+    'while the anchor cannot be written, log entries are refused, or wait (65,536 at most) until it can be',
+  ),
   'ledger.origin': setting(
     optional(keyName),
     undefined,
