@@ -7,6 +7,7 @@ import { flushFolder } from '../durable-file.ts';
 import { datedForAppend } from '../ledger/entry-window.ts';
 import { fromJson } from '../ledger/heads.ts';
 import { Journal } from '../ledger/journal.ts';
+import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
 import type { Appended } from '../ledger/ledger.ts';
 import { openLedger } from '../ledger/open.ts';
 import { BackupError } from './backup-error.ts';
@@ -37,6 +38,8 @@ export interface RestoreOptions {
   readonly replace: boolean;
   /** Where the private keys of the backup are encrypted. */
   readonly keyPassphrase?: string;
+  /** Holds the keys of the restored log, where they are not files. */
+  readonly agent?: AgentOptions;
   /** Epoch milliseconds. */
   now(): number;
   /** Called when a step is done and on disk. */
@@ -167,13 +170,14 @@ async function writeJournal(dataDir: string, { started_at, sth, replaced }: Mark
 
 /** Opened as any start opens it; what start-up doesn't trust is not restored. */
 async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended> {
-  const { dataDir, keyPassphrase } = options;
+  const { dataDir, keyPassphrase, agent } = options;
   const { backup_id, sth, replaced, entry_id, started_at, anchor_path } = mark;
   const ledger = await openLedger({
     dataDir,
     anchorPath: anchor_path,
     acceptClock: true, // the log is as old as the backup
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+    ...(agent === undefined ? {} : { agent }),
   });
   try {
     const { health } = await ledger.status();

@@ -88,6 +88,7 @@ async function offline(options: DataFolderOptions): Promise<Made> {
   // Only this way loads the native parts.
   const { backUpStopped } = await import('../backup/stopped.ts');
   const { productVersion } = await import('../version.ts');
+  const { agentSettings } = await import('../config/part-settings.ts');
   try {
     const config = await dataFolderConfig(options);
     return await backUpStopped({
@@ -95,6 +96,7 @@ async function offline(options: DataFolderOptions): Promise<Made> {
       dir: config['backup.dir'] ?? join(config.data_dir, 'backups'),
       anchorPath: config['ledger.anchor_path'],
       keyPassphrase: config.key_passphrase,
+      agent: agentSettings(config),
       alertWindowMs: config['alerts.window_ms'],
       productVersion: productVersion(),
     });

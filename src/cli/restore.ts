@@ -30,6 +30,7 @@ export function restoreCommand(done: (code: ExitCode) => void): Command {
 async function run(backup: string, options: Options): Promise<ExitCode> {
   // Only this command and start load the native parts.
   const { restoreBackup } = await import('../backup/restore.ts');
+  const { agentSettings } = await import('../config/part-settings.ts');
   const { DamagedBackupError } = await import('../backup/backup-error.ts');
   let dataDir: string;
   let restored: Awaited<ReturnType<typeof restoreBackup>>;
@@ -43,6 +44,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       anchorPath: config['ledger.anchor_path'] ?? join(dataDir, 'anchor.json'),
       replace: options.replace ?? false,
       ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+      agent: agentSettings(config),
       now: Date.now,
     });
   } catch (error) {

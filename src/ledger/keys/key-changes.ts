@@ -6,11 +6,13 @@ import { datedForAppend } from '../entry-window.ts';
 import { type Clock, milliseconds } from '../heads.ts';
 import type { LedgerHooks } from '../hooks.ts';
 import type { LedgerKeyPurpose, UnsignedEntry } from '../ledger.ts';
+import type { OpenFindings } from '../open-findings.ts';
 import type { Sequencer } from '../sequencer.ts';
 import { type Ending, ended, ledgerPurposes, type Succession } from './key-file.ts';
 import type { Key, KeyRing } from './key-ring.ts';
 import { retirement, takeOver } from './key-takeover.ts';
 import { dueStep, type RotationSchedule } from './rotation-schedule.ts';
+import { SignerError } from './signer.ts';
 
 /** The key that was changed, and the entries that tell of it. */
 export interface KeyChange {
@@ -28,6 +30,7 @@ export interface KeyChangesParts {
   readonly clock: Clock;
   readonly hooks: LedgerHooks;
   readonly schedule: RotationSchedule;
+  readonly findings: OpenFindings;
   /** Appends to the log as anybody does. */
   append(entries: readonly UnsignedEntry[]): Promise<unknown>;
 }
@@ -49,6 +52,8 @@ export class KeyChanges {
   /** Entries that files of keys promise and the log hasn't got. */
   #owed: UnsignedEntry[] = [];
   #changing = false;
+  /** Rotations that wait for a key in the agent, by purpose: what is missing. */
+  readonly #waiting = new Map<LedgerKeyPurpose, string>();
   #closed = false;
   /** The work that has the keys to itself, and all that waits behind it. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -70,20 +75,43 @@ export class KeyChanges {
   /** Does what is due: by the schedule, and what a full queue or disk put off. */
   async tick(): Promise<void> {
     if (this.#changing) return;
+    this.#signAnew();
     await this.#appendOwed().catch(later);
     for (const purpose of ledgerPurposes) {
-      const { keys, schedule } = this.#parts;
-      const active = keys.active(purpose);
-      if (active === undefined || this.#changing) continue;
-      const step = dueStep(active.file, keys.pending(purpose)?.file, this.#now(), schedule);
+      const step = this.#changing ? undefined : this.#dueStep(purpose);
       if (step === undefined) continue;
-      await this.#change(() => this.#due(purpose, step)).catch(later);
+      await this.#change(() => this.#due(purpose, step)).then(
+        () => this.#waitsFor(purpose, undefined),
+        (error: unknown) => {
+          if (error instanceof SignerError) this.#waitsFor(purpose, error.message);
+          else later(error);
+        },
+      );
     }
+  }
+
+  /** A key in a file moves to the agent, or back, as another key: by a rotation, once the setting asks for it. */
+  #dueStep(purpose: LedgerKeyPurpose): 'publish' | 'take_over' | undefined {
+    const { keys, schedule } = this.#parts;
+    const [active, pending] = [keys.active(purpose), keys.pending(purpose)];
+    if (active === undefined) return undefined;
+    const step = dueStep(active.file, pending?.file, this.#now(), schedule);
+    if (step !== undefined || pending !== undefined || !isRotated(purpose)) return step;
+    return keys.isMisplaced(active) ? 'publish' : undefined;
+  }
+
+  #waitsFor(purpose: LedgerKeyPurpose, why: string | undefined): void {
+    const { findings } = this.#parts;
+    if (why === undefined && !this.#waiting.delete(purpose)) return;
+    if (why !== undefined) this.#waiting.set(purpose, why);
+    const all = [...this.#waiting].map(([one, reason]) => `the rotation of ${one} waits: ${reason}`);
+    if (all.length === 0) findings.clear('key_rotation_failed');
+    else findings.raise('key_rotation_failed', all.join('; '));
   }
 
   /** See `Ledger.rotateKey`. */
   async rotate(purpose: LedgerKeyPurpose, actor: string): Promise<KeyChange> {
-    if (!(rotatedPurposes as readonly string[]).includes(purpose))
+    if (!isRotated(purpose))
       throw invalidField('purpose', `must be one of ${rotatedPurposes.join(', ')}: no other key is rotated`);
     return this.#change(async () => {
       const published = this.#parts.keys.pending(purpose);
@@ -184,10 +212,11 @@ export class KeyChanges {
   }
 
   async #takeOver(successor: Key): Promise<KeyChange> {
-    const { append, hooks } = this.#parts;
+    const { keys, append, hooks } = this.#parts;
     const purpose = successor.purpose as LedgerKeyPurpose;
     const old = this.#active(purpose);
     const { actor, entry_id } = successionOf(successor);
+    await keys.check(successor);
     const names = { old_kid: old.kid, new_kid: successor.kid, new_fingerprint: successor.fingerprint };
 
     // 2. The head that covers this entry is signed by the old key, and released.
@@ -304,6 +333,9 @@ function successionOf({ kid, file }: Key): Succession {
 function later(error: unknown): void {
   if (!(error instanceof ServiceError)) throw error;
 }
+
+const isRotated = (purpose: LedgerKeyPurpose): boolean =>
+  (rotatedPurposes as readonly string[]).includes(purpose);
 
 function byTime(a: UnsignedEntry, b: UnsignedEntry): number {
   return a.occurred_at < b.occurred_at ? -1 : a.occurred_at > b.occurred_at ? 1 : 0;
