@@ -234,6 +234,8 @@ export const limits = {
   expiredEntryEveryMs: 3600 * 1000,
   /** Files of one backup: the databases, and a key file for each day of fifty years. */
   maxBackupFiles: 20_000,
+  /** The file of identities that opens the private keys of a backup: an identity is a line of 100 bytes. */
+  maxIdentityFileBytes: 64 * 2 ** 10,
   /** Backups whose log entries are looked for at start-up, the newest; an hourly one for a year makes 8,760. */
   maxCheckedBackups: 10_000,
   /** Backups that failed and are still shown, until the process ends. */

@@ -16,6 +16,8 @@ export interface StoppedOptions {
   readonly anchorPath: string | undefined;
   readonly keyPassphrase: string | undefined;
   readonly agent?: AgentOptions;
+  /** age recipients of the private keys. */
+  readonly recipients?: readonly string[];
   readonly alertWindowMs: number;
   readonly productVersion: string;
 }
@@ -44,7 +46,8 @@ export async function backUpStopped(options: StoppedOptions): Promise<BackupReco
       const store = openStore({ dataDir, alertWindowMs });
       try {
         await logLostAgain(store, ledger, () => undefined);
-        const parts = { dir, dataDir, store, ledger, productVersion, now: Date.now };
+        const { recipients = [] } = options;
+        const parts = { dir, dataDir, store, ledger, recipients, productVersion, now: Date.now };
         const backups = new BackupFolder({ ...parts, verify: (copy) => verifyCopy(copy) });
         void backups.recover();
         const { id } = await backups.begin('system');

@@ -13,6 +13,7 @@ import { output } from './output.ts';
 
 interface Options extends DataFolderOptions {
   readonly replace?: true;
+  readonly identity?: string;
   readonly json?: true;
 }
 
@@ -23,6 +24,10 @@ export function restoreCommand(done: (code: ExitCode) => void): Command {
     .addOption(dataDirOption())
     .addOption(anchorOption())
     .option('--replace', 'move aside the log, events and keys that are there; nothing is deleted')
+    .option(
+      '--identity <file>',
+      'age identity: extract the private keys of the backup into a folder aside; the restored log has new ones',
+    )
     .addOption(jsonOption())
     .action(async (backup: string, options: Options) => done(await run(backup, options)));
 }
@@ -45,6 +50,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       replace: options.replace ?? false,
       ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
       agent: agentSettings(config),
+      ...(options.identity === undefined ? {} : { identityFile: options.identity }),
       now: Date.now,
     });
   } catch (error) {
@@ -52,7 +58,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
     throw new CommandError((error as Error).message, code);
   }
 
-  const { backupId, sth, replaced, aside, settings, entry, resumed } = restored;
+  const { backupId, sth, replaced, aside, settings, entry, resumed, privateKeys } = restored;
   output(options.json ?? false).result(
     [
       `restored     ${backupId}${resumed ? ', begun by an earlier run' : ''}`,
@@ -60,6 +66,9 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       `log size     ${sth?.tree_size ?? 0}, and leaf ${entry.leaf_index}, which tells of this restore`,
       `replaced     ${replaced === undefined ? 'no log that could be read' : `a log of ${replaced.tree_size} leaves`}`,
       `moved to     ${aside ?? 'nothing was there'}`,
+      ...(privateKeys === undefined
+        ? []
+        : [`old keys     ${privateKeys}: keep them offline; no log uses them`]),
       `settings     ${settingsTold[settings ?? 'none']}`,
       'Auditors who have seen a larger log will report a rollback: tell them why, out of band.',
     ],
@@ -74,6 +83,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       replaced_root_hash: replaced?.root_hash,
       replaced_in: aside,
       settings,
+      private_keys_in: privateKeys,
       leaf_index: entry.leaf_index,
       resumed,
     },

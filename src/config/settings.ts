@@ -3,6 +3,7 @@ import { detectorIds, severities } from '../contract/vocabulary.ts';
 import { limits } from '../limits.ts';
 import {
   agentKey,
+  ageRecipient,
   bearer,
   bool,
   cidr,
@@ -348,6 +349,15 @@ export const settings = {
     undefined,
     'folder of the backups, by default backups in the data folder; on another volume they outlive this one',
   ),
+  'backup.recipient': {
+    ...setting(
+      list(ageRecipient),
+      [],
+      'age recipients to whom the private keys of the log are encrypted in backups; without any, backups have no ' +
+        'private keys, and a restored log does not need them',
+    ),
+    readOnly: 'it decides who can read private keys; set it in the environment or the file of settings',
+  },
   'policy.file': {
     ...setting(
       optional(path()),

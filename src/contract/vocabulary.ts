@@ -237,6 +237,8 @@ export const auditOutcomes = ['success', 'refused', 'failed'] as const;
 export const maxEntryIds = limits.maxTokensPerPrincipal + 2;
 
 export const backupStates = ['running', 'completed', 'failed'] as const;
+/** Whether a backup has the private keys of the log. */
+export const privateKeyStates = ['none', 'encrypted', 'included'] as const;
 
 // Entries of the transparency log
 
