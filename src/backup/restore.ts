@@ -10,6 +10,7 @@ import { Journal } from '../ledger/journal.ts';
 import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
 import { ended } from '../ledger/keys/key-file.ts';
 import { KeyRing } from '../ledger/keys/key-ring.ts';
+import { openAgent } from '../ledger/keys/open-agent.ts';
 import type { Appended } from '../ledger/ledger.ts';
 import { openLedger } from '../ledger/open.ts';
 import { BackupError } from './backup-error.ts';
@@ -184,9 +185,11 @@ async function writeJournal(dataDir: string, { started_at, sth, replaced }: Mark
 }
 
 /** The backup has no private keys: its keys end with it, and new ones sign what comes. */
-async function replaceKeys({ dataDir, keyPassphrase }: RestoreOptions, mark: Mark): Promise<void> {
+async function replaceKeys(options: RestoreOptions, mark: Mark): Promise<void> {
+  const { dataDir, keyPassphrase } = options;
   const keys = await KeyRing.load(join(dataDir, 'keys'));
   await keys.unlock(keyPassphrase);
+  const agent = await openAgent(dataDir, options.agent, keys, () => undefined);
   const timeMs = Date.parse(mark.started_at);
   const gone = keys
     .all()
@@ -196,6 +199,7 @@ async function replaceKeys({ dataDir, keyPassphrase }: RestoreOptions, mark: Mar
     gone.map((key) => key.with(ended(key.file, { state: 'retired' }, mark.sth?.tree_size ?? 0, timeMs))),
   );
   await keys.create(keys.missing(), timeMs, origin);
+  await agent?.close();
 }
 
 /** Opened as any start opens it; what start-up doesn't trust is not restored. */

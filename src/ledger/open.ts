@@ -8,10 +8,9 @@ import { corrupt, Distrust, keysDamaged, keysLost, lost } from './distrust.ts';
 import { DurableLedger, type LedgerOptions } from './durable-ledger.ts';
 import { milliseconds, verifyHead } from './heads.ts';
 import { Journal, type JournalReading } from './journal.ts';
-import { AgentKeys } from './keys/agent-keys.ts';
-import { signsOrWill } from './keys/key-file.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { finishKeyFiles } from './keys/key-takeover.ts';
+import { openAgent } from './keys/open-agent.ts';
 import type { LedgerHealth } from './ledger.ts';
 import { LogClock, type SteadyClock, systemSteadyClock } from './log-clock.ts';
 import { OpenFindings } from './open-findings.ts';
@@ -37,7 +36,10 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   const keys = await loadKeys(keysFolder);
   await keys.unlock(options.keyPassphrase);
   const findings = new OpenFindings(() => milliseconds(clock()));
-  const agent = await openAgent(options, keys, findings);
+  const agent = await openAgent(dataDir, options.agent, keys, (fault) => {
+    if (fault === undefined) findings.clear('signer_unavailable');
+    else findings.raise('signer_unavailable', fault);
+  });
   let recovered: Recovered | undefined;
   let health: LedgerHealth = { state: 'ok' };
   let event: 'initialised' | 'start' = 'start';
@@ -114,23 +116,6 @@ async function loadKeys(folder: string): Promise<KeyRing> {
     if (syscall === undefined) throw error;
     throw new Error(`the keys in ${folder} cannot be read (${code})`);
   }
-}
-
-/** The agent, where a setting or a key file names one. While it does not sign, the log is read-only. */
-async function openAgent(
-  { agent: options }: LedgerOptions,
-  keys: KeyRing,
-  findings: OpenFindings,
-): Promise<AgentKeys | undefined> {
-  const held = keys.all().filter(({ file }) => file.svc_signer !== undefined && signsOrWill(file));
-  if (held.length === 0 && (options?.purposes ?? []).length === 0) return undefined;
-  const agent = await AgentKeys.open(options ?? { purposes: [], keys: [] }, (fault) => {
-    if (fault === undefined) findings.clear('signer_unavailable');
-    else findings.raise('signer_unavailable', fault);
-  });
-  keys.useAgent(agent);
-  await agent.probe(held.filter(({ state }) => state === 'active').map(({ publicKey }) => publicKey));
-  return agent;
 }
 
 /** Of a file without which a log that went back in time may not be recognised. */

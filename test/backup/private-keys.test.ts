@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { manifestFile, parseManifest } from '../../src/backup/manifest.ts';
 import { checkRecipients } from '../../src/backup/private-keys.ts';
 import { entries } from '../ledger/fixture.ts';
+import { purposes, TestAgent, withoutAgent } from '../ssh-agent/agent.ts';
 import { backUp, newFolder, openParts, type Parts, restore } from './fixture.ts';
 
 interface KeyFile {
@@ -25,14 +26,14 @@ const filesIn = (folder: string): [string, Buffer][] =>
     .map((item) => [item.name, readFileSync(join(item.parentPath, item.name))]);
 
 /** Files that hold the private part of a key in any spelling, or its encrypted form. */
-function leaks(folder: string, keys: readonly KeyFile[]): string[] {
+function leaks(folder: string, keys: readonly KeyFile[], least = 4): string[] {
   const needles = keys.flatMap(({ d, svc_encrypted }) => {
     if (d === undefined) return svc_encrypted === undefined ? [] : [Buffer.from(svc_encrypted)];
     const raw = Buffer.from(d, 'base64url');
     const texts = [d, raw.toString('base64'), raw.toString('hex'), raw.toString('hex').toUpperCase()];
     return [raw, ...texts.map((text) => Buffer.from(text))];
   });
-  expect(needles.length).toBeGreaterThanOrEqual(4);
+  expect(needles.length).toBeGreaterThanOrEqual(least);
   return filesIn(folder)
     .filter(([, bytes]) => needles.some((needle) => bytes.includes(needle)))
     .map(([name]) => name);
@@ -169,3 +170,26 @@ test('a recipient that is not one is refused by name', async () => {
   const mistyped = `${recipient.slice(0, -1)}${recipient.endsWith('q') ? 'p' : 'q'}`;
   await expect(checkRecipients([recipient, mistyped])).rejects.toThrow(`backup.recipient: ${mistyped}`);
 });
+
+test.skipIf(withoutAgent !== undefined)(
+  'a restored log signs with other keys of the agent than the log in the backup',
+  async () => {
+    const agent = await TestAgent.start();
+    agent.provision();
+    const options = { agent: { socket: agent.socket, purposes, keys: [] } };
+    const parts = await openParts(newFolder(), { ledger: options });
+    const { path } = await backedUp(parts);
+    const old = (await parts.ledger.keys()).map(({ x }) => x);
+    await parts.close();
+    expect(leaks(path, keysIn(join(parts.dataDir, 'keys')), 1)).toEqual([]);
+    const dataDir = newFolder();
+    await expect(restore(path, dataDir, options)).rejects.toThrow('ssh-keygen -t ed25519');
+    agent.provision();
+    expect(await restore(path, dataDir, options)).toMatchObject({ resumed: true });
+    const { ledger } = await openParts(dataDir, { ledger: options });
+    await ledger.append(entries(3, 5));
+    const signing = (await ledger.keys()).filter(({ svc_state }) => svc_state === 'active');
+    expect(signing).toHaveLength(4);
+    for (const { x } of signing) expect(old).not.toContain(x);
+  },
+);

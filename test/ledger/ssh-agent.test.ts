@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beginAnew } from '../../src/ledger/check/begin-anew.ts';
 import type { LedgerKeyPurpose } from '../../src/ledger/ledger.ts';
 import type { DurableLedger, LedgerOptions } from '../../src/ledger/open.ts';
 import { limits } from '../../src/limits.ts';
@@ -275,6 +276,21 @@ describe.skipIf(withoutAgent !== undefined)(
       expect(await findingOf(again, 'signer_unavailable')).toContain('ledger.ssh_agent_socket');
       expect(await codeOf(again.checkpoint())).toBe('UNAVAILABLE');
       await reverify(again);
+    });
+
+    test('a log that is begun after another one uses no key of it', async () => {
+      const { dataDir, agent, ledger } = await opened();
+      await ledger.append(entries(0, 3));
+      const old = (await ledger.keys()).map(({ x }) => x);
+      await ledger.close();
+      const again = { ...options(agent.socket), dataDir, evenIfThere: true };
+      await expect(beginAnew(again)).rejects.toThrow('no unused transparency-sth key');
+      agent.provision();
+      await beginAnew(again);
+      const fresh = await open(dataDir, options(agent.socket));
+      await fresh.append(entries(0, 3));
+      for (const key of await fresh.keys()) expect(old).not.toContain(key.x);
+      await reverify(fresh);
     });
   },
 );

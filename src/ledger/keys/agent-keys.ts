@@ -27,24 +27,36 @@ export class AgentKeys {
   readonly #options: AgentOptions;
   readonly #connection: AgentConnection | undefined;
   readonly #blocking: BlockingAgent | undefined;
+  /** Public keys that other logs used. */
+  readonly #used: ReadonlySet<string>;
   readonly #report: ReportFault;
   readonly #signers = new Map<string, AgentSigner>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  private constructor(options: AgentOptions, blocking: BlockingAgent | undefined, report: ReportFault) {
+  private constructor(
+    options: AgentOptions,
+    used: ReadonlySet<string>,
+    blocking: BlockingAgent | undefined,
+    report: ReportFault,
+  ) {
     const { socket } = options;
     this.#options = options;
+    this.#used = used;
     this.#blocking = blocking;
     this.#report = report;
     if (socket !== undefined) this.#connection = new AgentConnection(socket, limits.signerTimeoutMs);
   }
 
-  static async open(options: AgentOptions, report: ReportFault): Promise<AgentKeys> {
+  static async open(
+    options: AgentOptions,
+    used: ReadonlySet<string>,
+    report: ReportFault,
+  ): Promise<AgentKeys> {
     const { socket } = options;
     const blocking =
       socket === undefined ? undefined : await BlockingAgent.start(socket, limits.signerTimeoutMs);
-    return new AgentKeys(options, blocking, report);
+    return new AgentKeys(options, used, blocking, report);
   }
 
   /** Whether new keys of the purpose come from the agent. */
@@ -72,13 +84,15 @@ export class AgentKeys {
   }
 
   /**
-   * The first key in the agent for this purpose whose public key is not in `used` (base64url), once it has signed.
+   * The first key in the agent for this purpose that no log has used, once it has signed. `used` are the public keys of
+   * this log, base64url.
    *
    * @throws SignerError when there is none, with what to do
    */
   async unused(purpose: LedgerKeyPurpose, used: ReadonlySet<string>): Promise<Uint8Array> {
     for (const { publicKey } of await this.#identities(purpose)) {
-      if (used.has(Buffer.from(publicKey).toString('base64url'))) continue;
+      const x = Buffer.from(publicKey).toString('base64url');
+      if (used.has(x) || this.#used.has(x)) continue;
       await this.check(publicKey);
       return publicKey;
     }

@@ -126,8 +126,9 @@ export function signsOrWill(file: KeyFile): boolean {
   return svc_signer !== undefined && (svc_state === 'active' || svc_state === 'pending');
 }
 
-/** The key without its private part, as a backup holds it. */
-export function publicHalf({ d: _plain, svc_encrypted: _sealed, ...file }: KeyFile): KeyFile {
+/** The key as a backup holds it: nothing can sign with it again, with an agent neither. */
+export function publicHalf(key: KeyFile): KeyFile {
+  const { d: _plain, svc_encrypted: _sealed, svc_signer: _agent, ...file } = key;
   return file;
 }
 
