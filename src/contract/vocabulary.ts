@@ -226,6 +226,8 @@ export const keyPurposes = [
   'checkpoint',
   'witness',
 ] as const;
+/** Where private keys of the log are. */
+export const keySigners = ['file', 'ssh-agent'] as const;
 /** Purposes whose keys change on demand. That of `checkpoint` is stable, and only replaced when it is revoked. */
 export const rotatedPurposes = ['transparency-sth', 'event-signing', 'access-token'] as const;
 export const keyStates = ['pending', 'active', 'retired', 'revoked'] as const;

@@ -155,6 +155,7 @@ export function recordOf(file: KeyFile, fingerprint: string): KeyRecord {
     purpose: file.svc_purpose,
     state: file.svc_state,
     fingerprint,
+    signer: file.svc_signer ?? 'file',
     created_at: createdAt(file),
     ...(svc_not_before === undefined ? {} : { activated_at: svc_not_before }),
     ...(svc_not_after === undefined ? {} : { retired_at: svc_not_after }),
