@@ -186,7 +186,7 @@ describe.skipIf(withoutAgent !== undefined)(
     test('rotates to the next key in the agent, and reports what to do when there is none', async () => {
       const agent = await TestAgent.start();
       agent.provision();
-      const time = { now: Date.UTC(2026, 10, 20) };
+      const time = { now: Date.now() };
       const hour = 3600_000;
       const dataDir = folder();
       const ledger = await open(dataDir, {
@@ -194,7 +194,7 @@ describe.skipIf(withoutAgent !== undefined)(
         clock: () => BigInt(time.now) * 1_000_000n,
         rotation: { periods: { 'transparency-sth': 24 * hour }, overlapMs: hour },
       });
-      await ledger.append(entries(0, 3));
+      await ledger.append(entries(0, 3, time.now));
       expect(await codeOf(ledger.rotateKey('transparency-sth', 'ann'))).toBe('UNAVAILABLE');
       time.now += 23 * hour;
       await ledger.tick();
@@ -213,12 +213,12 @@ describe.skipIf(withoutAgent !== undefined)(
       await ledger.tick();
       expect(await states(ledger, 'transparency-sth')).toEqual(['active', 'pending']);
       expect(await findings(ledger)).toEqual(['key_rotation_failed']);
-      await ledger.append(entries(3, 5));
+      await ledger.append(entries(3, 5, time.now));
       agent.load(next);
       await ledger.tick();
       expect(await states(ledger, 'transparency-sth')).toEqual(['retired', 'active']);
       expect(await findings(ledger)).toEqual([]);
-      await ledger.append(entries(5, 8));
+      await ledger.append(entries(5, 8, time.now));
       await reverify(ledger);
     });
 
