@@ -18,6 +18,7 @@ import { checkWindow } from './entry-window.ts';
 import { type Clock, milliseconds, toJson, verifyHead } from './heads.ts';
 import { type LedgerHooks, noHooks } from './hooks.ts';
 import type { Journal, Regression } from './journal.ts';
+import type { AgentKeys, AgentOptions } from './keys/agent-keys.ts';
 import { type KeyChange, KeyChanges } from './keys/key-changes.ts';
 import { recordOf } from './keys/key-file.ts';
 import type { Key, KeyRing } from './keys/key-ring.ts';
@@ -71,6 +72,8 @@ export interface LedgerOptions {
   readonly origin?: string;
   /** Private keys are encrypted under it; without one they are kept as they are. */
   readonly keyPassphrase?: string;
+  /** Keys in an ssh-agent. Default: keys are files. */
+  readonly agent?: AgentOptions;
   /** Default: keys change when somebody asks for it. */
   readonly rotation?: RotationSchedule;
   readonly clock?: Clock;
@@ -98,6 +101,8 @@ export interface LedgerOptions {
 export interface LedgerParts {
   readonly storage: LedgerStorage | undefined;
   readonly keys: KeyRing;
+  /** Holds private keys; absent where all are files. */
+  readonly agent: AgentKeys | undefined;
   readonly recovered: Recovered | undefined;
   readonly health: LedgerHealth;
   readonly journal: Journal;
@@ -172,6 +177,7 @@ export class DurableLedger implements Ledger {
         ...{ keys, clock, hooks, sequencer: this.#sequencer, findings: parts.findings },
         indexOf: (id) => reads.guarded(() => storage.indexOf(id)),
         schedule: options.rotation ?? noRotation,
+        findings: parts.findings,
         append: (entries) => this.append(entries),
       });
     }
@@ -363,6 +369,7 @@ export class DurableLedger implements Ledger {
     await this.#keyChanges?.close();
     await this.#outside.close();
     await this.#copying?.catch(() => undefined);
+    await this.#parts.agent?.close();
     await this.#parts.storage?.close();
   }
 
