@@ -75,6 +75,7 @@ export class KeyChanges {
   async tick(): Promise<void> {
     if (this.#changing) return;
     if (this.#isUnread && !(await this.#finish())) return;
+    if (this.#parts.sequencer.isHeld) return;
     this.#signAnew();
     await this.#appendOwed().catch(later);
     for (const purpose of ledgerPurposes) {
