@@ -74,6 +74,7 @@ import { compileScanFilter } from './store/lists/scans.ts';
 import { openReader } from './store/lmdb/reader.ts';
 import { storeMethods } from './store/methods.ts';
 import type { AlertUpdate, Store, StoreReader } from './store/store.ts';
+import type { Timestamper } from './timestamps/timestamper.ts';
 import { SecondOpinion } from './triage-endpoint/second-opinion.ts';
 import { uuid7 } from './uuid.ts';
 import { productVersion } from './version.ts';
@@ -237,9 +238,12 @@ async function open(start: Start): Promise<void> {
   const backups = openBackups(start, store.api, ledger.api);
   if (found.health.state === 'ok') void backups.recover();
   const cosigner = await openCosigner(start, ledger.api, found);
+  const checkpoint = () => cosigner?.checkpoint() ?? ledger.api.checkpoint();
+  const timestamper = await openTimestamper(start, ledger.api, checkpoint);
   const logStatus = async (): Promise<LedgerStatus> => {
     const status = await ledger.api.status();
-    return { ...status, findings: [...status.findings, ...(cosigner?.findings() ?? [])] };
+    const others = [cosigner, timestamper].flatMap((part) => part?.findings() ?? []);
+    return { ...status, findings: [...status.findings, ...others] };
   };
   const findingsLog = new FindingsLog(log);
   // A ledger thread that is gone is reported by its supervisor.
@@ -249,8 +253,6 @@ async function open(start: Start): Promise<void> {
       () => undefined,
     );
   opened.every('findings', findingsEveryMs, () => void reportFindings());
-  const checkpoint = () => cosigner?.checkpoint() ?? ledger.api.checkpoint();
-  await openTimestamper(start, ledger.api, checkpoint);
   const scanners = new ScannerThreads((err) =>
     log.error({ err, worker: 'discovery' }, 'a worker died, and a scan with it'),
   );
@@ -640,9 +642,9 @@ async function openTimestamper(
   { config, log, opened }: Start,
   ledger: Ledger,
   checkpoint: () => Promise<string>,
-): Promise<void> {
+): Promise<Timestamper | undefined> {
   const { 'timestamps.authorities': authorities, 'timestamps.ca_file': caFile } = config;
-  if (authorities.length === 0) return;
+  if (authorities.length === 0) return undefined;
   // Services without timestamps do not load what reads ASN.1.
   const { Timestamper } = await import('./timestamps/timestamper.ts');
   const { readCertificates } = await import('./timestamps/certificates.ts');
@@ -657,6 +659,7 @@ async function openTimestamper(
     ...sources,
   });
   opened.onClose('timestamps', () => timestamper.close());
+  return timestamper;
 }
 
 /** Whoever is asked for a second verdict on alerts; undefined where nobody is configured. */

@@ -37,7 +37,6 @@ import type {
   LeafQuery,
   Ledger,
   LedgerCopy,
-  LedgerFindingCode,
   LedgerHealth,
   LedgerKeyPurpose,
   LedgerStatus,
@@ -338,11 +337,6 @@ export class DurableLedger implements Ledger {
       warnings: this.#parts.warnings,
       findings: this.#parts.findings.list(),
     };
-  }
-
-  async reportFinding(code: LedgerFindingCode, message: string | undefined): Promise<void> {
-    if (message === undefined) this.#parts.findings.clear(code);
-    else this.#parts.findings.raise(code, message);
   }
 
   /** Does what is due by the clock: a fresh head for an idle log, changes of keys, the day's line in the journal. */

@@ -256,8 +256,6 @@ export interface Ledger {
   /** The operator says that the clock of the host is right: a fault `clock` ends, and its finding is cleared. */
   confirmClock(): Promise<void>;
   status(): Promise<LedgerStatus>;
-  /** Opens or updates a finding that another thread made; without a message closes it. */
-  reportFinding(code: LedgerFindingCode, message: string | undefined): Promise<void>;
   /** Finishes the batch in work, writes the anchor, closes the database. */
   close(): Promise<void>;
 }

@@ -27,7 +27,6 @@ export const ledgerMethods = methods<Ledger>()([
   'copyTo',
   'confirmClock',
   'status',
-  'reportFinding',
   'close',
 ]);
 

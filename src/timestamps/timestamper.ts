@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { checkpointTimestamped, entryOf } from '../contract/critical-events.ts';
 import type { EntryData } from '../contract/resources/log-entry-data.ts';
 import { ServiceError } from '../errors.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, LedgerFinding } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
 import { sha256 } from '../sha256.ts';
 import { bytesToHex } from '../tlog/hex.ts';
@@ -13,7 +13,7 @@ import { TimestampError } from './timestamp-error.ts';
 import { verifyToken } from './token.ts';
 
 export interface TimestamperOptions {
-  readonly ledger: Pick<Ledger, 'append' | 'entries' | 'reportFinding'>;
+  readonly ledger: Pick<Ledger, 'append' | 'entries'>;
   /** The checkpoint that is published now. */
   readonly checkpoint: () => Promise<string>;
   /** URLs. */
@@ -55,7 +55,6 @@ export class Timestamper {
   readonly #authorities: readonly AuthorityState[];
   readonly #stop = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
-  #reported: string | undefined;
 
   private constructor(options: TimestamperOptions) {
     this.#options = options;
@@ -71,6 +70,18 @@ export class Timestamper {
       timestamper.#schedule(authority, Math.min(options.intervalMs, Math.max(0, due - options.now())));
     }
     return timestamper;
+  }
+
+  /** The finding about authorities that have failed for a whole interval. */
+  findings(): LedgerFinding[] {
+    const { now, intervalMs } = this.#options;
+    const late = this.#authorities.flatMap(({ url, failing }) =>
+      failing !== undefined && now() - failing.since >= intervalMs ? [{ url, ...failing }] : [],
+    );
+    if (late.length === 0) return [];
+    const message = late.map(({ url, reason }) => `${url}: ${reason}`).join('; ');
+    const since = new Date(Math.min(...late.map((one) => one.since))).toISOString();
+    return [{ code: 'timestamp_unavailable', message, since }];
   }
 
   /** Ends requests under way. */
@@ -104,7 +115,6 @@ export class Timestamper {
       if (!isEmpty) this.#failed(authority, error);
     }
     this.#schedule(authority, authority.pauseMs === 0 ? intervalMs : authority.pauseMs);
-    await this.#report();
   }
 
   async #timestamp(authority: string): Promise<{ leaf_index: number; gen_time: string }> {
@@ -132,22 +142,6 @@ export class Timestamper {
     if (authority.failing?.reason !== reason)
       log.warn({ authority: authority.url, err: error }, 'the checkpoint could not be timestamped');
     authority.failing = { since: authority.failing?.since ?? now(), reason };
-  }
-
-  /** Opens, updates or closes the finding. */
-  async #report(): Promise<void> {
-    const { now, intervalMs, ledger, log } = this.#options;
-    const late = this.#authorities.filter(({ failing }) => failing && now() - failing.since >= intervalMs);
-    const message =
-      late.length === 0 ? undefined : late.map(({ url, failing }) => `${url}: ${failing!.reason}`).join('; ');
-    // Reported again while it lasts: a ledger thread that was restarted has forgotten it.
-    if (message === undefined && this.#reported === undefined) return;
-    try {
-      await ledger.reportFinding('timestamp_unavailable', message);
-      this.#reported = message;
-    } catch (err) {
-      log.warn({ err }, 'the state of the timestamps could not be reported');
-    }
   }
 }
 

@@ -40,6 +40,7 @@ async function start(replace: Partial<TimestamperOptions> = {}): Promise<Timesta
     ...replace,
   });
   onTestFinished(() => timestamper.close());
+  running = timestamper;
   return timestamper;
 }
 
@@ -52,7 +53,8 @@ async function timestamps() {
   );
 }
 
-const findings = async () => (await ledger.status()).findings;
+let running: Timestamper;
+const findings = async () => running.findings();
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
