@@ -112,7 +112,7 @@ export class OutsideHeads {
   async #readLate(health: LedgerHealth): Promise<void> {
     const reading = await this.#parts.readJournal();
     this.#unread = false;
-    if (health.state !== 'ok') return;
+    if (health.state !== 'ok' && health.fault !== 'clock') return;
     const { compare, onDistrust, anchorPath } = this.#parts;
     try {
       compare({ anchor: { kind: 'missing' }, anchorPath, journal: reading });
