@@ -404,6 +404,7 @@ export class DurableLedger implements Ledger {
     if (health.state === 'degraded') throw degraded(health);
     if (this.#sequencer === undefined || this.#signer === undefined)
       throw new Error('a healthy ledger has no sequencer');
+    this.#sequencer.checkRoom(0); // nothing is signed while key files are uncertain
     return { sequencer: this.#sequencer, signer: this.#signer };
   }
 
