@@ -10,6 +10,7 @@ interface LedgerWorkerData {
   readonly anchorPath?: string;
   readonly origin?: string;
   readonly keyPassphrase?: string;
+  readonly publicationDelayMs?: number;
   readonly rotation?: RotationSchedule;
   readonly counters?: SharedArrayBuffer;
 }

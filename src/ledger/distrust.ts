@@ -1,3 +1,4 @@
+import { ServiceError } from '../errors.ts';
 import type { LedgerFault, LedgerHealth } from './ledger.ts';
 
 /** Why the log can't be trusted to go on from what is on disk, and what the operator is to do. */
@@ -28,6 +29,22 @@ export function corrupt(what: string): Distrust {
     `The log is damaged: ${what}. Stop the service, copy the data folder away and check the disk. \`candor fsck\` shows ` +
       'all of the damage; then `candor restore --replace <backup>` from a backup at least as new as the anchor, or `candor rebuild` ' +
       'to save what the file still holds.',
+  );
+}
+
+/** The answer to a read that needs damaged data. */
+export function dataDamaged(what: string): ServiceError {
+  return new ServiceError('INTERNAL', `stored data of the log is damaged: ${what}; see /health`, {
+    reason: 'data_damaged',
+  });
+}
+
+/** The message of the finding `data_damaged`. */
+export function damageAdvice(what: string): string {
+  return (
+    `Stored data of the log is damaged: ${what}. Requests that need it are answered with an error; appends go on. Copy ` +
+    'the data folder away, check the disk and stop the service. `candor fsck` shows all of the damage; then `candor ' +
+    'rebuild` saves what the file still holds. A restore brings back the damaged part only from a backup that has it.'
   );
 }
 

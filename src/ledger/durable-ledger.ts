@@ -11,7 +11,7 @@ import { formatVerifierKey, signatureTypes, verifierKey } from '../tlog/note.ts'
 import type { TileAddress } from '../tlog/tile.ts';
 import { Anchor } from './anchor.ts';
 import type { ClockMemoryFile } from './clock-memory.ts';
-import { clockRefused, corrupt } from './distrust.ts';
+import { clockRefused, corrupt, damageAdvice, dataDamaged } from './distrust.ts';
 import { draftEntry } from './entry.ts';
 import { EntrySigner } from './entry-signer.ts';
 import { checkWindow } from './entry-window.ts';
@@ -39,16 +39,24 @@ import type {
   LedgerHealth,
   LedgerKeyPurpose,
   LedgerStatus,
+  LogView,
   ProofBundle,
   PublicJwk,
+  ReadReport,
   ReceiptSignature,
+  ScrubProgress,
   StoredLeaf,
   UnsignedEntry,
 } from './ledger.ts';
 import type { LogClock, SteadyClock } from './log-clock.ts';
 import type { LedgerCounter } from './methods.ts';
 import type { OpenFindings } from './open-findings.ts';
+import { openPublication, type PublicationSchedule } from './publication.ts';
+import { currentHeads } from './reads/head-view.ts';
 import { LedgerReads } from './reads/ledger-reads.ts';
+import { PublishedHeads } from './reads/published-heads.ts';
+import { isSigned, VerifiedHeads } from './reads/verified-heads.ts';
+import { VerifiedNodes } from './reads/verified-nodes.ts';
 import { diskFull, Sequencer } from './sequencer.ts';
 import type { Recovered } from './startup.ts';
 import { copyLedger } from './storage/copy.ts';
@@ -66,6 +74,8 @@ export interface LedgerOptions {
   readonly origin?: string;
   /** Private keys are encrypted under it; without one they are kept as they are. */
   readonly keyPassphrase?: string;
+  /** Public readers see only heads that are at least this old. Default 0: all heads at once. */
+  readonly publicationDelayMs?: number;
   /** Default: keys change when somebody asks for it. */
   readonly rotation?: RotationSchedule;
   readonly clock?: Clock;
@@ -112,13 +122,22 @@ export class DurableLedger implements Ledger {
   readonly #anchor: Anchor;
   readonly #sequencer: Sequencer | undefined;
   readonly #signer: EntrySigner<Appended[]> | undefined;
+  readonly #nodes: VerifiedNodes | undefined;
+  /** As of the latest head. */
   readonly #reads: LedgerReads | undefined;
+  /** As of the latest head that is published. */
+  readonly #published: LedgerReads | undefined;
+  readonly #publication: PublicationSchedule | undefined;
   readonly #keyChanges: KeyChanges | undefined;
   /** What a log that doesn't go on ends with, as far as it can be read. */
   readonly #lastHead: SignedHead | undefined;
   #health: LedgerHealth;
   readonly #freeBytes: () => number;
   #failed = false;
+  #scrub: ScrubProgress | undefined;
+  /** Unix time in milliseconds. */
+  #damageFoundAt = 0;
+  #publishTimer: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #journalDay = '';
   /** When the last head was signed, by the steady clock. */
@@ -127,24 +146,38 @@ export class DurableLedger implements Ledger {
   #copying: Promise<LedgerCopy> | undefined;
 
   constructor(options: LedgerOptions, parts: LedgerParts) {
-    const { storage, keys, recovered } = parts;
+    const { storage, keys, recovered, health } = parts;
     const clock = () => parts.clock.now();
     const hooks = options.hooks ?? noHooks;
     this.#options = options;
     this.#freeBytes = options.freeBytes ?? (() => freeBytesOf(options.dataDir));
     this.#parts = parts;
-    this.#health = parts.health;
+    this.#health = health;
     const fail = (error: unknown): void => this.#fail(error);
     this.#anchor = new Anchor(parts.anchorPath, hooks, fail);
     if (storage === undefined) return;
     this.#lastHead = readableHead(storage);
-    const reads = new LedgerReads({
-      ...{ storage, keys, leaves: recovered?.leaves },
-      head: () => this.#head,
-      count: (counter) => options.counters?.add(counter),
-      onDamage: (message) => this.#damaged(message),
-    });
-    this.#reads = reads;
+    const heads = currentHeads(storage, () => this.#head);
+    this.#publication = openPublication(
+      storage,
+      options.publicationDelayMs ?? 0,
+      clock,
+      health.state === 'ok',
+    );
+    const nodes = new VerifiedNodes(storage, () => this.#head);
+    const reading = {
+      ...{ storage, nodes },
+      keys: () => keys,
+      leaves: () => recovered?.leaves,
+      verified: new VerifiedHeads((head) => isSigned(head, keys, this.#head)),
+      count: (counter: LedgerCounter) => options.counters?.add(counter),
+      onDamage: (message: string, isEdge: boolean) => this.#damaged(message, isEdge),
+    };
+    this.#nodes = nodes;
+    this.#reads = new LedgerReads({ ...reading, heads });
+    this.#published = this.#publication.isImmediate
+      ? this.#reads
+      : new LedgerReads({ ...reading, heads: new PublishedHeads(storage, this.#publication, clock) });
     const key = keys.active('transparency-sth');
     if (recovered !== undefined && key !== undefined) {
       this.#sequencer = new Sequencer({
@@ -154,6 +187,7 @@ export class DurableLedger implements Ledger {
         clock,
         hooks,
         freeBytes: this.#freeBytes,
+        publication: this.#publication,
         onHead: (head, entries, commitMs) => this.#released(head, entries, commitMs),
         onFatal: fail,
       });
@@ -163,7 +197,7 @@ export class DurableLedger implements Ledger {
       });
       this.#keyChanges = new KeyChanges({
         ...{ keys, clock, hooks, sequencer: this.#sequencer },
-        indexOf: (id) => reads.guarded(() => storage.indexOf(id)),
+        indexOf: (id) => this.#forAppend(() => storage.indexOf(id)),
         schedule: options.rotation ?? noRotation,
         append: (entries) => this.append(entries),
       });
@@ -185,6 +219,7 @@ export class DurableLedger implements Ledger {
     const head = this.#head;
     if (head !== undefined && this.#isSound) this.#anchor.schedule(head);
     this.#timer = setInterval(() => void this.tick(), tickMs).unref();
+    this.#publishLater();
   }
 
   async append(entries: readonly UnsignedEntry[]): Promise<Appended[]> {
@@ -231,8 +266,8 @@ export class DurableLedger implements Ledger {
     return this.#readable().entries(query);
   }
 
-  async bundle(leaf: LeafQuery): Promise<ProofBundle> {
-    return this.#readable().bundle(leaf);
+  async bundle(leaf: LeafQuery, view: LogView = 'current'): Promise<ProofBundle> {
+    return this.#readable(view).bundle(leaf);
   }
 
   async checkpoint(): Promise<string> {
@@ -323,7 +358,15 @@ export class DurableLedger implements Ledger {
       ...(this.#parts.regression === undefined ? {} : { regression: this.#parts.regression }),
       warnings: this.#parts.warnings,
       findings: this.#parts.findings.list(),
+      ...(this.#scrub === undefined ? {} : { scrub: this.#scrub }),
     };
+  }
+
+  async reportReads({ damage, clean_pass_began_at = 0, scrub }: ReadReport): Promise<void> {
+    this.#scrub = scrub;
+    if (damage !== undefined && damage.at > this.#damageFoundAt)
+      this.#damaged(damage.message, damage.is_edge);
+    if (clean_pass_began_at > this.#damageFoundAt) this.#parts.findings.clear('data_damaged');
   }
 
   /** What is due by the clock: a fresh head for an idle log, the day's line in the journal. */
@@ -339,6 +382,17 @@ export class DurableLedger implements Ledger {
     }
   }
 
+  /** At each boundary of the publication schedule the head of the moment is signed. */
+  #publishLater(): void {
+    const waitMs = this.#publication?.untilNext(this.#parts.clock());
+    if (waitMs === undefined) return;
+    this.#publishTimer = setTimeout(() => {
+      if (this.#closing !== undefined || this.#failed) return;
+      if (this.#health.state === 'ok' && this.#hasRoom()) this.#sequencer?.publish();
+      this.#publishLater();
+    }, waitMs).unref();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -346,6 +400,7 @@ export class DurableLedger implements Ledger {
 
   async #close(): Promise<void> {
     clearInterval(this.#timer);
+    clearTimeout(this.#publishTimer);
     await this.#signer?.idle();
     this.#sequencer?.drain();
     await this.#keyChanges?.close();
@@ -356,12 +411,11 @@ export class DurableLedger implements Ledger {
 
   /** Entries that came before, and are in the log or queued, keep their places. */
   #enqueue(entries: readonly StoredEntry[]): Promise<Appended[]> {
-    const [sequencer, reads] = [this.#sequencer, this.#reads];
-    if (sequencer === undefined || reads === undefined) throw new Error('entries for a log that takes none');
-    const size = this.#head?.size ?? 0;
-    const hashAt = (index: number) => reads.nodes.hashAt({ level: 0, index }, size);
+    const [sequencer, nodes] = [this.#sequencer, this.#nodes];
+    if (sequencer === undefined || nodes === undefined) throw new Error('entries for a log that takes none');
+    const hashAt = (index: number) => nodes.hashAt({ level: 0, index });
     return sequencer.append(
-      reads.guarded(() => entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry)),
+      this.#forAppend(() => entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry)),
     );
   }
 
@@ -376,9 +430,12 @@ export class DurableLedger implements Ledger {
     return { ...recordOf(key.file, key.fingerprint), entry_ids: entryIds };
   }
 
-  /** A log that may have gone back signs no checkpoint: it could contradict one that it signed before. */
+  /**
+   * A log that may have gone back signs no checkpoint: it could contradict one that it signed before. Checkpoints are
+   * for everybody, and so of published heads.
+   */
   #certain(): LedgerReads {
-    const reads = this.#readable();
+    const reads = this.#readable('published');
     if (this.#unsound !== undefined) throw degraded(this.#unsound);
     return reads;
   }
@@ -399,18 +456,39 @@ export class DurableLedger implements Ledger {
     throw new Error('a healthy ledger has no storage');
   }
 
-  #readable(): LedgerReads {
+  #readable(view: LogView = 'current'): LedgerReads {
     this.#storage();
-    if (this.#reads === undefined) throw new Error('a ledger with storage has no reads');
-    return this.#reads;
+    const reads = view === 'current' ? this.#reads : this.#published;
+    if (reads === undefined) throw new Error('a ledger with storage has no reads');
+    return reads;
   }
 
-  /** Damage that is met while reading degrades the log from then on. */
-  #damaged(message: string): ServiceError {
+  /**
+   * Damage of an old entry or page is a finding, and appends go on: they need none of it. Damage of the latest head or
+   * of the right edge also degrades the log. The result is the answer to the read.
+   */
+  #damaged(message: string, isEdge: boolean): ServiceError {
+    this.#damageFoundAt = Date.now();
+    this.#parts.findings.raise('data_damaged', damageAdvice(message));
+    if (isEdge) this.#degrade(message);
+    return dataDamaged(message);
+  }
+
+  #degrade(message: string): ServiceError {
     const { fault, advice } = corrupt(message);
     if (this.#isSound) this.#health = { state: 'degraded', fault, advice };
     this.#count();
-    return new ServiceError('UNAVAILABLE', `this cannot be proved: ${advice}`);
+    return new ServiceError('UNAVAILABLE', `the log takes no entries: ${advice}`, { fault });
+  }
+
+  /** A read that an append depends on: damage degrades the log, so that no entry is appended twice or lost. */
+  #forAppend<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof DamagedError) throw this.#degrade(error.message);
+      throw error;
+    }
   }
 
   #released(head: SignedHead, entries: number, commitMs: number): void {

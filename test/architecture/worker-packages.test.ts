@@ -13,6 +13,7 @@ const mayLoad: Readonly<Record<string, readonly string[]>> = {
   // Rules ask for registered domains.
   'workers/ingest.ts': ['@noble/hashes', 'piscina', 'tldts'],
   'workers/ledger.ts': ['canonicalize', 'jose', 'lmdb'],
+  'workers/log-reader.ts': ['jose', 'lmdb'],
   'workers/store.ts': ['@noble/hashes', 'lmdb', 'tldts'],
 };
 /** Workers of one task, such as a check, after which they end: they may validate what they read. */

@@ -3,12 +3,15 @@ import { writeTreeHead } from '../../contract/write-tree-head.ts';
 import type { ProofBundle } from '../../ledger/ledger.ts';
 import type { Handler } from '../context.ts';
 import { bufferOf, readable } from '../log-entries.ts';
+import { logView } from '../log-view.ts';
 import { jsonText } from '../reply.ts';
 
-export const getProofBundle: Handler<'getProofBundle'> = async ({ services, query, refusal }) => {
+export const getProofBundle: Handler<'getProofBundle'> = async (context) => {
+  const { services, query, refusal } = context;
+  const view = await logView(context);
   const bundle = await readable(
     refusal,
-    () => services.ledger.bundle(onlyLeaf(query)),
+    () => services.ledger.bundle(onlyLeaf(query), view),
     ({ leaf }) => leaf,
   );
   return jsonText(writeProofBundle(bundle));
