@@ -4,9 +4,8 @@
  */
 import { ServiceError } from '../../errors.ts';
 import { encodeEntryBundle } from '../../tlog/entry-bundle.ts';
-import { pageColumns, pageRows, pageWidth } from '../../tlog/page.ts';
+import { pageColumns, pageWidth } from '../../tlog/page.ts';
 import type { TileAddress } from '../../tlog/tile.ts';
-import { hashBytes } from '../../tlog/tree.ts';
 import type { Prover } from './prover.ts';
 import type { VerifiedNodes } from './verified-nodes.ts';
 
@@ -18,11 +17,7 @@ export function readTile(nodes: VerifiedNodes, size: number, tile: TileAddress):
   const { level, index, width } = tile;
   if (width > (level < levels ? pageWidth({ level, index }, size) : 0))
     throw notThere(`tile ${level}/${index} of width ${width}`, size);
-  const hashes = new Uint8Array(width * hashBytes);
-  const first = index * pageColumns;
-  for (let i = 0; i < width; i++)
-    hashes.set(nodes.hashAt({ level: pageRows * level, index: first + i }), i * hashBytes);
-  return hashes;
+  return nodes.rowOf({ level, index }, width);
 }
 
 /** NOT_FOUND where the log of `size` leaves does not have the bundle. @throws DamagedError */
