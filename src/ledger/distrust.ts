@@ -40,9 +40,10 @@ export function dataDamaged(what: string): ServiceError {
 }
 
 /** The message of the finding `data_damaged`. */
-export function damageAdvice(what: string): string {
+export function damageAdvice(what: string, isEdge: boolean): string {
   return (
-    `Stored data of the log is damaged: ${what}. Requests that need it are answered with an error; appends go on. Copy ` +
+    `Stored data of the log is damaged: ${what}. Requests that need it are answered with an error; ` +
+    `${isEdge ? 'appends are refused' : 'appends go on'}. Copy ` +
     'the data folder away, check the disk and stop the service. `candor fsck` shows all of the damage; then `candor ' +
     'rebuild` saves what the file still holds. A restore brings back the damaged part only from a backup that has it.'
   );

@@ -469,7 +469,7 @@ export class DurableLedger implements Ledger {
    */
   #damaged(message: string, isEdge: boolean): ServiceError {
     this.#damageFoundAt = Date.now();
-    this.#parts.findings.raise('data_damaged', damageAdvice(message));
+    this.#parts.findings.raise('data_damaged', damageAdvice(message, isEdge));
     if (isEdge) this.#degrade(message);
     return dataDamaged(message);
   }
