@@ -384,7 +384,7 @@ export class DurableLedger implements Ledger {
 
   /** At each boundary of the publication schedule the head of the moment is signed. */
   #publishLater(): void {
-    const waitMs = this.#publication?.untilNext(this.#parts.clock());
+    const waitMs = this.#publication?.untilNext(this.#parts.clock.now());
     if (waitMs === undefined) return;
     this.#publishTimer = setTimeout(() => {
       if (this.#closing !== undefined || this.#failed) return;

@@ -7,7 +7,9 @@ import { codeOf, entries, entry, fieldOf, folder, open } from './fixture.ts';
 
 const second = 1_000_000_000n;
 const delayMs = 60_000;
-const start = 1_800_000_000n * second; // a boundary of every delay used here
+const minute = 60n * second;
+/** The next full minute: a boundary, and close enough to the times of the entries. */
+const start = ((BigInt(Date.now()) * 1_000_000n) / minute + 1n) * minute;
 
 /** A log and its reader on one clock. `grow` appends until the log has so many entries. */
 async function publishedLog(publicationDelayMs = delayMs, dataDir = folder(), nowNs = start) {
