@@ -426,6 +426,16 @@ export const limits = {
   maxWitnessPauseMs: 60_000,
   /** Cosignatures of a log that does not grow are renewed after this, as its heads are: freshness can be seen. */
   cosignatureAgeMs: 3600 * 1000,
+  /** What a timestamping authority may answer: a token with its chain of certificates is 3 to 10 kB. In base64, with a
+   * checkpoint of a dozen cosignatures, it has to fit an entry. */
+  maxTimestampAnswerBytes: 32 * 2 ** 10,
+  /** Authorities that timestamp checkpoints: two or three are independent of each other; each adds 10 kB to a bundle. */
+  maxTimestampAuthorities: 4,
+  /** Entries with timestamps that are looked at on either side of an entry: those of all authorities are among them. */
+  nearbyTimestamps: 8,
+  /** Pause after a failure of a timestamping authority: a minute, doubled each time up to this. */
+  minTimestampPauseMs: 60_000,
+  maxTimestampPauseMs: 3600 * 1000,
   /** A body that a witness takes: 63 lines of proof, and a note with 16 signatures of 5 kB (post-quantum ones). */
   maxAddCheckpointBytes: 128 * 2 ** 10,
   /** Requests that wait at a witness for their turn at one log, each for a flush of a few milliseconds. */

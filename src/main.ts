@@ -250,6 +250,8 @@ async function open(start: Start): Promise<void> {
       () => undefined,
     );
   opened.every('findings', findingsEveryMs, () => void reportFindings());
+  const checkpoint = () => cosigner?.checkpoint() ?? ledger.api.checkpoint();
+  await openTimestamper(start, ledger.api, checkpoint);
   const scanners = new ScannerThreads((err) =>
     log.error({ err, worker: 'discovery' }, 'a worker died, and a scan with it'),
   );
@@ -271,7 +273,7 @@ async function open(start: Start): Promise<void> {
     logReader: logReader.api,
     logRate: logRate(config, metrics),
     health: new HealthCheck({ store: store.api, ledger: { status: logStatus }, ready: () => ready }),
-    checkpoint: () => cosigner?.checkpoint() ?? ledger.api.checkpoint(),
+    checkpoint,
     auth,
     backups,
     scans,
@@ -345,6 +347,7 @@ async function startLedger(start: Start, counters: SharedArrayBuffer): Promise<S
       counters,
       ...(anchorPath === undefined ? {} : { anchorPath }),
       publicationDelayMs: config['ledger.publication_delay_ms'],
+      anchorLoss: config['ledger.anchor_loss'],
       ...keySettings(config),
     },
     ...lossOf('ledger', start),
@@ -687,6 +690,30 @@ async function openCosigner(
   });
   opened.onClose('cosigning', () => cosigner.close());
   return cosigner;
+}
+
+/** Has published checkpoints timestamped, where authorities are configured. */
+async function openTimestamper(
+  { config, log, opened }: Start,
+  ledger: Ledger,
+  checkpoint: () => Promise<string>,
+): Promise<void> {
+  const { 'timestamps.authorities': authorities, 'timestamps.ca_file': caFile } = config;
+  if (authorities.length === 0) return;
+  // Services without timestamps do not load what reads ASN.1.
+  const { Timestamper } = await import('./timestamps/timestamper.ts');
+  const { readCertificates } = await import('./timestamps/certificates.ts');
+  const timestamper = await Timestamper.start({
+    ledger,
+    checkpoint,
+    authorities,
+    trusted: caFile === undefined ? undefined : readCertificates(caFile),
+    intervalMs: config['timestamps.interval_ms'],
+    timeoutMs: config['timestamps.timeout_ms'],
+    log,
+    ...sources,
+  });
+  opened.onClose('timestamps', () => timestamper.close());
 }
 
 /** Whoever is asked for a second verdict on alerts; undefined where nobody is configured. */

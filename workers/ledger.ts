@@ -8,6 +8,7 @@ import { expose } from '../src/rpc/expose.ts';
 interface LedgerWorkerData {
   readonly dataDir: string;
   readonly anchorPath?: string;
+  readonly anchorLoss?: 'refuse' | 'wait';
   readonly origin?: string;
   readonly keyPassphrase?: string;
   readonly publicationDelayMs?: number;

@@ -1,6 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
 import { looksLikeArchive, maxArchiveLine } from '../client/archive.ts';
 import { verifyArchive } from '../client/archive-verify.ts';
+import {
+  parseBundleProofs,
+  readTlogProof,
+  type VerifiedProofs,
+  verifyBundleProofs,
+} from '../client/bundle-proofs.ts';
 import { verifyCheckpoint } from '../client/checkpoint.ts';
 import { evidenceFields, looksLikeEvidence, parseEvidence } from '../client/evidence.ts';
 import { Fault } from '../client/fault.ts';
@@ -9,15 +15,17 @@ import { decodeNote } from '../client/latest.ts';
 import { type Pin, parsePin } from '../client/pin.ts';
 import { looksLikeReceipt } from '../client/receipt.ts';
 import { judge } from '../client/verdict.ts';
-import { parseBundle, type VerifiedEntry, verifyBundle } from '../client/verify.ts';
+import { parseBundle, type VerifiedEntry, verifyBundle, verifyInclusion } from '../client/verify.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes } from '../tlog/tree.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
+import { extract } from './extract.ts';
 import { linesOf } from './lines.ts';
 import { nativeVerifier } from './native-ed25519.ts';
 import { type CheckpointFlags, checkpointPolicy } from './options.ts';
 import { type Field, headFields, headLines, type Output, orThrow, shownTime } from './output.ts';
 import { reporter } from './progress.ts';
+import { bracketOf } from './timestamps.ts';
 import { verifyReceiptFile } from './verify-receipt.ts';
 
 export interface OfflineOptions extends CheckpointFlags {
@@ -25,6 +33,9 @@ export interface OfflineOptions extends CheckpointFlags {
   readonly pin?: string;
   /** Body that a receipt is for. */
   readonly body?: string;
+  readonly event?: string;
+  readonly tsaCa?: string;
+  readonly extract?: string;
   readonly progress?: true;
 }
 
@@ -48,29 +59,115 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
   const bytes = await readWhole(path);
   const text = decodeNote(bytes);
   if (text instanceof Fault) return out.fault(new Fault('MALFORMED_BUNDLE', `${path} is not in UTF-8`));
+  if (text.startsWith('c2sp.org/tlog-proof@')) return tlogProof(text, trust, options, out);
   if (text.includes('\n\n\u2014 ')) return checkpoint(text, trust, options, out);
-  if (checkpointPolicy(options) !== undefined) {
+  const isReceipt = looksLikeReceipt(text);
+  if (options.body !== undefined && !isReceipt)
+    throw new CommandError('--body is for receipts', exitCodes.usage);
+  if (!isReceipt && !looksLikeEvidence(text)) return bundle(text, trust, options, out);
+  if (
+    checkpointPolicy(options) !== undefined ||
+    options.tsaCa !== undefined ||
+    options.extract !== undefined
+  ) {
     throw new CommandError(
-      '--vkey, --witness and --quorum are for checkpoints and archives: this file has nothing that they could check',
+      '--vkey, --witness, --quorum, --tsa-ca and --extract: receipts and evidence have no part for them; leave them out',
       exitCodes.usage,
     );
   }
-  if (looksLikeReceipt(text)) return verifyReceiptFile(text, options.body, trust, out);
-  if (options.body !== undefined) throw new CommandError('--body is for receipts', exitCodes.usage);
-  return looksLikeEvidence(text) ? evidence(text, trust, out) : bundle(text, trust, out);
+  return isReceipt ? verifyReceiptFile(text, options.body, trust, out) : evidence(text, trust, out);
 }
 
-function bundle(text: string, trust: Trust, out: Output): ExitCode {
+async function bundle(text: string, trust: Trust, options: OfflineOptions, out: Output): Promise<ExitCode> {
   const parsed = parseBundle(text);
   if (parsed instanceof Fault) return out.fault(parsed);
-  const verified = verifyBundle({ ...parsed, keys: trust.keys ?? parsed.keys });
+  const proofs = parseBundleProofs(text);
+  if (proofs instanceof Fault) return out.fault(proofs);
+  const keys = trust.keys ?? parsed.keys;
+  const verified = verifyBundle({ ...parsed, keys });
   if (verified instanceof Fault) return out.fault(verified);
+  const policy = checkpointPolicy(options);
+  const proven = verifyBundleProofs(parsed, proofs, keys, { policy, trustedKeys: trust.from !== 'file' });
+  if (proven instanceof Fault) return out.fault(proven);
   const against = againstPin(verified, trust.pin);
   if (against instanceof Fault) return out.fault(against);
-  reportEntry(verified, out, [...notesOf(trust), ...against.lines], {
+  const pem = options.tsaCa === undefined ? undefined : (await readWhole(options.tsaCa)).toString('utf8');
+  const bracket = await bracketOf(proven, pem);
+  if (bracket instanceof Fault) return out.fault(bracket);
+  const files = options.extract === undefined ? [] : await extract(options.extract, parsed, proofs, proven);
+  const notes = [
+    ...checkpointLines(proven),
+    ...bracket.lines,
+    ...notesOf(trust),
+    ...against.lines,
+    ...(files.length > 0 ? [`Written to ${options.extract}: ${files.join(', ')}.`] : []),
+  ];
+  reportEntry(verified, out, notes, {
     keys: shownTrust(trust),
+    ...checkpointFields(proven),
+    ...bracket.fields,
     ...against.fields,
   });
+  return exitCodes.ok;
+}
+
+function checkpointLines({ checkpoint: signed }: VerifiedProofs): string[] {
+  if (signed === undefined) return ['The bundle has no checkpoint: no witness vouches for its tree.'];
+  const names = signed.cosigners.map(({ name, timeS }) => `${name} (${shownTime(timeS * 1000)})`);
+  const by = names.length === 0 ? '' : `, cosigned by ${names.join(', ')}`;
+  return [
+    `Under the checkpoint of ${signed.origin}, size ${signed.size}${by}, whose key has the fingerprint ${fingerprint(signed.key)}.`,
+    ...(signed.published
+      ? []
+      : ['The log signed this checkpoint for the bundle: the published one did not cover the entry yet.']),
+  ];
+}
+
+function checkpointFields({ checkpoint: signed }: VerifiedProofs): Record<string, Field> {
+  if (signed === undefined) return {};
+  const { origin, size, root, key, cosigners, published } = signed;
+  return {
+    checkpoint: {
+      origin,
+      tree_size: size,
+      root_hash: bytesToHex(root),
+      signer: signerFields(key),
+      cosigned_by: cosigners.map(({ name, timeS }) => ({ name, time_s: timeS })),
+      published,
+    },
+  };
+}
+
+/** A bare C2SP tlog-proof, for the entry whose exact bytes are in `--event`. */
+async function tlogProof(
+  text: string,
+  trust: Trust,
+  options: OfflineOptions,
+  out: Output,
+): Promise<ExitCode> {
+  const policy = checkpointPolicy(options);
+  if (options.event === undefined)
+    throw new CommandError(
+      '--event: a tlog-proof needs the entry that it is of; name its file',
+      exitCodes.usage,
+    );
+  if (policy?.logKey === undefined && trust.keys === undefined)
+    throw new CommandError('a tlog-proof brings no keys: name --vkey, --keys or --pin', exitCodes.usage);
+  const proof = readTlogProof(text);
+  if (proof instanceof Fault) return out.fault(proof);
+  const signed = verifyCheckpoint(proof.note, trust.keys ?? new Map(), policy);
+  if (signed instanceof Fault) return out.fault(signed);
+  const { leafIndex, path } = proof;
+  const hash = verifyInclusion({ leafIndex, canonical: await readWhole(options.event) }, path, signed);
+  if (hash instanceof Fault) return out.fault(hash);
+  const proven = { checkpoint: { ...signed, published: true }, notBefore: [], notAfter: [] };
+  const lines = [
+    `leaf         ${leafIndex}  ${bytesToHex(hash)}`,
+    'Verified: the entry is in the tree of the checkpoint. Its own signature was not looked at.',
+    ...checkpointLines(proven),
+  ];
+  const { published: _, ...fields } = checkpointFields(proven).checkpoint as Record<string, Field>;
+  out.result(lines, { status: 'ok', leaf_index: leafIndex, leaf_hash: bytesToHex(hash), checkpoint: fields });
   return exitCodes.ok;
 }
 

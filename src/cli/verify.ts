@@ -9,13 +9,14 @@ import {
   type ProvenEntry,
   proveEntry,
 } from '../client/auditor.ts';
+import { parseBundleProofs, verifyBundleProofs } from '../client/bundle-proofs.ts';
 import { Fault } from '../client/fault.ts';
 import { jcs } from '../client/jcs.ts';
 import { type KeySet, parseKeySet } from '../client/key-set.ts';
-import { httpLog, type LogSource } from '../client/log-source.ts';
+import { Denied, httpLog, type LogSource } from '../client/log-source.ts';
 import { changedKey, type Pin, parsePin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
-import { writeBundle } from '../client/verify.ts';
+import { parseBundle, verifyBundle, writeBundle } from '../client/verify.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import {
   checkpointOptions,
@@ -47,7 +48,7 @@ export function verifyCommand(done: (code: ExitCode) => void): Command {
     )
     .argument(
       '[file]',
-      'a bundle, a receipt of an ingest body, an archive of candor export, evidence of candor audit, or a checkpoint',
+      'a bundle, a tlog-proof (with --event), a receipt of an ingest body, an archive of candor export, evidence of candor audit, or a checkpoint',
     )
     .option('--keys <file>', 'key set (JWKS) that you trust, instead of the one in the file')
     .option('--pin <file>', 'pin of an auditor: its keys count, and its head is compared')
@@ -56,7 +57,15 @@ export function verifyCommand(done: (code: ExitCode) => void): Command {
     .option('--leaf-index <n>', 'the entry at this position (needs a token)', wholeNumber)
     .option('--event <file>', 'the entry that you hold, as JSON')
     .option('--body <file>', 'the HTTP body that a receipt is for, as it was sent')
-    .option('--save <file>', 'keep what verified as a bundle');
+    .option('--save <file>', 'keep what verified as a bundle')
+    .option(
+      '--tsa-ca <pem>',
+      'certificates that vouch for timestamping authorities: a bundle must have a timestamp of one',
+    )
+    .option(
+      '--extract <folder>',
+      'write entry, tlog-proof, checkpoints and timestamps of a bundle as files for other tools',
+    );
   for (const option of checkpointOptions()) command.addOption(option);
   return command
     .addOption(progressOption())
@@ -89,8 +98,9 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
   if (covered instanceof Fault) return out.fault(covered);
   notes.push(...covered);
   if (options.save !== undefined) {
-    const { leafIndex, canonical, path } = verified;
-    await writeFile(options.save, `${writeBundle({ leaf: { leafIndex, canonical }, path, head, keys })}\n`);
+    const bundle = await bundleOf(log, { head, keys }, verified);
+    if (bundle instanceof Fault) return out.fault(bundle);
+    await writeFile(options.save, `${bundle}\n`);
     notes.push(`Kept in ${options.save}.`);
   }
   const from = options.keys !== undefined ? 'given' : pin === undefined ? 'log' : 'pin';
@@ -152,6 +162,35 @@ async function coveredBy(
     return new Fault('NOT_INCLUDED', `the checkpoint of size ${size} does not reach entry ${leafIndex} yet`);
   const by = cosigners.length === 0 ? '' : `, cosigned by ${cosigners.map(({ name }) => name).join(', ')}`;
   return [`In the tree of the checkpoint of ${origin}, size ${size}${by}.`];
+}
+
+/**
+ * The log's bundle of an entry that verified, which has its checkpoint and timestamps; one of head and keys alone where
+ * the caller may not read the log's.
+ */
+async function bundleOf(
+  log: LogSource,
+  { head, keys }: { readonly head: SignedHead; readonly keys: KeySet },
+  { leafIndex, canonical, path, headKey, entryKey }: ProvenEntry,
+): Promise<string | Fault> {
+  const text = await log.get(`/api/transparency/proof?leaf_index=${leafIndex}`);
+  if (text instanceof Denied) {
+    const needed = new Map([headKey, entryKey].map((key) => [key.kid, key]));
+    return writeBundle({ leaf: { leafIndex, canonical }, path, head, keys: needed });
+  }
+  if (text instanceof Fault) return text;
+  const [bundle, proofs] = [parseBundle(text), parseBundleProofs(text)];
+  if (bundle instanceof Fault) return bundle;
+  if (proofs instanceof Fault) return proofs;
+  const again = verifyBundle({ ...bundle, keys });
+  if (again instanceof Fault) return again;
+  if (bundle.leaf.leafIndex !== leafIndex)
+    return new Fault('WRONG_LEAF', `wanted the bundle of leaf ${leafIndex}, came ${bundle.leaf.leafIndex}`);
+  const proven = verifyBundleProofs(bundle, proofs, keys);
+  if (proven instanceof Fault) return proven;
+  const against = await compare(log, head, bundle.head);
+  if (against === undefined) return text;
+  return 'fault' in against ? against.fault : against;
 }
 
 async function queryOf({ entryId, leafIndex, event }: Options): Promise<EntryQuery> {

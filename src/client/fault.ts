@@ -39,6 +39,14 @@ export const faultCodes = {
   UNSIGNED_CHECKPOINT: { kind: 'refused', means: 'the checkpoint is not signed by the key of its log' },
   BAD_COSIGNATURE: { kind: 'refused', means: 'a cosignature under the key of a trusted witness is wrong' },
   QUORUM_MISSED: { kind: 'refused', means: 'fewer witnesses than wanted have cosigned the checkpoint' },
+  BAD_TIMESTAMP: {
+    kind: 'refused',
+    means: 'the timestamp is malformed, wrongly signed, or of something else',
+  },
+  UNTRUSTED_TIMESTAMP: {
+    kind: 'refused',
+    means: 'no given certificate vouches for the timestamping authority',
+  },
   BAD_ENTRY_SIGNATURE: { kind: 'refused', means: 'the signature of the log entry is wrong' },
   NOT_CANONICAL: { kind: 'refused', means: 'the bytes of the entry are not its canonical form (RFC 8785)' },
   WRONG_LEAF: { kind: 'refused', means: 'the leaf is not the one that was asked for' },

@@ -22,6 +22,14 @@ export { maxArchiveLine } from './archive.ts';
 export { type ArchiveOptions, type VerifiedArchive, verifyArchive } from './archive-verify.ts';
 /** Holds a log to a pin that the caller keeps (`parsePin`, `writePin`). */
 export { type AuditOptions, type AuditResult, audit } from './auditor.ts';
+/** The checkpoint and the timestamps of a bundle; RFC 3161 tokens themselves are left to the caller. */
+export {
+  type BundleProofs,
+  parseBundleProofs,
+  type TimestampClaim,
+  type VerifiedProofs,
+  verifyBundleProofs,
+} from './bundle-proofs.ts';
 /** Checkpoints: `parseCheckpointKey` reads the verifier key of a log or a witness (`name+id+base64`). */
 export {
   type CheckpointPolicy,

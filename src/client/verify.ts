@@ -53,7 +53,11 @@ export function verifyHead(head: SignedHead, keys: KeySet): LogKey | Fault {
 }
 
 /** Whether the head's tree has this leaf there (RFC 6962 section 2.1.1). */
-export function verifyInclusion(leaf: LogLeaf, path: readonly Hash[], head: SignedHead): Hash | Fault {
+export function verifyInclusion(
+  leaf: LogLeaf,
+  path: readonly Hash[],
+  head: Pick<SignedHead, 'size' | 'root'>,
+): Hash | Fault {
   const hash = leafHash(sha256, leaf.canonical);
   try {
     const claim = { leafIndex: leaf.leafIndex, treeSize: head.size, leafHash: hash, path, root: head.root };

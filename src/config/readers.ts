@@ -247,6 +247,13 @@ export const serviceUrl: Reader<string> = {
   fromText: asText,
 };
 
+/** URL of a service whose answers are signed, so that http is as good as https. No user, query or fragment. */
+export const httpUrl: Reader<string> = textLike(
+  { minLength: 8, maxLength: 2000, pattern: '^https?://[^?#@\\s]+$' },
+  'an http or https URL without user, query and fragment',
+  (raw) => /^https?:\/\/[^?#@\s]+$/.test(raw) && URL.canParse(raw),
+);
+
 /** What may stand in a header (RFC 9110, section 5.5) without spaces. */
 export const bearer: Reader<string> = textLike(
   { minLength: 1, maxLength: 4096, pattern: '^[\\x21-\\x7e]+$' },

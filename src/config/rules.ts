@@ -1,3 +1,4 @@
+import { limits } from '../limits.ts';
 import { homePlaceholder } from './part-settings.ts';
 import type { Config, SettingName } from './settings.ts';
 
@@ -16,6 +17,15 @@ export const rules: readonly Rule[] = [
         setting: 'detection.placeholders',
         problem: `came with a list ${homePlaceholder}, wanted another name: that is network.home`,
       };
+    },
+  },
+  {
+    broken({ 'timestamps.authorities': urls }) {
+      const { maxTimestampAuthorities: most } = limits;
+      const isDistinct = new Set(urls).size === urls.length;
+      if (urls.length <= most && isDistinct) return undefined;
+      const problem = `came with ${urls.length} URLs, wanted at most ${most}, each once`;
+      return { setting: 'timestamps.authorities', problem };
     },
   },
   {

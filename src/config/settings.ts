@@ -6,6 +6,7 @@ import {
   bool,
   cidr,
   host,
+  httpUrl,
   integer,
   keyName,
   list,
@@ -281,6 +282,11 @@ export const settings = {
     readOnly:
       'it bears witness against whoever may change settings; set it in the environment or the file of settings',
   },
+  'ledger.anchor_loss': setting(
+    oneOf(['refuse', 'wait']),
+    'refuse',
+    'while the anchor cannot be written, log entries are refused, or wait (65,536 at most) until it can be',
+  ),
   'ledger.origin': setting(
     optional(keyName),
     undefined,
@@ -349,6 +355,35 @@ export const settings = {
     'closed',
     'without a quorum, open publishes the checkpoint all the same; closed keeps the last that had one, as readers ' +
       'who hold to the policy would refuse any other',
+  ),
+  'timestamps.authorities': {
+    ...setting(
+      list(httpUrl),
+      [] as readonly string[],
+      'URLs of timestamping authorities (RFC 3161) that are sent the hash of the published checkpoint; none by default. ' +
+        `At most ${limits.maxTimestampAuthorities}`,
+    ),
+    readOnly: 'the service sends requests to them; set it in the environment or the file of settings',
+  },
+  'timestamps.ca_file': {
+    ...setting(
+      optional(path()),
+      undefined,
+      'PEM file of the certificates that vouch for these authorities: roots, or their own; without it a timestamp of any ' +
+        'certificate for timestamping is kept, and verifiers decide',
+    ),
+    readOnly: 'it decides whose timestamps count; set it in the environment or the file of settings',
+  },
+  'timestamps.interval_ms': setting(
+    integer(60 * second, 7 * day),
+    hour,
+    'how often each authority timestamps the checkpoint: entries are dated as precisely as that. One timestamp takes up ' +
+      '10 kB of the log, 90 MB a year for each authority at one an hour',
+  ),
+  'timestamps.timeout_ms': setting(
+    integer(100, 10 * 60 * second),
+    30 * second,
+    'how long an authority may take to answer; public ones answer within a second',
   ),
   'http.drain_ms': setting(
     integer(0, 600 * second),

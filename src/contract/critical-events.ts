@@ -160,6 +160,12 @@ export function ingestReceipted(firstId: string, data: Given<EntryData<'ingest.r
   return eventOf('ingest.receipted', firstId, data, 'system');
 }
 
+/** An authority timestamped a checkpoint. Nothing is cut: a shortened token or note would prove nothing. */
+export function checkpointTimestamped(data: EntryData<'checkpoint.timestamped'>): CriticalEvent {
+  const kind = 'checkpoint.timestamped';
+  return { kind, actor: 'system', subject: { type: entrySubjects[kind], id: data.checkpoint_sha256 }, data };
+}
+
 /** Data as its causer may give it: not to be written to, and undefined where it may be missing. */
 type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]

@@ -259,6 +259,7 @@ export const entrySubjects = {
   'verdict.overridden': 'alert',
   'events.expired': 'event_table',
   'ingest.receipted': 'receipts',
+  'checkpoint.timestamped': 'checkpoint',
 } as const;
 export type EntryKind = keyof typeof entrySubjects;
 export const entryKinds = Object.keys(entrySubjects) as readonly EntryKind[];

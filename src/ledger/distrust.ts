@@ -1,34 +1,52 @@
 import { ServiceError } from '../errors.ts';
 import type { LedgerFault, LedgerHealth } from './ledger.ts';
 
-/** Why the log can't be trusted to go on from what is on disk, and what the operator is to do. */
+/**
+ * The log on disk cannot be trusted: appends are refused. The advice names checks and repairs first. A restore comes
+ * last, because it loses entries and starts a new life of the log.
+ */
 export class Distrust extends Error {
   override readonly name = 'Distrust';
   readonly fault: LedgerFault;
-  readonly advice: string;
+  readonly #restoreWhen: string | undefined;
 
-  constructor(fault: LedgerFault, advice: string) {
+  /** @param restoreWhen - condition for a restore, which the advice ends with; undefined where a restore does not help */
+  constructor(fault: LedgerFault, advice: string, restoreWhen?: string) {
     super(advice);
     this.fault = fault;
-    this.advice = advice;
+    this.#restoreWhen = restoreWhen;
+  }
+
+  /** @param signedLeaves - leaves of the largest signed head that is known; a restore loses those after its backup */
+  advice(signedLeaves = 0): string {
+    if (this.#restoreWhen === undefined) return this.message;
+    const to = signedLeaves === 0 ? '' : `, up to entry ${signedLeaves - 1}`;
+    return (
+      `${this.message} ${this.#restoreWhen}: \`candor restore --replace <backup>\`. It loses every entry after the ` +
+      `backup${to}, and the log continues as a new life under new keys, which every auditor sees.`
+    );
   }
 }
+
+const asLastResort = 'Only if that does not help';
 
 export function rollback(what: string): Distrust {
   return new Distrust(
     'rollback',
-    `${what} The database was rolled back or replaced. Stop the service and run \`candor restore --replace <backup>\` with the ` +
-      'newest backup. If there is none as new, or an old ledger.mdb was put there on purpose, `candor rebuild ' +
-      '--accept-loss` goes on from what is here: journal, banner and auditors will show what is missing.',
+    `${what} The database was rolled back or replaced. Stop the service and run \`candor fsck\`, which compares the log ` +
+      'with the anchor and the journal. If the newer ledger.mdb still exists, put it back. Otherwise run `candor rebuild ' +
+      '--dry-run` to see what this file still holds; `candor rebuild --accept-loss` continues from it, and the journal, ' +
+      'the status and auditors will show which entries are missing.',
+    asLastResort,
   );
 }
 
 export function corrupt(what: string): Distrust {
   return new Distrust(
     'corrupt',
-    `The log is damaged: ${what}. Stop the service, copy the data folder away and check the disk. \`candor fsck\` shows ` +
-      'all of the damage; then `candor restore --replace <backup>` from a backup at least as new as the anchor, or `candor rebuild` ' +
-      'to save what the file still holds.',
+    `The log is damaged: ${what}. Stop the service, copy the data folder and check the disk. Run \`candor fsck\` to list ` +
+      'all damage, then `candor rebuild`, which recovers what the file still holds and reports any loss.',
+    asLastResort,
   );
 }
 
@@ -52,60 +70,65 @@ export function damageAdvice(what: string, isEdge: boolean): string {
 export function halfWritten(what: string): Distrust {
   return new Distrust(
     'half_written',
-    `A write to the log was cut short, which a disk that keeps its promises does not do: ${what}. Stop the service and ` +
-      'run `candor rebuild`, which goes back to the last signed head that is whole and says what it costs; or `candor ' +
-      'restore --replace <backup>`.',
+    `A write to the log is incomplete, which a disk that honours flushes rules out: ${what}. Stop the service and check ` +
+      'the disk. Run `candor fsck`, then `candor rebuild`, which goes back to the last complete signed head and reports ' +
+      'any loss.',
+    asLastResort,
   );
 }
 
 export function lost(found: readonly string[]): Distrust {
   return new Distrust(
     'lost',
-    `The data folder has ${found.join(', ')} but no ledger: the log is lost. No new one is begun here. Stop the service ` +
-      'and run `candor restore --replace <backup>`. Where there is no backup, `candor rebuild --begin-anew` keeps what is left of ' +
-      'the old log aside and begins a new one, which every auditor will notice.',
+    `The data folder has ${found.join(', ')} but no ledger.mdb: the log is lost, and no new log is started. If ledger.mdb ` +
+      'was moved, stop the service, put it back and run `candor fsck`. Without a backup, `candor rebuild --begin-anew` ' +
+      'moves the remains of the old log aside and starts a new log, which every auditor sees.',
+    'With a backup',
   );
 }
 
 export function keysLost(what: string): Distrust {
   return new Distrust(
     'lost',
-    `${what}. Stop the service and put the key files back from a backup (\`candor restore --replace <backup>\` does so).`,
+    `${what}. Stop the service, put the key files back from a copy and run \`candor fsck\`.`,
+    asLastResort,
   );
 }
 
 export function keysDamaged(files: readonly string[]): Distrust {
   return new Distrust(
     'corrupt',
-    `Key files are damaged: ${files.join('; ')}. Stop the service and put them back from a backup (\`candor restore ` +
-      '--replace <backup>` does so).',
+    `Key files are damaged: ${files.join('; ')}. Stop the service, put the key files back from a copy and ` +
+      'run `candor fsck`.',
+    asLastResort,
   );
 }
 
 export function anchorUnreadable(path: string, why: string, size: number): Distrust {
   return new Distrust(
     'corrupt',
-    `The anchor ${path} is not readable (${why}), which an interrupted write cannot cause. Compare the log (${size} ` +
-      'leaves) with the journal and with what auditors have seen, and run `candor fsck`; if they agree, stop the service, ' +
-      'move the anchor aside and start again.',
+    `The anchor ${path} is unreadable (${why}), which an interrupted write cannot cause. Run \`candor fsck\` and compare ` +
+      `the log (${size} leaves) with the journal and with the heads that auditors hold. If they agree, stop the ` +
+      'service, move the anchor aside and start again.',
   );
 }
 
 export function anchorForeign(path: string): Distrust {
   return new Distrust(
     'corrupt',
-    `The head in the anchor ${path} has no valid signature: the file was altered or belongs to another log. Find out ` +
-      'which with `candor fsck`; move it aside only if the journal and the auditors agree with this log.',
+    `The head in the anchor ${path} has no valid signature: the file was altered or belongs to another log. Run \`candor ` +
+      'fsck`. Move the anchor aside only if the journal and the auditors agree with this log.',
   );
 }
 
-/** A line of the journal claims more than the log has, and no signature says that it is true. */
+/** A journal line claims more leaves than the log has, and its signature does not verify. */
 export function journalAltered(claimed: number, size: number): Distrust {
   return new Distrust(
     'corrupt',
-    `The journal has a head of ${claimed} leaves that no key of this log signed, and the log has ${size}. Either the ` +
-      'journal was altered, or the log was rolled back and its traces with it. Ask the auditors for the largest head that ' +
-      'they saw: if the log is as large, move journal.ndjson aside and start again; if not, `candor restore --replace <backup>`.',
+    `The journal has a head of ${claimed} leaves that no key of this log signed, and the log has ${size} leaves. Either ` +
+      'the journal was altered, or the log was rolled back. Run `candor fsck` and ask the auditors for the largest head ' +
+      'that they hold. If the log is at least as large, move journal.ndjson aside and start again.',
+    asLastResort,
   );
 }
 

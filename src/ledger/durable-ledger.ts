@@ -9,13 +9,13 @@ import { sha256 } from '../sha256.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { formatVerifierKey, signatureTypes, verifierKey } from '../tlog/note.ts';
 import type { TileAddress } from '../tlog/tile.ts';
-import { Anchor } from './anchor.ts';
+import type { ObservedAnchor } from './anchor.ts';
 import type { ClockMemoryFile } from './clock-memory.ts';
-import { clockRefused, corrupt, damageAdvice, dataDamaged } from './distrust.ts';
+import { clockRefused, corrupt, type Distrust, damageAdvice, dataDamaged } from './distrust.ts';
 import { draftEntry } from './entry.ts';
 import { EntrySigner } from './entry-signer.ts';
 import { checkWindow } from './entry-window.ts';
-import { type Clock, milliseconds, toJson } from './heads.ts';
+import { type Clock, milliseconds, toJson, verifyHead } from './heads.ts';
 import { type LedgerHooks, noHooks } from './hooks.ts';
 import type { Journal, Regression } from './journal.ts';
 import { type KeyChange, KeyChanges } from './keys/key-changes.ts';
@@ -36,6 +36,7 @@ import type {
   LeafQuery,
   Ledger,
   LedgerCopy,
+  LedgerFindingCode,
   LedgerHealth,
   LedgerKeyPurpose,
   LedgerStatus,
@@ -51,6 +52,7 @@ import type {
 import type { LogClock, SteadyClock } from './log-clock.ts';
 import type { LedgerCounter } from './methods.ts';
 import type { OpenFindings } from './open-findings.ts';
+import { OutsideHeads } from './outside-heads.ts';
 import { openPublication, type PublicationSchedule } from './publication.ts';
 import { currentHeads } from './reads/head-view.ts';
 import { LedgerReads } from './reads/ledger-reads.ts';
@@ -58,8 +60,10 @@ import { PublishedHeads } from './reads/published-heads.ts';
 import { isSigned, VerifiedHeads } from './reads/verified-heads.ts';
 import { VerifiedNodes } from './reads/verified-nodes.ts';
 import { diskFull, Sequencer } from './sequencer.ts';
-import type { Recovered } from './startup.ts';
+import { isCheckpointKeyNew, watchCheckpointKey } from './start-findings.ts';
+import { compareWitnesses, type Recovered, readableHead, type Witnesses } from './startup.ts';
 import { copyLedger } from './storage/copy.ts';
+import { Nodes } from './storage/nodes.ts';
 import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage/storage.ts';
 
 /** An idle log signs its head again after this time, so that readers can see that it is fresh. */
@@ -70,6 +74,8 @@ export interface LedgerOptions {
   readonly dataDir: string;
   /** Default: `<dataDir>/anchor.json`. On another volume it also shows a rollback of the whole data folder. */
   readonly anchorPath?: string;
+  /** While the anchor cannot be written, appends are refused (default) or wait, as many as `limits.maxQueuedAppends`. */
+  readonly anchorLoss?: 'refuse' | 'wait';
   /** The log's name in checkpoints. Default: the one that it has, for a new log `candor.log/<kid>`. */
   readonly origin?: string;
   /** Private keys are encrypted under it; without one they are kept as they are. */
@@ -106,6 +112,9 @@ export interface LedgerParts {
   readonly recovered: Recovered | undefined;
   readonly health: LedgerHealth;
   readonly journal: Journal;
+  /** Why the journal could not be read. */
+  readonly journalUnread: string | undefined;
+  readonly anchor: ObservedAnchor;
   /** The last restore or rebuild that the journal tells of. */
   readonly regression: Regression | undefined;
   readonly warnings: readonly string[];
@@ -119,7 +128,7 @@ export interface LedgerParts {
 export class DurableLedger implements Ledger {
   readonly #options: LedgerOptions;
   readonly #parts: LedgerParts;
-  readonly #anchor: Anchor;
+  readonly #outside: OutsideHeads;
   readonly #sequencer: Sequencer | undefined;
   readonly #signer: EntrySigner<Appended[]> | undefined;
   readonly #nodes: VerifiedNodes | undefined;
@@ -139,7 +148,6 @@ export class DurableLedger implements Ledger {
   #damageFoundAt = 0;
   #publishTimer: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #journalDay = '';
   /** When the last head was signed, by the steady clock. */
   #headAtMs = 0;
   #closing: Promise<void> | undefined;
@@ -154,7 +162,7 @@ export class DurableLedger implements Ledger {
     this.#parts = parts;
     this.#health = health;
     const fail = (error: unknown): void => this.#fail(error);
-    this.#anchor = new Anchor(parts.anchorPath, hooks, fail);
+    this.#outside = this.#keepOutside(hooks);
     if (storage === undefined) return;
     this.#lastHead = readableHead(storage);
     const heads = currentHeads(storage, () => this.#head);
@@ -196,7 +204,7 @@ export class DurableLedger implements Ledger {
         next: (entries) => this.#enqueue(entries),
       });
       this.#keyChanges = new KeyChanges({
-        ...{ keys, clock, hooks, sequencer: this.#sequencer },
+        ...{ keys, clock, hooks, sequencer: this.#sequencer, findings: parts.findings },
         indexOf: (id) => this.#forAppend(() => storage.indexOf(id)),
         schedule: options.rotation ?? noRotation,
         append: (entries) => this.append(entries),
@@ -209,15 +217,15 @@ export class DurableLedger implements Ledger {
     if (this.#options.acceptClock) await this.confirmClock();
     this.#checkClock();
     this.#headAtMs = this.#parts.clock.runningMs() - this.#headAgeMs();
+    if (this.#isSound) this.#outside.begin(this.#head);
     try {
-      await this.#keyChanges?.finish();
+      if (!this.#isHeld) await this.#keyChanges?.tick();
     } catch (error) {
       if (this.#isSound) throw error; // else damage was met, and the health says so
     }
+    if (this.#hasRoom()) this.#watchCheckpointKey('always');
     this.#count();
-    await this.#journal(event);
-    const head = this.#head;
-    if (head !== undefined && this.#isSound) this.#anchor.schedule(head);
+    await this.#outside.record(event, this.#head, this.#health);
     this.#timer = setInterval(() => void this.tick(), tickMs).unref();
     this.#publishLater();
   }
@@ -266,8 +274,9 @@ export class DurableLedger implements Ledger {
     return this.#readable().entries(query);
   }
 
-  async bundle(leaf: LeafQuery, view: LogView = 'current'): Promise<ProofBundle> {
-    return this.#readable(view).bundle(leaf);
+  async bundle(leaf: LeafQuery, published?: string, view: LogView = 'current'): Promise<ProofBundle> {
+    // A log that may have gone back signs no checkpoint: see `#certain`.
+    return this.#readable(view).bundle(leaf, { published, maySign: this.#health.state === 'ok' });
   }
 
   async checkpoint(): Promise<string> {
@@ -327,7 +336,7 @@ export class DurableLedger implements Ledger {
   }
 
   async copyTo(folder: string): Promise<LedgerCopy> {
-    if (this.#unsound !== undefined) throw degraded(this.#unsound); // not copied as if it were good
+    this.#certain(); // a log that can't be trusted isn't copied as if it were good
     const storage = this.#storage();
     if (this.#copying !== undefined) throw new ServiceError('CONFLICT', 'the log is being copied already');
     const copy = () => copyLedger(storage, join(this.#options.dataDir, 'keys'), folder);
@@ -351,7 +360,7 @@ export class DurableLedger implements Ledger {
     return {
       size: head?.size ?? 0,
       head: head && toJson(head),
-      health: this.#health,
+      health: this.#shownHealth,
       sth_key_id: kid,
       sth_key_fingerprint: this.#parts.keys.fingerprint(kid) ?? '',
       checkpoint_vkey: checkpointKey(this.#parts.keys.active('checkpoint')),
@@ -362,6 +371,11 @@ export class DurableLedger implements Ledger {
     };
   }
 
+  async reportFinding(code: LedgerFindingCode, message: string | undefined): Promise<void> {
+    if (message === undefined) this.#parts.findings.clear(code);
+    else this.#parts.findings.raise(code, message);
+  }
+
   async reportReads({ damage, clean_pass_began_at = 0, scrub }: ReadReport): Promise<void> {
     this.#scrub = scrub;
     if (damage !== undefined && damage.at > this.#damageFoundAt)
@@ -369,17 +383,16 @@ export class DurableLedger implements Ledger {
     if (clean_pass_began_at > this.#damageFoundAt) this.#parts.findings.clear('data_damaged');
   }
 
-  /** What is due by the clock: a fresh head for an idle log, the day's line in the journal. */
+  /** Does what is due by the clock: a fresh head for an idle log, changes of keys, the day's line in the journal. */
   async tick(): Promise<void> {
     if (this.#closing !== undefined || this.#failed || !this.#isSound) return;
     this.#checkClock();
     if (!this.#hasRoom()) return; // a write that fails ends the thread: what is due waits for room
+    await this.#outside.tick(this.#head, this.#health);
+    if (this.#outside.isAnchorLost) return;
     if (this.#parts.clock.runningMs() - this.#headAtMs >= idleMs) this.#sequencer?.resign();
     await this.#keyChanges?.tick().catch((error: unknown) => this.#fail(error));
-    // Another day, not a later one: a clock that was set back a year must not stop the journal for a year.
-    if (dayOf(this.#parts.clock.now()) !== this.#journalDay) {
-      await this.#journal('day').catch((error: unknown) => this.#fail(error));
-    }
+    this.#watchCheckpointKey('if new');
   }
 
   /** At each boundary of the publication schedule the head of the moment is signed. */
@@ -404,7 +417,7 @@ export class DurableLedger implements Ledger {
     await this.#signer?.idle();
     this.#sequencer?.drain();
     await this.#keyChanges?.close();
-    await this.#anchor.flush();
+    await this.#outside.close();
     await this.#copying?.catch(() => undefined);
     await this.#parts.storage?.close();
   }
@@ -425,6 +438,7 @@ export class DurableLedger implements Ledger {
 
   async #changeKeys(change: (changes: KeyChanges) => Promise<KeyChange>): Promise<ChangedKey> {
     this.#appendable();
+    if (this.#outside.isAnchorLost) throw degraded(anchorLost); // the change could not be logged before it is made
     if (this.#keyChanges === undefined) throw new Error('a healthy ledger can change its keys');
     const { key, entryIds } = await change(this.#keyChanges);
     return { ...recordOf(key.file, key.fingerprint), entry_ids: entryIds };
@@ -443,7 +457,8 @@ export class DurableLedger implements Ledger {
   #appendable(): { sequencer: Sequencer; signer: EntrySigner<Appended[]> } {
     if (this.#closing !== undefined) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
     if (this.#isSound) this.#checkClock();
-    if (this.#health.state === 'degraded') throw degraded(this.#health);
+    const health = this.#shownHealth;
+    if (health.state === 'degraded') throw degraded(health);
     if (this.#sequencer === undefined || this.#signer === undefined)
       throw new Error('a healthy ledger has no sequencer');
     return { sequencer: this.#sequencer, signer: this.#signer };
@@ -475,7 +490,9 @@ export class DurableLedger implements Ledger {
   }
 
   #degrade(message: string): ServiceError {
-    const { fault, advice } = corrupt(message);
+    const found = corrupt(message);
+    const { fault } = found;
+    const advice = found.advice(this.#head?.size);
     if (this.#isSound) this.#health = { state: 'degraded', fault, advice };
     this.#count();
     return new ServiceError('UNAVAILABLE', `the log takes no entries: ${advice}`, { fault });
@@ -497,7 +514,7 @@ export class DurableLedger implements Ledger {
     this.#options.counters?.add('commits');
     this.#count();
     this.#headAtMs = this.#parts.clock.runningMs();
-    this.#anchor.schedule(head);
+    this.#outside.schedule(head);
   }
 
   /** Why the log cannot be trusted. A clock that cannot be trusted is no such reason. */
@@ -529,14 +546,72 @@ export class DurableLedger implements Ledger {
 
   #count(): void {
     this.#options.counters?.set('size', this.#head?.size ?? 0);
-    this.#options.counters?.set('degraded', this.#health.state === 'ok' ? 0 : 1);
+    this.#options.counters?.set('degraded', this.#shownHealth.state === 'ok' ? 0 : 1);
   }
 
-  async #journal(event: 'initialised' | 'start' | 'day'): Promise<void> {
-    const now = this.#parts.clock.now();
-    this.#journalDay = dayOf(now);
-    const at = new Date(milliseconds(now));
-    await this.#parts.journal.write({ at, event, head: this.#head, health: this.#health });
+  /** Without an anchor a rollback could go unnoticed, so nothing is appended then. */
+  get #shownHealth(): LedgerHealth {
+    const refuses = this.#outside.isAnchorLost && this.#options.anchorLoss !== 'wait';
+    return this.#health.state === 'ok' && refuses ? anchorLost : this.#health;
+  }
+
+  get #isHeld(): boolean {
+    return this.#sequencer?.isHeld ?? false;
+  }
+
+  #keepOutside(hooks: LedgerHooks): OutsideHeads {
+    const { keys, journal } = this.#parts;
+    const waits = this.#options.anchorLoss === 'wait';
+    return new OutsideHeads({
+      ...this.#parts,
+      hooks,
+      clock: () => this.#parts.clock.now(),
+      whileLost: `appends ${waits ? 'wait' : 'are refused'} until it can be written`,
+      readJournal: () => journal.read((head) => verifyHead(head, keys)),
+      compare: (witnesses) => this.#compare(witnesses),
+      onAnchorLost: () => {
+        this.#sequencer?.hold('anchor', waits ? undefined : degraded(anchorLost));
+        this.#count();
+      },
+      onAnchorBack: () => {
+        this.#sequencer?.release('anchor');
+        this.#count();
+      },
+      onDistrust: (reason) => this.#distrust(reason),
+    });
+  }
+
+  /** A key that was revoked, or a new life, changes the checkpoint key; the log says so in an entry. */
+  #watchCheckpointKey(when: 'always' | 'if new'): void {
+    const { storage, keys, findings } = this.#parts;
+    if (storage === undefined || this.#failed || this.#health.state !== 'ok') return;
+    const log = { storage, keys, findings };
+    try {
+      this.#reads?.guarded(() => {
+        if (when === 'always' || isCheckpointKeyNew(log)) watchCheckpointKey(log);
+      });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) this.#fail(error); // as for a commit: only opening the log again can tell
+    }
+  }
+
+  #compare(witnesses: Witnesses): void {
+    const { storage, keys } = this.#parts;
+    if (storage === undefined) return;
+    const size = this.#head?.size ?? 0;
+    this.#forAppend(() => compareWitnesses(new Nodes(storage), size, keys, witnesses));
+  }
+
+  /** Nothing is appended any more; what waits is refused. */
+  #distrust(reason: Distrust): void {
+    const health = {
+      state: 'degraded',
+      fault: reason.fault,
+      advice: reason.advice(this.#head?.size),
+    } as const;
+    if (this.#isSound) this.#health = health;
+    this.#sequencer?.hold('distrust', degraded(health));
+    this.#count();
   }
 
   #hasRoom(): boolean {
@@ -558,14 +633,14 @@ function noEventKey(): never {
   throw new ServiceError('UNAVAILABLE', 'there is no event-signing key');
 }
 
-function readableHead(storage: LedgerStorage): SignedHead | undefined {
-  try {
-    return storage.latestHead();
-  } catch (error) {
-    if (error instanceof DamagedError) return undefined;
-    throw error;
-  }
-}
+/** The anchor's volume is lost; the log itself is trusted. */
+const anchorLost = {
+  state: 'degraded',
+  fault: 'anchor_unavailable',
+  advice:
+    'The anchor cannot be written, so a rollback of the log could go unnoticed: no entry is appended until it can be. ' +
+    'Mount or repair its volume; the service recovers without a restart. The finding anchor_unavailable says what failed.',
+} as const;
 
 /** As C2SP signed-note writes it; empty where the key is lost. */
 function checkpointKey(key: Key | undefined): string {
@@ -582,10 +657,6 @@ function degraded(health: Degraded): ServiceError {
 function freeBytesOf(path: string): number {
   const { bavail, bsize } = statfsSync(path);
   return bavail * bsize;
-}
-
-function dayOf(ns: bigint): string {
-  return new Date(milliseconds(ns)).toISOString().slice(0, 10);
 }
 
 function throwOutOfThread(error: unknown): void {

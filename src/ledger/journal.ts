@@ -158,6 +158,9 @@ class Reading implements JournalReading {
   }
 }
 
+/** What a journal without lines remembers. */
+export const noJournal: JournalReading = new Reading(() => false);
+
 interface WentBack {
   readonly at: string;
   readonly event: 'restored' | 'rebuilt';

@@ -86,12 +86,43 @@ export interface EntriesPage {
   readonly total: number;
 }
 
-/** Everything that shows one entry to be in the log, without asking anybody. `keys` are those of `Ledger.keys`. */
+/** Everything that proves offline that one entry is in the log. */
 export interface ProofBundle {
   readonly leaf: StoredLeaf;
   readonly audit_path: string[];
   readonly head: SignedTreeHead;
+  /** The keys that signed head, entry and checkpoint, and no others. */
   readonly keys: PublicJwk[];
+  /** Absent while the log is degraded and the published checkpoint does not cover the leaf. */
+  readonly checkpoint?: BundleCheckpoint;
+  readonly timestamps: BundleTimestamps;
+}
+
+/** The leaf under a checkpoint. */
+export interface BundleCheckpoint {
+  /** C2SP tlog-proof. */
+  readonly tlog_proof: string;
+  /** Whether the checkpoint is the published one; otherwise the log signed it for this bundle, and it has no cosignatures. */
+  readonly published: boolean;
+  /** Hashes in hex from the checkpoint's tree to the head's (RFC 6962 section 2.1.2); empty for one size. */
+  readonly consistency: readonly string[];
+}
+
+/** RFC 3161 timestamps around a leaf, one of each authority. */
+export interface BundleTimestamps {
+  /** Entries of kind checkpoint.timestamped before the leaf, with their paths to the root of the head. */
+  readonly not_before: readonly { readonly leaf: StoredLeaf; readonly audit_path: readonly string[] }[];
+  /** Timestamps over checkpoints whose tree has the leaf, with its path to the root of that checkpoint. */
+  readonly not_after: readonly {
+    readonly authority: string;
+    /** ISO 8601. */
+    readonly gen_time: string;
+    /** The note that is timestamped. */
+    readonly checkpoint: string;
+    /** Base64 of the DER form. */
+    readonly token: string;
+    readonly audit_path: readonly string[];
+  }[];
 }
 
 /** Of the bytes of a receipt (`receiptBytes`), lowercase hex. */
@@ -222,11 +253,14 @@ export interface Ledger {
   heads(query: HeadsQuery): Promise<HeadsPage>;
   /** Leaves by range and kind, `total` exact. INVALID_REQUEST for indices out of order. */
   entries(query: EntriesQuery): Promise<EntriesPage>;
-  /** The leaf with its proof against the latest head of the view, `current` by default. Errors as `inclusion`. */
-  bundle(leaf: LeafQuery, view?: LogView): Promise<ProofBundle>;
   /**
-   * The latest published head as a checkpoint (C2SP tlog-checkpoint): a note signed by the key with purpose `checkpoint` under
-   * the configured origin. LOG_EMPTY before the first entry.
+   * The leaf with its proofs against the latest head of the view, `current` by default, and against a checkpoint:
+   * `published`, the note that the service publishes, where it covers the leaf. Errors as `inclusion`.
+   */
+  bundle(leaf: LeafQuery, published?: string, view?: LogView): Promise<ProofBundle>;
+  /**
+   * The latest published head as a checkpoint (C2SP tlog-checkpoint): a note signed by the key with purpose
+   * `checkpoint` under the configured origin. LOG_EMPTY before the first entry.
    */
   checkpoint(): Promise<string>;
   /** Keeps a checkpoint with its cosignatures, flushed. One of a smaller tree than what is kept changes nothing. */
@@ -270,6 +304,8 @@ export interface Ledger {
   status(): Promise<LedgerStatus>;
   /** Takes what the thread that reads the log found: damage becomes the finding `data_damaged`. */
   reportReads(report: ReadReport): Promise<void>;
+  /** Opens or updates a finding that another thread made; without a message closes it. */
+  reportFinding(code: LedgerFindingCode, message: string | undefined): Promise<void>;
   /** Finishes the batch in work, writes the anchor, closes the database. */
   close(): Promise<void>;
 }

@@ -27,6 +27,7 @@ export const ledgerMethods = methods<Ledger>()([
   'copyTo',
   'confirmClock',
   'status',
+  'reportFinding',
   'reportReads',
   'close',
 ]);

@@ -1,19 +1,20 @@
-import { constants, existsSync, statSync } from 'node:fs';
-import { access, mkdir, readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { readAnchor } from './anchor.ts';
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ObservedAnchor, observeAnchor } from './anchor.ts';
 import { cutShort, inspectFile } from './check/inspect-file.ts';
 import { ClockMemoryFile } from './clock-memory.ts';
 import { corrupt, Distrust, keysDamaged, keysLost, lost } from './distrust.ts';
 import { DurableLedger, type LedgerOptions } from './durable-ledger.ts';
 import { milliseconds, verifyHead } from './heads.ts';
-import { Journal, type JournalReading } from './journal.ts';
+import { Journal, type JournalReading, noJournal } from './journal.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { finishKeyFiles } from './keys/key-takeover.ts';
 import type { LedgerHealth } from './ledger.ts';
 import { LogClock, type SteadyClock, systemSteadyClock } from './log-clock.ts';
 import { OpenFindings } from './open-findings.ts';
-import { type Recovered, recover } from './startup.ts';
+import { raiseHeadFindings } from './start-findings.ts';
+import { type Recovered, readableHead, recover } from './startup.ts';
 import { LmdbStorage } from './storage/lmdb-store.ts';
 import { DamagedError, type LedgerStorage } from './storage/storage.ts';
 
@@ -29,7 +30,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   const journalPath = join(dataDir, 'journal.ndjson');
   const journal = new Journal(journalPath);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  await checkAnchorFolder(anchorPath);
+  const anchor = await observeAnchor(anchorPath);
 
   let storage: LedgerStorage | undefined;
   const keys = await loadKeys(keysFolder);
@@ -40,9 +41,15 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   const warnings: string[] = [];
   const findings = new OpenFindings(() => milliseconds(clock()));
   const hasJournal = existsSync(journalPath);
-  const remembered = await journal.read((head) => verifyHead(head, keys));
+  let [remembered, journalUnread] = [noJournal, undefined as string | undefined];
   try {
-    const found = await openStorage(options, anchorPath);
+    remembered = await journal.read((head) => verifyHead(head, keys));
+  } catch (error) {
+    journalUnread = error instanceof Error ? error.message : String(error);
+    findings.raise('journal_unavailable', journalUnread);
+  }
+  try {
+    const found = await openStorage(options, anchorPath, anchor);
     storage = found.storage;
     storage = options.hooks?.storage?.(storage) ?? storage;
     if (keys.damaged.length > 0) throw keysDamaged(keys.damaged);
@@ -57,19 +64,21 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     }
     if (keys.lost.length > 0) throw keysLost(`The folder keys has no active key for ${keys.lost.join(', ')}`);
     await keys.create(keys.missing(), milliseconds(clock()), options.origin);
-    const witnesses = {
-      anchor: await readAnchor(anchorPath),
-      anchorPath,
-      journal: remembered,
-    };
-    recovered = recover(storage, keys, witnesses);
-    if (witnesses.anchor.kind === 'missing') warnings.push(...missing('anchor', anchorPath, recovered));
-    if (!hasJournal) warnings.push(...missing('journal', journalPath, recovered));
+    const witnesses = { anchor, anchorPath, journal: remembered };
+    const log = recover(storage, keys, witnesses);
+    if (witnesses.anchor.kind === 'missing') warnings.push(...missing('anchor', anchorPath, log));
+    if (!hasJournal) warnings.push(...missing('journal', journalPath, log));
     finishKeyFiles(keys);
     keys.rename(options.origin);
+    raiseHeadFindings({ storage, keys, findings }, witnesses);
+    recovered = log;
   } catch (error) {
     if (!(error instanceof Distrust)) throw error;
-    health = { state: 'degraded', fault: error.fault, advice: error.advice };
+    health = {
+      state: 'degraded',
+      fault: error.fault,
+      advice: error.advice(signedLeaves(storage, anchor, remembered)),
+    };
     // Everything but the log goes on: people must be able to sign in and see what is wrong.
     keys.createEphemeralAccessKey(milliseconds(clock()));
   }
@@ -77,7 +86,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   const clockMemory = new ClockMemoryFile(dataDir);
   if (recovered !== undefined)
     logClock.start(storage?.latestHead()?.timestampNs, remembered.lastAt, clockMemory.read());
-  const opened = { storage, keys, recovered, health, journal, anchorPath, findings };
+  const opened = { storage, keys, recovered, health, journal, journalUnread, anchor, anchorPath, findings };
   const parts = { ...opened, clock: logClock, clockMemory };
   const told = { regression, warnings: [...warnings, ...warningsOf(remembered)] };
   const ledger = new DurableLedger(options, { ...parts, ...told });
@@ -89,11 +98,14 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
 async function openStorage(
   { dataDir, beginAnew }: LedgerOptions,
   anchorPath: string,
+  anchor: ObservedAnchor,
 ): Promise<{ readonly storage: LedgerStorage; readonly cut: boolean }> {
   const path = join(dataDir, 'ledger.mdb');
   const traces = beginAnew === true ? [] : await tracesOfLog(dataDir, anchorPath);
   const isThere = hasContent(path);
   if (!isThere && traces.length > 0) throw lost(traces);
+  // A typing error in the path, or a volume that isn't mounted yet, must not begin a log without its anchor.
+  if (!isThere && anchor.kind === 'unavailable') throw new Error(anchor.why);
   const { cut } = isThere ? inspectFile(path) : { cut: false };
   const storage = openFile(path);
   if (stateOf(storage) === 'new' && traces.length > 0) {
@@ -163,17 +175,18 @@ async function tracesOfLog(dataDir: string, anchorPath: string): Promise<string[
   return keys.some((name) => name.endsWith('.json')) ? [...names, 'keys'] : names;
 }
 
-/**
- * Better now than at the first append: a volume that isn't mounted must not be found out by losing the anchor.
- *
- * @throws Error with one clear line
- */
-export async function checkAnchorFolder(anchorPath: string): Promise<void> {
-  try {
-    await access(dirname(anchorPath), constants.W_OK);
-  } catch {
-    throw new Error(`the folder of the anchor ${anchorPath} is missing or cannot be written to`);
-  }
+/** Leaves of the largest head that database, anchor and journal have, for the advice; 0 where none can be read. */
+function signedLeaves(
+  storage: LedgerStorage | undefined,
+  anchor: ObservedAnchor,
+  journal: JournalReading,
+): number {
+  const sizes = [
+    readableHead(storage)?.size,
+    anchor.kind === 'head' ? anchor.head.size : 0,
+    journal.largest?.size,
+  ];
+  return Math.max(...sizes.map((size) => size ?? 0));
 }
 
 function hasContent(path: string): boolean {

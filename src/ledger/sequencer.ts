@@ -69,6 +69,8 @@ export class Sequencer {
   readonly #queued = new Map<string, Slot>();
   #scheduled: NodeJS.Immediate | undefined;
   #failure: ServiceError | undefined;
+  /** Why nothing is committed for now. */
+  readonly #holds = new Map<string, ServiceError | undefined>();
 
   constructor(parts: SequencerParts) {
     this.#parts = parts;
@@ -90,7 +92,8 @@ export class Sequencer {
 
   /** Gives new entries the next indices; `known` are the slots of entries that are in the log or queued. */
   append(items: readonly (Slot | StoredEntry)[]): Promise<Appended[]> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    const refusal = this.#failure ?? this.#refusal;
+    if (refusal !== undefined) return Promise.reject(refusal);
     const entries: QueuedEntry[] = [];
     const slots = items.map((item) => {
       if ('leaf_index' in item) return item;
@@ -104,13 +107,34 @@ export class Sequencer {
     });
     return new Promise((resolve, reject) => {
       this.#calls.push({ entries, slots, resolve, reject });
-      this.#scheduled ??= setImmediate(() => this.#run());
+      this.#schedule();
     });
+  }
+
+  /**
+   * Commits and signs nothing until `release` is called for the same reason. Calls wait, up to the limit of the queue;
+   * with `refusal`, they are rejected with it.
+   */
+  hold(reason: string, refusal?: ServiceError): void {
+    this.#holds.set(reason, refusal);
+    clearImmediate(this.#scheduled);
+    this.#scheduled = undefined;
+    if (refusal !== undefined) this.#refuse([], refusal);
+  }
+
+  release(reason: string): void {
+    this.#holds.delete(reason);
+    if (this.#calls.length > 0) this.#schedule();
+  }
+
+  get isHeld(): boolean {
+    return this.#holds.size > 0;
   }
 
   /** Throws OVERLOADED when `entries` more would be too many. */
   checkRoom(entries: number): void {
-    if (this.#failure !== undefined) throw this.#failure;
+    const refusal = this.#failure ?? this.#refusal;
+    if (refusal !== undefined) throw refusal;
     if (this.#queued.size + entries > limits.maxQueuedAppends) {
       throw new ServiceError(
         'OVERLOADED',
@@ -121,13 +145,13 @@ export class Sequencer {
 
   /** Signs the head anew, at the same size, for readers to see that the log is alive. Nothing for an empty log. */
   resign(): void {
-    if (this.#failure === undefined && this.#head !== undefined && this.#calls.length === 0)
-      this.#attempt([]);
+    if (this.#failure !== undefined || this.isHeld) return;
+    if (this.#head !== undefined && this.#calls.length === 0) this.#attempt([]);
   }
 
   /** Signs the head that is due by the publication schedule, if there is one. */
   publish(): void {
-    if (this.#failure !== undefined) return;
+    if (this.#failure !== undefined || this.isHeld) return;
     try {
       this.#publishDue();
     } catch (error) {
@@ -135,15 +159,20 @@ export class Sequencer {
     }
   }
 
-  /** Commits what is queued, in this turn. */
+  /** Commits what is queued, in this turn; rejects it where commits are held. */
   drain(): void {
+    if (this.isHeld) return this.#refuse([], unavailable());
     clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
     while (this.#calls.length > 0 && this.#failure === undefined) this.#attempt(this.#takeBatch());
   }
 
-  /** Commits what is queued, in this turn, and returns the size. Throws WORKER_LOST when the ledger has stopped. */
+  /**
+   * Commits what is queued, in this turn, and returns the size. Throws WORKER_LOST when the ledger has stopped, and
+   * UNAVAILABLE while commits are held.
+   */
   settle(): number {
+    if (this.isHeld) throw unavailable();
     this.drain();
     if (this.#failure !== undefined) throw this.#failure;
     return this.#head?.size ?? 0;
@@ -164,6 +193,11 @@ export class Sequencer {
     return this.#failure;
   }
 
+  get #refusal(): ServiceError | undefined {
+    for (const refusal of this.#holds.values()) if (refusal !== undefined) return refusal;
+    return undefined;
+  }
+
   get #nextIndex(): number {
     return (this.#head?.size ?? 0) + this.#queued.size;
   }
@@ -171,8 +205,11 @@ export class Sequencer {
   #run(): void {
     this.#scheduled = undefined;
     this.#attempt(this.#takeBatch());
-    if (this.#calls.length > 0 && this.#failure === undefined)
-      this.#scheduled = setImmediate(() => this.#run());
+    if (this.#calls.length > 0 && this.#failure === undefined) this.#schedule();
+  }
+
+  #schedule(): void {
+    if (!this.isHeld) this.#scheduled ??= setImmediate(() => this.#run());
   }
 
   #takeBatch(): Call[] {
@@ -186,7 +223,7 @@ export class Sequencer {
 
   #attempt(calls: Call[]): void {
     try {
-      if (!this.#hasRoomFor(calls)) return this.#refuse(calls);
+      if (!this.#hasRoomFor(calls)) return this.#refuse(calls, diskFull());
       this.#commit(calls);
     } catch (error) {
       // Whatever failed, a flush above all: what is on disk is unknown, and the tree in memory may be ahead of it.
@@ -207,10 +244,9 @@ export class Sequencer {
   }
 
   /** Nothing is written yet. Whatever waits goes too: its indices were counted on from those of these calls. */
-  #refuse(calls: readonly Call[]): void {
-    const full = diskFull();
+  #refuse(calls: readonly Call[], refusal: ServiceError): void {
     this.#queued.clear();
-    for (const call of [...calls, ...this.#calls.splice(0)]) call.reject(full);
+    for (const call of [...calls, ...this.#calls.splice(0)]) call.reject(refusal);
   }
 
   #commit(calls: readonly Call[]): void {
@@ -285,6 +321,10 @@ function edgeDiffers({ size }: SignedHead): Error {
 
 function answer(calls: readonly Call[], head: SignedHead): void {
   for (const call of calls) call.resolve(call.slots.map((slot) => ({ ...slot, tree_size: head.size })));
+}
+
+function unavailable(): ServiceError {
+  return new ServiceError('UNAVAILABLE', 'the log takes no entries for now; nothing was kept');
 }
 
 /** UNAVAILABLE with the reason `disk_full`. */

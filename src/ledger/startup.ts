@@ -2,7 +2,7 @@ import { sha256 } from '../sha256.ts';
 import { edgePages, GrowingTree } from '../tlog/growing-tree.ts';
 import { pageHashes, pageWidth } from '../tlog/page.ts';
 import { equalHashes, hashBytes, leafHash } from '../tlog/tree.ts';
-import type { AnchorState } from './anchor.ts';
+import type { ObservedAnchor } from './anchor.ts';
 import {
   anchorForeign,
   anchorUnreadable,
@@ -22,8 +22,9 @@ import { DamagedError, type LedgerStorage, type SignedHead } from './storage/sto
 /** Entries at the end that are hashed again at each start. */
 const rehashed = 256;
 
+/** The heads outside the database. A volume that is unavailable is no evidence; it is compared when it is back. */
 export interface Witnesses {
-  readonly anchor: AnchorState;
+  readonly anchor: ObservedAnchor;
   readonly anchorPath: string;
   readonly journal: JournalReading;
 }
@@ -56,6 +57,16 @@ export function recover(storage: LedgerStorage, keys: KeyRing, seen: Witnesses):
     return { tree, leaves: LeafIndex.load(size, (index) => nodes.hashAt({ level: 0, index }, size)) };
   } catch (error) {
     if (error instanceof DamagedError) throw corrupt(error.message);
+    throw error;
+  }
+}
+
+/** The last head of a database that may be damaged. */
+export function readableHead(storage: LedgerStorage | undefined): SignedHead | undefined {
+  try {
+    return storage?.latestHead();
+  } catch (error) {
+    if (error instanceof DamagedError) return undefined;
     throw error;
   }
 }
@@ -132,6 +143,16 @@ function checkNotSmaller(size: number, keys: KeyRing, { anchor, anchorPath, jour
   if (size < remembered) throw rollback(`The log has ${size} leaves, but ${remembered} were signed before.`);
   // No evidence of a rollback, for nobody signed it; but nothing to pass over either (see Journal.read).
   if (size < journal.unsigned.largest) throw journalAltered(journal.unsigned.largest, size);
+}
+
+/**
+ * Compares the log with anchor and journal while it runs, when their volumes are back.
+ *
+ * @throws Distrust as at start-up
+ */
+export function compareWitnesses(nodes: Nodes, size: number, keys: KeyRing, seen: Witnesses): void {
+  checkNotSmaller(size, keys, seen);
+  checkExtends(nodes, size, seen);
 }
 
 /** The trees that the anchor and the journal remember must be beginnings of this one. */

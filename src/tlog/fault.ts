@@ -34,6 +34,8 @@ export type TlogFault =
   | 'bad_checkpoint'
   /** Bytes that are no cosignature. */
   | 'bad_cosignature'
+  /** Text that is not of the form of C2SP tlog-proof. */
+  | 'bad_tlog_proof'
   /** A path or an address that no tile can have. */
   | 'bad_tile'
   /** Bytes that are not as many entries as wanted, each behind its length; or entries that make no bundle. */

@@ -50,6 +50,7 @@ const layers: Record<string, Layer> = {
     ],
     types: ['ledger'],
   },
+  timestamps: { may: ['tlog', 'contract', 'errors', 'limits', 'sha256'], types: ['ledger'] },
   ingest: { may: ['events', 'contract', 'errors', 'limits'], types: ['inventory'] },
   detect: { may: ['events', 'contract', 'limits'] },
   inventory: { may: ['events', 'contract', 'errors', 'limits'] },

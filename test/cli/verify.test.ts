@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,10 +8,14 @@ import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { jcs } from '../../src/client/jcs.ts';
 import { sha256 } from '../../src/client/sha256.ts';
 import { writeTreeHead } from '../../src/client/tree-head.ts';
+import { checkpointTimestamped, entryOf } from '../../src/contract/critical-events.ts';
+import { timestampRequest, tokenOf } from '../../src/timestamps/request.ts';
 import { encodeHead } from '../../src/tlog/head.ts';
 import { formatVerifierKey } from '../../src/tlog/note.ts';
 import { leafHash, nodeHash } from '../../src/tlog/tree.ts';
+import { uuid7 } from '../../src/uuid.ts';
 import { ServedLog } from '../client/served-log.ts';
+import { Authority } from '../timestamps/authority.ts';
 import { keyPair } from '../witness/test-log.ts';
 import { candor } from './candor.ts';
 import { pinned } from './pinned.ts';
@@ -118,7 +123,8 @@ describe('candor verify of what somebody else signed', { timeout: 60_000 }, () =
     const missed = { code: exitCodes.refused, json: { code: 'QUORUM_MISSED' } };
     expect(await candor(...online, '--witness', witness)).toMatchObject(missed);
     expect(await candor('verify', archive, '--witness', witness, '--json')).toMatchObject(missed);
-    expect((await candor('verify', bundle, '--witness', witness)).code).toBe(exitCodes.usage);
+    expect(await candor('verify', bundle, '--vkey', vkey, '--json')).toMatchObject({ code: exitCodes.ok });
+    expect(await candor('verify', bundle, '--witness', witness, '--json')).toMatchObject(missed);
     const lines = readFileSync(archive, 'utf8');
     writeFileSync(archive, lines.replace(/"checkpoint":"[^"]*",/, ''));
     expect(await candor('verify', archive, '--vkey', vkey, '--json')).toMatchObject({
@@ -232,5 +238,117 @@ describe('candor verify of a checkpoint', { timeout: 60_000 }, () => {
       code: exitCodes.refused,
       json: { code: 'UNSIGNED_CHECKPOINT' },
     });
+  });
+});
+
+describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () => {
+  let authority: Authority;
+  beforeEach(() => {
+    authority = new Authority();
+  });
+  afterEach(() => authority.close());
+
+  /** Appends what a timestamper would, over the checkpoint of now. */
+  async function timestamp(): Promise<void> {
+    const checkpoint = await log.ledger.checkpoint();
+    const hash = sha256(new TextEncoder().encode(checkpoint));
+    const token = Buffer.from(tokenOf(authority.reply(timestampRequest(hash, Uint8Array.of(1))))).toString(
+      'base64',
+    );
+    const about = { authority: 'https://tsa.example', gen_time: new Date().toISOString(), token };
+    const data = { ...about, checkpoint, checkpoint_sha256: Buffer.from(hash).toString('hex') };
+    await log.ledger.append([entryOf(checkpointTimestamped(data), uuid7(Date.now()), Date.now())]);
+  }
+
+  async function saved(index: number): Promise<string> {
+    const bundle = join(folder, `bundle-${index}.json`);
+    const online = ['verify', '--url', log.url, '--leaf-index', String(index), '--save', bundle];
+    expect(await candor(...online)).toMatchObject({ code: exitCodes.ok });
+    return bundle;
+  }
+
+  test('an entry is bracketed by two times, whose files openssl and the tlog-proof check too', async () => {
+    await log.append(2);
+    const from = Math.floor(Date.now() / 1000) * 1000;
+    await timestamp();
+    await log.append(2);
+    await timestamp();
+    const bundle = await saved(4);
+    const parts = join(folder, 'parts');
+    const shown = await candor('verify', bundle, '--tsa-ca', authority.ca, '--extract', parts, '--json');
+    expect(shown, shown.stderr).toMatchObject({
+      code: exitCodes.ok,
+      json: { leaf_index: 4, timestamps_trusted: true, checkpoint: { published: true, tree_size: 6 } },
+    });
+    const [after, before] = [shown.json.logged_after, shown.json.logged_before].map((at) =>
+      Date.parse(String(at)),
+    );
+    // The authority's clock may be off by 1.5 s, so it says.
+    expect(after).toBeGreaterThanOrEqual(from - 1500);
+    expect(before).toBeGreaterThanOrEqual(after!);
+    expect(before).toBeLessThanOrEqual(Date.now() + 1500);
+
+    for (const side of ['not-before-0', 'not-after-0']) {
+      const files = [
+        '-data',
+        join(parts, `${side}.checkpoint`),
+        '-in',
+        join(parts, `${side}.token`),
+        '-token_in',
+      ];
+      const checked = execFileSync('openssl', ['ts', '-verify', ...files, '-CAfile', authority.ca], {
+        stdio: 'pipe',
+      });
+      expect(checked.toString()).toContain('Verification: OK');
+    }
+    const { checkpoint_vkey: vkey } = await log.ledger.status();
+    const proof = ['verify', join(parts, 'entry.tlog-proof'), '--vkey', vkey, '--json'];
+    expect(await candor(...proof, '--event', join(parts, 'entry.json'))).toMatchObject({
+      code: exitCodes.ok,
+      json: { leaf_index: 4, checkpoint: { tree_size: 6 } },
+    });
+    const other = join(folder, 'other.json');
+    writeFileSync(other, '{}');
+    expect(await candor(...proof, '--event', other)).toMatchObject({
+      code: exitCodes.refused,
+      json: { code: 'NOT_INCLUDED' },
+    });
+    expect((await candor(...proof)).code).toBe(exitCodes.usage);
+    // Files are never written over.
+    expect((await candor('verify', bundle, '--extract', parts)).code).toBe(exitCodes.failed);
+  });
+
+  test('--tsa-ca counts timestamps of its authorities alone; a wrong token is refused with and without it', async () => {
+    await log.append(1);
+    const bundle = await saved(0);
+    const untrusted = { code: exitCodes.refused, json: { code: 'UNTRUSTED_TIMESTAMP' } };
+    expect(await candor('verify', bundle, '--tsa-ca', authority.ca, '--json')).toMatchObject(untrusted);
+    await timestamp();
+    const stamped = join(folder, 'stamped.json');
+    writeFileSync(stamped, await (await fetch(`${log.url}/api/transparency/proof?leaf_index=0`)).text());
+    expect(await candor('verify', stamped, '--json')).toMatchObject({
+      code: exitCodes.ok,
+      json: { timestamps_trusted: false },
+    });
+    const stranger = new Authority();
+    onTestFinished(() => stranger.close());
+    expect(await candor('verify', stamped, '--tsa-ca', stranger.ca, '--json')).toMatchObject(untrusted);
+
+    const bundled = JSON.parse(
+      readFileSync(stamped, 'utf8').replace(/"timestamp_ns":(\d+)/, '"timestamp_ns":"$1"'),
+    ) as {
+      timestamps: { not_after: { token: string }[] };
+    };
+    const token = Buffer.from(bundled.timestamps.not_after[0]!.token, 'base64');
+    token[token.length - 1]! ^= 1;
+    bundled.timestamps.not_after[0]!.token = token.toString('base64');
+    writeFileSync(stamped, JSON.stringify(bundled).replace(/"timestamp_ns":"(\d+)"/, '"timestamp_ns":$1'));
+    const wrong = { code: exitCodes.refused, json: { code: 'BAD_TIMESTAMP' } };
+    expect(await candor('verify', stamped, '--json')).toMatchObject(wrong);
+    expect(await candor('verify', stamped, '--tsa-ca', authority.ca, '--json')).toMatchObject(wrong);
+    writeFileSync(join(folder, 'none.pem'), 'none');
+    expect((await candor('verify', stamped, '--tsa-ca', join(folder, 'none.pem'))).code).toBe(
+      exitCodes.failed,
+    );
   });
 });

@@ -5,6 +5,7 @@ import { parseArchiveHeader, writeArchiveHeader, writeArchiveLine } from '../../
 import { beginArchive, exportEntries } from '../../src/client/archive-export.ts';
 import { verifyArchive } from '../../src/client/archive-verify.ts';
 import { audit } from '../../src/client/auditor.ts';
+import { parseBundleProofs, verifyBundleProofs } from '../../src/client/bundle-proofs.ts';
 import { parseCheckpointKey, verifyCheckpoint } from '../../src/client/checkpoint.ts';
 import { parseEvidence } from '../../src/client/evidence.ts';
 import { Fault } from '../../src/client/fault.ts';
@@ -31,6 +32,11 @@ const readers: Readonly<Record<string, (text: string) => Answer | Promise<Answer
   bundle(text) {
     const bundle = parseBundle(text);
     return bundle instanceof Fault ? bundle : verifyBundle(bundle);
+  },
+  proofs(text) {
+    const [bundle, proofs] = [parseBundle(text), parseBundleProofs(text)];
+    if (bundle instanceof Fault) return bundle;
+    return proofs instanceof Fault ? proofs : verifyBundleProofs(bundle, proofs, bundle.keys);
   },
   evidence(text) {
     const evidence = parseEvidence(text);
@@ -73,6 +79,7 @@ beforeAll(async () => {
   good.note = told(await source.get('/checkpoint'));
   good.pin = writePin(pinned.pin);
   good.bundle = writeBundle({ leaf: proven, path: proven.path, ...signed });
+  good.proofs = told(await source.get('/api/transparency/proof?leaf_index=1'));
   good.entry = new TextDecoder().decode(proven.canonical);
   good.header = writeArchiveHeader(header);
   good.archive = good.header;

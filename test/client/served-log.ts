@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { errorCodes, ServiceError } from '../../src/errors.ts';
-import { keyHistoryKinds, leafItem, writeLeaf } from '../../src/http/log-entries.ts';
+import { keyHistoryKinds, leafItem } from '../../src/http/log-entries.ts';
+import { writeProofBundle } from '../../src/http/write-bundle.ts';
 import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
 import { TlogError } from '../../src/tlog/fault.ts';
 import { parseEntriesPath, parseTilePath } from '../../src/tlog/tile.ts';
@@ -184,10 +185,8 @@ export class ServedLog {
         return ok(listOf(leaves.map(leafItem), total, paging));
       }
       case '/api/transparency/proof': {
-        const { leaf: stored, audit_path, head, keys } = await this.#ledger.bundle(leaf);
-        const canonical = Buffer.from(stored.canonical).toString('base64');
-        const text = JSON.stringify({ ...stored, canonical, audit_path, tree_size: head.tree_size, keys });
-        return ok(`${text.slice(0, -1)},"head":${writeTreeHead(head)}}`);
+        const published = await this.#ledger.checkpoint();
+        return ok(writeProofBundle(await this.#ledger.bundle(leaf, published)));
       }
       case '/.well-known/jwks.json':
         return ok(JSON.stringify({ keys: await this.#ledger.currentKeys() }));

@@ -96,6 +96,14 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
       first_received: '2025-11-21T04:00:00.000Z',
       last_received: '2025-11-21T04:00:01.000Z',
     }),
+  'checkpoint.timestamped': () =>
+    events.checkpointTimestamped({
+      authority: 'https://tsa.example.org',
+      gen_time: '2025-11-21T04:00:00.000Z',
+      checkpoint: 'log.example.org\n1\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n',
+      checkpoint_sha256: hex('c', 32),
+      token: 'MIIC',
+    }),
   'events.expired': (text) =>
     events.eventsExpired(
       {

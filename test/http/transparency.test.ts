@@ -5,11 +5,13 @@ import { verifyEd25519 } from '../../src/client/ed25519.ts';
 import { Fault } from '../../src/client/fault.ts';
 import { parseBundle, verifyBundle } from '../../src/client/verify.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
+import { ServiceError } from '../../src/errors.ts';
 import { limits } from '../../src/limits.ts';
 import { sha256 } from '../../src/sha256.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { decodeEntryBundle } from '../../src/tlog/entry-bundle.ts';
 import { noteSignatureBy, parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
+import { entry } from '../ledger/fixture-entry.ts';
 import { openService, password, type Service } from './service.ts';
 
 let service: Service;
@@ -303,10 +305,14 @@ test('a bundle is what verifiers read, and verifies', async () => {
   expect(Object.keys(JSON.parse(text)).sort()).toEqual([
     'audit_path',
     'canonical',
+    'checkpoint_consistency',
+    'checkpoint_published',
     'head',
     'keys',
     'leaf_hash',
     'leaf_index',
+    'timestamps',
+    'tlog_proof',
     'tree_size',
   ]);
   const bundle = parseBundle(text);
@@ -317,6 +323,24 @@ test('a bundle is what verifiers read, and verifies', async () => {
   expect((await get('getProofBundle', `/api/transparency/proof?leaf_index=3`, tokens.auditor)).status).toBe(
     200,
   );
+});
+
+test('a bundle carries the published checkpoint, or says that the log signed one while there is none', async () => {
+  const bundled = (await get('getProofBundle', '/api/transparency/proof?leaf_index=3', tokens.auditor)).body;
+  const { body: published } = await get('getCheckpoint', '/checkpoint');
+  expect(bundled).toMatchObject({ checkpoint_published: true, checkpoint_consistency: [] });
+  expect((bundled as { tlog_proof: string }).tlog_proof).toMatch(/^c2sp\.org\/tlog-proof@v1\nindex 3\n/);
+  expect((bundled as { tlog_proof: string }).tlog_proof.endsWith(`\n\n${published}`)).toBe(true);
+
+  const noQuorum = () => Promise.reject(new ServiceError('UNAVAILABLE', 'no quorum'));
+  const waiting = await openService({ CANDOR_TRANSPARENCY_PUBLIC_ENTRIES: 'true' }, { checkpoint: noQuorum });
+  try {
+    await waiting.ledger.append([entry(0)]);
+    const { status, body } = await waiting.call('getProofBundle', 'GET /api/transparency/proof?leaf_index=0');
+    expect([status, body]).toMatchObject([200, { checkpoint_published: false }]);
+  } finally {
+    await waiting.close();
+  }
 });
 
 test('whatever path or parameters come, the answer is one of the contract', async () => {

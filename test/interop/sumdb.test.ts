@@ -191,6 +191,32 @@ describe.skipIf(missing !== undefined)('sumdb', { timeout: 180_000 }, () => {
     });
   });
 
+  test('verifies the tlog-proof of a bundle for its entry, and for no other', async () => {
+    const size = await grownTo(700);
+    const files = [join(folder, 'entry.tlog-proof'), join(folder, 'entry.json')] as const;
+    const { leaf, checkpoint } = await service.ledger.bundle(
+      { leaf_index: 650 },
+      await service.ledger.checkpoint(),
+    );
+    writeFileSync(files[0], checkpoint!.tlog_proof);
+    writeFileSync(files[1], leaf.canonical);
+    const key = await logKey();
+    const run = () => spawnSync(program, ['proof', ...files, key], { encoding: 'utf8' });
+    expect(JSON.parse(run().stdout)).toEqual({ index: 650, size });
+    writeFileSync(files[1], flip(leaf.canonical, 5));
+    expect(run()).toMatchObject({ status: 1, stdout: '' });
+    writeFileSync(files[1], leaf.canonical);
+    writeFileSync(files[0], checkpoint!.tlog_proof.replace('index 650', 'index 651'));
+    expect(run()).toMatchObject({ status: 1, stdout: '' });
+  });
+
+  /** The size of the log, at least this. */
+  async function grownTo(least: number): Promise<number> {
+    const { size } = await service.ledger.status();
+    await grow(service.ledger, size, least);
+    return Math.max(size, least);
+  }
+
   test('signs notes that verify here, and no others', () => {
     const text = 'Größe\n\nzwei Zeilen — und mehr\n';
     const output = execFileSync(program, ['sign', 'log.example/go'], { input: text, encoding: 'utf8' });

@@ -2,11 +2,13 @@
 //
 //	verify check <where> <vkey> <witness vkey> <first,first,…> <index,index,…>
 //	verify sign <name>
+//	verify proof <tlog-proof> <entry> <vkey>
 //
 // check opens the checkpoint at <where> (a folder, or a URL), computes its root from the log's tiles, makes and checks
 // a consistency proof from each first size and an inclusion proof of each leaf, holds every entry of the bundles
 // against its leaf hash, and prints the proofs. sign puts the text on its standard input into a note under a new key,
-// and prints both. What is wrong ends it with a message and code 1.
+// and prints both. proof checks the C2SP tlog-proof of one file for the bytes of the other, and prints index and size.
+// What is wrong ends it with a message and code 1.
 package main
 
 import (
@@ -51,8 +53,10 @@ func main() {
 		result, err = check(os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6])
 	case len(os.Args) == 3 && os.Args[1] == "sign":
 		result, err = sign(os.Args[2])
+	case len(os.Args) == 5 && os.Args[1] == "proof":
+		result, err = proof(os.Args[2], os.Args[3], os.Args[4])
 	default:
-		err = errors.New("check <where> <vkey> <witness vkey> <first sizes> <leaf indices>, or sign <name>")
+		err = errors.New("check <where> <vkey> <witness vkey> <first sizes> <leaf indices>, sign <name>, or proof <tlog-proof> <entry> <vkey>")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -110,6 +114,59 @@ func check(where, vkey, witnessKey, firstSizes, leafIndices string) (*report, er
 	}
 	result.Tiles = len(tiles.fetched)
 	return result, nil
+}
+
+// proof verifies the checkpoint in a tlog-proof by the log's key, and that its tree has the entry at the index.
+func proof(proofFile, entryFile, vkey string) (map[string]int64, error) {
+	text, err := os.ReadFile(proofFile)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := os.ReadFile(entryFile)
+	if err != nil {
+		return nil, err
+	}
+	head, signed, found := strings.Cut(string(text), "\n\n")
+	lines := strings.Split(head, "\n")
+	if !found || len(lines) < 2 || lines[0] != "c2sp.org/tlog-proof@v1" {
+		return nil, errors.New("not a tlog-proof")
+	}
+	index, err := strconv.ParseInt(strings.TrimPrefix(lines[1], "index "), 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	var path tlog.RecordProof
+	for _, line := range lines[2:] {
+		hash, err := tlog.ParseHash(line)
+		if err != nil {
+			return nil, err
+		}
+		path = append(path, hash)
+	}
+	verifier, err := note.NewVerifier(vkey)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := note.Open([]byte(signed), note.VerifierList(verifier))
+	if err != nil {
+		return nil, err
+	}
+	parts := strings.Split(opened.Text, "\n")
+	if len(parts) < 3 || parts[0] != verifier.Name() {
+		return nil, errors.New("not a checkpoint of this log")
+	}
+	size, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	root, err := tlog.ParseHash(parts[2])
+	if err != nil {
+		return nil, err
+	}
+	if err := tlog.CheckRecord(path, size, root, index, tlog.RecordHash(entry)); err != nil {
+		return nil, err
+	}
+	return map[string]int64{"index": index, "size": size}, nil
 }
 
 // openCheckpoint verifies the note by the log's key, which must have signed, and by the witness's, which may have.

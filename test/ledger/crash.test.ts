@@ -1,7 +1,6 @@
 /** What is there after a process was killed at each step of a commit. fault-table.test.ts has the other faults. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LedgerStep } from '../../src/ledger/hooks.ts';
@@ -57,16 +56,6 @@ test.each(['anchor-written', 'anchor-renamed'] as const)(
     }
   },
 );
-
-test('an anchor that cannot be written stops the ledger', async () => {
-  const dataDir = folder();
-  await mkdir(join(dataDir, 'anchor.json.new')); // a folder where the file should be
-  const fatal: unknown[] = [];
-  const ledger = await openLedger({ dataDir, onFatal: (error) => fatal.push(error) });
-  await ledger.append([entry(0)]);
-  await ledger.close();
-  expect(fatal).toHaveLength(1);
-});
 
 test('an anchor whose folder is missing is found out before the log begins', async () => {
   const dataDir = folder();

@@ -242,7 +242,7 @@ const damages: readonly Damage[] = [
   },
   {
     name: 'a missing old head',
-    expected: ['head_numbers'],
+    expected: ['head_missing'],
     damage: (log) =>
       tamper(log, 'heads', (rows) => rows.removeSync([...rows.getKeys({ start: [255, 0], limit: 1 })][0]!)),
   },

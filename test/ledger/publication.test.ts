@@ -99,7 +99,7 @@ test('whatever is newer than the published head does not exist for public reader
     total: (await reader.entries('published', page)).total,
     kinds: (await reader.entries('published', { ...page, kinds: ['alert.raised'] })).total,
     heads: await fieldOf(reader.heads('published', { ...page, from_size: 302 })),
-    proof: await codeOf(ledger.bundle({ leaf_index: 305 }, 'published')),
+    proof: await codeOf(ledger.bundle({ leaf_index: 305 }, undefined, 'published')),
   };
   expect(answers).toEqual({
     ...{ head: 'NOT_FOUND', intermediate: 'none', inclusion: 'tree_size', index: 'leaf_index' },
@@ -108,7 +108,7 @@ test('whatever is newer than the published head does not exist for public reader
     ...{ heads: 'from_size', proof: 'INVALID_REQUEST' },
   });
   await expect(reader.inclusion('published', { entry_id: entry(305).id })).rejects.toThrow(/^no entry/);
-  expect((await ledger.bundle({ leaf_index: 299 }, 'published')).head.tree_size).toBe(300);
+  expect((await ledger.bundle({ leaf_index: 299 }, undefined, 'published')).head.tree_size).toBe(300);
 });
 
 test('witnesses and readers of checkpoints get published heads only', async () => {

@@ -221,6 +221,13 @@ export const entryData = {
     first_received: timestamp('When the body of the first receipt was received.'),
     last_received: timestamp('When the body of the last receipt was received.'),
   }),
+  'checkpoint.timestamped': shape('CheckpointTimestampedData', {
+    authority: text('URL of the timestamping authority.'),
+    gen_time: timestamp('The time that the authority signed (genTime of RFC 3161).'),
+    checkpoint: text('The published checkpoint: the whole note in UTF-8, cosignatures included.'),
+    checkpoint_sha256: hex32('SHA-256 of these bytes, which the token is over.'),
+    token: text('TimeStampToken of RFC 3161 in DER, as base64.'),
+  }),
 } as const satisfies Record<EntryKind, TObject>;
 
 export type EntryData<K extends EntryKind> = Static<(typeof entryData)[K]>;

@@ -4,6 +4,7 @@ import { oneOf } from './common.ts';
 import {
   anyObject,
   count,
+  flag,
   hex32,
   hex64,
   list,
@@ -125,17 +126,64 @@ export const JsonWebKeySet = shape('JsonWebKeySet', {
 });
 export type JsonWebKeySet = Static<typeof JsonWebKeySet>;
 
-/** What shows one entry to be in the log, without asking anybody. */
+const path = (description: string) => list(hex32('A node.'), description);
+
+const Timestamps = part(
+  {
+    not_before: list(
+      part(
+        {
+          leaf_index: count(
+            'Position of the entry of kind checkpoint.timestamped, below that of the bundle.',
+          ),
+          canonical: text('Base64 of its exact bytes, which hold the token.'),
+          audit_path: path('Siblings from that leaf to the root of the head.'),
+        },
+        'A timestamp that was in the log before the entry.',
+      ),
+      'The last timestamp of each authority before the entry: the entry was logged after these times.',
+    ),
+    not_after: list(
+      part(
+        {
+          authority: text('URL of the authority.'),
+          gen_time: timestamp('The time that the authority signed.'),
+          checkpoint: text('The note whose SHA-256 is timestamped.'),
+          token: text('TimeStampToken of RFC 3161 in DER, as base64.'),
+          audit_path: path('Siblings from the entry to the root of that checkpoint.'),
+        },
+        'A timestamp over a checkpoint that has the entry.',
+      ),
+      'The first such timestamp of each authority: the entry was logged before these times.',
+    ),
+  },
+  'RFC 3161 timestamps around the entry; the lists are empty where there are none.',
+);
+
+/** Proves offline that an entry is in the log. */
 export const ProofBundle = shape('ProofBundle', {
   leaf_index: count('Position in the log.'),
   leaf_hash: hex32('SHA-256(0x00 ‖ canonical bytes).'),
   canonical: text('Base64 of the exact bytes that were hashed: the JCS form of the entry.'),
   tree_size: ordinal('That of the head.'),
-  audit_path: list(
-    hex32('A node.'),
-    'Siblings from the leaf to the root of the head (RFC 6962, section 2.1.1).',
-  ),
+  audit_path: path('Siblings from the leaf to the root of the head (RFC 6962, section 2.1.1).'),
   head: SignedTreeHead,
-  keys: list(JsonWebKey, 'Every public key ever used.'),
+  keys: list(JsonWebKey, 'The keys that signed head, entry and checkpoint.'),
+  tlog_proof: optional(
+    text(
+      'C2SP tlog-proof: the inclusion proof under a checkpoint with its cosignatures. Absent while the log is degraded and no published checkpoint covers the entry.',
+    ),
+  ),
+  checkpoint_published: optional(
+    flag(
+      'Whether that checkpoint is the one of /checkpoint. Otherwise that one does not cover the entry yet, and this one is signed by the log alone.',
+    ),
+  ),
+  checkpoint_consistency: optional(
+    path(
+      'From the tree of the checkpoint to that of the head (RFC 6962, section 2.1.2); empty for one size.',
+    ),
+  ),
+  timestamps: optional(Timestamps),
 });
 export type ProofBundle = Static<typeof ProofBundle>;

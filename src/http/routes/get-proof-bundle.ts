@@ -1,32 +1,31 @@
 import { onlyLeaf } from '../../contract/query.ts';
-import { writeTreeHead } from '../../contract/write-tree-head.ts';
-import type { ProofBundle } from '../../ledger/ledger.ts';
+import { ServiceError } from '../../errors.ts';
 import type { Handler } from '../context.ts';
-import { bufferOf, readable } from '../log-entries.ts';
+import { readable } from '../log-entries.ts';
 import { logView } from '../log-view.ts';
 import { jsonText } from '../reply.ts';
+import type { Services } from '../services.ts';
+import { writeProofBundle } from '../write-bundle.ts';
 
+/** Everything that verifiers need offline. */
 export const getProofBundle: Handler<'getProofBundle'> = async (context) => {
   const { services, query, refusal } = context;
   const view = await logView(context);
   const bundle = await readable(
     refusal,
-    () => services.ledger.bundle(onlyLeaf(query), view),
+    async () => services.ledger.bundle(onlyLeaf(query), await publishedCheckpoint(services), view),
     ({ leaf }) => leaf,
   );
   return jsonText(writeProofBundle(bundle));
 };
 
-/** What verifiers read offline, as JSON with the head's timestamp in exact digits. */
-export function writeProofBundle(bundle: ProofBundle): string {
-  const { leaf_index, leaf_hash, canonical } = bundle.leaf;
-  const texts = JSON.stringify({
-    leaf_index,
-    leaf_hash,
-    canonical: bufferOf(canonical).toString('base64'),
-    tree_size: bundle.head.tree_size,
-    audit_path: bundle.audit_path,
-    keys: bundle.keys,
-  });
-  return `${texts.slice(0, -1)},"head":${writeTreeHead(bundle.head)}}`;
+/** Undefined where none is published: the log is empty or degraded, or has no quorum of witnesses yet. */
+async function publishedCheckpoint(services: Services): Promise<string | undefined> {
+  try {
+    return await services.checkpoint();
+  } catch (error) {
+    if (error instanceof ServiceError && (error.code === 'UNAVAILABLE' || error.code === 'LOG_EMPTY'))
+      return undefined;
+    throw error;
+  }
 }

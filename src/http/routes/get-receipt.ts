@@ -6,7 +6,7 @@ import { logView } from '../log-view.ts';
 import { signatureOf } from '../receipts.ts';
 import { resource } from '../reply.ts';
 import type { Services } from '../services.ts';
-import { writeProofBundle } from './get-proof-bundle.ts';
+import { writeProofBundle } from '../write-bundle.ts';
 
 /** Sensors see their own receipts; another's does not exist for them. */
 export const getReceipt: Handler<'getReceipt'> = async (context) => {
@@ -38,7 +38,7 @@ async function writeReceipt(
 /** Undefined until the entry is in the log, as far as the caller may see it, and while the log can't prove it. */
 async function proofOf({ ledger }: Services, entryId: string, view: LogView): Promise<string | undefined> {
   try {
-    return writeProofBundle(await ledger.bundle({ entry_id: entryId }, view));
+    return writeProofBundle(await ledger.bundle({ entry_id: entryId }, undefined, view));
   } catch (error) {
     const isLater = error instanceof ServiceError && laterCodes.has(error.code);
     if (!isLater) throw error;

@@ -15,12 +15,16 @@ interface Code {
 
 const rebuild =
   'Stop the service and run `candor rebuild`, which computes it again from the entries; nothing is lost.';
+const restore =
+  'Only if that does not help: `candor restore --replace <backup>`. It loses every entry after the backup, and the log ' +
+  'continues as a new life under new keys, which every auditor sees.';
 const rescue =
-  'Stop the service, copy the folder away and check the disk. Then `candor restore --replace <backup>` from a backup that is new ' +
-  'enough, or `candor rebuild --dry-run` to see what can be saved from the file itself.';
+  'Stop the service, copy the folder and check the disk. `candor rebuild --dry-run` shows what can be recovered from the ' +
+  `file, and \`candor rebuild\` recovers it. ${restore}`;
 const wentBack =
-  'The file was rolled back, replaced or altered. Stop the service and find out by whom; `candor restore --replace <backup>` from ' +
-  'the newest backup. What is lost in any case, auditors will see.';
+  'The file was rolled back, replaced or altered. Stop the service and find out by whom. If the newer ledger.mdb still ' +
+  'exists, put it back. `candor rebuild --dry-run` shows what this file still holds, and `candor rebuild --accept-loss` ' +
+  `continues from it. ${restore}`;
 const watch =
   'Compare the log with what auditors hold. If they agree with it, stop the service, move this file aside and start again.';
 
@@ -71,8 +75,15 @@ export const findingCodes = {
     advice: 'Auditors refuse this head. Sign a new one by rotating the tree-head key.',
   },
   head_order: { severity: 'content', advice: wentBack },
-  /** Entries, but no head that was signed for them. */
-  head_missing: { severity: 'content', advice: rescue },
+  /** A head that was signed, as anchor, journal, checkpoint, entries or its number show, and is not in the history. */
+  head_missing: { severity: 'derived', advice: rescue },
+  /** The active checkpoint key is not the first one, nor one that an entry names as its replacement. */
+  checkpoint_key_replaced: {
+    severity: 'witness',
+    advice:
+      'The key file was replaced. Compare the checkpoint key with the one that witnesses and auditors know. Put the old ' +
+      'file back from a copy; if it was stolen, then revoke it, which replaces it in the log.',
+  },
   id_index: { severity: 'derived', advice: rebuild },
   leaf_index: { severity: 'derived', advice: rebuild },
   kind_index: { severity: 'derived', advice: rebuild },
@@ -103,6 +114,11 @@ export interface FsckFinding {
   readonly advice: string;
 }
 
+/** Whether one of these says that the file itself is damaged. */
+export function isDamage(codes: readonly FindingCode[]): boolean {
+  return codes.some((code) => ['derived', 'content'].includes(findingCodes[code].severity));
+}
+
 /** What was found, in a form that crosses threads. */
 export type FoundThings = Pick<Findings, 'list' | 'counts'>;
 
@@ -129,8 +145,8 @@ export class Findings {
     }
   }
 
-  has(severity: Severity): boolean {
-    return this.codes.some((code) => findingCodes[code].severity === severity);
+  get isRolledBack(): boolean {
+    return this.codes.some((code) => findingCodes[code].severity === 'rollback');
   }
 
   get codes(): FindingCode[] {

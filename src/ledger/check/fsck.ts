@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createPool, type Pool } from '../../rpc/pool.ts';
 import { workerUrl } from '../../worker-url.ts';
+import type { Regression } from '../journal.ts';
 import { segmentLeaves } from '../storage/leaf-index.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile, NotADatabase, type PageDamage, type Table } from './database-file.ts';
-import { type FindingCode, Findings, type FsckFinding } from './findings.ts';
+import { type FindingCode, Findings, type FsckFinding, isDamage } from './findings.ts';
 import { randomSeeds } from './fingerprint.ts';
 import { checkHeads } from './heads.ts';
+import { checkHistory } from './history.ts';
 import { GivenIndexes, StoredIndexes } from './indexes.ts';
 import { PublicKeys } from './public-keys.ts';
 import { findRow, RowCursor } from './row-cursor.ts';
@@ -82,22 +84,25 @@ export async function fsck(options: FsckOptions): Promise<FsckReport> {
   } = options;
   const keys = PublicKeys.load(join(dataDir, 'keys'));
   for (const damaged of keys.damaged) findings.add('key_damaged', damaged);
-  const witnesses = await readWitnesses(
+  const { heads: witnesses, regression } = await readWitnesses(
     { anchor: anchorPath, journal: join(dataDir, 'journal.ndjson') },
     keys,
     findings,
   );
   const file = openFile(ledgerPath, findings);
   const head =
-    file && (await new LogCheck(file, keys, witnesses, findings, options).run().finally(() => file.close()));
+    file &&
+    (await new LogCheck(file, { keys, witnesses, regression, findings }, options)
+      .run()
+      .finally(() => file.close()));
   return {
     ok: findings.list.length === 0,
     size: head?.size ?? 0,
     head,
     findings: findings.list,
     counts: findings.counts,
-    isDamaged: findings.has('derived') || findings.has('content'),
-    isRolledBack: findings.has('rollback'),
+    isDamaged: isDamage(findings.codes),
+    isRolledBack: findings.isRolledBack,
     elapsedMs: performance.now() - startedMs,
   };
 }
@@ -116,6 +121,7 @@ class LogCheck {
   readonly #file: DatabaseFile;
   readonly #keys: PublicKeys;
   readonly #witnesses: readonly WitnessedHead[];
+  readonly #regression: Regression | undefined;
   readonly #findings: Findings;
   readonly #options: FsckOptions;
   /** Pages told of once, however often they are met. */
@@ -123,15 +129,19 @@ class LogCheck {
 
   constructor(
     file: DatabaseFile,
-    keys: PublicKeys,
-    witnesses: readonly WitnessedHead[],
-    findings: Findings,
+    outside: {
+      readonly keys: PublicKeys;
+      readonly witnesses: readonly WitnessedHead[];
+      readonly regression: Regression | undefined;
+      readonly findings: Findings;
+    },
     options: FsckOptions,
   ) {
     this.#file = file;
-    this.#keys = keys;
-    this.#witnesses = witnesses;
-    this.#findings = findings;
+    this.#keys = outside.keys;
+    this.#witnesses = outside.witnesses;
+    this.#regression = outside.regression;
+    this.#findings = outside.findings;
     this.#options = options;
   }
 
@@ -147,6 +157,10 @@ class LogCheck {
     if (this.#keys.size === 0 && (shared.tables.get('heads')?.rows ?? 0) > 0)
       this.#findings.add('keys_missing', 'the folder keys has no usable key');
     const head = checkHeads(shared);
+    checkHistory(shared, {
+      ...{ last: head, witnesses: this.#witnesses },
+      ...{ files: this.#keys.files, regression: this.#regression },
+    });
     await this.#checkEntries(this.#plausible(head?.size ?? 0, shared), shared);
     return head;
   }

@@ -72,12 +72,15 @@ export function checkSignature(head: SignedHead, keys: PublicKeys, findings: Fin
   }
 }
 
+type Place = Pick<SignedHead, 'size' | 'timestampNs'>;
+
 /** The table `history`, held against the heads. It may end early: start-up numbers the rest. */
 class NumberedHeads {
   readonly #findings: Findings;
   readonly #rows: RowCursor | undefined;
   #number = 0;
   #more = true;
+  #last: SignedHead | undefined;
 
   constructor({ file, tables, findings, onDamage }: HeadsInput) {
     this.#findings = findings;
@@ -86,21 +89,41 @@ class NumberedHeads {
   }
 
   take(head: SignedHead): void {
+    for (let place = this.#next(); place !== undefined; place = this.#next()) {
+      const isHere = place.size === head.size && place.timestampNs === head.timestampNs;
+      if (!isHere && this.#isBetween(place, head)) {
+        const message = `the history lacks head number ${this.#number - 1}, of ${place.size} leaves`;
+        this.#findings.add('head_missing', message, place.size);
+        continue;
+      }
+      if (!isHere) {
+        this.#more = false; // one wrong number makes all after it wrong
+        const message = `head number ${this.#number - 1} is not the one of ${head.size} leaves`;
+        this.#findings.add('head_numbers', message, head.size);
+      }
+      break;
+    }
+    this.#last = head;
+  }
+
+  /** What the next number stands for; size −1 where its row is malformed. Undefined where there are no more. */
+  #next(): Place | undefined {
     const number = this.#number++;
     this.#more = this.#more && this.#rows?.next() === true;
-    if (!this.#more || this.#rows === undefined) return;
+    if (!this.#more || this.#rows === undefined) return undefined;
     const value = this.#rows.value();
-    const fits =
-      keyNumber(this.#rows.key()) === number &&
-      value.length === 16 &&
-      Number(value.readBigUInt64BE()) === head.size &&
-      value.readBigUInt64BE(8) === head.timestampNs;
-    if (fits) return;
-    this.#more = false; // one wrong number makes all after it wrong
-    this.#findings.add(
-      'head_numbers',
-      `head number ${number} is not the one of ${head.size} leaves`,
-      head.size,
+    if (keyNumber(this.#rows.key()) !== number || value.length !== 16) return { size: -1, timestampNs: 0n };
+    return { size: Number(value.readBigUInt64BE()), timestampNs: value.readBigUInt64BE(8) };
+  }
+
+  /** Whether a place lies between the last head and this one, where a head was removed. */
+  #isBetween({ size, timestampNs }: Place, head: SignedHead): boolean {
+    const last = this.#last ?? { size: 0, timestampNs: 0n };
+    return (
+      size >= last.size &&
+      size <= head.size &&
+      timestampNs > last.timestampNs &&
+      timestampNs < head.timestampNs
     );
   }
 

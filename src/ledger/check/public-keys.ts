@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importPublicKey } from '../../ed25519.ts';
 import { encodeHead } from '../../tlog/head.ts';
-import { KeyFileError, parseKeyFile } from '../keys/key-file.ts';
+import { type KeyFile, KeyFileError, parseKeyFile } from '../keys/key-file.ts';
 import type { SignedHead } from '../storage/storage.ts';
 
 export interface PublicKey {
@@ -21,6 +21,8 @@ export interface PublicKey {
  */
 export class PublicKeys {
   readonly #keys = new Map<string, PublicKey>();
+  /** The files that could be read. */
+  readonly files: KeyFile[] = [];
   readonly damaged: string[] = [];
 
   /** @throws the system's error where the folder or a file can't be read; a folder that is missing is empty. */
@@ -63,6 +65,7 @@ export class PublicKeys {
     if (file.kid !== kid) throw new KeyFileError(`holds key ${file.kid}`);
     const key = importPublicKey(new Uint8Array(Buffer.from(file.x, 'base64url')));
     if (key === undefined) throw new KeyFileError('x is no acceptable Ed25519 public key');
+    this.files.push(file);
     const { svc_purpose: purpose, svc_state: state, svc_from_size = 0, svc_to_size } = file;
     // A pending key has signed nothing: where the log says otherwise, its file is older than the log.
     const toSize = svc_to_size ?? (state === 'pending' ? 0 : Number.MAX_SAFE_INTEGER);

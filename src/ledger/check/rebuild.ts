@@ -10,6 +10,7 @@ import { LmdbStorage } from '../storage/lmdb-store.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile } from './database-file.ts';
 import { wholePieceBytes } from './file-pieces.ts';
+import { type FindingCode, isDamage } from './findings.ts';
 import { type FsckProgress, type FsckReport, fsck } from './fsck.ts';
 import { PartWriter, partEntries } from './part-writer.ts';
 import { PublicKeys } from './public-keys.ts';
@@ -224,7 +225,9 @@ class Plan {
       ...(anchorPath === undefined ? {} : { anchorPath }),
       onProgress: (progress) => onProgress?.({ step: 'verify', ...progress }),
     });
-    if (report.isDamaged)
+    // A head that no page and no other file has can't be brought back; fsck goes on reporting it.
+    const { head_missing: _lost, ...counts } = report.counts;
+    if (isDamage(Object.keys(counts) as FindingCode[]))
       throw new Error(
         `what was rebuilt is not whole (${report.findings.map(({ message }) => message).join('; ')})`,
       );

@@ -1,5 +1,5 @@
 import { readAnchor } from '../anchor.ts';
-import { Journal } from '../journal.ts';
+import { Journal, type Regression } from '../journal.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import type { FindingCode, Findings } from './findings.ts';
 import type { PublicKeys } from './public-keys.ts';
@@ -20,12 +20,10 @@ export async function readWitnesses(
   paths: { readonly anchor: string; readonly journal: string },
   keys: PublicKeys,
   findings: Findings,
-): Promise<WitnessedHead[]> {
-  const found = [
-    ...(await readTheAnchor(paths.anchor, keys, findings)),
-    ...(await readTheJournal(paths.journal, keys, findings)),
-  ];
-  return found.sort((a, b) => a.head.size - b.head.size);
+): Promise<{ readonly heads: WitnessedHead[]; readonly regression: Regression | undefined }> {
+  const anchor = await readTheAnchor(paths.anchor, keys, findings);
+  const { heads, regression } = await readTheJournal(paths.journal, keys, findings);
+  return { heads: [...anchor, ...heads].sort((a, b) => a.head.size - b.head.size), regression };
 }
 
 async function readTheAnchor(path: string, keys: PublicKeys, findings: Findings): Promise<WitnessedHead[]> {
@@ -47,11 +45,15 @@ async function readTheAnchor(path: string, keys: PublicKeys, findings: Findings)
   return [];
 }
 
-async function readTheJournal(path: string, keys: PublicKeys, findings: Findings): Promise<WitnessedHead[]> {
+async function readTheJournal(
+  path: string,
+  keys: PublicKeys,
+  findings: Findings,
+): Promise<{ readonly heads: WitnessedHead[]; readonly regression: Regression | undefined }> {
   const reading = await new Journal(path).read(keys.isSigned).catch((error: Error) => error);
   if (reading instanceof Error) {
     findings.add('journal_unreadable', reading.message);
-    return [];
+    return { heads: [], regression: undefined };
   }
   const { lines, count } = reading.unsigned;
   for (const { line, size } of lines) {
@@ -60,10 +62,7 @@ async function readTheJournal(path: string, keys: PublicKeys, findings: Findings
   }
   if (count > lines.length)
     findings.add('journal_signature', 'and lines before them', 0, count - lines.length);
-  return reading.heads.map((head) => ({
-    head,
-    source: 'the journal',
-    root: 'journal_root',
-    ahead: 'journal_ahead',
-  }));
+  const { regression } = reading;
+  const source = { source: 'the journal', root: 'journal_root', ahead: 'journal_ahead' } as const;
+  return { heads: reading.heads.map((head) => ({ head, ...source })), regression };
 }

@@ -6,10 +6,11 @@ import { datedForAppend } from '../entry-window.ts';
 import { type Clock, milliseconds } from '../heads.ts';
 import type { LedgerHooks } from '../hooks.ts';
 import type { LedgerKeyPurpose, UnsignedEntry } from '../ledger.ts';
+import type { OpenFindings } from '../open-findings.ts';
 import type { Sequencer } from '../sequencer.ts';
 import { type Ending, ended, ledgerPurposes, type Succession } from './key-file.ts';
 import type { Key, KeyRing } from './key-ring.ts';
-import { retirement, takeOver } from './key-takeover.ts';
+import { finishKeyFiles, retirement, takeOver } from './key-takeover.ts';
 import { dueStep, type RotationSchedule } from './rotation-schedule.ts';
 
 /** The key that was changed, and the entries that tell of it. */
@@ -25,6 +26,7 @@ export interface KeyChangesParts {
   /** Of an entry, by its id; undefined where the log hasn't got it. */
   readonly indexOf: (entryId: string) => number | undefined;
   readonly sequencer: Sequencer;
+  readonly findings: OpenFindings;
   readonly clock: Clock;
   readonly hooks: LedgerHooks;
   readonly schedule: RotationSchedule;
@@ -43,12 +45,21 @@ export interface KeyChangesParts {
  *     3. both files, in one turn with   the first file tells what the second is to be
  *        the last commit of the old key
  *     4. key.retired is in the log      the old key's file holds the entry; the next start appends what is missing
+ *
+ * A step that fails ends the change, not the process: the files are read again, as at a start, before anything is
+ * signed, and the next tick goes on where they are. Until then the finding `key_rotation_failed` is open.
  */
 export class KeyChanges {
   readonly #parts: KeyChangesParts;
   /** Entries that files of keys promise and the log hasn't got. */
   #owed: UnsignedEntry[] = [];
   #changing = false;
+  /** What the files promise must be compared with the log before a key changes. */
+  #isUnread = true;
+  /** A write failed: the files may differ from what is in memory. */
+  #isUnsure = false;
+  /** Why the last change failed, by purpose. */
+  readonly #failures = new Map<string, string>();
   #closed = false;
   /** The work that has the keys to itself, and all that waits behind it. */
   #turn: Promise<unknown> = Promise.resolve();
@@ -57,19 +68,13 @@ export class KeyChanges {
     this.#parts = parts;
   }
 
-  /** Finishes what the last life began, before anything is served (its files were, by `finishKeyFiles`). */
-  async finish(): Promise<void> {
-    const { keys, indexOf } = this.#parts;
-    const promised = keys.all().flatMap(({ file }) => file.svc_entries ?? []);
-    this.#owed = promised.filter(({ id }) => indexOf(id) === undefined).sort(byTime);
-    this.#signAnew();
-    await this.#appendOwed();
-    await this.tick();
-  }
-
-  /** Does what is due: by the schedule, and what a full queue or disk put off. */
+  /**
+   * Does what is due: what the last process or a failed change began, what the schedule wants, and what a full queue or
+   * disk put off.
+   */
   async tick(): Promise<void> {
     if (this.#changing) return;
+    if (this.#isUnread && !(await this.#finish())) return;
     await this.#appendOwed().catch(later);
     for (const purpose of ledgerPurposes) {
       const { keys, schedule } = this.#parts;
@@ -77,7 +82,7 @@ export class KeyChanges {
       if (active === undefined || this.#changing) continue;
       const step = dueStep(active.file, keys.pending(purpose)?.file, this.#now(), schedule);
       if (step === undefined) continue;
-      await this.#change(() => this.#due(purpose, step)).catch(later);
+      await this.#change(purpose, () => this.#due(purpose, step)).catch(later);
     }
   }
 
@@ -85,7 +90,7 @@ export class KeyChanges {
   async rotate(purpose: LedgerKeyPurpose, actor: string): Promise<KeyChange> {
     if (!(rotatedPurposes as readonly string[]).includes(purpose))
       throw invalidField('purpose', `must be one of ${rotatedPurposes.join(', ')}: no other key is rotated`);
-    return this.#change(async () => {
+    return this.#change(purpose, async () => {
       const published = this.#parts.keys.pending(purpose);
       const successor =
         published === undefined ? await this.#publish(purpose, { actor }) : this.#hasten(published, actor);
@@ -95,7 +100,7 @@ export class KeyChanges {
 
   /** See `Ledger.retireKey`. */
   async retire(kid: string, actor: string): Promise<KeyChange> {
-    return this.#change(async () => {
+    return this.#change(this.#find(kid).purpose, async () => {
       const key = this.#find(kid);
       if (key.state !== 'pending') {
         throw new ServiceError(
@@ -110,7 +115,7 @@ export class KeyChanges {
 
   /** See `Ledger.revokeKey`. */
   async revoke(id: string, reason: string, actor: string): Promise<KeyChange> {
-    return this.#change(async () => {
+    return this.#change(this.#find(id).purpose, async () => {
       const key = this.#find(id);
       const { kid, state, purpose } = key;
       if (state === 'revoked') throw new ServiceError('INVALID_TRANSITION', `key ${kid} is revoked already`);
@@ -169,7 +174,7 @@ export class KeyChanges {
     const replaces = this.#active(purpose).kid;
     const key = await keys.newKey(purpose, now);
     const successor = key.with({ ...key.file, svc_succession: { replaces, entry_id: uuid7(now), ...how } });
-    keys.change([successor]);
+    this.#write([successor]);
     hooks.at('key-published');
     return successor;
   }
@@ -178,7 +183,7 @@ export class KeyChanges {
   #hasten(key: Key, actor: string): Key {
     const { due: _later, ...succession } = successionOf(key);
     const successor = key.with({ ...key.file, svc_succession: { ...succession, actor } });
-    this.#parts.keys.change([successor]);
+    this.#write([successor]);
     this.#parts.hooks.at('key-published');
     return successor;
   }
@@ -205,12 +210,12 @@ export class KeyChanges {
    * entry of the key that ends.
    */
   #replace(old: Key, successor: Key, end: (size: number, nowMs: number) => Ending): string {
-    const { keys, sequencer, hooks } = this.#parts;
+    const { sequencer, hooks } = this.#parts;
     const size = sequencer.settle();
     const timeMs = this.#now();
     const ending = end(size, timeMs);
     const changed = takeOver(old, successor, { size, timeMs, ending });
-    keys.change(changed, {
+    this.#write(changed, {
       prepared: () => hooks.at('key-files-written'),
       renamed: (key) => hooks.at(key === changed[0] ? 'new-key-active' : 'old-key-ended'),
     });
@@ -232,7 +237,7 @@ export class KeyChanges {
   #endAlone(key: Key, state: Ending['state'], entryWith: EntryMaker): string {
     const now = this.#now();
     const entry = entryWith(uuid7(now), now);
-    this.#parts.keys.change([key.with(ended(key.file, { state, entry }, 0, now))]);
+    this.#write([key.with(ended(key.file, { state, entry }, 0, now))]);
     this.#parts.hooks.at('old-key-ended');
     this.#owed.push(entry);
     this.#signAnew();
@@ -262,17 +267,93 @@ export class KeyChanges {
     this.#parts.hooks.at('key-end-logged');
   }
 
-  async #change<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Takes over what the key files say, as a start does: a change of two files is finished, heads are signed by the
+   * active key, and entries that the files promise are owed to the log. False where that has to wait.
+   */
+  async #finish(): Promise<boolean> {
+    const { keys, sequencer, indexOf } = this.#parts;
+    try {
+      if (this.#isUnsure) await keys.reload();
+      finishKeyFiles(keys);
+    } catch (error) {
+      this.#failed('files', error);
+      return false;
+    }
+    const key = keys.active('transparency-sth');
+    if (key !== undefined) sequencer.signWith(key);
+    this.#isUnsure = false;
+    this.#worked('files');
+    sequencer.release(heldFor);
+    if (sequencer.isHeld) return false;
+    const promised = keys.all().flatMap(({ file }) => file.svc_entries ?? []);
+    this.#owed = promised.filter(({ id }) => indexOf(id) === undefined).sort(byTime);
+    this.#signAnew();
+    this.#isUnread = false;
+    return true;
+  }
+
+  /** Writes key files. Nothing is signed after a failure until they have been read again. */
+  #write(keys: readonly Key[], steps?: Parameters<KeyRing['change']>[1]): void {
+    try {
+      this.#parts.keys.change(keys, steps);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) this.#hold();
+      throw error;
+    }
+  }
+
+  #hold(): void {
+    this.#isUnread = true;
+    this.#isUnsure = true;
+    this.#parts.sequencer.hold(
+      heldFor,
+      new ServiceError(
+        'UNAVAILABLE',
+        'key files could not be written; no entry is taken until they can be read',
+      ),
+    );
+  }
+
+  #failed(what: string, error: unknown): void {
+    this.#failures.set(what, `${what}: ${error instanceof Error ? error.message : String(error)}`);
+    this.#report();
+  }
+
+  #worked(what: string): void {
+    if (this.#failures.delete(what)) this.#report();
+  }
+
+  #report(): void {
+    const { findings } = this.#parts;
+    if (this.#failures.size === 0) findings.clear('key_rotation_failed');
+    else
+      findings.raise(
+        'key_rotation_failed',
+        `a change of keys failed and is tried again (${[...this.#failures.values()].join('; ')})`,
+      );
+  }
+
+  async #change<T>(purpose: string, work: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the ledger is closing');
     if (this.#changing)
       throw new ServiceError('CONFLICT', 'another change of keys is under way; try again later');
     this.#changing = true;
     try {
-      return await this.hold(work);
+      const done = await this.hold(work);
+      this.#worked(purpose);
+      return done;
     } catch (error) {
+      if (error instanceof ServiceError && error.code !== 'UNAVAILABLE') throw error;
+      this.#failed(purpose, error);
       if (error instanceof ServiceError) throw error;
-      // The files and the memory of this thread may disagree: as after a failed flush, only a new start can tell.
-      throw this.#parts.sequencer.stop(error);
+      // Files and memory may disagree.
+      this.#hold();
+      if (await this.#finish()) await this.#appendOwed();
+      throw new ServiceError(
+        'UNAVAILABLE',
+        `the keys could not be changed (${String(error)}); try again later`,
+      );
     } finally {
       this.#changing = false;
     }
@@ -294,6 +375,9 @@ export class KeyChanges {
     return milliseconds(this.#parts.clock());
   }
 }
+
+/** Why the sequencer holds commits. */
+const heldFor = 'keys';
 
 function successionOf({ kid, file }: Key): Succession {
   if (file.svc_succession === undefined) throw new Error(`pending key ${kid} succeeds nothing`);

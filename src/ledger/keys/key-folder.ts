@@ -69,6 +69,11 @@ export class KeyFolder {
     }
   }
 
+  /** Flushes the names of the files, whoever wrote them. */
+  flush(): void {
+    flush(this.path);
+  }
+
   #pathOf(file: KeyFile, suffix: string): string {
     return join(this.path, `${file.kid}.json${suffix}`);
   }

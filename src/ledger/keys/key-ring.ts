@@ -184,6 +184,21 @@ export class KeyRing {
     for (const key of keys) this.#put(key);
   }
 
+  /**
+   * Reads the files again, after a write whose outcome is unknown. Their names are flushed first, so that what is read
+   * is on disk.
+   *
+   * @throws where a file can't be read or isn't a key: memory stays as it was
+   */
+  async reload(): Promise<void> {
+    this.#folder.flush();
+    const ring = await KeyRing.load(this.#folder.path);
+    await ring.unlock(this.#passphrase);
+    if (ring.damaged.length > 0) throw new Error(`key files are damaged: ${ring.damaged.join('; ')}`);
+    this.#keys.clear();
+    for (const key of ring.#all()) this.#put(key);
+  }
+
   /** Purposes without a key that can sign. */
   missing(): LedgerKeyPurpose[] {
     return ledgerPurposes.filter((purpose) => this.active(purpose) === undefined);

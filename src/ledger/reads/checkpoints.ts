@@ -53,16 +53,16 @@ export class Checkpoints {
    * size: INVALID_REQUEST otherwise. The signatures are not looked at.
    */
   keep(note: string): void {
-    const size = this.#sizeOf(note);
+    const size = this.sizeOf(note);
     const kept = this.kept();
-    if (kept === undefined || size >= this.#sizeOf(kept)) this.#parts.storage.keepCheckpoint(note);
+    if (kept === undefined || size >= this.sizeOf(kept)) this.#parts.storage.keepCheckpoint(note);
   }
 
   /** What was kept last; undefined where there is none, or none under this origin. */
   kept(): string | undefined {
     const note = this.#parts.storage.keptCheckpoint();
     try {
-      if (note !== undefined) this.#sizeOf(note);
+      if (note !== undefined) this.sizeOf(note);
       return note;
     } catch (error) {
       if (error instanceof ServiceError) return undefined;
@@ -71,7 +71,7 @@ export class Checkpoints {
   }
 
   /** The size of a note whose text is what this log signs for it. INVALID_REQUEST for any other. */
-  #sizeOf(note: string): number {
+  sizeOf(note: string): number {
     const { nodes, head, signer } = this.#parts;
     const current = head()?.size ?? 0;
     try {

@@ -17,6 +17,7 @@ import type {
 import type { LedgerCounter } from '../methods.ts';
 import type { LeafIndex } from '../storage/leaf-index.ts';
 import { DamagedError, EdgeDamagedError, type LedgerStorage } from '../storage/storage.ts';
+import { type BundleOptions, makeBundle } from './bundle.ts';
 import { type CheckpointSigner, Checkpoints } from './checkpoints.ts';
 import { listEntries, readLeaves } from './entry-list.ts';
 import { listHeads } from './head-list.ts';
@@ -100,13 +101,14 @@ export class LedgerReads {
     });
   }
 
-  /** A leaf with all that shows it to be under the current head. */
-  bundle(leaf: LeafQuery): ProofBundle {
-    const head = this.head();
+  /** The leaf with everything that an offline verifier needs, against the latest visible head. */
+  bundle(leaf: LeafQuery, options: BundleOptions): ProofBundle {
+    const { storage, nodes, keys, heads, verified } = this.#parts;
+    const parts = { storage, nodes, keys: keys(), prover: this.#prover, checkpoints: this.#checkpoints };
     const bundle = this.guarded(() => {
-      const proof = this.#prover.inclusion(leaf, head.tree_size);
-      const stored = this.#prover.leafAt(proof.leaf_index);
-      return { leaf: stored, audit_path: proof.audit_path, head, keys: this.#parts.keys().publicJwks() };
+      const head = heads.latest();
+      if (head === undefined) throw logEmpty();
+      return makeBundle(parts, leaf, verified.checked(head), options);
     });
     this.#parts.count('proofs');
     return bundle;

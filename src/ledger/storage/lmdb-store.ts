@@ -31,7 +31,8 @@ const completedRows = 16_384;
 /**
  * ledger.mdb. Every table but `ids` and `leaves` only ever grows at its end.
  *
- *     meta      'format' → {format, state}; 'checkpoint' → the checkpoint kept last; 'publication' → periods (JSON)
+ *     meta      'format' → {format, state}; 'checkpoint' → the checkpoint kept last; 'checkpoint_key' → kid of its key;
+ *               'publication' → periods (JSON)
  *     entries   index → canonical bytes
  *     ids       entry id (16 bytes; UUIDv7, so nearly in order) → index (u64be)
  *     pages     [level, index] → page of nodes (src/tlog/page.ts)
@@ -48,6 +49,7 @@ export class LmdbStorage implements LedgerStorage {
   readonly #ids: Database;
   readonly #pages: Database;
   readonly #heads: Database;
+  readonly #numbers: Database;
   readonly #history: HeadHistory;
   readonly #leaves: Database;
   readonly #runs: Database;
@@ -71,7 +73,8 @@ export class LmdbStorage implements LedgerStorage {
     this.#ids = root.openDB({ name: 'ids', encoding: 'binary', keyEncoding: 'binary' });
     this.#pages = table('pages');
     this.#heads = table('heads');
-    this.#history = new HeadHistory(table('history'), this.#heads);
+    this.#numbers = table('history');
+    this.#history = new HeadHistory(this.#numbers, this.#heads);
     this.#leaves = table('leaves');
     this.#runs = table('runs');
     this.#kinds = table('kinds');
@@ -158,6 +161,20 @@ export class LmdbStorage implements LedgerStorage {
     });
   }
 
+  headAt(size: number, timestampNs: bigint): SignedHead | undefined {
+    const key = headKey({ size, timestampNs });
+    return lastHead(this.#heads, { start: key, end: [size, key[1]! + 1], limit: 1 });
+  }
+
+  firstHeadOf(size: number): SignedHead | undefined {
+    return lastHead(this.#heads, { start: [size, 0], end: [size, Number.MAX_SAFE_INTEGER], limit: 1 });
+  }
+
+  headCounts(): { numbered: number; heads: number } {
+    const rows = (table: Database) => (table.getStats() as { entryCount: number }).entryCount;
+    return { numbered: rows(this.#numbers), heads: rows(this.#heads) };
+  }
+
   get history(): HeadHistory {
     return this.#history;
   }
@@ -200,6 +217,15 @@ export class LmdbStorage implements LedgerStorage {
 
   keepCheckpoint(note: string): void {
     this.#root.transactionSync(() => this.#meta.putSync('checkpoint', Buffer.from(note)));
+  }
+
+  checkpointKey(): string | undefined {
+    const row = readRow(() => this.#meta.getBinary('checkpoint_key'));
+    return row && text(row);
+  }
+
+  recordCheckpointKey(kid: string): void {
+    this.#root.transactionSync(() => this.#meta.putSync('checkpoint_key', Buffer.from(kid)));
   }
 
   publicationPeriods(): readonly PublicationPeriod[] {

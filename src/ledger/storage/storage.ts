@@ -62,6 +62,12 @@ export interface LedgerStorage {
   latestHead(): SignedHead | undefined;
   /** The head signed last for this size. */
   headOf(size: number): SignedHead | undefined;
+  /** The head with this size and time. */
+  headAt(size: number, timestampNs: bigint): SignedHead | undefined;
+  /** The head signed first for this size. */
+  firstHeadOf(size: number): SignedHead | undefined;
+  /** How many heads have a number, and how many there are: the same, unless one was removed. */
+  headCounts(): { readonly numbered: number; readonly heads: number };
   /** The heads signed so far, numbered from 0 in the order in which they were signed, which is that of sizes. */
   readonly history: Pick<HeadHistory, 'count' | 'size' | 'from' | 'timestamps'>;
   /** Where the entries of each kind are. */
@@ -86,6 +92,10 @@ export interface LedgerStorage {
   publicationPeriods(): readonly PublicationPeriod[];
   /** Returns after the flush. */
   setPublicationPeriods(periods: readonly PublicationPeriod[]): void;
+  /** kid of the checkpoint key that was active when the log was last opened. */
+  checkpointKey(): string | undefined;
+  /** Returns after the flush. */
+  recordCheckpointKey(kid: string): void;
   /** Copies the file, as of one moment, to a path where there is none; flushed. Resolves to the head that it ends with. */
   copyTo(path: string): Promise<SignedHead | undefined>;
   close(): Promise<void>;

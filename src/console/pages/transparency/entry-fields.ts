@@ -56,6 +56,8 @@ function titleOf(kind: string, data: Fields): string | undefined {
       return joined([text('verdict'), text('reason')], ': ');
     case 'events.expired':
       return joined([text('count'), text('table'), text('reason')], ' ');
+    case 'checkpoint.timestamped':
+      return joined([text('gen_time'), text('authority')], ' ');
     case 'backup.created':
       return text('files') && `${text('files')} files`;
     default:

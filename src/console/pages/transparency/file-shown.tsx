@@ -18,6 +18,7 @@ import { number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
+import { BundleProofsShown } from './bundle-proofs-shown.tsx';
 import { Check } from './check.tsx';
 import { kindOf } from './file-kind.ts';
 import { KeyFacts } from './key-facts.tsx';
@@ -85,6 +86,7 @@ function BundleShown({ text }: { text: string }) {
             : `By the ${number(bundle.keys.size)} keys in the file: compare their fingerprints with ones that you trust.`
         }
       />
+      <BundleProofsShown text={text} bundle={bundle} keys={fromPin ? pinned : bundle.keys} />
     </>
   );
 }

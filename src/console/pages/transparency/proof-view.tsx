@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { Command } from '../../ui/command.tsx';
 import { number } from '../../ui/format.ts';
 import { Empty, Loading } from '../../ui/states.tsx';
+import { BundleProofsShown } from './bundle-proofs-shown.tsx';
 import { FaultText } from './check.tsx';
 import { askedOf, findProof, type HiddenProof, type Proof } from './find-proof.ts';
 import { useChecked } from './log.ts';
@@ -90,6 +91,7 @@ function Shown({ proof }: { proof: Proof | HiddenProof }) {
         keysFrom={trustIn(pinned, bundle.head.signerKeyId, bundle.keys)}
         actions={<Button onClick={() => saveText(name, text)}>Download the proof</Button>}
       />
+      <BundleProofsShown text={text} bundle={bundle} keys={bundle.keys} />
       <section class="panel stack">
         <h2>Check it without this page</h2>
         <p class="quiet">The downloaded proof holds all that is needed. Nothing is asked of any server:</p>

@@ -1,0 +1,109 @@
+import type { TimestampClaim, VerifiedProofs } from '../client/bundle-proofs.ts';
+import { Fault } from '../client/fault.ts';
+import { sha256 } from '../client/sha256.ts';
+import type { VerifiedToken } from '../timestamps/token.ts';
+import { CommandError } from './exit-codes.ts';
+import { type Field, shownTime } from './output.ts';
+
+/** Clocks of two authorities that differ by less contradict nothing. */
+const clockSkewMs = 60_000;
+
+interface Bound {
+  readonly claim: TimestampClaim;
+  readonly token: VerifiedToken;
+}
+
+/**
+ * The times between which the entry was logged, from the tokens of a bundle. `pem` are certificates that the caller
+ * trusts; without them the tokens are verified by the certificates that they bring.
+ */
+export async function bracketOf(
+  { notBefore, notAfter }: VerifiedProofs,
+  pem: string | undefined,
+): Promise<{ lines: string[]; fields: Record<string, Field> } | Fault> {
+  const all = [...notBefore, ...notAfter];
+  if (all.length === 0)
+    return pem === undefined
+      ? { lines: [], fields: {} }
+      : new Fault('UNTRUSTED_TIMESTAMP', 'the bundle has no timestamps, and --tsa-ca asks for one');
+  const verify = await verifier(pem);
+  const before = verifyAll(notBefore, verify);
+  if (before instanceof Fault) return before;
+  const after = verifyAll(notAfter, verify);
+  if (after instanceof Fault) return after;
+  if (before.length + after.length === 0)
+    return new Fault('UNTRUSTED_TIMESTAMP', `no certificate of --tsa-ca vouches for ${namesOf(all)}`);
+  const lower = best(before, ({ genTimeMs, accuracyMs }) => genTimeMs - accuracyMs);
+  const upper = best(after, ({ genTimeMs, accuracyMs }) => -(genTimeMs + accuracyMs));
+  if (lower && upper && earliest(lower) - latest(upper) > clockSkewMs)
+    return new Fault(
+      'BAD_TIMESTAMP',
+      `logged after ${shownTime(earliest(lower))} and before ${shownTime(latest(upper))}: the clocks of the authorities disagree`,
+    );
+  const ignored = all.length - before.length - after.length;
+  const { nameOf } = await import('../timestamps/certificates.ts');
+  const by = ({ claim, token }: Bound) => `timestamp of ${claim.authority}, ${nameOf(token.certificate)}`;
+  return {
+    lines: [
+      `logged after ${lower ? `${shownTime(earliest(lower))} (${by(lower)})` : 'an unknown time: no timestamp precedes the entry'}`,
+      `and before   ${upper ? `${shownTime(latest(upper))} (${by(upper)})` : 'now: no timestamp covers the entry yet'}`,
+      ...(ignored > 0 ? [`${ignored} timestamps of authorities outside --tsa-ca do not count.`] : []),
+      ...(pem === undefined
+        ? ['Nothing vouches for the authorities: name their certificates with --tsa-ca.']
+        : []),
+    ],
+    fields: {
+      logged_after: lower && shownTime(earliest(lower)),
+      logged_before: upper && shownTime(latest(upper)),
+      timestamps_trusted: pem !== undefined,
+    },
+  };
+}
+
+type Verifier = (claim: TimestampClaim) => VerifiedToken | Fault | 'untrusted';
+
+/** ASN.1 and X.509 are loaded when there is a token to verify. */
+async function verifier(pem: string | undefined): Promise<Verifier> {
+  const { verifyToken } = await import('../timestamps/token.ts');
+  const { parseCertificates } = await import('../timestamps/certificates.ts');
+  const { TimestampError } = await import('../timestamps/timestamp-error.ts');
+  const trusted = pem === undefined ? undefined : certificatesOf(parseCertificates, pem);
+  return ({ authority, checkpoint, token }) => {
+    try {
+      return verifyToken(token, { sha256: sha256(new TextEncoder().encode(checkpoint)) }, trusted);
+    } catch (error) {
+      if (!(error instanceof TimestampError)) throw error;
+      return error.fault === 'untrusted'
+        ? 'untrusted'
+        : new Fault('BAD_TIMESTAMP', `${authority}: ${error.message}`);
+    }
+  };
+}
+
+function certificatesOf<T>(parse: (pem: string) => T, pem: string): T {
+  try {
+    return parse(pem);
+  } catch (error) {
+    throw new CommandError(`--tsa-ca: ${(error as Error).message}; name a PEM file of certificates`);
+  }
+}
+
+function verifyAll(claims: readonly TimestampClaim[], verify: Verifier): Bound[] | Fault {
+  const bounds: Bound[] = [];
+  for (const claim of claims) {
+    const token = verify(claim);
+    if (token instanceof Fault) return token;
+    if (token !== 'untrusted') bounds.push({ claim, token });
+  }
+  return bounds;
+}
+
+/** The one with the highest rank. */
+function best(bounds: readonly Bound[], rank: (token: VerifiedToken) => number): Bound | undefined {
+  return bounds.toSorted((a, b) => rank(b.token) - rank(a.token))[0];
+}
+
+const earliest = ({ token }: Bound) => token.genTimeMs - token.accuracyMs;
+const latest = ({ token }: Bound) => token.genTimeMs + token.accuracyMs;
+const namesOf = (claims: readonly TimestampClaim[]) =>
+  [...new Set(claims.map(({ authority }) => authority))].join(', ');

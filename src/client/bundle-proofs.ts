@@ -1,0 +1,222 @@
+import { parseCheckpoint } from '../tlog/checkpoint.ts';
+import { TlogError } from '../tlog/fault.ts';
+import { parseNote } from '../tlog/note.ts';
+import { parseTlogProof, type TlogProof } from '../tlog/tlog-proof.ts';
+import { equalHashes, type Hash } from '../tlog/tree.ts';
+import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
+import { base64, type Exact, members, parseExact, string } from './exact-json.ts';
+import { Fault } from './fault.ts';
+import type { KeySet } from './key-set.ts';
+import {
+  type Bundle,
+  type LogLeaf,
+  readEntry,
+  readLeaf,
+  readPath,
+  verifyConsistency,
+  verifyInclusion,
+} from './verify.ts';
+
+/** An RFC 3161 token over the SHA-256 of a checkpoint. */
+export interface TimestampClaim {
+  /** URL of the authority, as the log names it. */
+  readonly authority: string;
+  /** The note. */
+  readonly checkpoint: string;
+  /** TimeStampToken in DER. */
+  readonly token: Uint8Array;
+}
+
+/** The parts of a bundle beside head and entry. Bundles of earlier versions have none. */
+export interface BundleProofs {
+  readonly checkpoint?: {
+    readonly proof: TlogProof;
+    /** The tlog-proof as it stands in the bundle. */
+    readonly text: string;
+    /** False where the log signed the checkpoint for this bundle, because the published one did not cover the entry. */
+    readonly published: boolean;
+    /** Between the trees of checkpoint and head, from the smaller to the larger. */
+    readonly consistency: readonly Hash[];
+  };
+  readonly notBefore: readonly { readonly leaf: LogLeaf; readonly path: readonly Hash[] }[];
+  readonly notAfter: readonly (TimestampClaim & { readonly path: readonly Hash[] })[];
+}
+
+export interface ProofOptions {
+  /** Whose signatures the checkpoint must have. Where one is given, a bundle without a checkpoint is refused. */
+  readonly policy?: CheckpointPolicy | undefined;
+  /** Whether the keys came from elsewhere than the file: only then do two signed roots accuse the log. */
+  readonly trustedKeys?: boolean;
+}
+
+export interface VerifiedProofs {
+  readonly checkpoint?: SignedCheckpoint & { readonly published: boolean };
+  /** Tokens that were in the log before the entry. They are tied to the entry; the tokens themselves are not verified. */
+  readonly notBefore: readonly TimestampClaim[];
+  /** Tokens over checkpoints that have the entry. The same holds. */
+  readonly notAfter: readonly TimestampClaim[];
+}
+
+/** More than the service puts in: one for each authority. */
+const maxTimestamps = 64;
+
+/** Reads `{tlog_proof, checkpoint_published, checkpoint_consistency, timestamps}` of a bundle. */
+export function parseBundleProofs(text: string): BundleProofs | Fault {
+  const fields = members(parseExact(text));
+  const checkpoint = readCheckpointPart(fields ?? {});
+  if (checkpoint instanceof Fault) return checkpoint;
+  const timestamps = members(fields?.timestamps);
+  if (fields?.timestamps !== undefined && timestamps === undefined)
+    return malformed('timestamps: must be an object');
+  const notBefore = readList(timestamps?.not_before, 'not_before', readBefore);
+  if (notBefore instanceof Fault) return notBefore;
+  const notAfter = readList(timestamps?.not_after, 'not_after', readAfter);
+  if (notAfter instanceof Fault) return notAfter;
+  return { ...(checkpoint && { checkpoint }), notBefore, notAfter };
+}
+
+/**
+ * Verifies that the checkpoint is signed and has the same leaf in a tree that is one with the head's, and ties the
+ * timestamps to the entry. The bundle itself must have passed `verifyBundle` with the same keys. RFC 3161 tokens are
+ * left to the caller: they need X.509.
+ */
+export function verifyBundleProofs(
+  bundle: Bundle,
+  proofs: BundleProofs,
+  keys: KeySet,
+  options: ProofOptions = {},
+): VerifiedProofs | Fault {
+  const checkpoint = verifyCheckpointPart(bundle, proofs, keys, options);
+  if (checkpoint instanceof Fault) return checkpoint;
+  const notBefore: TimestampClaim[] = [];
+  for (const { leaf, path } of proofs.notBefore) {
+    const claim = loggedBefore(bundle, leaf, path);
+    if (claim instanceof Fault) return claim;
+    notBefore.push(claim);
+  }
+  for (const claim of proofs.notAfter) {
+    const wrong = coveredBy(bundle.leaf, claim);
+    if (wrong !== undefined) return wrong;
+  }
+  return { ...(checkpoint && { checkpoint }), notBefore, notAfter: proofs.notAfter };
+}
+
+function verifyCheckpointPart(
+  { leaf, head }: Bundle,
+  { checkpoint: part }: BundleProofs,
+  keys: KeySet,
+  { policy, trustedKeys = false }: ProofOptions,
+): VerifiedProofs['checkpoint'] | Fault {
+  if (part === undefined)
+    return policy && new Fault('UNSIGNED_CHECKPOINT', 'the bundle has no tlog_proof, and so no checkpoint');
+  const { proof, published, consistency } = part;
+  const checkpoint = verifyCheckpoint(proof.note, keys, policy);
+  if (checkpoint instanceof Fault) return checkpoint;
+  if (proof.leafIndex !== leaf.leafIndex)
+    return new Fault('WRONG_LEAF', `the tlog_proof is of leaf ${proof.leafIndex}, not ${leaf.leafIndex}`);
+  const included = verifyInclusion(leaf, proof.path, checkpoint);
+  if (included instanceof Fault) return included;
+  const [smaller, larger] = checkpoint.size <= head.size ? [checkpoint, head] : [head, checkpoint];
+  if (smaller.size === larger.size && !equalHashes(smaller.root, larger.root)) {
+    const message = `head and checkpoint have two roots for size ${head.size}`;
+    return new Fault(trustedKeys ? 'FORK' : 'WRONG_ROOT', message);
+  }
+  const apart = verifyConsistency(smaller, larger, consistency);
+  if (apart !== undefined)
+    return malformed(`checkpoint_consistency does not lead from size ${smaller.size} to ${larger.size}`);
+  return { ...checkpoint, published };
+}
+
+/** The token in an entry of kind checkpoint.timestamped that stands before the bundle's in the same tree. */
+function loggedBefore(
+  { leaf, head }: Bundle,
+  earlier: LogLeaf,
+  path: readonly Hash[],
+): TimestampClaim | Fault {
+  if (earlier.leafIndex >= leaf.leafIndex)
+    return malformed(`not_before: leaf ${earlier.leafIndex} is not before leaf ${leaf.leafIndex}`);
+  const included = verifyInclusion(earlier, path, head);
+  if (included instanceof Fault) return included;
+  const read = readEntry(earlier.canonical);
+  if (read instanceof Fault) return read;
+  const data = members(read.entry.data as Exact);
+  const claim = readClaim(data);
+  if (read.entry.kind !== 'checkpoint.timestamped' || claim === undefined)
+    return malformed(`not_before: entry ${earlier.leafIndex} holds no timestamp`);
+  return claim;
+}
+
+function coveredBy(leaf: LogLeaf, { checkpoint, path }: BundleProofs['notAfter'][number]): Fault | undefined {
+  try {
+    const included = verifyInclusion(leaf, path, parseCheckpoint(parseNote(checkpoint).text));
+    return included instanceof Fault ? included : undefined;
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    return new Fault('MALFORMED_CHECKPOINT', `not_after: ${error.message}`);
+  }
+}
+
+function readCheckpointPart(
+  fields: Readonly<Record<string, Exact | undefined>>,
+): BundleProofs['checkpoint'] | Fault {
+  const { tlog_proof: text, checkpoint_published: published } = fields;
+  if (text === undefined) return undefined;
+  if (typeof text !== 'string' || typeof published !== 'boolean')
+    return malformed('tlog_proof: must be text, with checkpoint_published true or false beside it');
+  const consistency = readPath(fields.checkpoint_consistency);
+  if (consistency instanceof Fault) return consistency;
+  const proof = readTlogProof(text);
+  return proof instanceof Fault ? proof : { proof, text, published, consistency };
+}
+
+/** Reads a C2SP tlog-proof. Nothing of it is verified. */
+export function readTlogProof(text: string): TlogProof | Fault {
+  try {
+    return parseTlogProof(text);
+  } catch (error) {
+    if (error instanceof TlogError) return new Fault('MALFORMED_PROOF', `tlog_proof: ${error.message}`);
+    throw error;
+  }
+}
+
+function readList<T>(json: Exact | undefined, name: string, read: (json: Exact) => T | Fault): T[] | Fault {
+  if (json === undefined) return [];
+  if (!Array.isArray(json) || json.length > maxTimestamps)
+    return malformed(`timestamps.${name}: must be a list of at most ${maxTimestamps}`);
+  const items: T[] = [];
+  for (const item of json) {
+    const one = read(item);
+    if (one instanceof Fault) return one;
+    items.push(one);
+  }
+  return items;
+}
+
+function readBefore(json: Exact): BundleProofs['notBefore'][number] | Fault {
+  const leaf = readLeaf(json);
+  if (leaf instanceof Fault) return leaf;
+  const path = readPath(members(json)?.audit_path);
+  return path instanceof Fault ? path : { leaf, path };
+}
+
+function readAfter(json: Exact): BundleProofs['notAfter'][number] | Fault {
+  const claim = readClaim(members(json));
+  if (claim === undefined)
+    return malformed('timestamps.not_after: authority, checkpoint or token is missing');
+  const path = readPath(members(json)?.audit_path);
+  return path instanceof Fault ? path : { ...claim, path };
+}
+
+function readClaim(
+  fields: Readonly<Record<string, Exact | undefined>> | undefined,
+): TimestampClaim | undefined {
+  const [authority, checkpoint] = [string(fields?.authority), string(fields?.checkpoint)];
+  const token = base64(fields?.token);
+  return authority === undefined || checkpoint === undefined || token === undefined
+    ? undefined
+    : { authority, checkpoint, token };
+}
+
+function malformed(reason: string): Fault {
+  return new Fault('MALFORMED_BUNDLE', reason);
+}

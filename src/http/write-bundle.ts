@@ -1,0 +1,36 @@
+import { writeTreeHead } from '../contract/write-tree-head.ts';
+import type { ProofBundle } from '../ledger/ledger.ts';
+import { bufferOf } from './log-entries.ts';
+
+/** A bundle as JSON, the head's timestamp in exact digits. */
+export function writeProofBundle({
+  leaf,
+  audit_path,
+  head,
+  keys,
+  checkpoint,
+  timestamps,
+}: ProofBundle): string {
+  const texts = JSON.stringify({
+    leaf_index: leaf.leaf_index,
+    leaf_hash: leaf.leaf_hash,
+    canonical: base64(leaf.canonical),
+    tree_size: head.tree_size,
+    audit_path,
+    keys,
+    tlog_proof: checkpoint?.tlog_proof,
+    checkpoint_published: checkpoint?.published,
+    checkpoint_consistency: checkpoint?.consistency,
+    timestamps: {
+      not_before: timestamps.not_before.map(({ leaf: { leaf_index, canonical }, audit_path: path }) => ({
+        leaf_index,
+        canonical: base64(canonical),
+        audit_path: path,
+      })),
+      not_after: timestamps.not_after,
+    },
+  });
+  return `${texts.slice(0, -1)},"head":${writeTreeHead(head)}}`;
+}
+
+const base64 = (bytes: Uint8Array) => bufferOf(bytes).toString('base64');

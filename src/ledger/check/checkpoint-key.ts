@@ -1,0 +1,98 @@
+import { importPublicKey, verifyEd25519 } from '../../ed25519.ts';
+import { sha256 } from '../../sha256.ts';
+import { TlogError } from '../../tlog/fault.ts';
+import { noteKeyId, parseNote, signatureTypes } from '../../tlog/note.ts';
+import type { KeyFile } from '../keys/key-file.ts';
+import type { KeyHistory } from './key-history.ts';
+
+export interface CheckpointKeyEvidence {
+  /** All key files of the folder. */
+  readonly files: readonly KeyFile[];
+  readonly history: KeyHistory;
+  /** kid of the checkpoint key that ledger.mdb names: the one that was active at the last start. */
+  readonly recorded: string | undefined;
+  /** The checkpoint that ledger.mdb keeps. */
+  readonly kept: string | undefined;
+  /** kid of the key that signed the last head. */
+  readonly lastSigner: string | undefined;
+}
+
+/** The active key is the right one; or the log must grow before that can be told; or why it is another one. */
+export type CheckpointKeyVerdict =
+  | { readonly kind: 'right'; readonly kid: string }
+  | { readonly kind: 'open' }
+  | { readonly kind: 'replaced'; readonly why: string };
+
+/**
+ * Compares the active checkpoint key with what the folder says about it. The key is stable: it changes only when it is
+ * revoked, which the log says (`key.revoked` names the next key), and with a new life (`log.life_started` names it).
+ */
+export function judgeCheckpointKey({
+  files,
+  history,
+  recorded,
+  kept,
+  lastSigner,
+}: CheckpointKeyEvidence): CheckpointKeyVerdict {
+  const keys = files.filter((file) => file.svc_purpose === 'checkpoint');
+  const active = keys.filter((file) => file.svc_state === 'active');
+  const [key] = active;
+  if (key === undefined) return { kind: 'open' };
+  const kid = active.find((file) => history.replaced.get(file.kid) === undefined)?.kid ?? key.kid;
+  const other = active.find((file) => file.kid !== kid && history.replaced.get(file.kid) !== kid);
+  if (other !== undefined)
+    return replaced(`the folder keys has two active checkpoint keys, ${kid} and ${other.kid}`);
+  if (kept !== undefined && !isSignedByOne(kept, keys))
+    return replaced('no key in the folder keys signed the checkpoint that ledger.mdb keeps');
+  const first = recorded ?? firstOf(keys, history);
+  const starts = first === undefined ? history.begun : new Set([first, ...history.begun]);
+  if ([...starts].some((from) => leadsTo(from, kid, history))) return { kind: 'right', kid };
+  // A new life ends all keys. Its first entry names the new ones, and is in the log once one of them signed a head.
+  const isRetired = keys.some((file) => file.kid === first && file.svc_state === 'retired');
+  const isOldHead = !files.some((file) => file.svc_state === 'active' && file.kid === lastSigner);
+  if (isRetired && isOldHead) return { kind: 'open' };
+  return replaced(`checkpoint key ${kid} is active, but no entry of the log says that it replaced ${first}`);
+}
+
+/** Without a record: the key that replaced no other one. */
+function firstOf(keys: readonly KeyFile[], { replaced }: KeyHistory): string | undefined {
+  const successors = new Set(replaced.values());
+  return keys.toSorted((a, b) => (a.kid < b.kid ? -1 : 1)).find((file) => !successors.has(file.kid))?.kid;
+}
+
+function leadsTo(from: string, to: string, { replaced }: KeyHistory): boolean {
+  const passed = new Set<string>();
+  for (let kid: string | undefined = from; kid !== undefined && !passed.has(kid); kid = replaced.get(kid)) {
+    if (kid === to) return true;
+    passed.add(kid);
+  }
+  return false;
+}
+
+/** Whether one of the keys made the log's own signature on a note. A note without one proves nothing. */
+function isSignedByOne(note: string, keys: readonly KeyFile[]): boolean {
+  try {
+    const { text, signatures } = parseNote(note);
+    const origin = text.split('\n', 1)[0];
+    const own = signatures.filter(({ name }) => name === origin);
+    return (
+      own.length === 0 ||
+      own.some(({ name, keyId, signature }) =>
+        keys.some(({ x }) => {
+          const raw = new Uint8Array(Buffer.from(x, 'base64url'));
+          const key = importPublicKey(raw);
+          if (key === undefined || noteKeyId(sha256, name, signatureTypes.ed25519, raw) !== keyId)
+            return false;
+          return verifyEd25519(key, new TextEncoder().encode(text), signature);
+        }),
+      )
+    );
+  } catch (error) {
+    if (error instanceof TlogError) return true; // not a note: another check reports it
+    throw error;
+  }
+}
+
+function replaced(why: string): CheckpointKeyVerdict {
+  return { kind: 'replaced', why };
+}

@@ -1,0 +1,65 @@
+import { parseCheckpoint } from '../../tlog/checkpoint.ts';
+import { TlogError } from '../../tlog/fault.ts';
+import { parseNote } from '../../tlog/note.ts';
+import { equalHashes } from '../../tlog/tree.ts';
+import type { Regression } from '../journal.ts';
+import type { SignedHead } from '../storage/storage.ts';
+import type { KeyHistory } from './key-history.ts';
+
+/** The history of heads. */
+export interface HeadLookup {
+  /** The head with this size and time. */
+  headAt(size: number, timestampNs: bigint): SignedHead | undefined;
+  /** The head that was signed first for a size. */
+  firstHeadOf(size: number): SignedHead | undefined;
+}
+
+export interface ExpectedHeads {
+  /** Leaves of the log. */
+  readonly size: number;
+  /** Signed heads that anchor and journal hold, which are released only after they are in the history. */
+  readonly named: readonly { readonly head: SignedHead; readonly source: string }[];
+  /** The checkpoint that ledger.mdb keeps: it was made from a head. */
+  readonly kept: string | undefined;
+  readonly history: KeyHistory;
+  /** The last restore or rebuild: heads of the sizes in between are gone, on purpose. */
+  readonly regression: Regression | undefined;
+}
+
+/**
+ * Yields heads that the history must have and lacks. Each commit signs one head, and a tree-head key that is retired
+ * signed the first head of its last size.
+ */
+export function* missingHeads(
+  heads: HeadLookup,
+  { size, named, kept, history, regression }: ExpectedHeads,
+): Generator<{ readonly size: number; readonly message: string }> {
+  const lost = [...history.lost];
+  if (regression !== undefined) lost.push({ after: regression.to_size, to: regression.from_size });
+  const isGivenUp = (at: number) => lost.some(({ after, to }) => at > after && at <= to);
+  for (const { head, source } of named)
+    if (head.size <= size && heads.headAt(head.size, head.timestampNs) === undefined)
+      yield missing(head.size, `${source} has it`);
+  const checkpoint = kept === undefined ? undefined : checkpointOf(kept);
+  if (checkpoint !== undefined && checkpoint.size > 0 && checkpoint.size <= size) {
+    const head = heads.firstHeadOf(checkpoint.size);
+    if (head === undefined || !equalHashes(head.root, checkpoint.root))
+      yield missing(checkpoint.size, 'a checkpoint was made from it');
+  }
+  for (const { kid, toSize } of history.retired)
+    if (toSize > 0 && toSize <= size && !isGivenUp(toSize) && heads.firstHeadOf(toSize)?.keyId !== kid)
+      yield missing(toSize, `it was the last one that key ${kid} signed`);
+}
+
+function missing(size: number, reason: string): { size: number; message: string } {
+  return { size, message: `the history lacks a head of ${size} leaves: ${reason}` };
+}
+
+function checkpointOf(note: string): { readonly size: number; readonly root: Uint8Array } | undefined {
+  try {
+    return parseCheckpoint(parseNote(note).text);
+  } catch (error) {
+    if (error instanceof TlogError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+import { timestampStepNs } from '../../tlog/head.ts';
+import type { Regression } from '../journal.ts';
+import type { KeyFile } from '../keys/key-file.ts';
+import { readHeadRow } from '../storage/head-row.ts';
+import type { SignedHead } from '../storage/storage.ts';
+import { judgeCheckpointKey } from './checkpoint-key.ts';
+import type { DatabaseFile, PageDamage, Table } from './database-file.ts';
+import { type HeadLookup, missingHeads } from './expected-heads.ts';
+import { Findings } from './findings.ts';
+import { readHeads } from './heads.ts';
+import { promisedEntries, readKeyHistory } from './key-history.ts';
+import { findRow, RowCursor } from './row-cursor.ts';
+import { keyNamed, numberKey, numbersKey } from './row-keys.ts';
+import type { WitnessedHead } from './witnesses.ts';
+
+interface HistoryInput {
+  readonly file: DatabaseFile;
+  readonly tables: ReadonlyMap<string, Table>;
+  readonly findings: Findings;
+  onDamage(damage: PageDamage): void;
+}
+
+/** What is known beside ledger.mdb. */
+interface Outside {
+  /** The last head of the history. */
+  readonly last: SignedHead | undefined;
+  readonly witnesses: readonly WitnessedHead[];
+  readonly files: readonly KeyFile[];
+  readonly regression: Regression | undefined;
+}
+
+const indexBytes = 6;
+
+/** Checks that the history has the heads that others name, and that the checkpoint key is the right one. */
+export function checkHistory(input: HistoryInput, { last, witnesses, files, regression }: Outside): void {
+  const { findings } = input;
+  const kept = metaText(input, 'checkpoint');
+  const history = readKeyHistory((kind) => entriesOf(input, kind), promisedEntries(files));
+  const expected = { size: last?.size ?? 0, named: witnesses, kept, history, regression };
+  for (const { size, message } of missingHeads(lookup(input), expected))
+    findings.add('head_missing', message, size);
+  const recorded = metaText(input, 'checkpoint_key');
+  const verdict = judgeCheckpointKey({ files, history, recorded, kept, lastSigner: last?.keyId });
+  if (verdict.kind === 'replaced') findings.add('checkpoint_key_replaced', verdict.why);
+}
+
+function lookup(input: HistoryInput): HeadLookup {
+  const table = input.tables.get('heads');
+  return {
+    headAt: (size, timestampNs) => {
+      const key = numbersKey([size, Number(timestampNs / timestampStepNs)]);
+      const row = table && findRow(input.file, table, key);
+      return row && readHeadRow(key, row);
+    },
+    firstHeadOf: (size) => {
+      for (const head of readHeads({ ...input, findings: new Findings() }, size, size)) return head;
+      return undefined;
+    },
+  };
+}
+
+function metaText({ file, tables }: HistoryInput, key: string): string | undefined {
+  const meta = tables.get('meta');
+  return meta && findRow(file, meta, Buffer.from(key))?.toString();
+}
+
+/** Entries of a kind, by the index of kinds, as far as they can be read. */
+function* entriesOf({ file, tables, onDamage }: HistoryInput, kind: string): Generator<Buffer> {
+  const [kinds, entries] = [tables.get('kinds'), tables.get('entries')];
+  if (kinds === undefined || entries === undefined) return;
+  for (const rows = new RowCursor(file, kinds, onDamage, Buffer.from(`${kind}\0`)); rows.next(); ) {
+    if (keyNamed(rows.key())?.[0] !== kind) return;
+    const indices = rows.value();
+    for (let at = 0; at + indexBytes <= indices.length; at += indexBytes) {
+      const canonical = findRow(file, entries, numberKey(indices.readUIntBE(at, indexBytes)));
+      if (canonical !== undefined) yield canonical;
+    }
+  }
+}

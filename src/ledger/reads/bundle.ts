@@ -1,0 +1,107 @@
+import { ServiceError } from '../../errors.ts';
+import { sha256 } from '../../sha256.ts';
+import { hexToBytes } from '../../tlog/hex.ts';
+import { noteKeyId, parseNote, signatureTypes } from '../../tlog/note.ts';
+import { formatTlogProof } from '../../tlog/tlog-proof.ts';
+import { hashBytes } from '../../tlog/tree.ts';
+import { toJson } from '../heads.ts';
+import { published } from '../keys/key-file.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { BundleCheckpoint, LeafQuery, ProofBundle, PublicJwk, StoredLeaf } from '../ledger.ts';
+import type { LedgerStorage, SignedHead } from '../storage/storage.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { Prover } from './prover.ts';
+import { timestampsAround } from './timestamps.ts';
+import type { VerifiedNodes } from './verified-nodes.ts';
+
+export interface BundleParts {
+  readonly storage: LedgerStorage;
+  readonly nodes: VerifiedNodes;
+  readonly prover: Prover;
+  readonly checkpoints: Checkpoints;
+  readonly keys: KeyRing;
+}
+
+export interface BundleOptions {
+  /** The note that `/checkpoint` serves. */
+  readonly published?: string | undefined;
+  /** Whether the log may sign a checkpoint of its own where the published one does not cover the leaf. */
+  readonly maySign: boolean;
+}
+
+/** The leaf with everything that an offline verifier needs, against this head. */
+export function makeBundle(
+  parts: BundleParts,
+  query: LeafQuery,
+  head: SignedHead,
+  options: BundleOptions,
+): ProofBundle {
+  const { prover, keys } = parts;
+  const { leaf_index, audit_path } = prover.inclusion(query, head.size);
+  const leaf = prover.leafAt(leaf_index);
+  const checkpoint = checkpointFor(parts, leaf_index, head.size, options);
+  const needed = [
+    head.keyId,
+    keyOf(leaf),
+    ...(checkpoint === undefined ? [] : signersOf(checkpoint.note, keys)),
+  ];
+  return {
+    leaf,
+    audit_path,
+    head: toJson(head),
+    keys: needed.flatMap((kid) => publicKey(keys, kid)),
+    ...(checkpoint && { checkpoint: checkpoint.part }),
+    timestamps: timestampsAround(parts, leaf_index, head.size),
+  };
+}
+
+/** Undefined where no checkpoint covers the leaf and none may be signed. */
+function checkpointFor(
+  { prover, checkpoints }: BundleParts,
+  leafIndex: number,
+  size: number,
+  { published: note, maySign }: BundleOptions,
+): { note: string; part: BundleCheckpoint } | undefined {
+  const covering = note !== undefined && coveredSize(checkpoints, note) > leafIndex ? note : undefined;
+  const chosen = covering ?? (maySign ? checkpoints.latest() : undefined);
+  if (chosen === undefined) return undefined;
+  const covered = checkpoints.sizeOf(chosen);
+  const path = prover
+    .inclusion({ leaf_index: leafIndex }, covered)
+    .audit_path.map((hash) => hexToBytes(hash, hashBytes));
+  const part = {
+    tlog_proof: formatTlogProof({ leafIndex, path, note: chosen }),
+    published: covering !== undefined,
+    consistency: covered === size ? [] : prover.consistency(covered, size).audit_path,
+  };
+  return { note: chosen, part };
+}
+
+/** 0 for a note that is not a checkpoint of this tree under its current name. */
+function coveredSize(checkpoints: Checkpoints, note: string): number {
+  try {
+    return checkpoints.sizeOf(note);
+  } catch (error) {
+    if (error instanceof ServiceError) return 0;
+    throw error;
+  }
+}
+
+function keyOf({ canonical }: StoredLeaf): string {
+  return (JSON.parse(Buffer.from(canonical).toString('utf8')) as { key_id: string }).key_id;
+}
+
+/** The checkpoint keys of this log that signed the note. */
+function signersOf(note: string, keys: KeyRing): string[] {
+  const { signatures } = parseNote(note);
+  return keys.all().flatMap(({ kid, purpose, publicKey: key, file: { svc_origin: origin } }) => {
+    if (purpose !== 'checkpoint' || origin === undefined) return [];
+    const keyId = noteKeyId(sha256, origin, signatureTypes.ed25519, key);
+    return signatures.some((one) => one.name === origin && one.keyId === keyId) ? [kid] : [];
+  });
+}
+
+function publicKey(keys: KeyRing, kid: string): PublicJwk[] {
+  const key = keys.get(kid);
+  return key === undefined ? [] : [published(key.file)];
+}

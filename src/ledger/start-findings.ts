@@ -1,0 +1,77 @@
+import { judgeCheckpointKey } from './check/checkpoint-key.ts';
+import { missingHeads } from './check/expected-heads.ts';
+import { type KeyHistory, promisedEntries, readKeyHistory } from './check/key-history.ts';
+import { corrupt } from './distrust.ts';
+import type { KeyRing } from './keys/key-ring.ts';
+import type { OpenFindings } from './open-findings.ts';
+import type { Witnesses } from './startup.ts';
+import { DamagedError, type LedgerStorage } from './storage/storage.ts';
+
+interface Trusted {
+  readonly storage: LedgerStorage;
+  readonly keys: KeyRing;
+  readonly findings: OpenFindings;
+}
+
+/**
+ * Raises a finding where a head was removed from the history of a log that may go on.
+ *
+ * @throws Distrust where the database is damaged
+ */
+export function raiseHeadFindings(log: Trusted, { anchor, journal }: Witnesses): void {
+  try {
+    const { storage, findings } = log;
+    const named = journal.heads.map((head) => ({ head, source: 'the journal' }));
+    if (anchor.kind === 'head') named.push({ head: anchor.head, source: 'the anchor' });
+    const { numbered, heads } = storage.headCounts();
+    const lost = [
+      ...(numbered === heads ? [] : [`${numbered} heads were signed, and ${heads} are in the history`]),
+      ...Array.from(
+        missingHeads(storage, {
+          ...{ size: storage.latestHead()?.size ?? 0, named, kept: storage.keptCheckpoint() },
+          ...{ history: keyHistory(log), regression: journal.regression },
+        }),
+        ({ message }) => message,
+      ),
+    ];
+    if (lost.length > 0)
+      findings.raise('head_missing', `${lost.slice(0, 3).join('; ')}: run \`candor fsck\``);
+  } catch (error) {
+    if (error instanceof DamagedError) throw corrupt(error.message);
+    throw error;
+  }
+}
+
+/** Whether another checkpoint key is active than the one that ledger.mdb names. */
+export function isCheckpointKeyNew({ storage, keys }: Trusted): boolean {
+  return keys.active('checkpoint')?.kid !== storage.checkpointKey();
+}
+
+/** Judges the active checkpoint key, and records it once an entry of the log explains it. @throws DamagedError */
+export function watchCheckpointKey(log: Trusted): void {
+  const { storage, keys, findings } = log;
+  const recorded = storage.checkpointKey();
+  const verdict = judgeCheckpointKey({
+    ...{ files: keys.all().map(({ file }) => file), history: keyHistory(log) },
+    ...{ recorded, kept: storage.keptCheckpoint(), lastSigner: storage.latestHead()?.keyId },
+  });
+  if (verdict.kind === 'replaced')
+    findings.raise(
+      'checkpoint_key_replaced',
+      `${verdict.why}: compare it with the key that witnesses and auditors know`,
+    );
+  if (verdict.kind !== 'right') return;
+  findings.clear('checkpoint_key_replaced');
+  if (verdict.kid !== recorded) storage.recordCheckpointKey(verdict.kid);
+}
+
+function keyHistory({ storage, keys }: Trusted): KeyHistory {
+  const { kinds } = storage;
+  const entriesOf = (kind: string) =>
+    kinds.range(kind, 0, kinds.count(kind)).map((index) => {
+      const canonical = storage.canonical(index);
+      if (canonical === undefined) throw new DamagedError(`entry ${index} is missing`);
+      return canonical;
+    });
+  return readKeyHistory(entriesOf, promisedEntries(keys.all().map(({ file }) => file)));
+}

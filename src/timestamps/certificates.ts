@@ -1,0 +1,89 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import {
+  Certificate,
+  ExtendedKeyUsage,
+  id_ce_extKeyUsage as extKeyUsage,
+  id_kp_timeStamping as timeStamping,
+} from '@peculiar/asn1-x509';
+import { TimestampError } from './timestamp-error.ts';
+
+/** Authority, intermediates and root are three. */
+const maxChain = 8;
+
+/** The certificates of a PEM file. @throws Error where there is none, or one cannot be read */
+export function parseCertificates(pem: string): X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) throw new Error('there is no certificate in PEM form');
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+/** The same for a file. @throws Error that names the setting */
+export function readCertificates(path: string): X509Certificate[] {
+  try {
+    return parseCertificates(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new Error(
+      `timestamps.ca_file: ${path} cannot be used: ${(error as Error).message}; name a PEM file`,
+    );
+  }
+}
+
+/**
+ * Whether the certificate may sign timestamps (RFC 3161 section 2.3: an extended key usage that is critical and names
+ * timeStamping alone), and was valid at this time. Fault: bad_certificate.
+ */
+export function checkTimestampingCertificate(certificate: X509Certificate, atMs: number): void {
+  const { tbsCertificate } = AsnConvert.parse(certificate.raw, Certificate);
+  const usage = tbsCertificate.extensions?.filter(({ extnID }) => extnID === extKeyUsage) ?? [];
+  const purposes = usage.flatMap(({ extnValue }) => [...AsnConvert.parse(extnValue, ExtendedKeyUsage)]);
+  const isFor =
+    usage.length === 1 && usage[0]!.critical && purposes.length === 1 && purposes[0] === timeStamping;
+  if (!isFor)
+    throw new TimestampError(
+      'bad_certificate',
+      `${nameOf(certificate)}: its extended key usage must be critical and timeStamping alone`,
+    );
+  checkValidity(certificate, atMs);
+}
+
+/**
+ * Whether a chain leads from the certificate to one of `trusted`, which may be the certificate itself. `others` came
+ * with the token. Revocation, name constraints and policies are not checked. Faults: untrusted, bad_certificate.
+ */
+export function checkChain(
+  certificate: X509Certificate,
+  others: readonly X509Certificate[],
+  trusted: readonly X509Certificate[],
+  atMs: number,
+): void {
+  let current = certificate;
+  for (let length = 0; length < maxChain; length++) {
+    checkValidity(current, atMs);
+    if (trusted.some(({ raw }) => raw.equals(current.raw))) return;
+    const issuer = [...trusted, ...others].find((one) => isIssuer(one, current));
+    if (issuer === undefined || issuer.raw.equals(current.raw)) break;
+    current = issuer;
+  }
+  throw new TimestampError('untrusted', `no given certificate vouches for ${nameOf(certificate)}`);
+}
+
+function isIssuer(issuer: X509Certificate, certificate: X509Certificate): boolean {
+  return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+function checkValidity(certificate: X509Certificate, atMs: number): void {
+  const { validFrom, validTo } = certificate;
+  if (atMs >= Date.parse(validFrom) && atMs <= Date.parse(validTo)) return;
+  const at = new Date(atMs).toISOString();
+  throw new TimestampError(
+    'bad_certificate',
+    `${nameOf(certificate)} is valid from ${validFrom} to ${validTo}, and not at ${at}`,
+  );
+}
+
+/** The subject on one line. */
+export function nameOf({ subject }: X509Certificate): string {
+  return subject.replaceAll('\n', ', ');
+}

@@ -1,0 +1,177 @@
+import { randomBytes, type X509Certificate } from 'node:crypto';
+import type { Logger } from 'pino';
+import { checkpointTimestamped, entryOf } from '../contract/critical-events.ts';
+import type { EntryData } from '../contract/resources/log-entry-data.ts';
+import { ServiceError } from '../errors.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { limits } from '../limits.ts';
+import { sha256 } from '../sha256.ts';
+import { bytesToHex } from '../tlog/hex.ts';
+import { askAuthority } from './ask.ts';
+import { timestampRequest, tokenOf } from './request.ts';
+import { TimestampError } from './timestamp-error.ts';
+import { verifyToken } from './token.ts';
+
+export interface TimestamperOptions {
+  readonly ledger: Pick<Ledger, 'append' | 'entries' | 'reportFinding'>;
+  /** The checkpoint that is published now. */
+  readonly checkpoint: () => Promise<string>;
+  /** URLs. */
+  readonly authorities: readonly string[];
+  /** Certificates of which one must vouch for an authority's. Without them any authority's certificate is accepted. */
+  readonly trusted: readonly X509Certificate[] | undefined;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** Default: limits.minTimestampPauseMs and limits.maxTimestampPauseMs. */
+  readonly pauseMs?: { readonly min: number; readonly max: number };
+  readonly log: Pick<Logger, 'warn' | 'info'>;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly newId: () => string;
+}
+
+interface AuthorityState {
+  readonly url: string;
+  pauseMs: number;
+  /** The first failure since the last success. */
+  failing?: { readonly since: number; reason: string } | undefined;
+  timer?: NodeJS.Timeout;
+}
+
+/** 8 bytes of a request tell its answer from those of other requests. */
+const nonceBytes = 8;
+/** What an entry has beside its data: ids, times, key, signature. */
+const entryOverheadBytes = 2048;
+
+/**
+ * Has the published checkpoint timestamped by every authority once in each interval (RFC 3161), and appends each token
+ * to the log as an entry of kind checkpoint.timestamped.
+ *
+ * Promises: authorities do not wait for each other, and nothing else waits for them. After a failure the pause doubles.
+ * An authority that has failed for an interval opens the finding timestamp_unavailable, and a success closes it.
+ */
+export class Timestamper {
+  readonly #options: TimestamperOptions;
+  readonly #authorities: readonly AuthorityState[];
+  readonly #stop = new AbortController();
+  readonly #underWay = new Set<Promise<void>>();
+  #reported: string | undefined;
+
+  private constructor(options: TimestamperOptions) {
+    this.#options = options;
+    this.#authorities = options.authorities.map((url) => ({ url, pauseMs: 0 }));
+  }
+
+  /** Goes on from the timestamps in the log, so that restarts ask nothing twice. */
+  static async start(options: TimestamperOptions): Promise<Timestamper> {
+    const timestamper = new Timestamper(options);
+    const last = await lastTimes(options.ledger);
+    for (const authority of timestamper.#authorities) {
+      const due = (last.get(authority.url) ?? 0) + options.intervalMs;
+      timestamper.#schedule(authority, Math.min(options.intervalMs, Math.max(0, due - options.now())));
+    }
+    return timestamper;
+  }
+
+  /** Ends requests under way. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    for (const { timer } of this.#authorities) clearTimeout(timer);
+    await Promise.all(this.#underWay);
+  }
+
+  #schedule(authority: AuthorityState, inMs: number): void {
+    if (this.#stop.signal.aborted) return;
+    authority.timer = setTimeout(() => {
+      const work = this.#attempt(authority).finally(() => this.#underWay.delete(work));
+      this.#underWay.add(work);
+    }, inMs);
+  }
+
+  async #attempt(authority: AuthorityState): Promise<void> {
+    const { intervalMs, log, pauseMs } = this.#options;
+    try {
+      const place = await this.#timestamp(authority.url);
+      authority.pauseMs = 0;
+      authority.failing = undefined;
+      log.info({ authority: authority.url, ...place }, 'the checkpoint was timestamped');
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      const { min = limits.minTimestampPauseMs, max = limits.maxTimestampPauseMs } = pauseMs ?? {};
+      // An empty log has nothing to be timestamped, which is no failure.
+      const isEmpty = error instanceof ServiceError && error.code === 'LOG_EMPTY';
+      authority.pauseMs = isEmpty ? min : Math.min(max, Math.max(min, 2 * authority.pauseMs));
+      if (!isEmpty) this.#failed(authority, error);
+    }
+    this.#schedule(authority, authority.pauseMs === 0 ? intervalMs : authority.pauseMs);
+    await this.#report();
+  }
+
+  async #timestamp(authority: string): Promise<{ leaf_index: number; gen_time: string }> {
+    const { checkpoint: published, ledger, trusted, timeoutMs, now, newId } = this.#options;
+    const checkpoint = await published();
+    const hash = sha256(new TextEncoder().encode(checkpoint));
+    const nonce = new Uint8Array(randomBytes(nonceBytes));
+    const request = timestampRequest(hash, nonce);
+    const answer = await askAuthority({ url: authority, request, timeoutMs, signal: this.#stop.signal });
+    const token = tokenOf(answer);
+    const { genTimeMs } = verifyToken(token, { sha256: hash, nonce }, trusted);
+    const gen_time = new Date(genTimeMs).toISOString();
+    const base64 = Buffer.from(token).toString('base64');
+    const data = { authority, gen_time, checkpoint, checkpoint_sha256: bytesToHex(hash), token: base64 };
+    if (Buffer.byteLength(JSON.stringify(data)) > limits.maxEntryBytes - entryOverheadBytes)
+      throw new TimestampError('too_large', 'token and checkpoint do not fit a log entry');
+    const [appended] = await ledger.append([entryOf(checkpointTimestamped(data), newId(), now())]);
+    return { leaf_index: appended!.leaf_index, gen_time };
+  }
+
+  #failed(authority: AuthorityState, error: unknown): void {
+    const { now, log } = this.#options;
+    const code = error instanceof TimestampError ? error.fault : 'unavailable';
+    const reason = `${code}: ${error instanceof Error ? error.message : String(error)}`;
+    if (authority.failing?.reason !== reason)
+      log.warn({ authority: authority.url, err: error }, 'the checkpoint could not be timestamped');
+    authority.failing = { since: authority.failing?.since ?? now(), reason };
+  }
+
+  /** Opens, updates or closes the finding. */
+  async #report(): Promise<void> {
+    const { now, intervalMs, ledger, log } = this.#options;
+    const late = this.#authorities.filter(({ failing }) => failing && now() - failing.since >= intervalMs);
+    const message =
+      late.length === 0 ? undefined : late.map(({ url, failing }) => `${url}: ${failing!.reason}`).join('; ');
+    // Reported again while it lasts: a ledger thread that was restarted has forgotten it.
+    if (message === undefined && this.#reported === undefined) return;
+    try {
+      await ledger.reportFinding('timestamp_unavailable', message);
+      this.#reported = message;
+    } catch (err) {
+      log.warn({ err }, 'the state of the timestamps could not be reported');
+    }
+  }
+}
+
+/** When each authority timestamped last, epoch milliseconds. Empty where the log cannot be read. */
+async function lastTimes(ledger: Pick<Ledger, 'entries'>): Promise<Map<string, number>> {
+  const query = { kinds: ['checkpoint.timestamped'], per_page: limits.nearbyTimestamps };
+  try {
+    const { total } = await ledger.entries({ ...query, page: 1, per_page: 1 });
+    const last = Math.max(1, Math.ceil(total / query.per_page));
+    const times = new Map<string, number>();
+    // The last page may hold one entry: the page before it is full.
+    for (let page = Math.max(1, last - 1); page <= last; page++) {
+      const { leaves } = await ledger.entries({ ...query, page });
+      for (const { canonical } of leaves) {
+        const { data } = JSON.parse(Buffer.from(canonical).toString('utf8')) as {
+          data: Partial<EntryData<'checkpoint.timestamped'>>;
+        };
+        if (data.authority !== undefined && data.gen_time !== undefined)
+          times.set(data.authority, Date.parse(data.gen_time));
+      }
+    }
+    return times;
+  } catch (error) {
+    if (error instanceof ServiceError) return new Map();
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Starts after kills and clean stops at random moments: each is healthy, and everything that an auditor pinned and that
+ * callers were answered holds. `STARTS=500 SEED=7 npm test -- test/ledger/starts.test.ts` makes more of them.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { audit, type Pin } from '../../src/client/auditor.ts';
+import { fsck } from '../../src/ledger/check/fsck.ts';
+import type { Appended } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { sourceOf } from './audited.ts';
+import { folder } from './fixture.ts';
+import { randomSource } from './random-source.ts';
+
+const starts = Number(process.env.STARTS ?? 15);
+const seed = Number(process.env.SEED ?? 20_251_123);
+
+test(
+  `${starts} starts after kills and clean stops at random transactions are healthy, and every pin holds`,
+  async () => {
+    const random = randomSource(seed);
+    const dataDir = folder();
+    const pins: Pin[] = [];
+    const answers: Appended[] = [];
+    const seen = { kills: 0, stops: 0, transactions: new Set<number>() };
+    for (let start = 0; start < starts; start++) {
+      const isKill = random() < 0.6;
+      answers.push(...(await runChild(dataDir, start, isKill ? 'SIGKILL' : 'SIGTERM', random)));
+      seen[isKill ? 'kills' : 'stops']++;
+      seen.transactions.add(lastTransaction(dataDir) % 256);
+      expect((await fsck({ dataDir })).findings, `start ${start}`).toEqual([]);
+
+      const ledger = await openLedger({ dataDir });
+      const { size, health, findings, warnings } = await ledger.status();
+      // The first kill may come before the anchor was ever written.
+      expect({ health, findings }, `start ${start}`).toEqual({ health: { state: 'ok' }, findings: [] });
+      if (start > 0) expect(warnings, `start ${start}`).toEqual([]);
+      expect(answers.filter(({ leaf_index }) => leaf_index >= size)).toEqual([]);
+      for (const { id, leaf_index, leaf_hash } of sampleOf(answers, 20, random))
+        expect(await ledger.leaf({ entry_id: id })).toMatchObject({ leaf_index, leaf_hash });
+      for (const pin of start === starts - 1 ? pins : sampleOf(pins, 10, random))
+        expect(await audit(sourceOf(ledger), pin, { now: Date.now() })).toHaveProperty('pin');
+      if (size > 0) {
+        const found = await audit(sourceOf(ledger), undefined, { now: Date.now() });
+        expect(found.status).toBe('pinned');
+        pins.push((found as { pin: Pin }).pin);
+      }
+      await ledger.close();
+    }
+    const { kills, stops, transactions } = seen;
+    process.stderr.write(
+      `${starts} starts: ${kills} kills, ${stops} clean stops, ${transactions.size} of 256 remainders of the last ` +
+        `transaction, ${answers.length} entries answered, ${pins.length} pins\n`,
+    );
+  },
+  starts * 10_000,
+);
+
+/** Lets a process append for a random time, and ends it. Returns what it was answered. */
+async function runChild(
+  dataDir: string,
+  start: number,
+  signal: 'SIGKILL' | 'SIGTERM',
+  random: () => number,
+): Promise<Appended[]> {
+  const script = new URL('./starts-child.ts', import.meta.url).pathname;
+  const args = [script, dataDir, String(start * 100_000), String(Math.floor(random() * 2 ** 32))];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let [out, errors] = ['', ''];
+  child.stdout.on('data', (text) => {
+    out += text;
+  });
+  child.stderr.on('data', (text) => {
+    errors += text;
+  });
+  const ended = new Promise<string>((resolve) =>
+    child.on('close', (code, by) => resolve(by ?? `exit ${code}`)),
+  );
+  const isEarly = start > 0 && signal === 'SIGKILL' && random() < 0.2; // while it starts
+  while (!isEarly && !out.includes('ready') && child.exitCode === null) await setTimeout(5);
+  await setTimeout(random() * (isEarly ? 400 : 150));
+  child.kill(signal);
+  const end = await ended;
+  if (end !== (signal === 'SIGKILL' ? 'SIGKILL' : 'exit 0'))
+    throw new Error(`the child ended with ${end}: ${errors}`);
+  const lines = out.split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line)).filter((line) => line.ready === undefined);
+}
+
+function sampleOf<T>(all: readonly T[], count: number, random: () => number): T[] {
+  if (all.length <= count) return [...all];
+  return Array.from({ length: count }, () => all[Math.floor(random() * all.length)]!);
+}
+
+function lastTransaction(dataDir: string): number {
+  const bytes = readFileSync(join(dataDir, 'ledger.mdb'));
+  return Number([152, 4096 + 152].map((at) => bytes.readBigUInt64LE(at)).reduce((a, b) => (a > b ? a : b)));
+}
