@@ -190,6 +190,16 @@ export const limits = {
   clockFindingMs: 86_400_000,
   /** Rounds of key derivation that an encrypted key file may ask for: five times ours, half a second of a core. */
   maxKeyDerivationRounds: 1_000_000,
+  /** How long an ssh-agent may take for one signature. Hardware tokens take up to half a second. The log's thread waits
+   * as long at most, and only once: while the agent fails, appends are refused without asking it. */
+  signerTimeoutMs: 3000,
+  /** How much longer that thread waits for the thread that has the agent's socket, which keeps the timeout itself. */
+  signerGraceMs: 500,
+  /** How often an agent that failed is tried again. */
+  signerProbeMs: 1000,
+  /** A message of the ssh-agent protocol, and the keys that an agent may list: OpenSSH's own limits. */
+  maxAgentFrameBytes: 256 * 2 ** 10,
+  maxAgentIdentities: 2048,
   /** Outbox rows waiting for the ledger before changes that must be logged are refused. */
   maxOutboxRows: 100_000,
   /** Receipts that one log entry covers: a tree of ten levels, and 32 kB of hashes are read to prove one of them. */
@@ -224,6 +234,8 @@ export const limits = {
   expiredEntryEveryMs: 3600 * 1000,
   /** Files of one backup: the databases, and a key file for each day of fifty years. */
   maxBackupFiles: 20_000,
+  /** The file of identities that opens the private keys of a backup: an identity is a line of 100 bytes. */
+  maxIdentityFileBytes: 64 * 2 ** 10,
   /** Backups whose log entries are looked for at start-up, the newest; an hourly one for a year makes 8,760. */
   maxCheckedBackups: 10_000,
   /** Backups that failed and are still shown, until the process ends. */

@@ -19,6 +19,7 @@ import { type AccessPolicy, openAccessPolicy } from './auth/access-policy.ts';
 import { createAuth } from './auth/auth.ts';
 import { ensureAdministrator } from './auth/bootstrap.ts';
 import { BackupFolder, type BackupRecord } from './backup/backups.ts';
+import { checkRecipients } from './backup/private-keys.ts';
 import type { Verified } from './backup/verify.ts';
 import { type ExitCode, exitCodes } from './cli/exit-codes.ts';
 import { ConfigError } from './config/config-error.ts';
@@ -145,6 +146,7 @@ async function open(start: Start): Promise<void> {
   const { config, settings, log, opened, reloads } = start;
   const startedAt = Date.now();
   const dataDir = config.data_dir;
+  await checkRecipients(config['backup.recipient']);
   const folder = takeDataFolder(dataDir);
   opened.onClose('data folder', () => folder.release());
 
@@ -643,6 +645,7 @@ function openBackups({ config, log, opened }: Start, store: Store, ledger: Ledge
     store,
     ledger,
     verify: verifyInThread,
+    recipients: config['backup.recipient'],
     productVersion: productVersion(),
     now: Date.now,
     onEnd: ({ id, attributes }: BackupRecord, err?: unknown) =>

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { AgentOptions } from '../src/ledger/keys/agent-keys.ts';
 import type { RotationSchedule } from '../src/ledger/keys/rotation-schedule.ts';
 import { ledgerCounters, ledgerMethods } from '../src/ledger/methods.ts';
 import { openLedger } from '../src/ledger/open.ts';
@@ -12,6 +13,7 @@ interface LedgerWorkerData {
   readonly origin?: string;
   readonly keyPassphrase?: string;
   readonly publicationDelayMs?: number;
+  readonly agent?: AgentOptions;
   readonly rotation?: RotationSchedule;
   readonly counters?: SharedArrayBuffer;
 }

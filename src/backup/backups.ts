@@ -236,7 +236,7 @@ export class BackupFolder implements Backups {
   }
 
   #shown({ manifest, path }: Made): BackupRecord {
-    const { id, created_at, finished_at, size, events, alerts, sth } = manifest;
+    const { id, created_at, finished_at, size, events, alerts, sth, private_keys } = manifest;
     const place = this.#places.get(id);
     const attributes: Backup = {
       state: 'completed',
@@ -244,6 +244,7 @@ export class BackupFolder implements Backups {
       size,
       events: events.network + events.dns,
       alerts,
+      private_keys: private_keys ?? 'included',
       ...(sth === undefined ? {} : { sth }),
       ...(place === undefined ? {} : { transparency: placeOf(place) }),
       created_at,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rename, rm, stat, statfs } from 'node:fs/promises';
+import { rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flushFolder, replaceFile } from '../durable-file.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -16,6 +16,7 @@ import {
   settingsFile,
   writeManifest,
 } from './manifest.ts';
+import { privateKeysFile, sealPrivateKeys } from './private-keys.ts';
 import type { Verified } from './verify.ts';
 
 /** What a backup is made of and how it is checked. */
@@ -27,6 +28,8 @@ export interface BackupSources {
   readonly ledger: Pick<Ledger, 'copyTo'>;
   /** `verifyCopy`, off the threads that are busy. */
   verify(folder: string, signal: AbortSignal): Promise<Verified>;
+  /** age recipients for whom the private keys are encrypted; without any, a backup has no private keys. */
+  readonly recipients?: readonly string[];
   readonly productVersion: string;
   /** Epoch milliseconds. */
   now(): number;
@@ -57,6 +60,8 @@ export interface Made {
  * head that the copy doesn't have. The policy before both: a change of it is in the outbox before it takes effect, so
  * that the copy has no policy that its log wouldn't know.
  *
+ * Private keys are left out, or encrypted to the operator's recipients: a restored log makes keys of its own.
+ *
  * Settings that lie in the data folder come along, secrets among them as they are: the copy is as private as the
  * folder. Files elsewhere that CANDOR_CONFIG or settings name are their operator's to keep.
  *
@@ -80,6 +85,9 @@ export async function makeBackup(
     if (await exists(join(dataDir, 'journal.ndjson'))) await copy('journal.ndjson');
     const log = await ledger.copyTo(partial);
     signal.throwIfAborted();
+    const sealed = await sealPrivateKeys(join(dataDir, 'keys'), sources.recipients ?? []);
+    if (sealed !== undefined)
+      await writeFile(join(partial, privateKeysFile), sealed, { mode: 0o600, flag: 'wx', flush: true });
     await copy('format.json');
     const verified = await sources.verify(partial, signal);
     if (verified.sth?.signature !== log.head?.signature) {
@@ -91,6 +99,7 @@ export async function makeBackup(
       finished_at: new Date(sources.now()).toISOString(),
       actor,
       product_version: sources.productVersion,
+      private_keys: sealed === undefined ? 'none' : 'encrypted',
       size: verified.files.reduce((sum, { size }) => sum + size, 0),
       ...verified,
       files: [...verified.files],

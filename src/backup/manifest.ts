@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Static } from '../contract/resources/common.ts';
+import { oneOf, type Static } from '../contract/resources/common.ts';
 import {
   count,
   hex32,
@@ -13,6 +13,7 @@ import {
 } from '../contract/resources/fields.ts';
 import { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { validate } from '../contract/validate.ts';
+import { privateKeyStates } from '../contract/vocabulary.ts';
 import { writeTreeHead } from '../contract/write-tree-head.ts';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
@@ -21,15 +22,18 @@ import { BackupError, DamagedBackupError } from './backup-error.ts';
 /** In the folder of the backup: written last, and so what makes a folder a backup. */
 export const manifestFile = 'manifest.json';
 
-/** Layout of a backup. A newer program reads an older one; an older program refuses a newer one. */
-const format = 1;
+/**
+ * Layout of a backup. A newer program reads an older one; an older program refuses a newer one. Backups of format 1
+ * have the private keys in their key files; those of format 2 have them in keys.age, or not at all.
+ */
+const format = 2;
 
 /**
  * The files that a backup may have, and no others: nothing that a manifest names can lie outside of its folder.
  * siem.mdb, ledger.mdb and format.json are in every one.
  */
 export const fileName =
-  /^(siem\.mdb|ledger\.mdb|journal\.ndjson|format\.json|policy\.in-effect\.json|config\.json|keys\/[0-9a-f-]{36}\.json)$/;
+  /^(siem\.mdb|ledger\.mdb|journal\.ndjson|format\.json|policy\.in-effect\.json|config\.json|keys\.age|keys\/[0-9a-f-]{36}\.json)$/;
 /** Who may do what. Absent from backups of programs that had no such file. */
 export const policyFile = 'policy.in-effect.json';
 /** Settings that lie in the data folder. Absent where there are none, and from backups of earlier programs. */
@@ -47,12 +51,13 @@ const BackupFile = part(
 export type BackupFile = Static<typeof BackupFile>;
 
 const Manifest = shape('BackupManifest', {
-  format: Type.Literal(format),
+  format: Type.Union([Type.Literal(1), Type.Literal(format)]),
   id: uuid('Of the backup, and of the log entry that tells of it.'),
   created_at: timestamp('When it was begun.'),
   finished_at: timestamp('When it was whole and verified.'),
   actor: text('Who wanted it: the id of a principal, or system.', { minLength: 1, maxLength: 512 }),
   product_version: text('Of the program that made it.'),
+  private_keys: optional(oneOf(privateKeyStates, { description: 'Absent for included: format 1.' })),
   size: count('Bytes of all files.'),
   events: part({ network: count('Network events.'), dns: count('DNS events.') }, 'Events in it.'),
   alerts: count('Alerts in it.'),

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { checkFormat } from '../data-folder.ts';
 import { flushFolder } from '../durable-file.ts';
 import { checkAnchorFolder } from '../ledger/anchor.ts';
-import { KeyRing } from '../ledger/keys/key-ring.ts';
 import { limits } from '../limits.ts';
 import { uuid7 } from '../uuid.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
@@ -11,6 +10,7 @@ import { copyFile, exists, makeFolder, namesIn } from './files.ts';
 import { type Manifest, manifestFile, parseManifest, policyFile } from './manifest.ts';
 import { type Mark, readMark, writeMark } from './mark.ts';
 import { presentHead } from './present-head.ts';
+import { keepPublicHalves } from './private-keys.ts';
 import type { RestoreOptions, RestoreStep } from './restore.ts';
 import { verifyCopy } from './verify.ts';
 
@@ -34,7 +34,7 @@ export async function prepareRestore(
   options: RestoreOptions,
   onStep: (step: RestoreStep) => void,
 ): Promise<Mark> {
-  const { backup, dataDir, anchorPath, replace, keyPassphrase } = options;
+  const { backup, dataDir, anchorPath, replace } = options;
   const manifest = parseManifest(await readManifest(backup));
   await checkAnchorFolder(anchorPath);
   const content = await contentOf(dataDir, manifest);
@@ -47,7 +47,7 @@ export async function prepareRestore(
   try {
     await copyInto(stage, backup, manifest);
     await requireSound(stage, manifest);
-    await (await KeyRing.load(join(stage, 'keys'))).unlock(keyPassphrase);
+    await keepPublicHalves(join(stage, 'keys'));
   } catch (error) {
     await rm(stage, { recursive: true, force: true });
     throw error;

@@ -7,6 +7,10 @@ import { flushFolder } from '../durable-file.ts';
 import { datedForAppend } from '../ledger/entry-window.ts';
 import { fromJson } from '../ledger/heads.ts';
 import { Journal } from '../ledger/journal.ts';
+import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
+import { ended } from '../ledger/keys/key-file.ts';
+import { KeyRing } from '../ledger/keys/key-ring.ts';
+import { openAgent } from '../ledger/keys/open-agent.ts';
 import type { Appended } from '../ledger/ledger.ts';
 import { openLedger } from '../ledger/open.ts';
 import { BackupError } from './backup-error.ts';
@@ -15,6 +19,7 @@ import { copyFile, exists, makeFolder } from './files.ts';
 import { policyFile, settingsFile } from './manifest.ts';
 import { type Mark, readMark } from './mark.ts';
 import { prepareRestore, staging } from './prepare-restore.ts';
+import { openPrivateKeys, writePrivateKeys } from './private-keys.ts';
 
 /** The places where a crash leaves something different behind, in order. */
 export type RestoreStep =
@@ -35,8 +40,12 @@ export interface RestoreOptions {
   readonly anchorPath: string;
   /** Whether a log and events that are in the data folder may be moved aside. */
   readonly replace: boolean;
-  /** Where the private keys of the backup are encrypted. */
+  /** New private keys are encrypted under it. */
   readonly keyPassphrase?: string;
+  /** File of age identities: the private keys of the backup are put into a folder aside, and never used. */
+  readonly identityFile?: string;
+  /** Holds the keys of the restored log, where they are not files. */
+  readonly agent?: AgentOptions;
   /** Epoch milliseconds. */
   now(): number;
   /** Called when a step is done and on disk. */
@@ -51,6 +60,8 @@ export interface Restored {
   readonly replaced?: SignedTreeHead;
   /** Where the content that was there lies now; absent where there was none. */
   readonly aside?: string;
+  /** Where the private keys of the backup lie; absent without `identityFile`. */
+  readonly privateKeys?: string;
   /** Whether settings came with the backup; `kept`: some did, and those that were there stay. */
   readonly settings?: 'restored' | 'kept';
   /** Where the log tells of it. */
@@ -76,6 +87,8 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   try {
     const begun = await readMark(dataDir);
     if (begun !== undefined) await requireSame(begun, options.backup);
+    const { backup, identityFile } = options;
+    const opened = identityFile === undefined ? undefined : await openPrivateKeys(backup, identityFile);
     const mark = begun ?? (await prepareRestore(options, onStep));
     await moveAside(dataDir, mark);
     onStep('moved-aside');
@@ -85,15 +98,21 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     onStep('keys-carried');
     await writeJournal(dataDir, mark);
     onStep('journal-written');
+    await replaceKeys(options, mark);
     const entry = await logRestore(options, mark);
     onStep('logged');
+    const privateKeys = opened && join(dataDir, `private-keys-of-${mark.backup_id}`);
+    if (privateKeys !== undefined) await writePrivateKeys(privateKeys, opened!);
     const settings = await takeSettings(dataDir);
     onStep('settings-in');
     await rm(join(dataDir, staging), { recursive: true, force: true });
     await rm(join(dataDir, restoreMark));
     await flushFolder(dataDir);
     onStep('unmarked');
-    return resultOf(dataDir, mark, entry, settings, begun !== undefined);
+    return {
+      ...resultOf(dataDir, mark, entry, settings, begun !== undefined),
+      ...(privateKeys === undefined ? {} : { privateKeys }),
+    };
   } finally {
     folder.release();
   }
@@ -165,15 +184,34 @@ async function writeJournal(dataDir: string, { started_at, sth, replaced }: Mark
   });
 }
 
+/** The backup has no private keys: its keys end with it, and new ones sign what comes. */
+async function replaceKeys(options: RestoreOptions, mark: Mark): Promise<void> {
+  const { dataDir, keyPassphrase } = options;
+  const keys = await KeyRing.load(join(dataDir, 'keys'));
+  await keys.unlock(keyPassphrase);
+  const agent = await openAgent(dataDir, options.agent, keys, () => undefined);
+  const timeMs = Date.parse(mark.started_at);
+  const gone = keys
+    .all()
+    .filter(({ state, canSign }) => (state === 'active' || state === 'pending') && !canSign);
+  const origin = gone.find(({ purpose }) => purpose === 'checkpoint')?.file.svc_origin;
+  keys.change(
+    gone.map((key) => key.with(ended(key.file, { state: 'retired' }, mark.sth?.tree_size ?? 0, timeMs))),
+  );
+  await keys.create(keys.missing(), timeMs, origin);
+  await agent?.close();
+}
+
 /** Opened as any start opens it; what start-up doesn't trust is not restored. */
 async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended> {
-  const { dataDir, keyPassphrase } = options;
+  const { dataDir, keyPassphrase, agent } = options;
   const { backup_id, sth, replaced, entry_id, started_at, anchor_path } = mark;
   const ledger = await openLedger({
     dataDir,
     anchorPath: anchor_path,
     acceptClock: true, // the log is as old as the backup
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+    ...(agent === undefined ? {} : { agent }),
   });
   try {
     const { health } = await ledger.status();

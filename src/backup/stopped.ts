@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeDataFolder } from '../data-folder.ts';
+import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
 import { logLostAgain } from '../ledger/lost-entries.ts';
 import { openLedger } from '../ledger/open.ts';
 import { openStore } from '../store/lmdb/store.ts';
@@ -14,6 +15,9 @@ export interface StoppedOptions {
   readonly dir: string;
   readonly anchorPath: string | undefined;
   readonly keyPassphrase: string | undefined;
+  readonly agent?: AgentOptions;
+  /** age recipients of the private keys. */
+  readonly recipients?: readonly string[];
   readonly alertWindowMs: number;
   readonly productVersion: string;
 }
@@ -24,7 +28,7 @@ export interface StoppedOptions {
  * @throws Error when a service has the folder; BackupError when there is nothing to copy or the log can't go on
  */
 export async function backUpStopped(options: StoppedOptions): Promise<BackupRecord> {
-  const { dataDir, dir, anchorPath, keyPassphrase, alertWindowMs, productVersion } = options;
+  const { dataDir, dir, anchorPath, keyPassphrase, agent, alertWindowMs, productVersion } = options;
   const missing = ['ledger.mdb', 'siem.mdb'].filter((name) => !existsSync(join(dataDir, name)));
   if (missing.length > 0)
     throw new BackupError(`${dataDir} has no ${missing.join(', ')}: there is nothing to back up`);
@@ -32,6 +36,7 @@ export async function backUpStopped(options: StoppedOptions): Promise<BackupReco
   try {
     const ledger = await openLedger({
       dataDir,
+      ...(agent === undefined ? {} : { agent }),
       ...(anchorPath === undefined ? {} : { anchorPath }),
       ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
     });
@@ -41,7 +46,8 @@ export async function backUpStopped(options: StoppedOptions): Promise<BackupReco
       const store = openStore({ dataDir, alertWindowMs });
       try {
         await logLostAgain(store, ledger, () => undefined);
-        const parts = { dir, dataDir, store, ledger, productVersion, now: Date.now };
+        const { recipients = [] } = options;
+        const parts = { dir, dataDir, store, ledger, recipients, productVersion, now: Date.now };
         const backups = new BackupFolder({ ...parts, verify: (copy) => verifyCopy(copy) });
         void backups.recover();
         const { id } = await backups.begin('system');

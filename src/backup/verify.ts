@@ -4,7 +4,6 @@ import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import type { Table } from '../events/records.ts';
 import { fsck } from '../ledger/check/fsck.ts';
 import { toJson } from '../ledger/heads.ts';
-import { KeyRing } from '../ledger/keys/key-ring.ts';
 import { LmdbStorage } from '../ledger/storage/lmdb-store.ts';
 import { Nodes } from '../ledger/storage/nodes.ts';
 import { inspectStore, type LoggedAlert } from '../store/lmdb/inspect.ts';
@@ -39,11 +38,6 @@ export async function verifyCopy(folder: string, stopped: () => void = () => und
     // Other findings are about what watches the log, such as a line of the journal that a crash cut short.
     if (log.isDamaged || log.isRolledBack || log.counts.key_damaged !== undefined)
       throw new DamagedBackupError(`the copy of the log is not sound: ${told(log.findings)}`);
-    const { lost } = await KeyRing.load(join(folder, 'keys'));
-    if (lost.length > 0)
-      throw new DamagedBackupError(
-        `the copy has no active key for ${lost.join(', ')}: its log could not go on`,
-      );
     const contents = await compare(folder, log.size, stopped);
     const files: BackupFile[] = [];
     for (const name of names) files.push(await hashFile(folder, name, stopped));

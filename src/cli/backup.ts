@@ -88,6 +88,7 @@ async function offline(options: DataFolderOptions): Promise<Made> {
   // Only this way loads the native parts.
   const { backUpStopped } = await import('../backup/stopped.ts');
   const { productVersion } = await import('../version.ts');
+  const { agentSettings } = await import('../config/part-settings.ts');
   try {
     const config = await dataFolderConfig(options);
     return await backUpStopped({
@@ -95,6 +96,8 @@ async function offline(options: DataFolderOptions): Promise<Made> {
       dir: config['backup.dir'] ?? join(config.data_dir, 'backups'),
       anchorPath: config['ledger.anchor_path'],
       keyPassphrase: config.key_passphrase,
+      agent: agentSettings(config),
+      recipients: config['backup.recipient'],
       alertWindowMs: config['alerts.window_ms'],
       productVersion: productVersion(),
     });
@@ -107,7 +110,7 @@ async function offline(options: DataFolderOptions): Promise<Made> {
 }
 
 function report({ id, attributes }: Made, out: Output): ExitCode {
-  const { state, error, path, size, events, alerts, sth, transparency } = attributes;
+  const { state, error, path, size, events, alerts, private_keys, sth, transparency } = attributes;
   const leaf = transparency === undefined ? undefined : transparency.leaf_index;
   const fields = {
     status: state,
@@ -117,6 +120,7 @@ function report({ id, attributes }: Made, out: Output): ExitCode {
     size,
     events,
     alerts,
+    private_keys,
     tree_size: sth?.tree_size ?? 0,
     root_hash: sth?.root_hash,
     leaf_index: leaf,
@@ -132,6 +136,7 @@ function report({ id, attributes }: Made, out: Output): ExitCode {
       `size         ${size} bytes`,
       `events       ${events ?? 0}`,
       `alerts       ${alerts ?? 0}`,
+      `private keys ${privateKeysShown[private_keys ?? 'none']}`,
       `log size     ${sth?.tree_size ?? 0}`,
       `root         ${sth?.root_hash ?? 'none: the log is empty'}`,
       `logged as    ${leaf === undefined ? 'not yet' : `leaf ${leaf}`}`,
@@ -141,3 +146,9 @@ function report({ id, attributes }: Made, out: Output): ExitCode {
   );
   return exitCodes.ok;
 }
+
+const privateKeysShown = {
+  none: 'not included; a restored log makes new ones',
+  encrypted: 'encrypted in keys.age, to the recipients in backup.recipient',
+  included: 'included: protect this backup like the data folder',
+} as const;

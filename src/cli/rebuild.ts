@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { Fault } from '../client/fault.ts';
 import { parsePin } from '../client/pin.ts';
 import { parseTreeHead } from '../client/tree-head.ts';
+import type { Config } from '../config/settings.ts';
 import type { RebuildOutcome, RebuildReport } from '../ledger/check/rebuild.ts';
 import type { SignedHead } from '../ledger/storage/storage.ts';
 import { bytesToHex } from '../tlog/hex.ts';
@@ -97,17 +98,15 @@ async function save(place: Place, heads: readonly SignedHead[], options: Options
   return codes[report.outcome];
 }
 
-async function begin(
-  place: Place,
-  config: { readonly key_passphrase: string | undefined; readonly 'ledger.origin': string | undefined },
-  options: Options,
-): Promise<ExitCode> {
+async function begin(place: Place, config: Config, options: Options): Promise<ExitCode> {
   const { beginAnew } = await import('../ledger/check/begin-anew.ts');
+  const { agentSettings } = await import('../config/part-settings.ts');
   const { key_passphrase: keyPassphrase, 'ledger.origin': origin } = config;
   const { kept, moved, replaced } = await beginAnew({
     ...place,
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
     ...(origin === undefined ? {} : { origin }),
+    agent: agentSettings(config),
     evenIfThere: options.acceptLoss ?? false,
   });
   const size = replaced?.size ?? 0;

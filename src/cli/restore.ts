@@ -13,6 +13,7 @@ import { output } from './output.ts';
 
 interface Options extends DataFolderOptions {
   readonly replace?: true;
+  readonly identity?: string;
   readonly json?: true;
 }
 
@@ -23,6 +24,10 @@ export function restoreCommand(done: (code: ExitCode) => void): Command {
     .addOption(dataDirOption())
     .addOption(anchorOption())
     .option('--replace', 'move aside the log, events and keys that are there; nothing is deleted')
+    .option(
+      '--identity <file>',
+      'age identity: extract the private keys of the backup into a folder aside; the restored log has new ones',
+    )
     .addOption(jsonOption())
     .action(async (backup: string, options: Options) => done(await run(backup, options)));
 }
@@ -30,6 +35,7 @@ export function restoreCommand(done: (code: ExitCode) => void): Command {
 async function run(backup: string, options: Options): Promise<ExitCode> {
   // Only this command and start load the native parts.
   const { restoreBackup } = await import('../backup/restore.ts');
+  const { agentSettings } = await import('../config/part-settings.ts');
   const { DamagedBackupError } = await import('../backup/backup-error.ts');
   let dataDir: string;
   let restored: Awaited<ReturnType<typeof restoreBackup>>;
@@ -43,6 +49,8 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       anchorPath: config['ledger.anchor_path'] ?? join(dataDir, 'anchor.json'),
       replace: options.replace ?? false,
       ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+      agent: agentSettings(config),
+      ...(options.identity === undefined ? {} : { identityFile: options.identity }),
       now: Date.now,
     });
   } catch (error) {
@@ -50,7 +58,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
     throw new CommandError((error as Error).message, code);
   }
 
-  const { backupId, sth, replaced, aside, settings, entry, resumed } = restored;
+  const { backupId, sth, replaced, aside, settings, entry, resumed, privateKeys } = restored;
   output(options.json ?? false).result(
     [
       `restored     ${backupId}${resumed ? ', begun by an earlier run' : ''}`,
@@ -58,6 +66,9 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       `log size     ${sth?.tree_size ?? 0}, and leaf ${entry.leaf_index}, which tells of this restore`,
       `replaced     ${replaced === undefined ? 'no log that could be read' : `a log of ${replaced.tree_size} leaves`}`,
       `moved to     ${aside ?? 'nothing was there'}`,
+      ...(privateKeys === undefined
+        ? []
+        : [`old keys     ${privateKeys}: keep them offline; no log uses them`]),
       `settings     ${settingsTold[settings ?? 'none']}`,
       'Auditors who have seen a larger log will report a rollback: tell them why, out of band.',
     ],
@@ -72,6 +83,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       replaced_root_hash: replaced?.root_hash,
       replaced_in: aside,
       settings,
+      private_keys_in: privateKeys,
       leaf_index: entry.leaf_index,
       resumed,
     },

@@ -19,6 +19,7 @@ export function keySettings(config: Config) {
   return {
     ...(origin === undefined ? {} : { origin }),
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+    agent: agentSettings(config),
     rotation: {
       periods: {
         'transparency-sth': config['keys.sth_rotation_ms'],
@@ -26,6 +27,16 @@ export function keySettings(config: Config) {
       },
       overlapMs: config['keys.overlap_ms'],
     },
+  };
+}
+
+/** The ssh-agent. It is named even while new keys are files, because older keys may be in it. */
+export function agentSettings(config: Config) {
+  const socket = config['ledger.ssh_agent_socket'] ?? process.env.SSH_AUTH_SOCK;
+  return {
+    ...(socket === undefined ? {} : { socket }),
+    purposes: config['ledger.signer'] === 'ssh-agent' ? config['ledger.ssh_agent_purposes'] : [],
+    keys: config['ledger.ssh_agent_keys'],
   };
 }
 

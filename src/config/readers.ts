@@ -217,6 +217,20 @@ export const keyName: Reader<string> = textLike(
   (raw) => raw.length <= 255 && /^[^\s+\p{Cc}]+$/u.test(raw),
 );
 
+/** A recipient as age-keygen prints it. Its checksum is looked at when the service starts. */
+export const ageRecipient: Reader<string> = textLike(
+  { maxLength: 4096, pattern: '^age1[0-9a-z]+$' },
+  'recipients that begin with age1, as age-keygen prints them',
+  (raw) => raw.length <= 4096 && /^age1[0-9a-z]+$/.test(raw),
+);
+
+/** A key of an ssh-agent and what it signs: the fingerprint is what `ssh-add -l` prints. */
+export const agentKey: Reader<string> = textLike(
+  { maxLength: 100, pattern: '^(transparency-sth|event-signing|checkpoint)=SHA256:[A-Za-z0-9+/]{43}$' },
+  'purpose=SHA256:fingerprint, such as checkpoint=SHA256:… with the fingerprint that ssh-add -l prints',
+  (raw) => /^(transparency-sth|event-signing|checkpoint)=SHA256:[A-Za-z0-9+/]{43}$/.test(raw),
+);
+
 /** RFC 6454, section 6.2, as browsers send it. */
 export const origin: Reader<string> = textLike(
   { maxLength: 300, pattern: '^(\\*|[a-z][a-z0-9+.-]*://[^/?#]+)$' },

@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import { detectorIds, severities } from '../contract/vocabulary.ts';
 import { limits } from '../limits.ts';
 import {
+  agentKey,
+  ageRecipient,
   bearer,
   bool,
   cidr,
@@ -37,6 +39,9 @@ const second = 1000;
 const hour = 3600 * second;
 const day = 24 * hour;
 const cores = availableParallelism();
+
+const agentPurposes = ['transparency-sth', 'event-signing', 'checkpoint'] as const;
+const signerIsFixed = 'it decides which keys sign; set it in the environment or the file of settings';
 
 /**
  * Every setting: its dotted name in the configuration file. The environment variable of `alerts.window_ms` is
@@ -298,6 +303,41 @@ export const settings = {
     'public readers see only log entries that are at least this old, so that they cannot tell which action raised an ' +
       'alert; 60000 is recommended where the log can be read from networks that are monitored; 0 for no delay',
   ),
+  'ledger.signer': {
+    ...setting(
+      oneOf(['file', 'ssh-agent']),
+      'file',
+      'where the private keys of the log are: in key files, or in an ssh-agent, such as one in front of a hardware ' +
+        'token. A change takes effect by a rotation of the keys',
+    ),
+    readOnly: signerIsFixed,
+  },
+  'ledger.ssh_agent_socket': {
+    ...setting(
+      optional(path()),
+      undefined,
+      'Unix socket of the ssh-agent; SSH_AUTH_SOCK of the environment where absent',
+    ),
+    readOnly: signerIsFixed,
+  },
+  'ledger.ssh_agent_purposes': {
+    ...setting(
+      list(oneOf(agentPurposes)),
+      agentPurposes,
+      'purposes whose keys the ssh-agent holds; leave out event-signing where a token makes few signatures a second, as ' +
+        'each log entry needs one',
+    ),
+    readOnly: signerIsFixed,
+  },
+  'ledger.ssh_agent_keys': {
+    ...setting(
+      list(agentKey),
+      [],
+      'keys of the ssh-agent whose comment is not candor:<purpose>, as purpose=SHA256:fingerprint; tokens often fix the ' +
+        'comment',
+    ),
+    readOnly: signerIsFixed,
+  },
   'keys.sth_rotation_ms': setting(
     integer(0, 366 * day),
     7 * day,
@@ -326,6 +366,15 @@ export const settings = {
     undefined,
     'folder of the backups, by default backups in the data folder; on another volume they outlive this one',
   ),
+  'backup.recipient': {
+    ...setting(
+      list(ageRecipient),
+      [],
+      'age recipients to whom the private keys of the log are encrypted in backups; without any, backups have no ' +
+        'private keys, and a restored log does not need them',
+    ),
+    readOnly: 'it decides who can read private keys; set it in the environment or the file of settings',
+  },
   'policy.file': {
     ...setting(
       optional(path()),

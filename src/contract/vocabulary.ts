@@ -226,6 +226,8 @@ export const keyPurposes = [
   'checkpoint',
   'witness',
 ] as const;
+/** Where private keys of the log are. */
+export const keySigners = ['file', 'ssh-agent'] as const;
 /** Purposes whose keys change on demand. That of `checkpoint` is stable, and only replaced when it is revoked. */
 export const rotatedPurposes = ['transparency-sth', 'event-signing', 'access-token'] as const;
 export const keyStates = ['pending', 'active', 'retired', 'revoked'] as const;
@@ -237,6 +239,8 @@ export const auditOutcomes = ['success', 'refused', 'failed'] as const;
 export const maxEntryIds = limits.maxTokensPerPrincipal + 2;
 
 export const backupStates = ['running', 'completed', 'failed'] as const;
+/** Whether a backup has the private keys of the log. */
+export const privateKeyStates = ['none', 'encrypted', 'included'] as const;
 
 // Entries of the transparency log
 

@@ -18,6 +18,7 @@ import { checkWindow } from './entry-window.ts';
 import { type Clock, milliseconds, toJson, verifyHead } from './heads.ts';
 import { type LedgerHooks, noHooks } from './hooks.ts';
 import type { Journal, Regression } from './journal.ts';
+import type { AgentKeys, AgentOptions } from './keys/agent-keys.ts';
 import { type KeyChange, KeyChanges } from './keys/key-changes.ts';
 import { recordOf } from './keys/key-file.ts';
 import type { Key, KeyRing } from './keys/key-ring.ts';
@@ -82,6 +83,8 @@ export interface LedgerOptions {
   readonly keyPassphrase?: string;
   /** Public readers see only heads that are at least this old. Default 0: all heads at once. */
   readonly publicationDelayMs?: number;
+  /** Keys in an ssh-agent. Default: keys are files. */
+  readonly agent?: AgentOptions;
   /** Default: keys change when somebody asks for it. */
   readonly rotation?: RotationSchedule;
   readonly clock?: Clock;
@@ -109,6 +112,8 @@ export interface LedgerOptions {
 export interface LedgerParts {
   readonly storage: LedgerStorage | undefined;
   readonly keys: KeyRing;
+  /** Holds private keys; absent where all are files. */
+  readonly agent: AgentKeys | undefined;
   readonly recovered: Recovered | undefined;
   readonly health: LedgerHealth;
   readonly journal: Journal;
@@ -207,6 +212,7 @@ export class DurableLedger implements Ledger {
         ...{ keys, clock, hooks, sequencer: this.#sequencer, findings: parts.findings },
         indexOf: (id) => this.#forAppend(() => storage.indexOf(id)),
         schedule: options.rotation ?? noRotation,
+        findings: parts.findings,
         append: (entries) => this.append(entries),
       });
     }
@@ -419,6 +425,7 @@ export class DurableLedger implements Ledger {
     await this.#keyChanges?.close();
     await this.#outside.close();
     await this.#copying?.catch(() => undefined);
+    await this.#parts.agent?.close();
     await this.#parts.storage?.close();
   }
 

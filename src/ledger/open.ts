@@ -10,6 +10,7 @@ import { milliseconds, verifyHead } from './heads.ts';
 import { Journal, type JournalReading, noJournal } from './journal.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { finishKeyFiles } from './keys/key-takeover.ts';
+import { openAgent } from './keys/open-agent.ts';
 import type { LedgerHealth } from './ledger.ts';
 import { LogClock, type SteadyClock, systemSteadyClock } from './log-clock.ts';
 import { OpenFindings } from './open-findings.ts';
@@ -35,11 +36,15 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   let storage: LedgerStorage | undefined;
   const keys = await loadKeys(keysFolder);
   await keys.unlock(options.keyPassphrase);
+  const findings = new OpenFindings(() => milliseconds(clock()));
+  const agent = await openAgent(dataDir, options.agent, keys, (fault) => {
+    if (fault === undefined) findings.clear('signer_unavailable');
+    else findings.raise('signer_unavailable', fault);
+  });
   let recovered: Recovered | undefined;
   let health: LedgerHealth = { state: 'ok' };
   let event: 'initialised' | 'start' = 'start';
   const warnings: string[] = [];
-  const findings = new OpenFindings(() => milliseconds(clock()));
   const hasJournal = existsSync(journalPath);
   let [remembered, journalUnread] = [noJournal, undefined as string | undefined];
   try {
@@ -86,7 +91,9 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   const clockMemory = new ClockMemoryFile(dataDir);
   if (recovered !== undefined)
     logClock.start(storage?.latestHead()?.timestampNs, remembered.lastAt, clockMemory.read());
-  const opened = { storage, keys, recovered, health, journal, journalUnread, anchor, anchorPath, findings };
+  const opened = {
+    ...{ storage, keys, agent, recovered, health, journal, journalUnread, anchor, anchorPath, findings },
+  };
   const parts = { ...opened, clock: logClock, clockMemory };
   const told = { regression, warnings: [...warnings, ...warningsOf(remembered)] };
   const ledger = new DurableLedger(options, { ...parts, ...told });

@@ -1,11 +1,12 @@
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { sha256 } from '../sha256.ts';
-import type { GrowingTree } from '../tlog/growing-tree.ts';
+import { GrowingTree } from '../tlog/growing-tree.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash, leafHash } from '../tlog/tree.ts';
 import { type Clock, nextTimestamp, signHead } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
+import { SignerError } from './keys/signer.ts';
 import type { SigningKey } from './keys/signing-key.ts';
 import type { Appended } from './ledger.ts';
 import type { PublicationSchedule } from './publication.ts';
@@ -62,6 +63,7 @@ export interface SequencerParts {
  */
 export class Sequencer {
   readonly #parts: SequencerParts;
+  #tree: GrowingTree;
   #key: SigningKey;
   #head: SignedHead | undefined;
   #calls: Call[] = [];
@@ -74,6 +76,7 @@ export class Sequencer {
 
   constructor(parts: SequencerParts) {
     this.#parts = parts;
+    this.#tree = parts.tree;
     this.#key = parts.key;
     this.#head = parts.storage.latestHead();
   }
@@ -143,7 +146,7 @@ export class Sequencer {
     }
   }
 
-  /** Signs the head anew, at the same size, for readers to see that the log is alive. Nothing for an empty log. */
+  /** Signs a fresh head of the same size, so that readers see that the log is alive. Does nothing for an empty log. */
   resign(): void {
     if (this.#failure !== undefined || this.isHeld) return;
     if (this.#head !== undefined && this.#calls.length === 0) this.#attempt([]);
@@ -224,8 +227,10 @@ export class Sequencer {
   #attempt(calls: Call[]): void {
     try {
       if (!this.#hasRoomFor(calls)) return this.#refuse(calls, diskFull());
+      if (this.#key.fault !== undefined) return this.#refuse(calls, this.#key.fault);
       this.#commit(calls);
     } catch (error) {
+      if (error instanceof SignerError) return this.#unsigned(calls, error);
       // Whatever failed, a flush above all: what is on disk is unknown, and the tree in memory may be ahead of it.
       // The truth is found by opening the log again, on the same path as after a crash.
       this.#calls.unshift(...calls);
@@ -244,13 +249,25 @@ export class Sequencer {
   }
 
   /** Nothing is written yet. Whatever waits goes too: its indices were counted on from those of these calls. */
-  #refuse(calls: readonly Call[], refusal: ServiceError): void {
+  #refuse(calls: readonly Call[], reason: ServiceError): void {
     this.#queued.clear();
-    for (const call of [...calls, ...this.#calls.splice(0)]) call.reject(refusal);
+    for (const call of [...calls, ...this.#calls.splice(0)]) call.reject(reason);
+  }
+
+  /** The head was not signed. The tree in memory has the new leaves: it is read again as it was committed. */
+  #unsigned(calls: Call[], error: SignerError): void {
+    const { storage } = this.#parts;
+    const size = this.#head?.size ?? 0;
+    const tree = GrowingTree.load(sha256, size, (page) => storage.page(page));
+    this.#refuse(calls, error);
+    if (tree === undefined)
+      this.stop(new Error('the nodes on the right edge of the tree do not fit each other'));
+    else this.#tree = tree;
   }
 
   #commit(calls: readonly Call[]): void {
-    const { storage, tree, leaves, clock, hooks } = this.#parts;
+    const { storage, leaves, clock, hooks } = this.#parts;
+    const tree = this.#tree;
     const entries = calls.flatMap((call) => call.entries);
     if (calls.length > 0 && entries.length === 0 && this.#head !== undefined)
       return answer(calls, this.#head);
@@ -265,12 +282,11 @@ export class Sequencer {
 
     // 2. Leaves, completed nodes, root, signature: in memory.
     const first = tree.size;
-    const buckets: LeafBucket[] = [];
-    for (const { hash } of entries) {
-      tree.append(hash);
-      buckets.push(...leaves.add(hash));
-    }
+    for (const { hash } of entries) tree.append(hash);
+    // With an ssh-agent this waits for its signature. When there is none, nothing but the tree in memory has changed.
     const head = signHead(tree.size, tree.root(), nextTimestamp(clock(), last?.timestampNs), this.#key);
+    const buckets: LeafBucket[] = [];
+    for (const { hash } of entries) buckets.push(...leaves.add(hash));
     hooks.at('head-signed');
     // A crash here: a signature was made that nobody will ever see. The next head may be another one of the same size.
 

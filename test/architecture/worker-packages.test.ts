@@ -14,6 +14,7 @@ const mayLoad: Readonly<Record<string, readonly string[]>> = {
   'workers/ingest.ts': ['@noble/hashes', 'piscina', 'tldts'],
   'workers/ledger.ts': ['canonicalize', 'jose', 'lmdb'],
   'workers/log-reader.ts': ['jose', 'lmdb'],
+  'workers/ssh-agent.ts': [],
   'workers/store.ts': ['@noble/hashes', 'lmdb', 'tldts'],
 };
 /** Workers of one task, such as a check, after which they end: they may validate what they read. */

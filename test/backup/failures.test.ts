@@ -69,13 +69,13 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     expect(readdirSync(join(parts.dataDir, 'backups'))).toEqual([]);
   });
 
-  test('a log one of whose keys was taken away: nobody could go on with it', async () => {
+  test('a log without the key file of a key that signed it', async () => {
     const parts = await withBackups({});
-    const { kid } = (await parts.ledger.keyRecords()).find(({ purpose }) => purpose === 'checkpoint')!;
+    const { kid } = (await parts.ledger.keyRecords()).find(({ purpose }) => purpose === 'transparency-sth')!;
     rmSync(join(parts.dataDir, 'keys', `${kid}.json`));
     expect((await backUp(parts)).attributes).toMatchObject({
       state: 'failed',
-      error: expect.stringContaining('no active key for checkpoint'),
+      error: expect.stringContaining('the copy of the log is not sound'),
     });
   });
 

@@ -12,6 +12,7 @@ const manifest: Omit<Manifest, 'format'> = {
   finished_at: '2026-11-21T08:00:01.000Z',
   actor: 'system',
   product_version: '1.0.0',
+  private_keys: 'none',
   size: 4,
   events: { network: 2, dns: 1 },
   alerts: 1,
@@ -27,15 +28,21 @@ const manifest: Omit<Manifest, 'format'> = {
 const text = writeManifest(manifest);
 
 test('what is written is read, the time of the head in all its digits', () => {
-  expect(parseManifest(text)).toEqual({ format: 1, ...manifest });
+  expect(parseManifest(text)).toEqual({ format: 2, ...manifest });
   expect(text).toContain('"timestamp_ns":1795250250697999360,');
   const { sth: _none, ...empty } = manifest;
-  expect(parseManifest(writeManifest(empty))).toEqual({ format: 1, ...empty });
+  expect(parseManifest(writeManifest(empty))).toEqual({ format: 2, ...empty });
 });
 
 test('another format is told from damage', () => {
-  expect(() => parseManifest(text.replace('"format":1', '"format":2'))).toThrow(/use a newer one/);
-  expect(() => parseManifest(text.replace('"format":1', '"format":0'))).toThrow(DamagedBackupError);
+  expect(() => parseManifest(text.replace('"format":2', '"format":3'))).toThrow(/use a newer one/);
+  expect(() => parseManifest(text.replace('"format":2', '"format":0'))).toThrow(DamagedBackupError);
+});
+
+test('reads the manifest of an earlier version', () => {
+  const { private_keys: _none, ...earlier } = manifest;
+  const written = writeManifest(earlier).replace('"format":2', '"format":1');
+  expect(parseManifest(written)).toEqual({ format: 1, ...earlier });
 });
 
 test('it names the files that a backup must have, each once, and none elsewhere', () => {

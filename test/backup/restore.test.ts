@@ -237,22 +237,6 @@ describe('is refused', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('journal.ndjson', '../../outside'));
     await expect(restore(path, newFolder())).rejects.toThrow(/files.*name/);
   });
-
-  test('without the passphrase of its keys, before anything moves', async () => {
-    const dataDir = newFolder();
-    const keyPassphrase = 'a passphrase of some length';
-    const parts = await openParts(dataDir, { ledger: { keyPassphrase } });
-    await parts.ledger.append(entries(0, 3));
-    const { attributes } = await backUp(parts);
-    await parts.close();
-    for (const name of readdirSync(join(attributes.path!, 'keys')))
-      expect(readFileSync(join(attributes.path!, 'keys', name), 'utf8')).not.toContain('"d":');
-    await expect(restore(attributes.path!, dataDir, { replace: true })).rejects.toThrow(/passphrase/i);
-    expect(existsSync(join(dataDir, 'restore.json'))).toBe(false);
-    await restore(attributes.path!, dataDir, { replace: true, keyPassphrase });
-    const { ledger } = await openParts(dataDir, { ledger: { keyPassphrase } });
-    expect((await ledger.status()).size).toBe(4);
-  });
 });
 
 describe('keys', () => {

@@ -227,7 +227,7 @@ test.skipIf(isRoot)('a folder of the anchor that may not be written to is a lost
 });
 
 test('a journal that cannot be written is a finding: appends go on, and its line is written later', async () => {
-  const clock = { now: 1_763_700_000_000_000_000n };
+  const clock = { now: BigInt(Date.now()) * 1_000_000n };
   const dataDir = folder();
   const journal = join(dataDir, 'journal.ndjson');
   const ledger = await open(dataDir, { clock: () => clock.now });
@@ -240,7 +240,7 @@ test('a journal that cannot be written is a finding: appends go on, and its line
     health: { state: 'ok' },
     findings: [{ code: 'journal_unavailable' }],
   });
-  await ledger.append([entry(3)]);
+  await ledger.append([entry(3, {}, Number(clock.now / 1_000_000n))]);
   rmdirSync(journal);
   renameSync(`${journal}-away`, journal);
   await ledger.tick();

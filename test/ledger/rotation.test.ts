@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { audit, type Pin } from '../../src/client/auditor.ts';
 import { httpLog } from '../../src/client/log-source.ts';
+import { fsck } from '../../src/ledger/check/fsck.ts';
 import type { RotationSchedule } from '../../src/ledger/keys/rotation-schedule.ts';
 import type { LedgerKeyPurpose } from '../../src/ledger/ledger.ts';
 import type { DurableLedger } from '../../src/ledger/open.ts';
@@ -407,17 +408,14 @@ test('when key files cannot be written nothing changes, and the next tick goes o
   await reverify(ledger);
 });
 
-test('a copy that is made while keys change is a whole log with its keys', async () => {
+test('a copy that is made while keys change is a whole log with its public keys', async () => {
   const ledger = await open(folder());
   await ledger.append(entries(0, 300));
   for (const purpose of ['transparency-sth', 'event-signing'] as const) {
     const target = folder();
     const rotating = ledger.rotateKey(purpose, 'ann');
     await Promise.all([ledger.copyTo(target), rotating, ledger.append([entry(300)])]);
-    const copy = await open(target);
-    expect((await copy.status()).health).toEqual({ state: 'ok' });
-    await copy.append(entries(400, 402));
-    await reverify(copy);
+    expect(await fsck({ dataDir: target })).toMatchObject({ ok: true, findings: [] });
   }
 });
 

@@ -1,8 +1,11 @@
 /** Tokens and passwords are sent to the running service in every place there is, and nothing that it writes holds one. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { adminPassword, login, type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { createClient } from '../../src/client/client.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -119,4 +122,36 @@ test('no token, password or passphrase is in the output at level trace', async (
     expect(output.includes(secret)).toBe(false);
   }
   expect(output).toContain('listening');
+});
+
+test('no token, password, passphrase or private key is in a backup', async () => {
+  const session = await login(service);
+  const longLived = await tokenFor(service, 'viewer');
+  const client = createClient({ baseUrl: service.url, token: session });
+  const { id } = (await client.call('createBackup')).data;
+  const ended = async () => (await client.call('getBackup', { params: { backup_id: id } })).data.attributes;
+  await vi.waitFor(async () => expect((await ended()).state).toBe('completed'), { timeout: 30_000 });
+  const backup = await ended();
+  expect(backup.private_keys).toBe('none');
+
+  const keys = join(service.dataDir, 'keys');
+  const sealed = readdirSync(keys).map(
+    (name) => (JSON.parse(readFileSync(join(keys, name), 'utf8')) as { svc_encrypted: string }).svc_encrypted,
+  );
+  expect(sealed.length).toBeGreaterThan(3);
+  const secrets = [
+    session.slice(-40),
+    longLived.slice(-40),
+    adminPassword,
+    'a-passphrase-of-keys',
+    ...sealed,
+  ];
+  const files = readdirSync(backup.path!, { recursive: true, withFileTypes: true }).filter((item) =>
+    item.isFile(),
+  );
+  expect(files.length).toBeGreaterThan(7);
+  for (const file of files) {
+    const bytes = readFileSync(join(file.parentPath, file.name));
+    for (const secret of secrets) expect(bytes.includes(secret), file.name).toBe(false);
+  }
 });

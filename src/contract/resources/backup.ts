@@ -1,4 +1,4 @@
-import { backupStates } from '../vocabulary.ts';
+import { backupStates, privateKeyStates } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { count, hex32, optional, part, shape, text, timestamp } from './fields.ts';
 import { SignedTreeHead } from './transparency.ts';
@@ -12,6 +12,13 @@ export const Backup = shape('Backup', {
   size: count('In bytes; while it is running, those written so far.'),
   events: optional(count('Events in it.')),
   alerts: optional(count('Alerts in it.')),
+  private_keys: optional(
+    oneOf(privateKeyStates, {
+      description:
+        'Private keys of the log in it: none, encrypted in keys.age to the recipients in backup.recipient, or ' +
+        'included in key files, as in backups of earlier versions. Only of a completed one.',
+    }),
+  ),
   sth: optional(SignedTreeHead),
   transparency: optional(
     part(

@@ -1,4 +1,4 @@
-import { keyPurposes, keyStates, rotatedPurposes } from '../vocabulary.ts';
+import { keyPurposes, keySigners, keyStates, rotatedPurposes } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { count, hex32, optional, shape, text, timestamp, uuid } from './fields.ts';
 
@@ -7,6 +7,7 @@ export const Key = shape('Key', {
   purpose: oneOf(keyPurposes, { description: 'The one thing that it signs.' }),
   state: oneOf(keyStates, { description: 'Where it is in its life.' }),
   fingerprint: hex32('SHA-256 of the raw public key.'),
+  signer: oneOf(keySigners, { description: 'Where its private part is, or was.' }),
   created_at: timestamp('When it was made.'),
   activated_at: optional(timestamp('When it began to sign.')),
   retired_at: optional(timestamp('When it stopped.')),

@@ -75,20 +75,29 @@ export class KeyChanges {
   async tick(): Promise<void> {
     if (this.#changing) return;
     if (this.#isUnread && !(await this.#finish())) return;
+    if (this.#parts.sequencer.isHeld) return;
+    this.#signAnew();
     await this.#appendOwed().catch(later);
     for (const purpose of ledgerPurposes) {
-      const { keys, schedule } = this.#parts;
-      const active = keys.active(purpose);
-      if (active === undefined || this.#changing) continue;
-      const step = dueStep(active.file, keys.pending(purpose)?.file, this.#now(), schedule);
+      const step = this.#changing ? undefined : this.#dueStep(purpose);
       if (step === undefined) continue;
       await this.#change(purpose, () => this.#due(purpose, step)).catch(later);
     }
   }
 
+  /** A key in a file moves to the agent, or back, as another key: by a rotation, once the setting asks for it. */
+  #dueStep(purpose: LedgerKeyPurpose): 'publish' | 'take_over' | undefined {
+    const { keys, schedule } = this.#parts;
+    const [active, pending] = [keys.active(purpose), keys.pending(purpose)];
+    if (active === undefined) return undefined;
+    const step = dueStep(active.file, pending?.file, this.#now(), schedule);
+    if (step !== undefined || pending !== undefined || !isRotated(purpose)) return step;
+    return keys.isMisplaced(active) ? 'publish' : undefined;
+  }
+
   /** See `Ledger.rotateKey`. */
   async rotate(purpose: LedgerKeyPurpose, actor: string): Promise<KeyChange> {
-    if (!(rotatedPurposes as readonly string[]).includes(purpose))
+    if (!isRotated(purpose))
       throw invalidField('purpose', `must be one of ${rotatedPurposes.join(', ')}: no other key is rotated`);
     return this.#change(purpose, async () => {
       const published = this.#parts.keys.pending(purpose);
@@ -189,10 +198,11 @@ export class KeyChanges {
   }
 
   async #takeOver(successor: Key): Promise<KeyChange> {
-    const { append, hooks } = this.#parts;
+    const { keys, append, hooks } = this.#parts;
     const purpose = successor.purpose as LedgerKeyPurpose;
     const old = this.#active(purpose);
     const { actor, entry_id } = successionOf(successor);
+    await keys.check(successor);
     const names = { old_kid: old.kid, new_kid: successor.kid, new_fingerprint: successor.fingerprint };
 
     // 2. The head that covers this entry is signed by the old key, and released.
@@ -388,6 +398,9 @@ function successionOf({ kid, file }: Key): Succession {
 function later(error: unknown): void {
   if (!(error instanceof ServiceError)) throw error;
 }
+
+const isRotated = (purpose: LedgerKeyPurpose): boolean =>
+  (rotatedPurposes as readonly string[]).includes(purpose);
 
 function byTime(a: UnsignedEntry, b: UnsignedEntry): number {
   return a.occurred_at < b.occurred_at ? -1 : a.occurred_at > b.occurred_at ? 1 : 0;

@@ -36,6 +36,8 @@ export interface KeyFile extends JsonWebKey {
   /** The private part, base64url: plain, or as a JWE in `svc_encrypted`. Neither, once the key has ended. */
   readonly d?: string;
   readonly svc_encrypted?: string;
+  /** The private part is in an ssh-agent, and nothing of it is in this file. Absent for keys in files. */
+  readonly svc_signer?: 'ssh-agent';
   /** ISO 8601. Absent in files of before rotation: those keys signed as soon as they were made. */
   readonly svc_created?: string;
   readonly svc_succession?: Succession;
@@ -53,11 +55,20 @@ export class KeyFileError extends Error {
 export function newKeyFile(purpose: LedgerKeyPurpose, timeMs: number): KeyFile & { readonly d: string } {
   const { x, d } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
   if (x === undefined || d === undefined) throw new Error('a new Ed25519 key has no x or d');
+  return { ...pendingFile(purpose, x, timeMs), d };
+}
+
+/** A key whose private part stays in an ssh-agent, pending. */
+export function agentKeyFile(purpose: LedgerKeyPurpose, publicKey: Uint8Array, timeMs: number): KeyFile {
+  const x = Buffer.from(publicKey).toString('base64url');
+  return { ...pendingFile(purpose, x, timeMs), svc_signer: 'ssh-agent' };
+}
+
+function pendingFile(purpose: LedgerKeyPurpose, x: string, timeMs: number): KeyFile {
   return {
     kty: 'OKP',
     crv: 'Ed25519',
     x,
-    d,
     kid: uuid7(timeMs),
     use: 'sig',
     alg: 'EdDSA',
@@ -108,6 +119,19 @@ export function ended(
   };
 }
 
+/** Whether the key signs or is to sign, and its private part exists: here, encrypted, or in an ssh-agent. */
+export function signsOrWill(file: KeyFile): boolean {
+  const { d, svc_encrypted, svc_signer, svc_state } = file;
+  if (d !== undefined || svc_encrypted !== undefined) return true;
+  return svc_signer !== undefined && (svc_state === 'active' || svc_state === 'pending');
+}
+
+/** The key as a backup holds it: nothing can sign with it again, with an agent neither. */
+export function publicHalf(key: KeyFile): KeyFile {
+  const { d: _plain, svc_encrypted: _sealed, svc_signer: _agent, ...file } = key;
+  return file;
+}
+
 /** What outsiders may see of a key: these members and no others. */
 export function published(file: KeyFile): JsonWebKey {
   const { kty, crv, x, kid, use, alg, svc_purpose, svc_state } = file;
@@ -131,6 +155,7 @@ export function recordOf(file: KeyFile, fingerprint: string): KeyRecord {
     purpose: file.svc_purpose,
     state: file.svc_state,
     fingerprint,
+    signer: file.svc_signer ?? 'file',
     created_at: createdAt(file),
     ...(svc_not_before === undefined ? {} : { activated_at: svc_not_before }),
     ...(svc_not_after === undefined ? {} : { retired_at: svc_not_after }),
@@ -162,6 +187,8 @@ export function parseKeyFile(text: string): KeyFile {
   for (const [name, { wanted, test }] of Object.entries(checks)) {
     if (!test(file[name])) throw new KeyFileError(`${name} is ${wanted}`);
   }
+  if (file.svc_signer !== undefined && (file.d !== undefined || file.svc_encrypted !== undefined))
+    throw new KeyFileError('svc_signer is ssh-agent, but the file has a private part');
   if (file.svc_state === 'pending' && file.svc_succession === undefined)
     throw new KeyFileError('svc_succession is missing');
   return file as unknown as KeyFile;
@@ -192,6 +219,7 @@ const checks = {
   x: { wanted: 'no acceptable Ed25519 public key', test: (given) => is32Bytes(given) },
   d: optional('no Ed25519 private key', is32Bytes),
   svc_encrypted: optional('no JWE', (given) => typeof given === 'string'),
+  svc_signer: optional('not ssh-agent', (given) => given === 'ssh-agent'),
   svc_purpose: among(keyPurposes, 'missing or unknown'),
   svc_state: among(keyStates, 'missing or unknown'),
   svc_from_size: size,

@@ -3,9 +3,11 @@ import { keyPurposes } from '../../contract/vocabulary.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { AccessTokenKeys, LedgerKeyPurpose, PublicJwk } from '../ledger.ts';
+import type { AgentKeys } from './agent-keys.ts';
 import { decryptPrivate, encryptPrivate, noPassphrase } from './key-encryption.ts';
 import {
   activated,
+  agentKeyFile,
   byAge,
   ended,
   KeyFileError,
@@ -14,6 +16,7 @@ import {
   parseKeyFile,
   published,
   recordOf,
+  signsOrWill,
 } from './key-file.ts';
 import { KeyFolder } from './key-folder.ts';
 import { Key } from './signing-key.ts';
@@ -56,6 +59,7 @@ export class KeyRing {
   readonly #damaged: string[] = [];
   /** New private keys are encrypted under it. */
   #passphrase: string | undefined;
+  #agent: AgentKeys | undefined;
 
   constructor(folder: string) {
     this.#folder = new KeyFolder(folder);
@@ -106,6 +110,22 @@ export class KeyRing {
     this.change(await Promise.all(plain.map((key) => this.#sealed(key))));
   }
 
+  /** Keys whose files name an ssh-agent sign with this one from now on, and new keys of its purposes come from it. */
+  useAgent(agent: AgentKeys): void {
+    this.#agent = agent;
+    for (const key of this.#all()) if (key.file.svc_signer !== undefined) this.#put(key);
+  }
+
+  /** Whether the key is held in another place, file or agent, than new keys of its purpose. */
+  isMisplaced({ file, purpose }: Key): boolean {
+    return (file.svc_signer !== undefined) !== (this.#agent?.holds(purpose) ?? false);
+  }
+
+  /** Has the agent sign with a key that it holds, before anything depends on it. @throws SignerError */
+  async check({ file, publicKey }: Key): Promise<void> {
+    if (file.svc_signer !== undefined) await this.#agent?.check(publicKey);
+  }
+
   /** Files that couldn't be used, and why. */
   get damaged(): readonly string[] {
     return this.#damaged;
@@ -117,8 +137,7 @@ export class KeyRing {
    */
   get lost(): LedgerKeyPurpose[] {
     const isOfBefore = this.#all().every(({ file }) => file.svc_created === undefined);
-    const isActive = ({ state, file }: Key) =>
-      state === 'active' && (file.d !== undefined || file.svc_encrypted !== undefined);
+    const isActive = ({ state, file }: Key) => state === 'active' && signsOrWill(file);
     const held = new Set(
       this.#all()
         .filter(isActive)
@@ -156,11 +175,18 @@ export class KeyRing {
     this.#put(key);
   }
 
-  /** A new pending key, which is nowhere yet: `change` takes it into the ring. */
+  /**
+   * A new pending key, or one of the agent that was never used here; `change` takes it into the ring.
+   *
+   * @throws SignerError when the agent has none
+   */
   async newKey(purpose: LedgerKeyPurpose, timeMs: number, origin?: string): Promise<Key> {
-    const file = newKeyFile(purpose, timeMs);
+    const used = new Set(this.#all().map(({ file }) => file.x));
+    const file = this.#agent?.holds(purpose)
+      ? agentKeyFile(purpose, await this.#agent.unused(purpose, used), timeMs)
+      : newKeyFile(purpose, timeMs);
     const named = { ...file, svc_origin: origin ?? this.origin ?? `candor.log/${file.kid}` };
-    return this.#sealed(Key.of(purpose === 'checkpoint' ? named : file));
+    return this.#sealed(this.#signing(Key.of(purpose === 'checkpoint' ? named : file)));
   }
 
   /**
@@ -291,8 +317,16 @@ export class KeyRing {
   }
 
   #put(key: Key): void {
-    this.#keys.set(key.kid, key);
+    this.#keys.set(key.kid, this.#signing(key));
     this.#view = undefined;
+  }
+
+  /** A key of the agent with its signer, until it ends. */
+  #signing(key: Key): Key {
+    if (key.file.svc_signer === undefined || this.#agent === undefined) return key;
+    if (signsOrWill(key.file)) return key.canSign ? key : key.signedBy(this.#agent.signer(key.publicKey));
+    this.#agent.forget(key.publicKey);
+    return key;
   }
 
   #seen(): View {

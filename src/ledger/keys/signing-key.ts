@@ -1,14 +1,14 @@
-import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { importPublicKey, verifyEd25519 } from '../../ed25519.ts';
+import type { ServiceError } from '../../errors.ts';
 import { sha256 } from '../../sha256.ts';
 import { bytesToHex } from '../../tlog/hex.ts';
-import { type KeyFile, KeyFileError } from './key-file.ts';
+import { type KeyFile, KeyFileError, signsOrWill } from './key-file.ts';
+import { FileSigner, type Signer } from './signer.ts';
 
-export interface SigningKey {
+/** A key of the log as those who sign with it see it. */
+export interface SigningKey extends Signer {
   readonly kid: string;
-  sign(message: Uint8Array): Uint8Array;
-  /** The same on libuv's threads. */
-  signLater(message: Uint8Array): Promise<Uint8Array>;
 }
 
 /** A key: its file, and what can be done with it. Immutable; a change of its state is another `Key` of the same pair. */
@@ -17,14 +17,14 @@ export class Key implements SigningKey {
   /** SHA-256 of the raw public key, lowercase hex. */
   readonly fingerprint: string;
   readonly #public: KeyObject;
-  /** Absent while its file is locked, and once it has ended. */
-  readonly #private: KeyObject | undefined;
+  /** Absent while its file is locked or no agent is attached, and once the key has ended. */
+  readonly #signer: Signer | undefined;
 
-  private constructor(file: KeyFile, publicKey: KeyObject, privateKey: KeyObject | undefined) {
+  private constructor(file: KeyFile, publicKey: KeyObject, signer: Signer | undefined) {
     this.file = file;
     this.fingerprint = bytesToHex(sha256(Buffer.from(file.x, 'base64url')));
     this.#public = publicKey;
-    this.#private = privateKey;
+    this.#signer = signer;
   }
 
   /** The key of a file. A private part that is encrypted stays locked. @throws KeyFileError */
@@ -35,22 +35,26 @@ export class Key implements SigningKey {
     return file.d === undefined ? key : key.unlocked(file.d);
   }
 
-  /** With its private part, base64url. @throws KeyFileError where it is another key's. */
+  /** With its private part, base64url. @throws KeyFileError when the private part belongs to another key. */
   unlocked(d: string): Key {
     const { x, kid } = this.file;
     const privateKey = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', x, d }, format: 'jwk' });
+    const signer = new FileSigner(privateKey);
     const probe = new TextEncoder().encode(kid);
     // OpenSSL takes d and ignores x.
-    if (!this.verify(probe, sign(null, probe, privateKey)))
-      throw new KeyFileError('x and d do not belong together');
-    return new Key(this.file, this.#public, privateKey);
+    if (!this.verify(probe, signer.sign(probe))) throw new KeyFileError('x and d do not belong together');
+    return this.signedBy(signer);
   }
 
-  /** The same pair with other attributes; without its private part where the file has none. */
+  /** The same key, signing with `signer`. */
+  signedBy(signer: Signer): Key {
+    return new Key(this.file, this.#public, signer);
+  }
+
+  /** The same pair with other attributes. A key that has ended does not sign again. */
   with(file: KeyFile): Key {
     if (file.x !== this.file.x) throw new Error(`file ${file.kid} is of another pair than ${this.kid}`);
-    const keeps = file.d !== undefined || file.svc_encrypted !== undefined;
-    return new Key(file, this.#public, keeps ? this.#private : undefined);
+    return new Key(file, this.#public, signsOrWill(file) ? this.#signer : undefined);
   }
 
   get kid(): string {
@@ -71,30 +75,32 @@ export class Key implements SigningKey {
   }
 
   get canSign(): boolean {
-    return this.#private !== undefined;
+    return this.#signer !== undefined;
   }
 
-  /** The private part, base64url. Never leaves the process. */
+  /** The private part of a key file, base64url. Never leaves the process. Undefined for a key in an agent. */
   get d(): string | undefined {
-    return this.#private?.export({ format: 'jwk' }).d;
+    return this.#signer instanceof FileSigner ? this.#signer.d : undefined;
   }
 
-  /** Ed25519 of OpenSSL: 28–63 µs (@noble/ed25519: 845 µs). */
+  get fault(): ServiceError | undefined {
+    return this.#signer?.fault;
+  }
+
   sign(message: Uint8Array): Uint8Array {
-    if (this.#private === undefined) throw new Error(`key ${this.kid} has no private part`);
-    return sign(null, message, this.#private);
+    if (this.#signer === undefined) throw this.#cannotSign();
+    return this.#signer.sign(message);
   }
 
-  /** Takes 5 µs of the caller's thread, and the rest of a signature's time on one of libuv's. */
   signLater(message: Uint8Array): Promise<Uint8Array> {
-    const key = this.#private;
-    if (key === undefined) return Promise.reject(new Error(`key ${this.kid} has no private part`));
-    return new Promise((resolve, reject) => {
-      sign(null, message, key, (error, signature) => (error === null ? resolve(signature) : reject(error)));
-    });
+    return this.#signer?.signLater(message) ?? Promise.reject(this.#cannotSign());
   }
 
   verify(message: Uint8Array, signature: Uint8Array): boolean {
     return verifyEd25519(this.#public, message, signature);
+  }
+
+  #cannotSign(): Error {
+    return new Error(`key ${this.kid} has no private part`);
   }
 }

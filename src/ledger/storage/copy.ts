@@ -1,13 +1,14 @@
-import { chmod, copyFile, mkdir, open, readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flushFolder } from '../../durable-file.ts';
 import { toJson } from '../heads.ts';
+import { parseKeyFile, publicHalf } from '../keys/key-file.ts';
 import type { LedgerCopy } from '../ledger.ts';
 import type { LedgerStorage } from './storage.ts';
 
 /**
- * Copies the log and its key files into an existing folder; all of it is flushed. No key may change meanwhile: then
- * the keys are those that signed what the copy holds. Private parts are copied as they lie there, encrypted or not.
+ * Copies the log and the public halves of its key files into an existing folder; all of it is flushed. No key may
+ * change during the copy, so that the keys are those that signed what the copy holds.
  */
 export async function copyLedger(
   storage: LedgerStorage,
@@ -24,12 +25,6 @@ export async function copyLedger(
 }
 
 async function copyKey(from: string, to: string): Promise<void> {
-  await copyFile(from, to);
-  await chmod(to, 0o600);
-  const file = await open(to, 'r+');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  const file = parseKeyFile(await readFile(from, 'utf8'));
+  await writeFile(to, `${JSON.stringify(publicHalf(file))}\n`, { mode: 0o600, flag: 'wx', flush: true });
 }

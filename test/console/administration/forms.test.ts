@@ -123,6 +123,7 @@ test('keys: which sizes they sign; entries end before, heads with the size', () 
     kid: 'k',
     state: 'retired',
     fingerprint: 'f',
+    signer: 'file',
     created_at: '2026-11-22T08:00:00.000Z',
     from_size: 0,
     to_size: 1200,

@@ -37,7 +37,7 @@ export default function Backups() {
         detail={(backup) => <BackupDetail key={backup.id} backup={backup} />}
         empty={
           <Empty title="There is no backup.">
-            One is a verified copy of databases and keys, made while everything goes on.
+            A backup is a verified copy of the databases and public keys, taken while the service runs.
           </Empty>
         }
         actions={
@@ -62,10 +62,13 @@ export default function Backups() {
           onClose={() => setAsking(false)}
         >
           <p>
-            The whole service is copied to its folder of backups: events, alerts, assets, the log, and the
-            keys. Everything goes on meanwhile. It is verified before it counts.
+            The whole service is copied to its folder of backups: events, alerts, assets, the log and its
+            public keys. The service keeps running, and the copy is verified.
           </p>
-          <p class="quiet">The private keys are in it: keep it as you keep the data folder.</p>
+          <p class="quiet">
+            Private keys are not included, or encrypted if <code>backup.recipient</code> is set. Passwords and
+            tokens are included as hashes, and a <code>config.json</code> in the data folder as it is.
+          </p>
         </Confirm>
       )}
     </>
@@ -113,7 +116,8 @@ function Running({ begun }: { begun: string | undefined }) {
 }
 
 function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
-  const { state, error, path, size, events, alerts, sth, transparency, created_at, finished_at } = attributes;
+  const { state, error, path, size, events, alerts, private_keys, sth, transparency } = attributes;
+  const { created_at, finished_at } = attributes;
   return (
     <Detail title={`Backup, ${state}`} onClose={closeDetail}>
       {error !== undefined && (
@@ -126,6 +130,7 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
           ['Size', bytes(size)],
           ['Events', events === undefined ? undefined : number(events)],
           ['Alerts', alerts === undefined ? undefined : number(alerts)],
+          ['Private keys', private_keys && privateKeys[private_keys]],
           ['Begun', <Time key="b" at={created_at} as="exact" />],
           ['Took', finished_at && duration(Date.parse(finished_at) - Date.parse(created_at))],
           [
@@ -185,6 +190,12 @@ function BackupDetail({ backup: { id, attributes } }: { backup: BackupRow }) {
     </Detail>
   );
 }
+
+const privateKeys = {
+  none: 'Not included',
+  encrypted: 'Encrypted in keys.age',
+  included: 'Included: protect this backup like the data folder',
+} as const;
 
 const marks = { running: '…', completed: '✓', failed: '✕' } as const;
 

@@ -39,7 +39,7 @@ export default function Keys() {
 
 function KeyDetail({ of: key }: { of: KeyRow }) {
   const [asked, setAsked] = useState<'rotate' | 'retire' | 'revoke' | undefined>();
-  const { kid, purpose, state, fingerprint, created_at, activated_at, retired_at, revoked_at } =
+  const { kid, purpose, state, fingerprint, signer, created_at, activated_at, retired_at, revoked_at } =
     key.attributes;
   const done = () => setAsked(undefined);
   const rotated = rotatedPurposes.find((one) => one === purpose);
@@ -75,6 +75,7 @@ function KeyDetail({ of: key }: { of: KeyRow }) {
             ['Retired', retired_at && <Time key="r" at={retired_at} as="exact" />],
             ['Revoked', revoked_at && <Time key="v" at={revoked_at} as="exact" />],
             ['Name (kid)', <Value key="k" value={kid} />],
+            ['Private key', signer === 'file' ? 'In a key file' : 'In an ssh-agent'],
             ['Fingerprint', <Hash key="f" value={fingerprint} what="Fingerprint" whole />],
           ]}
         />

@@ -1,0 +1,42 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AgentKeys, type AgentOptions, type ReportFault } from './agent-keys.ts';
+import { parseKeyFile, signsOrWill } from './key-file.ts';
+import type { KeyRing } from './key-ring.ts';
+
+/**
+ * Opens the agent, where a setting or a key file of the ring names one, and attaches it to the ring. An agent that fails
+ * is reported; nothing signs until it is back.
+ */
+export async function openAgent(
+  dataDir: string,
+  options: AgentOptions = { purposes: [], keys: [] },
+  keys: KeyRing,
+  report: ReportFault,
+): Promise<AgentKeys | undefined> {
+  const held = keys.all().filter(({ file }) => file.svc_signer !== undefined && signsOrWill(file));
+  if (held.length === 0 && options.purposes.length === 0) return undefined;
+  const agent = await AgentKeys.open(options, await keysOfEarlierLogs(dataDir), report);
+  keys.useAgent(agent);
+  await agent.probe(held.filter(({ state }) => state === 'active').map(({ publicKey }) => publicKey));
+  return agent;
+}
+
+/**
+ * Public keys (base64url) in the folders of the data folder that keep what was moved aside. A key serves one log, and an
+ * agent still offers the keys of the log before.
+ */
+async function keysOfEarlierLogs(dataDir: string): Promise<Set<string>> {
+  const used = new Set<string>();
+  for (const entry of await readdir(dataDir, { withFileTypes: true })) {
+    const folder = join(dataDir, entry.name, 'keys');
+    for (const name of entry.isDirectory() ? await readdir(folder).catch(() => []) : []) {
+      try {
+        used.add(parseKeyFile(await readFile(join(folder, name), 'utf8')).x);
+      } catch {
+        // Damaged files were never this log's concern.
+      }
+    }
+  }
+  return used;
+}

@@ -1,0 +1,132 @@
+/**
+ * Messages of the ssh-agent protocol (draft-ietf-sshm-ssh-agent), as far as plain Ed25519 keys (RFC 8709) need them.
+ * A frame is a 32-bit length, one byte of type and the contents; strings carry a 32-bit length (RFC 4251, section 5).
+ */
+import { limits } from '../limits.ts';
+
+const types = { failure: 5, requestIdentities: 11, identities: 12, signRequest: 13, signature: 14 } as const;
+const algorithm = 'ssh-ed25519';
+
+/** The agent cannot be reached, did not answer in time, refused, or sent something unusable. */
+export class AgentError extends Error {
+  override readonly name = 'AgentError';
+}
+
+/** A key that the agent offers. */
+export interface Identity {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  readonly comment: string;
+}
+
+export function identitiesRequest(): Uint8Array {
+  return frame(types.requestIdentities);
+}
+
+/** Asks for a signature over the raw message: flags 0, as Ed25519 has no variants. */
+export function signRequest(publicKey: Uint8Array, message: Uint8Array): Uint8Array {
+  return frame(types.signRequest, text(keyBlob(publicKey)), text(message), uint32(0));
+}
+
+/**
+ * The plain Ed25519 keys of an answer, in the agent's order; keys of other kinds are left out.
+ *
+ * @throws AgentError
+ */
+export function readIdentities(body: Uint8Array): Identity[] {
+  const reader = new Reader(expectType(body, types.identities));
+  const count = reader.uint32();
+  if (count > limits.maxAgentIdentities)
+    throw new AgentError(`the ssh-agent lists ${count} keys; at most ${limits.maxAgentIdentities} are read`);
+  const identities: Identity[] = [];
+  for (let i = 0; i < count; i++) {
+    const blob = new Reader(reader.string());
+    const comment = new TextDecoder().decode(reader.string());
+    if (new TextDecoder().decode(blob.string()) !== algorithm) continue;
+    const publicKey = new Uint8Array(blob.string());
+    if (publicKey.length === 32) identities.push({ publicKey, comment });
+  }
+  reader.end();
+  return identities;
+}
+
+/**
+ * The 64 bytes of a signature. Whether it verifies is for the caller to check.
+ *
+ * @throws AgentError
+ */
+export function readSignature(body: Uint8Array): Uint8Array {
+  const reader = new Reader(expectType(body, types.signature));
+  const blob = new Reader(reader.string());
+  reader.end();
+  const name = new TextDecoder().decode(blob.string());
+  const signature = new Uint8Array(blob.string());
+  blob.end();
+  if (name !== algorithm || signature.length !== 64)
+    throw new AgentError('the ssh-agent sent a signature that is not a plain Ed25519 signature');
+  return signature;
+}
+
+/** Bytes of the frame that begins here, its length included; undefined while fewer than four bytes have arrived. */
+export function frameLength(bytes: Uint8Array): number | undefined {
+  if (bytes.length < 4) return undefined;
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
+  if (length < 1 || length > limits.maxAgentFrameBytes)
+    throw new AgentError(`the ssh-agent sent a frame of ${length} bytes`);
+  return 4 + length;
+}
+
+function expectType(body: Uint8Array, type: number): Uint8Array {
+  if (body[0] === types.failure) throw new AgentError('the ssh-agent refused (locked, or without the key)');
+  if (body[0] !== type) throw new AgentError(`the ssh-agent answered with message type ${body[0]}`);
+  return body.subarray(1);
+}
+
+function keyBlob(publicKey: Uint8Array): Uint8Array {
+  return Buffer.concat([text(new TextEncoder().encode(algorithm)), text(publicKey)]);
+}
+
+function frame(type: number, ...parts: readonly Uint8Array[]): Uint8Array {
+  return text(Buffer.concat([Uint8Array.of(type), ...parts]));
+}
+
+function text(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([uint32(bytes.length), bytes]);
+}
+
+function uint32(value: number): Uint8Array {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** Reads a body from its beginning and never beyond its end. */
+class Reader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  uint32(): number {
+    if (this.#at + 4 > this.#bytes.length) throw cutShort();
+    this.#at += 4;
+    return this.#bytes.readUInt32BE(this.#at - 4);
+  }
+
+  string(): Uint8Array {
+    const length = this.uint32();
+    if (length > this.#bytes.length - this.#at) throw cutShort();
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  end(): void {
+    if (this.#at !== this.#bytes.length) throw new AgentError('the ssh-agent sent bytes after its message');
+  }
+}
+
+function cutShort(): AgentError {
+  return new AgentError('the ssh-agent sent a message that ends too early');
+}
