@@ -11,7 +11,7 @@ import { sha256 as nobleSha256 } from '../src/client/sha256.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import { ledgerMethods } from '../src/ledger/methods.ts';
 import { Prover } from '../src/ledger/reads/prover.ts';
-import { Nodes } from '../src/ledger/storage/nodes.ts';
+import { VerifiedNodes } from '../src/ledger/reads/verified-nodes.ts';
 import { supervise } from '../src/rpc/supervise.ts';
 import { sha256 } from '../src/sha256.ts';
 import { beginLog, idOf, newEntry } from './grown-log.ts';
@@ -138,13 +138,9 @@ async function logAlone(dataDir: string, seconds: number): Promise<BenchRow[]> {
     commits.push(performance.now() - began);
   }
   const perSecond = (made / (performance.now() - start)) * 1000;
-  const prover = new Prover({
-    storage,
-    nodes: new Nodes(storage),
-    leaves,
-    head: () => sequencer.head,
-    onVerified: () => {},
-  });
+  const head = () => sequencer.head;
+  const nodes = new VerifiedNodes(storage, head);
+  const prover = new Prover({ storage, nodes, leaves: () => leaves, head });
   const random = () => Math.floor(Math.random() * (made - 1)) + 1;
   const hashOf = Array.from({ length: 2000 }, () => prover.leaf({ leaf_index: random() }).leaf_hash);
   const proofs = [

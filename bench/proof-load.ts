@@ -1,14 +1,14 @@
 /**
- * Asks for proofs as quickly as they are answered, over connections that are kept open, one request at a time on each.
- * A process of its own, so that its work is not the service's:
+ * Requests proofs over connections that are kept open, one request at a time on each: as quickly as they are answered,
+ * or at most so many a second. A process of its own, so that its work is not the service's:
  *
- *     node proof-load.ts <port> <kind> <tree size> <connections> <seconds>
+ *     node proof-load.ts <port> <kind> <tree size> <connections> <seconds> [<requests a second>]
  *
  * Prints one line of JSON: {requests, seconds, p50Ms, p99Ms, failures}.
  */
 import { connect, type Socket } from 'node:net';
 
-const [port = '', kind = 'inclusion', sizeText = '', connections = '32', seconds = '5'] =
+const [port = '', kind = 'inclusion', sizeText = '', connections = '32', seconds = '5', perSecond] =
   process.argv.slice(2);
 const size = Number(sizeText);
 const times: number[] = [];
@@ -20,6 +20,11 @@ function target(): string {
   return kind === 'consistency'
     ? `/api/transparency/consistency?first=${at}&second=${size}`
     : `/api/transparency/inclusion?leaf_index=${at}&tree_size=${size}`;
+}
+
+/** When the next request is due, by the rate that all callers share. */
+function dueAt(): number {
+  return perSecond === undefined ? 0 : start + (times.length / Number(perSecond)) * 1000;
 }
 
 /** One caller. Answers are small: the head and the body of one nearly always come in one piece. */
@@ -56,7 +61,9 @@ class Caller {
     if (!this.#received.startsWith('HTTP/1.1 200')) failures++;
     this.#received = '';
     times.push(performance.now() - this.#asked);
-    this.#ask();
+    const waitMs = dueAt() - performance.now();
+    if (waitMs > 1) setTimeout(() => this.#ask(), waitMs);
+    else this.#ask();
   }
 }
 

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Service, startService } from '../scripts/service.ts';
+import { login, type Service, startService } from '../scripts/service.ts';
 import { growLog } from './grown-log.ts';
 import type { BenchRow } from './result.ts';
 
@@ -23,6 +23,7 @@ export async function run(seconds = 5): Promise<BenchRow[]> {
     try {
       const rows: BenchRow[] = [];
       for (const kind of ['inclusion', 'consistency']) rows.push(...(await ask(service, kind, seconds)));
+      rows.push(...(await appendToProvable(service, seconds)));
       return rows;
     } finally {
       await service.stop();
@@ -63,6 +64,77 @@ async function ask({ url, pid }: Service, kind: string, seconds: number): Promis
     },
   ];
 }
+
+/** Anonymous proofs a second under which appends are measured. */
+const proofsPerSecond = 5000;
+
+/** From sending an event that raises an alert until a head covers its entry, with and without anonymous readers. */
+async function appendToProvable(service: Service, seconds: number): Promise<BenchRow[]> {
+  const headers = { authorization: `Bearer ${await login(service)}`, 'content-type': 'application/x-ndjson' };
+  const sizeNow = async () => {
+    const answer = await fetch(`${service.url}/api/transparency/sth`);
+    return ((await answer.json()) as { tree_size: number }).tree_size;
+  };
+  let signature = 0;
+  const measure = async (): Promise<number[]> => {
+    const times: number[] = [];
+    const until = performance.now() + seconds * 1000;
+    while (performance.now() < until) {
+      const before = await sizeNow();
+      const began = performance.now();
+      const body = alertLine(++signature);
+      const answer = await fetch(`${service.url}/api/v1/ingest`, { method: 'POST', headers, body });
+      if (!answer.ok) throw new Error(`ingest answered ${answer.status}`);
+      while ((await sizeNow()) === before);
+      times.push(performance.now() - began);
+    }
+    return times;
+  };
+  await measure();
+  const alone = await measure();
+  const args = [load, new URL(service.url).port, 'inclusion', String(leaves), String(connections)];
+  const readers = promisify(execFile)(process.execPath, [
+    ...args,
+    String(seconds + 1),
+    String(proofsPerSecond),
+  ]);
+  const loaded = await measure();
+  const { requests, seconds: took } = JSON.parse((await readers).stdout) as {
+    requests: number;
+    seconds: number;
+  };
+  const question = 'From an event that raises an alert to a head that covers its entry';
+  const rows = (variant: string, times: number[], note: string): BenchRow[] => {
+    const sorted = times.toSorted((a, b) => a - b);
+    return [0.5, 0.99].map((q) => ({
+      question,
+      variant: `${variant}, p${q * 100}`,
+      value: sorted[Math.floor(sorted.length * q)] ?? Number.NaN,
+      unit: 'ms',
+      note,
+    }));
+  };
+  return [
+    ...rows('no readers', alone, 'one sender'),
+    ...rows('anonymous readers', loaded, `${Math.round(requests / took)} proofs/s were answered meanwhile`),
+  ];
+}
+
+/** A Suricata alert of its own signature, so that it raises an alert of its own. */
+const alertLine = (signature_id: number): string =>
+  JSON.stringify({
+    timestamp: new Date().toISOString(),
+    event_type: 'alert',
+    ...{
+      flow_id: signature_id,
+      src_ip: '10.0.0.1',
+      src_port: 1,
+      dest_ip: '10.0.0.2',
+      dest_port: 2,
+      proto: 'TCP',
+    },
+    alert: { gid: 1, signature_id, rev: 1, signature: `Signature ${signature_id}`, severity: 1 },
+  });
 
 /** User and system time of all threads so far (proc_pid_stat(5), fields 14 and 15, in hundredths of a second). */
 function cpuSeconds(pid: number): number {

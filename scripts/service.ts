@@ -53,6 +53,7 @@ export function startService(options: ServiceOptions = {}): Promise<Service> {
       // All clients are one machine, which is to show what the service can do.
       CANDOR_LIMITS_REQUESTS_PER_S_PER_ADDRESS: '0',
       CANDOR_LIMITS_REQUESTS_PER_S_PER_PRINCIPAL: '0',
+      CANDOR_LIMITS_LOG_READS_PER_S_PER_ADDRESS: '0',
       ...options.env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -69,6 +69,7 @@ export const limitMeanings = {
   maxWaitingBodiesPerAddress: 'Strangers at one address sent too many bodies by halves.',
   maxRequestsPerSPerAddress: 'One address asked too often and was told to wait.',
   maxRequestsPerSPerPrincipal: 'One principal asked too often and was told to wait.',
+  maxLogReadsPerSPerAddress: 'One address read the transparency log too often and had to wait.',
   maxConnections: 'Connections were refused: there were too many.',
   maxConnectionsPerAddress: 'One address had as many connections as one may.',
   maxUnsentReplyBytes: 'The slowest readers of answers were cut off: too much waited for them.',

@@ -382,6 +382,9 @@ export const limits = {
   maxRequestsPerSPerAddress: 5000,
   /** … and of one principal, who may have many addresses; `limits.requests_per_s_per_principal` changes it. */
   maxRequestsPerSPerPrincipal: 5000,
+  /** Reads of the transparency log a second from one address without an identity;
+   * `limits.log_reads_per_s_per_address` changes it. An audit of a whole log stays below. */
+  maxLogReadsPerSPerAddress: 2000,
   /** Connections, idle ones included: as many WebSockets as may be, and half as many besides. Each costs about 10 kB
    * and a file descriptor. */
   maxConnections: 16_384,

@@ -32,6 +32,7 @@ import { takeDataFolder } from './data-folder.ts';
 import { findNmap } from './discovery/find-nmap.ts';
 import { ScannerThreads } from './discovery/scanner-thread.ts';
 import { Scans } from './discovery/scans.ts';
+import { ServiceError } from './errors.ts';
 import { compileHome } from './events/home-networks.ts';
 import { AuditLog } from './http/audit-log.ts';
 import { Connections } from './http/connections.ts';
@@ -45,20 +46,21 @@ import { LiveFeeds } from './http/live/feeds.ts';
 import { serviceHub } from './http/live/service-hub.ts';
 import { createSockets } from './http/live/sockets.ts';
 import { Metrics } from './http/metrics.ts';
-import { RequestRate } from './http/request-rate.ts';
+import { LogReadRate, RequestRate } from './http/request-rate.ts';
 import { endpoints } from './http/routes/index.ts';
 import { type Server, startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import { TopologyGate } from './http/topology-gate.ts';
 import { Turns } from './http/turns.ts';
 import { goesTogether } from './ingest/parse-bodies.ts';
-import type { Ledger, LedgerStatus } from './ledger/ledger.ts';
-import { ledgerCounters, ledgerMethods } from './ledger/methods.ts';
+import type { Ledger, LedgerStatus, LogReader } from './ledger/ledger.ts';
+import { ledgerCounters, ledgerMethods, logReaderMethods } from './ledger/methods.ts';
 import { OutboxPump } from './ledger/outbox-pump.ts';
 import { Opened, Reloads, Stop } from './lifecycle.ts';
 import { limits } from './limits.ts';
 import { openToOthers } from './private-files.ts';
 import { requirements } from './requirements.ts';
+import { callerApi } from './rpc/connect.ts';
 import { createCounters } from './rpc/counters.ts';
 import { fromFault } from './rpc/fault.ts';
 import { inLanes, type LaneOptions } from './rpc/lanes.ts';
@@ -154,6 +156,7 @@ async function open(start: Start): Promise<void> {
   const found = await statusOf(ledger.api, start);
   const warnings = [...found.warnings, ...lostFiles(dataDir, found.size), ...openToOthers(dataDir)];
   for (const warning of warnings) log.warn({ warning }, 'start-up noticed something');
+  const logReader = await startLogReader(start, counters.buffer, ledger.api, found);
   const store = await startStore(start);
   const reader = openReader(dataDir);
   opened.onClose('reader', () => reader.close());
@@ -271,6 +274,8 @@ async function open(start: Start): Promise<void> {
     policy: accessPolicy,
     ledger: ledger.api,
     logStatus,
+    logReader: logReader.api,
+    logRate: logRate(config, metrics),
     health: new HealthCheck({ store: store.api, ledger: { status: logStatus }, ready: () => ready }),
     checkpoint,
     auth,
@@ -292,7 +297,9 @@ async function open(start: Start): Promise<void> {
     keysChanged: takeTokenKeys,
     witnesses: () => cosigner?.status(),
     threads: () => [
-      ...Object.entries({ ledger, store }).map(([name, worker]) => workerStatus(name, worker)),
+      ...Object.entries({ ledger, 'log-reader': logReader, store }).map(([name, worker]) =>
+        workerStatus(name, worker),
+      ),
       ...(scanners.running === undefined ? [] : [workerStatus('discovery', scanners.running)]),
       { ...poolStatus('ingest', ingestPool), pending: ingest.pending },
       poolStatus('analytics', analytics),
@@ -343,6 +350,7 @@ async function startLedger(start: Start, counters: SharedArrayBuffer): Promise<S
       dataDir: config.data_dir,
       counters,
       ...(anchorPath === undefined ? {} : { anchorPath }),
+      publicationDelayMs: config['ledger.publication_delay_ms'],
       anchorLoss: config['ledger.anchor_loss'],
       ...keySettings(config),
     },
@@ -351,6 +359,58 @@ async function startLedger(start: Start, counters: SharedArrayBuffer): Promise<S
   opened.onClose('ledger thread', () => ledger.close());
   opened.onClose('ledger', () => ledger.api.close());
   return ledger;
+}
+
+/** How often the ledger takes over what the reader of the log found. */
+const readReportEveryMs = 1000;
+
+/**
+ * The thread that reads the log for requests. Where a degraded log cannot be opened, reads are refused as the ledger
+ * refuses them.
+ */
+async function startLogReader(
+  start: Start,
+  counters: SharedArrayBuffer,
+  ledger: Ledger,
+  { health }: LedgerStatus,
+): Promise<Pick<Supervised<LogReader>, 'api' | 'stats'>> {
+  const { config, opened, log } = start;
+  try {
+    const reader = await supervise<LogReader>({
+      name: 'log-reader',
+      url: workerUrl('log-reader'),
+      list: logReaderMethods,
+      workerData: {
+        dataDir: config.data_dir,
+        counters,
+        publicationDelayMs: config['ledger.publication_delay_ms'],
+      },
+      ...lossOf('log-reader', start),
+    });
+    opened.onClose('log reader thread', () => reader.close());
+    opened.onClose('log reader', () => reader.api.close());
+    const takeReport = async () => ledger.reportReads(await reader.api.report());
+    opened.every('reports of the log reader', readReportEveryMs, () => {
+      takeReport().catch((err: unknown) =>
+        log.warn({ err }, 'the report of the log reader was not taken over'),
+      );
+    });
+    return reader;
+  } catch (error) {
+    if (health.state === 'ok') throw error;
+    log.error({ err: error }, 'the log cannot be read');
+    const { advice, fault } = health;
+    const refuse = () => Promise.reject(new ServiceError('UNAVAILABLE', advice, { fault }));
+    return {
+      api: callerApi(logReaderMethods, refuse),
+      stats: () => ({ pending: 0, inFlightBytes: 0, restarts: 0 }),
+    };
+  }
+}
+
+function logRate(config: Config, { limitReached }: Metrics): LogReadRate | undefined {
+  const perAddress = config['limits.log_reads_per_s_per_address'];
+  return perAddress === 0 ? undefined : new LogReadRate(perAddress, limitReached);
 }
 
 /** How the log was found. @throws DegradedLogError where it can't go on and `strict` wants that it can. */
@@ -768,7 +828,7 @@ function watchFront(metrics: Metrics, server: Server): void {
   );
 }
 
-function workerStatus(name: string, worker: Supervised<object>) {
+function workerStatus(name: string, worker: Pick<Supervised<object>, 'stats'>) {
   const { pending, inFlightBytes, restarts } = worker.stats();
   return { name, pending, in_flight_bytes: inFlightBytes, restarts };
 }

@@ -12,6 +12,7 @@ interface LedgerWorkerData {
   readonly anchorLoss?: 'refuse' | 'wait';
   readonly origin?: string;
   readonly keyPassphrase?: string;
+  readonly publicationDelayMs?: number;
   readonly agent?: AgentOptions;
   readonly rotation?: RotationSchedule;
   readonly counters?: SharedArrayBuffer;

@@ -245,6 +245,11 @@ export const settings = {
     limits.maxRequestsPerSPerPrincipal,
     'requests a second with the credentials of one principal, from wherever; 0 for no such limit',
   ),
+  'limits.log_reads_per_s_per_address': setting(
+    integer(0, 1_000_000),
+    limits.maxLogReadsPerSPerAddress,
+    'reads of the transparency log a second without credentials from one address or one IPv6 /64; 0 for no such limit',
+  ),
   'limits.login_failures_per_min_per_address': setting(
     integer(0, 65_535),
     limits.maxLoginFailuresPerMinute,
@@ -291,6 +296,12 @@ export const settings = {
     optional(keyName),
     undefined,
     'name of the log in checkpoints, such as log.example.org; where absent, a unique one that is made once',
+  ),
+  'ledger.publication_delay_ms': setting(
+    integer(0, hour),
+    0,
+    'public readers see only log entries that are at least this old, so that they cannot tell which action raised an ' +
+      'alert; 60000 is recommended where the log can be read from networks that are monitored; 0 for no delay',
   ),
   'ledger.signer': {
     ...setting(

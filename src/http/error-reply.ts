@@ -13,9 +13,10 @@ export const internal = new ServiceError(
  */
 const databaseLost = new ServiceError('UNAVAILABLE', 'the database failed, and the service is about to end');
 
-/** What an error is answered with: itself, where it is meant for a caller. */
+/** The error that a caller gets: the error itself, unless its message is for the service's log only. */
 export function answerable(error: unknown): ServiceError {
-  if (error instanceof ServiceError) return error.code === 'INTERNAL' ? internal : error;
+  if (error instanceof ServiceError)
+    return error.code === 'INTERNAL' && error.details?.reason === undefined ? internal : error;
   return error instanceof Error && error.message.includes('MDB_PANIC') ? databaseLost : internal;
 }
 

@@ -145,9 +145,9 @@ export class Metrics implements Observer {
     commits: this.#counter('candor_ledger_commits_total', 'Commits, each with one head and one flush.', []),
     commit_us: this.#counter('candor_ledger_commit_seconds_total', 'Time in commits, flush included.', []),
     proofs: this.#counter('candor_ledger_proofs_total', 'Proofs served.', []),
-    proofs_verified: this.#counter(
-      'candor_ledger_proofs_verified_total',
-      'Proofs verified before they left.',
+    scrubbed: this.#counter(
+      'candor_ledger_scrubbed_entries_total',
+      'Entries checked in the background, each up to the signed root.',
       [],
     ),
   } satisfies Partial<Record<LedgerCounter, Counter>>;

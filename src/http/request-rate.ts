@@ -117,11 +117,43 @@ export class RequestRate {
   }
 
   #refused(limit: LimitName, whose: string, waitMs: number): ServiceError {
-    this.#limitReached(limit);
-    const seconds = Math.ceil(waitMs / 1000);
-    return new ServiceError('RATE_LIMITED', `too many requests ${whose}; try again in ${seconds} s`, {
-      retry_after_s: seconds,
-    });
+    return refused(limit, this.#limitReached, whose, waitMs);
+  }
+}
+
+function refused(
+  limit: LimitName,
+  limitReached: (limit: LimitName) => void,
+  whose: string,
+  waitMs: number,
+): ServiceError {
+  limitReached(limit);
+  const seconds = Math.ceil(waitMs / 1000);
+  return new ServiceError('RATE_LIMITED', `too many requests ${whose}; try again in ${seconds} s`, {
+    retry_after_s: seconds,
+  });
+}
+
+/** How often one address may read the transparency log without an identity. */
+export class LogReadRate {
+  readonly #slots = new KeyedSlots();
+  readonly #addresses: TokenBuckets;
+  readonly #limitReached: (limit: LimitName) => void;
+
+  /** @param perAddress - reads a second */
+  constructor(perAddress: number, limitReached: (limit: LimitName) => void) {
+    this.#addresses = new TokenBuckets(perAddress);
+    this.#limitReached = limitReached;
+  }
+
+  /**
+   * @param nowMs - of a clock that only goes forward
+   * @throws RATE_LIMITED with `retry_after_s`.
+   */
+  take(address: string, nowMs: number): void {
+    const waitMs = this.#addresses.take(this.#slots.of(addressGroup(address)), nowMs);
+    if (waitMs > 0)
+      throw refused('maxLogReadsPerSPerAddress', this.#limitReached, 'of the log from this address', waitMs);
   }
 }
 

@@ -12,7 +12,7 @@ import type { StoredSettings } from '../config/stored-settings.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { Scans } from '../discovery/scans.ts';
 import type { IngestInput } from '../ingest/parse-body.ts';
-import type { Ledger, LedgerStatus } from '../ledger/ledger.ts';
+import type { Ledger, LedgerStatus, LogReader } from '../ledger/ledger.ts';
 import type { Pool } from '../rpc/pool.ts';
 import type { DetectionRules } from '../rules/detection-rules.ts';
 import type { IntelLists } from '../rules/intel/intel-lists.ts';
@@ -30,6 +30,7 @@ import type { Authenticator } from './endpoint.ts';
 import type { HealthCheck } from './health.ts';
 import type { ParsedShare } from './ingest-queue.ts';
 import type { Metrics } from './metrics.ts';
+import type { LogReadRate } from './request-rate.ts';
 import type { TopologyGate } from './topology-gate.ts';
 import type { Turns } from './turns.ts';
 
@@ -65,6 +66,10 @@ export interface Services {
   readonly ledger: Ledger;
   /** The status of the log, with the findings of its witnesses. Rejects as `ledger.status`. */
   logStatus(): Promise<LedgerStatus>;
+  /** Everything that requests read from the log, except proof bundles. */
+  readonly logReader: LogReader;
+  /** How often an address may read the log without an identity; undefined for as often as it likes. */
+  readonly logRate: Pick<LogReadRate, 'take'> | undefined;
   readonly health: HealthCheck;
   /** The checkpoint that may be shown, as a note. LOG_EMPTY; UNAVAILABLE while the witnesses that it wants are missing. */
   checkpoint(): Promise<string>;

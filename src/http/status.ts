@@ -17,6 +17,7 @@ export async function currentStatus(services: Services): Promise<Status> {
       ...(health.state === 'degraded' ? { fault: health.fault, advice: health.advice } : {}),
       ...(ledger.regression === undefined ? {} : { regression: ledger.regression }),
       findings: [...ledger.findings],
+      ...(ledger.scrub === undefined ? {} : { scrub: ledger.scrub }),
       size: ledger.size,
       ...(head === undefined ? {} : { head_age_s: Math.max(0, now - head.timestamp_ns / 1e6) / 1000 }),
       sth_key_id: ledger.sth_key_id,

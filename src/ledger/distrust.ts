@@ -1,3 +1,4 @@
+import { ServiceError } from '../errors.ts';
 import type { LedgerFault, LedgerHealth } from './ledger.ts';
 
 /**
@@ -46,6 +47,23 @@ export function corrupt(what: string): Distrust {
     `The log is damaged: ${what}. Stop the service, copy the data folder and check the disk. Run \`candor fsck\` to list ` +
       'all damage, then `candor rebuild`, which recovers what the file still holds and reports any loss.',
     asLastResort,
+  );
+}
+
+/** The answer to a read that needs damaged data. */
+export function dataDamaged(what: string): ServiceError {
+  return new ServiceError('INTERNAL', `stored data of the log is damaged: ${what}; see /health`, {
+    reason: 'data_damaged',
+  });
+}
+
+/** The message of the finding `data_damaged`. */
+export function damageAdvice(what: string, isEdge: boolean): string {
+  return (
+    `Stored data of the log is damaged: ${what}. Requests that need it are answered with an error; ` +
+    `${isEdge ? 'appends are refused' : 'appends go on'}. Copy ` +
+    'the data folder away, check the disk and stop the service. `candor fsck` shows all of the damage; then `candor ' +
+    'rebuild` saves what the file still holds. A restore brings back the damaged part only from a backup that has it.'
   );
 }
 

@@ -11,7 +11,7 @@ import { formatVerifierKey, signatureTypes, verifierKey } from '../tlog/note.ts'
 import type { TileAddress } from '../tlog/tile.ts';
 import type { ObservedAnchor } from './anchor.ts';
 import type { ClockMemoryFile } from './clock-memory.ts';
-import { clockRefused, corrupt, type Distrust } from './distrust.ts';
+import { clockRefused, corrupt, type Distrust, damageAdvice, dataDamaged } from './distrust.ts';
 import { draftEntry } from './entry.ts';
 import { EntrySigner } from './entry-signer.ts';
 import { checkWindow } from './entry-window.ts';
@@ -40,9 +40,12 @@ import type {
   LedgerHealth,
   LedgerKeyPurpose,
   LedgerStatus,
+  LogView,
   ProofBundle,
   PublicJwk,
+  ReadReport,
   ReceiptSignature,
+  ScrubProgress,
   StoredLeaf,
   UnsignedEntry,
 } from './ledger.ts';
@@ -50,12 +53,18 @@ import type { LogClock, SteadyClock } from './log-clock.ts';
 import type { LedgerCounter } from './methods.ts';
 import type { OpenFindings } from './open-findings.ts';
 import { OutsideHeads } from './outside-heads.ts';
+import { openPublication, type PublicationSchedule } from './publication.ts';
+import { currentHeads } from './reads/head-view.ts';
 import { LedgerReads } from './reads/ledger-reads.ts';
+import { PublishedHeads } from './reads/published-heads.ts';
+import { isSigned, VerifiedHeads } from './reads/verified-heads.ts';
+import { VerifiedNodes } from './reads/verified-nodes.ts';
 import { diskFull, Sequencer } from './sequencer.ts';
 import { isCheckpointKeyNew, watchCheckpointKey } from './start-findings.ts';
 import { compareWitnesses, type Recovered, readableHead, type Witnesses } from './startup.ts';
 import { copyLedger } from './storage/copy.ts';
-import type { LedgerStorage, SignedHead, StoredEntry } from './storage/storage.ts';
+import { Nodes } from './storage/nodes.ts';
+import { DamagedError, type LedgerStorage, type SignedHead, type StoredEntry } from './storage/storage.ts';
 
 /** An idle log signs its head again after this time, so that readers can see that it is fresh. */
 const idleMs = 3_600_000;
@@ -71,6 +80,8 @@ export interface LedgerOptions {
   readonly origin?: string;
   /** Private keys are encrypted under it; without one they are kept as they are. */
   readonly keyPassphrase?: string;
+  /** Public readers see only heads that are at least this old. Default 0: all heads at once. */
+  readonly publicationDelayMs?: number;
   /** Keys in an ssh-agent. Default: keys are files. */
   readonly agent?: AgentOptions;
   /** Default: keys change when somebody asks for it. */
@@ -124,13 +135,22 @@ export class DurableLedger implements Ledger {
   readonly #outside: OutsideHeads;
   readonly #sequencer: Sequencer | undefined;
   readonly #signer: EntrySigner<Appended[]> | undefined;
+  readonly #nodes: VerifiedNodes | undefined;
+  /** As of the latest head. */
   readonly #reads: LedgerReads | undefined;
+  /** As of the latest head that is published. */
+  readonly #published: LedgerReads | undefined;
+  readonly #publication: PublicationSchedule | undefined;
   readonly #keyChanges: KeyChanges | undefined;
   /** What a log that doesn't go on ends with, as far as it can be read. */
   readonly #lastHead: SignedHead | undefined;
   #health: LedgerHealth;
   readonly #freeBytes: () => number;
   #failed = false;
+  #scrub: ScrubProgress | undefined;
+  /** Unix time in milliseconds. */
+  #damageFoundAt = 0;
+  #publishTimer: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** When the last head was signed, by the steady clock. */
   #headAtMs = 0;
@@ -138,24 +158,38 @@ export class DurableLedger implements Ledger {
   #copying: Promise<LedgerCopy> | undefined;
 
   constructor(options: LedgerOptions, parts: LedgerParts) {
-    const { storage, keys, recovered } = parts;
+    const { storage, keys, recovered, health } = parts;
     const clock = () => parts.clock.now();
     const hooks = options.hooks ?? noHooks;
     this.#options = options;
     this.#freeBytes = options.freeBytes ?? (() => freeBytesOf(options.dataDir));
     this.#parts = parts;
-    this.#health = parts.health;
+    this.#health = health;
     const fail = (error: unknown): void => this.#fail(error);
     this.#outside = this.#keepOutside(hooks);
     if (storage === undefined) return;
     this.#lastHead = readableHead(storage);
-    const reads = new LedgerReads({
-      ...{ storage, keys, leaves: recovered?.leaves },
-      head: () => this.#head,
-      count: (counter) => options.counters?.add(counter),
-      onDamage: (message) => this.#damaged(message),
-    });
-    this.#reads = reads;
+    const heads = currentHeads(storage, () => this.#head);
+    this.#publication = openPublication(
+      storage,
+      options.publicationDelayMs ?? 0,
+      clock,
+      health.state === 'ok',
+    );
+    const nodes = new VerifiedNodes(storage, () => this.#head);
+    const reading = {
+      ...{ storage, nodes },
+      keys: () => keys,
+      leaves: () => recovered?.leaves,
+      verified: new VerifiedHeads((head) => isSigned(head, keys, this.#head)),
+      count: (counter: LedgerCounter) => options.counters?.add(counter),
+      onDamage: (message: string, isEdge: boolean) => this.#damaged(message, isEdge),
+    };
+    this.#nodes = nodes;
+    this.#reads = new LedgerReads({ ...reading, heads });
+    this.#published = this.#publication.isImmediate
+      ? this.#reads
+      : new LedgerReads({ ...reading, heads: new PublishedHeads(storage, this.#publication, clock) });
     const key = keys.active('transparency-sth');
     if (recovered !== undefined && key !== undefined) {
       this.#sequencer = new Sequencer({
@@ -165,6 +199,7 @@ export class DurableLedger implements Ledger {
         clock,
         hooks,
         freeBytes: this.#freeBytes,
+        publication: this.#publication,
         onHead: (head, entries, commitMs) => this.#released(head, entries, commitMs),
         onFatal: fail,
       });
@@ -174,7 +209,7 @@ export class DurableLedger implements Ledger {
       });
       this.#keyChanges = new KeyChanges({
         ...{ keys, clock, hooks, sequencer: this.#sequencer, findings: parts.findings },
-        indexOf: (id) => reads.guarded(() => storage.indexOf(id)),
+        indexOf: (id) => this.#forAppend(() => storage.indexOf(id)),
         schedule: options.rotation ?? noRotation,
         findings: parts.findings,
         append: (entries) => this.append(entries),
@@ -197,6 +232,7 @@ export class DurableLedger implements Ledger {
     this.#count();
     await this.#outside.record(event, this.#head, this.#health);
     this.#timer = setInterval(() => void this.tick(), tickMs).unref();
+    this.#publishLater();
   }
 
   async append(entries: readonly UnsignedEntry[]): Promise<Appended[]> {
@@ -243,9 +279,9 @@ export class DurableLedger implements Ledger {
     return this.#readable().entries(query);
   }
 
-  async bundle(leaf: LeafQuery, published?: string): Promise<ProofBundle> {
+  async bundle(leaf: LeafQuery, published?: string, view: LogView = 'current'): Promise<ProofBundle> {
     // A log that may have gone back signs no checkpoint: see `#certain`.
-    return this.#readable().bundle(leaf, { published, maySign: this.#health.state === 'ok' });
+    return this.#readable(view).bundle(leaf, { published, maySign: this.#health.state === 'ok' });
   }
 
   async checkpoint(): Promise<string> {
@@ -336,7 +372,15 @@ export class DurableLedger implements Ledger {
       ...(this.#parts.regression === undefined ? {} : { regression: this.#parts.regression }),
       warnings: this.#parts.warnings,
       findings: this.#parts.findings.list(),
+      ...(this.#scrub === undefined ? {} : { scrub: this.#scrub }),
     };
+  }
+
+  async reportReads({ damage, clean_pass_began_at = 0, scrub }: ReadReport): Promise<void> {
+    this.#scrub = scrub;
+    if (damage !== undefined && damage.at > this.#damageFoundAt)
+      this.#damaged(damage.message, damage.is_edge);
+    if (clean_pass_began_at > this.#damageFoundAt) this.#parts.findings.clear('data_damaged');
   }
 
   /** Does what is due by the clock: a fresh head for an idle log, changes of keys, the day's line in the journal. */
@@ -351,6 +395,17 @@ export class DurableLedger implements Ledger {
     this.#watchCheckpointKey('if new');
   }
 
+  /** At each boundary of the publication schedule the head of the moment is signed. */
+  #publishLater(): void {
+    const waitMs = this.#publication?.untilNext(this.#parts.clock.now());
+    if (waitMs === undefined) return;
+    this.#publishTimer = setTimeout(() => {
+      if (this.#closing !== undefined || this.#failed) return;
+      if (this.#health.state === 'ok' && this.#hasRoom()) this.#sequencer?.publish();
+      this.#publishLater();
+    }, waitMs).unref();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -358,6 +413,7 @@ export class DurableLedger implements Ledger {
 
   async #close(): Promise<void> {
     clearInterval(this.#timer);
+    clearTimeout(this.#publishTimer);
     await this.#signer?.idle();
     this.#sequencer?.drain();
     await this.#keyChanges?.close();
@@ -369,12 +425,11 @@ export class DurableLedger implements Ledger {
 
   /** Entries that came before, and are in the log or queued, keep their places. */
   #enqueue(entries: readonly StoredEntry[]): Promise<Appended[]> {
-    const [sequencer, reads] = [this.#sequencer, this.#reads];
-    if (sequencer === undefined || reads === undefined) throw new Error('entries for a log that takes none');
-    const size = this.#head?.size ?? 0;
-    const hashAt = (index: number) => reads.nodes.hashAt({ level: 0, index }, size);
+    const [sequencer, nodes] = [this.#sequencer, this.#nodes];
+    if (sequencer === undefined || nodes === undefined) throw new Error('entries for a log that takes none');
+    const hashAt = (index: number) => nodes.hashAt({ level: 0, index });
     return sequencer.append(
-      reads.guarded(() => entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry)),
+      this.#forAppend(() => entries.map((entry) => sequencer.find(entry.id, hashAt) ?? entry)),
     );
   }
 
@@ -390,9 +445,12 @@ export class DurableLedger implements Ledger {
     return { ...recordOf(key.file, key.fingerprint), entry_ids: entryIds };
   }
 
-  /** A log that may have gone back signs no checkpoint: it could contradict one that it signed before. */
+  /**
+   * A log that may have gone back signs no checkpoint: it could contradict one that it signed before. Checkpoints are
+   * for everybody, and so of published heads.
+   */
   #certain(): LedgerReads {
-    const reads = this.#readable();
+    const reads = this.#readable('published');
     if (this.#unsound !== undefined) throw degraded(this.#unsound);
     return reads;
   }
@@ -415,19 +473,41 @@ export class DurableLedger implements Ledger {
     throw new Error('a healthy ledger has no storage');
   }
 
-  #readable(): LedgerReads {
+  #readable(view: LogView = 'current'): LedgerReads {
     this.#storage();
-    if (this.#reads === undefined) throw new Error('a ledger with storage has no reads');
-    return this.#reads;
+    const reads = view === 'current' ? this.#reads : this.#published;
+    if (reads === undefined) throw new Error('a ledger with storage has no reads');
+    return reads;
   }
 
-  /** Damage that is met while reading degrades the log from then on. */
-  #damaged(message: string): ServiceError {
+  /**
+   * Damage of an old entry or page is a finding, and appends go on: they need none of it. Damage of the latest head or
+   * of the right edge also degrades the log. The result is the answer to the read.
+   */
+  #damaged(message: string, isEdge: boolean): ServiceError {
+    this.#damageFoundAt = Date.now();
+    this.#parts.findings.raise('data_damaged', damageAdvice(message, isEdge));
+    if (isEdge) this.#degrade(message);
+    return dataDamaged(message);
+  }
+
+  #degrade(message: string): ServiceError {
     const found = corrupt(message);
+    const { fault } = found;
     const advice = found.advice(this.#head?.size);
-    if (this.#isSound) this.#health = { state: 'degraded', fault: found.fault, advice };
+    if (this.#isSound) this.#health = { state: 'degraded', fault, advice };
     this.#count();
-    return new ServiceError('UNAVAILABLE', `this cannot be proved: ${advice}`);
+    return new ServiceError('UNAVAILABLE', `the log takes no entries: ${advice}`, { fault });
+  }
+
+  /** A read that an append depends on: damage degrades the log, so that no entry is appended twice or lost. */
+  #forAppend<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof DamagedError) throw this.#degrade(error.message);
+      throw error;
+    }
   }
 
   #released(head: SignedHead, entries: number, commitMs: number): void {
@@ -518,8 +598,10 @@ export class DurableLedger implements Ledger {
   }
 
   #compare(witnesses: Witnesses): void {
-    const [reads, size] = [this.#reads, this.#head?.size ?? 0];
-    reads?.guarded(() => compareWitnesses(reads.nodes, size, this.#parts.keys, witnesses));
+    const { storage, keys } = this.#parts;
+    if (storage === undefined) return;
+    const size = this.#head?.size ?? 0;
+    this.#forAppend(() => compareWitnesses(new Nodes(storage), size, keys, witnesses));
   }
 
   /** Nothing is appended any more; what waits is refused. */

@@ -178,6 +178,52 @@ export interface LedgerStatus {
   readonly warnings: readonly string[];
   /** Open findings, oldest first. */
   readonly findings: readonly LedgerFinding[];
+  /** Absent until the thread that reads the log has reported. */
+  readonly scrub?: ScrubProgress;
+}
+
+/** `current`: as of the latest head. `published`: as of the latest head that is published (`ledger.publication_delay_ms`). */
+export type LogView = 'current' | 'published';
+
+/** How far the check of the whole tree is. Times are ISO 8601. */
+export interface ScrubProgress {
+  readonly pass_began_at: string;
+  /** Entries of this pass that were checked, and how many there are to check. */
+  readonly checked: number;
+  readonly total: number;
+  /** End of the last pass over all entries; absent before the first. */
+  readonly last_pass_at?: string;
+  /** Damaged entries, pages and heads that the last pass found. */
+  readonly last_pass_damaged?: number;
+}
+
+/** What the thread that reads the log reports to the ledger. Times are Unix milliseconds. */
+export interface ReadReport {
+  /** Found last. `is_edge`: of the latest head or the right edge of the tree, from which appends go on. */
+  readonly damage?: { readonly at: number; readonly message: string; readonly is_edge: boolean };
+  /** Begin of the last pass over the whole tree that found no damage. */
+  readonly clean_pass_began_at?: number;
+  readonly scrub: ScrubProgress;
+}
+
+/**
+ * Reads the log in a thread of its own, so that proofs do not slow appends. Everything is verified against a signed
+ * head before it is returned.
+ *
+ * Order: a read sees every append that resolved before the read was called.
+ * Failure: INTERNAL where stored data is damaged; otherwise as the methods of `Ledger` with the same names.
+ */
+export interface LogReader {
+  head(view: LogView, treeSize?: number): Promise<SignedTreeHead>;
+  inclusion(view: LogView, leaf: LeafQuery, treeSize?: number): Promise<InclusionProof>;
+  consistency(view: LogView, first: number, second: number): Promise<ConsistencyProof>;
+  leaf(view: LogView, leaf: LeafQuery): Promise<StoredLeaf>;
+  heads(view: LogView, query: HeadsQuery): Promise<HeadsPage>;
+  entries(view: LogView, query: EntriesQuery): Promise<EntriesPage>;
+  tile(view: LogView, tile: TileAddress): Promise<Uint8Array<ArrayBuffer>>;
+  entryBundle(view: LogView, index: number, width: number): Promise<Uint8Array<ArrayBuffer>>;
+  report(): Promise<ReadReport>;
+  close(): Promise<void>;
 }
 
 /** One RFC 7517 key with the `svc_*` attributes of the specification. */
@@ -208,13 +254,13 @@ export interface Ledger {
   /** Leaves by range and kind, `total` exact. INVALID_REQUEST for indices out of order. */
   entries(query: EntriesQuery): Promise<EntriesPage>;
   /**
-   * The leaf with its proofs against the latest head and against a checkpoint: `published`, the note that the service
-   * publishes, where it covers the leaf. Errors as `inclusion`.
+   * The leaf with its proofs against the latest head of the view, `current` by default, and against a checkpoint:
+   * `published`, the note that the service publishes, where it covers the leaf. Errors as `inclusion`.
    */
-  bundle(leaf: LeafQuery, published?: string): Promise<ProofBundle>;
+  bundle(leaf: LeafQuery, published?: string, view?: LogView): Promise<ProofBundle>;
   /**
-   * The latest head as a checkpoint (C2SP tlog-checkpoint): a note signed by the key with purpose `checkpoint` under
-   * the configured origin. LOG_EMPTY before the first entry.
+   * The latest published head as a checkpoint (C2SP tlog-checkpoint): a note signed by the key with purpose
+   * `checkpoint` under the configured origin. LOG_EMPTY before the first entry.
    */
   checkpoint(): Promise<string>;
   /** Keeps a checkpoint with its cosignatures, flushed. One of a smaller tree than what is kept changes nothing. */
@@ -256,6 +302,8 @@ export interface Ledger {
   /** The operator says that the clock of the host is right: a fault `clock` ends, and its finding is cleared. */
   confirmClock(): Promise<void>;
   status(): Promise<LedgerStatus>;
+  /** Takes what the thread that reads the log found: damage becomes the finding `data_damaged`. */
+  reportReads(report: ReadReport): Promise<void>;
   /** Finishes the batch in work, writes the anchor, closes the database. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { methods } from '../rpc/methods.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, LogReader } from './ledger.ts';
 
 /** Everything that can be asked of the ledger's thread. */
 export const ledgerMethods = methods<Ledger>()([
@@ -27,6 +27,21 @@ export const ledgerMethods = methods<Ledger>()([
   'copyTo',
   'confirmClock',
   'status',
+  'reportReads',
+  'close',
+]);
+
+/** Everything that the thread that reads the log answers. */
+export const logReaderMethods = methods<LogReader>()([
+  'head',
+  'inclusion',
+  'consistency',
+  'leaf',
+  'heads',
+  'entries',
+  'tile',
+  'entryBundle',
+  'report',
   'close',
 ]);
 
@@ -40,8 +55,8 @@ export const ledgerCounters = [
   'commit_us',
   /** Proofs served. */
   'proofs',
-  /** Proofs that were verified before they left. */
-  'proofs_verified',
+  /** Entries that the scrub has checked since the start. */
+  'scrubbed',
   /** Gauge: leaves in the log. */
   'size',
   /** Gauge: 1 while degraded. */

@@ -9,6 +9,7 @@ import type { LedgerHooks } from './hooks.ts';
 import { SignerError } from './keys/signer.ts';
 import type { SigningKey } from './keys/signing-key.ts';
 import type { Appended } from './ledger.ts';
+import type { PublicationSchedule } from './publication.ts';
 import type { LeafIndex } from './storage/leaf-index.ts';
 import type { LeafBucket, LedgerStorage, SignedHead, StoredEntry } from './storage/storage.ts';
 
@@ -47,6 +48,7 @@ export interface SequencerParts {
   readonly hooks: LedgerHooks;
   /** What the volume of the database has left. */
   readonly freeBytes: () => number;
+  readonly publication?: PublicationSchedule | undefined;
   /** Called in the turn in which a head came to be durable. */
   onHead(head: SignedHead, entries: number, commitMs: number): void;
   /** Called once; after it nothing is appended any more. */
@@ -148,6 +150,16 @@ export class Sequencer {
   resign(): void {
     if (this.#failure !== undefined || this.isHeld) return;
     if (this.#head !== undefined && this.#calls.length === 0) this.#attempt([]);
+  }
+
+  /** Signs the head that is due by the publication schedule, if there is one. */
+  publish(): void {
+    if (this.#failure !== undefined || this.isHeld) return;
+    try {
+      this.#publishDue();
+    } catch (error) {
+      this.stop(error);
+    }
   }
 
   /** Commits what is queued, in this turn; rejects it where commits are held. */
@@ -257,14 +269,14 @@ export class Sequencer {
     const { storage, leaves, clock, hooks } = this.#parts;
     const tree = this.#tree;
     const entries = calls.flatMap((call) => call.entries);
+    if (calls.length > 0 && entries.length === 0 && this.#head !== undefined)
+      return answer(calls, this.#head);
+    this.#publishDue();
     const last = this.#head;
-    if (calls.length > 0 && entries.length === 0 && last !== undefined) return answer(calls, last);
     const startMs = performance.now();
 
     // 1. The batch goes on top of what was signed last, or not at all.
-    if (last !== undefined && !equalHashes(tree.root(), last.root)) {
-      throw new Error(`the edge in memory doesn't give the root signed for ${last.size} leaves`);
-    }
+    if (last !== undefined && !equalHashes(tree.root(), last.root)) throw edgeDiffers(last);
     hooks.at('batch-taken');
     // A crash here: nothing was promised, nothing is written. The callers see WORKER_LOST and come again.
 
@@ -298,6 +310,29 @@ export class Sequencer {
     // behind it would be a rollback.
     this.#parts.onHead(head, entries.length, performance.now() - startMs);
   }
+
+  /**
+   * The tree as it was at the last boundary of the publication schedule, signed before anything is added to it: a
+   * transaction of its own, with a timestamp between those of the heads around it.
+   */
+  #publishDue(): void {
+    const { publication, clock, storage, tree, hooks } = this.#parts;
+    const last = this.#head;
+    const timestampNs = last && publication?.due(clock(), last.timestampNs);
+    if (last === undefined || timestampNs === undefined) return;
+    if (!equalHashes(tree.root(), last.root)) throw edgeDiffers(last);
+    const startMs = performance.now();
+    const head = signHead(last.size, last.root, timestampNs, this.#key);
+    storage.commit({ first: last.size, entries: [], pages: [], buckets: [], head }, () =>
+      hooks.at('in-transaction'),
+    );
+    this.#head = head;
+    this.#parts.onHead(head, 0, performance.now() - startMs);
+  }
+}
+
+function edgeDiffers({ size }: SignedHead): Error {
+  return new Error(`the edge in memory does not give the root signed for ${size} leaves`);
 }
 
 function answer(calls: readonly Call[], head: SignedHead): void {

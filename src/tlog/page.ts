@@ -58,15 +58,20 @@ export function pageHashes(width: number): number {
   return hashesBefore[width]?.[pageRows] ?? panic(`a page of ${width} columns`);
 }
 
-/** One hash of a page of `width` columns, copied out. */
-export function hashInPage(page: Uint8Array, width: number, row: number, column: number): Hash {
+/** Number of a hash in a page of `width` columns, counted from row 0 up. */
+export function pageOffset(width: number, row: number, column: number): number {
   const first = hashesBefore[width]?.[row];
   const next = hashesBefore[width]?.[row + 1];
   if (first === undefined || next === undefined || first + column >= next) {
     panic(`no row ${row}, column ${column} in a page of ${width} columns`);
   }
+  return first + column;
+}
+
+/** One hash of a page of `width` columns, copied out. */
+export function hashInPage(page: Uint8Array, width: number, row: number, column: number): Hash {
   if (page.length !== pageHashes(width) * hashBytes)
     panic(`${page.length} bytes for a page of ${width} columns`);
-  const start = (first + column) * hashBytes;
+  const start = pageOffset(width, row, column) * hashBytes;
   return page.slice(start, start + hashBytes);
 }

@@ -13,6 +13,7 @@ const mayLoad: Readonly<Record<string, readonly string[]>> = {
   // Rules ask for registered domains.
   'workers/ingest.ts': ['@noble/hashes', 'piscina', 'tldts'],
   'workers/ledger.ts': ['canonicalize', 'jose', 'lmdb'],
+  'workers/log-reader.ts': ['jose', 'lmdb'],
   'workers/ssh-agent.ts': [],
   'workers/store.ts': ['@noble/hashes', 'lmdb', 'tldts'],
 };

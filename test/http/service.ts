@@ -28,6 +28,7 @@ import { LiveScan } from '../../src/http/live/discovery-channel.ts';
 import { serviceHub } from '../../src/http/live/service-hub.ts';
 import { createSockets } from '../../src/http/live/sockets.ts';
 import { Metrics } from '../../src/http/metrics.ts';
+import { LogReadRate } from '../../src/http/request-rate.ts';
 import { endpoints } from '../../src/http/routes/index.ts';
 import { startServer } from '../../src/http/server.ts';
 import type { Services } from '../../src/http/services.ts';
@@ -37,6 +38,7 @@ import { goesTogether, parseBodies } from '../../src/ingest/parse-bodies.ts';
 import { ledgerCounters } from '../../src/ledger/methods.ts';
 import { type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
+import { SnapshotReader } from '../../src/ledger/reads/snapshot-reader.ts';
 import { createCounters } from '../../src/rpc/counters.ts';
 import { supervise } from '../../src/rpc/supervise.ts';
 import { DetectionRules } from '../../src/rules/detection-rules.ts';
@@ -97,7 +99,9 @@ export async function openService(
   const loaded = loadSettings(environment);
   const { config } = loaded;
   const folder = takeDataFolder(dataDir);
-  const ledger = await openLedger({ dataDir, ...ledgerOptions });
+  const publicationDelayMs = config['ledger.publication_delay_ms'];
+  const ledger = await openLedger({ dataDir, publicationDelayMs, ...ledgerOptions });
+  const logReader = await SnapshotReader.open({ dataDir, publicationDelayMs });
   const store = openStore({ dataDir, alertWindowMs: config['alerts.window_ms'], receiptIntervalMs: 20 });
   const reader = openReader(dataDir);
   const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
@@ -225,6 +229,8 @@ export async function openService(
     policy,
     ledger,
     logStatus: () => ledger.status(),
+    logReader,
+    logRate: new LogReadRate(config['limits.log_reads_per_s_per_address'], metrics.limitReached),
     checkpoint: () => ledger.checkpoint(),
     auth,
     backups,
@@ -303,6 +309,7 @@ export async function openService(
     await scans.close();
     await pump.idle();
     await pump.close();
+    await logReader.close();
     await ledger.close();
     await store.close();
     reader.close();
@@ -320,6 +327,7 @@ export async function openService(
     store,
     reader,
     ledger,
+    logReader,
     pump,
     published,
     revoked,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { closeSync, cpSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromJson } from '../../src/ledger/heads.ts';
 import { openLedger } from '../../src/ledger/open.ts';
@@ -66,6 +66,24 @@ export function flipIn(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: n
     for (let from = bytes.indexOf(wanted); from >= 0; from = bytes.indexOf(wanted, from + 1))
       bytes[from + at]! ^= 1;
   });
+}
+
+/**
+ * Flips a bit in the file under a running service, as a failing disk does: LMDB maps the file and sees it at once.
+ * Returns what flips it back.
+ */
+export function flipInPlace(log: Pick<KnownLog, 'dataDir'>, wanted: Uint8Array, at: number): () => void {
+  const bytes = readFileSync(fileOf(log));
+  const places: number[] = [];
+  for (let from = bytes.indexOf(wanted); from >= 0; from = bytes.indexOf(wanted, from + 1))
+    places.push(from + at);
+  const write = (mask: number): void => {
+    const file = openSync(fileOf(log), 'r+');
+    for (const place of places) writeSync(file, Uint8Array.of(bytes[place]! ^ mask), 0, 1, place);
+    closeSync(file);
+  };
+  write(1);
+  return () => write(0);
 }
 
 export function cut(log: Pick<KnownLog, 'dataDir'>, pages: number): void {

@@ -303,7 +303,7 @@ test('a ledger.mdb of an earlier version is completed when it is opened, and goe
   expect(heads.map((head) => head.tree_size)).toEqual([300, 305, 306]);
 });
 
-test('damage that a read meets is UNAVAILABLE, and degrades the log', async () => {
+test('a read of damaged data is INTERNAL and a finding, and appends go on', async () => {
   const dataDir = folder();
   const ledger = await open(dataDir);
   await ledger.append(entries(0, 300));
@@ -315,8 +315,11 @@ test('damage that a read meets is UNAVAILABLE, and degrades the log', async () =
   const damaged = await open(dataDir);
   expect((await damaged.status()).health.state).toBe('ok');
   const query = { kinds: ['alert.raised'], page: 1, per_page: 10 };
-  expect(await codeOf(damaged.entries(query))).toBe('UNAVAILABLE');
-  expect((await damaged.status()).health).toMatchObject({ state: 'degraded', fault: 'corrupt' });
+  expect(await codeOf(damaged.entries(query))).toBe('INTERNAL');
+  expect(await damaged.status()).toMatchObject({
+    health: { state: 'ok' },
+    findings: [{ code: 'data_damaged', message: expect.stringContaining('candor fsck') }],
+  });
   expect((await damaged.entries({ page: 1, per_page: 10 })).total).toBe(300);
 });
 

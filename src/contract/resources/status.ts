@@ -46,6 +46,19 @@ const WitnessStatus = part(
 );
 export type WitnessStatus = Static<typeof WitnessStatus>;
 
+const LedgerScrub = part(
+  {
+    pass_began_at: timestamp('When the pass that is under way, or was last, began.'),
+    checked: count('Entries of it that were checked.'),
+    total: count('Entries that it checks.'),
+    last_pass_at: optional(
+      timestamp('When the last pass over the whole log ended; absent before the first.'),
+    ),
+    last_pass_damaged: optional(count('Damaged entries, pages and heads that the last pass found.')),
+  },
+  'The check of all entries, hashes and heads in the background; absent until it has begun.',
+);
+
 const Verdict = part(
   {
     well: flag(
@@ -140,6 +153,7 @@ export const Status = shape('Status', {
       advice: optional(text('What the operator is to do.')),
       regression: optional(Regression),
       findings: LedgerFindings,
+      scrub: optional(LedgerScrub),
       size: count('Entries.'),
       head_age_s: optional(real('Age of the latest signed head, in seconds; absent while empty.')),
       sth_key_id: text('Key that signs tree heads.'),

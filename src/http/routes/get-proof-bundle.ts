@@ -2,21 +2,22 @@ import { onlyLeaf } from '../../contract/query.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Handler } from '../context.ts';
 import { readable } from '../log-entries.ts';
+import { logView } from '../log-view.ts';
 import { jsonText } from '../reply.ts';
 import type { Services } from '../services.ts';
 import { writeProofBundle } from '../write-bundle.ts';
 
 /** Everything that verifiers need offline. */
-export const getProofBundle: Handler<'getProofBundle'> = async ({ services, query, refusal }) =>
-  jsonText(
-    writeProofBundle(
-      await readable(
-        refusal,
-        async () => services.ledger.bundle(onlyLeaf(query), await publishedCheckpoint(services)),
-        ({ leaf }) => leaf,
-      ),
-    ),
+export const getProofBundle: Handler<'getProofBundle'> = async (context) => {
+  const { services, query, refusal } = context;
+  const view = await logView(context);
+  const bundle = await readable(
+    refusal,
+    async () => services.ledger.bundle(onlyLeaf(query), await publishedCheckpoint(services), view),
+    ({ leaf }) => leaf,
   );
+  return jsonText(writeProofBundle(bundle));
+};
 
 /** Undefined where none is published: the log is empty or degraded, or has no quorum of witnesses yet. */
 async function publishedCheckpoint(services: Services): Promise<string | undefined> {

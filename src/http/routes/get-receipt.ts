@@ -1,37 +1,44 @@
 import { ServiceError } from '../../errors.ts';
+import type { LogView } from '../../ledger/ledger.ts';
 import type { StoredReceipt } from '../../store/store.ts';
 import type { Handler } from '../context.ts';
+import { logView } from '../log-view.ts';
 import { signatureOf } from '../receipts.ts';
 import { resource } from '../reply.ts';
 import type { Services } from '../services.ts';
 import { writeProofBundle } from '../write-bundle.ts';
 
 /** Sensors see their own receipts; another's does not exist for them. */
-export const getReceipt: Handler<'getReceipt'> = async ({ services, params, identity }) => {
+export const getReceipt: Handler<'getReceipt'> = async (context) => {
+  const { services, params, identity } = context;
   const id = params.receipt_id.toLowerCase();
   const stored = services.reader.getReceipt(id);
   const { principal, roles } = identity;
   const isHidden = roles.every((role) => role === 'sensor') && stored?.receipt.sensor.id !== principal.id;
   if (stored === undefined || isHidden) throw new ServiceError('NOT_FOUND', `there is no receipt ${id}`);
-  return resource('receipt', id, await writeReceipt(services, stored));
+  return resource('receipt', id, await writeReceipt(services, stored, await logView(context)));
 };
 
 /** The attributes as JSON: the head in the proof has a timestamp of more digits than a double prints. */
-async function writeReceipt(services: Services, { receipt, batch }: StoredReceipt): Promise<string> {
+async function writeReceipt(
+  services: Services,
+  { receipt, batch }: StoredReceipt,
+  view: LogView,
+): Promise<string> {
   const signature = await signatureOf(services, receipt);
   const keys =
     signature === undefined
       ? []
       : (await services.ledger.keys()).filter(({ kid }) => kid === signature.key_id);
-  const proof = batch === undefined ? undefined : await proofOf(services, batch.entry_id);
+  const proof = batch === undefined ? undefined : await proofOf(services, batch.entry_id, view);
   const attributes = JSON.stringify({ receipt, ...signature, keys, batch });
   return proof === undefined ? attributes : `${attributes.slice(0, -1)},"proof":${proof}}`;
 }
 
-/** Undefined until the entry is in the log, and while the log can't prove it. */
-async function proofOf({ ledger }: Services, entryId: string): Promise<string | undefined> {
+/** Undefined until the entry is in the log, as far as the caller may see it, and while the log can't prove it. */
+async function proofOf({ ledger }: Services, entryId: string, view: LogView): Promise<string | undefined> {
   try {
-    return writeProofBundle(await ledger.bundle({ entry_id: entryId }));
+    return writeProofBundle(await ledger.bundle({ entry_id: entryId }, undefined, view));
   } catch (error) {
     const isLater = error instanceof ServiceError && laterCodes.has(error.code);
     if (!isLater) throw error;

@@ -1,11 +1,12 @@
 import { writeList } from '../../contract/json-list.ts';
 import { ServiceError } from '../../errors.ts';
-import type { EntriesQuery } from '../../ledger/ledger.ts';
+import type { EntriesQuery, LogView } from '../../ledger/ledger.ts';
 import { limits } from '../../limits.ts';
 import type { Handler } from '../context.ts';
 import { exportForm } from '../export-form.ts';
 import { exportList } from '../export-list.ts';
 import { isPublicKind, leafItem } from '../log-entries.ts';
+import { logView } from '../log-view.ts';
 import { page } from '../reply.ts';
 import type { Services } from '../services.ts';
 
@@ -18,11 +19,12 @@ export const listEntries: Handler<'listEntries'> = async (context) => {
   const { kind: kinds, page: number = 1, per_page = limits.defaultPerPage, ...range } = query;
   if (refusal !== undefined && !kinds?.every(isPublicKind)) throw refusal;
   const wanted = { ...range, ...(kinds === undefined ? {} : { kinds }) };
+  const view = await logView(context);
   const form = exportForm(head);
   if (form !== undefined)
     return exportList<{ from: number; left: number }>(context, form, async (place) => {
       const from = place === undefined ? {} : { from: place.from };
-      const { leaves, total } = await services.ledger.entries({ ...wanted, ...from, ...exported });
+      const { leaves, total } = await services.logReader.entries(view, { ...wanted, ...from, ...exported });
       const shown = leaves.slice(0, place?.left);
       const left = (place?.left ?? total) - shown.length;
       const bytes = writeList(shown.map(leafItem), 'lines');
@@ -31,15 +33,15 @@ export const listEntries: Handler<'listEntries'> = async (context) => {
         ? { bytes }
         : { bytes, next: { from: last.leaf_index + 1, left } };
     });
-  const { leaves, total } = await read(services, { ...wanted, page: number, per_page });
+  const { leaves, total } = await read(services, view, { ...wanted, page: number, per_page });
   return page({ json: writeList(leaves.map(leafItem)), total, page: number }, per_page);
 };
 
 /** However long the entries are, so many are not too long for one answer. */
 const exported = { page: 1, per_page: Math.floor(limits.maxEntriesPageBytes / limits.maxEntryBytes) };
 
-const read = ({ ledger, metrics }: Services, query: EntriesQuery) =>
-  ledger.entries(query).catch((error: unknown) => {
+const read = ({ logReader, metrics }: Services, view: LogView, query: EntriesQuery) =>
+  logReader.entries(view, query).catch((error: unknown) => {
     // By its schema the parameter is right: the entries of the page are too long.
     if (error instanceof ServiceError && error.details?.field === 'per_page')
       metrics.limitReached('maxEntriesPageBytes');

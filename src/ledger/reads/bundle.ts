@@ -8,15 +8,15 @@ import { toJson } from '../heads.ts';
 import { published } from '../keys/key-file.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { BundleCheckpoint, LeafQuery, ProofBundle, PublicJwk, StoredLeaf } from '../ledger.ts';
-import type { Nodes } from '../storage/nodes.ts';
 import type { LedgerStorage, SignedHead } from '../storage/storage.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { Prover } from './prover.ts';
 import { timestampsAround } from './timestamps.ts';
+import type { VerifiedNodes } from './verified-nodes.ts';
 
 export interface BundleParts {
   readonly storage: LedgerStorage;
-  readonly nodes: Nodes;
+  readonly nodes: VerifiedNodes;
   readonly prover: Prover;
   readonly checkpoints: Checkpoints;
   readonly keys: KeyRing;
@@ -38,7 +38,7 @@ export function makeBundle(
 ): ProofBundle {
   const { prover, keys } = parts;
   const { leaf_index, audit_path } = prover.inclusion(query, head.size);
-  const leaf = prover.leafAt(leaf_index, head.size);
+  const leaf = prover.leafAt(leaf_index);
   const checkpoint = checkpointFor(parts, leaf_index, head.size, options);
   const needed = [
     head.keyId,

@@ -3,9 +3,9 @@ import { sha256 } from '../../sha256.ts';
 import { formatCheckpoint, parseCheckpoint } from '../../tlog/checkpoint.ts';
 import { TlogError } from '../../tlog/fault.ts';
 import { formatNote, noteKeyId, parseNote, signatureTypes } from '../../tlog/note.ts';
-import type { Nodes } from '../storage/nodes.ts';
 import type { LedgerStorage, SignedHead } from '../storage/storage.ts';
 import { logEmpty } from './prover.ts';
+import type { VerifiedNodes } from './verified-nodes.ts';
 
 /** The key with purpose `checkpoint`, and the name under which it signs: the log's origin. */
 export interface CheckpointSigner {
@@ -17,7 +17,8 @@ export interface CheckpointSigner {
 
 export interface CheckpointParts {
   readonly storage: LedgerStorage;
-  readonly nodes: Nodes;
+  readonly nodes: VerifiedNodes;
+  /** The latest head that is published. */
   head(): SignedHead | undefined;
   /** The one that signs now. UNAVAILABLE where there is none. */
   signer(): CheckpointSigner;
@@ -77,7 +78,7 @@ export class Checkpoints {
       const { text } = parseNote(note);
       const { size } = parseCheckpoint(text);
       if (size < 1 || size > current) throw wrongNote(`is of ${size} leaves, and the log has ${current}`);
-      if (text !== checkpointText(signer().origin, size, nodes.rootAt(size, current)))
+      if (text !== checkpointText(signer().origin, size, nodes.rootAt(size)))
         throw wrongNote(`is not the checkpoint of this log for ${size} leaves`);
       return size;
     } catch (error) {

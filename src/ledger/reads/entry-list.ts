@@ -42,11 +42,11 @@ export function listEntries(
   return { indices: merged(storage, stretches, [from, to], skipped, per_page), total };
 }
 
-/** The leaves of a page. INVALID_REQUEST naming `per_page` where they are too long for one answer. */
-export function readLeaves(prover: Prover, indices: readonly number[], size: number): StoredLeaf[] {
+/** The leaves of a page, verified. INVALID_REQUEST naming `per_page` where they are too long for one answer. */
+export function readLeaves(prover: Prover, indices: readonly number[]): StoredLeaf[] {
   let bytes = 0;
   return indices.map((index) => {
-    const leaf = prover.leafAt(index, size);
+    const leaf = prover.leafAt(index);
     bytes += leaf.canonical.length;
     if (bytes > limits.maxEntriesPageBytes)
       throw invalidField(

@@ -1,6 +1,7 @@
 import type { HeadsQuery } from '../ledger.ts';
 import { lowerBound } from '../storage/lower-bound.ts';
-import type { LedgerStorage, SignedHead } from '../storage/storage.ts';
+import type { SignedHead } from '../storage/storage.ts';
+import type { HeadView } from './head-view.ts';
 import { checkRange } from './ranges.ts';
 
 /**
@@ -10,13 +11,12 @@ import { checkRange } from './ranges.ts';
  * @throws INVALID_REQUEST naming the size that is out of range.
  */
 export function listHeads(
-  storage: LedgerStorage,
+  { history }: Pick<HeadView, 'history'>,
   size: number,
   { from_size, to_size, page, per_page }: HeadsQuery,
 ): { heads: SignedHead[]; total: number } {
   if (from_size !== undefined) checkRange('from_size', from_size, 1, size + 1, size);
   if (to_size !== undefined) checkRange('to_size', to_size, (from_size ?? 1) + 1, size + 1, size);
-  const { history } = storage;
   const place = (wanted: number) => lowerBound(history.count, (ordinal) => history.size(ordinal), wanted);
   const first = from_size === undefined ? 0 : place(from_size);
   const end = to_size === undefined ? history.count : place(to_size);

@@ -16,61 +16,58 @@ import type {
 } from '../ledger.ts';
 import type { LedgerCounter } from '../methods.ts';
 import type { LeafIndex } from '../storage/leaf-index.ts';
-import { Nodes } from '../storage/nodes.ts';
-import { DamagedError, type LedgerStorage, type SignedHead } from '../storage/storage.ts';
+import { DamagedError, EdgeDamagedError, type LedgerStorage } from '../storage/storage.ts';
 import { type BundleOptions, makeBundle } from './bundle.ts';
 import { type CheckpointSigner, Checkpoints } from './checkpoints.ts';
 import { listEntries, readLeaves } from './entry-list.ts';
 import { listHeads } from './head-list.ts';
-import { logEmpty, Prover, UnsoundProofError } from './prover.ts';
+import type { HeadView } from './head-view.ts';
+import { logEmpty, Prover } from './prover.ts';
 import { readEntryBundle, readTile } from './tiles.ts';
+import type { VerifiedHeads } from './verified-heads.ts';
+import type { VerifiedNodes } from './verified-nodes.ts';
 
 export interface LedgerReadsParts {
   readonly storage: LedgerStorage;
-  readonly keys: KeyRing;
+  readonly nodes: VerifiedNodes;
+  readonly keys: () => KeyRing;
   /** Undefined when the log couldn't be recovered: leaves are not found by hash then. */
-  readonly leaves: LeafIndex | undefined;
-  head(): SignedHead | undefined;
+  readonly leaves: () => LeafIndex | undefined;
+  /** The heads that the reader may see. */
+  readonly heads: HeadView;
+  readonly verified: VerifiedHeads;
   count(counter: LedgerCounter): void;
-  /** What was read is not what was written. The result is what the caller is told. */
-  onDamage(message: string): ServiceError;
+  /** Stored data is damaged: `isEdge` where appends go on from it. The result is thrown to the caller. */
+  onDamage(message: string, isEdge: boolean): ServiceError;
 }
 
-/** Everything that is read from a log: heads, proofs, entries, checkpoints and tiles, all as of the current head. */
+/** Everything that is read from a log: heads, proofs, entries, checkpoints and tiles, all as of the latest visible head. */
 export class LedgerReads {
-  readonly nodes: Nodes;
   readonly #parts: LedgerReadsParts;
   readonly #prover: Prover;
   readonly #checkpoints: Checkpoints;
 
   constructor(parts: LedgerReadsParts) {
-    const { storage, keys, leaves, head, count } = parts;
+    const { storage, nodes, keys, leaves, heads } = parts;
     this.#parts = parts;
-    this.nodes = new Nodes(storage);
-    this.#prover = new Prover({
-      storage,
-      nodes: this.nodes,
-      leaves,
-      head,
-      onVerified: () => count('proofs_verified'),
-    });
-    this.#checkpoints = new Checkpoints({
-      storage,
-      nodes: this.nodes,
-      head,
-      signer: () => checkpointSigner(keys),
-    });
+    const head = () => heads.latest();
+    this.#prover = new Prover({ storage, nodes, leaves, head });
+    this.#checkpoints = new Checkpoints({ storage, nodes, head, signer: () => checkpointSigner(keys()) });
   }
 
   head(treeSize?: number): SignedTreeHead {
     if (treeSize !== undefined && (!Number.isSafeInteger(treeSize) || treeSize < 0))
       throw invalidField('tree_size', 'must be an integer from 0');
-    const latest = this.#parts.head();
-    if (latest === undefined) throw logEmpty();
-    const isLatest = treeSize === undefined || treeSize === latest.size;
-    const head = isLatest ? latest : this.guarded(() => this.#parts.storage.headOf(treeSize));
-    if (head === undefined) throw new ServiceError('NOT_FOUND', `no head was signed for ${treeSize} leaves`);
-    return toJson(head);
+    return this.guarded(() => {
+      const { heads, verified } = this.#parts;
+      const latest = heads.latest();
+      if (latest === undefined) throw logEmpty();
+      const isLatest = treeSize === undefined || treeSize === latest.size;
+      const head = isLatest ? latest : heads.headOf(treeSize);
+      if (head === undefined)
+        throw new ServiceError('NOT_FOUND', `no head was signed for ${treeSize} leaves`);
+      return toJson(verified.checked(head));
+    });
   }
 
   inclusion(leaf: LeafQuery, treeSize?: number): InclusionProof {
@@ -90,23 +87,29 @@ export class LedgerReads {
   }
 
   heads(query: HeadsQuery): HeadsPage {
-    const { heads, total } = this.guarded(() => listHeads(this.#parts.storage, this.#size, query));
-    return { heads: heads.map(toJson), total };
+    return this.guarded(() => {
+      const { heads, verified } = this.#parts;
+      const { heads: listed, total } = listHeads(heads, this.#size, query);
+      return { heads: listed.map((head) => toJson(verified.checked(head))), total };
+    });
   }
 
   entries(query: EntriesQuery): EntriesPage {
     return this.guarded(() => {
       const { indices, total } = listEntries(this.#parts.storage, this.#size, query);
-      return { leaves: readLeaves(this.#prover, indices, this.#size), total };
+      return { leaves: readLeaves(this.#prover, indices), total };
     });
   }
 
-  /** The leaf with everything that an offline verifier needs, against the current head. */
+  /** The leaf with everything that an offline verifier needs, against the latest visible head. */
   bundle(leaf: LeafQuery, options: BundleOptions): ProofBundle {
-    const head = this.#parts.head();
-    if (head === undefined) throw logEmpty();
-    const parts = { ...this.#parts, nodes: this.nodes, prover: this.#prover, checkpoints: this.#checkpoints };
-    const bundle = this.guarded(() => makeBundle(parts, leaf, head, options));
+    const { storage, nodes, keys, heads, verified } = this.#parts;
+    const parts = { storage, nodes, keys: keys(), prover: this.#prover, checkpoints: this.#checkpoints };
+    const bundle = this.guarded(() => {
+      const head = heads.latest();
+      if (head === undefined) throw logEmpty();
+      return makeBundle(parts, leaf, verified.checked(head), options);
+    });
     this.#parts.count('proofs');
     return bundle;
   }
@@ -125,25 +128,25 @@ export class LedgerReads {
   }
 
   tile(tile: TileAddress): Uint8Array<ArrayBuffer> {
-    return this.guarded(() => readTile(this.#parts.storage, this.#size, tile));
+    return this.guarded(() => readTile(this.#parts.nodes, this.#size, tile));
   }
 
   entryBundle(index: number, width: number): Uint8Array<ArrayBuffer> {
-    return this.guarded(() => readEntryBundle(this.#parts.storage, this.#size, index, width));
+    return this.guarded(() => readEntryBundle(this.#prover, this.#size, index, width));
   }
 
-  /** Runs what reads, and reports damage that it meets. */
+  /** Runs a read and reports the damage that it finds. */
   guarded<T>(read: () => T): T {
     try {
       return read();
     } catch (error) {
-      if (!(error instanceof DamagedError || error instanceof UnsoundProofError)) throw error;
-      throw this.#parts.onDamage(error.message);
+      if (!(error instanceof DamagedError)) throw error;
+      throw this.#parts.onDamage(error.message, error instanceof EdgeDamagedError);
     }
   }
 
   get #size(): number {
-    return this.#parts.head()?.size ?? 0;
+    return this.#parts.heads.latest()?.size ?? 0;
   }
 }
 

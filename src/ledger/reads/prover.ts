@@ -1,46 +1,30 @@
 import { invalidField, ServiceError } from '../../errors.ts';
 import { sha256 } from '../../sha256.ts';
 import { bytesToHex, hexToBytes } from '../../tlog/hex.ts';
-import {
-  consistencyPlan,
-  foldProof,
-  inclusionPlan,
-  verifyConsistency,
-  verifyInclusion,
-} from '../../tlog/proof.ts';
-import { equalHashes, type Hash, hashBytes } from '../../tlog/tree.ts';
+import { consistencyPlan, foldProof, inclusionPlan } from '../../tlog/proof.ts';
+import { equalHashes, type Hash, hashBytes, leafHash } from '../../tlog/tree.ts';
 import { canonicalUuid } from '../../uuid.ts';
 import type { ConsistencyProof, InclusionProof, LeafQuery, StoredLeaf } from '../ledger.ts';
 import type { LeafIndex } from '../storage/leaf-index.ts';
-import type { Nodes } from '../storage/nodes.ts';
-import type { LedgerStorage, SignedHead } from '../storage/storage.ts';
+import { DamagedError, type LedgerStorage, type SignedHead } from '../storage/storage.ts';
 import { checkRange, outOfRange } from './ranges.ts';
-
-/** One proof in so many is verified, besides the first of each kind against each new head. */
-const sampling = 64;
+import type { VerifiedNodes } from './verified-nodes.ts';
 
 export interface ProverParts {
   readonly storage: LedgerStorage;
-  readonly nodes: Nodes;
+  readonly nodes: VerifiedNodes;
   /** Undefined when the log couldn't be recovered: leaves are not found by hash then. */
-  readonly leaves: LeafIndex | undefined;
+  readonly leaves: () => LeafIndex | undefined;
+  /** The latest head that the reader may see; the tree may be larger. */
   head(): SignedHead | undefined;
-  /** Called for each proof that was verified before it left. */
-  onVerified(): void;
 }
 
-/** A proof made from stored nodes doesn't lead to the signed root: the nodes are damaged. */
-export class UnsoundProofError extends Error {
-  override readonly name = 'UnsoundProofError';
-}
-
-/** Reads proofs and leaves for the current log. Owner of what has been verified already. */
+/**
+ * Reads proofs and leaves as of the latest head that the reader may see. Proofs are made of verified nodes only, and
+ * the bytes of an entry are hashed before they leave.
+ */
 export class Prover {
   readonly #parts: ProverParts;
-  #made = 0;
-  /** Sizes of the heads against which a first proof of each kind has been verified. */
-  #verifiedInclusion = 0;
-  #verifiedConsistency = 0;
 
   constructor(parts: ProverParts) {
     this.#parts = parts;
@@ -60,14 +44,7 @@ export class Prover {
         ? outOfRange('tree_size', leafIndex + 1, current, current)
         : outOfRange('leaf_index', 0, size - 1, current);
     }
-    const path = foldProof(sha256, inclusionPlan(leafIndex, size), (at) => nodes.hashAt(at, current));
-    if (this.#mustVerify(this.#verifiedInclusion !== current)) {
-      const leafHash = nodes.hashAt({ level: 0, index: leafIndex }, current);
-      this.#sound(() =>
-        verifyInclusion(sha256, { leafIndex, treeSize: size, leafHash, path, root: this.#root(size) }),
-      );
-      if (size === current) this.#verifiedInclusion = current;
-    }
+    const path = foldProof(sha256, inclusionPlan(leafIndex, size), (at) => nodes.hashAt(at));
     return { tree_size: size, leaf_index: leafIndex, audit_path: path.map(bytesToHex) };
   }
 
@@ -76,14 +53,7 @@ export class Prover {
     const current = this.#parts.head()?.size ?? 0;
     checkRange('first', first, 1, current, current);
     checkRange('second', second, first + 1, current, current);
-    const path = foldProof(sha256, consistencyPlan(first, second), (at) => nodes.hashAt(at, current));
-    if (this.#mustVerify(this.#verifiedConsistency !== current)) {
-      const [firstRoot, secondRoot] = [this.#root(first), this.#root(second)];
-      this.#sound(() =>
-        verifyConsistency(sha256, { firstSize: first, secondSize: second, firstRoot, secondRoot, path }),
-      );
-      if (second === current) this.#verifiedConsistency = current;
-    }
+    const path = foldProof(sha256, consistencyPlan(first, second), (at) => nodes.hashAt(at));
     return { tree_size: second, first_size: first, second_size: second, audit_path: path.map(bytesToHex) };
   }
 
@@ -92,15 +62,14 @@ export class Prover {
     const size = this.#parts.head()?.size ?? 0;
     const index = find(size);
     if (index >= size) throw new ServiceError('NOT_FOUND', `no leaf ${index}: the log has ${size}`);
-    return this.leafAt(index, size);
+    return this.leafAt(index);
   }
 
-  /** A leaf that a log of `size` leaves has. */
-  leafAt(index: number, size: number): StoredLeaf {
-    const canonical = this.#parts.storage.canonical(index);
-    if (canonical === undefined) throw new UnsoundProofError(`entry ${index} of ${size} is missing`);
-    const hash = this.#parts.nodes.hashAt({ level: 0, index }, size);
-    return { leaf_index: index, leaf_hash: bytesToHex(hash), canonical };
+  /** A leaf that the log has. @throws DamagedError unless its bytes hash to the leaf */
+  leafAt(index: number): StoredLeaf {
+    const { storage, nodes } = this.#parts;
+    const canonical = verifiedEntry(storage, nodes, index);
+    return { leaf_index: index, leaf_hash: bytesToHex(nodes.hashAt({ level: 0, index })), canonical };
   }
 
   /** Checks the query's form now; the result looks the leaf up in a log of so many leaves. */
@@ -117,7 +86,7 @@ export class Prover {
     if (id !== undefined) {
       const wanted = canonicalUuid(id);
       if (wanted === undefined) throw invalidField('entry_id', 'must be a valid UUID');
-      return () => this.#parts.storage.indexOf(wanted) ?? notFound(`no entry ${wanted}`);
+      return (size) => this.#byId(wanted, size) ?? notFound(`no entry ${wanted}`);
     }
     if (typeof hex !== 'string' || !/^[0-9a-fA-F]{64}$/.test(hex)) {
       throw invalidField('leaf_hash', 'must be 64 hexadecimal digits');
@@ -125,33 +94,45 @@ export class Prover {
     return (size) => this.#byHash(hexToBytes(hex, hashBytes), size) ?? notFound(`no leaf with hash ${hex}`);
   }
 
+  /** The index of ids is no part of the tree: the entry itself must have the id. */
+  #byId(id: string, size: number): number | undefined {
+    const index = this.#parts.storage.indexOf(id);
+    if (index === undefined || index >= size) return undefined;
+    if (idOf(this.leafAt(index).canonical) !== id)
+      throw new DamagedError(`the index of ids names entry ${index} for ${id}, which it is not`);
+    return index;
+  }
+
   #byHash(hash: Hash, size: number): number | undefined {
     const { storage, nodes, leaves } = this.#parts;
-    for (const index of leaves?.candidates(hash, (like, segments) => storage.leavesLike(like, segments)) ??
-      []) {
-      // The index in memory may be ahead of the head only inside of a commit, and nothing is read then.
-      if (index < size && equalHashes(nodes.hashAt({ level: 0, index }, size), hash)) return index;
-    }
+    const candidates =
+      leaves()?.candidates(hash, (like, segments) => storage.leavesLike(like, segments)) ?? [];
+    for (const index of candidates)
+      if (index < size && equalHashes(nodes.hashAt({ level: 0, index }), hash)) return index;
     return undefined;
   }
+}
 
-  #root(size: number): Hash {
-    const head = this.#parts.head();
-    return head?.size === size ? head.root : this.#parts.nodes.rootAt(size, head?.size ?? 0);
-  }
+/** The bytes of an entry that the log has. @throws DamagedError unless they hash to the leaf */
+export function verifiedEntry(
+  storage: LedgerStorage,
+  nodes: VerifiedNodes,
+  index: number,
+): Uint8Array<ArrayBuffer> {
+  const canonical = storage.canonical(index);
+  if (canonical === undefined) throw new DamagedError(`entry ${index} is missing`);
+  if (!equalHashes(leafHash(sha256, canonical), nodes.hashAt({ level: 0, index })))
+    throw new DamagedError(`entry ${index} does not hash to its leaf`);
+  return canonical;
+}
 
-  #mustVerify(isFirst: boolean): boolean {
-    this.#made += 1;
-    return isFirst || this.#made % sampling === 0;
-  }
-
-  #sound(verify: () => void): void {
-    try {
-      verify();
-    } catch (error) {
-      throw new UnsoundProofError(error instanceof Error ? error.message : String(error));
-    }
-    this.#parts.onVerified();
+/** The id of an entry, lower case; undefined where the bytes are not an entry's. */
+export function idOf(canonical: Uint8Array): string | undefined {
+  try {
+    const { id } = JSON.parse(new TextDecoder().decode(canonical)) as { id?: unknown };
+    return typeof id === 'string' ? canonicalUuid(id) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -5,9 +5,9 @@ import { TlogError } from '../../tlog/fault.ts';
 import { parseNote } from '../../tlog/note.ts';
 import { equalHashes } from '../../tlog/tree.ts';
 import type { BundleTimestamps, StoredLeaf } from '../ledger.ts';
-import type { Nodes } from '../storage/nodes.ts';
 import type { LedgerStorage } from '../storage/storage.ts';
 import type { Prover } from './prover.ts';
+import type { VerifiedNodes } from './verified-nodes.ts';
 
 type Timestamped = EntryData<'checkpoint.timestamped'>;
 
@@ -18,7 +18,7 @@ const kind = 'checkpoint.timestamped';
  * before the leaf, and the first one over a checkpoint that covers the leaf.
  */
 export function timestampsAround(
-  { storage, nodes, prover }: { storage: LedgerStorage; nodes: Nodes; prover: Prover },
+  { storage, nodes, prover }: { storage: LedgerStorage; nodes: VerifiedNodes; prover: Prover },
   leafIndex: number,
   size: number,
 ): BundleTimestamps {
@@ -28,7 +28,7 @@ export function timestampsAround(
   const near = limits.nearbyTimestamps;
   const read = (indices: readonly number[]) =>
     indices.flatMap((index) => {
-      const leaf = prover.leafAt(index, size);
+      const leaf = prover.leafAt(index);
       const data = timestampOf(leaf);
       return data === undefined ? [] : [{ leaf, data }];
     });
@@ -57,11 +57,11 @@ function timestampOf({ canonical }: StoredLeaf): Timestamped | undefined {
 }
 
 /** Whether the checkpoint is one of this tree and has the leaf. */
-function covers(nodes: Nodes, { checkpoint }: Timestamped, leafIndex: number, size: number): boolean {
+function covers(nodes: VerifiedNodes, { checkpoint }: Timestamped, leafIndex: number, size: number): boolean {
   try {
     const { size: covered, root } = parseCheckpoint(parseNote(checkpoint).text);
     if (covered <= leafIndex || covered > size) return false;
-    return equalHashes(root, nodes.rootAt(covered, size));
+    return equalHashes(root, nodes.rootAt(covered));
   } catch (error) {
     if (error instanceof TlogError) return false;
     throw error;

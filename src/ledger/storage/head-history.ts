@@ -48,6 +48,18 @@ export class HeadHistory {
     return readRow(() => Array.from(this.#heads.getRange({ start, limit }), ({ value }) => headOfRow(value)));
   }
 
+  /** Timestamps of at most `limit` heads from this number on, in nanoseconds. */
+  timestamps(ordinal: number, limit: number): bigint[] {
+    return readRow(() =>
+      Array.from(this.#numbers.getRange({ start: ordinal, limit }), ({ value }) => value.readBigUInt64BE(8)),
+    );
+  }
+
+  /** For a reader, before each snapshot: the number of heads is read again. */
+  refresh(): void {
+    this.#count = undefined;
+  }
+
   /** Writes head and number, within a transaction. The result is to be called once that is durable. */
   write(head: SignedHead): () => void {
     const { count } = this;

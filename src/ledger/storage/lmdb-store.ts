@@ -3,6 +3,7 @@ import { copyDatabase, type Database, openDatabase, type RootDatabase } from '..
 import type { PageAddress } from '../../tlog/page.ts';
 import type { Hash } from '../../tlog/tree.ts';
 import { uuidToBytes } from '../../uuid.ts';
+import type { PublicationPeriod } from '../publication.ts';
 import { encodeHeadRow, HeadHistory, headKey, lastHead } from './head-history.ts';
 import { KindIndex } from './kind-index.ts';
 import { dueSlices, type LeafBuckets, leavesLike, mergeSlice } from './leaf-runs.ts';
@@ -30,7 +31,8 @@ const completedRows = 16_384;
 /**
  * ledger.mdb. Every table but `ids` and `leaves` only ever grows at its end.
  *
- *     meta      'format' → {format, state}; 'checkpoint' → the checkpoint kept last; 'checkpoint_key' → kid of its key
+ *     meta      'format' → {format, state}; 'checkpoint' → the checkpoint kept last; 'checkpoint_key' → kid of its key;
+ *               'publication' → periods (JSON)
  *     entries   index → canonical bytes
  *     ids       entry id (16 bytes; UUIDv7, so nearly in order) → index (u64be)
  *     pages     [level, index] → page of nodes (src/tlog/page.ts)
@@ -61,9 +63,9 @@ export class LmdbStorage implements LedgerStorage {
   /** Made when first asked for: a file that can't be read is found out by what start-up reads. */
   #kindIndex: KindIndex | undefined;
 
-  /** Opens the file, or creates an empty one. */
-  constructor(path: string) {
-    const root = openDatabase(path, { maxDbs: 16 });
+  /** Opens the file, or creates an empty one; `readOnly` for a reader beside the owner, which must exist. */
+  constructor(path: string, { readOnly = false } = {}) {
+    const root = openDatabase(path, { maxDbs: 16, readOnly });
     const table = (name: string) => root.openDB({ name, encoding: 'binary' });
     this.#root = root;
     this.#meta = table('meta');
@@ -224,6 +226,22 @@ export class LmdbStorage implements LedgerStorage {
 
   recordCheckpointKey(kid: string): void {
     this.#root.transactionSync(() => this.#meta.putSync('checkpoint_key', Buffer.from(kid)));
+  }
+
+  publicationPeriods(): readonly PublicationPeriod[] {
+    const row = readRow(() => this.#meta.getBinary('publication'));
+    return row === undefined ? [] : readRow(() => JSON.parse(text(row)));
+  }
+
+  setPublicationPeriods(periods: readonly PublicationPeriod[]): void {
+    this.#root.transactionSync(() => this.#meta.putSync('publication', Buffer.from(JSON.stringify(periods))));
+  }
+
+  /** For a reader: what follows in this turn of the event loop reads the newest commit. */
+  refresh(): void {
+    this.#root.resetReadTxn();
+    this.#history.refresh();
+    this.#kindIndex = undefined;
   }
 
   async copyTo(path: string): Promise<SignedHead | undefined> {

@@ -2,6 +2,7 @@ import type { PackedPage } from '../../tlog/growing-tree.ts';
 import type { TreeHead } from '../../tlog/head.ts';
 import type { PageAddress } from '../../tlog/page.ts';
 import type { Hash } from '../../tlog/tree.ts';
+import type { PublicationPeriod } from '../publication.ts';
 import type { HeadHistory } from './head-history.ts';
 import type { KindIndex } from './kind-index.ts';
 
@@ -39,6 +40,9 @@ export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
+/** Damage of the latest head or of the right edge of the tree, from which appends go on. */
+export class EdgeDamagedError extends DamagedError {}
+
 /**
  * What the ledger asks of a disk.
  *
@@ -65,7 +69,7 @@ export interface LedgerStorage {
   /** How many heads have a number, and how many there are: the same, unless one was removed. */
   headCounts(): { readonly numbered: number; readonly heads: number };
   /** The heads signed so far, numbered from 0 in the order in which they were signed, which is that of sizes. */
-  readonly history: Pick<HeadHistory, 'count' | 'size' | 'from'>;
+  readonly history: Pick<HeadHistory, 'count' | 'size' | 'from' | 'timestamps'>;
   /** Where the entries of each kind are. */
   readonly kinds: Pick<KindIndex, 'count' | 'countBelow' | 'range'>;
   /**
@@ -84,6 +88,10 @@ export interface LedgerStorage {
   keptCheckpoint(): string | undefined;
   /** Returns after the flush. */
   keepCheckpoint(note: string): void;
+  /** Since when which delay holds for the publication of heads; empty before the first. */
+  publicationPeriods(): readonly PublicationPeriod[];
+  /** Returns after the flush. */
+  setPublicationPeriods(periods: readonly PublicationPeriod[]): void;
   /** kid of the checkpoint key that was active when the log was last opened. */
   checkpointKey(): string | undefined;
   /** Returns after the flush. */

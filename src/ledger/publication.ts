@@ -1,0 +1,102 @@
+/**
+ * When heads are published. With a delay, anonymous readers see the log as it was at the boundaries of a fixed schedule
+ * (multiples of the delay since 1970), each boundary no earlier than one delay after it. The ledger signs a head whose
+ * timestamp is the boundary itself, so that neither when a head appears nor what it says reveals when an entry was
+ * appended to better than the delay.
+ */
+import { timestampStepNs } from '../tlog/head.ts';
+import { DamagedError, type LedgerStorage } from './storage/storage.ts';
+
+/** From `since_ms` (Unix time) on, heads are published with this delay. */
+export interface PublicationPeriod {
+  readonly since_ms: number;
+  readonly delay_ms: number;
+}
+
+/** More periods than this are changes of a setting that nobody makes: the oldest are merged. */
+const maxPeriods = 100;
+
+export class PublicationSchedule {
+  /** In order of time. A head belongs to the period in which it was signed. */
+  readonly #periods: readonly PublicationPeriod[];
+
+  constructor(periods: readonly PublicationPeriod[]) {
+    this.#periods = periods;
+  }
+
+  /** Whether all heads are public at once, and always were. */
+  get isImmediate(): boolean {
+    return this.#periods.every(({ delay_ms }) => delay_ms === 0);
+  }
+
+  /** The schedule with this delay from now on; the same object where nothing changes. */
+  with(
+    delay_ms: number,
+    nowMs: number,
+  ): { readonly schedule: PublicationSchedule; readonly periods?: readonly PublicationPeriod[] } {
+    if ((this.#periods.at(-1)?.delay_ms ?? 0) === delay_ms) return { schedule: this };
+    const periods = [...this.#periods, { since_ms: nowMs, delay_ms }].slice(-maxPeriods);
+    return { schedule: new PublicationSchedule(periods), periods };
+  }
+
+  isPublished(timestampNs: bigint): boolean {
+    const delay = this.#delayAt(timestampNs);
+    return delay === 0n || timestampNs === boundary(timestampNs, delay);
+  }
+
+  visibleFrom(timestampNs: bigint): bigint {
+    return timestampNs + this.#delayAt(timestampNs);
+  }
+
+  /**
+   * The timestamp of a head that must be signed before any other: of the last boundary, unless the last head, signed at
+   * `lastNs`, is public itself or is not older than the boundary.
+   */
+  due(nowNs: bigint, lastNs: bigint): bigint | undefined {
+    const delay = this.#delayAt(nowNs);
+    if (delay === 0n || this.isPublished(lastNs)) return undefined;
+    const at = boundary(nowNs, delay);
+    return at > lastNs ? at : undefined;
+  }
+
+  /** Milliseconds until the next boundary; undefined without a delay. */
+  untilNext(nowNs: bigint): number | undefined {
+    const delay = this.#delayAt(nowNs);
+    if (delay === 0n) return undefined;
+    return Number((delay - (nowNs % delay)) / 1_000_000n) + 1;
+  }
+
+  #delayAt(ns: bigint): bigint {
+    for (const { since_ms, delay_ms } of this.#periods.toReversed())
+      if (ns >= BigInt(since_ms) * 1_000_000n) return BigInt(delay_ms) * 1_000_000n;
+    return 0n;
+  }
+}
+
+/**
+ * The schedule of a log, with this delay from now on. A change of the delay is stored, so that heads which were public
+ * stay public; a log that takes no entries stores nothing.
+ */
+export function openPublication(
+  storage: LedgerStorage,
+  delayMs: number,
+  clock: () => bigint,
+  isHealthy: boolean,
+): PublicationSchedule {
+  let stored: readonly PublicationPeriod[] = [];
+  try {
+    stored = storage.publicationPeriods();
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+  }
+  const { schedule, periods } = new PublicationSchedule(stored).with(delayMs, Number(clock() / 1_000_000n));
+  if (periods !== undefined && isHealthy) storage.setPublicationPeriods(periods);
+  return schedule;
+}
+
+/** The last boundary at or before a moment, rounded up to what a head's timestamp can be. */
+function boundary(ns: bigint, delayNs: bigint): bigint {
+  const at = ns - (ns % delayNs);
+  const rest = at % timestampStepNs;
+  return rest === 0n ? at : at + timestampStepNs - rest;
+}

@@ -1,0 +1,77 @@
+import type { PublicationSchedule } from '../publication.ts';
+import { lowerBound } from '../storage/lower-bound.ts';
+import type { LedgerStorage, SignedHead } from '../storage/storage.ts';
+import type { HeadView } from './head-view.ts';
+
+/** Heads read at once while looking for the published ones. */
+const scanned = 65_536;
+
+/** The heads that are published by now. Remembers which those are; what was visible once stays so if the clock goes back. */
+export class PublishedHeads implements HeadView {
+  readonly #storage: LedgerStorage;
+  readonly #schedule: PublicationSchedule;
+  readonly #nowNs: () => bigint;
+  /** The first heads of the history, all of which are published. */
+  #leading = 0;
+  /** Numbers of the published heads behind them, 8 bytes for each. */
+  readonly #later: number[] = [];
+  #looked = 0;
+  #visible = 0;
+
+  constructor(storage: LedgerStorage, schedule: PublicationSchedule, nowNs: () => bigint) {
+    this.#storage = storage;
+    this.#schedule = schedule;
+    this.#nowNs = nowNs;
+  }
+
+  get history(): HeadView['history'] {
+    const { history } = this.#storage;
+    this.#look();
+    return {
+      count: this.#visible,
+      size: (n) => history.size(this.#ordinal(n)),
+      from: (n, limit) =>
+        Array.from(
+          { length: Math.max(0, Math.min(limit, this.#visible - n)) },
+          (_, i) => history.from(this.#ordinal(n + i), 1)[0]!,
+        ),
+    };
+  }
+
+  latest(): SignedHead | undefined {
+    const { history } = this;
+    return history.from(history.count - 1, Math.min(1, history.count))[0];
+  }
+
+  headOf(size: number): SignedHead | undefined {
+    const { history } = this;
+    const after = lowerBound(history.count, (n) => history.size(n), size + 1);
+    const head = after === 0 ? undefined : history.from(after - 1, 1)[0];
+    return head?.size === size ? head : undefined;
+  }
+
+  #ordinal(n: number): number {
+    return n < this.#leading ? n : this.#later[n - this.#leading]!;
+  }
+
+  /** Finds the heads that were signed or became visible since. */
+  #look(): void {
+    const { history } = this.#storage;
+    while (this.#looked < history.count) {
+      for (const timestampNs of history.timestamps(this.#looked, scanned)) {
+        if (this.#schedule.isPublished(timestampNs)) {
+          if (this.#leading === this.#looked) this.#leading++;
+          else this.#later.push(this.#looked);
+        }
+        this.#looked++;
+      }
+    }
+    const now = this.#nowNs();
+    for (let n = this.#leading + this.#later.length - 1; n >= this.#visible; n--) {
+      const timestampNs = history.timestamps(this.#ordinal(n), 1)[0]!;
+      if (this.#schedule.visibleFrom(timestampNs) > now) continue;
+      this.#visible = n + 1;
+      return;
+    }
+  }
+}

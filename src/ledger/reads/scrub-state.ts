@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import type { ReadReport } from '../ledger.ts';
+
+/** Where the scrub is, kept over restarts. Times are Unix milliseconds. */
+export interface ScrubState {
+  passBeganAt: number;
+  /** Undefined while the pass is under way. */
+  passEndedAt: number | undefined;
+  /** Entries that this pass checks: the size of the log at its begin. */
+  total: number;
+  /** Entries and heads that were checked. */
+  entries: number;
+  heads: number;
+  /** Damaged entries, pages and heads that this pass found. */
+  damaged: number;
+  lastPass?: { readonly endedAt: number; readonly damaged: number } | undefined;
+  lastCleanPassBeganAt?: number | undefined;
+  /** Found last, by the scrub or by a read. */
+  damage?: ReadReport['damage'] | undefined;
+}
+
+export function newPass(nowMs: number): ScrubState {
+  return { passBeganAt: nowMs, passEndedAt: undefined, total: 0, entries: 0, heads: 0, damaged: 0 };
+}
+
+/** Undefined where the file is missing or holds no state: only the progress of a pass is lost. */
+export function readScrubState(file: string): ScrubState | undefined {
+  try {
+    const found = JSON.parse(readFileSync(file, 'utf8')) as ScrubState;
+    const { passBeganAt, total, entries, heads, damaged, damage } = found;
+    const areCounts = [passBeganAt, total, entries, heads, damaged].every(
+      (n) => Number.isSafeInteger(n) && n >= 0,
+    );
+    const isDamage =
+      damage === undefined || (Number.isSafeInteger(damage.at) && typeof damage.message === 'string');
+    return areCounts && isDamage ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,201 @@
+import { replaceFile } from '../../durable-file.ts';
+import { pageColumns } from '../../tlog/page.ts';
+import { equalHashes } from '../../tlog/tree.ts';
+import type { ReadReport } from '../ledger.ts';
+import { DamagedError, EdgeDamagedError, type LedgerStorage, type SignedHead } from '../storage/storage.ts';
+import { idOf, verifiedEntry } from './prover.ts';
+import { newPass, readScrubState, type ScrubState } from './scrub-state.ts';
+import { badSignature } from './verified-heads.ts';
+import { VerifiedNodes } from './verified-nodes.ts';
+
+export interface ScrubParts {
+  readonly storage: LedgerStorage;
+  /** The head of the snapshot that is read. */
+  latest(): SignedHead | undefined;
+  isSigned(head: SignedHead): boolean;
+  /** Takes the newest snapshot: reads of one step see the same. */
+  refresh(): Promise<void>;
+  /** Keeps the progress over restarts. */
+  readonly file: string;
+  onChecked(entries: number): void;
+}
+
+const hourMs = 3_600_000;
+/** One pass takes half of the day that is promised, however large the log is. */
+const passMs = 12 * hourMs;
+/** A small log is checked once an hour. */
+const minPassMs = hourMs;
+/** The longest pause between two steps of a pass. */
+const pauseMs = 1000;
+/** Heads verified in one step, 6 ms. */
+const headsPerStep = 64;
+const saveEveryMs = 60_000;
+
+/**
+ * Checks the whole log in the background, from disk: each entry against its leaf, each node up to the root of the
+ * signed head, the index of ids and the signature of each head. A step checks 256 entries (1 ms) or 64 heads; steps are
+ * spread over the pass, which takes 12 hours or, for small logs, a second for each step.
+ */
+export class Scrub {
+  readonly #parts: ScrubParts;
+  readonly #nodes: VerifiedNodes;
+  #state: ScrubState;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+  #savedAt = 0;
+  #saving: Promise<void> | undefined;
+  /** The state changed while it was being saved. */
+  #isStale = false;
+
+  constructor(parts: ScrubParts) {
+    this.#parts = parts;
+    this.#nodes = new VerifiedNodes(parts.storage, parts.latest);
+    this.#state = readScrubState(parts.file) ?? newPass(0);
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => {
+      void this.step().then(() => {
+        if (!this.#isStopped) this.start();
+      });
+    }, this.#pause()).unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    this.#save();
+    while (this.#saving !== undefined) await this.#saving;
+  }
+
+  /** Records damage that a read found, too. */
+  found(message: string, isEdge: boolean): void {
+    this.#state.damage = { at: Date.now(), message, is_edge: isEdge };
+    this.#save();
+  }
+
+  report(): ReadReport {
+    const { damage, lastCleanPassBeganAt, lastPass, passBeganAt, entries, total } = this.#state;
+    return {
+      ...(damage === undefined ? {} : { damage }),
+      ...(lastCleanPassBeganAt === undefined ? {} : { clean_pass_began_at: lastCleanPassBeganAt }),
+      scrub: {
+        pass_began_at: new Date(passBeganAt).toISOString(),
+        checked: entries,
+        total,
+        ...(lastPass === undefined
+          ? {}
+          : { last_pass_at: new Date(lastPass.endedAt).toISOString(), last_pass_damaged: lastPass.damaged }),
+      },
+    };
+  }
+
+  /** Checks the next part of the log. Behind the last part the pass ends; the step after that begins the next pass. */
+  async step(): Promise<void> {
+    const state = this.#state;
+    try {
+      await this.#parts.refresh();
+    } catch (error) {
+      this.#damaged(error);
+    }
+    if (this.#isStopped) return;
+    if (state.passEndedAt !== undefined || state.passBeganAt === 0) this.#begin();
+    else if (state.entries < state.total) this.#checkEntries();
+    else if (!this.#checkHeads()) this.#end();
+    if (Date.now() - this.#savedAt > saveEveryMs) this.#save();
+  }
+
+  #pause(): number {
+    const { passBeganAt, passEndedAt, total } = this.#state;
+    if (passEndedAt !== undefined) return Math.max(0, passBeganAt + minPassMs - Date.now());
+    // A commit signs one head for one entry or more: as many heads as entries are the most.
+    const steps = 1 + total / pageColumns + total / headsPerStep;
+    return Math.min(pauseMs, passMs / steps);
+  }
+
+  #begin(): void {
+    this.#nodes.forget();
+    const { lastPass, lastCleanPassBeganAt, damage } = this.#state;
+    const total = this.#parts.latest()?.size ?? 0;
+    this.#state = { ...newPass(Date.now()), lastPass, lastCleanPassBeganAt, damage, total };
+  }
+
+  #end(): void {
+    const state = this.#state;
+    const { damaged, passBeganAt, damage } = state;
+    state.passEndedAt = Date.now();
+    state.lastPass = { endedAt: state.passEndedAt, damaged };
+    if (damaged === 0) {
+      state.lastCleanPassBeganAt = passBeganAt;
+      if (damage !== undefined && damage.at < passBeganAt) state.damage = undefined;
+    }
+    this.#save();
+  }
+
+  #checkEntries(): void {
+    const { entries: from, total } = this.#state;
+    const to = Math.min(total, from + pageColumns);
+    for (let index = from; index < to; index++) this.#checking(() => this.#checkEntry(index));
+    this.#state.entries = to;
+    this.#parts.onChecked(to - from);
+  }
+
+  #checkEntry(index: number): void {
+    const { storage } = this.#parts;
+    const canonical = verifiedEntry(storage, this.#nodes, index);
+    const id = idOf(canonical);
+    const named = id === undefined ? index : storage.indexOf(id);
+    // An id that was appended twice names its first entry: auditors report that, it is not damage.
+    if (
+      named === index ||
+      (named !== undefined && named < index && idOf(verifiedEntry(storage, this.#nodes, named)) === id)
+    )
+      return;
+    throw new DamagedError(`the index of ids does not name entry ${index} for ${id}`);
+  }
+
+  /** False where all heads of now have been checked. */
+  #checkHeads(): boolean {
+    const { storage } = this.#parts;
+    let heads: readonly SignedHead[] = [];
+    this.#checking(() => {
+      heads = storage.history.from(this.#state.heads, headsPerStep);
+    });
+    for (const head of heads)
+      this.#checking(() => {
+        if (!this.#parts.isSigned(head)) throw new DamagedError(badSignature(head));
+        if (head.size > 0 && !equalHashes(this.#nodes.rootAt(head.size), head.root))
+          throw new DamagedError(`the head of ${head.size} leaves has another root than the tree`);
+      });
+    this.#state.heads += heads.length;
+    return heads.length > 0;
+  }
+
+  #checking(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.#damaged(error);
+    }
+  }
+
+  #damaged(error: unknown): void {
+    if (!(error instanceof DamagedError)) throw error;
+    this.#state.damaged++;
+    this.found(error.message, error instanceof EdgeDamagedError);
+  }
+
+  /** Saves the progress. Where that fails, a restart begins the pass again. */
+  #save(): void {
+    this.#savedAt = Date.now();
+    this.#isStale = this.#saving !== undefined;
+    if (this.#isStale) return;
+    const text = JSON.stringify(this.#state);
+    this.#saving = replaceFile(this.#parts.file, text, { mode: 0o600 })
+      .catch(() => undefined)
+      .then(() => {
+        this.#saving = undefined;
+        if (this.#isStale) this.#save();
+      });
+  }
+}

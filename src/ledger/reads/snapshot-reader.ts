@@ -1,0 +1,214 @@
+import { join } from 'node:path';
+import type { SignedTreeHead } from '../../contract/resources/transparency.ts';
+import type { ServiceError } from '../../errors.ts';
+import type { TileAddress } from '../../tlog/tile.ts';
+import { dataDamaged } from '../distrust.ts';
+import { KeyRing } from '../keys/key-ring.ts';
+import type {
+  ConsistencyProof,
+  EntriesPage,
+  EntriesQuery,
+  HeadsPage,
+  HeadsQuery,
+  InclusionProof,
+  LeafQuery,
+  LogReader,
+  LogView,
+  ReadReport,
+  StoredLeaf,
+} from '../ledger.ts';
+import type { LedgerCounter } from '../methods.ts';
+import { openPublication } from '../publication.ts';
+import { LeafIndex, segmentLeaves } from '../storage/leaf-index.ts';
+import { LmdbStorage } from '../storage/lmdb-store.ts';
+import { EdgeDamagedError, type SignedHead } from '../storage/storage.ts';
+import { currentHeads } from './head-view.ts';
+import { LedgerReads } from './ledger-reads.ts';
+import { PublishedHeads } from './published-heads.ts';
+import { Scrub } from './scrub.ts';
+import { badSignature, isSigned, VerifiedHeads } from './verified-heads.ts';
+import { VerifiedNodes } from './verified-nodes.ts';
+
+/** Where keys are lost, the folder is not read for each call. */
+const keysEveryMs = 500;
+
+export interface ReaderOptions {
+  readonly dataDir: string;
+  readonly publicationDelayMs?: number;
+  /** Nanoseconds since 1970. Default: the system's clock. */
+  readonly clock?: () => bigint;
+  /** `by hand`: the scrub runs only when its steps are called. Default: in the background. */
+  readonly scrub?: 'by hand';
+  readonly counters?: { add(name: LedgerCounter, amount?: number): void };
+}
+
+/**
+ * Reads ledger.mdb beside the thread that appends to it. LMDB shows a commit to readers only once it is flushed, so that
+ * nothing is served before it is durable. Each call reads one snapshot, the newest.
+ */
+export class SnapshotReader implements LogReader {
+  readonly #storage: LmdbStorage;
+  readonly #keysFolder: string;
+  readonly #nodes: VerifiedNodes;
+  readonly #views: Readonly<Record<LogView, LedgerReads>>;
+  readonly scrub: Scrub;
+  #keys: KeyRing;
+  #keysLoadedAt = Number.NEGATIVE_INFINITY;
+  /** The head of the snapshot, and the one whose signature was verified last. */
+  #latest: SignedHead | undefined;
+  #checked: SignedHead | undefined;
+  #isFresh = false;
+  #leaves: LeafIndex | undefined;
+  /** Leaves in the index. */
+  #indexed = 0;
+
+  /** Opens the log of a data folder, which its owner has opened before. @throws where it cannot be read */
+  static async open(options: ReaderOptions): Promise<SnapshotReader> {
+    const keysFolder = join(options.dataDir, 'keys');
+    const storage = new LmdbStorage(join(options.dataDir, 'ledger.mdb'), { readOnly: true });
+    return new SnapshotReader(options, storage, keysFolder, await KeyRing.load(keysFolder));
+  }
+
+  private constructor(options: ReaderOptions, storage: LmdbStorage, keysFolder: string, keys: KeyRing) {
+    const { clock = () => BigInt(Date.now()) * 1_000_000n, publicationDelayMs = 0, counters } = options;
+    this.#storage = storage;
+    this.#keysFolder = keysFolder;
+    this.#keys = keys;
+    const latest = () => this.#latest;
+    this.#nodes = new VerifiedNodes(storage, latest);
+    const reading = {
+      storage,
+      nodes: this.#nodes,
+      keys: () => this.#keys,
+      leaves: () => this.#leafIndex(),
+      verified: new VerifiedHeads((head) => this.#isSigned(head)),
+      count: (counter: LedgerCounter) => counters?.add(counter),
+      onDamage: (message: string, isEdge: boolean) => this.#damaged(message, isEdge),
+    };
+    const current = new LedgerReads({ ...reading, heads: currentHeads(storage, latest) });
+    const schedule = openPublication(storage, publicationDelayMs, clock, false);
+    this.#views = {
+      current,
+      published: schedule.isImmediate
+        ? current
+        : new LedgerReads({ ...reading, heads: new PublishedHeads(storage, schedule, clock) }),
+    };
+    this.scrub = new Scrub({
+      storage,
+      latest,
+      isSigned: (head) => this.#isSigned(head),
+      file: join(options.dataDir, 'scrub.json'),
+      refresh: () => this.#freshSnapshot(),
+      onChecked: (entries) => counters?.add('scrubbed', entries),
+    });
+    if (options.scrub !== 'by hand') this.scrub.start();
+  }
+
+  head(view: LogView, treeSize?: number): Promise<SignedTreeHead> {
+    return this.#read(view, (reads) => reads.head(treeSize));
+  }
+
+  inclusion(view: LogView, leaf: LeafQuery, treeSize?: number): Promise<InclusionProof> {
+    return this.#read(view, (reads) => reads.inclusion(leaf, treeSize));
+  }
+
+  consistency(view: LogView, first: number, second: number): Promise<ConsistencyProof> {
+    return this.#read(view, (reads) => reads.consistency(first, second));
+  }
+
+  leaf(view: LogView, leaf: LeafQuery): Promise<StoredLeaf> {
+    return this.#read(view, (reads) => reads.leaf(leaf));
+  }
+
+  heads(view: LogView, query: HeadsQuery): Promise<HeadsPage> {
+    return this.#read(view, (reads) => reads.heads(query));
+  }
+
+  entries(view: LogView, query: EntriesQuery): Promise<EntriesPage> {
+    return this.#read(view, (reads) => reads.entries(query));
+  }
+
+  tile(view: LogView, tile: TileAddress): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#read(view, (reads) => reads.tile(tile));
+  }
+
+  entryBundle(view: LogView, index: number, width: number): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#read(view, (reads) => reads.entryBundle(index, width));
+  }
+
+  async report(): Promise<ReadReport> {
+    return this.scrub.report();
+  }
+
+  async close(): Promise<void> {
+    await this.scrub.stop();
+    await this.#storage.close();
+  }
+
+  async #read<T>(view: LogView, read: (reads: LedgerReads) => T): Promise<T> {
+    const reads = this.#views[view];
+    reads.guarded(() => this.#refresh());
+    if (this.#signerIsUnknown) await this.#reloadKeys();
+    reads.guarded(() => this.#checkLatest());
+    return read(reads);
+  }
+
+  async #freshSnapshot(): Promise<void> {
+    this.#refresh();
+    if (this.#signerIsUnknown) await this.#reloadKeys();
+    this.#checkLatest();
+  }
+
+  /** Keys change while the log is read: a head by another key shows that they have. */
+  async #reloadKeys(): Promise<void> {
+    this.#keysLoadedAt = performance.now();
+    this.#keys = await KeyRing.load(this.#keysFolder);
+    this.#refresh();
+  }
+
+  /** Takes the newest snapshot. Calls that were received together share it. */
+  #refresh(): void {
+    if (this.#isFresh) return;
+    this.#isFresh = true;
+    queueMicrotask(() => {
+      this.#isFresh = false;
+    });
+    this.#storage.refresh();
+    const head = this.#storage.latestHead();
+    const [known, last] = [this.#latest, head];
+    // The head in memory was verified; where the row is the same one, later damage of it is left to the scrub.
+    if (known?.size !== last?.size || known?.timestampNs !== last?.timestampNs) this.#latest = head;
+  }
+
+  get #signerIsUnknown(): boolean {
+    if (this.#latest === undefined || this.#keys.get(this.#latest.keyId) !== undefined) return false;
+    return performance.now() - this.#keysLoadedAt > keysEveryMs;
+  }
+
+  #checkLatest(): void {
+    if (this.#latest === this.#checked || this.#latest === undefined) return;
+    if (!this.#isSigned(this.#latest)) throw new EdgeDamagedError(badSignature(this.#latest));
+    this.#checked = this.#latest;
+  }
+
+  #isSigned(head: SignedHead): boolean {
+    return isSigned(head, this.#keys, this.#latest);
+  }
+
+  /** The index of leaf hashes, brought up to the snapshot. */
+  #leafIndex(): LeafIndex {
+    const size = this.#latest?.size ?? 0;
+    const leafAt = (index: number) => this.#nodes.hashAt({ level: 0, index });
+    if (this.#leaves === undefined || size - this.#indexed > segmentLeaves) {
+      this.#leaves = LeafIndex.load(size, leafAt);
+      this.#indexed = size;
+    }
+    while (this.#indexed < size) this.#leaves.add(leafAt(this.#indexed++));
+    return this.#leaves;
+  }
+
+  #damaged(message: string, isEdge: boolean): ServiceError {
+    this.scrub.found(message, isEdge);
+    return dataDamaged(message);
+  }
+}

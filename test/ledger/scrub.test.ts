@@ -1,0 +1,108 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { SnapshotReader } from '../../src/ledger/reads/snapshot-reader.ts';
+import { sha256 } from '../../src/sha256.ts';
+import { leafHash } from '../../src/tlog/tree.ts';
+import { flipInPlace, type KnownLog, logOf } from './damaged-log.ts';
+import { entries, entry, open } from './fixture.ts';
+
+/** A reader whose scrub is run by hand. */
+async function readerOf({ dataDir }: Pick<KnownLog, 'dataDir'>): Promise<SnapshotReader> {
+  const reader = await SnapshotReader.open({ dataDir, scrub: 'by hand' });
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+/** Ends the pass that is under way, or a whole one. */
+async function passOf(reader: SnapshotReader) {
+  const before = (await reader.report()).scrub.last_pass_at;
+  for (let steps = 0; steps < 1000; steps++) {
+    await reader.scrub.step();
+    const report = await reader.report();
+    if (report.scrub.last_pass_at !== before) return report;
+  }
+  throw new Error('a pass does not end');
+}
+
+test('a pass over a healthy log checks every entry and finds nothing', async () => {
+  const log = await logOf(1, 300, 600);
+  await open(log.dataDir);
+  const report = await passOf(await readerOf(log));
+  expect(report).toMatchObject({ scrub: { checked: 600, total: 600, last_pass_damaged: 0 } });
+  expect(report.damage).toBeUndefined();
+});
+
+test.each([
+  ['an entry', (log: KnownLog) => [log.canonical[77]!, 40] as const, /entry 77/],
+  [
+    'a leaf in a full page',
+    (log: KnownLog) => [leafHash(sha256, log.canonical[77]!), 0] as const,
+    /page 0\/0/,
+  ],
+  [
+    'a leaf in the last page',
+    (log: KnownLog) => [leafHash(sha256, log.canonical[580]!), 0] as const,
+    /page 0\/2/,
+  ],
+  ['an old head', (log: KnownLog) => [log.heads[0]!.signature, 1] as const, /head of 300 leaves/],
+  [
+    'the index of ids',
+    () => [Buffer.from(entry(5).id.replaceAll('-', ''), 'hex'), 23] as const,
+    /index of ids/,
+  ],
+])('a pass finds damage of %s, and a pass after the repair clears the finding', async (_, place, message) => {
+  const log = await logOf(300, 600);
+  const ledger = await open(log.dataDir);
+  const [wanted, at] = place(log);
+  const repair = flipInPlace(log, wanted, at);
+  const reader = await readerOf(log);
+  const report = await passOf(reader);
+  expect(report.scrub.last_pass_damaged).toBeGreaterThan(0);
+  expect(report.damage?.message).toMatch(message);
+  await ledger.reportReads(report);
+  expect((await ledger.status()).findings).toMatchObject([{ code: 'data_damaged' }]);
+  expect((await ledger.status()).scrub).toEqual(report.scrub);
+  repair();
+  const after = await passOf(await readerOf(log));
+  expect(after.scrub.last_pass_damaged).toBe(0);
+  await ledger.reportReads(after);
+  expect((await ledger.status()).findings).toEqual([]);
+});
+
+test('a pass goes on where it was when the reader is opened again, and keeps what it found', async () => {
+  const log = await logOf(300, 2000);
+  await open(log.dataDir);
+  flipInPlace(log, log.canonical[10]!, 40);
+  const first = await SnapshotReader.open({ dataDir: log.dataDir, scrub: 'by hand' });
+  for (let steps = 0; steps < 4; steps++) await first.scrub.step();
+  const before = await first.report();
+  expect(before.scrub.checked).toBe(768);
+  await first.close();
+  const again = await readerOf(log);
+  expect(await again.report()).toEqual(before);
+  await again.scrub.step();
+  expect((await again.report()).scrub.checked).toBe(1024);
+});
+
+test.each(['', 'null', '{"passBeganAt":-1}', '{"passBeganAt":1,"total":"x"}'])(
+  'a progress file with %j starts a new pass',
+  async (text) => {
+    const log = await logOf(300);
+    await open(log.dataDir);
+    writeFileSync(join(log.dataDir, 'scrub.json'), text);
+    expect((await passOf(await readerOf(log))).scrub).toMatchObject({ checked: 300, last_pass_damaged: 0 });
+  },
+);
+
+test('a pass over a log that grows meanwhile finds nothing', async () => {
+  const log = await logOf(900);
+  const ledger = await open(log.dataDir);
+  const reader = await readerOf(log);
+  for (let size = 900; size < 1400; size += 100) {
+    await reader.scrub.step();
+    await ledger.append(entries(size, size + 100));
+  }
+  const { scrub, damage } = await passOf(reader);
+  expect([scrub.total, scrub.last_pass_damaged, damage]).toEqual([900, 0, undefined]);
+});

@@ -1,0 +1,164 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { LogReader } from '../../src/ledger/ledger.ts';
+import { SnapshotReader } from '../../src/ledger/reads/snapshot-reader.ts';
+import { sha256 } from '../../src/sha256.ts';
+import { leafHash, nodeHash } from '../../src/tlog/tree.ts';
+import { flipInPlace, logOf } from './damaged-log.ts';
+import { codeOf, entries, entry, folder, open } from './fixture.ts';
+
+async function readerOf(dataDir: string, scrubPassMs?: number): Promise<SnapshotReader> {
+  const reader = await SnapshotReader.open({
+    dataDir,
+    ...(scrubPassMs === undefined ? {} : { scrubPassMs }),
+  });
+  onTestFinished(() => reader.close());
+  return reader;
+}
+
+const reads: readonly (readonly [string, (reader: LogReader) => Promise<unknown>])[] = [
+  ['leaf', (reader) => reader.leaf('current', { leaf_index: 5 })],
+  ['entries', (reader) => reader.entries('current', { from: 3, to: 8, page: 1, per_page: 10 })],
+  ['entry bundle', (reader) => reader.entryBundle('current', 0, 256)],
+  ['proof by id', (reader) => reader.inclusion('current', { entry_id: entry(5).id })],
+];
+
+test.each(reads)(
+  'a %s with a flipped bit in the entry is an error and a finding, while appends go on',
+  async (_, read) => {
+    const { dataDir, canonical } = await logOf(600);
+    const ledger = await open(dataDir);
+    const reader = await readerOf(dataDir);
+    await read(reader);
+    flipInPlace({ dataDir }, canonical[5]!, canonical[5]!.length - 3);
+    await expect(read(reader)).rejects.toMatchObject({
+      code: 'INTERNAL',
+      message: expect.stringContaining('entry 5'),
+      details: { reason: 'data_damaged' },
+    });
+    await ledger.reportReads(await reader.report());
+    expect(await ledger.status()).toMatchObject({
+      health: { state: 'ok' },
+      findings: [
+        { code: 'data_damaged', message: expect.stringMatching(/entry 5 .*candor fsck.*candor rebuild/) },
+      ],
+    });
+    expect((await ledger.append([entry(600)]))[0]!.leaf_index).toBe(600);
+    expect((await reader.leaf('current', { leaf_index: 6 })).leaf_index).toBe(6);
+  },
+);
+
+test('the ledger itself serves no bundle of a damaged entry', async () => {
+  const { dataDir, canonical } = await logOf(600);
+  const ledger = await open(dataDir);
+  flipInPlace({ dataDir }, canonical[5]!, canonical[5]!.length - 3);
+  expect(await codeOf(ledger.bundle({ leaf_index: 5 }))).toBe('INTERNAL');
+  expect(await codeOf(ledger.bundle({ leaf_index: 6 }))).toBe('none');
+});
+
+test('no proof and no tile is made of a damaged page, whichever hash is damaged', async () => {
+  const { dataDir } = await logOf(600);
+  await open(dataDir);
+  const wrong: string[] = [];
+  for (let row = 0, columns = 256; row < 8; row++, columns /= 2) {
+    const healthy = await readerOf(dataDir);
+    const page = hashesOf(await healthy.tile('current', { level: 0, index: 0, width: 256 }));
+    const wanted = rowOf(page, row)[columns >> 1]!;
+    const repair = flipInPlace({ dataDir }, wanted, 7);
+    const reader = await readerOf(dataDir);
+    const index = (columns >> 1) * 2 ** row;
+    const sibling = index ^ (2 ** row);
+    if (row > 0 && (await codeOf(reader.inclusion('current', { leaf_index: index }))) !== 'INTERNAL')
+      wrong.push(`path ${row}`);
+    if ((await codeOf(reader.inclusion('current', { leaf_index: sibling }))) !== 'INTERNAL')
+      wrong.push(`sibling ${row}`);
+    if ((await codeOf(reader.tile('current', { level: 0, index: 0, width: 256 }))) !== 'INTERNAL')
+      wrong.push(`tile ${row}`);
+    repair();
+    if ((await codeOf((await readerOf(dataDir)).inclusion('current', { leaf_index: sibling }))) !== 'none')
+      wrong.push(`repaired ${row}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('damage of the right edge or of the latest head stops appends', async () => {
+  const log = await logOf(600);
+  for (const [wanted, at] of [
+    [log.heads[0]!.root, 3],
+    [log.heads[0]!.signature, 60],
+    [leafHash(sha256, log.canonical[590]!), 0],
+  ] as const) {
+    const ledger = await open(log.dataDir);
+    const repair = flipInPlace(log, wanted, at);
+    const reader = await readerOf(log.dataDir);
+    expect(await codeOf(reader.inclusion('current', { leaf_index: 590 }))).toBe('INTERNAL');
+    await ledger.reportReads(await reader.report());
+    expect(await ledger.status()).toMatchObject({
+      health: { state: 'degraded', fault: 'corrupt' },
+      findings: [{ code: 'data_damaged' }],
+    });
+    expect(await codeOf(ledger.append([entry(1000)]))).toBe('UNAVAILABLE');
+    await ledger.close();
+    await reader.close();
+    repair();
+  }
+});
+
+test('a head of the history without a valid signature is not listed', async () => {
+  const log = await logOf(300, 600);
+  await open(log.dataDir);
+  const reader = await readerOf(log.dataDir);
+  flipInPlace(log, log.heads[0]!.signature, 60);
+  expect(await codeOf(reader.heads('current', { page: 1, per_page: 10 }))).toBe('INTERNAL');
+  expect(await codeOf(reader.head('current', 300))).toBe('INTERNAL');
+  expect((await reader.head('current')).tree_size).toBe(600);
+});
+
+test('an index of ids that names another entry is found out', async () => {
+  const { dataDir } = await logOf(600);
+  await open(dataDir);
+  const id = Buffer.from(entry(5).id.replaceAll('-', ''), 'hex');
+  flipInPlace({ dataDir }, id, 16 + 7); // the last byte of the index that follows the id
+  const reader = await readerOf(dataDir);
+  expect(await codeOf(reader.inclusion('current', { entry_id: entry(5).id }))).toBe('INTERNAL');
+  expect(await codeOf(reader.inclusion('current', { leaf_index: 5 }))).toBe('none');
+});
+
+test('a reader sees each append as soon as it resolves', async () => {
+  const dataDir = folder();
+  const ledger = await open(dataDir);
+  const reader = await readerOf(dataDir);
+  expect(await codeOf(reader.head('current'))).toBe('LOG_EMPTY');
+  for (let size = 0; size < 600; size += 50) {
+    const appended = await ledger.append(entries(size, size + 50));
+    const last = appended.at(-1)!;
+    expect((await reader.head('current')).tree_size).toBe(size + 50);
+    for (const query of [{ entry_id: last.id }, { leaf_hash: last.leaf_hash }])
+      expect((await reader.inclusion('current', query)).leaf_index).toBe(size + 49);
+    expect((await reader.entries('current', { kinds: ['alert.raised'], page: 1, per_page: 1 })).total).toBe(
+      size + 50,
+    );
+    expect((await reader.heads('current', { page: 1, per_page: 1 })).total).toBe(size / 50 + 1);
+  }
+});
+
+test('a head by a key that is new to the reader is verified under that key', async () => {
+  const dataDir = folder();
+  const ledger = await open(dataDir);
+  await ledger.append(entries(0, 3));
+  const reader = await readerOf(dataDir);
+  await reader.head('current');
+  await ledger.rotateKey('transparency-sth', 'admin');
+  const head = await ledger.head();
+  expect(await reader.head('current')).toEqual(head);
+});
+
+function hashesOf(tile: Uint8Array): Uint8Array[] {
+  return Array.from({ length: tile.length / 32 }, (_, i) => tile.slice(32 * i, 32 * i + 32));
+}
+
+function rowOf(hashes: readonly Uint8Array[], row: number): Uint8Array[] {
+  let nodes = [...hashes];
+  for (let i = 0; i < row; i++)
+    nodes = nodes.filter((_, n) => n % 2 === 0).map((left, n) => nodeHash(sha256, left, nodes[2 * n + 1]!));
+  return nodes;
+}
