@@ -1,12 +1,15 @@
-import { Command } from 'commander';
-import { type AuditResult, audit } from '../client/auditor.ts';
+import { Command, InvalidArgumentError } from 'commander';
+import { type AuditResult, accuse, audit, defaultMaxAgeMs } from '../client/auditor.ts';
 import type { SignedCheckpoint } from '../client/checkpoint.ts';
-import { auditEntries, type CheckedRange } from '../client/entries.ts';
+import { auditEntries, type CheckedRange, type FalseHead } from '../client/entries.ts';
+import { dateFault } from '../client/entry-dates.ts';
 import { Fault } from '../client/fault.ts';
-import { emptyTree } from '../client/leaf-audit.ts';
+import { fingerprint } from '../client/key-set.ts';
+import { emptyTree, type TreeEdge } from '../client/leaf-audit.ts';
 import { httpLog, type LogSource } from '../client/log-source.ts';
 import type { CheckedEntries, Pin } from '../client/pin.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { comparePins } from './compare-pins.ts';
+import { CommandError, type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
 import { nativeVerifier } from './native-ed25519.ts';
 import {
   type CheckpointFlags,
@@ -17,10 +20,12 @@ import {
   seconds,
   serviceUrl,
   tokenOption,
+  wholeNumber,
 } from './options.ts';
 import { type Field, headFields, headLines, type Output, output } from './output.ts';
-import { defaultPinFile, loadPin, saveEvidence, savePin } from './pin-file.ts';
+import { defaultPinFile, keepPin, loadPin, saveEvidence, savePin } from './pin-file.ts';
 import { progressOption, reporter } from './progress.ts';
+import { IdFile } from './seen-ids.ts';
 import { watch } from './watch.ts';
 
 interface Options extends CheckpointFlags {
@@ -28,6 +33,8 @@ interface Options extends CheckpointFlags {
   readonly entries?: true;
   readonly allEntries?: true;
   readonly maxAge?: number;
+  readonly acceptKey?: readonly string[];
+  readonly compare?: readonly string[];
   readonly strictKeys?: true;
   readonly watch?: true;
   readonly interval: number;
@@ -51,18 +58,25 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
     .description(
       'check that a log still contains all that it contained: pin its head, or hold it to the pinned one',
     )
-    .argument('<url>', 'address of the service', serviceUrl)
+    .argument('[url]', 'address of the service', serviceUrl)
     .option('--state <file>', 'where the pin is kept (default: in the state folder, one file a log)')
     .option(
       '--entries',
       'fetch the entries since the last time too; check each, and every tile of hashes over them',
     )
     .option('--all-entries', 'the same from the first entry on, also those that were checked before')
-    .option('--max-age <seconds>', 'refuse a head older than this, and count no older cosignature', seconds)
     .option(
-      '--strict-keys',
-      'refuse a head by a key that no head of the pinned key vouches for (after a revocation: pin anew)',
+      '--max-age <seconds>',
+      `refuse a head older than this, and count no older cosignature; 0: any age (default: ${defaultMaxAgeMs / 1000})`,
+      wholeNumber,
     )
+    .option(
+      '--accept-key <fingerprint>',
+      'trust the key with this fingerprint, which the operator confirmed, and pin the log again under it; may be repeated',
+      acceptedFingerprint,
+    )
+    .option('--compare <pin...>', 'compare the pins of two auditors, with the log if its address is given')
+    .option('--strict-keys', 'has no effect: keys that nothing vouches for are always refused')
     .option('--watch', 'repeat until stopped or the log misbehaves; tell only what is new')
     .option('--interval <seconds>', 'pause between repetitions', seconds, 60);
   for (const option of checkpointOptions()) command.addOption(option);
@@ -70,20 +84,31 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
     .addOption(progressOption())
     .addOption(tokenOption())
     .addOption(jsonOption())
-    .action(async (url: string, options: Options) => done(await run(url, options)));
+    .action(async (url: string | undefined, options: Options) => done(await run(url, options)));
 }
 
-async function run(url: string, options: Options): Promise<ExitCode> {
+function acceptedFingerprint(text: string, others: readonly string[] = []): readonly string[] {
+  if (!/^[0-9a-f]{64}$/i.test(text))
+    throw new InvalidArgumentError('must be 64 hexadecimal digits: the SHA-256 of the public key');
+  return [...others, text.toLowerCase()];
+}
+
+async function run(url: string | undefined, options: Options): Promise<ExitCode> {
   const out = output(options.json ?? false);
   const token = credentials(options);
+  if (options.compare !== undefined) {
+    const log = url === undefined ? undefined : httpLog(url, token);
+    return tell(out, await comparePins(options.compare, log, Date.now()));
+  }
+  if (url === undefined) throw new CommandError('name the address of the service', exitCodes.usage);
   if (options.watch === undefined) return tell(out, await once(httpLog(url, token), options));
   return watch(options.interval * 1000, {
     audit: (signal) => once(httpLog(url, { ...token, signal }), options),
-    tell: (report) => tell(out, report),
+    tell: (found) => tell(out, found),
   });
 }
 
-/** One audit. The pin moves only when everything that was asked for has been verified. */
+/** One audit. The pin moves only when everything that was requested has been verified. */
 async function once(log: LogSource, options: Options): Promise<Report> {
   const file = options.state ?? defaultPinFile(log.url);
   const pin = await loadPin(file);
@@ -92,7 +117,7 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   const result = await audit(log, pin, {
     now,
     ...(options.maxAge !== undefined && { maxAgeMs: options.maxAge * 1000 }),
-    ...(options.strictKeys === true && { strictKeys: true }),
+    ...(options.acceptKey && { acceptedKeys: options.acceptKey }),
     ...(checkpoint && { checkpoint }),
   });
   if (result.status === 'empty') {
@@ -101,38 +126,70 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   }
   if (result.status === 'fault') return faultReport(result.fault, await keep(result.evidence, file, now));
   const wanted = options.entries ?? options.allEntries ?? false;
-  const checked = wanted ? await checkEntries(log, pin, result, options) : undefined;
+  const checked = wanted ? await checkEntries(log, result, options, file) : undefined;
   if (checked instanceof Fault) return faultReport(checked);
+  if (checked !== undefined && 'fault' in checked)
+    return falseHeadReport(log, result.pin, checked, file, now);
   const { head } = result.pin;
   const entries = checked === undefined ? result.pin.entries : { head, edge: checked.tree.edge };
+  const replaced =
+    result.newKey === 'accepted' && pin !== undefined ? await keepPin(file, pin, now) : undefined;
   const saved = await savePin(file, { ...result.pin, ...(entries && { entries }) }, pin);
   if (!saved) return once(log, options);
-  return soundReport(result, checked, entriesBefore(pin, options)?.head.size ?? 0, file);
+  const misdated = dateFault(checked?.dates ?? []);
+  // The tree is what the log signed, so the pin moves; the dates are reported once.
+  if (misdated !== undefined)
+    return { ...faultReport(misdated), lines: ['The pin moved on: the entries are in the signed tree.'] };
+  return soundReport(result, checked, { file, replaced });
 }
 
-/** Up to where entries needn't be checked again. */
-function entriesBefore(pin: Pin | undefined, { allEntries }: Options): CheckedEntries | undefined {
-  return allEntries ? undefined : pin?.entries;
-}
-
-function checkEntries(
+/** A signed root that the entries under a later signed root disprove. */
+async function falseHeadReport(
   log: LogSource,
-  pin: Pin | undefined,
+  pin: Pin,
+  { fault, binding, answer, head }: FalseHead,
+  file: string,
+  now: number,
+): Promise<Report> {
+  const foundAt = new Date(now).toISOString();
+  const about = { code: fault.code, message: fault.message, log: log.url, foundAt };
+  const shown = { ...(binding && { binding }), ...(answer !== undefined && { answer }) };
+  const heads = { pinnedHead: head, pinnedKeys: pin.keys, head: pin.head, keys: pin.keys };
+  const result = accuse({ ...about, ...shown, ...heads }, fault);
+  return faultReport(result.fault, await keep(result.evidence, file, now));
+}
+
+/** Where to go on: the entries of the pin, unless all are wanted, or the file of their ids is not complete. */
+async function startOf(
+  { allEntries }: Options,
+  before: CheckedEntries | undefined,
+  file: string,
+): Promise<{ start: TreeEdge; ids: IdFile }> {
+  const known = allEntries ? undefined : before;
+  const ids = known === undefined ? undefined : await IdFile.open(`${file}.ids`, known.head.size);
+  if (known !== undefined && ids !== undefined)
+    return { start: { size: known.head.size, edge: known.edge }, ids };
+  return { start: emptyTree, ids: (await IdFile.open(`${file}.ids`, 0))! };
+}
+
+async function checkEntries(
+  log: LogSource,
   { pin: next, keys }: Sound,
   options: Options,
-): Promise<CheckedRange | Fault> {
-  const before = entriesBefore(pin, options);
-  const start = before === undefined ? emptyTree : { size: before.head.size, edge: before.edge };
+  file: string,
+): Promise<(CheckedRange & { readonly from: number }) | FalseHead | Fault> {
+  const { start, ids } = await startOf(options, next.entries, file);
   const onProgress = reporter('entries', options.progress);
-  return auditEntries(
-    log,
-    { head: next.head, keys },
-    {
-      start,
-      verify: nativeVerifier(),
-      ...(onProgress && { onProgress }),
-    },
-  );
+  try {
+    const checked = await auditEntries(
+      log,
+      { head: next.head, keys },
+      { start, ids, verify: nativeVerifier(), trusted: next.keys, ...(onProgress && { onProgress }) },
+    );
+    return checked instanceof Fault || 'fault' in checked ? checked : { ...checked, from: start.size };
+  } finally {
+    await ids.close();
+  }
 }
 
 interface Kept {
@@ -140,47 +197,49 @@ interface Kept {
   readonly convicts: boolean;
 }
 
-async function keep(text: string | undefined, file: string, now: number): Promise<Kept | undefined> {
+export async function keep(text: string | undefined, file: string, now: number): Promise<Kept | undefined> {
   if (text === undefined) return undefined;
   const { convicts } = JSON.parse(text) as { convicts: boolean };
   return { path: await saveEvidence(file, text, now), convicts };
 }
 
-function faultReport(fault: Fault, kept?: Kept): Report {
+export function faultReport(fault: Fault, kept?: Kept): Report {
   const about = { exit: exitCodeOf(fault), fault, state: `fault ${fault.code}` };
   if (kept === undefined) return { ...about, lines: [], fields: {} };
   const { path, convicts } = kept;
   const lines = [
     `Evidence is kept in ${path}; the pin stays as it was.`,
     convicts
-      ? 'It convicts the log by itself: candor verify shows it to anybody.'
-      : "It does not prove itself: compare both heads with the operator's journal, out of band.",
+      ? 'It convicts the holder of the pinned keys: candor verify shows it to anybody.'
+      : "It does not prove itself: compare both statements with the operator's journal, and with other auditors.",
   ];
   return { ...about, lines, fields: { evidence: path, convicts } };
 }
 
 type Sound = Exclude<AuditResult, { status: 'empty' | 'fault' }>;
 
-function soundReport(result: Sound, checked: CheckedRange | undefined, from: number, file: string): Report {
+function soundReport(
+  result: Sound,
+  checked: (CheckedRange & { readonly from: number }) | undefined,
+  { file, replaced }: { readonly file: string; readonly replaced: string | undefined },
+): Report {
   const { status, pin, key, checkpoint, newKey } = result;
   const lines = [...headLines(pin.head, key), ...verdictLines[status](result, file)];
   if (newKey === 'vouched')
-    lines.push('Its key took over since the pin: the old key signed a head that covers its naming.');
-  else if (newKey !== undefined)
-    lines.push(
-      `Nothing vouches for its key, which is new since the pin (${newKey.message}): compare the fingerprint with ` +
-        'one that the operator tells.',
-    );
+    lines.push('Its key took over since the pin: the old key signed a head that covers the rotation.');
+  if (replaced !== undefined)
+    lines.push(`Its key was accepted by --accept-key. The pin before is kept in ${replaced}.`);
   lines.push(
     checkpoint === undefined
       ? 'The log serves no checkpoint to compare with.'
-      : `Checkpoint of ${checkpoint.origin}, size ${checkpoint.size}: the same log${cosigned(checkpoint)}.`,
+      : `Checkpoint of ${checkpoint.origin}, size ${checkpoint.size}: the same log${cosigned(checkpoint)}; ` +
+          `its key has the fingerprint ${fingerprint(checkpoint.key)}.`,
   );
   if (checked !== undefined)
     lines.push(
-      from === pin.head.size
+      checked.from === pin.head.size
         ? 'No entries since those that were verified before.'
-        : `Entries ${from} to ${pin.head.size - 1} and their tiles: verified.`,
+        : `Entries ${checked.from} to ${pin.head.size - 1} and their tiles: verified.`,
     );
   const revoked = checked?.byRevokedKeys ?? 0;
   if (revoked > 0)
@@ -190,13 +249,17 @@ function soundReport(result: Sound, checked: CheckedRange | undefined, from: num
     ...headFields(pin.head, key),
     new_key: newKey !== undefined,
     key_vouched: newKey === undefined ? undefined : newKey === 'vouched',
+    key_accepted: newKey === undefined ? undefined : newKey === 'accepted',
     from_size: result.status === 'pinned' ? undefined : result.from,
+    lost: result.status === 'replaced' ? result.lost.message : undefined,
+    pin_before: replaced,
     checkpoint: checkpoint && {
       origin: checkpoint.origin,
       tree_size: checkpoint.size,
+      fingerprint: fingerprint(checkpoint.key),
       cosigned_by: checkpoint.cosigners.map(({ name, timeS }) => ({ name, time_s: timeS })),
     },
-    entries: checked && { from, to: checked.tree.size, by_revoked_keys: revoked },
+    entries: checked && { from: checked.from, to: checked.tree.size, by_revoked_keys: revoked },
     state: file,
   };
   return { exit: exitCodes.ok, state: `size ${pin.head.size}`, lines, fields };
@@ -209,11 +272,15 @@ function cosigned({ cosigners }: SignedCheckpoint): string {
 
 const verdictLines: Record<Sound['status'], (result: Sound, file: string) => string[]> = {
   pinned: (_, file) => [
-    `Pinned in ${file}. Compare the fingerprint with the one that the operator prints at start.`,
+    `Pinned in ${file}. Compare the fingerprints with those that the service prints at its start.`,
   ],
   unchanged: () => ['Consistent: the same tree as pinned.'],
   extended: (result) => [
     `Consistent: extends the pinned tree of ${result.status === 'pinned' ? 0 : result.from}.`,
+  ],
+  replaced: (result) => [
+    `Pinned again: the tree does not extend the pinned one of ${result.status === 'pinned' ? 0 : result.from}` +
+      ` (${result.status === 'replaced' ? result.lost.message : ''}).`,
   ],
 };
 

@@ -1,9 +1,8 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { audit } from '../client/auditor.ts';
+import { accuse, audit, type Pin } from '../client/auditor.ts';
 import { type SignedCheckpoint, verifyCheckpoint } from '../client/checkpoint.ts';
 import { checkExtension } from '../client/consistency.ts';
-import { writeEvidence } from '../client/evidence.ts';
 import { Fault } from '../client/fault.ts';
 import { type KeySet, writeKeySet } from '../client/key-set.ts';
 import { decodeNote, fetchAllKeys } from '../client/latest.ts';
@@ -99,7 +98,7 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   if (all instanceof Fault) return faultReport(all, undefined, pinFile);
   const keys = new Map([...all, ...(pin?.keys ?? []), ...result.keys]);
   const before = await checkpointIn(folder, pin?.keys ?? keys, policy.logKey && { logKey: policy.logKey });
-  const found = before && (await compareWithFolder(log, before, checkpoint, result.pin.head, keys));
+  const found = before && (await compareWithFolder(log, before, checkpoint, result.pin.head, { keys, pin }));
   if (found !== undefined) return faultReport(found.fault, found.evidence, pinFile);
   if (before !== undefined && checkpoint.size < before.size) return report(before, 'behind', undefined, root);
 
@@ -144,7 +143,7 @@ async function compareWithFolder(
   before: SignedCheckpoint,
   checkpoint: SignedCheckpoint,
   head: SignedHead,
-  keys: KeySet,
+  { keys, pin }: { readonly keys: KeySet; readonly pin: Pin | undefined },
 ): Promise<{ fault: Fault; evidence?: string } | undefined> {
   const found = await extension(log, before, checkpoint);
   if (found === undefined || found instanceof Fault) return found && { fault: found };
@@ -157,7 +156,8 @@ async function compareWithFolder(
     };
   const foundAt = new Date().toISOString();
   const about = { code, message, log: log.url, foundAt, ...shown, ...against };
-  return { fault, evidence: writeEvidence({ ...about, checkpoint: before.note, head, keys }) };
+  const pinned = pin && { pinnedKeys: pin.keys };
+  return accuse({ ...about, checkpoint: before.note, head, keys, ...pinned }, fault);
 }
 
 function extension(log: LogSource, one: SizedRoot, other: SizedRoot) {

@@ -67,6 +67,18 @@ export async function saveEvidence(pinFile: string, evidence: string, now: numbe
   }
 }
 
+/** Keeps the pin that is to be replaced beside it, under a name of its own. */
+export async function keepPin(path: string, pin: Pin, now: number): Promise<string> {
+  const kept = `${path}.before-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}`;
+  try {
+    await writeNew(kept, writePin(pin));
+    await flushFolder(kept);
+    return kept;
+  } catch (error) {
+    throw new CommandError(`cannot keep the pin before: ${(error as Error).message}`);
+  }
+}
+
 async function writeNew(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o644);
   try {

@@ -10,7 +10,7 @@ import {
 import { verifyCheckpoint } from '../client/checkpoint.ts';
 import { evidenceFields, looksLikeEvidence, parseEvidence } from '../client/evidence.ts';
 import { Fault } from '../client/fault.ts';
-import { fingerprint, type KeySet, type LogKey, parseKeySet } from '../client/key-set.ts';
+import { anchored, fingerprint, type KeySet, type LogKey, parseKeySet } from '../client/key-set.ts';
 import { decodeNote } from '../client/latest.ts';
 import { type Pin, parsePin } from '../client/pin.ts';
 import { looksLikeReceipt } from '../client/receipt.ts';
@@ -83,7 +83,7 @@ async function bundle(text: string, trust: Trust, options: OfflineOptions, out: 
   if (parsed instanceof Fault) return out.fault(parsed);
   const proofs = parseBundleProofs(text);
   if (proofs instanceof Fault) return out.fault(proofs);
-  const keys = trust.keys ?? parsed.keys;
+  const keys = keysOf(trust, parsed.keys);
   const verified = verifyBundle({ ...parsed, keys });
   if (verified instanceof Fault) return out.fault(verified);
   const policy = checkpointPolicy(options);
@@ -178,13 +178,13 @@ function evidence(text: string, trust: Trust, out: Output): ExitCode {
   const { convicts, reason, signers } = verdict;
   const { code, message, log, foundAt } = parsed;
   const lines = [
-    convicts ? `Convicts: ${reason}.` : `Does not convict by itself: ${reason}.`,
+    convicts ? `Convicts the ${holderOf(signers)}: ${reason}.` : `Does not convict by itself: ${reason}.`,
     `found        ${code}: ${message}`,
     `log          ${log}, on ${foundAt}`,
     ...signers.map((key) => `signed by    ${key.kid} (${key.purpose}), fingerprint ${fingerprint(key)}`),
     ...(trust.from === 'file'
       ? [
-          'The keys are those of the file: it says something of a log only if all of these fingerprints are its own.',
+          'The keys are those that the auditor had pinned, by the file: it convicts a log only if all of these fingerprints are its own.',
         ]
       : []),
   ];
@@ -195,6 +195,11 @@ function evidence(text: string, trust: Trust, out: Output): ExitCode {
     keys: shownTrust(trust),
   });
   return convicts ? exitCodes.misbehaviour : exitCodes.refused;
+}
+
+function holderOf(signers: readonly LogKey[]): string {
+  const names = signers.map((key) => fingerprint(key)).join(', ');
+  return signers.length === 1 ? `holder of key ${names}` : `holders of keys ${names}`;
 }
 
 function checkpoint(text: string, trust: Trust, options: OfflineOptions, out: Output): ExitCode {
@@ -234,14 +239,17 @@ async function archive(path: string, trust: Trust, options: OfflineOptions, out:
   const policy = checkpointPolicy(options);
   const verified = await verifyArchive(linesOf(path, maxArchiveLine), {
     verify: nativeVerifier(),
-    ...(trust.keys && { keys: trust.keys }),
+    ...(trust.from === 'given' && trust.keys && { keys: trust.keys }),
+    ...(trust.from === 'pin' && trust.keys && { trusted: trust.keys }),
     ...(policy && { checkpoint: policy }),
     ...(onProgress && { onProgress }),
   });
   if (verified instanceof Fault) {
-    const code = out.fault(verified, { keys: shownTrust(trust) });
-    if (verified.kind === 'misbehaviour')
-      for (const note of notesOf(trust)) process.stderr.write(`${note}\n`);
+    // Keys that came with the archive accuse nobody.
+    const isUnproven = verified.kind === 'misbehaviour' && trust.from === 'file';
+    const told = isUnproven ? new Fault('UNPROVEN', `${verified.code}: ${verified.message}`) : verified;
+    const code = out.fault(told, { keys: shownTrust(trust) });
+    if (isUnproven) for (const note of notesOf(trust)) process.stderr.write(`${note}\n`);
     return code;
   }
   const { header, headKey, entries, byRevokedKeys } = verified;
@@ -329,6 +337,12 @@ async function trustOf({ keys, pin }: OfflineOptions): Promise<Trust> {
     return { keys: given, from: 'given', pin: pinned };
   }
   return { keys: pinned?.keys, from: pinned === undefined ? 'file' : 'pin', pin: pinned };
+}
+
+/** A pin has tree-head and checkpoint keys alone: for entries the keys of the file count, under the signed root. */
+function keysOf({ keys, from }: Trust, ofFile: KeySet): KeySet {
+  if (keys === undefined) return ofFile;
+  return from === 'pin' ? anchored(ofFile, keys) : keys;
 }
 
 export function notesOf(trust: Trust): string[] {

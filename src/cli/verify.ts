@@ -1,20 +1,20 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import {
+  audit,
   checkpointOf,
   compare,
   type EntryQuery,
   fetchHead,
-  mayBeKept,
   type ProvenEntry,
   proveEntry,
 } from '../client/auditor.ts';
 import { parseBundleProofs, verifyBundleProofs } from '../client/bundle-proofs.ts';
 import { Fault } from '../client/fault.ts';
 import { jcs } from '../client/jcs.ts';
-import { type KeySet, parseKeySet } from '../client/key-set.ts';
+import { anchored, type KeySet, parseKeySet } from '../client/key-set.ts';
 import { Denied, httpLog, type LogSource } from '../client/log-source.ts';
-import { changedKey, type Pin, parsePin } from '../client/pin.ts';
+import { type Pin, parsePin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
 import { parseBundle, verifyBundle, writeBundle } from '../client/verify.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
@@ -113,36 +113,26 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
   return exitCodes.ok;
 }
 
-/** The entry under the latest head, held to the pin. What a cache may have kept is asked for again, past it. */
+/** The entry under the latest head, which must be by a given key, or else pass an audit against the pin. */
 async function prove(
   log: LogSource,
   query: EntryQuery,
   pin: Pin | undefined,
   given: KeySet | undefined,
 ): Promise<{ head: SignedHead; keys: KeySet; verified: ProvenEntry } | Fault> {
-  const signed = await fetchHead(log);
+  const signed = pin === undefined ? await fetchHead(log) : await audited(log, pin);
   if (signed instanceof Fault) return signed;
   const { head } = signed;
-  const refuse = (fault: Fault) => {
-    const again = pin !== undefined && mayBeKept(fault, pin.head, head) ? log.pastCaches?.() : undefined;
-    return again === undefined ? fault : prove(again, query, pin, given);
-  };
-  const keys = given ?? knownTo(pin, signed.keys);
-  if (keys instanceof Fault) return refuse(keys);
+  const keys = given ?? signed.keys;
   const verified = await proveEntry(log, query, { head, keys });
-  if (verified instanceof Fault) return verified;
-  const against = pin === undefined ? undefined : await compare(log, pin.head, head);
-  if (against !== undefined) return refuse('fault' in against ? against.fault : against);
-  return { head, keys, verified };
+  return verified instanceof Fault ? verified : { head, keys, verified };
 }
 
-/**
- * The keys that are published now, of which only those count that a pin knows: whoever answers in the log's name can
- * publish keys of his own beside them, and sign what he likes.
- */
-function knownTo(pin: Pin | undefined, published: KeySet): KeySet | Fault {
-  if (pin === undefined) return published;
-  return changedKey(pin, published) ?? new Map([...published].filter(([kid]) => pin.keys.has(kid)));
+async function audited(log: LogSource, pin: Pin): Promise<{ head: SignedHead; keys: KeySet } | Fault> {
+  const result = await audit(log, pin, { now: Date.now() });
+  if (result.status === 'fault') return result.fault;
+  if (result.status === 'empty') throw new Error('a pinned log is not empty');
+  return { head: result.pin.head, keys: anchored(result.keys, result.pin.keys) };
 }
 
 /** Whether a checkpoint with the signatures that are asked for has the entry in its tree. */
@@ -155,7 +145,7 @@ async function coveredBy(
   const policy = checkpointPolicy(options);
   if (policy === undefined) return [];
   const seen = await checkpointOf(log, signed, policy);
-  if (seen === undefined || seen instanceof Fault) return seen ?? [];
+  if (seen instanceof Fault) return seen;
   if ('fault' in seen) return seen.fault;
   const { origin, size, cosigners } = seen;
   if (leafIndex >= size)
@@ -182,7 +172,7 @@ async function bundleOf(
   const [bundle, proofs] = [parseBundle(text), parseBundleProofs(text)];
   if (bundle instanceof Fault) return bundle;
   if (proofs instanceof Fault) return proofs;
-  const again = verifyBundle({ ...bundle, keys });
+  const again = verifyBundle({ ...bundle, keys: new Map([...keys, [entryKey.kid, entryKey]]) });
   if (again instanceof Fault) return again;
   if (bundle.leaf.leafIndex !== leafIndex)
     return new Fault('WRONG_LEAF', `wanted the bundle of leaf ${leafIndex}, came ${bundle.leaf.leafIndex}`);

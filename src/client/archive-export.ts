@@ -4,7 +4,7 @@ import { CompactRange } from './compact-range.ts';
 import { fetchConsistency } from './consistency.ts';
 import { bundles } from './entries.ts';
 import { Fault } from './fault.ts';
-import { fetchCheckpoint, fetchHead } from './latest.ts';
+import { fetchAllKeys, fetchCheckpoint, fetchHead } from './latest.ts';
 import { type LogSource, NotFound, patient } from './log-source.ts';
 import { sha256 } from './sha256.ts';
 import { fetchEdge } from './tiles.ts';
@@ -20,7 +20,10 @@ export interface ExportOptions {
 export async function beginArchive(log: LogSource, options: ExportOptions): Promise<ArchiveHeader | Fault> {
   const signed = await fetchHead(log);
   if (signed instanceof Fault) return signed;
-  const { head, keys } = signed;
+  const { head } = signed;
+  // Entries of any age are exported, so any key may be needed.
+  const keys = await fetchAllKeys(log, signed.keys);
+  if (keys instanceof Fault) return keys;
   const { from = 0, to = head.size } = options;
   if (from >= to || to > head.size)
     return new Fault('NO_SUCH_RANGE', `wanted entries from ${from} to below ${to}, the log has ${head.size}`);
@@ -32,7 +35,10 @@ export async function beginArchive(log: LogSource, options: ExportOptions): Prom
   if (checkpoint instanceof Fault && !(checkpoint instanceof NotFound)) return checkpoint;
   const same = !(checkpoint instanceof Fault) && checkpoint.size === head.size ? checkpoint : undefined;
   if (same !== undefined && !equalHashes(same.root, head.root))
-    return new Fault('FORK', `two roots are signed for size ${head.size}: by the head and by the checkpoint`);
+    return new Fault(
+      'UNPROVEN',
+      `two roots are signed for size ${head.size}: by the head and by the checkpoint`,
+    );
   return {
     log: log.url,
     from,

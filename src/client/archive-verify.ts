@@ -4,7 +4,7 @@ import { type ArchiveHeader, checkArchiveRoot, malformedArchive, parseArchiveHea
 import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
 import { parseExact } from './exact-json.ts';
 import { Fault } from './fault.ts';
-import type { KeySet, LogKey } from './key-set.ts';
+import { anchored, type KeySet, type LogKey } from './key-set.ts';
 import { LeafAudit, type TreeEdge } from './leaf-audit.ts';
 import { readLeaf, verifyHead } from './verify.ts';
 
@@ -20,6 +20,8 @@ export interface VerifiedArchive {
 export interface ArchiveOptions {
   /** Keys that count instead of those in the archive. */
   readonly keys?: KeySet;
+  /** Tree-head and checkpoint keys that count instead of those in the archive, as of a pin. */
+  readonly trusted?: KeySet;
   /** Whose signatures the checkpoint must have. Where one is given, an archive without a checkpoint is refused. */
   readonly checkpoint?: CheckpointPolicy;
   /** Verifies the signatures of entries instead of @noble/ed25519 (1 ms each), under the same policy. */
@@ -50,10 +52,14 @@ export async function verifyArchive(
     return malformedArchive(`it ends before entry ${leaves.size}, and should go on to below ${header.to}`);
   const wrong = checkArchiveRoot(leaves.root(), header);
   if (wrong !== undefined) return wrong;
-  const checkpoint = checkpointOf(header, options.keys ?? header.keys, options.checkpoint);
+  const checkpoint = checkpointOf(header, keysOf(header, options), options.checkpoint);
   if (checkpoint instanceof Fault) return checkpoint;
   const { byRevokedKeys } = leaves;
   return { header, headKey, checkpoint, entries: header.to - header.from, byRevokedKeys };
+}
+
+function keysOf(header: ArchiveHeader, { keys, trusted }: ArchiveOptions): KeySet {
+  return keys ?? (trusted === undefined ? header.keys : anchored(header.keys, trusted));
 }
 
 function begin(
@@ -62,7 +68,7 @@ function begin(
 ): { header: ArchiveHeader; headKey: LogKey; leaves: LeafAudit } | Fault {
   const header = parseArchiveHeader(line);
   if (header instanceof Fault) return header;
-  const keys = options.keys ?? header.keys;
+  const keys = keysOf(header, options);
   const headKey = verifyHead(header.head, keys);
   if (headKey instanceof Fault) return headKey;
   const start: TreeEdge = { size: header.from, edge: header.edge };

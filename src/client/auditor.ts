@@ -1,32 +1,45 @@
 import type { Binding } from '../tlog/binding.ts';
-import type { CheckpointPolicy, SignedCheckpoint } from './checkpoint.ts';
-import { asLogKey } from './checkpoint.ts';
+import { asLogKey, type CheckpointPolicy, type SignedCheckpoint } from './checkpoint.ts';
 import { type Contradiction, checkExtension } from './consistency.ts';
 import { type Evidence, writeEvidence } from './evidence.ts';
 import { Fault } from './fault.ts';
-import type { KeySet, LogKey } from './key-set.ts';
-import { checkSuccession } from './key-succession.ts';
-import { fetchCheckpoint, fetchHead, type HeadWithKeys } from './latest.ts';
+import { checkInHistory } from './head-history.ts';
+import { fetchChain, type KeyLink, lacksEndings, withEndings } from './key-chain.ts';
+import { fetchKeyHistory, type KeyHistory } from './key-history.ts';
+import { clockToleranceMs, fingerprint, type KeySet, type LogKey } from './key-set.ts';
+import {
+  fetchAllKeys,
+  fetchCheckpoint,
+  fetchTreeHead,
+  type HeadWithKeys,
+  withPublishedKey,
+} from './latest.ts';
 import { EmptyLog, type LogSource, NotFound } from './log-source.ts';
-import { changedKey, type Pin } from './pin.ts';
+import { acceptedKeys, explainNewKey } from './new-life.ts';
+import { changedKey, type Pin, rootKey } from './pin.ts';
 import type { SignedHead } from './tree-head.ts';
+import { judge } from './verdict.ts';
+import { verifyHead } from './verify.ts';
 
 export { fetchHead } from './latest.ts';
 export type { Pin } from './pin.ts';
 export { type EntryQuery, type ProvenEntry, proveEntry } from './proven-entry.ts';
 
+/** An idle log signs its head again every hour: a head of twice that age, and the tolerance of clocks, is too old. */
+export const defaultMaxAgeMs = 2 * 3_600_000 + clockToleranceMs;
+
 export interface AuditOptions {
   /** The auditor's own clock, epoch milliseconds. */
   readonly now: number;
-  /**
-   * A head older than this is a fault, and no cosignature older than this counts. An idle log has both made anew every
-   * hour. Default: no limit.
-   */
+  /** A head or a cosignature older than this is a fault; 0 for no limit. Default: `defaultMaxAgeMs`. */
   readonly maxAgeMs?: number;
   /** Whose signatures the checkpoint must have. Where one is given, a log without checkpoints is refused. */
   readonly checkpoint?: CheckpointPolicy;
-  /** A head by a key that the pinned key does not vouch for is a fault. Default: the result tells it. */
-  readonly strictKeys?: boolean;
+  /**
+   * Fingerprints of keys that the operator confirmed: a head or a checkpoint by one of them is accepted although no
+   * pinned key vouches for it, even if the tree does not extend the pinned one.
+   */
+  readonly acceptedKeys?: readonly string[];
 }
 
 /** What an audit found to be right. */
@@ -34,14 +47,12 @@ interface Sound {
   readonly pin: Pin;
   /** The key that signed the head. */
   readonly key: LogKey;
+  /** As published; not all of them need be trusted. */
   readonly keys: KeySet;
   /** Consistent with the head; undefined where the log serves none. */
   readonly checkpoint: SignedCheckpoint | undefined;
-  /**
-   * Where another key signs than signed the pinned head: whether the log proves that it took over (`vouched`), or why
-   * nothing does; then people have to compare fingerprints.
-   */
-  readonly newKey?: 'vouched' | Fault;
+  /** How the key of the head came to be trusted, where another one signed the pinned head. */
+  readonly newKey?: 'vouched' | 'accepted';
 }
 
 export type AuditResult =
@@ -49,21 +60,19 @@ export type AuditResult =
   | { readonly status: 'empty' }
   /** The first head of a log; `pin` is to be kept. */
   | (Sound & { readonly status: 'pinned' })
-  /** The same tree as pinned (perhaps signed anew), or one that provably extends it from size `from`. */
+  /** The same tree as pinned (perhaps signed again), or one that provably extends it from size `from`. */
   | (Sound & { readonly status: 'unchanged' | 'extended'; readonly from: number })
-  /** The pin stays as it is. `evidence` (JSON, see evidence.ts) where the log contradicts itself. */
+  /** The tree of an accepted key, which does not extend the pinned one for the reason `lost`. */
+  | (Sound & { readonly status: 'replaced'; readonly from: number; readonly lost: Fault })
+  /** The pin stays as it is. `evidence` (JSON, see evidence.ts) where statements of the log contradict each other. */
   | { readonly status: 'fault'; readonly fault: Fault; readonly evidence?: string };
 
-/** Clocks of honest machines differ by less. */
-const clockToleranceMs = 5 * 60_000;
-
 /**
- * Fetches the head, the keys and the checkpoint; checks their signatures, and that head, checkpoint and pin are of one
- * tree. Never throws for what a log answers. What a cache on the way may have kept accuses nobody: the log is asked
- * again past it, and that answer counts.
+ * Audits a log: fetches the latest head, the checkpoint and the keys; checks signatures, age, that head, checkpoint and
+ * pin are of one tree, and that pinned and latest head are in the history. Never throws for what a log answers.
  *
- * Keys may come and take over, retire and be revoked: the head is checked by the keys that are published with it, and
- * the pinned head was checked when it was pinned.
+ * A head is accepted only by a key of the pin, by one that rotations lead to from there, or by an accepted one. An
+ * answer that is refused may come from a cache, so the log is asked again past caches, and that answer counts.
  */
 export async function audit(
   log: LogSource,
@@ -75,130 +84,232 @@ export async function audit(
     const fault = new Fault('OTHER_LOG', `the pin is of ${pin.log}, not of ${log.url}; ${moved}`);
     return { status: 'fault', fault };
   }
-  const signed = await fetchHead(log);
-  if (signed instanceof EmptyLog) {
-    if (pin === undefined) return { status: 'empty' };
-    const again = log.pastCaches?.();
-    return again === undefined ? emptied(pin, options) : audit(again, pin, options);
-  }
-  if (signed instanceof Fault) return { status: 'fault', fault: signed };
-
-  const found = pin === undefined ? undefined : await compareWithPin(log, pin, signed);
-  if (pin !== undefined && found !== undefined) {
-    const again = mayBeKept(found, pin.head, signed.head) ? log.pastCaches?.() : undefined;
-    return again === undefined ? accuse(found, log, pin, signed, options) : audit(again, pin, options);
-  }
-  const seen = await checkpointOf(log, signed, policyOf(options));
-  if (seen instanceof Fault || (seen !== undefined && 'fault' in seen))
-    return accuse(seen, log, pin, signed, options);
-  const late = outOfTime(signed.head, options);
-  if (late !== undefined) return { status: 'fault', fault: late };
-
-  const { head, keys, key } = signed;
-  const at = new Date(options.now).toISOString();
-  const next: Pin = { ...pin, log: log.url, head, keys, pinnedAt: pin?.pinnedAt ?? at, updatedAt: at };
-  const newKey = pin === undefined ? undefined : await successionFrom(log, pin, signed);
-  if (options.strictKeys === true && newKey instanceof Fault) return { status: 'fault', fault: newKey };
-  const sound = { pin: next, key, keys, checkpoint: seen, ...(newKey && { newKey }) };
-  if (pin === undefined) return { status: 'pinned', ...sound };
-  const status = head.size === pin.head.size ? 'unchanged' : 'extended';
-  return { status, from: pin.head.size, ...sound };
+  const result = await new Audit(log, pin, options).run();
+  if (result.status !== 'fault' || result.fault.kind !== 'refused') return result;
+  return new Audit(log.pastCaches?.() ?? log, pin, options).run();
 }
 
-async function successionFrom(
-  log: LogSource,
-  pin: Pin,
-  signed: HeadWithKeys,
-): Promise<'vouched' | Fault | undefined> {
-  const before = pin.keys.get(pin.head.signerKeyId);
-  if (before === undefined) throw new Error('a pin without the key of its head');
-  if (before.kid === signed.key.kid) return undefined;
-  return (await checkSuccession(log, before, signed)) ?? 'vouched';
+/** The head's key, and the keys that are trusted with it. */
+interface Trust {
+  readonly signed: HeadWithKeys;
+  readonly keys: KeySet;
+  /** From the pinned keys to the head's. */
+  readonly links: readonly KeyLink[];
+  readonly newKey?: 'vouched' | 'accepted';
+  readonly history?: KeyHistory;
 }
 
-/**
- * Whether `head` may follow `pinned`, by size, root and time; undefined if so. Of the same tree an older head is
- * refused but accuses nobody: any cache may have kept it.
- */
-export async function compare(
-  log: LogSource,
-  pinned: SignedHead,
-  head: SignedHead,
-): Promise<Fault | Contradiction | undefined> {
-  if (head.size < pinned.size) {
-    return {
-      fault: new Fault('ROLLBACK', `the log had ${pinned.size} entries and has ${head.size} now`),
+class Audit {
+  readonly #log: LogSource;
+  readonly #pin: Pin | undefined;
+  readonly #options: AuditOptions;
+  readonly #accepted: readonly string[];
+
+  constructor(log: LogSource, pin: Pin | undefined, options: AuditOptions) {
+    this.#log = log;
+    this.#pin = pin;
+    this.#options = options;
+    this.#accepted = options.acceptedKeys ?? [];
+  }
+
+  async run(): Promise<AuditResult> {
+    const head = await fetchTreeHead(this.#log);
+    if (head instanceof EmptyLog) return this.#empty();
+    if (head instanceof Fault) return faulty(head);
+    return this.#pin === undefined ? this.#first(head) : this.#next(head, this.#pin);
+  }
+
+  #empty(): AuditResult {
+    if (this.#pin === undefined) return { status: 'empty' };
+    const { size } = this.#pin.head;
+    return faulty(
+      new Fault('LOG_EMPTY', `the log had ${size} entries, and the answer says that it has none`),
+    );
+  }
+
+  /** The key of the first head is trusted on first use: people compare its fingerprint. */
+  async #first(head: SignedHead): Promise<AuditResult> {
+    const signed = await withPublishedKey(this.#log, head);
+    if (signed instanceof Fault) return faulty(signed);
+    const keys = new Map([[signed.key.kid, rootKey(signed.key)]]);
+    return this.#finish({ signed, keys, links: [] }, { status: 'pinned' });
+  }
+
+  async #next(head: SignedHead, pin: Pin): Promise<AuditResult> {
+    const isPinned = pin.keys.has(head.signerKeyId);
+    if (isPinned) {
+      // By the pinned key and before any published key is looked at: what it signed counts in any case.
+      const key = verifyHead(head, pin.keys);
+      if (key instanceof Fault) return faulty(key);
+      const found = await compare(this.#log, pin.head, head);
+      if (found !== undefined) return this.#report(found, { head, links: [], keys: pin.keys });
+    }
+    const signed = await withPublishedKey(this.#log, head);
+    if (signed instanceof Fault) return faulty(signed);
+    const trust = isPinned ? { signed, keys: pin.keys, links: [] } : await this.#vouched(signed, pin);
+    if (trust instanceof Fault) return faulty(trust);
+    const from = pin.head.size;
+    const status = head.size === from ? 'unchanged' : 'extended';
+    if (isPinned) return this.#finish(trust, { status, from });
+    const found = await compare(this.#log, pin.head, head);
+    if (found === undefined) return this.#finish(trust, { status, from });
+    const lost = 'fault' in found ? found.fault : found;
+    if (trust.newKey === 'accepted' && lost.kind !== 'unavailable')
+      return this.#finish(trust, { status: 'replaced', from, lost });
+    return this.#report(found, { head, ...trust });
+  }
+
+  /** Why a head by a key that is not pinned is trusted; a fault where it is not. */
+  async #vouched(signed: HeadWithKeys, pin: Pin): Promise<Trust | Fault> {
+    const history = await fetchKeyHistory(this.#log);
+    if (history instanceof Fault) return history;
+    const known = await fetchAllKeys(this.#log, signed.keys);
+    if (known instanceof Fault) return known;
+    const roots = new Map([[pin.head.signerKeyId, pin.keys.get(pin.head.signerKeyId)!]]);
+    const chain = await fetchChain(this.#log, roots, signed.key, known, history);
+    if (!(chain instanceof Fault)) {
+      const keys = new Map([...chain.trusted, ...pin.keys]);
+      return { signed, keys, links: chain.links, newKey: 'vouched', history };
+    }
+    if (chain.kind === 'unavailable') return chain;
+    if (this.#accepted.includes(fingerprint(signed.key))) {
+      const keys = new Map([...pin.keys, [signed.key.kid, rootKey(signed.key)]]);
+      return { signed, keys, links: [], newKey: 'accepted', history };
+    }
+    return explainNewKey(this.#log, pin, { ...signed, keys: known }, history, chain);
+  }
+
+  /** Everything that is checked once head and pin are known to be of one tree. */
+  async #finish(trust: Trust, about: Outcome): Promise<AuditResult> {
+    const { signed, newKey } = trust;
+    const { head, key } = signed;
+    const ended = await this.#withEndings(trust);
+    if (ended instanceof Fault) return faulty(ended);
+    const changed = await this.#changedKey(signed.keys, ended);
+    if (changed !== undefined) return faulty(changed);
+    const seen = await this.#checkpoint(trust, ended);
+    if (seen instanceof Fault) return faulty(seen);
+    if (seen !== undefined && 'fault' in seen) return this.#report(seen, { head, ...trust, keys: ended });
+    const missing = await this.#missingHead(head, about);
+    if (missing !== undefined) return faulty(missing);
+    const late = outOfTime(head, this.#options.now, this.#maxAgeMs);
+    if (late !== undefined) return faulty(late);
+
+    const at = new Date(this.#options.now).toISOString();
+    const keys = this.#pinnedKeys(ended, seen, newKey);
+    const pinnedAt = this.#pin?.pinnedAt ?? at;
+    const { entries, ...before } = this.#pin ?? {};
+    const pin: Pin = { ...before, log: this.#log.url, head, keys, pinnedAt, updatedAt: at };
+    const checked = entries === undefined || about.status === 'replaced' ? pin : { ...pin, entries };
+    const sound = { pin: checked, key, keys: signed.keys, checkpoint: seen, ...(newKey && { newKey }) };
+    return { ...about, ...sound };
+  }
+
+  async #withEndings({ signed: { head }, keys, history }: Trust): Promise<KeySet | Fault> {
+    if (history === undefined && !lacksEndings(keys, head)) return keys;
+    const known = history ?? (await fetchKeyHistory(this.#log));
+    return known instanceof Fault ? known : withEndings(this.#log, keys, head, known);
+  }
+
+  async #changedKey(published: KeySet, trusted: KeySet): Promise<Fault | undefined> {
+    if (this.#pin === undefined) return undefined;
+    const complete = [...trusted.keys()].every((kid) => published.has(kid));
+    const keys = complete ? published : await fetchAllKeys(this.#log, published);
+    if (keys instanceof Fault) return keys;
+    const accepted = acceptedKeys(keys, this.#accepted);
+    const wanted = new Map([...trusted].filter(([kid]) => !accepted.has(kid)));
+    return changedKey({ ...this.#pin, keys: wanted }, keys);
+  }
+
+  /**
+   * The checkpoint by the pinned checkpoint key, by one that the operator accepted, or on first use by a published
+   * one. Undefined where the log serves none and never did.
+   */
+  async #checkpoint(
+    { signed: { head, keys: published } }: Trust,
+    trusted: KeySet,
+  ): Promise<CheckpointResult> {
+    const accepted = acceptedKeys(published, this.#accepted);
+    const pinned = new Map([...trusted].filter(([kid, key]) => isCheckpointKey(key) && !accepted.has(kid)));
+    const keys = pinned.size === 0 ? published : new Map([...pinned, ...accepted]);
+    const seen = await checkpointOf(this.#log, { head, keys }, this.#policy);
+    if (seen instanceof NotFound)
+      return pinned.size === 0 && this.#policy === undefined
+        ? undefined
+        : new Fault('CHECKPOINT_WITHHELD', `the log serves no checkpoint: ${seen.message}`);
+    if (pinned.size === 0 || !(seen instanceof Fault) || seen.code !== 'UNSIGNED_CHECKPOINT') return seen;
+    const other = await checkpointOf(this.#log, { head, keys: published }, this.#policy);
+    if (other === undefined || other instanceof Fault || 'fault' in other) return seen;
+    return new Fault(
+      'UNVOUCHED_KEY',
+      `the checkpoint is signed by key ${other.key.kid}, not by the pinned checkpoint key; if the operator confirms ` +
+        `it, use --accept-key ${fingerprint(other.key)}`,
+    );
+  }
+
+  async #missingHead(head: SignedHead, { status }: Outcome): Promise<Fault | undefined> {
+    const missing = await checkInHistory(this.#log, head);
+    if (missing !== undefined || this.#pin === undefined || status === 'replaced') return missing;
+    return checkInHistory(this.#log, this.#pin.head);
+  }
+
+  /** The trusted keys, and the checkpoint key. After an accepted key only those of before that are known to have ended. */
+  #pinnedKeys(trusted: KeySet, seen: SignedCheckpoint | undefined, newKey: Trust['newKey']): KeySet {
+    const isAccepted = (key: LogKey) => this.#accepted.includes(fingerprint(key));
+    const kept = [...trusted].filter(
+      ([kid, key]) =>
+        newKey !== 'accepted' || key.state !== 'active' || isAccepted(key) || kid === seen?.key.kid,
+    );
+    // A checkpoint key from elsewhere (`policy.logKey`) is the caller's to keep.
+    const own = this.#policy?.logKey === undefined && seen !== undefined ? [checkpointRoot(seen.key)] : [];
+    return new Map([...kept, ...own.map((key) => [key.kid, key] as const)]);
+  }
+
+  get #maxAgeMs(): number {
+    return this.#options.maxAgeMs ?? defaultMaxAgeMs;
+  }
+
+  get #policy(): CheckpointPolicy | undefined {
+    const { checkpoint, now } = this.#options;
+    if (checkpoint === undefined || this.#maxAgeMs === 0) return checkpoint;
+    return { ...checkpoint, cosignedSinceS: Math.max(0, Math.floor((now - this.#maxAgeMs) / 1000)) };
+  }
+
+  /** A contradiction leaves evidence; it is misbehaviour only if the evidence convicts. */
+  #report(
+    found: Fault | Accusation,
+    {
+      head,
+      links,
+      keys,
+      signed,
+    }: Pick<Trust, 'links' | 'keys'> & { head: SignedHead; signed?: HeadWithKeys },
+  ): AuditResult {
+    if (found instanceof Fault) return faulty(found);
+    const { fault, ...shown } = found;
+    const pin = this.#pin;
+    const logKey = this.#policy?.logKey === undefined ? undefined : asLogKey(this.#policy.logKey);
+    const evidence: Evidence = {
+      code: fault.code,
+      message: fault.message,
+      log: this.#log.url,
+      foundAt: new Date(this.#options.now).toISOString(),
+      ...shown,
+      ...(pin && { pinnedAt: pin.updatedAt, pinnedHead: pin.head, pinnedKeys: withKey(pin.keys, logKey) }),
+      ...(links.length > 0 && { links }),
+      head,
+      keys: new Map([...(signed?.keys ?? []), ...withKey(keys, logKey)]),
     };
+    return accuse(evidence, fault);
   }
-  const found = await checkExtension(log, pinned, head);
-  if (found !== undefined) return found;
-  const elapsed = head.timestampNs - pinned.timestampNs;
-  if (elapsed > 0n || (elapsed === 0n && head.size === pinned.size)) return undefined;
-  if (head.size === pinned.size)
-    return new Fault('OLD_HEAD', `the head is ${-elapsed} ns older than the pinned one of the same tree`);
-  const times = `${head.timestampNs} ns, not after the ${pinned.timestampNs} ns of size ${pinned.size}`;
-  return { fault: new Fault('TIME_WENT_BACK', `the head of size ${head.size} is dated ${times}`) };
 }
 
-/** What a log signed counts for more than which keys it shows, and that for more than an answer that didn't come. */
-async function compareWithPin(
-  log: LogSource,
-  pin: Pin,
-  { head, keys }: HeadWithKeys,
-): Promise<Fault | Contradiction | undefined> {
-  const found = await compare(log, pin.head, head);
-  if (found !== undefined && 'fault' in found) return found;
-  const fault = changedKey(pin, keys);
-  if (fault?.kind === 'misbehaviour') return { fault };
-  return found ?? fault;
-}
+type Outcome =
+  | { readonly status: 'pinned' }
+  | { readonly status: 'unchanged' | 'extended'; readonly from: number }
+  | { readonly status: 'replaced'; readonly from: number; readonly lost: Fault };
 
-/**
- * Whether an old answer that a cache kept would look the same: keys, or a smaller head, that were true once. What was
- * signed after the pinned head is no old answer, and roots that contradict each other never were true together.
- */
-export function mayBeKept(found: Fault | Contradiction, pinned: SignedHead, head: SignedHead): boolean {
-  const { code } = 'fault' in found ? found.fault : found;
-  if (code === 'ROLLBACK') return head.timestampNs < pinned.timestampNs;
-  return code === 'KEY_WITHDRAWN' || code === 'KEY_CHANGED' || code === 'WRONG_ORIGIN';
-}
-
-/**
- * The checkpoint, which must be of the head's tree or of one that extends it or that it extends: a log that shows
- * different trees to different readers shows them in different places. Undefined where the log serves none.
- */
-export async function checkpointOf(
-  log: LogSource,
-  { head, keys }: Pick<HeadWithKeys, 'head' | 'keys'>,
-  policy: CheckpointPolicy | undefined,
-): Promise<SignedCheckpoint | Fault | (Contradiction & { checkpoint: string }) | undefined> {
-  const seen = await fetchCheckpoint(log, keys, policy);
-  if (seen instanceof NotFound && policy === undefined) return undefined;
-  if (seen instanceof Fault) return seen;
-  const [earlier, later] = seen.size < head.size ? [seen, head] : [head, seen];
-  const found = await checkExtension(log, earlier, later);
-  if (found === undefined || found instanceof Fault) return found ?? seen;
-  const message = `head and checkpoint (size ${seen.size}) differ: ${found.fault.message}`;
-  return { ...found, fault: new Fault(found.fault.code, message), checkpoint: seen.note };
-}
-
-function policyOf({ checkpoint, maxAgeMs, now }: AuditOptions): CheckpointPolicy | undefined {
-  if (checkpoint === undefined || maxAgeMs === undefined) return checkpoint;
-  return { ...checkpoint, cosignedSinceS: Math.max(0, Math.floor((now - maxAgeMs) / 1000)) };
-}
-
-function outOfTime(head: SignedHead, { now, maxAgeMs }: AuditOptions): Fault | undefined {
-  const ageMs = now - Number(head.timestampNs / 1_000_000n);
-  if (ageMs < -clockToleranceMs)
-    return new Fault('HEAD_FROM_FUTURE', `the head is dated ${-ageMs} ms from now`);
-  if (maxAgeMs === undefined || ageMs <= maxAgeMs) return undefined;
-  return new Fault('STALE_HEAD', `the head is ${ageMs} ms old, ${maxAgeMs} ms are allowed`);
-}
-
-function emptied(pin: Pin, options: AuditOptions): AuditResult {
-  const message = `the log had ${pin.head.size} entries and says that it has none now`;
-  return accuse({ fault: new Fault('ROLLBACK', message) }, { url: pin.log }, pin, undefined, options);
-}
+type CheckpointResult = SignedCheckpoint | Fault | (Contradiction & { checkpoint: string }) | undefined;
 
 interface Accusation {
   readonly fault: Fault;
@@ -207,34 +318,79 @@ interface Accusation {
   readonly checkpoint?: string;
 }
 
-/** A fault alone is only told; a contradiction leaves evidence. */
-function accuse(
-  found: Fault | Accusation,
-  log: Pick<LogSource, 'url'>,
-  pin: Pin | undefined,
-  signed: HeadWithKeys | undefined,
-  options: AuditOptions,
-): AuditResult {
-  if (found instanceof Fault) return { status: 'fault', fault: found };
-  const { fault, ...shown } = found;
-  const evidence: Evidence = {
-    code: fault.code,
-    message: fault.message,
-    log: log.url,
-    foundAt: new Date(options.now).toISOString(),
-    ...shown,
-    ...(pin && { pinnedAt: pin.updatedAt, pinnedHead: pin.head, pinnedKeys: pin.keys }),
-    ...(signed && { head: signed.head }),
-    keys: withOwnKey(signed?.keys ?? pin?.keys ?? new Map(), options.checkpoint),
-  };
-  return { status: 'fault', fault, evidence: writeEvidence(evidence) };
+/** Writes the evidence. Where it does not convict, the fault is UNPROVEN instead of misbehaviour. */
+export function accuse(evidence: Evidence, fault: Fault): AuditResult & { readonly status: 'fault' } {
+  const { convicts, reason } = judge(evidence);
+  const proven =
+    convicts || fault.kind !== 'misbehaviour'
+      ? fault
+      : new Fault('UNPROVEN', `${fault.code}: ${fault.message}; ${reason}`);
+  return { status: 'fault', fault: proven, evidence: writeEvidence(evidence) };
 }
 
-/** The auditor's own key of the log, which need not be in the key set. */
-function withOwnKey(keys: KeySet, policy: CheckpointPolicy | undefined): KeySet {
-  if (policy?.logKey === undefined) return keys;
-  const own = asLogKey(policy.logKey);
-  return [...keys.values()].some(({ x, purpose }) => x === own.x && purpose === 'checkpoint')
-    ? keys
-    : new Map([...keys, [own.kid, own]]);
+const faulty = (fault: Fault): AuditResult => ({ status: 'fault', fault });
+
+function isCheckpointKey({ purpose, state }: LogKey): boolean {
+  return purpose === 'checkpoint' && state === 'active';
+}
+
+/** As first seen, without a period. */
+function checkpointRoot({ kid, x, publicKey, origin }: LogKey): LogKey {
+  const about = { purpose: 'checkpoint', state: 'active', ...(origin !== undefined && { origin }) };
+  return { kid, x, publicKey, ...about, fromSize: undefined, toSize: undefined };
+}
+
+function withKey(keys: KeySet, key: LogKey | undefined): KeySet {
+  return key === undefined ? keys : new Map([...keys, [key.kid, key]]);
+}
+
+/**
+ * Whether `head` may follow `pinned`, by size, root and time; undefined if so. Both must be signed by trusted keys. An
+ * older head of the log is refused but is no contradiction: it may come from a cache or a backup.
+ */
+export async function compare(
+  log: LogSource,
+  pinned: SignedHead,
+  head: SignedHead,
+): Promise<Fault | Contradiction | undefined> {
+  const elapsed = head.timestampNs - pinned.timestampNs;
+  if (head.size < pinned.size) {
+    const sizes = `the log had ${pinned.size} entries, and the head is of ${head.size}`;
+    if (elapsed < 0n)
+      return new Fault('OLD_HEAD', `${sizes}: it is ${-elapsed} ns older than the pinned head`);
+    return { fault: new Fault('ROLLBACK', `${sizes}, signed later than the pinned head`) };
+  }
+  const found = await checkExtension(log, pinned, head);
+  if (found !== undefined) return found;
+  if (elapsed > 0n || (elapsed === 0n && head.size === pinned.size)) return undefined;
+  if (head.size === pinned.size)
+    return new Fault('OLD_HEAD', `the head is ${-elapsed} ns older than the pinned one of the same tree`);
+  const times = `${head.timestampNs} ns, not after the ${pinned.timestampNs} ns of size ${pinned.size}`;
+  return { fault: new Fault('TIME_WENT_BACK', `the head of size ${head.size} is dated ${times}`) };
+}
+
+/**
+ * The checkpoint, which must be of the head's tree or of one that extends it or that it extends: a log that shows
+ * different trees to different readers shows them in different places. NotFound where the log serves none.
+ */
+export async function checkpointOf(
+  log: LogSource,
+  { head, keys }: Pick<HeadWithKeys, 'head' | 'keys'>,
+  policy: CheckpointPolicy | undefined,
+): Promise<SignedCheckpoint | Fault | (Contradiction & { checkpoint: string })> {
+  const seen = await fetchCheckpoint(log, keys, policy);
+  if (seen instanceof Fault) return seen;
+  const [earlier, later] = seen.size < head.size ? [seen, head] : [head, seen];
+  const found = await checkExtension(log, earlier, later);
+  if (found === undefined || found instanceof Fault) return found ?? seen;
+  const message = `head and checkpoint (size ${seen.size}) differ: ${found.fault.message}`;
+  return { ...found, fault: new Fault(found.fault.code, message), checkpoint: seen.note };
+}
+
+function outOfTime(head: SignedHead, now: number, maxAgeMs: number): Fault | undefined {
+  const ageMs = now - Number(head.timestampNs / 1_000_000n);
+  if (ageMs < -clockToleranceMs)
+    return new Fault('HEAD_FROM_FUTURE', `the head is dated ${-ageMs} ms from now`);
+  if (maxAgeMs === 0 || ageMs <= maxAgeMs) return undefined;
+  return new Fault('STALE_HEAD', `the head is ${ageMs} ms old, ${maxAgeMs} ms are allowed`);
 }

@@ -1,22 +1,39 @@
 import type { Ed25519Verifier } from '../tlog/note.ts';
 import { pageColumns } from '../tlog/page.ts';
 import { equalHashes } from '../tlog/tree.ts';
+import { type Contradiction, checkExtension } from './consistency.ts';
+import { type DateFinding, EntryDates } from './entry-dates.ts';
 import { Fault } from './fault.ts';
+import { headsBetween } from './head-history.ts';
 import type { KeySet } from './key-set.ts';
+import { fetchAllKeys } from './latest.ts';
 import { emptyTree, LeafAudit, type TreeEdge } from './leaf-audit.ts';
-import { type LogSource, patient } from './log-source.ts';
+import { type LogSource, NotFound, patient } from './log-source.ts';
 import { placeOfMismatch, TileAudit, type TileMismatch } from './tile-audit.ts';
 import { fetchEntryBundle } from './tiles.ts';
 import type { SignedHead } from './tree-head.ts';
+import { verifyHead } from './verify.ts';
 
 /** Bundles of entries under way at once: enough to hide the network; each may have 16 MB, real ones some 100 kB. */
 const concurrency = 4;
+
+/** Ids of all entries of a log, to find one that comes twice. */
+export interface SeenIds {
+  /** Takes the ids of the entries from index `first` on; the first pair of indices with one id that is known by now. */
+  add(ids: readonly string[], first: number): Promise<readonly [number, number] | undefined>;
+  /** The same after the last entry. */
+  finish(): Promise<readonly [number, number] | undefined>;
+}
 
 export interface EntriesOptions {
   /** The tree whose entries were checked before. Default: the empty one, so that all are. */
   readonly start?: TreeEdge;
   /** Verifies the signatures of entries instead of @noble/ed25519 (1 ms each), under the same policy. */
   readonly verify?: Ed25519Verifier;
+  /** Default: only ids that are less than some 250,000 entries apart are compared. */
+  readonly ids?: SeenIds;
+  /** Tree-head keys that the caller trusts: a false root under one of them is a contradiction. */
+  readonly trusted?: KeySet;
   /** Called after each bundle: indices below `next` are done, up to `end`. */
   onProgress?(next: number, end: number): void;
 }
@@ -26,41 +43,130 @@ export interface CheckedRange {
   readonly tree: TreeEdge;
   /** Entries that a key signed which was revoked later. */
   readonly byRevokedKeys: number;
+  /** Entries dated outside of the window of their append. */
+  readonly dates: readonly DateFinding[];
+}
+
+/** A head of the history whose signed root is not that of the entries, although a later signed head has them. */
+export interface FalseHead extends Contradiction {
+  readonly head: SignedHead;
 }
 
 /**
- * Fetches every entry from the start up to the head, in bundles (C2SP tlog-tiles), and the tiles over them: the form,
- * signature and id of each entry, the root that all of them give, and every hash of every tile that grew. Reading
- * entries needs a role. Memory doesn't grow with the log.
+ * Fetches every entry from the start up to the head, in bundles (C2SP tlog-tiles), the tiles over them and the history
+ * of heads: the form, signature, id and date of each entry, the root of each head, and every hash of every tile that
+ * grew. Reading entries needs a role. Memory does not grow with the log.
  */
 export async function auditEntries(
   log: LogSource,
   signed: { readonly head: SignedHead; readonly keys: KeySet },
   options: EntriesOptions = {},
-): Promise<CheckedRange | Fault> {
-  const { start = emptyTree, verify, onProgress } = options;
+): Promise<CheckedRange | FalseHead | Fault> {
+  const { start = emptyTree, verify, ids, onProgress } = options;
   const { head, keys } = signed;
   if (start.size > head.size) throw new Error(`entries from ${start.size} on in a tree of ${head.size}`);
   const source = patient(log);
   const leaves = new LeafAudit(keys, start, verify);
   const tiles = new TileAudit(source, start.size);
+  const history = new HistoryCheck(source, start.size, head);
+  const add = async (canonical: Uint8Array) => {
+    const entry = leaves.add(canonical, tiles.onNode);
+    if (!(entry instanceof Fault) || entry.code !== 'UNKNOWN_KEY') return entry;
+    // The key set has current keys only.
+    const all = await fetchAllKeys(source, keys);
+    if (all instanceof Fault) return all;
+    leaves.useKeys(all);
+    return leaves.add(canonical, tiles.onNode);
+  };
   for await (const entries of bundles(source, start.size, head.size)) {
     if (entries instanceof Fault) return entries;
+    const first = leaves.size;
+    const added: string[] = [];
     for (const canonical of entries) {
-      const entry = leaves.add(canonical, tiles.onNode);
+      const entry = await add(canonical);
       if (entry instanceof Fault) return entry;
+      added.push(entry.id);
+      const failed = await history.check(leaves, String(entry.occurred_at));
+      if (failed !== undefined) return failed;
     }
+    const twice = await ids?.add(added, first);
+    if (twice !== undefined) return duplicate(twice);
     const failed = await tiles.checkFull();
     if (failed !== undefined) return failed;
     onProgress?.(leaves.size, head.size);
   }
+  const twice = await ids?.finish();
+  if (twice !== undefined) return duplicate(twice);
   const failed = await tiles.checkPartial(leaves.tree);
   if (failed !== undefined) return failed;
   const { mismatch } = tiles;
   if (!equalHashes(leaves.root(), head.root)) return wrongRoot(mismatch, start.size, head.size);
   if (mismatch !== undefined)
     return new Fault('WRONG_TILE', `${placeOfMismatch(mismatch)} is not what the entries give`);
-  return { tree: leaves.tree, byRevokedKeys: leaves.byRevokedKeys };
+  if (history.falseHead !== undefined)
+    return falseHead(source, history.falseHead, head, options.trusted ?? new Map());
+  return { tree: leaves.tree, byRevokedKeys: leaves.byRevokedKeys, dates: history.dates.findings };
+}
+
+/** Compares entries with the heads that were signed while they came. */
+class HistoryCheck {
+  readonly dates = new EntryDates();
+  readonly #heads: AsyncGenerator<SignedHead | Fault, void>;
+  readonly #last: SignedHead;
+  #next: SignedHead | undefined;
+  #begun = false;
+  #falseHead: SignedHead | undefined;
+
+  constructor(log: LogSource, from: number, last: SignedHead) {
+    this.#heads = headsBetween(log, from + 1, last.size);
+    this.#last = last;
+  }
+
+  /** The first head whose root the entries do not give. */
+  get falseHead(): SignedHead | undefined {
+    return this.#falseHead;
+  }
+
+  /** The entry that was just added to `leaves`, against the first head that covers it. */
+  async check(leaves: LeafAudit, occurredAt: string): Promise<Fault | undefined> {
+    const failed = this.#begun ? undefined : await this.#advance();
+    if (failed !== undefined) return failed;
+    this.dates.check(leaves.size - 1, occurredAt, this.#next ?? this.#last);
+    while (this.#next !== undefined && this.#next.size <= leaves.size) {
+      if (this.#next.size === leaves.size && !equalHashes(leaves.root(), this.#next.root))
+        this.#falseHead ??= this.#next;
+      const wrong = await this.#advance();
+      if (wrong !== undefined) return wrong;
+    }
+    return undefined;
+  }
+
+  async #advance(): Promise<Fault | undefined> {
+    this.#begun = true;
+    const { value } = await this.#heads.next();
+    if (value instanceof Fault) return value instanceof NotFound ? undefined : value;
+    this.#next = value ?? undefined;
+    return undefined;
+  }
+}
+
+async function falseHead(
+  log: LogSource,
+  head: SignedHead,
+  last: SignedHead,
+  trusted: KeySet,
+): Promise<FalseHead | Fault> {
+  const told = new Fault(
+    'WRONG_ROOT',
+    `the head of size ${head.size} in the history has another root than its entries`,
+  );
+  if (verifyHead(head, trusted) instanceof Fault) return told;
+  const found = await checkExtension(log, head, last);
+  return found === undefined || found instanceof Fault ? told : { ...found, head };
+}
+
+function duplicate([first, second]: readonly [number, number]): Fault {
+  return new Fault('DUPLICATE_ENTRY', `entries ${first} and ${second} have the same id`);
 }
 
 /** The entries of [from, to), in order, a bundle at a time; ends with the first fault. */

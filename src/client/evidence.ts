@@ -1,11 +1,14 @@
+import { toBase64 } from '../tlog/base64.ts';
 import type { Binding } from '../tlog/binding.ts';
 import { bindingField, evidenceFormat as format } from '../tlog/evidence.ts';
+import { bytesToHex } from '../tlog/hex.ts';
 import { type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
+import { type KeyLink, maxLinks } from './key-chain.ts';
 import { type KeySet, readKeySet, writeKeys } from './key-set.ts';
 import { readTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
 import { judge, type Verdict } from './verdict.ts';
-import { readPath } from './verify.ts';
+import { readLeaf, readPath } from './verify.ts';
 
 /** A file that an auditor keeps when a log contradicts itself; verdict.ts says what it proves. */
 export interface Evidence {
@@ -25,10 +28,18 @@ export interface Evidence {
   readonly binding?: Binding;
   /** What the log answered when it was asked for a consistency proof. */
   readonly answer?: string;
-  /** As they were published when the head was pinned, and when the fault was found. */
+  /** When `head` was first seen, ISO 8601 by the clock of another auditor. Default: `foundAt`. */
+  readonly headSeenAt?: string;
+  /** The keys that the auditor trusted: the verdict rests on them and on what `links` vouch for. */
   readonly pinnedKeys?: KeySet;
+  /** Rotations from pinned keys to other signers, oldest first. */
+  readonly links?: readonly KeyLink[];
+  /** Published keys, not trusted: the values of keys that `links` name, and of other signers. */
   readonly keys: KeySet;
 }
+
+/** Its pinned keys were those of the unsigned key set: only the signer of the pinned head counts. */
+const formatBefore = 'candor-evidence/1';
 
 /** What was found and what it proves, as evidence and those who report on it write it. */
 export function evidenceFields(evidence: Evidence, { convicts, reason }: Verdict) {
@@ -45,12 +56,14 @@ export function writeEvidence(evidence: Evidence): string {
     checkpoint,
     checkpoints,
     answer,
+    head_seen_at: evidence.headSeenAt,
     ...bindingField(binding),
   });
   const parts = [
     evidence.pinnedHead === undefined ? '' : `,"pinned_head":${writeTreeHead(evidence.pinnedHead)}`,
     evidence.head === undefined ? '' : `,"head":${writeTreeHead(evidence.head)}`,
     evidence.pinnedKeys === undefined ? '' : `,"pinned_keys":${writeKeys(evidence.pinnedKeys.values())}`,
+    evidence.links === undefined ? '' : `,"links":[${evidence.links.map(writeLink).join()}]`,
     `,"keys":${writeKeys(evidence.keys.values())}`,
   ];
   return `${about.slice(0, -1)}${parts.join('')}}\n`;
@@ -58,12 +71,12 @@ export function writeEvidence(evidence: Evidence): string {
 
 /** Whether the text says that it is evidence. */
 export function looksLikeEvidence(text: string): boolean {
-  return members(parseExact(text))?.format === format;
+  return isFormat(members(parseExact(text))?.format);
 }
 
 export function parseEvidence(text: string): Evidence | Fault {
   const fields = members(parseExact(text));
-  if (fields?.format !== format) return malformed(`it has no "format": "${format}"`);
+  if (fields === undefined || !isFormat(fields.format)) return malformed(`it has no "format": "${format}"`);
   const [code, message, log, foundAt] = [fields.code, fields.message, fields.log, fields.found_at].map(
     string,
   );
@@ -80,8 +93,38 @@ export function parseEvidence(text: string): Evidence | Fault {
     checkpoints: [fields.checkpoints, readCheckpoints],
     answer: [fields.answer, textOf('answer')],
     pinnedAt: [fields.pinned_at, textOf('pinned_at')],
+    headSeenAt: [fields.head_seen_at, textOf('head_seen_at')],
+    links: [fields.links, readLinks],
   });
-  return parts instanceof Fault ? parts : { code, message, log, foundAt, keys, ...parts };
+  if (parts instanceof Fault) return parts;
+  const read = { code, message, log, foundAt, keys, ...parts };
+  const { pinnedKeys, pinnedHead } = read;
+  if (fields.format === format || pinnedKeys === undefined) return read;
+  const signer = pinnedKeys.get(pinnedHead?.signerKeyId ?? '');
+  return { ...read, pinnedKeys: new Map(signer === undefined ? [] : [[signer.kid, signer]]) };
+}
+
+const isFormat = (format_: Exact | undefined): boolean => format_ === format || format_ === formatBefore;
+
+function writeLink({ leaf, path, head }: KeyLink): string {
+  const audit_path = path.map(bytesToHex);
+  const about = { leaf_index: leaf.leafIndex, canonical: toBase64(leaf.canonical), audit_path };
+  return `${JSON.stringify(about).slice(0, -1)},"head":${writeTreeHead(head)}}`;
+}
+
+function readLinks(json: Exact | undefined): KeyLink[] | Fault {
+  if (!Array.isArray(json) || json.length > maxLinks) return malformed('links is not a list of rotations');
+  const links: KeyLink[] = [];
+  for (const item of json) {
+    const leaf = readLeaf(item);
+    if (leaf instanceof Fault) return leaf;
+    const path = readPath(members(item)?.audit_path);
+    if (path instanceof Fault) return path;
+    const head = readTreeHead(members(item)?.head);
+    if (head instanceof Fault) return head;
+    links.push({ leaf, path, head });
+  }
+  return links;
 }
 
 type Readers = Readonly<Record<string, readonly [Exact | undefined, (json: Exact | undefined) => unknown]>>;

@@ -2,8 +2,8 @@
  * Everything that a log's answers can get wrong, one code for one fault.
  *
  * `unavailable`: nothing was learned; try again. `refused`: the answer can't be accepted, but may be a mistake of
- * the service, of the way to it, or of the one who asks. `misbehaviour`: the log contradicts what it signed before;
- * irrecoverable, and the pin is kept as it is.
+ * the service, of the caller, or the work of a proxy in between. `misbehaviour`: two statements under trusted keys
+ * contradict each other; irrecoverable, and the pin is kept as it is.
  */
 export const faultCodes = {
   UNREACHABLE: { kind: 'unavailable', means: 'the service could not be reached, or broke off its answer' },
@@ -29,7 +29,16 @@ export const faultCodes = {
   KEY_PENDING: { kind: 'refused', means: 'the signer is not in use yet' },
   KEY_REVOKED: { kind: 'refused', means: 'the signer was revoked' },
   KEY_OUT_OF_RANGE: { kind: 'refused', means: 'the signer was not in use at this tree size, or this index' },
-  UNVOUCHED_KEY: { kind: 'refused', means: 'no head of the pinned key covers the naming of the new one' },
+  UNVOUCHED_KEY: {
+    kind: 'refused',
+    means:
+      'no rotation that the pinned key signed leads to the key; accept its fingerprint explicitly, or not at all',
+  },
+  NEW_LIFE: {
+    kind: 'refused',
+    means: 'the log was restored or lost entries, and continues under new keys, as its first new entry says',
+  },
+  NEW_LOG: { kind: 'refused', means: 'the log was begun again under new keys, as its first new entry says' },
   WEAK_KEY: { kind: 'refused', means: 'the signer is no acceptable Ed25519 key' },
   BAD_SIGNATURE: { kind: 'refused', means: 'the signature of the tree head is wrong' },
   WRONG_ORIGIN: {
@@ -65,16 +74,29 @@ export const faultCodes = {
     kind: 'refused',
     means: 'an event differs from the one that the entry of an alert commits to',
   },
+  BACKDATED: { kind: 'refused', means: 'an entry is dated long before the head that first covers it' },
+  FUTURE: { kind: 'refused', means: 'an entry is dated after the head that first covers it' },
   DUPLICATE_ENTRY: { kind: 'refused', means: 'two entries have the same id' },
-  OLD_HEAD: { kind: 'refused', means: 'the tree head is an older one of the pinned tree' },
+  OLD_HEAD: {
+    kind: 'refused',
+    means: 'the tree head is older than the pinned one: an old answer came again',
+  },
+  LOG_EMPTY: { kind: 'refused', means: 'the log had entries, and the answer says that it has none' },
+  HEAD_MISSING: { kind: 'refused', means: 'a signed tree head is missing from the history of heads' },
+  PROOF_WITHHELD: { kind: 'refused', means: 'the log gives no usable proof that it only grew' },
+  CHECKPOINT_WITHHELD: { kind: 'refused', means: 'the log served a checkpoint before, and serves none now' },
+  UNPROVEN: {
+    kind: 'refused',
+    means: 'two signed statements contradict each other, but a signer is neither pinned nor vouched for',
+  },
   STALE_HEAD: { kind: 'refused', means: 'the tree head is older than allowed' },
   HEAD_FROM_FUTURE: { kind: 'refused', means: 'the tree head is dated later than now' },
-  KEY_WITHDRAWN: { kind: 'misbehaviour', means: 'a key that was published is published no more' },
+  KEY_WITHDRAWN: { kind: 'refused', means: 'a pinned key is no longer published' },
   KEY_CHANGED: {
-    kind: 'misbehaviour',
-    means: 'a key that was published is another now, or covers other sizes',
+    kind: 'refused',
+    means: 'a pinned key is published with another value, purpose, name or state',
   },
-  ROLLBACK: { kind: 'misbehaviour', means: 'the log is smaller than it was' },
+  ROLLBACK: { kind: 'misbehaviour', means: 'a smaller tree was signed with a later time' },
   FORK: { kind: 'misbehaviour', means: 'two different roots were signed for one size' },
   INCONSISTENT: { kind: 'misbehaviour', means: 'the log is no extension of what it was' },
   TIME_WENT_BACK: { kind: 'misbehaviour', means: 'a later tree head carries an earlier time' },

@@ -86,18 +86,53 @@ export function writeKeys(keys: Iterable<LogKey>): string {
   return JSON.stringify(list);
 }
 
+/** Differences between the clocks of honest machines are smaller, in milliseconds. */
+export const clockToleranceMs = 5 * 60_000;
+
+/** What a head says, as far as the period of its key is concerned. */
+export interface DatedHead {
+  readonly size: number;
+  readonly timestampNs: bigint;
+  readonly signerKeyId: string;
+}
+
 /**
- * The key of this name, if it may sign the head of this size. Both ends of its range count: when a key takes over, the
- * old one signs the head that covers the change, and the new one signs the same size again. No head of a revoked key
- * is good, whenever it was made: whoever stole the key can date it as he likes.
+ * The signer of a head, if the key may sign it: it has the purpose, and size and time lie in its period. No head of a
+ * revoked key is accepted, because a thief of the key can choose the date.
  */
-export function headSigner(keys: KeySet, kid: string, size: number): LogKey | Fault {
-  const key = keyFor(keys, kid, 'transparency-sth');
+export function headSigner(keys: KeySet, head: DatedHead): LogKey | Fault {
+  const key = keyFor(keys, head.signerKeyId, 'transparency-sth');
   if (key instanceof Fault) return key;
-  if (key.state === 'revoked') return new Fault('KEY_REVOKED', `key ${kid} was revoked`);
-  if (size >= (key.fromSize ?? 0) && size <= (key.toSize ?? Number.MAX_SAFE_INTEGER)) return key;
-  const range = `sizes ${key.fromSize ?? 0} to ${key.toSize ?? 'now'}`;
-  return new Fault('KEY_OUT_OF_RANGE', `key ${kid} signs ${range}, not size ${size}`);
+  if (key.state === 'revoked') return new Fault('KEY_REVOKED', `key ${key.kid} was revoked`);
+  return outsidePeriod(key, head) ?? key;
+}
+
+/**
+ * KEY_OUT_OF_RANGE for a head outside of the sizes or times in which its key was in use. Both sizes count: when a key
+ * takes over, the old key signs the head that covers the change, and the new key signs the same size again.
+ */
+export function outsidePeriod(
+  key: LogKey,
+  { size, timestampNs }: Omit<DatedHead, 'signerKeyId'>,
+): Fault | undefined {
+  const outside = (reason: string) => new Fault('KEY_OUT_OF_RANGE', `key ${key.kid} ${reason}`);
+  if (size < (key.fromSize ?? 0) || size > (key.toSize ?? Number.MAX_SAFE_INTEGER))
+    return outside(`signs sizes ${key.fromSize ?? 0} to ${key.toSize ?? 'now'}, not size ${size}`);
+  const atMs = Number(timestampNs / 1_000_000n);
+  const end = endOf(key);
+  if (atMs < Date.parse(key.notBefore ?? '') - clockToleranceMs)
+    return outside(`signs from ${key.notBefore} on, and the head of size ${size} is dated ${atMs} ms`);
+  if (end !== undefined && atMs > end + clockToleranceMs)
+    return outside(
+      `ended at ${new Date(end).toISOString()}, and the head of size ${size} is dated ${atMs} ms`,
+    );
+  return undefined;
+}
+
+/** When the key ended, epoch milliseconds; undefined while it is in use, or when the time is not known. */
+export function endOf({ notAfter, revokedAt }: LogKey): number | undefined {
+  const ends = [notAfter, revokedAt].map((at) => Date.parse(at ?? '')).filter((at) => !Number.isNaN(at));
+  return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
 /**
@@ -133,6 +168,12 @@ export function checkpointSigners(keys: KeySet, origin: string): LogKey[] {
       key.origin === origin &&
       (key.state === 'active' || key.state === 'retired'),
   );
+}
+
+/** The keys with those tree-head and checkpoint keys alone that are trusted. */
+export function anchored(keys: KeySet, trusted: KeySet): KeySet {
+  const purposes = new Set(['transparency-sth', ...[...trusted.values()].map(({ purpose }) => purpose)]);
+  return new Map([...[...keys].filter(([, { purpose }]) => !purposes.has(purpose)), ...trusted]);
 }
 
 function keyFor(keys: KeySet, kid: string, purpose: string): LogKey | Fault {

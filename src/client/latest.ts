@@ -1,8 +1,8 @@
 import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
-import { members, parseExact } from './exact-json.ts';
 import { Fault, type FaultCode } from './fault.ts';
 import { type KeySet, type LogKey, parseKeySet, readKeySet } from './key-set.ts';
-import type { LogSource } from './log-source.ts';
+import { fetchList } from './list-page.ts';
+import { type LogSource, NotFound } from './log-source.ts';
 import { parseTreeHead, type SignedHead } from './tree-head.ts';
 import { verifyHead } from './verify.ts';
 
@@ -24,6 +24,9 @@ export async function fetchHead(log: LogSource): Promise<HeadWithKeys | Fault> {
     : signed;
 }
 
+/** Pages of 1000 keys: fifty years of daily rotations. */
+const maxKeyPages = 20;
+
 const changingKeys: ReadonlySet<FaultCode> = new Set([
   'UNKNOWN_KEY',
   'KEY_PENDING',
@@ -32,40 +35,43 @@ const changingKeys: ReadonlySet<FaultCode> = new Set([
 ]);
 
 async function fetchSigned(log: LogSource): Promise<HeadWithKeys | Fault> {
+  const head = await fetchTreeHead(log);
+  return head instanceof Fault ? head : withPublishedKey(log, head);
+}
+
+/** The latest head, nothing of it verified. */
+export async function fetchTreeHead(log: LogSource): Promise<SignedHead | Fault> {
   const text = await log.get('/api/transparency/sth');
-  if (text instanceof Fault) return text;
-  const head = parseTreeHead(text);
-  if (head instanceof Fault) return head;
+  return text instanceof Fault ? text : parseTreeHead(text);
+}
+
+/** The head with the published key that signed it: one of the current keys, or of the pages of all keys. */
+export async function withPublishedKey(log: LogSource, head: SignedHead): Promise<HeadWithKeys | Fault> {
   // After the head, so that a key that took over in between is in the set.
-  const keys = await fetchKeys(log);
+  const current = await fetchKeys(log);
+  if (current instanceof Fault) return current;
+  const keys = current.has(head.signerKeyId) ? current : await fetchAllKeys(log, current);
   if (keys instanceof Fault) return keys;
   const key = verifyHead(head, keys);
   return key instanceof Fault ? key : { head, keys, key };
 }
 
+/** The current keys: /.well-known/jwks.json. */
 export async function fetchKeys(log: LogSource): Promise<KeySet | Fault> {
   const text = await log.get('/.well-known/jwks.json');
   return text instanceof Fault ? text : parseKeySet(text);
 }
 
-/** Keys on one page of all keys, and pages at most: a daily key for 2,700 years. */
-const keysPerPage = 1000;
-const maxKeyPages = 1000;
-
-/** Every public key that the log ever used, as it publishes them now. */
-export async function fetchAllKeys(log: LogSource): Promise<KeySet | Fault> {
-  const all = new Map<string, LogKey>();
-  for (let page = 1; page <= maxKeyPages; page++) {
-    const text = await log.get(`/api/transparency/keys?page=${page}&per_page=${keysPerPage}`);
-    if (text instanceof Fault) return text;
-    const { data, pagination } = members(parseExact(text)) ?? {};
-    if (!Array.isArray(data)) return new Fault('MALFORMED_KEYS', 'the page of keys has no data');
-    const keys = readKeySet(data.map((item) => members(item)?.attributes ?? null));
-    if (keys instanceof Fault) return keys;
-    for (const [kid, key] of keys) all.set(kid, key);
-    if (members(pagination)?.has_next !== true) break;
-  }
-  return all;
+/** Every key that the log ever used: the current ones (fetched if not given), and those of the pages of keys. */
+export async function fetchAllKeys(log: LogSource, current?: KeySet): Promise<KeySet | Fault> {
+  const known = current ?? (await fetchKeys(log));
+  if (known instanceof Fault) return known;
+  const items = await fetchList(log, '/api/transparency/keys', maxKeyPages);
+  if (items instanceof NotFound) return known;
+  if (items instanceof Fault) return items;
+  const all = readKeySet(items.map((item) => item ?? null));
+  // The current ones count: they were fetched past caches where that matters.
+  return all instanceof Fault ? all : new Map([...all, ...known]);
 }
 
 /** The latest checkpoint, its signatures verified. */

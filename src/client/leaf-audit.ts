@@ -26,7 +26,7 @@ export const emptyTree: TreeEdge = { size: 0, edge: [] };
  * in use at its index, and have an id of its own; and together they grow the tree whose root can be asked for.
  */
 export class LeafAudit {
-  readonly #keys: KeySet;
+  #keys: KeySet;
   readonly #verify: Ed25519Verifier;
   readonly #remembered: number;
   readonly #range: CompactRange;
@@ -61,11 +61,16 @@ export class LeafAudit {
     return { size: this.#range.size, edge: [...this.#range.edge] };
   }
 
+  /** More keys are known: an entry that was refused with UNKNOWN_KEY may be added again. */
+  useKeys(keys: KeySet): void {
+    this.#keys = keys;
+  }
+
   root(): Hash {
     return this.#range.root();
   }
 
-  /** The next entry. After a fault nothing more may be added. */
+  /** The next entry. After a fault other than UNKNOWN_KEY nothing more may be added. */
   add(canonical: Uint8Array, onNode?: (at: Coordinate, hash: Hash) => void): VerifiedEntry['entry'] | Fault {
     const leafIndex = this.#range.size;
     const verified = verifyEntry({ leafIndex, canonical }, this.#keys, this.#verify);

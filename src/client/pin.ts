@@ -3,17 +3,20 @@ import { equalHashes, foldRoot, type Hash, rootPlan } from '../tlog/tree.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { type Exact, members, parseExact, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
-import { type KeySet, type LogKey, readKeySet, writeKeys } from './key-set.ts';
+import { fingerprint, type KeySet, type LogKey, readKeySet, writeKeys } from './key-set.ts';
 import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
 import { readPath } from './verify.ts';
 
-/** What an auditor remembers of a log: the latest head that it accepted, and every key that it has seen. */
+/** What an auditor remembers of a log: the latest head that it accepted, and the keys that it trusts. */
 export interface Pin {
   /** URL of the log, as first given. */
   readonly log: string;
   readonly head: SignedHead;
-  /** As last published. Keys may be added, never taken away; `changedKey` tells what may become of them. */
+  /**
+   * Tree-head keys: the signer of the first pinned head, keys that rotations lead to, keys that the operator accepted.
+   * And the checkpoint key, once a checkpoint was seen. Periods are those that entries of the log tell.
+   */
   readonly keys: KeySet;
   /** Up to where every entry was fetched and checked; undefined where none was. */
   readonly entries?: CheckedEntries;
@@ -29,7 +32,9 @@ export interface CheckedEntries {
   readonly edge: readonly Hash[];
 }
 
-const version = 2n;
+const version = 3n;
+/** Its keys were those of the unsigned key set. */
+const versionBefore = 2n;
 
 export function writePin(pin: Pin): string {
   const { log, pinnedAt, updatedAt, entries } = pin;
@@ -48,22 +53,37 @@ export function writePin(pin: Pin): string {
  */
 export function parsePin(text: string): Pin | Fault {
   const fields = members(parseExact(text));
-  if (fields?.version !== version) return malformed(`it has no "version": ${version}`);
+  if (fields?.version !== version && fields?.version !== versionBefore)
+    return malformed(`it has no "version": ${version}`);
   const log = string(fields.log);
   const pinnedAt = string(fields.pinned_at);
   const updatedAt = string(fields.updated_at);
   if (log === undefined || pinnedAt === undefined || updatedAt === undefined)
     return malformed('log or a time is missing');
-  const keys = readKeySet(fields.keys);
-  if (keys instanceof Fault) return malformed(keys.message);
-  const head = readOwnHead(fields.head, keys);
+  const written = readKeySet(fields.keys);
+  if (written instanceof Fault) return malformed(written.message);
+  const head = readOwnHead(fields.head, written);
   if (head instanceof Fault) return head;
+  const keys = fields.version === version ? written : migratedKeys(head, written);
   const pin = { log, head, keys, pinnedAt, updatedAt };
   if (fields.entries === undefined) return pin;
-  const entries = readEntries(fields.entries, keys);
+  const entries = readEntries(fields.entries, written);
   if (entries instanceof Fault) return entries;
+  // Of a pin of before whose key nothing vouches for: the entries are checked again.
+  if (!keys.has(entries.head.signerKeyId)) return pin;
   if (entries.head.size > head.size) return malformed('its entries reach beyond its head');
   return { ...pin, entries };
+}
+
+/** Of the earlier version only the signer of the head is trusted; its published period is not. */
+function migratedKeys({ signerKeyId: kid }: SignedHead, keys: KeySet): KeySet {
+  return new Map([[kid, rootKey(keys.get(kid)!)]]);
+}
+
+/** A tree-head key that is trusted without anything that vouches for it: the first one, or an accepted one. */
+export function rootKey({ kid, x, publicKey }: LogKey): LogKey {
+  const about = { purpose: 'transparency-sth', state: 'active' };
+  return { kid, x, publicKey, ...about, fromSize: undefined, toSize: undefined };
 }
 
 function readOwnHead(json: Exact | undefined, keys: KeySet): SignedHead | Fault {
@@ -87,20 +107,17 @@ function readEntries(json: Exact, keys: KeySet): CheckedEntries | Fault {
 }
 
 /**
- * What keys may not do between two audits: vanish, have another value, purpose, range or name, be good again after they
- * were revoked. They may take over, which gives them a beginning, and end, which gives them an end: once each.
- *
- * That the log has another name now is no misbehaviour, for the operator may rename it, but another log to the rest of
- * the world (C2SP tlog-checkpoint): WRONG_ORIGIN, where nothing worse is found.
+ * How the published keys contradict the pinned ones: KEY_WITHDRAWN, KEY_CHANGED or KEY_REVOKED, and WRONG_ORIGIN when
+ * only the name of the log changed. Key sets are not signed, so nothing of this accuses the log. Periods are not
+ * compared, because a pin takes them from the log's entries.
  */
-export function changedKey(pin: Pin, keys: KeySet): Fault | undefined {
+export function changedKey(pin: Pick<Pin, 'keys' | 'head'>, published: KeySet): Fault | undefined {
   let renamed: Fault | undefined;
   for (const was of pin.keys.values()) {
-    const { kid } = was;
-    const now = keys.get(kid);
-    if (now === undefined) return new Fault('KEY_WITHDRAWN', `key ${kid} is no longer in the key set`);
-    const change = changeOf(was, now) ?? changeOfRange(was, now, largestSigned(pin, kid));
-    if (change !== undefined) return new Fault('KEY_CHANGED', `key ${kid} ${change}`);
+    const now = published.get(was.kid);
+    if (now === undefined) return new Fault('KEY_WITHDRAWN', `key ${was.kid} is no longer published`);
+    const change = changeOf(was, now);
+    if (change !== undefined) return new Fault('KEY_CHANGED', `key ${was.kid} ${change}`);
     if (was.origin !== now.origin) renamed ??= otherName(was, now);
   }
   return renamed;
@@ -110,34 +127,14 @@ function changeOf(was: LogKey, now: LogKey): string | undefined {
   if (now.x !== was.x) return `was ${was.x} and is ${now.x} now`;
   if (now.purpose !== was.purpose) return `was for ${was.purpose} and is for ${now.purpose} now`;
   if (was.state === 'revoked' && now.state !== 'revoked') return `was revoked and is ${now.state} now`;
-  // Only a key in use takes the log's new name; what one signed before it ended, it signed under the old one.
-  const mayBeRenamed = was.purpose === 'checkpoint' && (was.state === 'active' || was.state === 'pending');
-  if (now.origin === was.origin || (mayBeRenamed && now.origin !== undefined)) return undefined;
-  return `was named ${was.origin ?? 'nothing'} and is named ${now.origin ?? 'nothing'} now`;
-}
-
-/** `signed` is the size of the largest head by this key that the auditor has seen; 0 for none. */
-function changeOfRange(was: LogKey, now: LogKey, signed: number): string | undefined {
-  const isBegun = was.state !== 'pending' || was.fromSize !== undefined;
-  if (isBegun && (now.fromSize ?? 0) !== (was.fromSize ?? 0))
-    return `covered sizes from ${was.fromSize ?? 0} and covers them from ${now.fromSize ?? 0} now`;
-  if (was.toSize !== undefined && now.toSize !== was.toSize)
-    return `covered sizes up to ${was.toSize} and covers them up to ${now.toSize ?? 'any'} now`;
-  if (now.toSize !== undefined && now.toSize < signed)
-    return `signed a head of size ${signed} and covers sizes up to ${now.toSize} now`;
   return undefined;
 }
 
-function largestSigned({ head, entries }: Pin, kid: string): number {
-  const sizes = [head, entries?.head].map((one) => (one?.signerKeyId === kid ? one.size : 0));
-  return Math.max(...sizes);
-}
-
-function otherName({ kid, origin: was }: LogKey, { origin: now }: LogKey): Fault {
-  const renamed = `if the operator renamed it, write that into the pin as svc_origin of key ${kid}`;
+function otherName(was: LogKey, now: LogKey): Fault {
   return new Fault(
     'WRONG_ORIGIN',
-    `the log was named ${was ?? 'nothing'} and is named ${now} now; ${renamed}`,
+    `the log was named ${was.origin ?? 'nothing'} and is named ${now.origin ?? 'nothing'} now; if the operator renamed ` +
+      `it, use --accept-key ${fingerprint(now)}`,
   );
 }
 

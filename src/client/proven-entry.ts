@@ -2,11 +2,12 @@ import { bytesToHex } from '../tlog/hex.ts';
 import { leafHash } from '../tlog/tree.ts';
 import { members, parseExact, safeInteger } from './exact-json.ts';
 import { Fault } from './fault.ts';
-import type { KeySet } from './key-set.ts';
+import { anchored, type KeySet } from './key-set.ts';
+import { fetchAllKeys } from './latest.ts';
 import type { LogSource } from './log-source.ts';
 import { sha256 } from './sha256.ts';
 import type { SignedHead } from './tree-head.ts';
-import { readLeaf, readPath, type VerifiedEntry, verifyBundle } from './verify.ts';
+import { type Bundle, readLeaf, readPath, type VerifiedEntry, verifyBundle } from './verify.ts';
 
 /** Which entry: its position, its id, or its bytes. */
 export type EntryQuery =
@@ -44,12 +45,24 @@ export async function proveEntry(
 
   const canonical = 'canonical' in query ? query.canonical : await fetchCanonical(log, leafIndex);
   if (canonical instanceof Fault) return canonical;
-  const verified = verifyBundle({ leaf: { leafIndex, canonical }, path, head, keys });
+  const bundle = { leaf: { leafIndex, canonical }, path, head, keys };
+  const verified = await withAllKeys(log, bundle, verifyBundle(bundle));
   if (verified instanceof Fault) return verified;
   if ('entryId' in query && verified.entry.id !== query.entryId) {
     return new Fault('WRONG_LEAF', `wanted entry ${query.entryId}, came ${verified.entry.id}`);
   }
   return { ...verified, path, canonical };
+}
+
+/** The key of an old entry is not among the current ones. Tree-head keys stay those of the caller. */
+async function withAllKeys(
+  log: LogSource,
+  bundle: Bundle,
+  verified: VerifiedEntry | Fault,
+): Promise<VerifiedEntry | Fault> {
+  if (!(verified instanceof Fault) || verified.code !== 'UNKNOWN_KEY') return verified;
+  const all = await fetchAllKeys(log);
+  return all instanceof Fault ? all : verifyBundle({ ...bundle, keys: anchored(all, bundle.keys) });
 }
 
 function parameterOf(query: EntryQuery): string {

@@ -1,20 +1,24 @@
 /**
- * What an auditor keeps when a log contradicts itself, so that whoever holds the file can convict the log without it.
+ * The verdict on evidence that an auditor kept, which any reader of the file derives again without the log.
  *
- * `judge` trusts nothing in it but the keys. What convicts: two roots that were signed for one size; a proof that
- * leads from another beginning to a later signed root; a smaller tree that is signed with a later time. That
- * keys changed, or that an old head came again, is only the auditor's word, and convicts nobody.
+ * Evidence convicts when two statements contradict each other: two roots for one size; a proof that leads from another
+ * beginning to a later root; a smaller tree with a later time. Both must be signed, within their periods, by keys that
+ * the reader trusts, or else by keys that the file's auditor had pinned, or that links of rotations vouch for.
+ *
+ * A thief of a key that has ended can date a statement back into its period. So once a signer has ended, a statement
+ * counts only if it was seen before: by the auditor's pin, or by finding the contradiction at that time.
  */
 import { type Binding, bindsElsewhere } from '../tlog/binding.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { verifyCheckpoint } from './checkpoint.ts';
-import { verifyEd25519 } from './ed25519.ts';
 import type { Evidence } from './evidence.ts';
 import { Fault } from './fault.ts';
-import type { KeySet, LogKey } from './key-set.ts';
+import { followLinks } from './key-chain.ts';
+import { clockToleranceMs, endOf, type KeySet, type LogKey } from './key-set.ts';
 import { sha256 } from './sha256.ts';
-import { type SignedHead, signedBytes } from './tree-head.ts';
+import type { SignedHead } from './tree-head.ts';
+import { verifyHead } from './verify.ts';
 
 export interface Verdict {
   readonly convicts: boolean;
@@ -31,33 +35,50 @@ interface Statement {
   /** Checkpoints have none. */
   readonly timestampNs?: bigint;
   readonly key: LogKey;
+  /** ISO 8601, by the clock of an auditor. */
+  readonly seenAt: string;
 }
 
-/** The verdict, derived anew. With `trusted`, only these keys count and not those of the file. */
+/** Derives the verdict. With `trusted`, only these keys count and not those of the file. */
 export function judge(evidence: Evidence, trusted?: KeySet): Verdict {
   const read = statements(evidence, trusted);
   const signed = read.filter((one) => !(one instanceof Fault)) as Statement[];
+  let open: string | undefined;
   for (const one of signed) {
     for (const other of signed) {
       const reason = contradiction(one, other, evidence.binding);
-      if (reason !== undefined) return { convicts: true, reason, signers: signersOf([one, other]) };
+      if (reason === undefined) continue;
+      const late = [one, other].find(seenAfterEnd);
+      if (late === undefined) return { convicts: true, reason, signers: signersOf([one, other]) };
+      open ??= `${reason}; but ${uncorroborated(late)}`;
     }
   }
   const refused = read.filter((one) => one instanceof Fault);
   const reason =
-    refused.length > 0
+    open ??
+    (refused.length > 0
       ? refused.map(({ code, message }) => `${code}: ${message}`).join('; ')
-      : (unproven[evidence.code] ?? 'what the log signed does not contradict itself');
+      : (unproven[evidence.code] ?? 'the signed statements do not contradict each other'));
   return { convicts: false, reason, signers: signersOf(signed) };
 }
 
-/** Why what an auditor found doesn't prove itself, where all signatures are good. */
+/** Reasons why a finding does not prove itself although all signatures are good. */
 const unproven: Readonly<Record<string, string>> = {
-  KEY_WITHDRAWN: "key sets are not signed: that a key was there is the auditor's word",
-  KEY_CHANGED: "key sets are not signed: that a key was another one is the auditor's word",
-  ROLLBACK: 'an older and smaller head is no contradiction: it may come from a cache or a backup',
-  INCONSISTENT: 'no proof leads from another beginning to the later root',
+  PROOF_WITHHELD: 'no proof leads from another beginning to the later root',
 };
+
+function seenAfterEnd({ key, seenAt }: Statement): boolean {
+  const end = endOf(key);
+  return end !== undefined && !(Date.parse(seenAt) <= end + clockToleranceMs);
+}
+
+function uncorroborated({ what, key }: Statement): string {
+  const end = new Date(endOf(key)!).toISOString();
+  return (
+    `${what} was first seen after its key ${key.kid} had ended (${end}): a thief of the ended key can have dated it ` +
+    'back. A checkpoint that witnesses cosigned, or a timestamp of an authority, from before that time settles it'
+  );
+}
 
 function contradiction(one: Statement, other: Statement, binding: Binding | undefined): string | undefined {
   if (one.size > other.size) return undefined;
@@ -78,37 +99,44 @@ function contradiction(one: Statement, other: Statement, binding: Binding | unde
 
 function statements(evidence: Evidence, trusted: KeySet | undefined): (Statement | Fault)[] {
   const found: (Statement | Fault)[] = [];
-  const { pinnedHead, head, checkpoint, checkpoints = [] } = evidence;
-  const keys = trusted ?? evidence.keys;
-  const pinnedKeys = trusted ?? evidence.pinnedKeys ?? evidence.keys;
-  if (pinnedHead !== undefined) found.push(headStatement('the pinned head', pinnedHead, pinnedKeys, keys));
-  if (head !== undefined) found.push(headStatement('the head', head, keys, keys));
-  if (checkpoint !== undefined) {
-    const verified = verifyCheckpoint(checkpoint, keys);
-    found.push(verified instanceof Fault ? verified : { what: 'the checkpoint', ...verified });
-  }
-  for (const [i, note] of checkpoints.entries()) {
-    const verified = verifyCheckpoint(note, keys);
-    found.push(verified instanceof Fault ? verified : { what: `checkpoint ${i + 1}`, ...verified });
+  const {
+    pinnedHead,
+    head,
+    checkpoint,
+    links = [],
+    foundAt,
+    pinnedAt = foundAt,
+    headSeenAt = foundAt,
+    checkpoints = [],
+  } = evidence;
+  const roots = trusted ?? evidence.pinnedKeys ?? new Map();
+  const keys = followLinks(links, roots, evidence.keys);
+  if (pinnedHead !== undefined) found.push(headStatement('the pinned head', pinnedHead, keys, pinnedAt));
+  if (head !== undefined) found.push(headStatement('the head', head, keys, headSeenAt));
+  const notes: [string, string][] = checkpoints.map((note, i) => [`checkpoint ${i + 1}`, note]);
+  if (checkpoint !== undefined) notes.push(['the checkpoint', checkpoint]);
+  for (const [what, note] of notes) {
+    const verified = verifyCheckpoint(note, inUse(keys));
+    const statement = { what, seenAt: foundAt };
+    found.push(
+      verified instanceof Fault ? verified : { ...statement, ...verified, key: keys.get(verified.key.kid)! },
+    );
   }
   return found;
 }
 
-/**
- * Sizes that a key is said to cover don't count here: the log could narrow them after the fact. But what a revoked
- * key signed may be the work of whoever stole it.
- */
-function headStatement(what: string, head: SignedHead, keys: KeySet, later: KeySet): Statement | Fault {
-  const { signerKeyId: kid } = head;
-  const key = keys.get(kid);
-  if (key === undefined) return new Fault('UNKNOWN_KEY', `${what}: no key ${kid} in the key set`);
-  if (key.purpose !== 'transparency-sth')
-    return new Fault('WRONG_KEY_PURPOSE', `${what}: key ${kid} is for ${key.purpose ?? 'nothing'}`);
-  if (key.state === 'revoked' || later.get(kid)?.state === 'revoked')
-    return new Fault('KEY_REVOKED', `${what}: key ${kid} was revoked, whoever stole it can have signed this`);
-  if (!verifyEd25519(key.publicKey, signedBytes(head), head.signature))
-    return new Fault('BAD_SIGNATURE', `${what} is not signed by key ${kid}`);
-  return { what, size: head.size, root: head.root, timestampNs: head.timestampNs, key };
+/** A statement of a key that was revoked later counts as one of its period. */
+function inUse(keys: KeySet): KeySet {
+  return new Map(
+    [...keys].map(([kid, key]) => [kid, key.state === 'revoked' ? { ...key, state: 'retired' } : key]),
+  );
+}
+
+function headStatement(what: string, head: SignedHead, keys: KeySet, seenAt: string): Statement | Fault {
+  const key = verifyHead(head, inUse(keys));
+  if (key instanceof Fault) return new Fault(key.code, `${what}: ${key.message}`);
+  const { size, root, timestampNs } = head;
+  return { what, size, root, timestampNs, seenAt, key: keys.get(key.kid)! };
 }
 
 function signersOf(statements: readonly Statement[]): LogKey[] {

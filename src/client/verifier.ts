@@ -44,9 +44,9 @@ export { type Evidence, parseEvidence } from './evidence.ts';
 /** One value for each thing that can be wrong. */
 export { Fault, type FaultCode, faultCodes } from './fault.ts';
 /** Keys: `parseKeySet` reads /.well-known/jwks.json; `fingerprint` is what the service prints at its start. */
-export { fingerprint, type KeySet, type LogKey, parseKeySet, writeKeySet } from './key-set.ts';
+export { anchored, fingerprint, type KeySet, type LogKey, parseKeySet, writeKeySet } from './key-set.ts';
 /** The latest head, checkpoint and keys of a log, their signatures verified. */
-export { fetchCheckpoint, fetchHead, fetchKeys, type HeadWithKeys } from './latest.ts';
+export { fetchAllKeys, fetchCheckpoint, fetchHead, fetchKeys, type HeadWithKeys } from './latest.ts';
 /** How a log is asked: `httpLog`, or any other `LogSource`. */
 export { EmptyLog, type HttpLogOptions, httpLog, type LogSource } from './log-source.ts';
 export { type CheckedEntries, type Pin, parsePin, writePin } from './pin.ts';

@@ -46,7 +46,7 @@ export interface Bundle {
 
 /** Whether a key of the set that may sign this head did. */
 export function verifyHead(head: SignedHead, keys: KeySet): LogKey | Fault {
-  const key = headSigner(keys, head.signerKeyId, head.size);
+  const key = headSigner(keys, head);
   if (key instanceof Fault) return key;
   if (verifyEd25519(key.publicKey, signedBytes(head), head.signature)) return key;
   return new Fault('BAD_SIGNATURE', `the head of size ${head.size} is not signed by key ${key.kid}`);

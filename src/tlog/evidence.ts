@@ -4,7 +4,7 @@ import { bytesToHex } from './hex.ts';
 import type { VerifierKey } from './note.ts';
 
 /** Format of the files that `candor verify` reads as evidence: one JSON object. */
-export const evidenceFormat = 'candor-evidence/1';
+export const evidenceFormat = 'candor-evidence/2';
 
 /** Two checkpoints that one log signed and that contradict each other. */
 export interface CheckpointFork {
@@ -24,7 +24,9 @@ export interface CheckpointFork {
 export function writeForkEvidence(fork: CheckpointFork): string {
   const { message, origin, foundAt, checkpoints, binding, keys } = fork;
   const about = { format: evidenceFormat, code: 'FORK', message, log: origin, found_at: foundAt };
-  return `${JSON.stringify({ ...about, checkpoints, ...bindingField(binding), keys: keys.map(jwk) }, null, 1)}\n`;
+  const jwks = keys.map(jwk);
+  const trusted = { pinned_keys: jwks, keys: jwks };
+  return `${JSON.stringify({ ...about, checkpoints, ...bindingField(binding), ...trusted }, null, 1)}\n`;
 }
 
 /** The member `proof` of evidence. */

@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { loadPin, savePin } from '../../src/cli/pin-file.ts';
 import { CachingProxy } from '../client/caching-proxy.ts';
+import { rewrite } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { candor, Running } from './candor.ts';
 import { pinned } from './pinned.ts';
@@ -48,7 +49,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
       json: { status: 'extended', from_size: 2, tree_size: 5 },
     });
     expect(await audit()).toMatchObject({ code: exitCodes.ok, json: { status: 'unchanged', tree_size: 5 } });
-    expect(readdirSync(join(folder, 'pins'))).toEqual(['log.json']);
+    expect(readdirSync(join(folder, 'pins'))).toEqual(['log.json', 'log.json.ids']);
   });
 
   test('a fork ends with its own code; evidence is kept, the pin is not overwritten', async () => {
@@ -69,18 +70,33 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect(evidence).toMatchObject({ code: 'FORK', pinned_head: { tree_size: 2 }, head: { tree_size: 2 } });
   });
 
-  test('the first audit of all finds two roots: evidence is kept in a folder that was not there', async () => {
+  test('the first audit of all finds two roots: evidence is kept, but no key in it is pinned', async () => {
     await showTwoRoots();
     const found = await audit();
-    expect(found, found.stderr).toMatchObject({ code: exitCodes.misbehaviour, json: { code: 'FORK' } });
+    expect(found, found.stderr).toMatchObject({
+      code: exitCodes.refused,
+      json: { code: 'UNPROVEN', convicts: false },
+    });
+    const file = String(found.json.evidence);
+    expect((await candor('verify', file)).code).toBe(exitCodes.refused);
+    const keys = join(folder, 'keys.json');
+    writeFileSync(keys, await (await fetch(`${log.url}/.well-known/jwks.json`)).text());
+    expect((await candor('verify', file, '--keys', keys)).code).toBe(exitCodes.misbehaviour);
     expect(readdirSync(join(folder, 'pins'))).toHaveLength(1);
   });
 
   test('evidence that can not be kept is told whole, with the exit code of misbehaviour', async () => {
-    await showTwoRoots();
-    const found = await candor('audit', log.url, '--state', join(folder, 'n'.repeat(240)));
+    const long = join(folder, 'n'.repeat(240));
+    await log.append(1);
+    const copy = await log.snapshot();
+    await log.append(1);
+    await pinned(log, long);
+    await log.restore(copy);
+    log.now += 1000;
+    await log.append(1);
+    const found = await candor('audit', log.url, '--state', long);
     expect(found.code).toBe(exitCodes.misbehaviour);
-    expect(found.stderr).toContain('"format":"candor-evidence/1"');
+    expect(found.stderr).toContain('"format":"candor-evidence/2"');
   });
 
   test('a head by a key that is new since the pin says so, and whether the old one vouches for it', async () => {
@@ -91,9 +107,43 @@ describe('candor audit', { timeout: 60_000 }, () => {
     expect((await audit()).json).toMatchObject({ status: 'extended', new_key: true, key_vouched: true });
     expect((await audit()).json).toMatchObject({ status: 'unchanged', new_key: false });
     await log.ledger.revokeKey((await log.ledger.head()).signer_key_id, 'stolen', 'system');
-    const strict = await audit('--strict-keys');
-    expect(strict).toMatchObject({ code: exitCodes.refused, json: { code: 'UNVOUCHED_KEY' } });
-    expect((await audit()).json).toMatchObject({ status: 'extended', new_key: true, key_vouched: false });
+    for (const more of [[], ['--strict-keys']])
+      expect(await audit(...more)).toMatchObject({
+        code: exitCodes.refused,
+        json: { code: 'UNVOUCHED_KEY' },
+      });
+    const before = readFileSync(state, 'utf8');
+    const { sth_key_fingerprint: fingerprint } = await log.ledger.status();
+    expect((await audit('--accept-key', 'mine')).code).toBe(exitCodes.usage);
+    const accepted = await audit('--accept-key', fingerprint);
+    expect(accepted.json).toMatchObject({ status: 'extended', key_accepted: true, key_vouched: false });
+    expect(readFileSync(String(accepted.json.pin_before), 'utf8')).toBe(before);
+  });
+
+  test('an idle log is refused once its head is too old, unless any age is allowed', async () => {
+    await log.close();
+    log = await ServedLog.start(Date.now() - 3 * 3_600_000);
+    await log.append(1);
+    expect((await audit()).json).toMatchObject({ code: 'STALE_HEAD', kind: 'refused' });
+    expect((await audit('--max-age', '0')).json).toMatchObject({ status: 'pinned' });
+  });
+
+  test('entries are read from where the last audit ended, if the ids of those before are known', async () => {
+    await log.append(3);
+    expect((await audit('--entries')).code).toBe(exitCodes.ok);
+    await log.append(2);
+    expect((await audit('--entries')).json).toMatchObject({ entries: { from: 3, to: 5 } });
+    // Without the file of ids all entries are read again.
+    rmSync(`${state}.ids`);
+    expect((await audit('--entries')).json).toMatchObject({ entries: { from: 0, to: 5 } });
+  });
+
+  test('a misdated entry is reported once, and the pin moves on', async () => {
+    await log.append(2);
+    const occurred_at = new Date(log.now - 30 * 3_600_000).toISOString();
+    await log.tamper((path) => rewrite(path, (entries) => Object.assign(entries[1]!, { occurred_at })));
+    expect(await audit('--entries')).toMatchObject({ code: exitCodes.refused, json: { code: 'BACKDATED' } });
+    expect(await audit('--entries')).toMatchObject({ code: exitCodes.ok, json: { status: 'unchanged' } });
   });
 
   test('a pin that another audit moved meanwhile is not moved back', async () => {
@@ -146,6 +196,56 @@ describe('candor audit', { timeout: 60_000 }, () => {
   });
 });
 
+describe('candor audit --compare', { timeout: 60_000 }, () => {
+  const other = () => join(folder, 'pins', 'other.json');
+  const compare = (...more: string[]) => candor('audit', ...more, '--compare', state, other(), '--json');
+
+  test('pins of one tree agree, at one size offline and at two with the log', async () => {
+    await log.append(2);
+    await pinned(log, state);
+    copyFileSync(state, other());
+    expect(await compare()).toMatchObject({ code: exitCodes.ok, json: { status: 'same_tree' } });
+    log.now += 1000;
+    await log.append(3);
+    await audit();
+    expect((await compare()).code).toBe(exitCodes.usage);
+    expect(await compare(log.url)).toMatchObject({ code: exitCodes.ok, json: { status: 'same_tree' } });
+  });
+
+  test.each([
+    [1, 'FORK'],
+    [2, 'INCONSISTENT'],
+  ])('two views of a log that was forked convict it (%i more: %s)', async (more, code) => {
+    await log.append(2);
+    await pinned(log, state);
+    copyFileSync(state, other());
+    const copy = await log.snapshot();
+    log.now += 1000;
+    await log.append(1);
+    await audit();
+    await log.restore(copy);
+    log.now += 1000;
+    await log.append(more);
+    expect((await candor('audit', log.url, '--state', other())).code).toBe(exitCodes.ok);
+    const found = await compare(log.url);
+    expect(found, found.stderr).toMatchObject({
+      code: exitCodes.misbehaviour,
+      json: { code, convicts: true },
+    });
+    expect((await candor('verify', String(found.json.evidence))).code).toBe(exitCodes.misbehaviour);
+  });
+
+  test('pins of two logs are refused', async () => {
+    await log.append(2);
+    await pinned(log, state);
+    const second = await ServedLog.start();
+    onTestFinished(() => second.close());
+    await second.append(2);
+    await pinned(second, other());
+    expect(await compare()).toMatchObject({ code: exitCodes.refused, json: { code: 'UNVOUCHED_KEY' } });
+  });
+});
+
 /** Answers with what stands before the service when it is away. */
 const proxyError = () => ({ status: 404, body: '<html>no such host</html>' });
 
@@ -193,7 +293,11 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
     await log.append(1);
     expect(await watched.line(1)).toMatchObject({ status: 'extended', tree_size: size + 1 });
     await log.restore(copy);
-    expect(await watched.line(2)).toMatchObject({ code: 'ROLLBACK' });
+    expect(await watched.line(2)).toMatchObject({ code: 'OLD_HEAD' });
+    log.now += 60_000;
+    await log.append(1);
+    await proxy.keep(...paths);
+    expect(await watched.line(3)).toMatchObject({ code: 'ROLLBACK' });
     expect(await watched.ended).toBe(exitCodes.misbehaviour);
   });
 
@@ -210,7 +314,8 @@ describe('candor audit --watch', { timeout: 60_000 }, () => {
   });
 
   test('a head that is too old is told and ends nothing; a signal ends it well', async () => {
-    log.now -= 3_600_000;
+    await log.close();
+    log = await ServedLog.start(Date.now() - 3_600_000);
     await log.append(1);
     const watched = watching('--max-age', '60');
     expect(await watched.line(0)).toMatchObject({ code: 'STALE_HEAD' });
@@ -258,7 +363,8 @@ describe('candor audit and revoked keys', { timeout: 60_000 }, () => {
     const oldHead = await (await fetch(`${log.url}/api/transparency/sth`)).text();
     await pinned(log, state);
     await log.ledger.revokeKey(first, 'stolen', 'system');
-    const after = await audit('--entries');
+    const { sth_key_fingerprint: fingerprint } = await log.ledger.status();
+    const after = await audit('--entries', '--accept-key', fingerprint);
     expect(after.json, after.stderr).toMatchObject({ status: 'extended', from_size: 2 });
     expect(after.json.signer_key_id).not.toBe(first);
     log.lies = [{ path: '/api/transparency/sth', tell: () => oldHead }];

@@ -97,7 +97,7 @@ describe('candor verify of what somebody else signed', { timeout: 60_000 }, () =
     expect(await candor(...asked)).toMatchObject({ code: exitCodes.ok });
     expect(await candor(...asked, '--pin', state)).toMatchObject({
       code: exitCodes.refused,
-      json: { code: 'UNKNOWN_KEY' },
+      json: { code: 'UNVOUCHED_KEY' },
     });
   });
 

@@ -1,9 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { auditEntries, bundles, type CheckedRange, type EntriesOptions } from '../../src/client/entries.ts';
+import { audit } from '../../src/client/auditor.ts';
+import {
+  auditEntries,
+  bundles,
+  type CheckedRange,
+  type EntriesOptions,
+  type FalseHead,
+} from '../../src/client/entries.ts';
 import { Fault, type FaultCode } from '../../src/client/fault.ts';
 import { fetchHead } from '../../src/client/latest.ts';
 import { httpLog, type LogSource } from '../../src/client/log-source.ts';
+import { judge } from '../../src/client/verdict.ts';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
+import { encodeHead, headToJson } from '../../src/tlog/head.ts';
 import { equalHashes } from '../../src/tlog/tree.ts';
+import { activeKey, type PrivateKey, rewrite } from './insider.ts';
 import { type Lie, ServedLog } from './served-log.ts';
 
 let log: ServedLog;
@@ -12,7 +23,10 @@ beforeEach(async () => {
 });
 afterEach(() => log.close());
 
-async function check(options?: EntriesOptions, source = httpLog(log.url)): Promise<CheckedRange | Fault> {
+async function check(
+  options?: EntriesOptions,
+  source = httpLog(log.url),
+): Promise<CheckedRange | FalseHead | Fault> {
   const signed = await fetchHead(source);
   return signed instanceof Fault ? signed : auditEntries(source, signed, options);
 }
@@ -20,6 +34,7 @@ async function check(options?: EntriesOptions, source = httpLog(log.url)): Promi
 async function checked(options?: EntriesOptions): Promise<CheckedRange> {
   const result = await check(options);
   if (result instanceof Fault) throw new Error(`${result.code}: ${result.message}`);
+  if ('fault' in result) throw new Error(result.fault.message);
   return result;
 }
 
@@ -134,7 +149,7 @@ describe('a lie about the entries or the tiles has a code of its own and a place
     grown = await ServedLog.start();
     await grown.append(260);
     const result = await check(undefined, httpLog(grown.url));
-    if (result instanceof Fault) throw new Error(`${result.code}: ${result.message}`);
+    if (result instanceof Fault || 'fault' in result) throw new Error('not sound');
     before = result.tree;
     await grown.append(40);
     expect(await check({ start: before }, httpLog(grown.url))).toMatchObject({ tree: { size: 300 } });
@@ -187,3 +202,68 @@ function swapLast(bytes: string): string {
   const [one, other] = [lastEntry(bytes, 2), lastEntry(bytes, 1)];
   return bytes.slice(0, one) + bytes.slice(other) + bytes.slice(one, other);
 }
+
+describe('the dates of entries', () => {
+  test('BACKDATED and FUTURE: outside of the window before the first head that covers the entry', async () => {
+    const hour = 3_600_000;
+    const offsets = [0, -23 * hour, -25 * hour, 4 * 60_000, 6 * 60_000];
+    await log.append(offsets.length);
+    await log.tamper((folder) =>
+      rewrite(folder, (entries) => {
+        for (const [i, entry] of entries.entries())
+          entry.occurred_at = new Date(log.now + offsets[i]!).toISOString();
+      }),
+    );
+    // A later head covers them too, but not first.
+    log.now += 1000;
+    await log.append(1);
+    const { dates } = await checked();
+    expect(dates.map(({ code, index }) => [code, index])).toEqual([
+      ['BACKDATED', 2],
+      ['FUTURE', 4],
+    ]);
+  });
+});
+
+describe('the history of heads', () => {
+  test('a signed head with a false root is a contradiction that convicts', async () => {
+    await log.append(3);
+    const pinned = await audit(httpLog(log.url), undefined, { now: log.now });
+    if (pinned.status !== 'pinned') throw new Error(pinned.status);
+    let by: PrivateKey | undefined;
+    await log.tamper((folder) => {
+      by = activeKey(folder, 'transparency-sth');
+    });
+    log.now += 1000;
+    await log.append(2);
+    const at = (BigInt(log.now) * 1_000_000n) & ~1023n;
+    const wrong = { size: 3, root: new Uint8Array(32).fill(7), timestampNs: at - 10_240n };
+    const text = writeTreeHead(headToJson(wrong, by!.sign(encodeHead(wrong)), by!.kid));
+    const tell = (body: string) => body.replace('"data":[', `"data":[{"attributes":${text}},`);
+    log.lies = [{ path: '/api/transparency/sths', tell }];
+    const trusted = pinned.pin.keys;
+    const found = await check({ trusted });
+    if (found instanceof Fault || !('fault' in found)) throw new Error('not found');
+    expect(found).toMatchObject({ fault: { code: 'INCONSISTENT' }, head: { size: 3 } });
+    const head = await fetchHead(httpLog(log.url));
+    if (head instanceof Fault) throw new Error(head.code);
+    const { fault, ...shown } = found;
+    const about = {
+      code: fault.code,
+      message: fault.message,
+      log: log.url,
+      foundAt: new Date().toISOString(),
+    };
+    const evidence = {
+      ...about,
+      ...shown,
+      pinnedHead: found.head,
+      head: head.head,
+      pinnedKeys: trusted,
+      keys: trusted,
+    };
+    expect(judge(evidence).convicts).toBe(true);
+    // Under a key that is not trusted it is refused and accuses nobody.
+    expect(await check({ trusted: new Map() })).toMatchObject({ code: 'WRONG_ROOT' });
+  });
+});

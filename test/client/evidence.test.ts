@@ -58,7 +58,7 @@ const a = tree('a', 2);
 const b = tree('b', 2);
 
 const told = { code: 'FORK', message: 'm', log: 'http://log', foundAt: '2026-01-01T00:00:00.000Z' };
-const evidence = (parts: Partial<Evidence>): Evidence => ({ ...told, keys, ...parts });
+const evidence = (parts: Partial<Evidence>): Evidence => ({ ...told, keys, pinnedKeys: keys, ...parts });
 
 /** After it was written and read again, which must change nothing. */
 function verdict(parts: Partial<Evidence>): boolean {
@@ -88,15 +88,15 @@ describe('convicts', () => {
       {
         pinnedHead: head(a, 5, 1),
         head: head(b, 5, 2, other),
-        keys: new Map([...keys, [other.key.kid, other.key]]),
+        pinnedKeys: new Map([...keys, [other.key.kid, other.key]]),
       },
     ],
     [
-      'a head outside of the sizes that its key is said to cover now',
+      'a key that was revoked after the contradiction was found',
       {
         pinnedHead: head(a, 5, 1),
         head: head(b, 5, 2),
-        keys: new Map([[kid, { ...key, toSize: 4, state: 'retired' }]]),
+        pinnedKeys: new Map([[kid, { ...key, state: 'revoked', revokedAt: '2026-01-02T00:00:00.000Z' }]]),
       },
     ],
   ];
@@ -129,19 +129,45 @@ describe('does not convict', () => {
       {
         pinnedHead: head(a, 5, 1),
         head: head(b, 5, 2),
-        keys: new Map([[kid, { ...key, purpose: 'event-signing' }]]),
+        pinnedKeys: new Map([[kid, { ...key, purpose: 'event-signing' }]]),
       },
     ],
     [
-      'a key that was revoked since',
+      'heads by keys that are only published',
+      { pinnedHead: head(a, 5, 1), head: head(b, 5, 2), pinnedKeys: new Map() },
+    ],
+    [
+      'a head by a key that came with the answer',
       {
         pinnedHead: head(a, 5, 1),
-        pinnedKeys: keys,
         head: head(b, 5, 2, other),
-        keys: new Map([
-          [kid, { ...key, state: 'revoked' }],
-          [other.key.kid, other.key],
-        ]),
+        keys: new Map([...keys, [other.key.kid, other.key]]),
+      },
+    ],
+    [
+      'a head outside of the sizes of its key',
+      {
+        pinnedHead: head(a, 5, 1),
+        head: head(b, 9, 2),
+        binding: bindingOf(b, 5, 9),
+        pinnedKeys: new Map([[kid, { ...key, toSize: 8, state: 'retired' }]]),
+      },
+    ],
+    [
+      'a head dated after the end of its key',
+      {
+        pinnedHead: head(a, 5, 1),
+        head: head(b, 5, 1_000_000_000_000),
+        pinnedKeys: new Map([[kid, { ...key, state: 'retired', notAfter: '1970-01-02T00:00:00.000Z' }]]),
+      },
+    ],
+    [
+      'a head dated into the period of its key, but first seen after its end',
+      {
+        pinnedAt: '2025-12-01T00:00:00.000Z',
+        pinnedHead: head(a, 5, 1),
+        head: head(b, 5, 2),
+        pinnedKeys: new Map([[kid, { ...key, state: 'retired', notAfter: '2025-12-02T00:00:00.000Z' }]]),
       },
     ],
   ];
@@ -158,6 +184,24 @@ describe('does not convict', () => {
     expect(judge(parts, keys).convicts).toBe(true);
     expect(judge(parts, new Map([[kid, other.key]])).convicts).toBe(false);
     expect(judge(parts, new Map([[kid, other.key]])).reason).toContain('BAD_SIGNATURE');
+  });
+
+  test('a verdict on an ended key says what would settle it', () => {
+    const ended = new Map([[kid, { ...key, state: 'retired', notAfter: '2025-12-02T00:00:00.000Z' }]]);
+    const parts = evidence({ pinnedHead: head(a, 5, 1), head: head(b, 5, 2), pinnedKeys: ended });
+    expect(judge(parts).reason).toMatch(/first seen after its key .* had ended .*cosigned/);
+  });
+
+  test('pinned keys of the format before count only where they signed the pinned head', () => {
+    const both = new Map([...keys, [other.key.kid, other.key]]);
+    const parts = { pinnedHead: head(a, 5, 1), head: head(b, 5, 2, other), pinnedKeys: both };
+    const text = writeEvidence(evidence(parts));
+    const convicts = (one: string) => {
+      const read = parseEvidence(one);
+      return !(read instanceof Fault) && judge(read).convicts;
+    };
+    expect(convicts(text)).toBe(true);
+    expect(convicts(text.replace('candor-evidence/2', 'candor-evidence/1'))).toBe(false);
   });
 
   test('a proof of which one bit is another', () => {

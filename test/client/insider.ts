@@ -111,12 +111,12 @@ function signedEntry(folder: string, entry: Entry): Uint8Array {
   return bytes(jcs({ ...named, signature: key.sign(bytes(jcs(named))).toString('hex') }));
 }
 
-interface PrivateKey {
+export interface PrivateKey {
   readonly kid: string;
   sign(message: Uint8Array): Buffer;
 }
 
-function activeKey(folder: string, purpose: string): PrivateKey {
+export function activeKey(folder: string, purpose: string): PrivateKey {
   for (const name of readdirSync(join(folder, 'keys')).sort().reverse()) {
     const jwk = JSON.parse(readFileSync(join(folder, 'keys', name), 'utf8')) as Record<string, string>;
     if (jwk.svc_purpose !== purpose || jwk.svc_state !== 'active') continue;

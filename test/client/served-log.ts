@@ -37,12 +37,13 @@ export class ServedLog {
     this.#server = server;
   }
 
-  static async start(): Promise<ServedLog> {
+  /** `now`: epoch milliseconds that the log believes in at first. */
+  static async start(now = Date.now()): Promise<ServedLog> {
     const folder = mkdtempSync(join(tmpdir(), 'candor-log-'));
     let log: ServedLog | undefined;
     const ledger = await openLedger({
       dataDir: folder,
-      clock: () => BigInt(log?.now ?? Date.now()) * 1_000_000n,
+      clock: () => BigInt(log?.now ?? now) * 1_000_000n,
     });
     const server = createServer((request, response) => {
       void log!.#answer(request.url ?? '/').then(({ status, body }) => {
@@ -51,6 +52,7 @@ export class ServedLog {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     log = new ServedLog(folder, ledger, server);
+    log.now = now;
     return log;
   }
 

@@ -158,7 +158,7 @@ describe('a tree that another may extend', () => {
   test('neither proof nor tiles fit: nothing binds', async () => {
     const other = new Tree(3);
     const found = await checkExtension(other.source(), honest.head(5), honest.head(9));
-    expect(found).toMatchObject({ fault: { code: 'INCONSISTENT' } });
+    expect(found).toMatchObject({ fault: { code: 'PROOF_WITHHELD' } });
     expect(found).not.toHaveProperty('binding');
   });
 });

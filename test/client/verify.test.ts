@@ -160,11 +160,23 @@ describe('a bundle', () => {
     for (const wrong of [
       '',
       '{}',
-      writePin(pin).replace('"version":2', '"version":3'),
+      writePin(pin).replace('"version":3', '"version":4'),
       writePin(pin).slice(0, 50),
     ]) {
       expect(parsePin(wrong)).toMatchObject({ code: 'MALFORMED_PIN' });
     }
+  });
+
+  test('a pin of version 2 keeps the signer of its head alone, because the other keys were only published', () => {
+    const bundle = parseBundle(text);
+    if (bundle instanceof Fault) throw new Error(bundle.code);
+    const at = new Date(0).toISOString();
+    const pin = { log: 'http://log', head: bundle.head, keys: bundle.keys, pinnedAt: at, updatedAt: at };
+    const read = parsePin(writePin(pin).replace('"version":3', '"version":2'));
+    if (read instanceof Fault) throw new Error(read.message);
+    expect(bundle.keys.size).toBeGreaterThan(1);
+    expect([...read.keys.keys()]).toEqual([bundle.head.signerKeyId]);
+    expect(read.head).toEqual(bundle.head);
   });
 });
 

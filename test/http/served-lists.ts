@@ -68,6 +68,7 @@ export async function openLists() {
   if (rejected !== 0) throw new Error(`${rejected} records were rejected`);
   const indicators = { name: 'Bad', content: 'bad.test\nworse.test\n' };
   await service.call('createIntel', 'POST /api/v1/intel', { token: admin, json: indicators });
+  await service.ledger.rotateKey('event-signing', 'system');
 
   /** Path parameters that name something which has such a list. */
   const ids = new Map<string, string>();

@@ -3,10 +3,11 @@ import { Fault } from '../../src/client/fault.ts';
 import { EmptyLog, type LogSource, NotFound } from '../../src/client/log-source.ts';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { ServiceError } from '../../src/errors.ts';
+import { keyHistoryKinds, writeLeaf } from '../../src/http/log-entries.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 
 /** Answers as the service does. The path of what isn't served here is not found. */
-export function sourceOf(ledger: Pick<Ledger, 'head' | 'keys' | 'consistency'>): LogSource {
+export function sourceOf(ledger: Ledger): LogSource {
   const answer = async (target: string): Promise<string | Fault> => {
     const { pathname, searchParams } = new URL(target, 'http://log');
     switch (pathname) {
@@ -17,6 +18,20 @@ export function sourceOf(ledger: Pick<Ledger, 'head' | 'keys' | 'consistency'>):
       case '/api/transparency/consistency': {
         const [first, second] = ['first', 'second'].map((name) => Number(searchParams.get(name)));
         return JSON.stringify(await ledger.consistency(first!, second!));
+      }
+      case '/api/transparency/inclusion': {
+        const [leaf_index, size] = ['leaf_index', 'tree_size'].map((name) => Number(searchParams.get(name)));
+        return JSON.stringify(await ledger.inclusion({ leaf_index: leaf_index! }, size));
+      }
+      case '/api/transparency/sths': {
+        const [from_size, to_size] = ['from_size', 'to_size'].map((name) => searchParams.get(name));
+        const sizes = { ...(from_size && { from_size: +from_size }), ...(to_size && { to_size: +to_size }) };
+        const { heads } = await ledger.heads({ ...sizes, page: 1, per_page: 1000 });
+        return listOf(heads.map((head) => writeTreeHead(head)));
+      }
+      case '/api/transparency/key-history': {
+        const { leaves } = await ledger.entries({ kinds: keyHistoryKinds, page: 1, per_page: 1000 });
+        return listOf(leaves.map(writeLeaf));
       }
       default:
         return new NotFound('HTTP_REFUSED', `${pathname}: 404`);
@@ -37,6 +52,12 @@ export function sourceOf(ledger: Pick<Ledger, 'head' | 'keys' | 'consistency'>):
       return text instanceof Fault ? text : new TextEncoder().encode(text);
     },
   };
+}
+
+/** The only page of a list. */
+function listOf(attributes: readonly string[]): string {
+  const items = attributes.map((one) => `{"attributes":${one}}`);
+  return `{"data":[${items.join(',')}],"pagination":{"page":1,"total_pages":1}}`;
 }
 
 export interface KeyEntry {

@@ -132,9 +132,12 @@ describe('evidence of a witness', () => {
       { ...json, checkpoints: [json.checkpoints[0], log.note(13)] },
       { ...json, proof: { ...json.proof, first_root: Buffer.from(other.root(5)).toString('hex') } },
       { ...json, proof: undefined },
+      { ...json, pinned_keys: [] },
       {
         ...json,
-        keys: [{ ...json.keys[0], x: Buffer.from(keyPair(origin).public.publicKey).toString('base64url') }],
+        pinned_keys: [
+          { ...json.keys[0], x: Buffer.from(keyPair(origin).public.publicKey).toString('base64url') },
+        ],
       },
     ];
     for (const one of altered) {

@@ -4,6 +4,7 @@ import {
   audit,
   Fault,
   httpLog,
+  type KeySet,
   type Pin,
   parsePin,
   writePin,
@@ -25,7 +26,14 @@ export type { PinnedHead } from './pin-history.ts';
 export type PinState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'empty' }
-  | { readonly kind: 'verified'; readonly pin: Pin; readonly at: number; readonly newKey?: 'vouched' | Fault }
+  | {
+      readonly kind: 'verified';
+      readonly pin: Pin;
+      /** Current keys as published. */
+      readonly keys: KeySet;
+      readonly at: number;
+      readonly newKey?: 'vouched' | 'accepted';
+    }
   /** The log contradicts what it signed before, or what it shows is not signed. */
   | { readonly kind: 'broken'; readonly fault: Fault; readonly evidence?: string; readonly pin?: Pin }
   /** Nothing was wrong, but the log could not be asked. */
@@ -114,6 +122,7 @@ function asState(result: AuditResult, before: Pin | undefined): PinState {
       return {
         kind: 'verified',
         pin: result.pin,
+        keys: result.keys,
         at: Date.now(),
         ...(result.newKey !== undefined && { newKey: result.newKey }),
       };

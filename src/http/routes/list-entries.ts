@@ -4,10 +4,11 @@ import type { EntriesQuery, LogView } from '../../ledger/ledger.ts';
 import { limits } from '../../limits.ts';
 import type { Handler } from '../context.ts';
 import { exportForm } from '../export-form.ts';
-import { exportList } from '../export-list.ts';
-import { isPublicKind, leafItem } from '../log-entries.ts';
+import { exportList, type ListExportContext } from '../export-list.ts';
+import { isPublicKind, keyHistoryKinds, leafItem } from '../log-entries.ts';
 import { logView } from '../log-view.ts';
-import { page } from '../reply.ts';
+import { page, type Reply } from '../reply.ts';
+import type { RequestHead } from '../request.ts';
 import type { Services } from '../services.ts';
 
 /**
@@ -15,10 +16,27 @@ import type { Services } from '../services.ts';
  * those that there were when the first was read: they are listed oldest first.
  */
 export const listEntries: Handler<'listEntries'> = async (context) => {
-  const { services, query, refusal, head } = context;
-  const { kind: kinds, page: number = 1, per_page = limits.defaultPerPage, ...range } = query;
+  const { query, refusal } = context;
+  const { kind: kinds, page: number, per_page, ...range } = query;
   if (refusal !== undefined && !kinds?.every(isPublicKind)) throw refusal;
-  const wanted = { ...range, ...(kinds === undefined ? {} : { kinds }) };
+  return listLeaves(context, { ...range, ...(kinds === undefined ? {} : { kinds }) });
+};
+
+/** The entries about keys, for everybody: auditors follow the keys of the log with them. */
+export const listKeyHistory: Handler<'listKeyHistory'> = async (context) =>
+  listLeaves(context, { kinds: keyHistoryKinds });
+
+async function listLeaves(
+  context: ListExportContext & {
+    readonly services: Services;
+    readonly head: RequestHead;
+    readonly remoteAddress: string;
+    readonly query: { readonly page?: number; readonly per_page?: number };
+  },
+  wanted: Omit<EntriesQuery, 'page' | 'per_page'>,
+): Promise<Reply> {
+  const { services, query, head } = context;
+  const { page: number = 1, per_page = limits.defaultPerPage } = query;
   const view = await logView(context);
   const form = exportForm(head);
   if (form !== undefined)
@@ -35,7 +53,7 @@ export const listEntries: Handler<'listEntries'> = async (context) => {
     });
   const { leaves, total } = await read(services, view, { ...wanted, page: number, per_page });
   return page({ json: writeList(leaves.map(leafItem)), total, page: number }, per_page);
-};
+}
 
 /** However long the entries are, so many are not too long for one answer. */
 const exported = { page: 1, per_page: Math.floor(limits.maxEntriesPageBytes / limits.maxEntryBytes) };

@@ -222,7 +222,8 @@ export class KeyChanges {
   #replace(old: Key, successor: Key, end: (size: number, nowMs: number) => Ending): string {
     const { sequencer, hooks } = this.#parts;
     const size = sequencer.settle();
-    const timeMs = this.#now();
+    // The clock may have gone back behind the last head, which must not lie outside of its key's time.
+    const timeMs = Math.max(this.#now(), milliseconds(sequencer.head?.timestampNs ?? 0n));
     const ending = end(size, timeMs);
     const changed = takeOver(old, successor, { size, timeMs, ending });
     this.#write(changed, {

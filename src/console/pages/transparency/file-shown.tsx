@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import {
+  anchored,
   type Bundle,
   Fault,
   judge,
@@ -78,7 +79,7 @@ function BundleShown({ text }: { text: string }) {
       </div>
       <ProofShown
         proof={{ ...bundle, leafIndex: bundle.leaf.leafIndex, leaf: { canonical: bundle.leaf.canonical } }}
-        keys={fromPin ? pinned : bundle.keys}
+        keys={fromPin ? anchored(bundle.keys, pinned) : bundle.keys}
         {...(!fromPin && { soundTitle: 'It holds in itself, by the keys that it brings' })}
         keysFrom={
           fromPin
@@ -106,7 +107,9 @@ function EvidenceShown({ text }: { text: string }) {
       <ul class="checks">
         <Check
           state={verdict.convicts ? 'bad' : 'open'}
-          title={verdict.convicts ? 'It convicts the log by itself' : 'It does not convict by itself'}
+          title={
+            verdict.convicts ? 'It convicts the holder of the keys below' : 'It does not convict by itself'
+          }
         >
           <bdi>{verdict.reason}</bdi>
         </Check>
@@ -119,7 +122,7 @@ function EvidenceShown({ text }: { text: string }) {
       </p>
       <p class="quiet">
         {pinned === undefined
-          ? 'By the keys in the file: it says something of a log only if these are its own.'
+          ? 'By the keys that the auditor had pinned, as the file says: it convicts a log only if these are its own.'
           : 'By the keys that this browser has pinned.'}
       </p>
       {verdict.signers.map((key) => (

@@ -4,7 +4,7 @@ import { proofFromTiles } from '../../../client/tiles.ts';
 import { readTreeHead } from '../../../client/tree-head.ts';
 import {
   Fault,
-  fetchKeys,
+  fetchAllKeys,
   type KeySet,
   type LogKey,
   parseTreeHead,
@@ -43,7 +43,7 @@ export interface Comparison {
 
 /** Fetches both heads and the proof between them, and verifies it. Sizes with 0 < first < second. */
 export async function compareSizes(firstSize: number, secondSize: number): Promise<Comparison | Fault> {
-  const keys = await fetchKeys(log);
+  const keys = await fetchAllKeys(log);
   if (keys instanceof Fault) return keys;
   const proof = await fetchConsistency(log, firstSize, secondSize);
   if (proof instanceof Fault) return proof;

@@ -1,4 +1,4 @@
-import { Fault, fetchKeys, fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
+import { Fault, fetchAllKeys, fingerprint, type KeySet, type LogKey } from '../../../client/verifier.ts';
 import { place, setParams } from '../../state/address.ts';
 import { pinState } from '../../state/pin.ts';
 import { number } from '../../ui/format.ts';
@@ -22,7 +22,7 @@ const purposes: Readonly<Record<string, string>> = {
 
 /** Every key that was ever published, those in use first. */
 export function KeysPart() {
-  const { value, again } = useChecked<KeySet>(['keys'], () => fetchKeys(log));
+  const { value, again } = useChecked<KeySet>(['keys'], () => fetchAllKeys(log));
   const open = place.value.params.get('id') ?? undefined;
   if (value === undefined) return <Loading />;
   if (value instanceof Fault)

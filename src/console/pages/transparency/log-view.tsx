@@ -1,12 +1,14 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
+import { Fault, fetchAllKeys, type KeySet } from '../../../client/verifier.ts';
 import { useAnswer } from '../../state/answers.ts';
-import { checkLog, pinState } from '../../state/pin.ts';
+import { checkLog, type PinState, pinState } from '../../state/pin.ts';
 import { shownTab, Tabs } from '../../ui/tabs.tsx';
 import { CheckpointPart } from './checkpoint-part.tsx';
 import { EntriesPart } from './entries-part.tsx';
 import { HeadStrip } from './head-strip.tsx';
 import { HeadsPart } from './heads-part.tsx';
 import { KeysPart } from './keys-part.tsx';
+import { log, useChecked } from './log.ts';
 import './log-view.css';
 
 const parts = [
@@ -26,7 +28,7 @@ export function LogView() {
     if (signature !== undefined) void checkLog();
   }, [signature]);
   const state = pinState.value;
-  const keys = 'pin' in state ? state.pin?.keys : undefined;
+  const keys = useRowKeys(state);
   const part = shownTab('part', parts);
   return (
     <div class="log-view">
@@ -39,5 +41,20 @@ export function LogView() {
       {part === 'keys' && <KeysPart />}
       {part === 'checkpoint' && <CheckpointPart />}
     </div>
+  );
+}
+
+/** All published keys, where the pin has one its value; fetched again when the current ones change. */
+function useRowKeys(state: PinState): KeySet | undefined {
+  const verified = state.kind === 'verified' ? state : undefined;
+  const current = [...(verified?.keys.values() ?? [])].map(({ kid, state: now }) => `${kid} ${now}`);
+  const fetchPublished = () => fetchAllKeys(log);
+  const { value } = useChecked<KeySet>(['keys', ...current], fetchPublished, {
+    enabled: verified !== undefined,
+  });
+  const pinned = verified?.pin.keys;
+  return useMemo(
+    () => (value === undefined || value instanceof Fault ? pinned : new Map([...value, ...(pinned ?? [])])),
+    [value, pinned],
   );
 }

@@ -64,7 +64,7 @@ export function PinPanel() {
             <p>
               {state.newKey === 'vouched'
                 ? 'Another key signs now than signed the head before; the log proves that it took over.'
-                : 'Another key signs now than signed the head before, and nothing vouches for it: compare its fingerprint.'}
+                : 'Another key signs now than signed the head before: it was accepted by its fingerprint.'}
             </p>
           )}
           <p class="quiet">Exported, it is held to the log from anywhere, without this page:</p>

@@ -1,0 +1,39 @@
+import { type Exact, members, parseExact, safeInteger } from './exact-json.ts';
+import { Fault } from './fault.ts';
+import type { LogSource } from './log-source.ts';
+
+/** Items on one page, the most that the service gives. */
+const perPage = 1000;
+
+/** One page of a list of the service: the attributes of its items. */
+export interface ListPage {
+  readonly items: readonly (Exact | undefined)[];
+  readonly isLast: boolean;
+}
+
+/** Fetches one page; `path` may have a query. Pages count from 1. MALFORMED_LEAF when the answer is not a page. */
+export async function fetchPage(log: LogSource, path: string, page: number): Promise<ListPage | Fault> {
+  const text = await log.get(`${path}${path.includes('?') ? '&' : '?'}page=${page}&per_page=${perPage}`);
+  if (text instanceof Fault) return text;
+  const fields = members(parseExact(text));
+  const pages = safeInteger(members(fields?.pagination)?.total_pages);
+  if (!Array.isArray(fields?.data) || pages === undefined)
+    return new Fault('MALFORMED_LEAF', `${path}: the answer is not a page of a list`);
+  return { items: fields.data.map((item) => members(item)?.attributes), isLast: page >= pages };
+}
+
+/** Fetches all items of a list of at most `maxPages` pages. HTTP_REFUSED for a longer one. */
+export async function fetchList(
+  log: LogSource,
+  path: string,
+  maxPages: number,
+): Promise<(Exact | undefined)[] | Fault> {
+  const items: (Exact | undefined)[] = [];
+  for (let page = 1; page <= maxPages; page++) {
+    const list = await fetchPage(log, path, page);
+    if (list instanceof Fault) return list;
+    items.push(...list.items);
+    if (list.isLast) return items;
+  }
+  return new Fault('HTTP_REFUSED', `${path}: the list has more than ${maxPages * perPage} items`);
+}

@@ -1,0 +1,81 @@
+/**
+ * After a restore, an accepted loss or a new beginning, a log goes on under new keys, which no old key vouches for. Its
+ * first new entry (`log.life_started`) names the keys and the last head before. The entry is the word of the new keys:
+ * it explains why the pinned key is gone, and never moves a pin.
+ */
+import { checkExtension } from './consistency.ts';
+import { Fault } from './fault.ts';
+import { maxLinks, proveLeaf } from './key-chain.ts';
+import type { KeyHistory, LifeStart } from './key-history.ts';
+import { fingerprint, type KeySet } from './key-set.ts';
+import type { HeadWithKeys } from './latest.ts';
+import type { LogSource } from './log-source.ts';
+import type { Pin } from './pin.ts';
+import { verifyHead } from './verify.ts';
+
+/** NEW_LIFE or NEW_LOG when an entry in the tree of the head explains its key; otherwise `unvouched` again. */
+export async function explainNewKey(
+  log: LogSource,
+  pin: Pin,
+  signed: HeadWithKeys,
+  history: KeyHistory,
+  unvouched: Fault,
+): Promise<Fault> {
+  const life = lifeOf(signed, history);
+  if (life === undefined || life.leaf.leafIndex >= signed.head.size) return unvouched;
+  if ((await proveLeaf(log, life.leaf, signed.head)) !== undefined) return unvouched;
+  const kept = await keptOf(log, pin, signed, life);
+  if (kept instanceof Fault) return kept;
+  const parts = [
+    `entry ${life.leaf.leafIndex} says that a new life of the log began there (${life.reason})`,
+    previousOf(pin, life),
+    kept,
+    `if the operator confirms it, use --accept-key ${fingerprint(signed.key)}`,
+  ];
+  return new Fault(life.reason === 'begun_anew' ? 'NEW_LOG' : 'NEW_LIFE', parts.join('; '));
+}
+
+/** The life that the head's key belongs to, by rotations within that life. */
+function lifeOf({ key, keys }: HeadWithKeys, { rotations, lives }: KeyHistory): LifeStart | undefined {
+  let at = key;
+  for (let step = 0; step < maxLinks; step++) {
+    const { kid } = at;
+    const named = (one: LifeStart['keys'][number]) =>
+      one.kid === kid && one.purpose === 'transparency-sth' && one.fingerprint === fingerprint(at);
+    const life = lives.find((one) => one.keys.some(named));
+    if (life !== undefined) return life;
+    const rotation = rotations.get(kid);
+    const old = rotation === undefined ? undefined : keys.get(rotation.oldKid);
+    if (old === undefined || rotation?.newFingerprint !== fingerprint(at)) return undefined;
+    at = old;
+  }
+  return undefined;
+}
+
+function previousOf(pin: Pin, { previous }: LifeStart): string {
+  if (previous === undefined) return 'it names no earlier head';
+  if (verifyHead(previous, pin.keys) instanceof Fault)
+    return `it names an earlier head of size ${previous.size}, which no pinned key signed`;
+  if (previous.size >= pin.head.size)
+    return `it names an earlier head of size ${previous.size}, signed by a pinned key`;
+  return `it names an earlier head of size ${previous.size}, smaller than the pinned one of size ${pin.head.size}`;
+}
+
+/** Which of the pinned entries the new tree has. */
+async function keptOf(
+  log: LogSource,
+  { head: pinned }: Pin,
+  { head }: HeadWithKeys,
+  { continuesFrom = 0 }: LifeStart,
+): Promise<string | Fault> {
+  const lost = `of the ${pinned.size} pinned entries those from ${Math.min(continuesFrom, pinned.size)} on are lost`;
+  if (head.size < pinned.size) return lost;
+  const found = await checkExtension(log, pinned, head);
+  if (found === undefined) return `all ${pinned.size} pinned entries are in the new tree`;
+  return found instanceof Fault && found.kind === 'unavailable' ? found : lost;
+}
+
+/** The tree-head and checkpoint keys that the operator confirmed by their fingerprints. */
+export function acceptedKeys(keys: KeySet, fingerprints: readonly string[]): KeySet {
+  return new Map([...keys].filter(([, key]) => fingerprints.includes(fingerprint(key))));
+}
