@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { FaultCode } from '../../src/client/fault.ts';
-import { type Entry, editEntry, rewrite, signOtherRoot, swapHashes } from '../client/insider.ts';
+import { type Entry, rewrite, signOtherRoot } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { candor } from './candor.ts';
 import { pinned } from './pinned.ts';
@@ -221,7 +221,7 @@ describe('a fork is caught, and the evidence convicts without the server', { tim
 
 interface Edit {
   readonly what: string;
-  edit(folder: string): Promise<void>;
+  lie(): void;
   readonly code: FaultCode;
   readonly says: string;
 }
@@ -233,19 +233,19 @@ const byNobody = (entry: Entry) => {
 const edits: readonly Edit[] = [
   {
     what: 'an entry was edited',
-    edit: (path) => editEntry(path, 3, byNobody),
+    lie: () => log.serveEdited(3, byNobody),
     code: 'BAD_ENTRY_SIGNATURE',
     says: 'entry 3',
   },
   {
     what: 'an entry was edited and signed again',
-    edit: (path) => editEntry(path, 3, byNobody, true),
+    lie: () => log.serveEdited(3, byNobody, true),
     code: 'NOT_INCLUDED',
     says: 'entry 3',
   },
   {
     what: 'two hashes of a tile were swapped',
-    edit: (path) => swapHashes(path, [0, 0], 5, 6),
+    lie: () => log.serveSwapped(0, 5, 6),
     code: 'WRONG_TILE',
     says: 'tile 0 of level 0, column 5',
   },
@@ -253,11 +253,11 @@ const edits: readonly Edit[] = [
 
 /** The signed tree is what it was, so that the operator can put right what was changed. */
 describe('what was changed under an intact tree is named', { timeout: 120_000 }, () => {
-  test.each(edits)('$code: $what', async ({ edit, code, says }) => {
+  test.each(edits)('$code: $what', async ({ lie, code, says }) => {
     await log.append(560);
     await pinned(log, state);
     const before = readFileSync(state, 'utf8');
-    await log.tamper(edit);
+    lie();
     const caught = await audit('--entries');
     expect(caught.json, caught.stderr).toMatchObject({ kind: 'refused', code });
     expect(caught.json.message).toContain(says);
@@ -268,7 +268,7 @@ describe('what was changed under an intact tree is named', { timeout: 120_000 },
   test('what was checked before is checked again with --all-entries', async () => {
     await log.append(300);
     expect((await audit('--entries')).code).toBe(exitCodes.ok);
-    await log.tamper((path) => editEntry(path, 3, byNobody, true));
+    log.serveEdited(3, byNobody, true);
     await log.append(1);
     const more = await audit('--entries');
     expect(more.json, more.stderr).toMatchObject({ status: 'extended', entries: { from: 300, to: 301 } });

@@ -54,34 +54,16 @@ export async function rewrite(
   await storage.close();
 }
 
-/** One entry, and nothing else. With `signAgain` by the real event key. */
-export async function editEntry(
+/** The bytes of an entry after a change; with `signAgain` signed by the real event key. */
+export function editedEntry(
   folder: string,
-  index: number,
+  canonical: Uint8Array,
   change: (entry: Entry) => unknown,
   signAgain = false,
-): Promise<void> {
-  await inTable(folder, 'entries', (entries) => {
-    const entry = parse(entries.getBinary(index)!);
-    change(entry);
-    entries.putSync(index, signAgain ? signedEntry(folder, entry) : bytes(jcs(entry)));
-  });
-}
-
-/** One hash in a page of nodes. Bottom rows come first: hash 0 to 255 of a full page are its tile. */
-export async function swapHashes(
-  folder: string,
-  page: [number, number],
-  a: number,
-  b: number,
-): Promise<void> {
-  await inTable(folder, 'pages', (pages) => {
-    const stored = Buffer.from(pages.getBinary(page)!);
-    const [one, other] = [a, b].map((at) => Buffer.from(stored.subarray(at * 32, at * 32 + 32)));
-    stored.set(one!, b * 32);
-    stored.set(other!, a * 32);
-    pages.putSync(page, stored);
-  });
+): Uint8Array {
+  const entry = parse(canonical);
+  change(entry);
+  return signAgain ? signedEntry(folder, entry) : bytes(jcs(entry));
 }
 
 /** The last head with another root, signed by the real key. */

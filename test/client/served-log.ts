@@ -8,8 +8,11 @@ import { errorCodes, ServiceError } from '../../src/errors.ts';
 import { keyHistoryKinds, leafItem } from '../../src/http/log-entries.ts';
 import { writeProofBundle } from '../../src/http/write-bundle.ts';
 import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
+import { encodeEntryBundle } from '../../src/tlog/entry-bundle.ts';
 import { TlogError } from '../../src/tlog/fault.ts';
 import { parseEntriesPath, parseTilePath } from '../../src/tlog/tile.ts';
+
+import { type Entry, editedEntry } from './insider.ts';
 
 type Answer = { readonly status: number; readonly body: string | Uint8Array };
 
@@ -102,6 +105,28 @@ export class ServedLog {
     });
   }
 
+  /** Serves a changed entry in its bundle, as a service would that does not check what it serves. */
+  serveEdited(index: number, change: (entry: Entry) => unknown, signAgain = false): void {
+    const bundle = Math.floor(index / 256);
+    const tell = (body: string): Answer => {
+      const stored = entriesOf(Buffer.from(body, 'latin1'));
+      const at = index % 256;
+      stored[at] = editedEntry(this.#folder, stored[at]!, change, signAgain);
+      return { status: 200, body: encodeEntryBundle(stored) };
+    };
+    this.lies.push({ path: `/tile/entries/${String(bundle).padStart(3, '0')}`, tell });
+  }
+
+  /** Serves two hashes of a tile of level 0 in each other's place. */
+  serveSwapped(tile: number, a: number, b: number): void {
+    const tell = (body: string): string => {
+      const hashes = Array.from({ length: body.length / 32 }, (_, i) => body.slice(32 * i, 32 * i + 32));
+      [hashes[a], hashes[b]] = [hashes[b]!, hashes[a]!];
+      return hashes.join('');
+    };
+    this.lies.push({ path: `/tile/0/${String(tile).padStart(3, '0')}`, tell });
+  }
+
   /** Serves a copy instead, as if nothing had happened since. */
   async restore(copy: string): Promise<void> {
     await this.#exchange(() => copy);
@@ -139,7 +164,8 @@ export class ServedLog {
   async #told(target: string): Promise<Answer> {
     const url = new URL(target, 'http://log');
     const truth = await this.#truth(url).catch((error: unknown) => refused(error));
-    const lie = this.lies.find((one) => one.path === url.pathname);
+    // A partial tile is served for its full one.
+    const lie = this.lies.find((one) => url.pathname.replace(/\.p\/\d+$/, '') === one.path);
     if (lie === undefined) return truth;
     if (typeof truth.body !== 'string') {
       const told = lie.tell(Buffer.from(truth.body).toString('latin1'));
@@ -230,6 +256,14 @@ export class ServedLog {
     const address = parsed(() => parseTilePath(path.slice('/tile/'.length)));
     return { status: 200, body: await this.#ledger.tile(address) };
   }
+}
+
+/** The entries of a bundle, however many it has. */
+function entriesOf(bytes: Buffer): Uint8Array[] {
+  const entries: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += 2 + bytes.readUInt16BE(at))
+    entries.push(new Uint8Array(bytes.subarray(at + 2, at + 2 + bytes.readUInt16BE(at))));
+  return entries;
 }
 
 /** The envelope of a list. */

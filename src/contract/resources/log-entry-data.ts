@@ -215,13 +215,13 @@ export const entryData = {
     oldest: timestamp('When the first of them was received.'),
     newest: timestamp('When the last of them was received.'),
   }),
-  'ingest.receipted': shape('IngestReceiptedData', {
+  'ingest.receipted': entryShape('IngestReceiptedData', {
     count: ordinal('Receipts given to sensors that this entry covers.'),
     receipts_root: hex32('Merkle root over their bytes in the order given (RFC 6962, section 2.1).'),
     first_received: timestamp('When the body of the first receipt was received.'),
     last_received: timestamp('When the body of the last receipt was received.'),
   }),
-  'checkpoint.timestamped': shape('CheckpointTimestampedData', {
+  'checkpoint.timestamped': entryShape('CheckpointTimestampedData', {
     authority: text('URL of the timestamping authority.'),
     gen_time: timestamp('The time that the authority signed (genTime of RFC 3161).'),
     checkpoint: text('The published checkpoint: the whole note in UTF-8, cosignatures included.'),
