@@ -11,6 +11,7 @@ import { Cosigner } from '../../src/witness/cosigner.ts';
 import { parsePolicy } from '../../src/witness/parse-policy.ts';
 import { verifyNative } from '../../src/witness/verify.ts';
 import { originHash } from '../../src/witness/witness-state.ts';
+import { cloneFolder } from '../copy-folder.ts';
 import { codeOf, entry, folder, open } from '../ledger/fixture.ts';
 import { cosignature, rogueWitness } from './rogue-witness.ts';
 import { startWitness } from './started-witness.ts';
@@ -445,7 +446,7 @@ describe('restarts', () => {
     await first.cosigner.close();
     await ledger.close();
     const copy = folder();
-    cpSync(dataDir, copy, { recursive: true });
+    cloneFolder(dataDir, copy);
 
     const grown = await open(dataDir);
     await grown.append(entries(5));
