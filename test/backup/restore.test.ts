@@ -262,7 +262,9 @@ describe('is refused', () => {
     writeFileSync(file, readFileSync(file, 'utf8').replace('journal.ndjson', '../../outside'));
     await expect(restore(path, newFolder())).rejects.toThrow(/files.*name/);
   });
+});
 
+describe('keys', () => {
   test('encrypts the new keys under the passphrase and needs none for those of the backup', async () => {
     const dataDir = newFolder();
     const keyPassphrase = 'a passphrase of some length';
@@ -282,9 +284,7 @@ describe('is refused', () => {
     await restore(attributes.path!, elsewhere);
     expect((await (await openParts(elsewhere)).ledger.status()).health).toEqual({ state: 'ok' });
   });
-});
 
-describe('keys', () => {
   test('that came after the backup stay as public halves, and cover what they signed', async () => {
     const dataDir = newFolder();
     const parts = await openParts(dataDir);
