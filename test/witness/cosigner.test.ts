@@ -1,4 +1,3 @@
-import { cpSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
