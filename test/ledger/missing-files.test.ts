@@ -9,6 +9,7 @@ async function logOf(size: number): Promise<string> {
   const ledger = await open(dataDir);
   if (size > 0) await ledger.append(entries(0, size));
   await ledger.close();
+  await (await open(dataDir)).close(); // from now on the journal has a head
   return dataDir;
 }
 

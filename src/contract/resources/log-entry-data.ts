@@ -218,7 +218,7 @@ export const entryData = {
     oldest: timestamp('When the first of them was received.'),
     newest: timestamp('When the last of them was received.'),
   }),
-  'ingest.receipted': shape('IngestReceiptedData', {
+  'ingest.receipted': entryShape('IngestReceiptedData', {
     count: ordinal('Receipts given to sensors that this entry covers.'),
     receipts_root: hex32('Merkle root over their bytes in the order given (RFC 6962, section 2.1).'),
     first_received: timestamp('When the body of the first receipt was received.'),
