@@ -224,7 +224,7 @@ export const entryData = {
     first_received: timestamp('When the body of the first receipt was received.'),
     last_received: timestamp('When the body of the last receipt was received.'),
   }),
-  'checkpoint.timestamped': shape('CheckpointTimestampedData', {
+  'checkpoint.timestamped': entryShape('CheckpointTimestampedData', {
     authority: text('URL of the timestamping authority.'),
     gen_time: timestamp('The time that the authority signed (genTime of RFC 3161).'),
     checkpoint: text('The published checkpoint: the whole note in UTF-8, cosignatures included.'),
