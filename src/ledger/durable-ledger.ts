@@ -662,10 +662,8 @@ export class DurableLedger implements Ledger {
       const { tree } = recovered;
       const entry = lifeEntry(lifeStart, keys, { size: tree.size, root: tree.root() });
       const [at] = await this.#append([datedForAppend(entry, milliseconds(this.#parts.clock.now()))]);
-      this.#life = lifeRecord(
-        at!.leaf_index,
-        this.#readable().leaf({ leaf_index: at!.leaf_index }).canonical,
-      );
+      // Not through the reads: the publication of heads may be delayed.
+      this.#life = lifeRecord(at!.leaf_index, this.#storage().canonical(at!.leaf_index)!);
     }
     hooks.at('life-logged');
     lifeIsLogged(keys);
