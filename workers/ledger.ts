@@ -5,6 +5,7 @@ import { ledgerCounters, ledgerMethods } from '../src/ledger/methods.ts';
 import { openLedger } from '../src/ledger/open.ts';
 import { openCounters } from '../src/rpc/counters.ts';
 import { expose } from '../src/rpc/expose.ts';
+import { readNotedPlaces } from '../src/store/lmdb/noted-places.ts';
 
 interface LedgerWorkerData {
   readonly dataDir: string;
@@ -14,12 +15,14 @@ interface LedgerWorkerData {
   readonly keyPassphrase?: string;
   readonly publicationDelayMs?: number;
   readonly agent?: AgentOptions;
+  readonly detectCopies?: boolean;
   readonly rotation?: RotationSchedule;
   readonly counters?: SharedArrayBuffer;
 }
 
 if (parentPort === null) throw new Error('workers/ledger.ts runs in a worker thread');
-const { counters, ...options }: LedgerWorkerData = workerData;
+const { counters, ...given }: LedgerWorkerData = workerData;
+const options = { ...given, notedPlaces: () => readNotedPlaces(given.dataDir) };
 const ledger = await openLedger(
   counters === undefined ? options : { ...options, counters: openCounters(ledgerCounters, counters) },
 );

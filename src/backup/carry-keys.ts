@@ -6,59 +6,39 @@ import { namesIn } from './files.ts';
 import type { Mark } from './mark.ts';
 
 /**
- * What the replaced log knew of keys that the backup doesn't know. Outsiders hold heads and entries that these keys
- * signed, and must be able to verify them for ever; and a key that was revoked stays so.
+ * What the replaced folder knows of keys: outsiders hold heads and entries that these keys signed, and must be able to
+ * verify them for ever. None of them signs again.
  *
  * | the replaced folder has | becomes |
  * |---|---|
- * | a key that the backup hasn't | its public half, retired; it covers sizes up to the replaced head's |
- * | the same, revoked | its public half, revoked |
- * | a revoked key that is good in the backup | revoked: a backup must not bring back a key that others hold |
- * | the key that signs in place of such a one | itself: it signs on, from the restored size |
+ * | a key that could sign | its public half, retired; it covers sizes up to the replaced head's |
+ * | a retired or revoked key | itself |
  *
  * A crash in between: the next run writes the same files again.
  */
 export async function carryKeys(
   from: string,
   to: string,
-  mark: Pick<Mark, 'sth' | 'replaced' | 'started_at'>,
+  mark: Pick<Mark, 'replaced' | 'started_at'>,
 ): Promise<void> {
   const replaced = [...(await keysIn(from)).values()];
   const restored = await keysIn(to);
-  if (!replaced.some(({ kid }) => restored.has(kid))) return; // another log: its keys are none of this one's
-  const toRevoke = replaced.filter(({ kid, svc_state }) => {
-    const own = restored.get(kid)?.svc_state;
-    return svc_state === 'revoked' && own !== undefined && own !== 'revoked';
-  });
-  const bereft = new Set(
-    toRevoke.filter(({ kid }) => restored.get(kid)?.svc_state === 'active').map((file) => file.svc_purpose),
-  );
-  for (const file of replaced.filter(({ kid }) => !restored.has(kid))) {
-    const signsOn = file.svc_state === 'active' && bereft.has(file.svc_purpose);
-    const size = signsOn ? mark.sth?.tree_size : mark.replaced?.tree_size;
-    await write(
-      to,
-      signsOn ? fromSize(file, size ?? 0) : publicHalf(file, size, Date.parse(mark.started_at)),
-    );
+  if (!replaced.some(({ kid }) => restored.has(kid))) return; // keys of another log
+  for (const file of replaced) {
+    const isRevoked = restored.get(file.kid)?.svc_state === 'revoked';
+    if (!isRevoked) await write(to, publicHalf(file, mark));
   }
-  // Last: as long as they are good, a run that goes on sees who is to sign in their place.
-  for (const file of toRevoke) await write(to, file);
 }
 
-/** Entries that told of a key's retirement are those of the lost log; that a key was revoked, this one must tell, too. */
-function publicHalf(file: KeyFile, size: number | undefined, timeMs: number): KeyFile {
+/** Entries that told of a key's retirement are those of the lost log; a revocation must be in this one, too. */
+function publicHalf(file: KeyFile, { replaced, started_at }: Pick<Mark, 'replaced' | 'started_at'>): KeyFile {
   if (file.svc_state === 'revoked') return file;
   const { svc_entries: _told, ...rest } = file;
-  return file.svc_state === 'retired' ? rest : ended(rest, { state: 'retired' }, size, timeMs);
+  if (file.svc_state === 'retired') return rest;
+  return ended(rest, { state: 'retired' }, replaced?.tree_size, Date.parse(started_at));
 }
 
-function fromSize(file: KeyFile, size: number): KeyFile {
-  return file.svc_from_size === undefined || file.svc_from_size <= size
-    ? file
-    : { ...file, svc_from_size: size };
-}
-
-/** By kid. What is no key file is left where it lies. */
+/** By kid. Files that are not key files stay where they are. */
 async function keysIn(folder: string): Promise<Map<string, KeyFile>> {
   const files = new Map<string, KeyFile>();
   for (const name of (await namesIn(folder)).filter((one) => one.endsWith('.json')).sort()) {

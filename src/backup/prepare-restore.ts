@@ -1,15 +1,21 @@
 import { readFile, rm, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { checkFormat } from '../data-folder.ts';
 import { flushFolder } from '../durable-file.ts';
 import { checkAnchorFolder } from '../ledger/anchor.ts';
+import { knownLife, previousOf } from '../ledger/check/known-life.ts';
+import { fromJson, toJson } from '../ledger/heads.ts';
+import { KeyRing } from '../ledger/keys/key-ring.ts';
+import { openAgent } from '../ledger/keys/open-agent.ts';
+import { startLife } from '../ledger/keys/start-life.ts';
+import { lifeStartOf } from '../ledger/lives/continue-copy.ts';
 import { limits } from '../limits.ts';
 import { uuid7 } from '../uuid.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 import { copyFile, exists, makeFolder, namesIn } from './files.ts';
 import { type Manifest, manifestFile, parseManifest, policyFile } from './manifest.ts';
 import { type Mark, readMark, writeMark } from './mark.ts';
-import { presentHead } from './present-head.ts';
 import { keepPublicHalves } from './private-keys.ts';
 import type { RestoreOptions, RestoreStep } from './restore.ts';
 import { verifyCopy } from './verify.ts';
@@ -21,7 +27,7 @@ export const staging = 'restoring';
  * What a backup replaces. The journal goes on, and what else lies in the folder stays where it is: backups, whatever
  * their folder is called, what earlier restores moved aside, the anchor's volume, an operator's own files.
  */
-const replacing = /^(keys|(siem|ledger)\.mdb([.-].*)?|anchor\.json([.-].*)?)$/;
+const replacing = /^(keys|(siem|ledger)\.mdb([.-].*)?|anchor\.json([.-].*)?|instance\.json)$/;
 
 /** Replaced by a backup that has a policy: the one in effect, a change of it that was cut short, the file to be edited. */
 const policyFiles = /^policy(\.in-effect|\.pending)?\.json$/;
@@ -44,18 +50,19 @@ export async function prepareRestore(
 
   const stage = join(dataDir, staging);
   await rm(stage, { recursive: true, force: true });
+  const startedAt = options.now();
+  let replaced: SignedTreeHead | undefined;
   try {
     await copyInto(stage, backup, manifest);
     await requireSound(stage, manifest);
     await keepPublicHalves(join(stage, 'keys'));
+    replaced = await beginLife(stage, manifest, startedAt, options);
   } catch (error) {
     await rm(stage, { recursive: true, force: true });
     throw error;
   }
   onStep('staged');
 
-  const startedAt = options.now();
-  const replaced = await presentHead(dataDir, anchorPath, join(stage, 'keys'));
   const elsewhere = anchor && resolve(anchorPath) !== join(resolve(dataDir), 'anchor.json');
   await writeMark(dataDir, {
     backup_id: manifest.id,
@@ -63,20 +70,42 @@ export async function prepareRestore(
     entry_id: uuid7(startedAt),
     started_at: new Date(startedAt).toISOString(),
     aside: `replaced-${new Date(startedAt).toISOString().replaceAll(/[-:.]/g, '')}`,
-    names: [
-      ...content,
-      ...(elsewhere ? ['anchor-elsewhere.json'] : []),
-      // A log without a head has nothing that would vouch for a line in this journal: it begins one of its own.
-      ...(manifest.sth === undefined && (await exists(join(dataDir, 'journal.ndjson')))
-        ? ['journal.ndjson']
-        : []),
-    ],
+    names: [...content, ...(elsewhere ? ['anchor-elsewhere.json'] : [])],
     anchor_path: resolve(anchorPath),
     ...(manifest.sth === undefined ? {} : { sth: manifest.sth }),
     ...(replaced === undefined ? {} : { replaced }),
   });
   onStep('marked');
   return (await readMark(dataDir))!;
+}
+
+/**
+ * Gives the staged log the keys of a new life; the private keys of the backup, where it has any, never sign again. Another
+ * copy of the same backup makes other keys, so that no two copies sign under one name.
+ *
+ * @returns the largest head known of the log that is replaced
+ */
+async function beginLife(
+  stage: string,
+  { sth }: Manifest,
+  nowMs: number,
+  { dataDir, anchorPath, keyPassphrase, agent: agentOptions, origin }: RestoreOptions,
+): Promise<SignedTreeHead | undefined> {
+  const stagedKeys = join(stage, 'keys');
+  const found = await knownLife(dataDir, anchorPath, stagedKeys);
+  const restored = await knownLife(stage, join(stage, 'anchor.json'));
+  const others = await namesIn(join(dataDir, 'keys'));
+  const isOtherLog = others.length > 0 && !(await namesIn(stagedKeys)).some((name) => others.includes(name));
+  const replaced = isOtherLog ? restored : found;
+  const head = replaced.head ?? (sth && fromJson(sth));
+  const keys = await KeyRing.load(stagedKeys);
+  keys.encryptNewKeys(keyPassphrase);
+  const agent = await openAgent(dataDir, agentOptions, keys, () => undefined, join(dataDir, 'keys'));
+  const previous = previousOf({ head, origin: replaced.origin ?? restored.origin });
+  const start = lifeStartOf('restored', { clock: () => BigInt(nowMs) * 1_000_000n }, previous);
+  await startLife(keys, { start, origin, fromSize: sth?.tree_size ?? 0 });
+  await agent?.close();
+  return found.head && toJson(found.head);
 }
 
 async function readManifest(backup: string): Promise<string> {

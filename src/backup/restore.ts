@@ -5,14 +5,10 @@ import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { restoreMark, takeDataFolder } from '../data-folder.ts';
 import { flushFolder } from '../durable-file.ts';
 import { datedForAppend } from '../ledger/entry-window.ts';
-import { fromJson } from '../ledger/heads.ts';
-import { Journal } from '../ledger/journal.ts';
 import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
-import { ended } from '../ledger/keys/key-file.ts';
-import { KeyRing } from '../ledger/keys/key-ring.ts';
-import { openAgent } from '../ledger/keys/open-agent.ts';
 import type { Appended } from '../ledger/ledger.ts';
 import { openLedger } from '../ledger/open.ts';
+import { readNotedPlaces } from '../store/lmdb/noted-places.ts';
 import { BackupError } from './backup-error.ts';
 import { carryKeys } from './carry-keys.ts';
 import { copyFile, exists, makeFolder } from './files.ts';
@@ -28,7 +24,6 @@ export type RestoreStep =
   | 'moved-aside'
   | 'moved-in'
   | 'keys-carried'
-  | 'journal-written'
   | 'logged'
   | 'settings-in'
   | 'unmarked';
@@ -46,6 +41,8 @@ export interface RestoreOptions {
   readonly identityFile?: string;
   /** Holds the keys of the restored log, where they are not files. */
   readonly agent?: AgentOptions;
+  /** Configured origin of the log, without the suffix of its life. */
+  readonly origin?: string;
   /** Epoch milliseconds. */
   now(): number;
   /** Called when a step is done and on disk. */
@@ -71,11 +68,12 @@ export interface Restored {
 }
 
 /**
- * Puts a backup in the place of what is in the data folder, and writes in journal and log that this was done.
+ * Puts a backup in the place of what is in the data folder. The log continues as a new life, with new keys and a new
+ * origin; its first new entries are `log.life_started` and `backup.restored`.
  *
  * Nothing moves before the backup has been copied beside it and verified there. Then a mark is set, and until it is
  * gone no service starts: after a crash in between, the same command goes on where it was. What it replaces is moved
- * aside, never deleted. The journal stays and goes on: it knows what had been promised. So do settings, which say what
+ * aside, never deleted. The journal stays and goes on. So do settings, which say what
  * this place is like; where there are none, those of the backup come in, last, so that no part of a restore runs with
  * them.
  *
@@ -96,9 +94,6 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     onStep('moved-in');
     await carryKeys(join(dataDir, mark.aside, 'keys'), join(dataDir, 'keys'), mark);
     onStep('keys-carried');
-    await writeJournal(dataDir, mark);
-    onStep('journal-written');
-    await replaceKeys(options, mark);
     const entry = await logRestore(options, mark);
     onStep('logged');
     const privateKeys = opened && join(dataDir, `private-keys-of-${mark.backup_id}`);
@@ -170,41 +165,9 @@ async function moveIn(dataDir: string): Promise<void> {
   await flushFolder(dataDir);
 }
 
-/** Before the log is opened: from this line on, a smaller log than the journal remembers is no rollback. */
-async function writeJournal(dataDir: string, { started_at, sth, replaced }: Mark): Promise<void> {
-  const journal = new Journal(join(dataDir, 'journal.ndjson'));
-  const { regression } = await journal.read(() => true);
-  if (regression?.at === started_at) return;
-  await journal.write({
-    at: new Date(started_at),
-    event: 'restored',
-    head: sth && fromJson(sth),
-    health: { state: 'ok' },
-    replaced: replaced && fromJson(replaced),
-  });
-}
-
-/** The backup has no private keys: its keys end with it, and new ones sign what comes. */
-async function replaceKeys(options: RestoreOptions, mark: Mark): Promise<void> {
-  const { dataDir, keyPassphrase } = options;
-  const keys = await KeyRing.load(join(dataDir, 'keys'));
-  await keys.unlock(keyPassphrase);
-  const agent = await openAgent(dataDir, options.agent, keys, () => undefined);
-  const timeMs = Date.parse(mark.started_at);
-  const gone = keys
-    .all()
-    .filter(({ state, canSign }) => (state === 'active' || state === 'pending') && !canSign);
-  const origin = gone.find(({ purpose }) => purpose === 'checkpoint')?.file.svc_origin;
-  keys.change(
-    gone.map((key) => key.with(ended(key.file, { state: 'retired' }, mark.sth?.tree_size ?? 0, timeMs))),
-  );
-  await keys.create(keys.missing(), timeMs, origin);
-  await agent?.close();
-}
-
 /** Opened as any start opens it; what start-up doesn't trust is not restored. */
 async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended> {
-  const { dataDir, keyPassphrase, agent } = options;
+  const { dataDir, keyPassphrase, agent, origin } = options;
   const { backup_id, sth, replaced, entry_id, started_at, anchor_path } = mark;
   const ledger = await openLedger({
     dataDir,
@@ -212,6 +175,8 @@ async function logRestore(options: RestoreOptions, mark: Mark): Promise<Appended
     acceptClock: true, // the log is as old as the backup
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
     ...(agent === undefined ? {} : { agent }),
+    ...(origin === undefined ? {} : { origin }),
+    notedPlaces: () => readNotedPlaces(dataDir),
   });
   try {
     const { health } = await ledger.status();

@@ -4,6 +4,7 @@ import { takeDataFolder } from '../data-folder.ts';
 import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
 import { logLostAgain } from '../ledger/lost-entries.ts';
 import { openLedger } from '../ledger/open.ts';
+import { readNotedPlaces } from '../store/lmdb/noted-places.ts';
 import { openStore } from '../store/lmdb/store.ts';
 import { BackupError } from './backup-error.ts';
 import { BackupFolder, type BackupRecord } from './backups.ts';
@@ -18,6 +19,8 @@ export interface StoppedOptions {
   readonly agent?: AgentOptions;
   /** age recipients of the private keys. */
   readonly recipients?: readonly string[];
+  /** Default: true. */
+  readonly detectCopies?: boolean;
   readonly alertWindowMs: number;
   readonly productVersion: string;
 }
@@ -39,6 +42,8 @@ export async function backUpStopped(options: StoppedOptions): Promise<BackupReco
       ...(agent === undefined ? {} : { agent }),
       ...(anchorPath === undefined ? {} : { anchorPath }),
       ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+      detectCopies: options.detectCopies ?? true,
+      notedPlaces: () => readNotedPlaces(dataDir),
     });
     try {
       const { health } = await ledger.status();

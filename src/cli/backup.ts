@@ -98,6 +98,7 @@ async function offline(options: DataFolderOptions): Promise<Made> {
       keyPassphrase: config.key_passphrase,
       agent: agentSettings(config),
       recipients: config['backup.recipient'],
+      detectCopies: config['ledger.detect_copies'],
       alertWindowMs: config['alerts.window_ms'],
       productVersion: productVersion(),
     });

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { Fault } from '../client/fault.ts';
 import { parsePin } from '../client/pin.ts';
 import { parseTreeHead } from '../client/tree-head.ts';
-import type { Config } from '../config/settings.ts';
 import type { RebuildOutcome, RebuildReport } from '../ledger/check/rebuild.ts';
+import type { LedgerOptions } from '../ledger/open.ts';
 import type { SignedHead } from '../ledger/storage/storage.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import {
@@ -27,6 +27,8 @@ interface Options extends DataFolderOptions {
   readonly acceptLoss?: true;
   readonly dryRun?: true;
   readonly beginAnew?: true;
+  readonly moved?: true;
+  readonly newLife?: true;
   readonly json?: true;
   readonly progress?: true;
 }
@@ -44,8 +46,22 @@ export function rebuildCommand(done: (code: ExitCode) => void): Command {
       (file: string, others: readonly string[] = []) => [...others, file],
     )
     .option('--dry-run', 'only say what could be saved, and what not')
-    .option('--accept-loss', 'go on although signed entries are missing; auditors will see it')
+    .option(
+      '--accept-loss',
+      'go on although signed entries are missing, as a new life of the log with new keys; auditors will see it',
+    )
     .option('--begin-anew', 'begin a new log where one was lost; what is left of the old one is kept aside')
+    .addOption(
+      new Option('--moved', 'the data folder was moved and the original is gone for good').conflicts([
+        ...['acceptLoss', 'beginAnew', 'newLife', 'dryRun'],
+      ]),
+    )
+    .addOption(
+      new Option(
+        '--new-life',
+        'the data folder is a copy and the original may run again: give this one new keys and a new origin',
+      ).conflicts(['acceptLoss', 'beginAnew', 'dryRun']),
+    )
     .addOption(progressOption())
     .addOption(jsonOption())
     .action(async (options: Options) => done(await run(options)));
@@ -57,21 +73,59 @@ async function run(options: Options): Promise<ExitCode> {
   const config = await dataFolderConfig(options);
   const folder = hold(() => takeDataFolder(config.data_dir));
   const anchorPath = config['ledger.anchor_path'];
-  const place = { dataDir: config.data_dir, ...(anchorPath === undefined ? {} : { anchorPath }) };
+  const { key_passphrase: keyPassphrase, 'ledger.origin': origin } = config;
+  const { agentSettings } = await import('../config/part-settings.ts');
+  const { readNotedPlaces } = await import('../store/lmdb/noted-places.ts');
+  const place = {
+    dataDir: config.data_dir,
+    ...(anchorPath === undefined ? {} : { anchorPath }),
+    ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
+    ...(origin === undefined ? {} : { origin }),
+    agent: agentSettings(config),
+    notedPlaces: () => readNotedPlaces(config.data_dir),
+  };
   try {
-    if (options.beginAnew === true) return await begin(place, config, options);
+    if (options.moved === true) return await move(place, options);
+    if (options.newLife === true) return await continueAsCopy(place, options);
+    if (options.beginAnew === true) return await begin(place, options);
     return await save(place, heads, options);
   } catch (error) {
-    if (!(error instanceof Error && ('syscall' in error || error.name === 'LogThereError'))) throw error;
+    if (!(error instanceof Error && ('syscall' in error || expected.includes(error.name)))) throw error;
     throw new CommandError(error.message);
   } finally {
     folder.release();
   }
 }
 
-interface Place {
-  readonly dataDir: string;
-  readonly anchorPath?: string;
+/** Names of errors whose message is for the operator. */
+const expected = ['LogThereError', 'NoLogError', 'PassphraseError'];
+
+type Place = Pick<
+  LedgerOptions,
+  'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'notedPlaces'
+>;
+
+async function move(place: Place, options: Options): Promise<ExitCode> {
+  const { recordMove } = await import('../ledger/lives/continue-copy.ts');
+  await recordMove(place);
+  const told = 'The log goes on here with its keys. Make sure that the original never runs again.';
+  output(options.json ?? false).result([told], { status: 'moved', data_dir: place.dataDir });
+  return exitCodes.ok;
+}
+
+async function continueAsCopy(place: Place, options: Options): Promise<ExitCode> {
+  const { continueCopy } = await import('../ledger/lives/continue-copy.ts');
+  const { life, checkpoint_vkey, size, health } = await continueCopy(place);
+  if (health.state === 'degraded') throw new CommandError(health.advice, exitCodes.degraded);
+  output(options.json ?? false).result(
+    [
+      `This copy continues the log as life ${life?.id ?? ''}, with ${size} entries.`,
+      `vkey         ${checkpoint_vkey}`,
+      'For auditors and witnesses it is a new log: send them the vkey.',
+    ],
+    { status: 'new_life', life: life?.id, tree_size: size, checkpoint_vkey },
+  );
+  return exitCodes.ok;
 }
 
 async function save(place: Place, heads: readonly SignedHead[], options: Options): Promise<ExitCode> {
@@ -98,24 +152,19 @@ async function save(place: Place, heads: readonly SignedHead[], options: Options
   return codes[report.outcome];
 }
 
-async function begin(place: Place, config: Config, options: Options): Promise<ExitCode> {
+async function begin(place: Place, options: Options): Promise<ExitCode> {
   const { beginAnew } = await import('../ledger/check/begin-anew.ts');
-  const { agentSettings } = await import('../config/part-settings.ts');
-  const { key_passphrase: keyPassphrase, 'ledger.origin': origin } = config;
   const { kept, moved, replaced } = await beginAnew({
     ...place,
-    ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
-    ...(origin === undefined ? {} : { origin }),
-    agent: agentSettings(config),
     evenIfThere: options.acceptLoss ?? false,
   });
   const size = replaced?.size ?? 0;
   output(options.json ?? false).result(
     [
-      'A new, empty log with keys of its own was begun.',
+      'A new log with keys of its own was begun.',
       `the old one  ${replaced === undefined ? 'nothing tells how large it was' : `had ${size} leaves or more`}`,
       `kept         ${moved.join(', ') || 'nothing was left'} in ${kept}`,
-      'Auditors hold it against the old log and will report it: tell them why, and the fingerprint of the new key.',
+      'For auditors it is a new log: tell them why, and the fingerprint of the new key.',
     ],
     { status: 'begun', kept, moved, replaced_tree_size: replaced?.size },
   );
@@ -134,7 +183,7 @@ const codes = {
 const sentences = {
   whole: 'Nothing had to be done: the log is whole, and all that is known to be signed is in it.',
   rebuilt: 'The log was written anew and verified.',
-  accepted: 'The log is whole as it is and goes on from there; the journal tells how far it went back.',
+  accepted: 'The log is whole as it is and goes on from there as a new life, with new keys and a new origin.',
   planned: 'Nothing was changed: this is what `candor rebuild` would do.',
   refused:
     'Nothing was changed: entries that were signed would be missing. Look for a newer backup first; if there is none, ' +

@@ -41,7 +41,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
   let restored: Awaited<ReturnType<typeof restoreBackup>>;
   try {
     const config = await dataFolderConfig(options);
-    const { key_passphrase: keyPassphrase } = config;
+    const { key_passphrase: keyPassphrase, 'ledger.origin': origin } = config;
     dataDir = config.data_dir;
     restored = await restoreBackup({
       backup,
@@ -51,6 +51,7 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
       ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
       agent: agentSettings(config),
       ...(options.identity === undefined ? {} : { identityFile: options.identity }),
+      ...(origin === undefined ? {} : { origin }),
       now: Date.now,
     });
   } catch (error) {
@@ -63,14 +64,14 @@ async function run(backup: string, options: Options): Promise<ExitCode> {
     [
       `restored     ${backupId}${resumed ? ', begun by an earlier run' : ''}`,
       `data folder  ${dataDir}`,
-      `log size     ${sth?.tree_size ?? 0}, and leaf ${entry.leaf_index}, which tells of this restore`,
+      `log size     ${sth?.tree_size ?? 0}, and entries up to leaf ${entry.leaf_index}, which record this restore`,
       `replaced     ${replaced === undefined ? 'no log that could be read' : `a log of ${replaced.tree_size} leaves`}`,
       `moved to     ${aside ?? 'nothing was there'}`,
       ...(privateKeys === undefined
         ? []
         : [`old keys     ${privateKeys}: keep them offline; no log uses them`]),
       `settings     ${settingsTold[settings ?? 'none']}`,
-      'Auditors who have seen a larger log will report a rollback: tell them why, out of band.',
+      'The log continues as a new life with new keys and a new origin: send auditors and witnesses the new vkey.',
     ],
     {
       status: 'restored',

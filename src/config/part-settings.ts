@@ -13,13 +13,14 @@ export function tlsSettings(config: Config) {
   return { tls: { cert, key, ...(clientCa === undefined ? {} : { clientCa }), clientCertificates } };
 }
 
-/** What the ledger's thread needs to know of keys. */
+/** The settings of the ledger's thread. */
 export function keySettings(config: Config) {
   const { 'ledger.origin': origin, key_passphrase: keyPassphrase } = config;
   return {
     ...(origin === undefined ? {} : { origin }),
     ...(keyPassphrase === undefined ? {} : { keyPassphrase }),
     agent: agentSettings(config),
+    detectCopies: config['ledger.detect_copies'],
     rotation: {
       periods: {
         'transparency-sth': config['keys.sth_rotation_ms'],

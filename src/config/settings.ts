@@ -338,6 +338,15 @@ export const settings = {
     ),
     readOnly: signerIsFixed,
   },
+  'ledger.detect_copies': {
+    ...setting(
+      bool,
+      true,
+      'a copied data folder would sign with the keys of the original; switch it off only on a file system whose inode ' +
+        'numbers change while a file stays where it is',
+    ),
+    readOnly: 'it protects the keys of the log; set it in the environment or the file of settings',
+  },
   'keys.sth_rotation_ms': setting(
     integer(0, 366 * day),
     7 * day,

@@ -166,6 +166,17 @@ export function checkpointTimestamped(data: EntryData<'checkpoint.timestamped'>)
   return { kind, actor: 'system', subject: { type: entrySubjects[kind], id: data.checkpoint_sha256 }, data };
 }
 
+/** The log begins a new life; the subject is its new origin. */
+export function lifeStarted(
+  life: Omit<Given<EntryData<'log.life_started'>>, 'previous'> & {
+    readonly previous?: { readonly origin: string; readonly head?: SignedTreeHead | undefined } | undefined;
+  },
+): CriticalEvent {
+  const { previous, ...rest } = life;
+  const before = previous && { origin: previous.origin, head: logged(previous.head) };
+  return eventOf('log.life_started', life.origin, { ...rest, previous: before }, 'system');
+}
+
 /** Data as its causer may give it: not to be written to, and undefined where it may be missing. */
 type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]

@@ -217,6 +217,12 @@ export const ledgerFindings = [
   'timestamp_unavailable',
 ] as const;
 
+/** Reasons for which a log begins a new life: new keys and a new origin over the same entries, or over none. */
+export const lifeReasons = ['restored', 'loss_accepted', 'begun_anew', 'copied'] as const;
+export type LifeReason = (typeof lifeReasons)[number];
+/** How status and health name the start of a life. */
+export const regressionEvents = ['restored', 'rebuilt', 'begun_anew', 'copied'] as const;
+
 // Keys
 
 export const keyPurposes = [
@@ -264,6 +270,7 @@ export const entrySubjects = {
   'events.expired': 'event_table',
   'ingest.receipted': 'receipts',
   'checkpoint.timestamped': 'checkpoint',
+  'log.life_started': 'log',
 } as const;
 export type EntryKind = keyof typeof entrySubjects;
 export const entryKinds = Object.keys(entrySubjects) as readonly EntryKind[];

@@ -1,7 +1,12 @@
 import type { LedgerStatus } from './ledger.ts';
 
 /** What happened to a log that went back on purpose. */
-const wentBack = { restored: 'restored from a backup', rebuilt: 'rebuilt from what could be saved' } as const;
+const wentBack = {
+  restored: 'restored from a backup',
+  rebuilt: 'rebuilt from what could be saved',
+  begun_anew: 'begun anew in place of a lost log',
+  copied: 'continued in a copy of the data folder',
+} as const;
 
 /** What is printed at each start, for an operator to compare with the journal. */
 export function banner(status: LedgerStatus): string {
@@ -28,9 +33,9 @@ export function banner(status: LedgerStatus): string {
 function regressionText({ at, event, from_size, to_size }: NonNullable<LedgerStatus['regression']>): string {
   const went =
     to_size < from_size
-      ? `the log went back from ${from_size} to ${to_size} leaves; auditors will see it`
+      ? `the log went back from ${from_size} to ${to_size} leaves`
       : `it has all of the ${from_size} leaves that were known`;
-  return `${wentBack[event]} at ${at}: ${went}`;
+  return `${wentBack[event]} at ${at}: ${went}; auditors see a new log with new keys`;
 }
 
 function abbreviate(root: string): string {

@@ -35,8 +35,8 @@ export function rollback(what: string): Distrust {
     'rollback',
     `${what} The database was rolled back or replaced. Stop the service and run \`candor fsck\`, which compares the log ` +
       'with the anchor and the journal. If the newer ledger.mdb still exists, put it back. Otherwise run `candor rebuild ' +
-      '--dry-run` to see what this file still holds; `candor rebuild --accept-loss` continues from it, and the journal, ' +
-      'the status and auditors will show which entries are missing.',
+      '--dry-run` to see what this file still holds; `candor rebuild --accept-loss` continues from it as a new life of ' +
+      'the log, with new keys and a new origin.',
     asLastResort,
   );
 }
@@ -118,6 +118,24 @@ export function anchorForeign(path: string): Distrust {
     'corrupt',
     `The head in the anchor ${path} has no valid signature: the file was altered or belongs to another log. Run \`candor ` +
       'fsck`. Move the anchor aside only if the journal and the auditors agree with this log.',
+  );
+}
+
+/** The folder is a copy, or was moved to another volume: two copies that sign with the same keys would fork the log. */
+export function copied(dataDir: string): Distrust {
+  return new Distrust(
+    'copied',
+    `The data folder ${dataDir} was copied, or moved to another volume: instance.json is not the file that was written ` +
+      'here. If the original is gone for good, stop the service and run `candor rebuild --moved`, which keeps the keys. ' +
+      'If the original may run again, run `candor rebuild --new-life`, which gives this copy its own keys and origin.',
+  );
+}
+
+export function instanceUnreadable(path: string, why: string): Distrust {
+  return new Distrust(
+    'copied',
+    `${path} cannot be read (${why}), so that a copied data folder would not be recognised. If this is the original ` +
+      'folder, stop the service and run `candor rebuild --moved`; if not, `candor rebuild --new-life`.',
   );
 }
 

@@ -14,15 +14,16 @@ import type { ClockMemoryFile } from './clock-memory.ts';
 import { clockRefused, corrupt, type Distrust, damageAdvice, dataDamaged } from './distrust.ts';
 import { draftEntry } from './entry.ts';
 import { EntrySigner } from './entry-signer.ts';
-import { checkWindow } from './entry-window.ts';
-import { type Clock, milliseconds, toJson, verifyHead } from './heads.ts';
+import { checkWindow, datedForAppend } from './entry-window.ts';
+import { type Clock, headJudge, milliseconds, toJson } from './heads.ts';
 import { type LedgerHooks, noHooks } from './hooks.ts';
-import type { Journal, Regression } from './journal.ts';
+import type { Journal, JournalReading } from './journal.ts';
 import type { AgentKeys, AgentOptions } from './keys/agent-keys.ts';
 import { type KeyChange, KeyChanges } from './keys/key-changes.ts';
-import { recordOf } from './keys/key-file.ts';
+import { type LifeStart, recordOf } from './keys/key-file.ts';
 import type { Key, KeyRing } from './keys/key-ring.ts';
 import { noRotation, type RotationSchedule } from './keys/rotation-schedule.ts';
+import { lifeIsLogged } from './keys/start-life.ts';
 import type {
   AccessTokenKeys,
   Appended,
@@ -49,6 +50,8 @@ import type {
   StoredLeaf,
   UnsignedEntry,
 } from './ledger.ts';
+import { type LifeRecord, lifeEntry, lifeRecord, regressionOf } from './lives/life-entry.ts';
+import type { NotedPlaces } from './lives/noted-places.ts';
 import type { LogClock, SteadyClock } from './log-clock.ts';
 import type { LedgerCounter } from './methods.ts';
 import type { OpenFindings } from './open-findings.ts';
@@ -96,8 +99,10 @@ export interface LedgerOptions {
     set(name: LedgerCounter, value: number): void;
   };
   readonly hooks?: LedgerHooks;
-  /** Begins a log although siem.mdb shows that there was one: the operator said so, and its traces were moved aside. */
-  readonly beginAnew?: boolean;
+  /** Whether a data folder that was copied refuses appends. Default: true. */
+  readonly detectCopies?: boolean;
+  /** Reads what the database of events remembers of the log; undefined where there is no such database. */
+  readonly notedPlaces?: () => Promise<NotedPlaces | undefined>;
   /** What the volume has left. Default: asks the system. */
   readonly freeBytes?: () => number;
   /**
@@ -119,8 +124,9 @@ export interface LedgerParts {
   /** Why the journal could not be read. */
   readonly journalUnread: string | undefined;
   readonly anchor: ObservedAnchor;
-  /** The last restore or rebuild that the journal tells of. */
-  readonly regression: Regression | undefined;
+  /** A life that has its keys; its entry may be missing. */
+  readonly lifeStart: LifeStart | undefined;
+  readonly remembered: JournalReading;
   readonly warnings: readonly string[];
   readonly findings: OpenFindings;
   readonly anchorPath: string;
@@ -145,6 +151,8 @@ export class DurableLedger implements Ledger {
   /** What a log that doesn't go on ends with, as far as it can be read. */
   readonly #lastHead: SignedHead | undefined;
   #health: LedgerHealth;
+  /** How the current life began. */
+  #life: LifeRecord | undefined;
   readonly #freeBytes: () => number;
   #failed = false;
   #scrub: ScrubProgress | undefined;
@@ -165,6 +173,7 @@ export class DurableLedger implements Ledger {
     this.#freeBytes = options.freeBytes ?? (() => freeBytesOf(options.dataDir));
     this.#parts = parts;
     this.#health = health;
+    this.#life = recovered?.life;
     const fail = (error: unknown): void => this.#fail(error);
     this.#outside = this.#keepOutside(hooks);
     if (storage === undefined) return;
@@ -219,23 +228,36 @@ export class DurableLedger implements Ledger {
 
   /** Writes the journal's line for this start and starts the clockwork. Called once, by `openLedger`. */
   async begin(event: 'initialised' | 'start'): Promise<void> {
-    if (this.#options.acceptClock) await this.confirmClock();
+    // An operator has just begun a life, over a log that may be as old as a backup.
+    const acceptClock = this.#options.acceptClock === true || this.#isLifePending;
+    if (acceptClock && this.#sequencer !== undefined) await this.confirmClock();
     this.#checkClock();
     this.#headAtMs = this.#parts.clock.runningMs() - this.#headAgeMs();
     if (this.#isSound) this.#outside.begin(this.#head);
     try {
-      if (!this.#isHeld) await this.#keyChanges?.tick();
+      await this.#beginLife();
+      if (!this.#isHeld && !this.#isLifePending) await this.#keyChanges?.tick();
     } catch (error) {
       if (this.#isSound) throw error; // else damage was met, and the health says so
     }
     if (this.#hasRoom()) this.#watchCheckpointKey('always');
     this.#count();
     await this.#outside.record(event, this.#head, this.#health);
+    await this.#journalLife();
     this.#timer = setInterval(() => void this.tick(), tickMs).unref();
     this.#publishLater();
   }
 
   async append(entries: readonly UnsignedEntry[]): Promise<Appended[]> {
+    if (this.#isLifePending)
+      throw new ServiceError(
+        'UNAVAILABLE',
+        'the entry that begins this life of the log cannot be written yet',
+      );
+    return this.#append(entries);
+  }
+
+  async #append(entries: readonly UnsignedEntry[]): Promise<Appended[]> {
     const { sequencer, signer } = this.#appendable();
     if (!Array.isArray(entries) || entries.length === 0)
       throw invalidField('entries', 'must be a list of entries');
@@ -361,6 +383,8 @@ export class DurableLedger implements Ledger {
 
   async status(): Promise<LedgerStatus> {
     const head = this.#head;
+    const regression =
+      this.#life === undefined ? this.#parts.remembered.regression : regressionOf(this.#life);
     const kid = head?.keyId ?? this.#parts.keys.active('transparency-sth')?.kid ?? '';
     return {
       size: head?.size ?? 0,
@@ -369,7 +393,8 @@ export class DurableLedger implements Ledger {
       sth_key_id: kid,
       sth_key_fingerprint: this.#parts.keys.fingerprint(kid) ?? '',
       checkpoint_vkey: checkpointKey(this.#parts.keys.active('checkpoint')),
-      ...(this.#parts.regression === undefined ? {} : { regression: this.#parts.regression }),
+      ...(this.#life === undefined ? {} : { life: { id: this.#life.id, at: this.#life.at } }),
+      ...(regression === undefined ? {} : { regression }),
       warnings: this.#parts.warnings,
       findings: this.#parts.findings.list(),
       ...(this.#scrub === undefined ? {} : { scrub: this.#scrub }),
@@ -390,6 +415,8 @@ export class DurableLedger implements Ledger {
     if (!this.#hasRoom()) return; // a write that fails ends the thread: what is due waits for room
     await this.#outside.tick(this.#head, this.#health);
     if (this.#outside.isAnchorLost) return;
+    // Nothing is signed in a life before its entry.
+    if (this.#isLifePending) return this.#beginLife().catch((error: unknown) => this.#fail(error));
     if (this.#parts.clock.runningMs() - this.#headAtMs >= idleMs) this.#sequencer?.resign();
     await this.#keyChanges?.tick().catch((error: unknown) => this.#fail(error));
     this.#watchCheckpointKey('if new');
@@ -569,7 +596,7 @@ export class DurableLedger implements Ledger {
       hooks,
       clock: () => this.#parts.clock.now(),
       whileLost: `appends ${waits ? 'wait' : 'are refused'} until it can be written`,
-      readJournal: () => journal.read((head) => verifyHead(head, keys)),
+      readJournal: () => journal.read(headJudge(keys, this.#head)),
       compare: (witnesses) => this.#compare(witnesses),
       onAnchorLost: () => {
         this.#sequencer?.hold('anchor', waits ? undefined : degraded(anchorLost));
@@ -614,6 +641,45 @@ export class DurableLedger implements Ledger {
     if (this.#isSound) this.#health = health;
     this.#sequencer?.hold('distrust', degraded(health));
     this.#count();
+  }
+
+  /** The life has its keys and not its entry. */
+  get #isLifePending(): boolean {
+    const { lifeStart, keys, recovered } = this.#parts;
+    return lifeStart !== undefined && recovered !== undefined && this.#life?.id !== keys.life;
+  }
+
+  /**
+   * Appends the entry that begins a life, before any other. A crash here: the key file still promises the entry, and the
+   * next start appends it, which adds nothing where it is in the log.
+   */
+  async #beginLife(): Promise<void> {
+    const { lifeStart, keys, recovered } = this.#parts;
+    if (lifeStart === undefined || recovered === undefined) return;
+    if (this.#health.state !== 'ok' || this.#isHeld) return; // the next tick or start tries again
+    const hooks = this.#options.hooks ?? noHooks;
+    if (this.#isLifePending) {
+      const { tree } = recovered;
+      const entry = lifeEntry(lifeStart, keys, { size: tree.size, root: tree.root() });
+      const [at] = await this.#append([datedForAppend(entry, milliseconds(this.#parts.clock.now()))]);
+      // Not through the reads: the publication of heads may be delayed.
+      this.#life = lifeRecord(at!.leaf_index, this.#storage().canonical(at!.leaf_index)!);
+    }
+    hooks.at('life-logged');
+    lifeIsLogged(keys);
+    hooks.at('life-begun');
+  }
+
+  /** The operator's record of how the life began, where the journal has none. */
+  async #journalLife(): Promise<void> {
+    const life = this.#life;
+    if (life === undefined || this.#health.state !== 'ok') return;
+    const entry = Buffer.from(life.canonical).toString('base64');
+    if (this.#parts.remembered.lives.some((line) => line.entry === entry)) return;
+    const { event } = regressionOf(life);
+    const at = new Date(life.at);
+    const line = { at, event, head: this.#head, health: this.#health, entry: life.canonical };
+    await this.#parts.journal.write(line).catch(() => {}); // the next start writes it
   }
 
   #hasRoom(): boolean {

@@ -2,6 +2,7 @@ import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { encodeHead, headFromJson, headToJson, signatureBytes, timestampStepNs } from '../tlog/head.ts';
 import { hexToBytes } from '../tlog/hex.ts';
 import type { Hash } from '../tlog/tree.ts';
+import type { HeadJudge } from './journal.ts';
 import type { KeyRing, SigningKey } from './keys/key-ring.ts';
 import type { SignedHead } from './storage/storage.ts';
 
@@ -22,6 +23,15 @@ export function signHead(size: number, root: Hash, timestampNs: bigint, key: Sig
 /** Whether a tree-head key of this log signed it, whatever became of that key. */
 export function verifyHead(head: SignedHead, keys: KeyRing): boolean {
   return keys.verify(head.keyId, 'transparency-sth', encodeHead(head), head.signature);
+}
+
+/** How the journal's heads are judged by the keys of a log that ends with `latest`. */
+export function headJudge(keys: KeyRing, latest?: SignedHead): HeadJudge {
+  return {
+    isSigned: (head) => verifyHead(head, keys),
+    isCurrent: (head) => keys.get(head.keyId)?.file.svc_life === keys.life,
+    latest,
+  };
 }
 
 export function toJson(head: SignedHead): SignedTreeHead {

@@ -16,7 +16,10 @@ export type LedgerStep =
   | 'new-key-active'
   | 'old-key-ended'
   | 'keys-changed'
-  | 'key-end-logged';
+  | 'key-end-logged'
+  // The start of a life: its entry is in the log; the key file does not promise it any more.
+  | 'life-logged'
+  | 'life-begun';
 
 /** Handed to `openLedger` by whoever wants to be told, or to break something there (by throwing, or worse). */
 export interface LedgerHooks {

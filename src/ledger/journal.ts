@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { writeTreeHead } from '../contract/write-tree-head.ts';
 import { appendToFile } from '../durable-file.ts';
 import { fromJson, toJson } from './heads.ts';
-import type { LedgerHealth } from './ledger.ts';
+import type { LedgerHealth, LedgerStatus } from './ledger.ts';
 import type { SignedHead } from './storage/storage.ts';
 
 /** Read back at start-up: ten years of days and starts. */
@@ -19,21 +19,16 @@ interface Line {
 }
 
 export type JournalLine =
-  | (Line & { readonly event: 'initialised' | 'start' | 'day' })
-  /**
-   * The log went back on purpose, to `head`. `replaced` is the largest head known before; undefined when none was.
-   * From this line on only it and later ones count as evidence of a rollback.
-   */
-  | (Line & { readonly event: 'restored' | 'rebuilt'; readonly replaced: SignedHead | undefined });
+  | (Line & {
+      readonly event: 'initialised' | 'start' | 'day' | 'moved';
+      /** Codes of the findings that are open. */
+      readonly findings?: readonly string[];
+    })
+  /** The log began a new life. `entry` is the canonical form of its signed `log.life_started` entry. */
+  | (Line & { readonly event: Regression['event']; readonly entry: Uint8Array });
 
-/** A restore or rebuild that the journal tells of. */
-export interface Regression {
-  readonly at: string;
-  readonly event: 'restored' | 'rebuilt';
-  /** Leaves known before, and leaves that it went back to. */
-  readonly from_size: number;
-  readonly to_size: number;
-}
+/** How the log came to its current life. */
+export type Regression = NonNullable<LedgerStatus['regression']>;
 
 /** A head in the journal that no key of this log signed. */
 export interface UnsignedLine {
@@ -43,14 +38,33 @@ export interface UnsignedLine {
   readonly size: number;
 }
 
+/** A line that says that the log began a new life. */
+export interface LifeLine {
+  /** Counted from 1, within the part that was read. */
+  readonly line: number;
+  /** The entry as the line has it, base64. It counts only where the log has the same bytes. */
+  readonly entry: string;
+}
+
+/** Whose heads a reading accepts. */
+export interface HeadJudge {
+  /** A key of this log made the signature. */
+  isSigned(head: SignedHead): boolean;
+  /** It was a key of the current life. Default: any. */
+  isCurrent?(head: SignedHead): boolean;
+  /** The head that the log ends with, where it is known. */
+  readonly latest?: SignedHead | undefined;
+}
+
 export interface JournalReading {
-  /** Signed heads since the last restore or rebuild, in the order of the file. */
+  /** Heads signed in the current life, in the order of the file. */
   readonly heads: readonly SignedHead[];
   /** The one of them with the largest tree. */
   readonly largest: SignedHead | undefined;
-  /** The last restore or rebuild. */
+  /** The last restore or rebuild of an earlier version of this program. */
   readonly regression: Regression | undefined;
-  /** Lines since then whose head isn't signed by a key of this log: the newest of them, how many, the largest size. */
+  readonly lives: readonly LifeLine[];
+  /** Lines whose head isn't signed by a key of this log: the newest of them, how many, the largest size. */
   readonly unsigned: {
     readonly lines: readonly UnsignedLine[];
     readonly count: number;
@@ -91,31 +105,46 @@ export class Journal {
    * A head counts only with its signature: anybody can write down a size, and a log that never had it must not be
    * stopped by that as if it had been rolled back. Nor may a line that fails its signature be passed over as if it
    * weren't there: that would make one flipped digit as good as a rollback that nobody notices. So such lines are
-   * handed out too, and where one claims more leaves than the log has, start-up asks for a person (startup.ts). A
-   * restore or rebuild is believed only with a signed head as well, or it would be the easiest way to hide one. Who can
-   * write this file can still cut its end off; against that there is the anchor, on another volume, and the auditors.
+   * handed out too, and where one claims more leaves than the log has, start-up asks for a person (startup.ts).
    *
-   * @param isSigned - whether a key of this log made the signature
+   * Heads of earlier lives do not count: what became of their log is in the signed entry that began the current life. A
+   * line by itself excuses nothing. Earlier versions of this program wrote unsigned `restored` and `rebuilt` lines; such a
+   * line excuses the heads that were signed before its time only where the log signed a head after that time. A log that
+   * was rolled back has no such head, so that these lines cannot be forged, or moved, to hide a rollback.
+   *
+   * An attacker who can write this file can still cut off its end; against that there is the anchor, on another volume,
+   * and the auditors.
+   *
    * @throws Error with one clear line where the file is there but can't be read
    */
-  async read(isSigned: (head: SignedHead) => boolean): Promise<JournalReading> {
-    const reading = new Reading(isSigned);
+  async read(judge: HeadJudge): Promise<JournalReading> {
+    const reading = new Reading(judge);
     for (const line of (await readTail(this.#path, tailBytes)).split('\n')) reading.take(line);
+    reading.end();
     return reading;
   }
 }
 
 class Reading implements JournalReading {
-  readonly #isSigned: (head: SignedHead) => boolean;
+  readonly #judge: HeadJudge;
   #line = 0;
   heads: SignedHead[] = [];
+  lives: LifeLine[] = [];
+  /** Lines of earlier versions, in the order of the file. */
+  #regressions: { readonly regression: Regression; readonly hasHead: boolean }[] = [];
   regression: Regression | undefined;
-  unsigned: { lines: UnsignedLine[]; count: number; largest: number } = { lines: [], count: 0, largest: 0 };
   lastAt: Date | undefined;
+  #unsigned: (UnsignedLine & { readonly timestampNs: bigint })[] = [];
   unreadable = 0;
 
-  constructor(isSigned: (head: SignedHead) => boolean) {
-    this.#isSigned = isSigned;
+  constructor(judge: HeadJudge) {
+    this.#judge = judge;
+  }
+
+  get unsigned(): JournalReading['unsigned'] {
+    const lines = this.#unsigned.map(({ line, size }) => ({ line, size }));
+    const largest = lines.reduce((most, { size }) => Math.max(most, size), 0);
+    return { lines: lines.slice(-maxListed), count: lines.length, largest };
   }
 
   get largest(): SignedHead | undefined {
@@ -137,53 +166,66 @@ class Reading implements JournalReading {
     if (line.health !== 'ok') return;
     const { head, at } = line;
     if (at.getTime() > (this.lastAt?.getTime() ?? 0)) this.lastAt = at;
-    if (head !== undefined && !this.#isSigned(head)) return this.#unsigned(head.size);
-    if (line.went !== undefined) this.#wentBack(line.went, head);
-    if (head !== undefined) this.heads.push(head);
+    if (line.entry !== undefined) this.lives.push({ line: this.#line, entry: line.entry });
+    const { isSigned, isCurrent = () => true } = this.#judge;
+    if (head !== undefined && !isSigned(head)) {
+      this.#unsigned.push({ line: this.#line, size: head.size, timestampNs: head.timestampNs });
+      return;
+    }
+    if (line.regression !== undefined)
+      this.#regressions.push({ regression: line.regression, hasHead: head !== undefined });
+    if (head !== undefined && isCurrent(head)) this.heads.push(head);
   }
 
-  #unsigned(size: number): void {
-    const { lines, count, largest } = this.unsigned;
-    lines.push({ line: this.#line, size });
-    if (lines.length > maxListed) lines.shift();
-    this.unsigned = { lines, count: count + 1, largest: Math.max(largest, size) };
-  }
-
-  #wentBack(went: WentBack, head: SignedHead | undefined): void {
-    const toSize = head?.size ?? 0;
-    this.regression = { at: went.at, event: went.event, from_size: went.fromSize, to_size: toSize };
-    if (head === undefined) return; // nothing vouches for it: a log begun anew has a journal of its own
-    this.heads = [];
-    this.unsigned = { lines: [], count: 0, largest: 0 };
+  /** Applies the last line of an earlier version that the log's own later heads confirm. */
+  end(): void {
+    const { latest } = this.#judge;
+    const times = [...this.heads, ...(latest === undefined ? [] : [latest])].map(
+      ({ timestampNs }) => timestampNs,
+    );
+    const newest = times.reduce((most, time) => (time > most ? time : most), 0n);
+    const last = this.#regressions.findLast(({ regression }) => nanoseconds(regression.at) < newest);
+    this.regression = last?.regression;
+    if (last?.hasHead !== true) return;
+    const since = nanoseconds(last.regression.at);
+    this.heads = this.heads.filter(({ timestampNs }) => timestampNs > since);
+    this.#unsigned = this.#unsigned.filter(({ timestampNs }) => timestampNs > since);
   }
 }
 
 /** What a journal without lines remembers. */
-export const noJournal: JournalReading = new Reading(() => false);
+export const noJournal: JournalReading = new Reading({ isSigned: () => false });
 
-interface WentBack {
-  readonly at: string;
-  readonly event: 'restored' | 'rebuilt';
-  readonly fromSize: number;
+function nanoseconds(at: string): bigint {
+  return BigInt(Date.parse(at)) * 1_000_000n;
 }
 
 interface Parsed {
   readonly at: Date;
   readonly health: unknown;
   readonly head: SignedHead | undefined;
-  /** Of a restore or rebuild. */
-  readonly went: WentBack | undefined;
+  /** Of the start of a life. */
+  readonly entry: string | undefined;
+  /** Of an unsigned `restored` or `rebuilt` line. */
+  readonly regression: Regression | undefined;
 }
 
 function parse(text: string): Parsed | undefined {
   try {
-    const { at, event, health, head, replaced } = JSON.parse(text);
-    if (typeof at !== 'string' || typeof event !== 'string') return undefined;
-    const signed = head === undefined ? undefined : fromJson(head);
-    const about = { at: new Date(at), health, head: signed };
-    if (event !== 'restored' && event !== 'rebuilt') return { ...about, went: undefined };
-    const fromSize = replaced === undefined ? (signed?.size ?? 0) : fromJson(replaced).size;
-    return { ...about, went: { at, event, fromSize } };
+    const { at, event, health, head: json, replaced, entry } = JSON.parse(text);
+    if (typeof at !== 'string' || Number.isNaN(Date.parse(at)) || typeof event !== 'string') return undefined;
+    const head = json === undefined ? undefined : fromJson(json);
+    const line = {
+      at: new Date(at),
+      health,
+      head,
+      entry: typeof entry === 'string' ? entry : undefined,
+      regression: undefined,
+    };
+    if (entry !== undefined || (event !== 'restored' && event !== 'rebuilt')) return line;
+    const to_size = head?.size ?? 0;
+    const from_size = replaced === undefined ? to_size : fromJson(replaced).size;
+    return { ...line, regression: { at, event, from_size, to_size } };
   } catch {
     return undefined;
   }
@@ -197,12 +239,11 @@ function format(line: JournalLine): string {
       event,
       health: health.state,
       ...(health.state === 'degraded' ? { fault: health.fault } : {}),
+      ...('findings' in line && line.findings?.length ? { findings: line.findings } : {}),
+      ...('entry' in line ? { entry: Buffer.from(line.entry).toString('base64') } : {}),
     }).slice(1, -1),
   ];
   if (head !== undefined) members.push(`"head":${writeTreeHead(toJson(head))}`);
-  if ('replaced' in line && line.replaced !== undefined) {
-    members.push(`"replaced":${writeTreeHead(toJson(line.replaced))}`);
-  }
   return `{${members.join(',')}}`;
 }
 

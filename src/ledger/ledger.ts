@@ -1,7 +1,7 @@
 import type { Key } from '../contract/resources/key.ts';
 import type { ReceiptStatement } from '../contract/resources/receipt.ts';
 import type { LogEntry, SignedTreeHead } from '../contract/resources/transparency.ts';
-import type { ledgerFaults, ledgerFindings } from '../contract/vocabulary.ts';
+import type { ledgerFaults, ledgerFindings, regressionEvents } from '../contract/vocabulary.ts';
 import type { TileAddress } from '../tlog/tile.ts';
 
 /** What is to be logged, before it has a key and a signature. `id` (UUIDv7) makes an append idempotent. */
@@ -167,10 +167,12 @@ export interface LedgerStatus {
   readonly sth_key_fingerprint: string;
   /** How outsiders verify checkpoints: the key in the form of C2SP signed-note, its name the log's origin. */
   readonly checkpoint_vkey: string;
-  /** The last restore or rebuild that the journal tells of: the log went back on purpose, and auditors will see it. */
+  /** The life that the log is in: its id and the time of its entry (ISO 8601); absent in the first life. */
+  readonly life?: { readonly id: string; readonly at: string };
+  /** How the log came to its current life: auditors see it as a new log. Absent in the first life. */
   readonly regression?: {
     readonly at: string;
-    readonly event: 'restored' | 'rebuilt';
+    readonly event: (typeof regressionEvents)[number];
     readonly from_size: number;
     readonly to_size: number;
   };

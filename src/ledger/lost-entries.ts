@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import type { Ledger } from './ledger.ts';
+import type { EnteredLife } from './lives/noted-places.ts';
 
 /** Places asked for at once. */
 const defaultBatch = 1000;
@@ -16,14 +17,19 @@ export interface NotedPlace {
 export interface PlaceSource<Update> {
   /** The highest leaves first, at most `limit`. */
   lastPlaces(limit: number): Promise<readonly NotedPlace[]>;
+  /** The life of the log that the places are of; undefined in the first one. */
+  logLife(): Promise<EnteredLife | undefined>;
+  /** Places are those of this life from now on. */
+  enterLogLife(life: EnteredLife): Promise<void>;
   /** Forgets the places of these subjects and puts what must be logged of them back into the outbox, in one transaction. */
   logAgain(subjects: readonly string[]): Promise<readonly Update[]>;
 }
 
 /**
- * Finds what says that it is in the log and isn't any more, and has it logged again: an operator accepted a loss, or
- * began a new log. A log loses nothing but its end, so the search goes from there to the first entry that is where it
- * should be; usually that is the very first.
+ * Enters the life that the log is in: finds what says that it is in the log and isn't any more, and has it logged again,
+ * because an operator accepted a loss, or began a new log. A log loses nothing but its end, so the search goes from there
+ * to the first entry that is where it should be; usually that is the very first. Within a life nothing is logged again:
+ * there, an entry that is missing is a rollback, which start-up refuses (lives/noted-places.ts).
  *
  * Before anything else is settled: a new entry may stand where a lost one stood. A crash in between: the next call
  * goes on with what is left.
@@ -36,13 +42,17 @@ export async function logLostAgain<Update>(
   onUpdates: (updates: readonly Update[]) => void,
   batch = defaultBatch,
 ): Promise<boolean> {
-  if ((await ledger.status()).health.state !== 'ok') return false;
+  const { health, life } = await ledger.status();
+  if (health.state !== 'ok') return false;
+  if (life === undefined || (await source.logLife())?.id === life.id) return true;
   for (;;) {
     const places = await source.lastPlaces(batch);
     const lost = await lostOf(places, ledger);
     if (lost.length > 0) onUpdates(await source.logAgain(lost));
-    if (lost.length < places.length || places.length === 0) return true;
+    if (lost.length < places.length || places.length === 0) break;
   }
+  await source.enterLogLife(life);
+  return true;
 }
 
 /** Subjects of the places before the first that holds. */

@@ -6,12 +6,15 @@ import { cutShort, inspectFile } from './check/inspect-file.ts';
 import { ClockMemoryFile } from './clock-memory.ts';
 import { corrupt, Distrust, keysDamaged, keysLost, lost } from './distrust.ts';
 import { DurableLedger, type LedgerOptions } from './durable-ledger.ts';
-import { milliseconds, verifyHead } from './heads.ts';
-import { Journal, type JournalReading, noJournal } from './journal.ts';
+import { headJudge, milliseconds, verifyHead } from './heads.ts';
+import { type HeadJudge, Journal, type JournalReading, noJournal } from './journal.ts';
+import type { LifeStart } from './keys/key-file.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { finishKeyFiles } from './keys/key-takeover.ts';
 import { openAgent } from './keys/open-agent.ts';
+import { finishLifeKeys } from './keys/start-life.ts';
 import type { LedgerHealth } from './ledger.ts';
+import { checkInstance, recordInstance } from './lives/instance.ts';
 import { LogClock, type SteadyClock, systemSteadyClock } from './log-clock.ts';
 import { OpenFindings } from './open-findings.ts';
 import { raiseHeadFindings } from './start-findings.ts';
@@ -44,23 +47,30 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   let recovered: Recovered | undefined;
   let health: LedgerHealth = { state: 'ok' };
   let event: 'initialised' | 'start' = 'start';
-  const warnings: string[] = [];
   const hasJournal = existsSync(journalPath);
   let [remembered, journalUnread] = [noJournal, undefined as string | undefined];
+  const readJournal = async (judge: HeadJudge): Promise<void> => {
+    try {
+      remembered = await journal.read(judge);
+    } catch (error) {
+      journalUnread = error instanceof Error ? error.message : String(error);
+      findings.raise('journal_unavailable', journalUnread);
+    }
+  };
+  await readJournal(headJudge(keys));
+  let lifeStart: LifeStart | undefined;
   try {
-    remembered = await journal.read((head) => verifyHead(head, keys));
-  } catch (error) {
-    journalUnread = error instanceof Error ? error.message : String(error);
-    findings.raise('journal_unavailable', journalUnread);
-  }
-  try {
-    const found = await openStorage(options, anchorPath, anchor);
+    const begun = keys.all().some(({ file }) => file.svc_life_start?.reason === 'begun_anew');
+    const found = await openStorage(options, anchorPath, anchor, begun);
     storage = found.storage;
     storage = options.hooks?.storage?.(storage) ?? storage;
+    const isRecorded = options.detectCopies === false || (await checkInstance(dataDir));
     if (keys.damaged.length > 0) throw keysDamaged(keys.damaged);
     if (found.cut) throw cutShort();
+    const latest = readableHead(storage);
+    lifeStart = await finishLifeKeys(keys, latest?.size ?? 0);
+    await readJournal(headJudge(keys, latest && verifyHead(latest, keys) ? latest : undefined));
     if (storage.state !== 'ready') {
-      if (options.beginAnew === true && storage.state === 'new') keys.retireAll(milliseconds(clock()));
       // A crash between these steps: the next start goes on here, with the keys that are there already.
       storage.setState('initialising');
       await keys.create(keys.missing(), milliseconds(clock()), options.origin);
@@ -69,13 +79,19 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     }
     if (keys.lost.length > 0) throw keysLost(`The folder keys has no active key for ${keys.lost.join(', ')}`);
     await keys.create(keys.missing(), milliseconds(clock()), options.origin);
-    const witnesses = { anchor, anchorPath, journal: remembered };
-    const log = recover(storage, keys, witnesses);
-    if (witnesses.anchor.kind === 'missing') warnings.push(...missing('anchor', anchorPath, log));
-    if (!hasJournal) warnings.push(...missing('journal', journalPath, log));
+    const witnesses = { anchor, anchorPath, journal: remembered, places: await options.notedPlaces?.() };
+    const log = recover(storage, keys, witnesses, lifeStart);
+    if (log.tree.size > 0 && lifeStart === undefined) {
+      // A log that was killed in the first second of its first run has no anchor yet, and no head in the journal.
+      const isFirstRun = hasJournal && remembered.heads.length === 0;
+      if (anchor.kind === 'missing' && !isFirstRun)
+        findings.raise('anchor_missing', missing('anchor', anchorPath, log));
+      if (!hasJournal) findings.raise('journal_missing', missing('journal', journalPath, log));
+    }
     finishKeyFiles(keys);
     keys.rename(options.origin);
     raiseHeadFindings({ storage, keys, findings }, witnesses);
+    if (!isRecorded) await recordInstance(dataDir);
     recovered = log;
   } catch (error) {
     if (!(error instanceof Distrust)) throw error;
@@ -87,28 +103,27 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     // Everything but the log goes on: people must be able to sign in and see what is wrong.
     keys.createEphemeralAccessKey(milliseconds(clock()));
   }
-  const { regression } = remembered;
   const clockMemory = new ClockMemoryFile(dataDir);
   if (recovered !== undefined)
     logClock.start(storage?.latestHead()?.timestampNs, remembered.lastAt, clockMemory.read());
   const opened = {
     ...{ storage, keys, agent, recovered, health, journal, journalUnread, anchor, anchorPath, findings },
   };
-  const parts = { ...opened, clock: logClock, clockMemory };
-  const told = { regression, warnings: [...warnings, ...warningsOf(remembered)] };
-  const ledger = new DurableLedger(options, { ...parts, ...told });
+  const parts = { ...opened, clock: logClock, clockMemory, lifeStart, remembered };
+  const ledger = new DurableLedger(options, { ...parts, warnings: warningsOf(remembered) });
   await ledger.begin(event);
   return ledger;
 }
 
 /** ledger.mdb, unless the folder shows that there was one. */
 async function openStorage(
-  { dataDir, beginAnew }: LedgerOptions,
+  { dataDir }: LedgerOptions,
   anchorPath: string,
   anchor: ObservedAnchor,
+  isBegunAnew: boolean,
 ): Promise<{ readonly storage: LedgerStorage; readonly cut: boolean }> {
   const path = join(dataDir, 'ledger.mdb');
-  const traces = beginAnew === true ? [] : await tracesOfLog(dataDir, anchorPath);
+  const traces = isBegunAnew ? [] : await tracesOfLog(dataDir, anchorPath);
   const isThere = hasContent(path);
   if (!isThere && traces.length > 0) throw lost(traces);
   // A typing error in the path, or a volume that isn't mounted yet, must not begin a log without its anchor.
@@ -132,12 +147,12 @@ async function loadKeys(folder: string): Promise<KeyRing> {
   }
 }
 
-/** Of a file without which a log that went back in time may not be recognised. */
-function missing(name: string, path: string, { tree }: Recovered): string[] {
-  if (tree.size === 0) return [];
-  return [
-    `the ${name} ${path} is missing and is begun anew: compare the log (${tree.size} leaves) with what auditors have seen`,
-  ];
+/** The finding about a file that shows when a log went back in time. */
+function missing(name: string, path: string, { tree }: Recovered): string {
+  return (
+    `the ${name} ${path} was missing at the last start, and a new one is written: compare the log (${tree.size} leaves) ` +
+    'with what auditors have seen'
+  );
 }
 
 /** What the operator should know and what nothing follows from. */

@@ -98,7 +98,8 @@ export class OutsideHeads {
     try {
       if (this.#unread) await this.#readLate(health);
       const now = clock();
-      await journal.write({ at: new Date(milliseconds(now)), event, head, health });
+      const codes = findings.list().map(({ code }) => code);
+      await journal.write({ at: new Date(milliseconds(now)), event, head, health, findings: codes });
       this.#event = undefined;
       this.#day = dayOf(now);
       findings.clear('journal_unavailable');

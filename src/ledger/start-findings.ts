@@ -2,6 +2,7 @@ import { judgeCheckpointKey } from './check/checkpoint-key.ts';
 import { missingHeads } from './check/expected-heads.ts';
 import { type KeyHistory, promisedEntries, readKeyHistory } from './check/key-history.ts';
 import { corrupt } from './distrust.ts';
+import { headJudge } from './heads.ts';
 import type { KeyRing } from './keys/key-ring.ts';
 import type { OpenFindings } from './open-findings.ts';
 import type { Witnesses } from './startup.ts';
@@ -20,9 +21,10 @@ interface Trusted {
  */
 export function raiseHeadFindings(log: Trusted, { anchor, journal }: Witnesses): void {
   try {
-    const { storage, findings } = log;
+    const { storage, keys, findings } = log;
     const named = journal.heads.map((head) => ({ head, source: 'the journal' }));
-    if (anchor.kind === 'head') named.push({ head: anchor.head, source: 'the anchor' });
+    if (anchor.kind === 'head' && headJudge(keys).isCurrent?.(anchor.head))
+      named.push({ head: anchor.head, source: 'the anchor' });
     const { numbered, heads } = storage.headCounts();
     const lost = [
       ...(numbered === heads ? [] : [`${numbered} heads were signed, and ${heads} are in the history`]),

@@ -12,9 +12,12 @@ import {
   keysLost,
   rollback,
 } from './distrust.ts';
-import { verifyHead } from './heads.ts';
+import { headJudge, verifyHead } from './heads.ts';
 import type { JournalReading } from './journal.ts';
+import type { LifeStart } from './keys/key-file.ts';
 import type { KeyRing } from './keys/key-ring.ts';
+import { currentLife, type LifeRecord } from './lives/life-entry.ts';
+import { checkPlaces, type NotedPlaces } from './lives/noted-places.ts';
 import { LeafIndex } from './storage/leaf-index.ts';
 import { Nodes } from './storage/nodes.ts';
 import { DamagedError, type LedgerStorage, type SignedHead } from './storage/storage.ts';
@@ -27,22 +30,32 @@ export interface Witnesses {
   readonly anchor: ObservedAnchor;
   readonly anchorPath: string;
   readonly journal: JournalReading;
+  /** What the database of events remembers; absent where there is none. */
+  readonly places?: NotedPlaces | undefined;
 }
 
 /** What appends go on from. */
 export interface Recovered {
   readonly tree: GrowingTree;
   readonly leaves: LeafIndex;
+  /** How the current life began; undefined in the first one, and before its entry is there. */
+  readonly life: LifeRecord | undefined;
 }
 
 /**
  * Everything that is checked before the log goes on, after a crash as after a clean stop: the head's signature, the
  * nodes of the right edge and the root they give, the last entries and whose they are, and what the anchor and the
- * journal remember.
+ * journal and the database of events remember.
  *
+ * @param start - a life that has its keys and not its entry yet
  * @throws Distrust when one of them doesn't hold.
  */
-export function recover(storage: LedgerStorage, keys: KeyRing, seen: Witnesses): Recovered {
+export function recover(
+  storage: LedgerStorage,
+  keys: KeyRing,
+  seen: Witnesses,
+  start?: LifeStart,
+): Recovered {
   try {
     const head = storage.latestHead();
     const size = head?.size ?? 0;
@@ -52,9 +65,13 @@ export function recover(storage: LedgerStorage, keys: KeyRing, seen: Witnesses):
     const tree = checkNodes(storage, size, head);
     const nodes = new Nodes(storage);
     checkEntries(storage, nodes, keys, size);
-    checkExtends(nodes, size, seen);
+    checkExtends(nodes, size, keys, seen);
     storage.complete();
-    return { tree, leaves: LeafIndex.load(size, (index) => nodes.hashAt({ level: 0, index }, size)) };
+    const life = currentLife({ storage, keys, rootAt: (at) => nodes.rootAt(at, size) }, start);
+    const hashAt = (index: number) => nodes.hashAt({ level: 0, index }, size);
+    if (seen.places !== undefined)
+      checkPlaces(seen.places, life ?? startedLife(keys, start), { size, hashAt });
+    return { tree, leaves: LeafIndex.load(size, hashAt), life };
   } catch (error) {
     if (error instanceof DamagedError) throw corrupt(error.message);
     throw error;
@@ -69,6 +86,11 @@ export function readableHead(storage: LedgerStorage | undefined): SignedHead | u
     if (error instanceof DamagedError) return undefined;
     throw error;
   }
+}
+
+/** The life that begins with the next entry. */
+function startedLife(keys: KeyRing, start: LifeStart | undefined): { id: string; at: string } | undefined {
+  return start === undefined || keys.life === undefined ? undefined : { id: keys.life, at: start.at };
 }
 
 function checkSignature(head: SignedHead, keys: KeyRing): void {
@@ -139,7 +161,7 @@ function signerOf(canonical: Uint8Array): string | undefined {
 function checkNotSmaller(size: number, keys: KeyRing, { anchor, anchorPath, journal }: Witnesses): void {
   if (anchor.kind === 'unreadable') throw anchorUnreadable(anchorPath, anchor.why, size);
   if (anchor.kind === 'head' && !verifyHead(anchor.head, keys)) throw anchorForeign(anchorPath);
-  const remembered = Math.max(anchor.kind === 'head' ? anchor.head.size : 0, journal.largest?.size ?? 0);
+  const remembered = Math.max(anchored(anchor, keys)?.size ?? 0, journal.largest?.size ?? 0);
   if (size < remembered) throw rollback(`The log has ${size} leaves, but ${remembered} were signed before.`);
   // No evidence of a rollback, for nobody signed it; but nothing to pass over either (see Journal.read).
   if (size < journal.unsigned.largest) throw journalAltered(journal.unsigned.largest, size);
@@ -152,12 +174,18 @@ function checkNotSmaller(size: number, keys: KeyRing, { anchor, anchorPath, jour
  */
 export function compareWitnesses(nodes: Nodes, size: number, keys: KeyRing, seen: Witnesses): void {
   checkNotSmaller(size, keys, seen);
-  checkExtends(nodes, size, seen);
+  checkExtends(nodes, size, keys, seen);
+}
+
+/** The anchor's head, where it was signed in the current life. */
+function anchored(anchor: ObservedAnchor, keys: KeyRing): SignedHead | undefined {
+  return anchor.kind === 'head' && headJudge(keys).isCurrent?.(anchor.head) ? anchor.head : undefined;
 }
 
 /** The trees that the anchor and the journal remember must be beginnings of this one. */
-function checkExtends(nodes: Nodes, size: number, { anchor, journal }: Witnesses): void {
-  if (anchor.kind === 'head') checkBeginning(nodes, size, anchor.head, 'anchor');
+function checkExtends(nodes: Nodes, size: number, keys: KeyRing, { anchor, journal }: Witnesses): void {
+  const head = anchored(anchor, keys);
+  if (head !== undefined) checkBeginning(nodes, size, head, 'anchor');
   if (journal.largest !== undefined) checkBeginning(nodes, size, journal.largest, 'journal');
 }
 

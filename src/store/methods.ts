@@ -16,6 +16,8 @@ export const storeMethods = methods<Store>()([
   'record',
   'settle',
   'lastPlaces',
+  'logLife',
+  'enterLogLife',
   'logAgain',
   'createPrincipal',
   'changePrincipal',

@@ -202,6 +202,13 @@ export interface Settlement {
   readonly leaf_hash: string;
 }
 
+/** A life of the log, as its first entry says. */
+export interface LogLife {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
 /** Where an alert says that its entry stands. `subject` is the alert's id. */
 export interface NotedPlace {
   readonly subject: string;
@@ -364,6 +371,10 @@ export interface Store {
   settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]>;
   /** The alerts whose entries stand last in the log, as they were settled: the highest leaf first, at most `limit`. */
   lastPlaces(limit: number): Promise<NotedPlace[]>;
+  /** The life of the log that this database has entered; undefined in the first one. */
+  logLife(): Promise<LogLife | undefined>;
+  /** From now on, places are those of this life, flushed. Entries that the life gave up were logged again before. */
+  enterLogLife(life: LogLife): Promise<void>;
   /**
    * For alerts whose entries the log has lost: they forget their places, and those at or above high get an
    * `alert.raised` outbox row anew, in one transaction.

@@ -325,7 +325,8 @@ export class Cosigner {
     if (kind === 'ahead') {
       // No witness can cosign a history that leaves the one that it knows: such a log goes on under another name.
       const advice =
-        'if the log was put back to an older state, it needs another ledger.origin to be cosigned';
+        'the log went back without a new life: if it was put back by copying files, run `candor rebuild --new-life`, and ' +
+        'give the witnesses the new vkey';
       log.error({ ...about, advice }, `witness ${message}`);
     } else if (kind === 'inconsistent') log.error(about, `witness ${message}`);
     else if (news) log.warn(about, `witness ${message}`);

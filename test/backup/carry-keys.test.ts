@@ -8,7 +8,7 @@ import { newFolder } from './fixture.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const head = (tree_size: number) => ({ tree_size }) as SignedTreeHead;
-const mark = { sth: head(50), replaced: head(100), started_at: new Date(now).toISOString() };
+const mark = { replaced: head(100), started_at: new Date(now).toISOString() };
 
 type State = Partial<KeyFile>;
 const key = (state: State): KeyFile => ({
@@ -48,7 +48,7 @@ describe('keys of the log that was replaced', () => {
     const to = folderOf([first]);
     await carryKeys(folderOf([first, later, earlier, pending, token]), to, mark);
     const files = filesIn(to);
-    expect(files.get(first.kid)).toEqual(first);
+    expect(files.get(first.kid)).toMatchObject({ svc_state: 'retired', svc_to_size: 100 });
     expect(files.get(later.kid)).toMatchObject({ svc_state: 'retired', svc_from_size: 60, svc_to_size: 100 });
     expect(files.get(earlier.kid)).toMatchObject({
       svc_state: 'retired',
@@ -58,26 +58,25 @@ describe('keys of the log that was replaced', () => {
     expect(files.get(pending.kid)).toMatchObject({ svc_state: 'retired', svc_from_size: 0, svc_to_size: 0 });
     expect(files.get(token.kid)).toMatchObject({ svc_state: 'retired' });
     expect(files.get(token.kid)).not.toHaveProperty('svc_to_size');
-    for (const [kid, file] of files) if (kid !== first.kid) expect(file).not.toHaveProperty('d');
+    for (const file of files.values()) expect(file).not.toHaveProperty('d');
   });
 
-  test('that were revoked stay revoked, and the one in their place signs from the restored size on', async () => {
+  test('that were revoked stay revoked, and no private key is carried along', async () => {
     const revoked = gone(first, { svc_state: 'revoked', svc_to_size: 80 });
     const successor = key({ svc_from_size: 80 });
     const from = folderOf([revoked, successor]);
     const to = folderOf([first]);
-    await carryKeys(from, to, mark);
-    const wanted = new Map([
-      [revoked.kid, revoked],
-      [successor.kid, { ...successor, svc_from_size: 50 }],
-    ]);
-    expect(filesIn(to)).toEqual(wanted);
-    await carryKeys(from, to, mark);
-    expect(filesIn(to)).toEqual(wanted);
-    // As a crash between the two files leaves it.
-    writeFileSync(join(to, `${first.kid}.json`), JSON.stringify(first));
-    await carryKeys(from, to, mark);
-    expect(filesIn(to)).toEqual(wanted);
+    for (let run = 0; run < 2; run++) {
+      await carryKeys(from, to, mark);
+      const files = filesIn(to);
+      expect(files.get(revoked.kid)).toEqual(revoked);
+      expect(files.get(successor.kid)).toMatchObject({
+        svc_state: 'retired',
+        svc_from_size: 80,
+        svc_to_size: 100,
+      });
+      expect(files.get(successor.kid)).not.toHaveProperty('d');
+    }
   });
 
   test('are left alone where it was another log, or where they are no keys', async () => {

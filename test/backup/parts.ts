@@ -4,6 +4,7 @@ import { verifyCopy } from '../../src/backup/verify.ts';
 import { takeDataFolder } from '../../src/data-folder.ts';
 import { type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
+import { readNotedPlaces } from '../../src/store/lmdb/noted-places.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { AlertUpdate } from '../../src/store/store.ts';
@@ -19,7 +20,7 @@ export async function startParts(
   { ledger: options = {}, backups: changes = {} }: PartsOptions = {},
 ) {
   const folder = takeDataFolder(dataDir);
-  const ledger = await openLedger({ dataDir, ...options });
+  const ledger = await openLedger({ dataDir, notedPlaces: () => readNotedPlaces(dataDir), ...options });
   const store = openStore({ dataDir, alertWindowMs: 3_600_000 });
   const reader = openReader(dataDir);
   const pump = new OutboxPump<AlertUpdate>({

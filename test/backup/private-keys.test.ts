@@ -185,7 +185,7 @@ test.skipIf(withoutAgent !== undefined)(
     const dataDir = newFolder();
     await expect(restore(path, dataDir, options)).rejects.toThrow('ssh-keygen -t ed25519');
     agent.provision();
-    expect(await restore(path, dataDir, options)).toMatchObject({ resumed: true });
+    expect(await restore(path, dataDir, options)).toMatchObject({ resumed: false });
     const { ledger } = await openParts(dataDir, { ledger: options });
     await ledger.append(entries(3, 5));
     const signing = (await ledger.keys()).filter(({ svc_state }) => svc_state === 'active');

@@ -14,7 +14,7 @@ import { BackupError, DamagedBackupError } from '../../src/backup/backup-error.t
 import { takeDataFolder } from '../../src/data-folder.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 import { batchOf, finding } from '../store/opened.ts';
-import { backUp, newFolder, openParts, restore } from './fixture.ts';
+import { backUp, newFolder, openParts, type Parts, restore } from './fixture.ts';
 
 /** A service with entries and an alert that was backed up, went on, and was stopped. */
 async function backedUp(grow = 20) {
@@ -31,29 +31,35 @@ async function backedUp(grow = 20) {
   return { dataDir, id, path: attributes.path!, sth: attributes.sth!, head: head! };
 }
 
+async function entryAt(ledger: Parts['ledger'], leafIndex: number) {
+  return JSON.parse(Buffer.from((await ledger.leaf({ leaf_index: leafIndex })).canonical).toString());
+}
+
 const lines = (dataDir: string) =>
   readFileSync(join(dataDir, 'journal.ndjson'), 'utf8')
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-test('into an empty folder: the log goes on from the backup, with an entry that tells of it', async () => {
+test('into an empty folder: the log continues as a new life, with an entry about the restore', async () => {
   const { id, path, sth } = await backedUp();
   const dataDir = newFolder();
   const restored = await restore(path, dataDir);
-  expect(restored).toMatchObject({ backupId: id, resumed: false, entry: { leaf_index: sth.tree_size } });
+  expect(restored).toMatchObject({ backupId: id, resumed: false, entry: { leaf_index: sth.tree_size + 1 } });
   expect(restored.replaced).toBeUndefined();
   expect(restored.aside).toBeUndefined();
   expect(readdirSync(dataDir).sort()).toEqual(
     [
       'anchor.json',
       'format.json',
+      'instance.json',
       'journal.ndjson',
       'keys',
       'ledger.mdb',
       'ledger.mdb-lock',
       'lock',
       'siem.mdb',
+      'siem.mdb-lock',
     ].sort(),
   );
   for (const name of readdirSync(join(dataDir, 'keys')))
@@ -62,8 +68,15 @@ test('into an empty folder: the log goes on from the backup, with an entry that 
   const { health, regression } = await ledger.status();
   expect(health).toEqual({ state: 'ok' });
   expect(regression).toMatchObject({ event: 'restored', to_size: sth.tree_size });
-  const leaf = await ledger.leaf({ leaf_index: sth.tree_size });
-  expect(JSON.parse(Buffer.from(leaf.canonical).toString())).toMatchObject({
+  expect(await entryAt(ledger, sth.tree_size)).toMatchObject({
+    kind: 'log.life_started',
+    data: {
+      reason: 'restored',
+      previous: { head: { tree_size: sth.tree_size, root_hash: sth.root_hash } },
+      continues_from: { tree_size: sth.tree_size, root_hash: sth.root_hash },
+    },
+  });
+  expect(await entryAt(ledger, sth.tree_size + 1)).toMatchObject({
     kind: 'backup.restored',
     subject: { type: 'backup', id },
     data: { backup_id: id, sth: { tree_size: sth.tree_size, root_hash: sth.root_hash } },
@@ -76,19 +89,25 @@ test('over a log that went on: what was there is moved aside, and entry, journal
   const before = readdirSync(join(dataDir, 'keys'));
   const { replaced, aside } = await restore(path, dataDir, { replace: true });
   expect(replaced).toMatchObject({ tree_size: head.tree_size, root_hash: head.root_hash });
-  expect(readdirSync(aside!).sort()).toEqual(
-    ['anchor.json', 'keys', 'ledger.mdb', 'ledger.mdb-lock', 'siem.mdb', 'siem.mdb-lock'].sort(),
-  );
+  expect(readdirSync(aside!).sort()).toEqual([
+    'anchor.json',
+    'instance.json',
+    'keys',
+    'ledger.mdb',
+    'ledger.mdb-lock',
+    'siem.mdb',
+    'siem.mdb-lock',
+  ]);
   expect(readdirSync(join(aside!, 'keys'))).toEqual(before);
   const events = lines(dataDir).map(({ event }) => event);
-  expect(events).toEqual(['initialised', 'restored', 'start']);
+  expect(events).toEqual(['initialised', 'start', 'restored']);
   const { ledger } = await openParts(dataDir);
   const { health, regression, size } = await ledger.status();
   expect(health).toEqual({ state: 'ok' });
   expect(regression).toMatchObject({ event: 'restored', from_size: head.tree_size, to_size: sth.tree_size });
-  expect(size).toBe(sth.tree_size + 1);
-  const leaf = await ledger.leaf({ leaf_index: sth.tree_size });
-  expect(JSON.parse(Buffer.from(leaf.canonical).toString()).data.replaced).toMatchObject({
+  expect(size).toBe(sth.tree_size + 2);
+  const { data } = await entryAt(ledger, sth.tree_size + 1);
+  expect(data.replaced).toMatchObject({
     tree_size: head.tree_size,
     root_hash: head.root_hash,
   });
@@ -107,7 +126,7 @@ test('the log of an anchor on another path is replaced with its anchor', async (
   const { replaced, aside } = await restore(attributes.path!, dataDir, { anchorPath, replace: true });
   expect(replaced?.tree_size).toBe(10);
   expect(readFileSync(join(aside!, 'anchor-elsewhere.json'), 'utf8')).toBe(old);
-  expect(JSON.parse(readFileSync(anchorPath, 'utf8')).tree_size).toBe(6);
+  expect(JSON.parse(readFileSync(anchorPath, 'utf8')).tree_size).toBe(7);
   const other = newFolder();
   await expect(restore(attributes.path!, other, { anchorPath })).rejects.toThrow(/anchor/);
 });
@@ -133,7 +152,7 @@ test('the backup of an empty log comes back over a log that had entries', async 
   await restore(attributes.path!, dataDir, { replace: true });
   const { ledger } = await openParts(dataDir);
   const { health, size } = await ledger.status();
-  expect({ health, size }).toEqual({ health: { state: 'ok' }, size: 1 });
+  expect({ health, size }).toEqual({ health: { state: 'ok' }, size: 2 });
 });
 
 test('what a backup does not bring back stays where it is: other backups, an anchor’s folder, an operator’s files', async () => {
@@ -155,9 +174,15 @@ test('what a backup does not bring back stays where it is: other backups, an anc
   const { aside } = await restore(elsewhere, dataDir, { anchorPath, replace: true });
   expect(existsSync(join(newer, 'manifest.json'))).toBe(true);
   expect(readFileSync(join(dataDir, 'tls', 'key.pem'), 'utf8')).toBe('key');
-  expect(readdirSync(aside!).sort()).toEqual(
-    ['anchor-elsewhere.json', 'keys', 'ledger.mdb', 'ledger.mdb-lock', 'siem.mdb', 'siem.mdb-lock'].sort(),
-  );
+  expect(readdirSync(aside!).sort()).toEqual([
+    'anchor-elsewhere.json',
+    'instance.json',
+    'keys',
+    'ledger.mdb',
+    'ledger.mdb-lock',
+    'siem.mdb',
+    'siem.mdb-lock',
+  ]);
   const { ledger } = await openParts(dataDir, { ledger: { anchorPath } });
   expect((await ledger.status()).health).toEqual({ state: 'ok' });
   // A volume as it comes from mkfs is empty enough.
@@ -240,6 +265,26 @@ describe('is refused', () => {
 });
 
 describe('keys', () => {
+  test('encrypts the new keys under the passphrase and needs none for those of the backup', async () => {
+    const dataDir = newFolder();
+    const keyPassphrase = 'a passphrase of some length';
+    const parts = await openParts(dataDir, { ledger: { keyPassphrase } });
+    await parts.ledger.append(entries(0, 3));
+    const { attributes } = await backUp(parts);
+    await parts.close();
+    for (const name of readdirSync(join(attributes.path!, 'keys')))
+      expect(readFileSync(join(attributes.path!, 'keys', name), 'utf8')).not.toContain('"d":');
+    await restore(attributes.path!, dataDir, { replace: true, keyPassphrase });
+    const { ledger } = await openParts(dataDir, { ledger: { keyPassphrase } });
+    expect((await ledger.status()).size).toBe(5);
+    for (const name of readdirSync(join(dataDir, 'keys')))
+      expect(readFileSync(join(dataDir, 'keys', name), 'utf8')).not.toContain('"d":');
+    // The private keys of the backup are not needed: they never sign again.
+    const elsewhere = newFolder();
+    await restore(attributes.path!, elsewhere);
+    expect((await (await openParts(elsewhere)).ledger.status()).health).toEqual({ state: 'ok' });
+  });
+
   test('that came after the backup stay as public halves, and cover what they signed', async () => {
     const dataDir = newFolder();
     const parts = await openParts(dataDir);
@@ -281,16 +326,16 @@ test('a restored log is backed up and restored again, over a journal that rememb
   const parts = await openParts(dataDir);
   await parts.ledger.append(entries(200, 203));
   const { attributes } = await backUp(parts);
-  expect(attributes).toMatchObject({ state: 'completed', sth: { tree_size: 15 } });
+  expect(attributes).toMatchObject({ state: 'completed', sth: { tree_size: 16 } });
   await parts.ledger.append(entries(300, 350));
   await parts.close();
   const again = await restore(attributes.path!, dataDir, { replace: true });
-  expect(again.replaced?.tree_size).toBe(66);
+  expect(again.replaced?.tree_size).toBe(67);
   expect(again.replaced!.tree_size).toBeGreaterThan(head.tree_size);
   const { ledger } = await openParts(dataDir);
   const { health, regression, size } = await ledger.status();
-  expect({ health, size }).toEqual({ health: { state: 'ok' }, size: 16 });
-  expect(regression).toMatchObject({ from_size: 66, to_size: 15 });
+  expect({ health, size }).toEqual({ health: { state: 'ok' }, size: 18 });
+  expect(regression).toMatchObject({ from_size: 67, to_size: 16 });
 });
 
 test('a second backup of the same data folder, moved elsewhere, comes back as well', async () => {

@@ -63,7 +63,7 @@ test('says what it would do, refuses to lose what was signed, and does so on the
   });
   const ledger = await open(log.dataDir);
   expect(await ledger.status()).toMatchObject({
-    size: 5,
+    size: 6,
     health: { state: 'ok' },
     regression: { from_size: 20, to_size: 5 },
   });

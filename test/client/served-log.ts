@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
 import { encodeEntryBundle } from '../../src/tlog/entry-bundle.ts';
 import { TlogError } from '../../src/tlog/fault.ts';
 import { parseEntriesPath, parseTilePath } from '../../src/tlog/tile.ts';
+import { cloneFolder } from '../copy-folder.ts';
 
 import { type Entry, editedEntry } from './insider.ts';
 
@@ -91,7 +92,7 @@ export class ServedLog {
     const copy = mkdtempSync(join(tmpdir(), 'candor-log-'));
     this.#folders.push(copy);
     await this.#exchange(() => {
-      cpSync(this.#folder, copy, { recursive: true });
+      cloneFolder(this.#folder, copy);
       return this.#folder;
     });
     return copy;

@@ -118,6 +118,21 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
       },
       text,
     ),
+  'log.life_started': (text) =>
+    events.lifeStarted({
+      reason: 'restored',
+      life: '0123abcd',
+      origin: text,
+      previous: { origin: text, head },
+      continues_from: { tree_size: 7, root_hash: hex('b', 32) },
+      keys: [
+        {
+          purpose: 'transparency-sth',
+          kid: '019aa4b6-4500-7000-8000-000000000001',
+          fingerprint: hex('c', 32),
+        },
+      ],
+    }),
 };
 
 export function detectionRules(text: string, added: number) {

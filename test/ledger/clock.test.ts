@@ -1,10 +1,11 @@
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { KeyFile } from '../../src/ledger/keys/key-file.ts';
 import { dueStep } from '../../src/ledger/keys/rotation-schedule.ts';
 import type { DurableLedger, LedgerOptions } from '../../src/ledger/open.ts';
 import { uuid7 } from '../../src/uuid.ts';
+import { cloneFolder } from '../copy-folder.ts';
 import { codeOf, entry, fieldOf, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
@@ -216,7 +217,7 @@ test.each([
 ])('after a kill the clock of the host is %i ms off', async (off, expected) => {
   const { host, dataDir, append } = await started();
   const copy = folder();
-  cpSync(dataDir, copy, { recursive: true }); // as the kill left it
+  cloneFolder(dataDir, copy); // as the kill left it
   host.wall += off;
   const again = await open(copy, host.options());
   expect(await stateOf(again)).toEqual(expected);

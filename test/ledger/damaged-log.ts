@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, cpSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromJson } from '../../src/ledger/heads.ts';
 import { openLedger } from '../../src/ledger/open.ts';
@@ -7,6 +7,7 @@ import type { SignedHead } from '../../src/ledger/storage/storage.ts';
 import { type Database, openDatabase, type RootDatabase } from '../../src/lmdb.ts';
 import { encodeHead } from '../../src/tlog/head.ts';
 import { uuidToBytes } from '../../src/uuid.ts';
+import { cloneFolder } from '../copy-folder.ts';
 import { entries, folder } from './fixture.ts';
 
 export const pageBytes = 4096;
@@ -43,7 +44,7 @@ export async function logIn(dataDir: string, ...sizes: readonly number[]): Promi
 /** The same in another folder, removed after the test. */
 export function copyOf(log: KnownLog): KnownLog {
   const dataDir = folder();
-  cpSync(log.dataDir, dataDir, { recursive: true });
+  cloneFolder(log.dataDir, dataDir);
   return { ...log, dataDir };
 }
 

@@ -1,7 +1,9 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { banner } from '../../src/ledger/banner.ts';
+import { toJson } from '../../src/ledger/heads.ts';
 import { Journal, type JournalLine } from '../../src/ledger/journal.ts';
 import type { SignedHead } from '../../src/ledger/storage/storage.ts';
 import { copyOf, type KnownLog, logOf } from './damaged-log.ts';
@@ -9,8 +11,8 @@ import { folder, open } from './fixture.ts';
 
 const at = new Date('2025-11-21T04:00:00.000Z');
 const ok = { state: 'ok' } as const;
-const all = () => true;
-const none = () => false;
+const all = { isSigned: () => true };
+const none = { isSigned: () => false };
 
 function head(size: number, fill = 1): SignedHead {
   return {
@@ -48,34 +50,67 @@ test('a line written while degraded does not count', async () => {
   expect(readFileSync(path, 'utf8')).toContain('"fault":"half_written"');
 });
 
-test.each(['restored', 'rebuilt'] as const)(
-  'from a line %s on, only it and later ones count',
-  async (event) => {
-    const went: JournalLine = { event, at, head: head(5), health: ok, replaced: head(900) };
-    const { journal, path } = await journalOf(day(700), day(900), went, day(6));
-    expect(await journal.read(all)).toMatchObject({
-      heads: [{ size: 5 }, { size: 6 }],
-      largest: { size: 6 },
-      regression: { at: at.toISOString(), event, from_size: 900, to_size: 5 },
-    });
-    expect(JSON.parse(readFileSync(path, 'utf8').split('\n')[2]!)).toMatchObject({
-      ...{ event, health: 'ok', head: { tree_size: 5 }, replaced: { tree_size: 900 } },
-    });
-  },
-);
+/** A line as earlier versions of this program wrote it: no signature. */
+function oldLine(
+  event: 'restored' | 'rebuilt',
+  ns: bigint,
+  went: SignedHead | undefined,
+  from: number,
+): string {
+  const at = new Date(Number(ns / 1_000_000n)).toISOString();
+  const of = (one: SignedHead) => writeTreeHead(toJson(one));
+  const heads = `${went === undefined ? '' : `,"head":${of(went)}`},"replaced":${of(head(from))}`;
+  return `{"at":"${at}","event":"${event}","health":"ok"${heads}}\n`;
+}
 
-test('the last such line is the one that is told of', async () => {
-  const first: JournalLine = { event: 'restored', at, head: head(5), health: ok, replaced: head(9) };
-  const second: JournalLine = { event: 'rebuilt', at, head: head(3), health: ok, replaced: head(8) };
-  const { journal } = await journalOf(day(9), first, day(8), second);
-  expect((await journal.read(all)).regression).toMatchObject({ event: 'rebuilt', from_size: 8, to_size: 3 });
+const ms = 1_000_000n * 1024n;
+const timed = (size: number, time: bigint): SignedHead => ({ ...head(size), timestampNs: time * ms });
+const dayAt = (size: number, time: bigint): JournalLine => ({ ...day(size), head: timed(size, time) });
+
+describe('an unsigned line of an earlier version', () => {
+  test.each(['restored', 'rebuilt'] as const)(
+    '%s excuses the heads signed before it once the log signed a later one',
+    async (event) => {
+      const { journal, path } = await journalOf(dayAt(700, 1n), dayAt(900, 2n));
+      appendFileSync(path, oldLine(event, 3n * ms, timed(5, 1n), 900));
+      await journal.write(dayAt(6, 4n));
+      expect(await journal.read(all)).toMatchObject({
+        heads: [{ size: 6 }],
+        largest: { size: 6 },
+        regression: { event, from_size: 900, to_size: 5 },
+      });
+    },
+  );
+
+  test('excuses nothing where no later head was signed, as in a log that was rolled back', async () => {
+    const { journal, path } = await journalOf(dayAt(5, 1n), dayAt(900, 2n));
+    appendFileSync(path, oldLine('rebuilt', 3n * ms, timed(5, 1n), 900));
+    const reading = await journal.read({ ...all, latest: timed(5, 1n) });
+    expect(reading).toMatchObject({ largest: { size: 900 }, regression: undefined });
+  });
+
+  test('counts where the log itself ends with a later head', async () => {
+    const { journal, path } = await journalOf(dayAt(900, 2n));
+    appendFileSync(path, oldLine('restored', 3n * ms, timed(5, 1n), 900));
+    const reading = await journal.read({ ...all, latest: timed(6, 4n) });
+    expect(reading).toMatchObject({ largest: undefined, regression: { to_size: 5 } });
+  });
+
+  test('that is moved to the end does not excuse heads signed after its time', async () => {
+    const { journal, path } = await journalOf(dayAt(700, 1n), dayAt(6, 4n), dayAt(80, 5n));
+    appendFileSync(path, oldLine('restored', 3n * ms, timed(5, 1n), 700));
+    expect((await journal.read(all)).heads.map(({ size }) => size)).toEqual([6, 80]);
+  });
 });
 
-test('heads that no key signed are no evidence, nor is a restore to one; they are listed, the newest hundred', async () => {
+test('heads that no key signed are no evidence; they are listed, the newest hundred', async () => {
   const isSigned = ({ root }: SignedHead) => root[0] === 1;
-  const forged: JournalLine = { event: 'restored', at, head: head(2, 7), health: ok, replaced: undefined };
-  const { journal } = await journalOf(day(30), { ...day(400), head: head(400, 7) }, forged);
-  expect(await journal.read(isSigned)).toMatchObject({
+  const { journal } = await journalOf(
+    day(30),
+    { ...day(400), head: head(400, 7) },
+    { ...day(2), head: head(2, 7) },
+  );
+  expect(await journal.read({ isSigned })).toMatchObject({
     ...{ largest: { size: 30 }, regression: undefined },
     unsigned: {
       lines: [
@@ -88,12 +123,20 @@ test('heads that no key signed are no evidence, nor is a restore to one; they ar
   });
 });
 
-test('a restore without a head hides no head before it, for nothing vouches for it', async () => {
-  const empty: JournalLine = { event: 'rebuilt', at, head: undefined, health: ok, replaced: head(30) };
-  const { journal } = await journalOf(day(30), empty);
+test('heads of an earlier life do not count, and are not reported as unsigned', async () => {
+  const { journal } = await journalOf(day(30), day(7));
+  const reading = await journal.read({ ...all, isCurrent: ({ size }) => size < 10 });
+  expect(reading).toMatchObject({ largest: { size: 7 }, unsigned: { count: 0 } });
+});
+
+test('a line with the entry that began a life excuses nothing by itself', async () => {
+  const entry = new TextEncoder().encode('{"kind":"log.life_started"}');
+  const line: JournalLine = { event: 'restored', at: new Date(), head: head(5), health: ok, entry };
+  const { journal } = await journalOf(day(700), line, day(9));
   expect(await journal.read(all)).toMatchObject({
-    largest: { size: 30 },
-    regression: { from_size: 30, to_size: 0 },
+    largest: { size: 700 },
+    regression: undefined,
+    lives: [{ line: 2, entry: Buffer.from(entry).toString('base64') }],
   });
 });
 
@@ -121,20 +164,18 @@ async function restarted(log: KnownLog) {
   return status;
 }
 
-test('a restore that the journal tells of is shown by status and banner, start after start', async () => {
+test('a restore by an earlier version is shown by status and banner, start after start', async () => {
   const log = copyOf(await logOf(3, 9));
-  const [small, large] = log.heads;
-  const journal = new Journal(join(log.dataDir, 'journal.ndjson'));
-  await journal.write({ event: 'restored', at, head: small, health: ok, replaced: { ...large!, size: 20 } });
+  const [, large] = log.heads;
+  const path = join(log.dataDir, 'journal.ndjson');
+  appendFileSync(path, oldLine('restored', large!.timestampNs - ms, log.heads[0], 20));
   for (let start = 0; start < 2; start++) {
     const status = await restarted(log);
     expect(status).toMatchObject({
       health: ok,
       regression: { event: 'restored', from_size: 20, to_size: 3 },
     });
-    expect(banner(status)).toContain(
-      'restored from a backup at 2025-11-21T04:00:00.000Z: the log went back from 20 to 3 leaves; auditors will see it',
-    );
+    expect(banner(status)).toMatch(/restored from a backup at .*: the log went back from 20 to 3 leaves/);
   }
 });
 

@@ -1,6 +1,6 @@
 /** The fault table of changes of keys: what the next start makes of a change that ended at each step. */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { audit, type Pin } from '../../src/client/auditor.ts';
 import type { LedgerStep } from '../../src/ledger/hooks.ts';
 import type { LedgerKeyPurpose } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { cloneFolder } from '../copy-folder.ts';
 import { keyEntries, sourceOf } from './audited.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
@@ -249,7 +250,7 @@ test.each(kills)(
   'killed during %s at %s, with encrypted keys: %j is logged once',
   async (change, step, told) => {
     const dataDir = folder();
-    cpSync(encrypted.dataDir, dataDir, { recursive: true });
+    cloneFolder(encrypted.dataDir, dataDir);
     await killAt(dataDir, change, step);
     const after = await open(dataDir, { keyPassphrase: 'correct horse' });
     expect(await kinds(after)).toEqual(told);

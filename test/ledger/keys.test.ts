@@ -145,31 +145,6 @@ describe('key files', () => {
     },
   );
 
-  test('a log that is begun anew where one was lost has keys of its own', async () => {
-    const dataDir = folder();
-    const lost = await open(dataDir);
-    await lost.append(entries(0, 5));
-    await lost.rotateKey('transparency-sth', 'ann');
-    const before = await lost.keys();
-    await lost.close();
-    for (const name of ['ledger.mdb', 'anchor.json', 'journal.ndjson'])
-      rmSync(join(dataDir, name), { force: true });
-    const ledger = await open(dataDir, { beginAnew: true });
-    expect((await ledger.status()).health).toEqual({ state: 'ok' });
-    const keys = await ledger.keys();
-    const known = new Set(before.map(({ kid }) => kid));
-    expect(keys.filter(({ svc_state }) => svc_state === 'active').map(({ kid }) => known.has(kid!))).toEqual(
-      Array.from({ length: 4 }, () => false),
-    );
-    expect(keys.filter(({ kid }) => known.has(kid!)).every(({ svc_state }) => svc_state === 'retired')).toBe(
-      true,
-    );
-    for (const { svc_state, d } of filesOf(dataDir)) expect(d === undefined).toBe(svc_state === 'retired');
-    await ledger.append(entries(10, 12));
-    expect(await keyEntries(ledger)).toEqual([]);
-    await reverify(ledger);
-  });
-
   test('what an interrupted write left is removed', async () => {
     const dataDir = folder();
     await (await open(dataDir)).close();

@@ -17,6 +17,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Appended } from '../../src/ledger/ledger.ts';
 import type { DurableLedger, LedgerOptions } from '../../src/ledger/open.ts';
 import { limits } from '../../src/limits.ts';
+import { cloneFolder } from '../copy-folder.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 import { reverify } from './reverify.ts';
 
@@ -123,7 +124,7 @@ test('an anchor that comes back with a larger tree shows a rollback', async () =
   await until(() => existsSync(anchorPath));
   await ledger.close();
   const [older, newer] = [folder(), await open(dataDir, { anchorPath })];
-  execFileSync('cp', ['-r', `${dataDir}/.`, older]);
+  cloneFolder(dataDir, older);
   await newer.append(entries(5, 9));
   await newer.close();
   expect(sizeIn(anchorPath)).toBe(9);
@@ -256,7 +257,7 @@ test('a journal that was unreadable at the start is compared when it is back', a
   await first.append(entries(0, 3));
   await first.close();
   const older = folder();
-  execFileSync('cp', ['-r', `${dataDir}/.`, older]);
+  cloneFolder(dataDir, older);
   const second = await open(dataDir);
   await second.append(entries(3, 9));
   await second.close();

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { banner } from '../../src/ledger/banner.ts';
@@ -9,33 +9,38 @@ async function logOf(size: number): Promise<string> {
   const ledger = await open(dataDir);
   if (size > 0) await ledger.append(entries(0, size));
   await ledger.close();
+  await (await open(dataDir)).close(); // from now on the journal has a head
   return dataDir;
 }
 
 test.each(['anchor.json', 'journal.ndjson'])(
-  'a log whose %s is gone goes on, and says so until there is a new one',
+  'a log without its %s goes on with an open finding for the whole run, which the journal records',
   async (name) => {
     const dataDir = await logOf(3);
     rmSync(join(dataDir, name));
     const ledger = await open(dataDir);
     const status = await ledger.status();
     expect(status.health).toEqual({ state: 'ok' });
-    expect(status.warnings).toEqual([expect.stringContaining(name)]);
-    expect(banner(status)).toContain(status.warnings[0]);
+    const code = name === 'anchor.json' ? 'anchor_missing' : 'journal_missing';
+    expect(status.findings).toMatchObject([{ code, message: expect.stringContaining(name) }]);
+    expect(banner(status)).toContain(code);
     await ledger.append(entries(3, 4));
+    expect((await ledger.status()).findings).toHaveLength(1);
     await ledger.close();
     expect(existsSync(join(dataDir, name))).toBe(true);
-    expect((await (await open(dataDir)).status()).warnings).toEqual([]);
+    const last = readFileSync(join(dataDir, 'journal.ndjson'), 'utf8').trim().split('\n').at(-1)!;
+    expect(JSON.parse(last)).toMatchObject({ event: 'start', findings: [code] });
+    expect((await (await open(dataDir)).status()).findings).toEqual([]);
   },
 );
 
 test('an anchor that is configured elsewhere is named by its path', async () => {
   const anchorPath = join(folder(), 'elsewhere.json');
-  const { warnings } = await (await open(await logOf(2), { anchorPath })).status();
-  expect(warnings).toEqual([expect.stringContaining(anchorPath)]);
+  const { findings } = await (await open(await logOf(2), { anchorPath })).status();
+  expect(findings).toMatchObject([{ message: expect.stringContaining(anchorPath) }]);
 });
 
 test('an empty log and a new one miss nothing', async () => {
-  expect((await (await open(await logOf(0))).status()).warnings).toEqual([]);
-  expect((await (await open(folder())).status()).warnings).toEqual([]);
+  expect((await (await open(await logOf(0))).status()).findings).toEqual([]);
+  expect((await (await open(folder())).status()).findings).toEqual([]);
 });

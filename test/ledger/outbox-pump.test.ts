@@ -24,6 +24,10 @@ class Outbox implements OutboxSource<string> {
     return [];
   }
 
+  async logLife(): Promise<undefined> {}
+
+  async enterLogLife(): Promise<void> {}
+
   async logAgain(): Promise<[]> {
     return [];
   }

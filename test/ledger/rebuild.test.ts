@@ -55,6 +55,18 @@ afterAll(() => rmSync(whole.dataDir, { recursive: true, force: true }));
 const run = (log: Pick<KnownLog, 'dataDir'>, options: Partial<RebuildOptions> = {}) =>
   rebuild({ dataDir: log.dataDir, ...options });
 
+/** The same for a log that lost its end: its next entry began a new life. */
+async function checkNewLife(log: KnownLog, kept: number): Promise<void> {
+  const ledger = await open(log.dataDir);
+  const canonical = Buffer.from((await ledger.leaf({ leaf_index: kept })).canonical);
+  expect(JSON.parse(canonical.toString())).toMatchObject({
+    kind: 'log.life_started',
+    data: { reason: 'loss_accepted', continues_from: { tree_size: kept } },
+  });
+  await ledger.close();
+  await checkService({ ...log, canonical: [...log.canonical.slice(0, kept), canonical] }, kept + 1);
+}
+
 /** The service starts on it, all of it can be proved, and it grows. */
 async function checkService(log: KnownLog, size: number): Promise<void> {
   const ledger = await open(log.dataDir);
@@ -281,12 +293,12 @@ describe('where signed entries are gone', () => {
       const ledger = await open(log.dataDir);
       const status = await ledger.status();
       expect(status).toMatchObject({ health: { state: 'ok' }, regression });
-      expect(banner(status)).toContain('the log went back from 700 to 300 leaves; auditors will see it');
+      expect(banner(status)).toContain('the log went back from 700 to 300 leaves; auditors see a new log');
       await ledger.close();
     }
     const kept = readdirSync(log.dataDir).find((name) => name.startsWith('anchor.json.replaced-'));
     expect(readFileSync(join(log.dataDir, kept!), 'utf8')).toBe(anchor);
-    await checkService({ ...log, canonical: log.canonical.slice(0, 300) }, 300);
+    await checkNewLife(log, 300);
     expect(await run(log)).toMatchObject({ outcome: 'whole' });
   });
 
@@ -306,7 +318,7 @@ describe('where signed entries are gone', () => {
       outcome: 'rebuilt',
       head: { size: 600 },
     });
-    await checkService({ ...log, canonical: log.canonical.slice(0, 600) }, 600);
+    await checkNewLife(log, 600);
   });
 
   test('a key that took over beyond the end signs from there on', async () => {
@@ -343,19 +355,12 @@ describe('where signed entries are gone', () => {
     expect((await (await open(log.dataDir)).status()).health).toMatchObject({ fault: 'rollback' });
     expect(await run(log)).toMatchObject({ outcome: 'refused', lost: { from: 700, to: 720 } });
     expect(await run(log, { acceptLoss: true })).toMatchObject({ outcome: 'accepted', kept: undefined });
-    await checkService(log, 700);
+    await checkNewLife(log, 700);
   });
 });
 
 describe('a crash at any step leaves the old or the new file whole, and another run ends the work', () => {
-  const steps: RebuildStep[] = [
-    'written',
-    'verified',
-    'old-kept',
-    'swapped',
-    'journal-written',
-    'anchor-written',
-  ];
+  const steps: RebuildStep[] = ['life-begun', 'written', 'verified', 'old-kept', 'swapped', 'life-logged'];
   test.each(steps)('%s', async (step) => {
     const log = withoutEntry(450);
     const stop = new Error('stop');
@@ -368,7 +373,7 @@ describe('a crash at any step leaves the old or the new file whole, and another 
       steps.indexOf(step) < steps.indexOf('swapped'),
     );
     await run(log, { acceptLoss: true });
-    await checkService({ ...log, canonical: log.canonical.slice(0, 300) }, 300);
+    await checkNewLife(log, 300);
   });
 });
 
@@ -387,7 +392,7 @@ test('what is saved is what one who knows all entries says can be saved', { time
       if (wanted === 0) expect(report.outcome).toBe('hopeless');
       else {
         const after = await fsck({ dataDir: log.dataDir });
-        expect(after).toMatchObject({ ok: true, size: wanted });
+        expect(after).toMatchObject({ ok: true, size: wanted + Number(wanted < 700) });
         const ledger = await open(log.dataDir);
         expect((await ledger.status()).health).toEqual({ state: 'ok' });
         expect(Buffer.from((await ledger.leaf({ leaf_index: wanted - 1 })).canonical)).toEqual(
@@ -417,12 +422,12 @@ describe('a log that was lost', () => {
     expect(readdirSync(join(log.dataDir, 'keys')).filter((name) => oldKeys.includes(name))).toEqual([]);
     const ledger = await open(log.dataDir);
     expect(await ledger.status()).toMatchObject({
-      ...{ size: 0, health: { state: 'ok' } },
-      regression: { event: 'rebuilt', from_size: 700, to_size: 0 },
+      ...{ size: 1, health: { state: 'ok' } },
+      regression: { event: 'begun_anew', from_size: 700, to_size: 0 },
     });
     await ledger.append(entries(0, 3));
     await ledger.close();
-    expect(await fsck({ dataDir: log.dataDir })).toMatchObject({ ok: true, size: 3 });
+    expect(await fsck({ dataDir: log.dataDir })).toMatchObject({ ok: true, size: 4 });
     expect((await (await open(log.dataDir)).status()).health).toEqual({ state: 'ok' });
   });
 

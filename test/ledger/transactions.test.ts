@@ -2,7 +2,7 @@
  * LMDB's list of free pages has the number of the transaction as its key: eight bytes, little-endian, ordered as
  * integers (MDB_INTEGERKEY). Numbers around multiples of 256 sort differently as bytes.
  */
-import { cpSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseFile } from '../../src/ledger/check/database-file.ts';
@@ -10,6 +10,7 @@ import { fsck } from '../../src/ledger/check/fsck.ts';
 import { inspectFile } from '../../src/ledger/check/inspect-file.ts';
 import { RowCursor } from '../../src/ledger/check/row-cursor.ts';
 import { openDatabase } from '../../src/lmdb.ts';
+import { cloneFolder } from '../copy-folder.ts';
 import { entry, folder, open } from './fixture.ts';
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
@@ -30,7 +31,7 @@ test.each([
     await ledger.close();
     expect(lastTransaction(dataDir)).toBe(stop);
     const copy = folder();
-    cpSync(dataDir, copy, { recursive: true });
+    cloneFolder(dataDir, copy);
     expect((await fsck({ dataDir: copy })).findings).toEqual([]);
     const again = await open(copy);
     expect((await again.status()).health).toEqual({ state: 'ok' });

@@ -2,13 +2,14 @@
  * The log under a disk that fails, by system call: a process that appends is run once for each call that it makes, with
  * a failure at that call, and the log that it leaves is verified as a whole by somebody who trusts nothing of it.
  */
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { SignedTreeHead } from '../../src/contract/resources/transparency.ts';
 import type { Appended } from '../../src/ledger/ledger.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { cloneFolder } from '../copy-folder.ts';
 import { entries } from '../ledger/fixture-entry.ts';
 import { reverify } from '../ledger/reverify.ts';
 import { type SystemCall, type TracedRun, type Tracing, traced } from './strace.ts';
@@ -41,7 +42,7 @@ export class StartingPoint {
 
   folder(): string {
     const dataDir = join(this.#root, String(this.#folders++));
-    if (this.pins.length > 0) cpSync(join(this.#root, 'log'), dataDir, { recursive: true });
+    if (this.pins.length > 0) cloneFolder(join(this.#root, 'log'), dataDir);
     else mkdirSync(dataDir);
     return dataDir;
   }

@@ -1,4 +1,3 @@
-import { cpSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -11,6 +10,7 @@ import { Cosigner } from '../../src/witness/cosigner.ts';
 import { parsePolicy } from '../../src/witness/parse-policy.ts';
 import { verifyNative } from '../../src/witness/verify.ts';
 import { originHash } from '../../src/witness/witness-state.ts';
+import { cloneFolder } from '../copy-folder.ts';
 import { codeOf, entry, folder, open } from '../ledger/fixture.ts';
 import { cosignature, rogueWitness } from './rogue-witness.ts';
 import { startWitness } from './started-witness.ts';
@@ -445,7 +445,7 @@ describe('restarts', () => {
     await first.cosigner.close();
     await ledger.close();
     const copy = folder();
-    cpSync(dataDir, copy, { recursive: true });
+    cloneFolder(dataDir, copy);
 
     const grown = await open(dataDir);
     await grown.append(entries(5));

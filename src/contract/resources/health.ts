@@ -1,18 +1,19 @@
-import { ledgerFaults, ledgerFindings } from '../vocabulary.ts';
+import { ledgerFaults, ledgerFindings, regressionEvents } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import { count, list, optional, part, shape, text, timestamp } from './fields.ts';
 
-/** How the log went back on purpose. */
+/** How the log came to its current life. */
 export const Regression = part(
   {
     at: timestamp('When.'),
-    event: oneOf(['restored', 'rebuilt'], {
-      description: 'From a backup, or from what could be saved of the file.',
+    event: oneOf(regressionEvents, {
+      description:
+        'Restored from a backup, rebuilt with an accepted loss, begun anew, or continued in a copied data folder.',
     }),
     from_size: count('Leaves of the largest head known before.'),
-    to_size: count('Leaves that it went back to.'),
+    to_size: count('Leaves that the log continued from.'),
   },
-  'The last restore or rebuild of the transparency log; auditors with a pin beyond to_size see it.',
+  'The start of the current life of the transparency log; absent in the first life.',
 );
 
 /** Open conditions of the log, one for each code. */

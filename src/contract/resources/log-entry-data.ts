@@ -1,9 +1,10 @@
-import type { TObject, TProperties } from 'typebox';
+import { type TObject, type TProperties, Type } from 'typebox';
 import {
   type EntryKind,
   eventTables,
   expiryReasons,
   keyPurposes,
+  lifeReasons,
   maxEntryEventIds,
   maxEntryItems,
   maxEntryText,
@@ -39,6 +40,8 @@ const purpose = oneOf(keyPurposes, { description: 'What the key signs.' });
 const principalStatus = (description: string) => oneOf(principalStatuses, { description });
 const items = <T extends TObject>(item: T, description: string) =>
   list(item, description, { maxItems: maxEntryItems });
+
+const lifeId = (description: string) => Type.String({ pattern: '^[0-9a-f]{8}$', description });
 
 /** The data of one kind of entry. Any entry may have had to wait (docs/transparency/time.md). */
 const entryShape = <P extends TProperties>(title: string, properties: P) =>
@@ -227,6 +230,41 @@ export const entryData = {
     checkpoint: text('The published checkpoint: the whole note in UTF-8, cosignatures included.'),
     checkpoint_sha256: hex32('SHA-256 of these bytes, which the token is over.'),
     token: text('TimeStampToken of RFC 3161 in DER, as base64.'),
+  }),
+  'log.life_started': entryShape('LifeStartedData', {
+    reason: oneOf(lifeReasons, {
+      description:
+        'Why the log began a new life: a restored backup, an accepted loss of entries, a new log in place of a lost ' +
+        'one, or a copy of the data folder.',
+    }),
+    life: lifeId('First 8 hex digits of the fingerprint of the new checkpoint key.'),
+    origin: free('Name of the log in checkpoints from now on.'),
+    previous: optional(
+      part(
+        {
+          origin: free('Name of the log in checkpoints before.'),
+          head: optional(loggedHead('Largest known head of the previous life; absent where none is known.')),
+        },
+        'The life before.',
+      ),
+    ),
+    continues_from: optional(
+      part(
+        {
+          tree_size: ordinal('Leaves that this life keeps from the previous one.'),
+          root_hash: hex32('Merkle root over them.'),
+        },
+        'The tree that this life continues; absent for an empty log.',
+      ),
+    ),
+    keys: list(
+      part(
+        { purpose, kid: uuid('The key.'), fingerprint: hex32('SHA-256 of the raw public key.') },
+        'A key of this life.',
+      ),
+      'The new keys, one for each purpose. No earlier key signs in this life.',
+      { maxItems: keyPurposes.length },
+    ),
   }),
 } as const satisfies Record<EntryKind, TObject>;
 

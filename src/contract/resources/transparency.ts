@@ -111,6 +111,13 @@ export const JsonWebKey = shape('JsonWebKey', {
   svc_not_before: optional(timestamp('From when on it signs.')),
   svc_not_after: optional(timestamp('Up to when it signed.')),
   svc_revoked_at: optional(timestamp('When it was revoked.')),
+  svc_life: optional(
+    Type.String({
+      pattern: '^[0-9a-f]{8}$',
+      description:
+        'Life of the log in which the key signs (see log.life_started); absent for the first life.',
+    }),
+  ),
   svc_origin: optional(
     text('Of a checkpoint key: the name under which it signs notes, which is the name of the log.'),
   ),

@@ -4,12 +4,15 @@ import { basename, join } from 'node:path';
 import { flushFolder } from '../../durable-file.ts';
 import { readAnchor } from '../anchor.ts';
 import type { LedgerOptions } from '../durable-ledger.ts';
-import { milliseconds } from '../heads.ts';
-import { Journal } from '../journal.ts';
-import { openLedger } from '../open.ts';
+import { fromJson, milliseconds } from '../heads.ts';
+import { KeyRing } from '../keys/key-ring.ts';
+import { openAgent } from '../keys/open-agent.ts';
+import { startLife } from '../keys/start-life.ts';
+import { lifeStartOf, openAndClose } from '../lives/continue-copy.ts';
+import { recordInstance } from '../lives/instance.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile, NotADatabase } from './database-file.ts';
-import { PublicKeys } from './public-keys.ts';
+import { type KnownLife, knownLife, previousOf } from './known-life.ts';
 
 export interface BegunAnew {
   /** Folder in which the traces of the old log are kept now. */
@@ -28,9 +31,11 @@ export class LogThereError extends Error {
  * Begins a new log where one was lost, because the operator says so. What is left of the old one (anchor, journal, keys, a
  * file that is no log) is moved aside and deleted by nobody; the events stay. The new log has keys of its own: a key serves
  * one log, and heads of two logs under one key would be a fork. The old public keys are published no longer, for nothing
- * here is signed by them; whoever holds old proofs holds old keys with them. The journal's first lines say what was lost.
+ * here is signed by them; holders of old proofs hold the old keys with them. The first entry of the new log begins its
+ * life and names the last known head of the old one.
  *
- * A crash in between leaves a folder that has still lost its log, and the next run goes on.
+ * A crash before the new keys are there leaves a folder that has still lost its log, and the next run goes on; after that,
+ * the next start begins the log.
  *
  * @throws LogThereError where ledger.mdb has heads or can't be read, unless `evenIfThere`.
  */
@@ -43,7 +48,7 @@ export async function beginAnew(
     throw new LogThereError(
       `${dataDir} has a log. \`candor rebuild\` saves what can be saved of it; to give it up all the same, add --accept-loss`,
     );
-  const replaced = await largestKnown(dataDir, anchorPath);
+  const known = await lostLife(dataDir, anchorPath);
   const at = clock === undefined ? new Date() : new Date(milliseconds(clock()));
   const kept = join(dataDir, `lost-log-${at.toISOString().replaceAll(/[:.]/g, '-')}`);
   await mkdir(kept, { mode: 0o700 });
@@ -57,15 +62,15 @@ export async function beginAnew(
   }
   await flushFolder(kept);
   await flushFolder(dataDir);
-  await initialise(options, replaced, at);
-  return { kept, moved, replaced };
-}
-
-async function initialise(options: LedgerOptions, replaced: SignedHead | undefined, at: Date): Promise<void> {
-  const ledger = await openLedger({ ...options, beginAnew: true });
-  await ledger.close();
-  const journal = new Journal(join(options.dataDir, 'journal.ndjson'));
-  await journal.write({ event: 'rebuilt', at, head: undefined, health: { state: 'ok' }, replaced });
+  const keys = new KeyRing(join(dataDir, 'keys'));
+  keys.encryptNewKeys(options.keyPassphrase);
+  const agent = await openAgent(dataDir, options.agent, keys, () => undefined);
+  const start = lifeStartOf('begun_anew', options, previousOf(known));
+  await startLife(keys, { start, origin: options.origin, fromSize: 0 });
+  await agent?.close();
+  await recordInstance(dataDir);
+  await openAndClose(options);
+  return { kept, moved, replaced: known.head };
 }
 
 /** A file without a head holds nothing that was promised; one that can't be opened may still hold all of it. */
@@ -84,16 +89,14 @@ function mayHoldLog(path: string): boolean {
   }
 }
 
-/** Signed, where the keys are still there; the anchor's word otherwise. */
-async function largestKnown(dataDir: string, anchorPath: string): Promise<SignedHead | undefined> {
-  const keys = PublicKeys.load(join(dataDir, 'keys'));
-  const journal = await new Journal(join(dataDir, 'journal.ndjson'))
-    .read(keys.isSigned)
-    .catch(() => undefined);
+/** What is known of the lost log. Where its keys are gone too, the anchor is believed without them. */
+async function lostLife(dataDir: string, anchorPath: string): Promise<KnownLife> {
+  const known = await knownLife(dataDir, anchorPath);
+  const begun = (await KeyRing.load(join(dataDir, 'keys'))).all().find(({ file }) => file.svc_life_start);
+  const earlier = begun?.file.svc_life_start?.previous; // of a run that was cut short
+  if (earlier !== undefined) return { origin: earlier.origin, head: earlier.head && fromJson(earlier.head) };
   const anchor = await readAnchor(anchorPath).catch(() => undefined);
-  const anchored = anchor?.kind === 'head' ? anchor.head : undefined;
-  const largest = journal?.largest;
-  return largest !== undefined && largest.size >= (anchored?.size ?? 0) ? largest : anchored;
+  return { ...known, head: known.head ?? (anchor?.kind === 'head' ? anchor.head : undefined) };
 }
 
 /** Between volumes, too. */

@@ -13,6 +13,7 @@ export interface PublicKey {
   readonly fromSize: number;
   readonly toSize: number;
   readonly key: KeyObject;
+  readonly life: string | undefined;
 }
 
 /**
@@ -24,6 +25,10 @@ export class PublicKeys {
   /** The files that could be read. */
   readonly files: KeyFile[] = [];
   readonly damaged: string[] = [];
+  /** The life whose tree-head key is active. */
+  life: string | undefined;
+  /** That life has no entry in the log yet: until then heads of the one before count. */
+  #isUnlogged = false;
 
   /** @throws the system's error where the folder or a file can't be read; a folder that is missing is empty. */
   static load(folder: string): PublicKeys {
@@ -50,6 +55,10 @@ export class PublicKeys {
     return key?.purpose === purpose ? key : undefined;
   }
 
+  /** Whether the key of the head is one of the current life. */
+  isCurrent = ({ keyId }: SignedHead): boolean =>
+    this.#isUnlogged || this.#keys.get(keyId)?.life === this.life;
+
   /** Whether a key of this log signed the head. */
   isSigned = (head: SignedHead): boolean => {
     const key = this.get(head.keyId, 'transparency-sth');
@@ -66,10 +75,12 @@ export class PublicKeys {
     const key = importPublicKey(new Uint8Array(Buffer.from(file.x, 'base64url')));
     if (key === undefined) throw new KeyFileError('x is no acceptable Ed25519 public key');
     this.files.push(file);
-    const { svc_purpose: purpose, svc_state: state, svc_from_size = 0, svc_to_size } = file;
+    const { svc_purpose: purpose, svc_state: state, svc_from_size = 0, svc_to_size, svc_life: life } = file;
     // A pending key has signed nothing: where the log says otherwise, its file is older than the log.
     const toSize = svc_to_size ?? (state === 'pending' ? 0 : Number.MAX_SAFE_INTEGER);
-    this.#keys.set(kid, { kid, purpose, key, fromSize: svc_from_size, toSize });
+    this.#keys.set(kid, { kid, purpose, key, fromSize: svc_from_size, toSize, life });
+    if (purpose === 'transparency-sth' && state === 'active') this.life = life;
+    if (file.svc_life_start !== undefined) this.#isUnlogged = true;
   }
 }
 

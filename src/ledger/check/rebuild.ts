@@ -1,11 +1,18 @@
 import { existsSync } from 'node:fs';
 import { copyFile, link, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { flushFolder, replaceFile } from '../../durable-file.ts';
-import { anchorText, readAnchor } from '../anchor.ts';
-import { type Clock, milliseconds } from '../heads.ts';
+import { flushFolder } from '../../durable-file.ts';
+import { readAnchor } from '../anchor.ts';
+import { Distrust } from '../distrust.ts';
+import type { LedgerOptions } from '../durable-ledger.ts';
+import { milliseconds, toJson } from '../heads.ts';
 import { Journal } from '../journal.ts';
 import { KeyRing } from '../keys/key-ring.ts';
+import { openAgent } from '../keys/open-agent.ts';
+import { startLife } from '../keys/start-life.ts';
+import { lifeStartOf, openAndClose } from '../lives/continue-copy.ts';
+import { recordInstance } from '../lives/instance.ts';
+import { recover } from '../startup.ts';
 import { LmdbStorage } from '../storage/lmdb-store.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile } from './database-file.ts';
@@ -19,9 +26,11 @@ import { Salvage, type Salvaged } from './salvage.ts';
 /** Lost entries that are named by their ids. */
 const maxNamed = 1000;
 
-export interface RebuildOptions {
-  readonly dataDir: string;
-  readonly anchorPath?: string;
+export interface RebuildOptions
+  extends Pick<
+    LedgerOptions,
+    'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'notedPlaces' | 'clock' | 'hooks'
+  > {
   /** Signed heads from elsewhere, such as an auditor's pin: they may vouch for more than what the folder holds. */
   readonly heads?: readonly SignedHead[];
   /** Go on although signed leaves are missing. */
@@ -30,7 +39,6 @@ export interface RebuildOptions {
   readonly dryRun?: boolean;
   /** Signed heads outside the table that are kept in memory. Default: see the constant of that name. */
   readonly maxStrayHeads?: number;
-  readonly clock?: Clock;
   onProgress?(progress: RebuildProgress): void;
   /** Told before each step that leaves something different on disk, for tests that stop there. */
   onStep?(step: RebuildStep): void;
@@ -41,13 +49,7 @@ export interface RebuildProgress extends FsckProgress {
   readonly step: 'check' | 'read' | 'write' | 'verify';
 }
 
-export type RebuildStep =
-  | 'written'
-  | 'verified'
-  | 'old-kept'
-  | 'swapped'
-  | 'journal-written'
-  | 'anchor-written';
+export type RebuildStep = 'written' | 'verified' | 'old-kept' | 'swapped' | 'life-begun' | 'life-logged';
 
 /**
  * `whole`: there was nothing to do. `rebuilt`: the file was written anew. `accepted`: the file is whole, but behind what was
@@ -91,9 +93,10 @@ export interface RebuildReport {
  * file gets another name and the new one its place in one step, so that a crash at any point leaves the old or the new
  * one whole. Another run takes up where it was.
  *
- * Where all of what was signed is saved, no more happens. Where it isn't, and `acceptLoss` says so, the journal gets a
- * line that tells how far the log went back, and the anchor the head that it goes on from (the old one is kept): the
- * service starts again, and shows it. Auditors that saw more will report a fork, which is the truth.
+ * Where all of what was signed is saved, no more happens. Where it isn't, and `acceptLoss` says so, the log goes on as a
+ * new life: with new keys and a new origin, so that nothing that it signs contradicts what was signed before, and an entry
+ * that names the largest head of the old life. The old anchor is kept. The keys change before the file does: from then on
+ * no start can sign with the old ones.
  *
  * The caller holds the lock of the folder. Memory is independent of the size of the log and of how many heads were signed,
  * but for 12 bytes a leaf where entries are missing, and 200 bytes, up to a limit (stray-heads.ts), for each signed head
@@ -107,12 +110,13 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
     onProgress: (progress) => onProgress?.({ step: 'check', ...progress }),
   });
   const keys = PublicKeys.load(join(dataDir, 'keys'));
-  const elsewhere = [...(await witnessed(dataDir, anchorPath, keys)), ...heads];
+  const elsewhere = [...(await witnessed(dataDir, anchorPath, keys)), ...heads.filter(keys.isCurrent)];
+  const newest = found.isDamaged ? undefined : await newestLostPlace(path, options);
   const file = new DatabaseFile(path, { isRescue: true, isDirect: true, pieceBytes: wholePieceBytes });
   try {
     const salvage = new Salvage(file, keys, elsewhere, options.maxStrayHeads);
     const saved = await salvage.run((progress) => onProgress?.({ step: 'read', ...progress }));
-    const plan = new Plan(options, found, salvage, saved);
+    const plan = new Plan(options, found, salvage, saved, newest);
     return await plan.carryOut(path, anchorPath);
   } finally {
     file.close();
@@ -122,10 +126,28 @@ export async function rebuild(options: RebuildOptions): Promise<RebuildReport> {
 /** Signed heads that the anchor and the journal remember. */
 async function witnessed(dataDir: string, anchorPath: string, keys: PublicKeys): Promise<SignedHead[]> {
   const anchor = await readAnchor(anchorPath).catch(() => undefined);
-  const journal = await new Journal(join(dataDir, 'journal.ndjson'))
-    .read(keys.isSigned)
-    .catch(() => undefined);
-  return [...(journal?.heads ?? []), ...(anchor?.kind === 'head' ? [anchor.head] : [])];
+  const journal = await new Journal(join(dataDir, 'journal.ndjson')).read(keys).catch(() => undefined);
+  const anchored = anchor?.kind === 'head' && keys.isCurrent(anchor.head) ? [anchor.head] : [];
+  return [...(journal?.heads ?? []), ...anchored];
+}
+
+/** The highest leaf that the database of events recorded, where start-up would refuse this file as rolled back. */
+async function newestLostPlace(path: string, options: RebuildOptions): Promise<number | undefined> {
+  const places = await options.notedPlaces?.();
+  if (places === undefined) return undefined;
+  const keys = await KeyRing.load(join(options.dataDir, 'keys'));
+  const journal = await new Journal('').read({ isSigned: () => false });
+  const storage = new LmdbStorage(path);
+  try {
+    recover(storage, keys, { anchor: { kind: 'missing' }, anchorPath: '', journal, places });
+    return undefined;
+  } catch (error) {
+    if (error instanceof Distrust && error.fault === 'rollback') return places.places[0]?.leaf_index ?? 0;
+    if (error instanceof Distrust) return undefined;
+    throw error;
+  } finally {
+    await storage.close();
+  }
 }
 
 class Plan {
@@ -134,9 +156,18 @@ class Plan {
   readonly #salvage: Salvage;
   readonly #saved: Salvaged;
   readonly #stamp: string;
+  /** The highest leaf that the database of events recorded, where the log contradicts it. */
+  readonly #newestPlace: number | undefined;
 
-  constructor(options: RebuildOptions, found: FsckReport, salvage: Salvage, saved: Salvaged) {
+  constructor(
+    options: RebuildOptions,
+    found: FsckReport,
+    salvage: Salvage,
+    saved: Salvaged,
+    newestPlace: number | undefined,
+  ) {
     this.#options = options;
+    this.#newestPlace = newestPlace;
     this.#found = found;
     this.#salvage = salvage;
     this.#saved = saved;
@@ -151,13 +182,14 @@ class Plan {
     if (head === undefined && !isEmptyLog) return this.#report('hopeless');
     if (dryRun) return this.#report('planned');
     if (this.#isLoss && !acceptLoss) return this.#report('refused');
+    if (this.#isLoss) await this.#changeKeys(anchorPath);
     const kept = this.#found.isDamaged ? await this.#replace(path) : undefined;
-    if (this.#isLoss) await this.#tell(anchorPath);
+    if (this.#isLoss) await this.#beginLife();
     return this.#report(kept === undefined ? 'accepted' : 'rebuilt', kept);
   }
 
   get #isLoss(): boolean {
-    return this.#saved.dropped.count > 0;
+    return this.#saved.dropped.count > 0 || this.#newestPlace !== undefined;
   }
 
   get #now(): Date {
@@ -233,24 +265,29 @@ class Plan {
       );
   }
 
-  /** The journal first: without its line the service refuses to go on, with it the anchor alone is a reason to. */
-  async #tell(anchorPath: string): Promise<void> {
-    const { dataDir } = this.#options;
-    const { head } = this.#saved;
-    if (head === undefined) return;
-    await restartKeys(join(dataDir, 'keys'), head.size);
-    const line = {
-      event: 'rebuilt',
-      at: this.#now,
-      head,
-      health: { state: 'ok' },
-      replaced: this.#largest,
-    } as const;
-    await new Journal(join(dataDir, 'journal.ndjson')).write(line);
-    this.#step('journal-written');
+  /** From here on the log is in its new life, which the next start logs at the latest. */
+  async #changeKeys(anchorPath: string): Promise<void> {
+    const { dataDir, keyPassphrase, origin } = this.#options;
     if (existsSync(anchorPath)) await copyFile(anchorPath, `${anchorPath}.replaced-${this.#stamp}`);
-    await replaceFile(anchorPath, anchorText(head), { mode: 0o644 });
-    this.#step('anchor-written');
+    const keys = await KeyRing.load(join(dataDir, 'keys'));
+    await keys.unlock(keyPassphrase);
+    const agent = await openAgent(dataDir, this.#options.agent, keys, () => undefined);
+    const head = this.#largest;
+    const previous =
+      keys.origin === undefined
+        ? {}
+        : { previous: { origin: keys.origin, ...(head && { head: toJson(head) }) } };
+    const start = lifeStartOf('loss_accepted', this.#options, previous);
+    await startLife(keys, { start, origin, fromSize: this.#saved.head?.size ?? 0 });
+    await agent?.close();
+    this.#step('life-begun');
+  }
+
+  async #beginLife(): Promise<void> {
+    await recordInstance(this.#options.dataDir);
+    const { health } = await openAndClose(this.#options);
+    if (health.state === 'degraded') throw new Error(`the log that was saved is not sound: ${health.advice}`);
+    this.#step('life-logged');
   }
 
   #report(outcome: RebuildOutcome, kept?: string): RebuildReport {
@@ -258,7 +295,7 @@ class Plan {
     const from = head?.size ?? 0;
     const lost = {
       from,
-      to: known,
+      to: Math.max(known, (this.#newestPlace ?? -1) + 1),
       why: stoppedAt && `entry ${stoppedAt.index} ${stoppedAt.why}`,
       ids: this.#salvage.idsOf(from, known, maxNamed),
       heads: dropped.first,
@@ -267,18 +304,6 @@ class Plan {
     };
     return { outcome, found: this.#found, head, previous: this.#largest, lost, kept };
   }
-}
-
-/**
- * A key that took over at a size which the log no longer has signs from the size that it goes on from, or outsiders would
- * refuse what it signs next.
- */
-async function restartKeys(folder: string, size: number): Promise<void> {
-  const ring = await KeyRing.load(folder);
-  const ahead = ring
-    .all()
-    .filter(({ state, file }) => state === 'active' && (file.svc_from_size ?? 0) > size);
-  if (ahead.length > 0) ring.change(ahead.map((key) => key.with({ ...key.file, svc_from_size: size })));
 }
 
 /** Another name for the same file: at no time is there none under its own. */

@@ -38,6 +38,7 @@ async function readTheAnchor(path: string, keys: PublicKeys, findings: Findings)
     return [];
   }
   const { head } = anchor;
+  if (keys.isSigned(head) && !keys.isCurrent(head)) return []; // of an earlier life
   if (keys.isSigned(head))
     return [{ head, source: 'the anchor', root: 'anchor_root', ahead: 'anchor_ahead' }];
   const message = `the head of ${head.size} leaves in the anchor ${path} is not signed by this log`;
@@ -50,7 +51,7 @@ async function readTheJournal(
   keys: PublicKeys,
   findings: Findings,
 ): Promise<{ readonly heads: WitnessedHead[]; readonly regression: Regression | undefined }> {
-  const reading = await new Journal(path).read(keys.isSigned).catch((error: Error) => error);
+  const reading = await new Journal(path).read(keys).catch((error: Error) => error);
   if (reading instanceof Error) {
     findings.add('journal_unreadable', reading.message);
     return { heads: [], regression: undefined };

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Key as KeyRecord } from '../../contract/resources/key.ts';
-import type { JsonWebKey } from '../../contract/resources/transparency.ts';
-import { keyPurposes, keyStates } from '../../contract/vocabulary.ts';
+import type { JsonWebKey, SignedTreeHead } from '../../contract/resources/transparency.ts';
+import { keyPurposes, keyStates, type LifeReason, lifeReasons } from '../../contract/vocabulary.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
 import type { LedgerKeyPurpose, UnsignedEntry } from '../ledger.ts';
 
@@ -31,6 +31,17 @@ export interface Ending {
   readonly entry: UnsignedEntry;
 }
 
+/** A life of the log that has its keys and does not have its `log.life_started` entry yet. */
+export interface LifeStart {
+  readonly reason: LifeReason;
+  /** Id of the entry. A repeated append after a crash adds nothing. */
+  readonly entry_id: string;
+  /** ISO 8601; the time of the entry too. */
+  readonly at: string;
+  /** Origin of the life before, and the largest head known of it. */
+  readonly previous?: { readonly origin: string; readonly head?: SignedTreeHead };
+}
+
 /** One key file: what is published of a key (RFC 8037, with the attributes of the specification), and what isn't. */
 export interface KeyFile extends JsonWebKey {
   /** The private part, base64url: plain, or as a JWE in `svc_encrypted`. Neither, once the key has ended. */
@@ -44,6 +55,8 @@ export interface KeyFile extends JsonWebKey {
   readonly svc_ending?: Ending;
   /** What the log must hold of this key's end. */
   readonly svc_entries?: readonly UnsignedEntry[];
+  /** Of the event-signing key of a new life, until the entry that begins this life is in the log. */
+  readonly svc_life_start?: LifeStart;
 }
 
 /** A key that can't be used. The message says what is wrong with it. */
@@ -104,7 +117,8 @@ export function ended(
   toSize: number | undefined,
   timeMs: number,
 ): KeyFile {
-  const { d: _plain, svc_encrypted: _sealed, svc_succession: _givenUp, svc_ending: _done, ...rest } = file;
+  const { d: _plain, svc_encrypted: _sealed, svc_succession: _givenUp, ...others } = file;
+  const { svc_ending: _done, svc_life_start: _begun, ...rest } = others;
   const at = new Date(timeMs).toISOString();
   const hasSizes = file.svc_purpose !== 'access-token';
   const signed = toSize === undefined ? {} : { svc_to_size: toSize };
@@ -135,7 +149,8 @@ export function publicHalf(key: KeyFile): KeyFile {
 /** What outsiders may see of a key: these members and no others. */
 export function published(file: KeyFile): JsonWebKey {
   const { kty, crv, x, kid, use, alg, svc_purpose, svc_state } = file;
-  const { svc_from_size, svc_to_size, svc_not_before, svc_not_after, svc_revoked_at, svc_origin } = file;
+  const { svc_from_size, svc_to_size, svc_not_before, svc_not_after, svc_revoked_at } = file;
+  const { svc_origin, svc_life } = file;
   return {
     ...{ kty, crv, x, kid, use, alg, svc_purpose, svc_state },
     ...(svc_from_size === undefined ? {} : { svc_from_size }),
@@ -143,6 +158,7 @@ export function published(file: KeyFile): JsonWebKey {
     ...(svc_not_before === undefined ? {} : { svc_not_before }),
     ...(svc_not_after === undefined ? {} : { svc_not_after }),
     ...(svc_revoked_at === undefined ? {} : { svc_revoked_at }),
+    ...(svc_life === undefined ? {} : { svc_life }),
     ...(svc_origin === undefined ? {} : { svc_origin }),
   };
 }
@@ -229,6 +245,8 @@ const checks = {
   svc_revoked_at: time,
   svc_created: time,
   svc_origin: optional('no text', (given) => typeof given === 'string'),
+  svc_life: optional('not 8 hex digits', (given) => typeof given === 'string' && /^[0-9a-f]{8}$/.test(given)),
+  svc_life_start: optional('not the start of a life', isLifeStart),
   svc_succession: optional(
     'no succession',
     (given) =>
@@ -245,6 +263,15 @@ const checks = {
 function isEnding(value: unknown): boolean {
   if (!isObject(value) || !isText(value.kid) || !isEntry(value.entry)) return false;
   return value.state === 'retired' || value.state === 'revoked';
+}
+
+function isLifeStart(value: unknown): boolean {
+  if (!isObject(value) || !isText(value.entry_id) || !isText(value.at) || !time.test(value.at)) return false;
+  const { previous } = value;
+  return (
+    (lifeReasons as readonly unknown[]).includes(value.reason) &&
+    (previous === undefined || (isObject(previous) && isText(previous.origin)))
+  );
 }
 
 function isEntry(value: unknown): boolean {

@@ -9,7 +9,6 @@ import {
   activated,
   agentKeyFile,
   byAge,
-  ended,
   KeyFileError,
   ledgerPurposes,
   newKeyFile,
@@ -19,6 +18,7 @@ import {
   signsOrWill,
 } from './key-file.ts';
 import { KeyFolder } from './key-folder.ts';
+import { originInLife } from './life-origin.ts';
 import { Key } from './signing-key.ts';
 
 export type { Key, SigningKey } from './signing-key.ts';
@@ -33,6 +33,8 @@ interface View {
   /** By purpose. */
   readonly active: ReadonlyMap<string, Key>;
   readonly pending: ReadonlyMap<string, Key>;
+  /** Of the active tree-head key, locked or not. */
+  readonly life: string | undefined;
 }
 
 function viewOf(keys: readonly Key[]): View {
@@ -44,8 +46,11 @@ function viewOf(keys: readonly Key[]): View {
     published: ordered.map(({ file }) => published(file)),
     active: inState('active'),
     pending: inState('pending'),
+    life: ordered.findLast(isActiveHeadKey)?.file.svc_life,
   };
 }
+
+const isActiveHeadKey = ({ purpose, state }: Key) => purpose === 'transparency-sth' && state === 'active';
 
 /**
  * All keys of the log, from `<data>/keys/`. A key has a state and the sizes that it covers, so that the public half of
@@ -110,6 +115,11 @@ export class KeyRing {
     this.change(await Promise.all(plain.map((key) => this.#sealed(key))));
   }
 
+  /** Encrypts the private keys that are made from now on; those in the files stay as they are. */
+  encryptNewKeys(passphrase: string | undefined): void {
+    this.#passphrase = passphrase;
+  }
+
   /** Keys whose files name an ssh-agent sign with this one from now on, and new keys of its purposes come from it. */
   useAgent(agent: AgentKeys): void {
     this.#agent = agent;
@@ -148,24 +158,16 @@ export class KeyRing {
 
   /** Makes active keys, each flushed to disk before the next. `origin` names checkpoint keys. */
   async create(purposes: readonly LedgerKeyPurpose[], timeMs: number, origin?: string): Promise<void> {
-    this.#folder.make();
+    this.make();
     for (const purpose of purposes) {
       const key = await this.newKey(purpose, timeMs, origin);
       this.change([key.with(activated(key.file, 0, timeMs))]);
     }
   }
 
-  /**
-   * For a log that is begun where another one was lost: one key serves one log, so none of these signs again. To what
-   * size they signed is lost with that log, and so is what it was still to be told of them.
-   */
-  retireAll(timeMs: number): void {
-    const gone = this.#all().map((key) => {
-      const { svc_entries: _owed, ...file } = key.file;
-      const signs = key.state === 'active' || key.state === 'pending';
-      return key.with(signs ? ended(file, { state: 'retired' }, undefined, timeMs) : file);
-    });
-    this.change(gone);
+  /** Makes the folder where it is missing. */
+  make(): void {
+    this.#folder.make();
   }
 
   /** Makes an access-token key that lives in memory only, for a service whose key files are lost. */
@@ -176,16 +178,21 @@ export class KeyRing {
   }
 
   /**
-   * A new pending key, or one of the agent that was never used here; `change` takes it into the ring.
+   * A new pending key of the current life, or one of the agent that was never used here; `change` takes it into the ring.
    *
    * @throws SignerError when the agent has none
    */
   async newKey(purpose: LedgerKeyPurpose, timeMs: number, origin?: string): Promise<Key> {
     const used = new Set(this.#all().map(({ file }) => file.x));
-    const file = this.#agent?.holds(purpose)
+    const made = this.#agent?.holds(purpose)
       ? agentKeyFile(purpose, await this.#agent.unused(purpose, used), timeMs)
       : newKeyFile(purpose, timeMs);
-    const named = { ...file, svc_origin: origin ?? this.origin ?? `candor.log/${file.kid}` };
+    const { life } = this;
+    const file = { ...made, ...(life === undefined ? {} : { svc_life: life }) };
+    const named = {
+      ...file,
+      svc_origin: originInLife(origin ?? this.origin ?? `candor.log/${file.kid}`, life),
+    };
     return this.#sealed(this.#signing(Key.of(purpose === 'checkpoint' ? named : file)));
   }
 
@@ -254,11 +261,17 @@ export class KeyRing {
     return this.active('checkpoint')?.file.svc_origin;
   }
 
-  /** Names the log anew where the operator wants another name. */
-  rename(origin: string | undefined): void {
+  /** The life of the log whose keys sign: 8 hex digits; undefined in the first life. */
+  get life(): string | undefined {
+    return this.#seen().life;
+  }
+
+  /** Gives the log the origin that is configured, with the suffix of its life. */
+  rename(configured: string | undefined): void {
     const key = this.active('checkpoint');
-    if (key === undefined || origin === undefined || key.file.svc_origin === origin) return;
-    this.change([key.with({ ...key.file, svc_origin: origin })]);
+    if (key === undefined || configured === undefined) return;
+    const origin = originInLife(configured, this.life);
+    if (key.file.svc_origin !== origin) this.change([key.with({ ...key.file, svc_origin: origin })]);
   }
 
   /** SHA-256 of the raw public key, lowercase hex; undefined for an unknown key. */

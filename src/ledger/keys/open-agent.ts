@@ -7,16 +7,19 @@ import type { KeyRing } from './key-ring.ts';
 /**
  * Opens the agent, where a setting or a key file of the ring names one, and attaches it to the ring. An agent that fails
  * is reported; nothing signs until it is back.
+ *
+ * @param otherKeys - a further folder with keys that must not be used again
  */
 export async function openAgent(
   dataDir: string,
   options: AgentOptions = { purposes: [], keys: [] },
   keys: KeyRing,
   report: ReportFault,
+  otherKeys?: string,
 ): Promise<AgentKeys | undefined> {
   const held = keys.all().filter(({ file }) => file.svc_signer !== undefined && signsOrWill(file));
   if (held.length === 0 && options.purposes.length === 0) return undefined;
-  const agent = await AgentKeys.open(options, await keysOfEarlierLogs(dataDir), report);
+  const agent = await AgentKeys.open(options, await keysOfEarlierLogs(dataDir, otherKeys), report);
   keys.useAgent(agent);
   await agent.probe(held.filter(({ state }) => state === 'active').map(({ publicKey }) => publicKey));
   return agent;
@@ -26,11 +29,14 @@ export async function openAgent(
  * Public keys (base64url) in the folders of the data folder that keep what was moved aside. A key serves one log, and an
  * agent still offers the keys of the log before.
  */
-async function keysOfEarlierLogs(dataDir: string): Promise<Set<string>> {
+async function keysOfEarlierLogs(dataDir: string, otherKeys?: string): Promise<Set<string>> {
   const used = new Set<string>();
-  for (const entry of await readdir(dataDir, { withFileTypes: true })) {
-    const folder = join(dataDir, entry.name, 'keys');
-    for (const name of entry.isDirectory() ? await readdir(folder).catch(() => []) : []) {
+  const entries = await readdir(dataDir, { withFileTypes: true });
+  const folders = entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(dataDir, name, 'keys'));
+  for (const folder of otherKeys === undefined ? folders : [...folders, otherKeys]) {
+    for (const name of await readdir(folder).catch(() => [])) {
       try {
         used.add(parseKeyFile(await readFile(join(folder, name), 'utf8')).x);
       } catch {

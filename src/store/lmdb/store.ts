@@ -26,6 +26,7 @@ import type {
   GivenVerdict,
   IngestBatch,
   IntelChanged,
+  LogLife,
   NotedPlace,
   OutboxRow,
   Principal,
@@ -352,6 +353,16 @@ class LmdbStore implements Store {
 
   async lastPlaces(limit: number): Promise<NotedPlace[]> {
     return lastPlaces(this.#tables, limit);
+  }
+
+  async logLife(): Promise<LogLife | undefined> {
+    return this.#tables.logLife.get('life');
+  }
+
+  enterLogLife(life: LogLife): Promise<void> {
+    return this.#change(() => () => {
+      this.#tables.logLife.putSync('life', life);
+    });
   }
 
   logAgain(alertIds: readonly string[]): Promise<AlertUpdate[]> {

@@ -11,7 +11,7 @@ import type { IntelHits, IntelRow } from '../intel-row.ts';
 import type { RuleRow } from '../rule-row.ts';
 import type { ServiceKey, ServiceRow } from '../service-row.ts';
 import type { SilenceRow } from '../silence-row.ts';
-import type { OutboxRow, Principal, Token } from '../store.ts';
+import type { LogLife, OutboxRow, Principal, Token } from '../store.ts';
 import type { FactsRow } from './alert-facts.ts';
 import type { AlertHistoryRow } from './alert-history.ts';
 import type { ExpiredKey, ExpiredRow } from './expired.ts';
@@ -95,6 +95,8 @@ export interface Tables {
   readonly alertTimes: Database<true, [number, string]>;
   /** leaf index → id of the alert whose entry stands there, as it was settled */
   readonly alertPlaces: Database<string, number>;
+  /** The life of the log that `alertPlaces` are of; nothing in its first one */
+  readonly logLife: Database<LogLife, 'life'>;
   /** deduplication key → intervals of its recent alerts, oldest alert first */
   readonly alertKeys: Database<readonly Interval[], string>;
   /** hash of the rule, or of the rule and a host → recent windows, oldest first */
@@ -281,6 +283,7 @@ export const laterTables: readonly (keyof Tables)[] = [
   'receipts',
   'receiptIds',
   'receiptBatches',
+  'logLife',
 ];
 
 export function openTables(root: RootDatabase): Tables {
@@ -289,6 +292,7 @@ export function openTables(root: RootDatabase): Tables {
     alertLog: root.openDB('alert-log', {}),
     alertTimes: root.openDB('alert-times', {}),
     alertPlaces: root.openDB('alert-places', {}),
+    logLife: root.openDB('log-life', {}),
     alertKeys: root.openDB('alert-keys', {}),
     ruleWindows: root.openDB('alert-rule-windows', {}),
     notes: root.openDB('alert-notes', {}),

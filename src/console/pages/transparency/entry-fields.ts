@@ -58,6 +58,8 @@ function titleOf(kind: string, data: Fields): string | undefined {
       return joined([text('count'), text('table'), text('reason')], ' ');
     case 'checkpoint.timestamped':
       return joined([text('gen_time'), text('authority')], ' ');
+    case 'log.life_started':
+      return joined([text('reason'), text('origin')], ': ');
     case 'backup.created':
       return text('files') && `${text('files')} files`;
     default:

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { readAnchor } from '../anchor.ts';
+import { headJudge, toJson } from '../heads.ts';
+import { Journal } from '../journal.ts';
+import type { LifeStart } from '../keys/key-file.ts';
+import { KeyRing } from '../keys/key-ring.ts';
+import type { SignedHead } from '../storage/storage.ts';
+import { DatabaseFile } from './database-file.ts';
+import { Findings } from './findings.ts';
+import { readHeads } from './heads.ts';
+
+/** What a data folder says of the life that its log is in. */
+export interface KnownLife {
+  /** The largest head that was signed in it. */
+  readonly head: SignedHead | undefined;
+  /** The log's name in checkpoints. */
+  readonly origin: string | undefined;
+}
+
+/**
+ * The largest head known of the log in a data folder, from the database, the anchor and the journal, whichever can be
+ * read: at least so much was promised. Only heads signed by a key of the current life count; where the folder has lost its
+ * keys, those of a backup tell.
+ */
+export async function knownLife(dataDir: string, anchorPath: string, otherKeys?: string): Promise<KnownLife> {
+  const own = await KeyRing.load(join(dataDir, 'keys'));
+  const keys = own.all().length > 0 || otherKeys === undefined ? own : await KeyRing.load(otherKeys);
+  const { isSigned, isCurrent = () => true } = headJudge(keys);
+  const anchor = await readAnchor(anchorPath).catch(() => undefined);
+  const last = lastHeadIn(join(dataDir, 'ledger.mdb'));
+  const latest = last !== undefined && isSigned(last) ? last : undefined;
+  const journal = await new Journal(join(dataDir, 'journal.ndjson'))
+    .read(headJudge(keys, latest))
+    .catch(() => undefined);
+  const heads = [last, anchor?.kind === 'head' ? anchor.head : undefined, journal?.largest]
+    .filter((head) => head !== undefined)
+    .filter((head) => isSigned(head) && isCurrent(head));
+  const [head] = heads.sort((a, b) => b.size - a.size);
+  const named = keys
+    .all()
+    .filter(({ purpose, file }) => purpose === 'checkpoint' && file.svc_life === keys.life);
+  return { head, origin: named.at(-1)?.file.svc_origin };
+}
+
+/** The life before, as a new one names it. */
+export function previousOf({ head, origin }: KnownLife): Pick<LifeStart, 'previous'> {
+  if (origin === undefined) return {};
+  return { previous: { origin, ...(head === undefined ? {} : { head: toJson(head) }) } };
+}
+
+/** The last head in the database that can be read. It may be damaged, which may well be why a backup is restored. */
+export function lastHeadIn(path: string): SignedHead | undefined {
+  let file: DatabaseFile;
+  try {
+    file = new DatabaseFile(path);
+  } catch {
+    return undefined;
+  }
+  try {
+    const onDamage = () => undefined;
+    let last: SignedHead | undefined;
+    for (const head of readHeads({ file, tables: file.tables(onDamage), findings: new Findings(), onDamage }))
+      last = head;
+    return last;
+  } finally {
+    file.close();
+  }
+}

@@ -1,0 +1,6 @@
+const suffix = /\/life-[0-9a-f]{8}$/;
+
+/** The name of a log in one of its lives: `base` in the first, else `<base>/life-<life>`. */
+export function originInLife(base: string, life: string | undefined): string {
+  return life === undefined ? base : `${base.replace(suffix, '')}/life-${life}`;
+}

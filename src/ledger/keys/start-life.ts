@@ -1,0 +1,110 @@
+import type { LedgerKeyPurpose } from '../ledger.ts';
+import { activated, ended, type LifeStart, ledgerPurposes } from './key-file.ts';
+import type { Key, KeyRing } from './key-ring.ts';
+import { originInLife } from './life-origin.ts';
+
+export interface NewLife {
+  readonly start: LifeStart;
+  /** The configured origin. Default: that of the life before. */
+  readonly origin?: string | undefined;
+  /** Size from which the new keys sign. */
+  readonly fromSize: number;
+}
+
+/** The order in which the files of new keys are written: the first one carries the promise of the entry. */
+const order: readonly LedgerKeyPurpose[] = [
+  'event-signing',
+  'checkpoint',
+  'transparency-sth',
+  'access-token',
+];
+
+/**
+ * Ends every key that can sign, without its private part, and makes new ones that no `key.rotated` entry vouches for.
+ *
+ * The event-signing key is written first and carries `svc_life_start`. A crash after that write leaves a folder in which
+ * `finishLifeKeys` completes the change, before anything is signed; a crash before it has changed nothing. The log gets
+ * its `log.life_started` entry when it is opened.
+ */
+export async function startLife(keys: KeyRing, life: NewLife, step?: (key: Key) => void): Promise<void> {
+  const { fromSize } = life;
+  const start = withPrevious(life.start, carrierOf(keys)?.file.svc_life_start);
+  const timeMs = Date.parse(start.at);
+  const origin = life.origin ?? start.previous?.origin ?? keys.origin;
+  const made = await Promise.all(order.map((purpose) => keys.newKey(purpose, timeMs, origin)));
+  const checkpoint = made.find(({ purpose }) => purpose === 'checkpoint')!;
+  const svc_life = checkpoint.fingerprint.slice(0, 8);
+  const fresh = made.map((key, i) =>
+    key.with({
+      ...activated(key.file, fromSize, timeMs),
+      svc_life,
+      ...(i === 0 ? { svc_life_start: start } : {}),
+      ...(key === checkpoint ? { svc_origin: originInLife(key.file.svc_origin!, svc_life) } : {}),
+    }),
+  );
+  const old = keys.all().filter(canStillSign);
+  keys.make();
+  keys.change([...fresh, ...old.map((key) => endedBy(start, key))], {
+    prepared() {},
+    renamed: (key) => step?.(key),
+  });
+}
+
+/** A life that never got its entry is not the previous one of the next: the one before it is. */
+function withPrevious(start: LifeStart, unlogged: LifeStart | undefined): LifeStart {
+  if (unlogged?.previous === undefined) return start;
+  const head = start.previous?.head ?? unlogged.previous.head;
+  return {
+    ...start,
+    previous: { origin: unlogged.previous.origin, ...(head === undefined ? {} : { head }) },
+  };
+}
+
+/**
+ * The life that was started and has no entry yet, its key files completed where a crash cut them short; undefined where
+ * there is none. Nothing was signed by any of these keys.
+ */
+export async function finishLifeKeys(keys: KeyRing, fromSize: number): Promise<LifeStart | undefined> {
+  const carrier = carrierOf(keys);
+  if (carrier === undefined) return undefined;
+  const { svc_life, svc_life_start: start } = carrier.file;
+  const others = keys.all().filter((key) => canStillSign(key) && key.file.svc_life !== svc_life);
+  if (!isWhole(keys, svc_life)) {
+    const origin = keys.all().findLast(({ file }) => file.svc_origin !== undefined)?.file.svc_origin;
+    await startLife(keys, { start: start!, fromSize, ...(origin === undefined ? {} : { origin }) });
+  } else if (others.length > 0) {
+    keys.change(others.map((key) => endedBy(start!, key)));
+  }
+  return start;
+}
+
+/** The key with the promise; where a crash left two of them, the one whose life is complete. */
+function carrierOf(keys: KeyRing): Key | undefined {
+  const found = keys
+    .all()
+    .filter(({ state, file }) => state === 'active' && file.svc_life_start !== undefined);
+  return found.find(({ file }) => isWhole(keys, file.svc_life)) ?? found[0];
+}
+
+function isWhole(keys: KeyRing, life: string | undefined): boolean {
+  const active = keys.all().filter(({ state, file }) => state === 'active' && file.svc_life === life);
+  return ledgerPurposes.every((purpose) => active.some((key) => key.purpose === purpose));
+}
+
+/** The entry is in the log: forgets the promise. */
+export function lifeIsLogged(keys: KeyRing): void {
+  const carrier = carrierOf(keys);
+  if (carrier === undefined) return;
+  const { svc_life_start: _kept, ...file } = carrier.file;
+  keys.change([carrier.with(file)]);
+}
+
+/** Only after an accepted loss is it known what the old keys signed: elsewhere, another copy of them may sign on. */
+function endedBy({ reason, previous, at }: LifeStart, key: Key): Key {
+  const toSize = reason === 'loss_accepted' ? previous?.head?.tree_size : undefined;
+  return key.with(ended(key.file, { state: 'retired' }, toSize, Date.parse(at)));
+}
+
+function canStillSign({ state }: Key): boolean {
+  return state === 'active' || state === 'pending';
+}

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { uuid7 } from '../../uuid.ts';
+import { knownLife, lastHeadIn, previousOf } from '../check/known-life.ts';
+import type { LedgerOptions } from '../durable-ledger.ts';
+import { milliseconds } from '../heads.ts';
+import { Journal } from '../journal.ts';
+import type { LifeStart } from '../keys/key-file.ts';
+import { KeyRing } from '../keys/key-ring.ts';
+import { openAgent } from '../keys/open-agent.ts';
+import { startLife } from '../keys/start-life.ts';
+import type { LedgerStatus } from '../ledger.ts';
+import { openLedger } from '../open.ts';
+import type { SignedHead } from '../storage/storage.ts';
+import { recordInstance } from './instance.ts';
+
+/** There is no log to continue. The message is for the operator. */
+export class NoLogError extends Error {
+  override readonly name = 'NoLogError';
+}
+
+type Folder = Pick<
+  LedgerOptions,
+  'dataDir' | 'anchorPath' | 'keyPassphrase' | 'agent' | 'origin' | 'notedPlaces' | 'clock'
+>;
+
+/** The start of a life now. */
+export function lifeStartOf(
+  reason: LifeStart['reason'],
+  { clock }: Pick<LedgerOptions, 'clock'>,
+  previous: Pick<LifeStart, 'previous'>,
+): LifeStart {
+  const nowMs = clock === undefined ? Date.now() : milliseconds(clock());
+  return { reason, entry_id: uuid7(nowMs), at: new Date(nowMs).toISOString(), ...previous };
+}
+
+/**
+ * A copy of a data folder continues as a life of its own, because the original may run again. A crash after the keys
+ * changed: the next start logs the life.
+ *
+ * @throws NoLogError
+ */
+export async function continueCopy(folder: Folder): Promise<LedgerStatus> {
+  const { dataDir, anchorPath = join(dataDir, 'anchor.json') } = folder;
+  const head = requireLog(dataDir);
+  const keys = await KeyRing.load(join(dataDir, 'keys'));
+  await keys.unlock(folder.keyPassphrase);
+  const agent = await openAgent(dataDir, folder.agent, keys, () => undefined);
+  const start = lifeStartOf('copied', folder, previousOf(await knownLife(dataDir, anchorPath)));
+  await startLife(keys, { start, origin: folder.origin, fromSize: head?.size ?? 0 });
+  await agent?.close();
+  await recordInstance(dataDir);
+  return openAndClose(folder);
+}
+
+/** The log is opened once, so that the entry of a life that has its keys is in it. */
+export async function openAndClose(folder: Folder): Promise<LedgerStatus> {
+  const ledger = await openLedger(folder);
+  try {
+    return await ledger.status();
+  } finally {
+    await ledger.close();
+  }
+}
+
+/**
+ * The folder was moved and the original is gone for good: the life goes on here, and the journal has a line about it.
+ *
+ * @throws NoLogError
+ */
+export async function recordMove({ dataDir, clock }: Folder): Promise<void> {
+  const head = requireLog(dataDir);
+  await recordInstance(dataDir);
+  const at = clock === undefined ? new Date() : new Date(milliseconds(clock()));
+  const line = { event: 'moved', at, head, health: { state: 'ok' } } as const;
+  await new Journal(join(dataDir, 'journal.ndjson')).write(line);
+}
+
+function requireLog(dataDir: string): SignedHead | undefined {
+  const path = join(dataDir, 'ledger.mdb');
+  if (!existsSync(path)) throw new NoLogError(`there is no ledger.mdb in ${dataDir}`);
+  return lastHeadIn(path);
+}

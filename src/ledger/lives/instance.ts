@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { open, readFile, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { flushFolder } from '../../durable-file.ts';
+import { copied, instanceUnreadable } from '../distrust.ts';
+
+export const instanceFile = 'instance.json';
+
+/** Longer than the clock of any file system takes to advance. */
+const clockStepMs = 20;
+
+interface Instance {
+  readonly format: 1;
+  /** A random id of this folder. */
+  readonly instance: string;
+  /** Inode of this very file, in decimal digits: a copy has another one. */
+  readonly inode: string;
+  /** When this file was made, in whole milliseconds; absent on file systems that do not record it. */
+  readonly birthtime_ms?: number;
+}
+
+/**
+ * Whether the data folder is where it was: `instance.json` records its own inode and birth time, which survive a rename,
+ * a bind mount and a new container, and which no copy of the file has. A block-level clone of the volume has both.
+ *
+ * @returns whether the file is there; older folders get one at their next start
+ * @throws Distrust `copied`
+ */
+export async function checkInstance(dataDir: string): Promise<boolean> {
+  const path = join(dataDir, instanceFile);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw instanceUnreadable(path, (error as Error).message);
+  }
+  const recorded = parse(text);
+  if (recorded === undefined) throw instanceUnreadable(path, 'it is not the file that this program wrote');
+  const found = await stat(path, { bigint: true });
+  const moved = recorded.inode !== String(found.ino);
+  const reborn =
+    recorded.birthtime_ms !== undefined && recorded.birthtime_ms !== Number(found.birthtimeNs / 1_000_000n);
+  if (moved || reborn) throw copied(dataDir);
+  return true;
+}
+
+/** Records that the folder is here: writes a new `instance.json`, flushed. */
+export async function recordInstance(dataDir: string): Promise<void> {
+  const path = join(dataDir, instanceFile);
+  const file = await open(`${path}.new`, 'w', 0o600);
+  try {
+    // Where birth times are not recorded, systems give the time of the last change for them, which moves.
+    await sleep(clockStepMs);
+    await file.chmod(0o600);
+    const { ino, birthtimeNs, ctimeNs } = await file.stat({ bigint: true });
+    const isRecorded = birthtimeNs > 0n && birthtimeNs !== ctimeNs;
+    const instance: Instance = {
+      format: 1,
+      instance: randomUUID(),
+      inode: String(ino),
+      ...(isRecorded ? { birthtime_ms: Number(birthtimeNs / 1_000_000n) } : {}),
+    };
+    await file.writeFile(`${JSON.stringify(instance)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.new`, path);
+  await flushFolder(dirname(path));
+}
+
+function parse(text: string): Instance | undefined {
+  try {
+    const { format, instance, inode, birthtime_ms } = JSON.parse(text) as Partial<Instance>;
+    const isTime = birthtime_ms === undefined || Number.isSafeInteger(birthtime_ms);
+    const isWhole = format === 1 && typeof instance === 'string' && /^\d+$/.test(String(inode)) && isTime;
+    return isWhole ? (JSON.parse(text) as Instance) : undefined;
+  } catch {
+    return undefined;
+  }
+}

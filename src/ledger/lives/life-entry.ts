@@ -1,0 +1,131 @@
+import { entryOf, lifeStarted } from '../../contract/critical-events.ts';
+import type { LogEntry } from '../../contract/resources/transparency.ts';
+import type { LifeReason } from '../../contract/vocabulary.ts';
+import { bytesToHex, hexToBytes } from '../../tlog/hex.ts';
+import { equalHashes, type Hash } from '../../tlog/tree.ts';
+import { corrupt, keysLost, rollback } from '../distrust.ts';
+import { signedBytes } from '../entry.ts';
+import type { LifeStart } from '../keys/key-file.ts';
+import { ledgerPurposes } from '../keys/key-file.ts';
+import type { KeyRing } from '../keys/key-ring.ts';
+import type { LedgerStatus, UnsignedEntry } from '../ledger.ts';
+import type { LedgerStorage } from '../storage/storage.ts';
+
+export const lifeKind = 'log.life_started';
+
+/** The start of the life that a log is in, as its entry says. */
+export interface LifeRecord {
+  readonly index: number;
+  readonly canonical: Uint8Array;
+  /** 8 hex digits. */
+  readonly id: string;
+  readonly reason: LifeReason;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Leaves of the largest head known before, and leaves that the log continued from. */
+  readonly fromSize: number;
+  readonly toSize: number;
+}
+
+/** The tree that a life continues. */
+export interface Continued {
+  readonly size: number;
+  readonly root: Hash;
+}
+
+/** The entry that begins the life whose keys are active. */
+export function lifeEntry(start: LifeStart, keys: KeyRing, tree: Continued): UnsignedEntry {
+  const { reason, entry_id, at, previous } = start;
+  const event = lifeStarted({
+    reason,
+    life: keys.life!,
+    origin: keys.origin!,
+    previous,
+    ...(tree.size === 0
+      ? {}
+      : { continues_from: { tree_size: tree.size, root_hash: bytesToHex(tree.root) } }),
+    keys: ledgerPurposes.map((purpose) => {
+      const { kid, fingerprint } = keys.active(purpose)!;
+      return { purpose, kid, fingerprint };
+    }),
+  });
+  return entryOf(event, entry_id, Date.parse(at));
+}
+
+/** What `lifeRecord` reads of an entry of this kind. */
+interface LifeData {
+  readonly reason: LifeReason;
+  readonly life: string;
+  readonly previous?: { readonly head?: { readonly tree_size: number } };
+  readonly continues_from?: { readonly tree_size: number; readonly root_hash: string };
+}
+
+export function lifeRecord(index: number, canonical: Uint8Array): LifeRecord {
+  const { data, occurred_at } = JSON.parse(new TextDecoder().decode(canonical)) as LogEntry;
+  const { reason, life, previous, continues_from } = data as unknown as LifeData;
+  const toSize = continues_from?.tree_size ?? 0;
+  const fromSize = previous?.head?.tree_size ?? toSize;
+  return { index, canonical, id: life, reason, at: occurred_at, fromSize, toSize };
+}
+
+const events = {
+  restored: 'restored',
+  loss_accepted: 'rebuilt',
+  begun_anew: 'begun_anew',
+  copied: 'copied',
+} as const satisfies Record<LifeReason, NonNullable<LedgerStatus['regression']>['event']>;
+
+/** The start of a life as status and health report it. */
+export function regressionOf({ reason, at, fromSize, toSize }: LifeRecord) {
+  return { at, event: events[reason], from_size: fromSize, to_size: toSize };
+}
+
+/**
+ * The entry that began the current life; undefined in the first one.
+ *
+ * @param rootAt - the root of the first `size` leaves
+ * @throws Distrust where the keys are of another life than the log, or the entry does not hold
+ */
+export function currentLife(
+  { storage, keys, rootAt }: { storage: LedgerStorage; keys: KeyRing; rootAt(size: number): Hash },
+  start: LifeStart | undefined,
+): LifeRecord | undefined {
+  const count = storage.kinds.count(lifeKind);
+  const index = count === 0 ? undefined : storage.kinds.range(lifeKind, count - 1, count)[0];
+  const canonical = index === undefined ? undefined : storage.canonical(index);
+  const found = canonical && lifeRecord(index!, canonical);
+  if (found?.id === keys.life) return found && requireValid(found, keys, rootAt);
+  if (start !== undefined) return undefined; // the entry is appended next
+  if (found !== undefined && !keys.all().some(({ file }) => file.svc_life === found.id))
+    throw keysLost(`The log is in life ${found.id}, and the folder keys has no key of it`);
+  throw rollback(
+    `The keys are those of ${nameOf(keys.life)}, and the log ends in ${nameOf(found?.id)}: it does not have the entry that ` +
+      'begins the life of the keys.',
+  );
+}
+
+const nameOf = (life: string | undefined): string => (life === undefined ? 'the first life' : `life ${life}`);
+
+function requireValid(record: LifeRecord, keys: KeyRing, rootAt: (size: number) => Hash): LifeRecord {
+  const entry = JSON.parse(new TextDecoder().decode(record.canonical)) as LogEntry;
+  const { continues_from } = entry.data as unknown as LifeData;
+  const signed = keys.verify(
+    entry.key_id,
+    'event-signing',
+    signedBytes(entry),
+    hexToBytes(entry.signature, 64),
+  );
+  if (!signed || keys.get(entry.key_id)?.file.svc_life !== record.id)
+    throw corrupt(
+      `entry ${record.index}, which begins life ${record.id}, is not signed by a key of this life`,
+    );
+  const continues = record.toSize === record.index;
+  if (
+    !continues ||
+    (continues_from && !equalHashes(hexToBytes(continues_from.root_hash, 32), rootAt(record.toSize)))
+  )
+    throw corrupt(
+      `entry ${record.index}, which begins life ${record.id}, continues another tree than this one`,
+    );
+  return record;
+}

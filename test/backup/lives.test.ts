@@ -1,0 +1,277 @@
+/** Restores, copies and rollbacks: no two heads that contradict each other are signed under one name. */
+import { appendFileSync, cpSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { Fault } from '../../src/client/fault.ts';
+import { parseKeySet } from '../../src/client/key-set.ts';
+import { parseTreeHead } from '../../src/client/tree-head.ts';
+import { judge } from '../../src/client/verdict.ts';
+import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
+import { fsck } from '../../src/ledger/check/fsck.ts';
+import { rebuild } from '../../src/ledger/check/rebuild.ts';
+import { continueCopy, recordMove } from '../../src/ledger/lives/continue-copy.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { readNotedPlaces } from '../../src/store/lmdb/noted-places.ts';
+import { entries } from '../ledger/fixture.ts';
+import { backUp, newFolder, openParts, type Parts, restore } from './fixture.ts';
+import { checkAlerts } from './logged-alerts.ts';
+import { alertsOf } from './writers.ts';
+
+async function addAlerts(parts: Parts, from: number, count: number): Promise<void> {
+  await parts.store.commit(alertsOf(from, count));
+  parts.pump.poke();
+  await parts.pump.idle();
+}
+
+/** What the world can see of a log. */
+async function publicOf({ ledger }: Pick<Parts, 'ledger'>) {
+  const { heads } = await ledger.heads({ page: 1, per_page: 1000 });
+  const keys = parseKeySet(JSON.stringify({ keys: await ledger.keys() }));
+  if (keys instanceof Fault) throw new Error(keys.message);
+  const checkpoint = await ledger.checkpoint();
+  return { heads, keys, checkpoint, origin: checkpoint.split('\n')[0]! };
+}
+
+type Public = Awaited<ReturnType<typeof publicOf>>;
+
+/** No head of the one contradicts a head of the other, by whichever key set one of them trusts. */
+function expectNoContradiction(one: Public, other: Public): void {
+  for (const a of one.heads)
+    for (const b of other.heads) {
+      if (a.signer_key_id !== b.signer_key_id) continue;
+      const [pinnedHead, head] = [parseTreeHead(writeTreeHead(a)), parseTreeHead(writeTreeHead(b))];
+      if (pinnedHead instanceof Fault || head instanceof Fault) throw new Error('no tree head');
+      const evidence = { code: '', message: '', log: '', foundAt: '', pinnedHead, head, keys: one.keys };
+      expect(judge(evidence)).toMatchObject({ convicts: false });
+    }
+  expect(one.origin).not.toBe(other.origin);
+}
+
+test('two restores of one backup and the original sign different entries without a contradiction', async () => {
+  const original = await openParts(newFolder());
+  await addAlerts(original, 0, 3);
+  const { attributes } = await backUp(original);
+  const folders = [newFolder(), newFolder()];
+  for (const folder of folders) await restore(attributes.path!, folder);
+  const logs = [original, await openParts(folders[0]!), await openParts(folders[1]!)];
+  for (const [i, parts] of logs.entries()) await addAlerts(parts, 10 * (i + 1), 2 + i);
+  const seen = await Promise.all(logs.map(publicOf));
+  expectNoContradiction(seen[0]!, seen[1]!);
+  expectNoContradiction(seen[0]!, seen[2]!);
+  expectNoContradiction(seen[1]!, seen[2]!);
+  const base = seen[0]!.origin;
+  for (const { origin } of seen.slice(1)) expect(origin).toMatch(new RegExp(`^${base}/life-[0-9a-f]{8}$`));
+  for (const { close, dataDir } of logs) {
+    await close();
+    expect(await fsck({ dataDir })).toMatchObject({ ok: true });
+  }
+});
+
+test('a restore needs no private key of the backup', async () => {
+  const parts = await openParts(newFolder());
+  await addAlerts(parts, 0, 3);
+  const { attributes } = await backUp(parts);
+  await parts.close();
+  const again = newFolder();
+  await restore(attributes.path!, again);
+  const restored = await openParts(again);
+  const old = new Set((await publicOf(await openParts(parts.dataDir))).keys.keys());
+  for (const { kid, state } of await restored.ledger.keyRecords())
+    expect(state).toBe(old.has(kid) ? 'retired' : 'active');
+});
+
+describe('a copied data folder', () => {
+  async function copied() {
+    const original = newFolder();
+    const parts = await openParts(original);
+    await addAlerts(parts, 0, 3);
+    await parts.close();
+    const copy = join(newFolder(), 'copy');
+    cpSync(original, copy, { recursive: true, preserveTimestamps: true });
+    return { original, copy };
+  }
+
+  test('signs nothing, and serves what can be read', async () => {
+    const { copy } = await copied();
+    const before = readFileSync(join(copy, 'ledger.mdb'));
+    const parts = await openParts(copy);
+    const { health, size } = await parts.ledger.status();
+    expect({ health, size }).toMatchObject({ health: { state: 'degraded', fault: 'copied' }, size: 3 });
+    await expect(parts.ledger.append(entries(0, 1))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await parts.ledger.leaf({ leaf_index: 2 })).toMatchObject({ leaf_index: 2 });
+    await parts.close();
+    expect(readFileSync(join(copy, 'ledger.mdb')).equals(before)).toBe(true);
+  });
+
+  test('continues as a life of its own, beside the original', async () => {
+    const { original, copy } = await copied();
+    const status = await continueCopy({ dataDir: copy, notedPlaces: () => readNotedPlaces(copy) });
+    expect(status).toMatchObject({ health: { state: 'ok' }, regression: { event: 'copied', to_size: 3 } });
+    const [one, other] = [await openParts(original), await openParts(copy)];
+    await addAlerts(one, 10, 2);
+    await addAlerts(other, 20, 3);
+    expectNoContradiction(await publicOf(one), await publicOf(other));
+    expect(await checkAlerts(other)).toBe(6);
+  });
+
+  test('keeps its keys once the operator says that the original is gone', async () => {
+    const { copy } = await copied();
+    await recordMove({ dataDir: copy });
+    const parts = await openParts(copy);
+    expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
+    expect((await parts.ledger.status()).regression).toBeUndefined();
+    expect(readFileSync(join(copy, 'journal.ndjson'), 'utf8')).toContain('"event":"moved"');
+  });
+
+  test('is not what a rename on the same volume makes, nor a folder of an earlier version', async () => {
+    const { original } = await copied();
+    const renamed = `${original}-renamed`;
+    renameSync(original, renamed);
+    const parts = await openParts(renamed);
+    expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
+    await parts.close();
+    rmSync(join(renamed, 'instance.json'));
+    const older = await openParts(renamed);
+    expect((await older.ledger.status()).health).toEqual({ state: 'ok' });
+    await older.close();
+    renameSync(renamed, original);
+  });
+
+  test('is not looked for where the setting says so', async () => {
+    const { copy } = await copied();
+    const parts = await openParts(copy, { ledger: { detectCopies: false } });
+    expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
+  });
+});
+
+describe('an older ledger.mdb beside a newer siem.mdb', () => {
+  /** Eight alerts in siem.mdb, a log of the time when there were five, and no anchor and no journal. */
+  async function rolledBack(prepare?: (dataDir: string) => Promise<unknown>) {
+    const dataDir = newFolder();
+    const older = join(newFolder(), 'older.mdb');
+    await (await openParts(dataDir)).close();
+    await prepare?.(dataDir);
+    const first = await openParts(dataDir);
+    await addAlerts(first, 0, 5);
+    await first.close();
+    cpSync(join(dataDir, 'ledger.mdb'), older);
+    const second = await openParts(dataDir);
+    await addAlerts(second, 5, 3);
+    const seen = await publicOf(second);
+    await second.close();
+    const journal = readFileSync(join(dataDir, 'journal.ndjson'), 'utf8');
+    cpSync(older, join(dataDir, 'ledger.mdb'));
+    for (const name of ['anchor.json', 'journal.ndjson', 'ledger.mdb-lock'])
+      rmSync(join(dataDir, name), { force: true });
+    return { dataDir, seen, journal };
+  }
+
+  async function expectRollback(dataDir: string): Promise<void> {
+    const parts = await openParts(dataDir);
+    const { health, size } = await parts.ledger.status();
+    expect(health).toMatchObject({ state: 'degraded', fault: 'rollback' });
+    await parts.pump.idle();
+    expect((await parts.store.status()).outbox).toBe(0);
+    expect((await parts.ledger.status()).size).toBe(size);
+    await parts.close();
+  }
+
+  test('is a rollback, start after start, and nothing is signed', async () => {
+    const { dataDir } = await rolledBack();
+    await expectRollback(dataDir);
+    await expectRollback(dataDir);
+  });
+
+  test('goes on as a new life after the operator accepted the loss: missing alerts are logged again, once', async () => {
+    const { dataDir, seen } = await rolledBack();
+    const places = { notedPlaces: () => readNotedPlaces(dataDir) };
+    expect(await rebuild({ dataDir, ...places })).toMatchObject({
+      outcome: 'refused',
+      lost: { from: 5, to: 8 },
+    });
+    expect(await rebuild({ dataDir, ...places, acceptLoss: true })).toMatchObject({ outcome: 'accepted' });
+    for (let start = 0; start < 2; start++) {
+      const parts = await openParts(dataDir);
+      await parts.pump.idle();
+      expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
+      expect(await checkAlerts(parts)).toBe(8);
+      expectNoContradiction(seen, await publicOf(parts));
+      await parts.close();
+    }
+    expect(await rebuild({ dataDir, ...places })).toMatchObject({ outcome: 'whole' });
+  });
+
+  test('is a rollback in a later life, too, whose start excuses only what was lost before it', async () => {
+    const { dataDir, journal } = await rolledBack(async (folder) => {
+      await continueCopy({ dataDir: folder });
+    });
+    await expectRollback(dataDir);
+    // The genuine line of this life, put back without what came after it.
+    const line = journal.split('\n').find((text) => text.includes('"event":"copied"'))!;
+    appendFileSync(join(dataDir, 'journal.ndjson'), `${line}\n`);
+    await expectRollback(dataDir);
+  });
+
+  test('with keys of an earlier life is a rollback', async () => {
+    const dataDir = newFolder();
+    const kept = newFolder();
+    const first = await openParts(dataDir);
+    await addAlerts(first, 0, 5);
+    await first.close();
+    for (const name of ['ledger.mdb', 'keys'])
+      cpSync(join(dataDir, name), join(kept, name), { recursive: true });
+    await continueCopy({ dataDir });
+    const second = await openParts(dataDir);
+    await second.pump.idle();
+    await second.close();
+    for (const name of ['ledger.mdb', 'keys', 'anchor.json', 'journal.ndjson'])
+      rmSync(join(dataDir, name), { recursive: true });
+    for (const name of ['ledger.mdb', 'keys'])
+      cpSync(join(kept, name), join(dataDir, name), { recursive: true });
+    await expectRollback(dataDir);
+  });
+
+  test.each<[string, (head: string) => string]>([
+    ['an unsigned restore', (head) => `{"at":"AT","event":"restored","health":"ok","head":${head}}`],
+    ['an unsigned rebuild', (head) => `{"at":"AT","event":"rebuilt","health":"ok","head":${head}}`],
+    ['a rebuild without a head', () => '{"at":"AT","event":"rebuilt","health":"ok"}'],
+    [
+      'the start of a life with a forged entry',
+      (head) => `{"at":"AT","event":"rebuilt","health":"ok","entry":"e30=","head":${head}}`,
+    ],
+  ])('is a rollback although the journal has a line about %s', async (_, line) => {
+    const { dataDir, journal, seen } = await rolledBack();
+    const small = writeTreeHead(seen.heads[0]!);
+    for (const at of ['2020-01-01T00:00:00.000Z', new Date().toISOString()]) {
+      const forged = `${line(small).replace('AT', at)}\n`;
+      appendFileSync(join(dataDir, 'journal.ndjson'), forged);
+      await expectRollback(dataDir);
+    }
+    // The same behind the journal that knows of more, without the database of events.
+    rmSync(join(dataDir, 'journal.ndjson'));
+    const last = `{"at":"2020-01-01T00:00:00.000Z","event":"day","health":"ok","head":${writeTreeHead(seen.heads.at(-1)!)}}\n`;
+    appendFileSync(join(dataDir, 'journal.ndjson'), `${journal}${last}`);
+    for (const at of ['2020-01-01T00:00:00.000Z', new Date().toISOString()]) {
+      appendFileSync(join(dataDir, 'journal.ndjson'), `${line(small).replace('AT', at)}\n`);
+      const ledger = await openLedger({ dataDir });
+      expect((await ledger.status()).health).toMatchObject({ fault: 'rollback' });
+      await ledger.close();
+    }
+  });
+
+  test('of the same size with other entries is a rollback', async () => {
+    const dataDir = newFolder();
+    const other = newFolder();
+    const [one, two] = [await openParts(dataDir), await openParts(other)];
+    await addAlerts(one, 0, 4);
+    await addAlerts(two, 50, 4);
+    await one.close();
+    await two.close();
+    for (const name of ['ledger.mdb', 'keys']) {
+      rmSync(join(dataDir, name), { recursive: true });
+      cpSync(join(other, name), join(dataDir, name), { recursive: true });
+    }
+    for (const name of ['anchor.json', 'journal.ndjson']) rmSync(join(dataDir, name));
+    await expectRollback(dataDir);
+  });
+});
