@@ -65,6 +65,12 @@ async function broken(step: LedgerStep, nth: number) {
   return { dataDir, ledger, arm, pin: pinned.pin, fatal, failure };
 }
 
+/** Nothing vouches for the key that replaces a revoked one: the operator confirms its fingerprint. */
+async function audited(ledger: Awaited<ReturnType<typeof open>>, pin: Pin): Promise<void> {
+  const acceptedKeys = [(await ledger.status()).sth_key_fingerprint];
+  expect(await audit(sourceOf(ledger), pin, { now: Date.now(), acceptedKeys })).toHaveProperty('pin');
+}
+
 /** What must hold after the next start, whatever happened before it. */
 async function checkAfter(dataDir: string, pin: Pin): Promise<Awaited<ReturnType<typeof open>>> {
   const ledger = await open(dataDir);
@@ -75,9 +81,7 @@ async function checkAfter(dataDir: string, pin: Pin): Promise<Awaited<ReturnType
     active.find(({ purpose }) => purpose === 'transparency-sth')!.kid,
   );
   expect(readdirSync(join(dataDir, 'keys')).filter((name) => !name.endsWith('.json'))).toEqual([]);
-  // Nothing vouches for the key that replaces a revoked one: the operator confirms its fingerprint.
-  const acceptedKeys = [(await ledger.status()).sth_key_fingerprint];
-  expect(await audit(sourceOf(ledger), pin, { now: Date.now(), acceptedKeys })).toHaveProperty('pin');
+  await audited(ledger, pin);
   const { ids } = await reverify(ledger); // each entry once
   await ledger.append([entry(ids.length + 100)]);
   await reverify(ledger);
@@ -257,7 +261,7 @@ test.each(kills)(
     const after = await open(dataDir, { keyPassphrase: 'correct horse' });
     expect(await kinds(after)).toEqual(told);
     expect((await states(after, 'transparency-sth')).at(-1)).toBe('active');
-    expect(await audit(sourceOf(after), encrypted.pin, { now: Date.now() })).toHaveProperty('pin');
+    await audited(after, encrypted.pin);
     await reverify(after);
   },
 );
