@@ -430,12 +430,25 @@ describe('success', () => {
     }
   });
 
+  test('a receipt of a body, with its proof or while that is awaited', async () => {
+    const headers = { 'candor-receipt': 'sha256' };
+    const answer = await call('ingestDnsEvents', { token: admin, json: [dnsEvent], headers });
+    const shown = JSON.parse(Buffer.from(answer.headers.get('candor-receipt')!, 'base64url').toString()) as {
+      receipt: { id: string };
+    };
+    const { data } = await ok<One>('getReceipt', { params: [shown.receipt.id] });
+    expect(data.attributes).toMatchObject(shown);
+  });
+
   test('the log: lists, bundle, checkpoint, tiles', async () => {
     const { tree_size: size } = await ok<{ tree_size: number }>('getTreeHead');
     const heads = await ok<Page>('listTreeHeads', { query: `from_size=${size}` });
     expect(heads.data.map(({ type }) => type)).toContain('tree_head');
     const entries = await ok<Page>('listEntries', { token: tokens.auditor, query: 'kind=token.issued' });
     expect(entries.pagination.total).toBeGreaterThanOrEqual(5);
+    expect((await ok<Page>('listKeyHistory')).data).toEqual([]);
+    const publicKeys = await ok<Page>('listPublicKeys');
+    expect(publicKeys.data.map(({ type }) => type)).toContain('public_key');
     const { id } = entries.data[0]!;
     expect(await ok('getProofBundle', { query: `entry_id=${id}` })).toMatchObject({ leaf_index: 0 });
     expect(await ok<string>('getCheckpoint')).toMatch(
