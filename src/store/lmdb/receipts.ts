@@ -29,6 +29,13 @@ export interface ReceiptBatch {
   readonly hashes: Uint8Array;
 }
 
+/** Of the oldest and the newest receipt, and of the newest that an entry covers. */
+interface Sequences {
+  first: number;
+  last: number;
+  covered: number;
+}
+
 type ReceiptTables = Pick<Tables, 'receipts' | 'receiptIds' | 'receiptBatches'>;
 
 /**
@@ -37,30 +44,33 @@ type ReceiptTables = Pick<Tables, 'receipts' | 'receiptIds' | 'receiptBatches'>;
  * so that each receipt is in exactly one entry.
  */
 export class Receipts {
-  /** Sequences of the oldest and the newest receipt and of the newest that an entry covers. Read again by `reload`. */
-  #first = 1;
-  #last = 0;
-  #covered = 0;
+  #known: Sequences | undefined;
   readonly #tables: ReceiptTables;
   readonly #max: number;
 
   constructor(tables: ReceiptTables, max: number = limits.maxReceipts) {
     this.#tables = tables;
     this.#max = max;
-    this.reload();
   }
 
-  reload(): void {
+  /** Called after a transaction that was undone: the sequences are read again when they are needed. */
+  forget(): void {
+    this.#known = undefined;
+  }
+
+  get #sequences(): Sequences {
+    if (this.#known !== undefined) return this.#known;
     const { receipts, receiptBatches } = this.#tables;
-    this.#last = lastSequence(receipts);
-    this.#covered = lastSequence(receiptBatches);
-    this.#first = this.#last + 1;
-    for (const key of receipts.getKeys({ limit: 1 })) this.#first = key;
+    const last = lastSequence(receipts);
+    const [first = last + 1] = receipts.getKeys({ limit: 1 });
+    this.#known = { first, last, covered: lastSequence(receiptBatches) };
+    return this.#known;
   }
 
   /** Receipts that no entry covers yet. */
   get waiting(): number {
-    return this.#last - this.#covered;
+    const { last, covered } = this.#sequences;
+    return last - covered;
   }
 
   /** Called before anything is written. @throws UNAVAILABLE (`receipts_full`) */
@@ -84,9 +94,9 @@ export class Receipts {
     if (first?.sha256 === draft.sha256) return first;
     const { accepted, rejected, ignored, duplicates } = answer;
     const receipt = { ...draft, accepted, rejected, ignored, duplicates };
-    this.#last++;
-    receipts.putSync(this.#last, receipt);
-    receiptIds.putSync(receipt.id, this.#last);
+    this.#sequences.last++;
+    receipts.putSync(this.#sequences.last, receipt);
+    receiptIds.putSync(receipt.id, this.#sequences.last);
     return receipt;
   }
 
@@ -96,8 +106,8 @@ export class Receipts {
    */
   cover(outbox: Pick<Outbox, 'hasRoom' | 'add'>, nowMs: number): boolean {
     if (this.waiting === 0 || !outbox.hasRoom) return false;
-    const first = this.#covered + 1;
-    const end = Math.min(this.#last + 1, first + limits.maxReceiptsPerEntry);
+    const first = this.#sequences.covered + 1;
+    const end = Math.min(this.#sequences.last + 1, first + limits.maxReceiptsPerEntry);
     const rows = Array.from(this.#tables.receipts.getRange({ start: first, end }), ({ value }) => value);
     const hashes = Buffer.concat(rows.map((row) => leafHash(sha256, receiptBytes(row))));
     const entryId = uuid7(nowMs);
@@ -108,8 +118,8 @@ export class Receipts {
       last_received: rows.at(-1)!.received_at,
     };
     outbox.add(ingestReceipted(rows[0]!.id, data), nowMs, undefined, entryId);
-    this.#covered = end - 1;
-    this.#tables.receiptBatches.putSync(this.#covered, { first, entry_id: entryId, hashes });
+    this.#sequences.covered = end - 1;
+    this.#tables.receiptBatches.putSync(this.#sequences.covered, { first, entry_id: entryId, hashes });
     this.#forget();
     return true;
   }
@@ -118,13 +128,14 @@ export class Receipts {
   #forget(): void {
     const { receipts, receiptIds, receiptBatches } = this.#tables;
     for (const last of [...receiptBatches.getKeys({ limit: 2 })]) {
-      if (this.#last - this.#first < this.#max || last === this.#covered) return;
-      for (const { key, value } of [...receipts.getRange({ start: this.#first, end: last + 1 })]) {
+      if (this.#sequences.last - this.#sequences.first < this.#max || last === this.#sequences.covered)
+        return;
+      for (const { key, value } of [...receipts.getRange({ start: this.#sequences.first, end: last + 1 })]) {
         receiptIds.removeSync(value.id);
         receipts.removeSync(key);
       }
       receiptBatches.removeSync(last);
-      this.#first = last + 1;
+      this.#sequences.first = last + 1;
     }
   }
 }

@@ -569,7 +569,7 @@ class LmdbStore implements Store {
   #reload(): void {
     this.#events.reload();
     this.#outbox.reload();
-    this.#receipts.reload();
+    this.#receipts.forget();
     this.#alerts.reload();
     this.#inventory.forget();
     this.#correlations.forget();
