@@ -91,7 +91,7 @@ describe('a service whose log is degraded', { timeout: 60_000 }, () => {
     });
     expect(ended.code).toBe(exitCodes.degraded);
     expect(ended.stdout).toContain('DEGRADED: corrupt');
-    expect(ended.stderr).toContain('is not readable');
+    expect(ended.stderr).toContain('is unreadable');
   });
 });
 

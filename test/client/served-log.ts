@@ -166,7 +166,8 @@ export class ServedLog {
     const url = new URL(target, 'http://log');
     const truth = await this.#truth(url).catch((error: unknown) => refused(error));
     // A partial tile is served for its full one.
-    const lie = this.lies.find((one) => url.pathname.replace(/\.p\/\d+$/, '') === one.path);
+    const { pathname } = url;
+    const lie = this.lies.find(({ path }) => path === pathname || path === pathname.replace(/\.p\/\d+$/, ''));
     if (lie === undefined) return truth;
     if (typeof truth.body !== 'string') {
       const told = lie.tell(Buffer.from(truth.body).toString('latin1'));
