@@ -99,6 +99,8 @@ test('the index finds what asking every silence finds', () => {
     },
     { requiredKeys: [] },
   );
+  // The service refuses a matcher that names nothing.
+  const named = matcher.filter(({ max_severity: _, ...about }) => Object.keys(about).length > 0);
   const asked = fc.record(
     {
       rule_id: fc.constantFrom('1:1', '1:2', '1:4'),
@@ -112,7 +114,7 @@ test('the index finds what asking every silence finds', () => {
     { requiredKeys: ['rule_id', 'rule_source', 'severity'] },
   );
   fc.assert(
-    fc.property(fc.array(matcher, { maxLength: 20 }), asked, (matchers, about) => {
+    fc.property(fc.array(named, { maxLength: 20 }), asked, (matchers, about) => {
       const silences = matchers.map((each, n) => ({ id: `s${n}`, since: 0, until: 10 + n, matcher: each }));
       const index = new SilenceIndex(silences);
       const matching = silences.filter(({ id }) => index.get(id)!.matches(new Asked(about, assetOf)));
