@@ -47,7 +47,6 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   let recovered: Recovered | undefined;
   let health: LedgerHealth = { state: 'ok' };
   let event: 'initialised' | 'start' = 'start';
-  const hasJournal = existsSync(journalPath);
   let [remembered, journalUnread] = [noJournal, undefined as string | undefined];
   const readJournal = async (judge: HeadJudge): Promise<void> => {
     try {
@@ -83,10 +82,11 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     const log = recover(storage, keys, witnesses, lifeStart);
     if (log.tree.size > 0 && lifeStart === undefined) {
       // A log that was killed in the first second of its first run has no anchor yet, and no head in the journal.
-      const isFirstRun = hasJournal && remembered.heads.length === 0;
+      const hasLines = remembered.lastAt !== undefined || journalUnread !== undefined;
+      const isFirstRun = hasLines && remembered.heads.length === 0;
       if (anchor.kind === 'missing' && !isFirstRun)
         findings.raise('anchor_missing', missing('anchor', anchorPath, log));
-      if (!hasJournal) findings.raise('journal_missing', missing('journal', journalPath, log));
+      if (!hasLines) findings.raise('journal_missing', missing('journal', journalPath, log));
     }
     finishKeyFiles(keys);
     keys.rename(options.origin);
@@ -150,7 +150,7 @@ async function loadKeys(folder: string): Promise<KeyRing> {
 /** The finding about a file that shows when a log went back in time. */
 function missing(name: string, path: string, { tree }: Recovered): string {
   return (
-    `the ${name} ${path} was missing at the last start, and a new one is written: compare the log (${tree.size} leaves) ` +
+    `the ${name} ${path} was missing or empty at the last start, and a new one is written: compare the log (${tree.size} leaves) ` +
     'with what auditors have seen'
   );
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { importPublicKey } from '../../ed25519.ts';
 import { encodeHead } from '../../tlog/head.ts';
 import { type KeyFile, KeyFileError, parseKeyFile } from '../keys/key-file.ts';
+import { Key } from '../keys/signing-key.ts';
 import type { SignedHead } from '../storage/storage.ts';
 
 export interface PublicKey {
@@ -72,6 +73,7 @@ export class PublicKeys {
   #add(kid: string, text: string): void {
     const file = parseKeyFile(text);
     if (file.kid !== kid) throw new KeyFileError(`holds key ${file.kid}`);
+    Key.of(file); // refuses a private part that belongs to another public key
     const key = importPublicKey(new Uint8Array(Buffer.from(file.x, 'base64url')));
     if (key === undefined) throw new KeyFileError('x is no acceptable Ed25519 public key');
     this.files.push(file);

@@ -1,0 +1,346 @@
+/**
+ * A log whose answers are rolled back, withheld, or mixed with another log's on their way, one endpoint at a time, and
+ * heads of which one field is changed: by somebody without a key. Nobody accuses the log; what matters is noticed.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Fault } from '../../src/client/fault.ts';
+import { httpLog, type LogSource, NotFound } from '../../src/client/log-source.ts';
+import { type Pin, writePin } from '../../src/client/pin.ts';
+import { ServedLog } from '../client/served-log.ts';
+import { auditOf, consoleOf, pinOf, verifyOf } from './parties.ts';
+
+let log: ServedLog;
+let earlier: ServedLog;
+let other: ServedLog;
+let pin: Pin;
+
+beforeAll(async () => {
+  log = await ServedLog.start();
+  await log.append(300);
+  await log.ledger.rotateKey('transparency-sth', 'system');
+  const copy = await log.snapshot();
+  pin = await pinOf(httpLog(log.url));
+  await log.append(300);
+  await log.ledger.rotateKey('transparency-sth', 'system');
+  await log.ledger.rotateKey('event-signing', 'system');
+  await log.append(10);
+  earlier = await ServedLog.start();
+  await earlier.restore(copy);
+  other = await ServedLog.start();
+  await other.append(300);
+  await other.ledger.rotateKey('transparency-sth', 'system');
+  await other.append(400);
+}, 60_000);
+afterAll(() => Promise.all([log.close(), earlier.close(), other.close()]));
+
+type Mode = 'rolled back' | 'withheld' | 'unavailable' | 'mixed';
+
+/** The log, of which the answers at this path, or below it, come from elsewhere. */
+function lying(prefix: string, mode: Mode): LogSource {
+  const truth = httpLog(log.url);
+  const instead = {
+    'rolled back': httpLog(earlier.url),
+    mixed: httpLog(other.url),
+    withheld: undefined,
+    unavailable: undefined,
+  }[mode];
+  const refusal = () =>
+    mode === 'withheld' ? new NotFound('HTTP_REFUSED', 'withheld') : new Fault('UNAVAILABLE', 'busy');
+  const isLie = (asked: string) => {
+    const [path = ''] = asked.split('?');
+    return prefix.endsWith('/') ? path.startsWith(prefix) : path === prefix;
+  };
+  return {
+    url: truth.url,
+    get: async (path) =>
+      !isLie(path) ? truth.get(path) : instead === undefined ? refusal() : instead.get(path),
+    getBytes: async (path) =>
+      !isLie(path) ? truth.getBytes(path) : instead === undefined ? refusal() : instead.getBytes(path),
+  };
+}
+
+/**
+ * What each judge says: audits with a pin, with a pin and entries, and without a pin (exit code and result), the
+ * console's verifier on the bundle of an entry, `candor verify` of the same entry. A bundle of another log is judged
+ * under the keys that it brings, whose fingerprints the console shows.
+ */
+const rows: readonly (readonly [
+  path: string,
+  mode: Mode,
+  pinned: string,
+  entries: string,
+  fresh: string,
+  console: string,
+  verify: string,
+])[] = [
+  ['/api/transparency/sth', 'rolled back', '0 unchanged', '0 unchanged', '0 pinned', 'good', 'HTTP_REFUSED'],
+  [
+    '/api/transparency/sth',
+    'withheld',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    'good',
+    'HTTP_REFUSED',
+  ],
+  [
+    '/api/transparency/sth',
+    'unavailable',
+    '3 UNAVAILABLE',
+    '3 UNAVAILABLE',
+    '3 UNAVAILABLE',
+    'good',
+    'UNAVAILABLE',
+  ],
+  [
+    '/api/transparency/sth',
+    'mixed',
+    '4 UNKNOWN_KEY',
+    '4 UNKNOWN_KEY',
+    '4 UNKNOWN_KEY',
+    'good',
+    'UNKNOWN_KEY',
+  ],
+  [
+    '/api/transparency/sths',
+    'rolled back',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    'good',
+    'verified',
+  ],
+  [
+    '/api/transparency/sths',
+    'withheld',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    'good',
+    'verified',
+  ],
+  [
+    '/api/transparency/sths',
+    'unavailable',
+    '3 UNAVAILABLE',
+    '3 UNAVAILABLE',
+    '3 UNAVAILABLE',
+    'good',
+    'verified',
+  ],
+  [
+    '/api/transparency/sths',
+    'mixed',
+    '4 UNVOUCHED_KEY',
+    '4 UNVOUCHED_KEY',
+    '4 HEAD_MISSING',
+    'good',
+    'verified',
+  ],
+  [
+    '/api/transparency/inclusion',
+    'rolled back',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    '0 pinned',
+    'good',
+    'HTTP_REFUSED',
+  ],
+  [
+    '/api/transparency/inclusion',
+    'withheld',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    '0 pinned',
+    'good',
+    'HTTP_REFUSED',
+  ],
+  [
+    '/api/transparency/inclusion',
+    'unavailable',
+    '3 UNAVAILABLE',
+    '3 UNAVAILABLE',
+    '0 pinned',
+    'good',
+    'UNAVAILABLE',
+  ],
+  [
+    '/api/transparency/inclusion',
+    'mixed',
+    '4 NOT_INCLUDED',
+    '4 NOT_INCLUDED',
+    '0 pinned',
+    'good',
+    'NOT_INCLUDED',
+  ],
+  [
+    '/api/transparency/consistency',
+    'rolled back',
+    '4 PROOF_WITHHELD',
+    '4 PROOF_WITHHELD',
+    '0 pinned',
+    'good',
+    'verified',
+  ],
+  [
+    '/api/transparency/consistency',
+    'withheld',
+    '4 PROOF_WITHHELD',
+    '4 PROOF_WITHHELD',
+    '0 pinned',
+    'good',
+    'verified',
+  ],
+  [
+    '/api/transparency/consistency',
+    'unavailable',
+    '3 UNAVAILABLE',
+    '3 UNAVAILABLE',
+    '0 pinned',
+    'good',
+    'verified',
+  ],
+  [
+    '/api/transparency/consistency',
+    'mixed',
+    '4 WRONG_PROOF',
+    '4 WRONG_PROOF',
+    '0 pinned',
+    'good',
+    'verified',
+  ],
+  ['/api/transparency/leaf', 'rolled back', '0 extended', '0 extended', '0 pinned', 'good', 'HTTP_REFUSED'],
+  ['/api/transparency/leaf', 'withheld', '0 extended', '0 extended', '0 pinned', 'good', 'HTTP_REFUSED'],
+  ['/api/transparency/leaf', 'unavailable', '0 extended', '0 extended', '0 pinned', 'good', 'UNAVAILABLE'],
+  ['/api/transparency/leaf', 'mixed', '0 extended', '0 extended', '0 pinned', 'good', 'NOT_INCLUDED'],
+  ['/api/transparency/entries', 'rolled back', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  ['/api/transparency/entries', 'withheld', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  ['/api/transparency/entries', 'unavailable', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  ['/api/transparency/entries', 'mixed', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  ['/api/transparency/proof', 'rolled back', '0 extended', '0 extended', '0 pinned', 'refused', 'verified'],
+  ['/api/transparency/proof', 'withheld', '0 extended', '0 extended', '0 pinned', 'refused', 'verified'],
+  [
+    '/api/transparency/proof',
+    'unavailable',
+    '0 extended',
+    '0 extended',
+    '0 pinned',
+    'unavailable',
+    'verified',
+  ],
+  ['/api/transparency/proof', 'mixed', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  [
+    '/api/transparency/key-history',
+    'rolled back',
+    '4 UNVOUCHED_KEY',
+    '4 UNVOUCHED_KEY',
+    '0 pinned',
+    'good',
+    'verified',
+  ],
+  [
+    '/api/transparency/key-history',
+    'withheld',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    '0 pinned',
+    'good',
+    'verified',
+  ],
+  [
+    '/api/transparency/key-history',
+    'unavailable',
+    '3 UNAVAILABLE',
+    '3 UNAVAILABLE',
+    '0 pinned',
+    'good',
+    'verified',
+  ],
+  [
+    '/api/transparency/key-history',
+    'mixed',
+    '4 UNVOUCHED_KEY',
+    '4 UNVOUCHED_KEY',
+    '0 pinned',
+    'good',
+    'verified',
+  ],
+  ['/api/transparency/keys', 'rolled back', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  ['/api/transparency/keys', 'withheld', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  ['/api/transparency/keys', 'unavailable', '3 UNAVAILABLE', '3 UNAVAILABLE', '0 pinned', 'good', 'verified'],
+  ['/api/transparency/keys', 'mixed', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  ['/.well-known/jwks.json', 'rolled back', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  [
+    '/.well-known/jwks.json',
+    'withheld',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    '4 HTTP_REFUSED',
+    'good',
+    'HTTP_REFUSED',
+  ],
+  [
+    '/.well-known/jwks.json',
+    'unavailable',
+    '3 UNAVAILABLE',
+    '3 UNAVAILABLE',
+    '3 UNAVAILABLE',
+    'good',
+    'UNAVAILABLE',
+  ],
+  ['/.well-known/jwks.json', 'mixed', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  ['/checkpoint', 'rolled back', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
+  [
+    '/checkpoint',
+    'withheld',
+    '4 CHECKPOINT_WITHHELD',
+    '4 CHECKPOINT_WITHHELD',
+    '0 pinned',
+    'good',
+    'verified',
+  ],
+  ['/checkpoint', 'unavailable', '3 UNAVAILABLE', '3 UNAVAILABLE', '3 UNAVAILABLE', 'good', 'verified'],
+  [
+    '/checkpoint',
+    'mixed',
+    '4 UNSIGNED_CHECKPOINT',
+    '4 UNSIGNED_CHECKPOINT',
+    '4 UNSIGNED_CHECKPOINT',
+    'good',
+    'verified',
+  ],
+  ['/tile/0/', 'rolled back', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
+  ['/tile/0/', 'withheld', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
+  ['/tile/0/', 'unavailable', '0 extended', '3 UNAVAILABLE', '0 pinned', 'good', 'verified'],
+  ['/tile/0/', 'mixed', '0 extended', '4 WRONG_TILE', '0 pinned', 'good', 'verified'],
+  ['/tile/1/', 'rolled back', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
+  ['/tile/1/', 'withheld', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
+  ['/tile/1/', 'unavailable', '0 extended', '3 UNAVAILABLE', '0 pinned', 'good', 'verified'],
+  ['/tile/1/', 'mixed', '0 extended', '4 WRONG_TILE', '0 pinned', 'good', 'verified'],
+  ['/tile/entries/', 'rolled back', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
+  ['/tile/entries/', 'withheld', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
+  ['/tile/entries/', 'unavailable', '0 extended', '3 UNAVAILABLE', '0 pinned', 'good', 'verified'],
+  ['/tile/entries/', 'mixed', '0 extended', '4 UNKNOWN_KEY', '0 pinned', 'good', 'verified'],
+];
+
+test.each(rows)('%s %s', async (path, mode, pinned, entries, fresh, console, verify) => {
+  const lie = lying(path, mode);
+  const before = writePin(pin);
+  const found = [
+    await auditOf(lie, pin),
+    await auditOf(lie, pin, { entries: true }),
+    await auditOf(lie, undefined),
+  ];
+  expect(found.map((one) => `${one.exit} ${one.found}`)).toEqual([pinned, entries, fresh]);
+  expect(found.map(({ evidence }) => evidence)).toEqual([undefined, undefined, undefined]);
+  expect(writePin(pin)).toBe(before);
+  expect(await consoleOf(lie, 605)).toBe(console);
+  expect(await verifyOf(lie, 605)).toBe(verify);
+});
+
+test('without a lie every judge is content', async () => {
+  const truth = httpLog(log.url);
+  expect(await auditOf(truth, pin, { entries: true })).toMatchObject({ exit: 0, found: 'extended' });
+  expect(await auditOf(truth, undefined, { entries: true })).toMatchObject({ exit: 0, found: 'pinned' });
+  expect([await consoleOf(truth, 605), await verifyOf(truth, 605)]).toEqual(['good', 'verified']);
+});
