@@ -261,7 +261,13 @@ class Audit {
         newKey !== 'accepted' || key.state !== 'active' || isAccepted(key) || kid === seen?.key.kid,
     );
     // A checkpoint key from elsewhere (`policy.logKey`) is the caller's to keep.
-    const own = this.#policy?.logKey === undefined && seen !== undefined ? [checkpointRoot(seen.key)] : [];
+    // One that nothing vouches for is kept on first use alone: later anybody on the way could plant his own.
+    const isKept = (key: LogKey) =>
+      this.#pin === undefined || newKey === 'accepted' || isAccepted(key) || trusted.has(key.kid);
+    const own =
+      this.#policy?.logKey === undefined && seen !== undefined && isKept(seen.key)
+        ? [checkpointRoot(seen.key)]
+        : [];
     return new Map([...kept, ...own.map((key) => [key.kid, key] as const)]);
   }
 

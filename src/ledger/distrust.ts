@@ -139,17 +139,6 @@ export function instanceUnreadable(path: string, why: string): Distrust {
   );
 }
 
-/** A journal line claims more leaves than the log has, and its signature does not verify. */
-export function journalAltered(claimed: number, size: number): Distrust {
-  return new Distrust(
-    'corrupt',
-    `The journal has a head of ${claimed} leaves that no key of this log signed, and the log has ${size} leaves. Either ` +
-      'the journal was altered, or the log was rolled back. Run `candor fsck` and ask the auditors for the largest head ' +
-      'that they hold. If the log is at least as large, move journal.ndjson aside and start again.',
-    asLastResort,
-  );
-}
-
 /** The log is whole, and its clock is not plausible. */
 export function clockRefused(what: string): LedgerHealth {
   const advice =

@@ -235,7 +235,7 @@ export class DurableLedger implements Ledger {
     this.#headAtMs = this.#parts.clock.runningMs() - this.#headAgeMs();
     if (this.#isSound) this.#outside.begin(this.#head);
     try {
-      await this.#beginLife();
+      await this.#beginLife().catch(orLater);
       if (!this.#isHeld && !this.#isLifePending) await this.#keyChanges?.tick();
     } catch (error) {
       if (this.#isSound) throw error; // else damage was met, and the health says so
@@ -416,7 +416,10 @@ export class DurableLedger implements Ledger {
     await this.#outside.tick(this.#head, this.#health);
     if (this.#outside.isAnchorLost) return;
     // Nothing is signed in a life before its entry.
-    if (this.#isLifePending) return this.#beginLife().catch((error: unknown) => this.#fail(error));
+    if (this.#isLifePending)
+      return this.#beginLife()
+        .catch(orLater)
+        .catch((error: unknown) => this.#fail(error));
     if (this.#parts.clock.runningMs() - this.#headAtMs >= idleMs) this.#sequencer?.resign();
     await this.#keyChanges?.tick().catch((error: unknown) => this.#fail(error));
     this.#watchCheckpointKey('if new');
@@ -695,6 +698,11 @@ export class DurableLedger implements Ledger {
     const fatal = this.#options.onFatal ?? throwOutOfThread;
     fatal(error);
   }
+}
+
+/** A log that takes no entry now, for want of room or of its signer, takes it at a later tick. */
+function orLater(error: unknown): void {
+  if (!(error instanceof ServiceError) || error.code === 'WORKER_LOST') throw error;
 }
 
 function noEventKey(): never {

@@ -96,7 +96,10 @@ export class LogClock {
     this.#memory = memory;
     if (refused !== undefined) {
       // A clock that was corrected shows an earlier time than the one that was refused.
-      this.#trust(refused.plausible, 'start', refused.clock - refused.plausible - stepNs);
+      // Heads went on meanwhile by the steady clock.
+      const from = lastHead !== undefined && lastHead > refused.plausible ? lastHead : refused.plausible;
+      const ahead = refused.clock - refused.plausible - stepNs;
+      this.#trust(from, 'start', ahead > stepNs ? ahead : stepNs);
     } else if (lastHead === undefined || lastHead <= acceptedUntil) this.#trust(this.#wall(), 'start');
     else this.#trust(lastHead, 'start', gapNs);
   }

@@ -24,6 +24,9 @@ import { DamagedError, type LedgerStorage } from './storage/storage.ts';
 
 export type { DurableLedger, LedgerOptions };
 
+/** The anchor is written within a second of the first head; a slow disk gets more. */
+const firstRunMs = 60_000;
+
 /** Opens the log in a data folder, or begins one in an empty folder. */
 export async function openLedger(options: LedgerOptions): Promise<DurableLedger> {
   const { dataDir, clock: wall = systemClock } = options;
@@ -83,9 +86,12 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     if (log.tree.size > 0 && lifeStart === undefined) {
       // A log that was killed in the first second of its first run has no anchor yet, and no head in the journal.
       const hasLines = remembered.lastAt !== undefined || journalUnread !== undefined;
-      const isFirstRun = hasLines && remembered.heads.length === 0;
+      const ageMs = milliseconds(storage.latestHead()!.timestampNs) - (remembered.lastAt?.getTime() ?? 0);
+      const isFirstRun = hasLines && remembered.heads.length === 0 && ageMs < firstRunMs;
       if (anchor.kind === 'missing' && !isFirstRun)
         findings.raise('anchor_missing', missing('anchor', anchorPath, log));
+      const claimed = remembered.unsigned.largest;
+      if (claimed > log.tree.size) findings.raise('journal_unsigned', unsignedClaim(claimed, log));
       if (!hasLines) findings.raise('journal_missing', missing('journal', journalPath, log));
     }
     finishKeyFiles(keys);
@@ -152,6 +158,14 @@ function missing(name: string, path: string, { tree }: Recovered): string {
   return (
     `the ${name} ${path} was missing or empty at the last start, and a new one is written: compare the log (${tree.size} leaves) ` +
     'with what auditors have seen'
+  );
+}
+
+/** Nobody signed it, so it is no evidence: whoever can write the journal can claim any size. */
+function unsignedClaim(claimed: number, { tree }: Recovered): string {
+  return (
+    `the journal has a head of ${claimed} leaves that no key of this log signed, and the log has ${tree.size}: find out who ` +
+    'changed the journal, and ask the auditors for the largest head that they hold'
   );
 }
 

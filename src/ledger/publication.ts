@@ -16,6 +16,9 @@ export interface PublicationPeriod {
 /** More periods than this are changes of a setting that nobody makes: the oldest are merged. */
 const maxPeriods = 100;
 
+/** An idle log has a public head of every hour, so that readers see that it is alive. */
+const hourNs = 3_600_000_000_000n;
+
 export class PublicationSchedule {
   /** In order of time. A head belongs to the period in which it was signed. */
   readonly #periods: readonly PublicationPeriod[];
@@ -50,12 +53,13 @@ export class PublicationSchedule {
 
   /**
    * The timestamp of a head that must be signed before any other: of the last boundary, unless the last head, signed at
-   * `lastNs`, is public itself or is not older than the boundary.
+   * `lastNs`, is not older than the boundary, or is public itself and at most an hour older.
    */
   due(nowNs: bigint, lastNs: bigint): bigint | undefined {
     const delay = this.#delayAt(nowNs);
-    if (delay === 0n || this.isPublished(lastNs)) return undefined;
+    if (delay === 0n) return undefined;
     const at = boundary(nowNs, delay);
+    if (this.isPublished(lastNs) && at - lastNs < hourNs) return undefined;
     return at > lastNs ? at : undefined;
   }
 

@@ -154,11 +154,11 @@ export class Sequencer {
 
   /** Signs the head that is due by the publication schedule, if there is one. */
   publish(): void {
-    if (this.#failure !== undefined || this.isHeld) return;
+    if (this.#failure !== undefined || this.isHeld || this.#key.fault !== undefined) return;
     try {
       this.#publishDue();
     } catch (error) {
-      this.stop(error);
+      if (!(error instanceof SignerError)) this.stop(error); // else the next boundary tries again
     }
   }
 

@@ -3,15 +3,7 @@ import { edgePages, GrowingTree } from '../tlog/growing-tree.ts';
 import { pageHashes, pageWidth } from '../tlog/page.ts';
 import { equalHashes, hashBytes, leafHash } from '../tlog/tree.ts';
 import type { ObservedAnchor } from './anchor.ts';
-import {
-  anchorForeign,
-  anchorUnreadable,
-  corrupt,
-  halfWritten,
-  journalAltered,
-  keysLost,
-  rollback,
-} from './distrust.ts';
+import { anchorForeign, anchorUnreadable, corrupt, halfWritten, keysLost, rollback } from './distrust.ts';
 import { headJudge, verifyHead } from './heads.ts';
 import type { JournalReading } from './journal.ts';
 import type { LifeStart } from './keys/key-file.ts';
@@ -163,8 +155,6 @@ function checkNotSmaller(size: number, keys: KeyRing, { anchor, anchorPath, jour
   if (anchor.kind === 'head' && !verifyHead(anchor.head, keys)) throw anchorForeign(anchorPath);
   const remembered = Math.max(anchored(anchor, keys)?.size ?? 0, journal.largest?.size ?? 0);
   if (size < remembered) throw rollback(`The log has ${size} leaves, but ${remembered} were signed before.`);
-  // No evidence of a rollback, for nobody signed it; but nothing to pass over either (see Journal.read).
-  if (size < journal.unsigned.largest) throw journalAltered(journal.unsigned.largest, size);
 }
 
 /**

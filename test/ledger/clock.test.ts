@@ -188,6 +188,21 @@ test('a log with a head of years ahead says so at each start, and goes on once a
   await reverify(again);
 });
 
+test('a clock that is corrected while the service is stopped is accepted, however long it was refused', async () => {
+  const { host, ledger, append, reopen } = await started();
+  host.wall += 90 * minute;
+  expect(await append()).toBe('UNAVAILABLE');
+  for (let i = 0; i < 2; i++) {
+    host.pass(hour);
+    await ledger.tick();
+  }
+  await ledger.close();
+  host.wall -= 90 * minute;
+  const corrected = await reopen();
+  expect(await append(corrected)).toBe('none');
+  expect(await stateOf(corrected)).toEqual(well);
+});
+
 test('a restart makes no refused clock plausible; a corrected one ends the refusal', async () => {
   const { host, dataDir, ledger, append, reopen } = await started();
   host.wall += 3 * day;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { banner } from '../../src/ledger/banner.ts';
@@ -43,4 +43,20 @@ test('an anchor that is configured elsewhere is named by its path', async () => 
 test('an empty log and a new one miss nothing', async () => {
   expect((await (await open(await logOf(0))).status()).findings).toEqual([]);
   expect((await (await open(folder())).status()).findings).toEqual([]);
+});
+
+test('a journal cut to its first line does not hide that the anchor is missing', async () => {
+  const dataDir = folder();
+  const now = BigInt(Date.now()) * 1_000_000n;
+  const ledger = await open(dataDir, { clock: () => now });
+  await ledger.close();
+  const later = await open(dataDir, { clock: () => now + 3600n * 1_000_000_000n });
+  await later.append(entries(0, 3, Number(now / 1_000_000n) + 3_600_000));
+  await later.close();
+  const journal = join(dataDir, 'journal.ndjson');
+  writeFileSync(journal, `${readFileSync(journal, 'utf8').split('\n')[0]}\n`);
+  rmSync(join(dataDir, 'anchor.json'));
+  const clock = () => now + 3601n * 1_000_000_000n;
+  const codes = (await (await open(dataDir, { clock })).status()).findings.map(({ code }) => code);
+  expect(codes).toEqual(['anchor_missing']);
 });

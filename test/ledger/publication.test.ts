@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { LogView } from '../../src/ledger/ledger.ts';
+import { PublicationSchedule } from '../../src/ledger/publication.ts';
 import { SnapshotReader } from '../../src/ledger/reads/snapshot-reader.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { parseNote } from '../../src/tlog/note.ts';
@@ -160,4 +161,17 @@ test('an idle log publishes its last entries without another append', async () =
   await expect.poll(() => codeOf(reader.head('published')), { timeout: 20_000 }).toBe('none');
   const { tree_size, timestamp_ns } = await reader.head('published');
   expect([tree_size, Math.floor(timestamp_ns / 1e6) % publicationDelayMs]).toEqual([4, 0]);
+});
+
+test('an idle log with a delay of an hour has a public head that is never older than two hours', () => {
+  const hour = 3_600_000_000_000n;
+  const { schedule } = new PublicationSchedule([]).with(3_600_000, 0);
+  let last = 100n * hour;
+  for (let now = last; now < last + 6n * hour; now += hour / 60n) {
+    last = schedule.due(now, last) ?? last;
+    const shown = schedule.visibleFrom(last) <= now ? last : last - hour;
+    expect(now - shown <= 2n * hour).toBe(true);
+    if (now > 110n * hour) break;
+  }
+  expect(last > 100n * hour).toBe(true);
 });

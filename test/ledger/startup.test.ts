@@ -390,11 +390,6 @@ const cases: readonly Case[] = [
     ),
   },
   {
-    name: 'a line of the journal that claims more than there is, and is not signed',
-    ...{ fault: 'corrupt', advice: /ask the auditors/, reads: true },
-    damage: unsigned(601),
-  },
-  {
     name: 'the database of another log, with its keys still elsewhere',
     ...{ fault: 'lost', advice: /key files back/, reads: true },
     damage: async (dataDir) =>
@@ -498,4 +493,14 @@ test('garbage where the database was is recognised', async () => {
   const dataDir = await logOf(3);
   writeFileSync(join(dataDir, 'ledger.mdb'), Buffer.alloc(65_536, 7));
   await openDegraded(dataDir, 'corrupt');
+});
+
+test('a journal line that claims more leaves without a signature is a finding, and stops no healthy log', async () => {
+  const dataDir = await logOf(600);
+  unsigned(601)(dataDir);
+  const ledger = await open(dataDir);
+  const { health, findings } = await ledger.status();
+  expect(health).toEqual({ state: 'ok' });
+  expect(findings).toMatchObject([{ code: 'journal_unsigned' }]);
+  await ledger.append([entry(601)]);
 });

@@ -3,7 +3,9 @@
  * heads of which one field is changed: by somebody without a key. Nobody accuses the log; what matters is noticed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { audit } from '../../src/client/auditor.ts';
 import { Fault } from '../../src/client/fault.ts';
+import type { LogKey } from '../../src/client/key-set.ts';
 import { httpLog, type LogSource, NotFound } from '../../src/client/log-source.ts';
 import { type Pin, writePin } from '../../src/client/pin.ts';
 import { ServedLog } from '../client/served-log.ts';
@@ -343,4 +345,13 @@ test('without a lie every judge is content', async () => {
   expect(await auditOf(truth, pin, { entries: true })).toMatchObject({ exit: 0, found: 'extended' });
   expect(await auditOf(truth, undefined, { entries: true })).toMatchObject({ exit: 0, found: 'pinned' });
   expect([await consoleOf(truth, 605), await verifyOf(truth, 605)]).toEqual(['good', 'verified']);
+});
+
+test('a checkpoint key that nothing vouches for is kept on first use alone', async () => {
+  const isCheckpoint = ({ purpose }: LogKey) => purpose === 'checkpoint';
+  expect([...pin.keys.values()].some(isCheckpoint)).toBe(true);
+  const keys = new Map([...pin.keys].filter(([, key]) => !isCheckpoint(key)));
+  const result = await audit(httpLog(log.url), { ...pin, keys }, { now: Date.now() });
+  if (result.status !== 'extended') throw new Error(result.status);
+  expect([...result.pin.keys.values()].some(isCheckpoint)).toBe(false);
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -41,7 +42,9 @@ export async function checkInstance(dataDir: string): Promise<boolean> {
   const found = await stat(path, { bigint: true });
   const moved = recorded.inode !== String(found.ino);
   const reborn =
-    recorded.birthtime_ms !== undefined && recorded.birthtime_ms !== Number(found.birthtimeNs / 1_000_000n);
+    recorded.birthtime_ms !== undefined &&
+    isRecorded(found) &&
+    recorded.birthtime_ms !== Number(found.birthtimeNs / 1_000_000n);
   if (moved || reborn) throw copied(dataDir);
   return true;
 }
@@ -54,13 +57,12 @@ export async function recordInstance(dataDir: string): Promise<void> {
     // Where birth times are not recorded, systems give the time of the last change for them, which moves.
     await sleep(clockStepMs);
     await file.chmod(0o600);
-    const { ino, birthtimeNs, ctimeNs } = await file.stat({ bigint: true });
-    const isRecorded = birthtimeNs > 0n && birthtimeNs !== ctimeNs;
+    const made = await file.stat({ bigint: true });
     const instance: Instance = {
       format: 1,
       instance: randomUUID(),
-      inode: String(ino),
-      ...(isRecorded ? { birthtime_ms: Number(birthtimeNs / 1_000_000n) } : {}),
+      inode: String(made.ino),
+      ...(isRecorded(made) ? { birthtime_ms: Number(made.birthtimeNs / 1_000_000n) } : {}),
     };
     await file.writeFile(`${JSON.stringify(instance)}\n`);
     await file.sync();
@@ -69,6 +71,11 @@ export async function recordInstance(dataDir: string): Promise<void> {
   }
   await rename(`${path}.new`, path);
   await flushFolder(dirname(path));
+}
+
+/** Whether the system knows when a file was made. Where it does not, it gives 0 or the time of the last change. */
+function isRecorded({ birthtimeNs, ctimeNs }: BigIntStats): boolean {
+  return birthtimeNs > 0n && birthtimeNs !== ctimeNs;
 }
 
 function parse(text: string): Instance | undefined {

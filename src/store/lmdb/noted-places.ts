@@ -30,6 +30,8 @@ export async function readNotedPlaces(
     if (later.alertPlaces === undefined) return undefined;
     const life = later.logLife?.get('life');
     return { ...(life === undefined ? {} : { life }), places: lastPlaces(tables, compared) };
+  } catch {
+    return undefined;
   } finally {
     await root.close();
   }
