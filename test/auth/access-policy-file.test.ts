@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
 import { defaultRules } from '../../src/auth/policy/default-rules.ts';
 import { prepareRulesFile, readRulesFile } from '../../src/auth/policy/rules-file.ts';
@@ -124,6 +124,8 @@ test('a file is replaced in its own form, with its rights, behind its link', asy
   mkdirSync(join(folder, 'etc'));
   const link = join(folder, 'etc', 'policy.yaml');
   symlinkSync(target, link);
+  const umask = process.umask(0o077); // as the service has it
+  onTestFinished(() => void process.umask(umask));
   const { replace } = await prepareRulesFile(link, rules);
   expect(readFileSync(target, 'utf8')).toBe('rules: []\n');
   await replace();

@@ -56,6 +56,7 @@ export async function prepareRulesFile(path: string, rules: readonly AccessRule[
   try {
     await replaceFile(next, textOf(target, rules), {
       mode: found === undefined ? 0o600 : found.mode & 0o777,
+      exactMode: true,
     });
   } catch (error) {
     await Promise.allSettled([discard(), rm(`${next}.new`, { force: true })]);
