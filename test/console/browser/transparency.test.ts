@@ -254,7 +254,7 @@ describe('a log that contradicts itself', () => {
       expect((JSON.parse(pin!) as { head: { tree_size: number } }).head.tree_size).toBe(7);
       await page.goto('/transparency?view=verify');
       await page.getByLabel('File to verify').setInputFiles(evidence);
-      await page.getByText('It convicts the log by itself').waitFor();
+      await page.getByText('It convicts the holder of the keys below').waitFor();
     } finally {
       await page.context().close();
       await log.close();
