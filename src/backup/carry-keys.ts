@@ -30,7 +30,7 @@ export async function carryKeys(
   }
 }
 
-/** Entries that told of a key's retirement are those of the lost log; a revocation must be in this one, too. */
+/** Entries about a key's retirement belong to the lost log; a revocation must be in this one, too. */
 function publicHalf(file: KeyFile, { replaced, started_at }: Pick<Mark, 'replaced' | 'started_at'>): KeyFile {
   if (file.svc_state === 'revoked') return file;
   const { svc_entries: _told, ...rest } = file;

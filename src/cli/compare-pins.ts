@@ -88,7 +88,7 @@ function commonKeys(one: Pin, other: Pin): KeySet | Fault {
       'UNVOUCHED_KEY',
       'the two pins have no tree-head key in common: they are of different logs or lives',
     );
-  // Of a key that both have, the one that knows its end counts.
+  // If both have a key, the copy that knows its end counts.
   const ended = [...one.keys, ...other.keys].filter(([, { state }]) => state !== 'active');
   return new Map([...one.keys, ...other.keys, ...ended]);
 }

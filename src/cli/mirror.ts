@@ -120,7 +120,7 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   return report(checkpoint, before?.size === checkpoint.size ? 'unchanged' : 'extended', entries, root);
 }
 
-/** The checkpoint that the folder serves. Its signature counts: a file that was altered accuses nobody. */
+/** The checkpoint that the folder serves. Its signature counts: an altered file accuses no log. */
 async function checkpointIn(
   folder: FolderFiles,
   keys: KeySet,

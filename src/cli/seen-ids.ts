@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { SeenIds } from '../client/entries.ts';
 
-/** Of the SHA-256 of an id, the bytes that are kept. */
+/** Bytes of the SHA-256 of an id that are kept. */
 const recordBytes = 16;
 /** Ids that wait in memory, 100 bytes each, to be compared with those of the file in one pass. */
 const maxPending = 2 ** 18;

@@ -245,7 +245,7 @@ async function archive(path: string, trust: Trust, options: OfflineOptions, out:
     ...(onProgress && { onProgress }),
   });
   if (verified instanceof Fault) {
-    // Keys that came with the archive accuse nobody.
+    // Keys that came with the archive accuse no log.
     const isUnproven = verified.kind === 'misbehaviour' && trust.from === 'file';
     const told = isUnproven ? new Fault('UNPROVEN', `${verified.code}: ${verified.message}`) : verified;
     const code = out.fault(told, { keys: shownTrust(trust) });

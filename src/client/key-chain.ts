@@ -56,7 +56,7 @@ export function followLinks(links: readonly KeyLink[], roots: KeySet, candidates
   for (const link of links) {
     const key = followLink(link, trusted, candidates);
     if (key instanceof Fault) break;
-    // What is known of a root, above all its end, counts for more.
+    // Facts known about a root, above all its end, take precedence.
     if (!trusted.has(key.kid)) trusted.set(key.kid, key);
   }
   return trusted;

@@ -89,7 +89,7 @@ export function writeKeys(keys: Iterable<LogKey>): string {
 /** Differences between the clocks of honest machines are smaller, in milliseconds. */
 export const clockToleranceMs = 5 * 60_000;
 
-/** What a head says, as far as the period of its key is concerned. */
+/** The parts of a head that the period of its key is compared with. */
 export interface DatedHead {
   readonly size: number;
   readonly timestampNs: bigint;

@@ -8,7 +8,7 @@ import { sha256 } from './sha256.ts';
 import { readTreeHead, type SignedHead, signedBytes, writeTreeHead } from './tree-head.ts';
 import { readPath } from './verify.ts';
 
-/** What an auditor remembers of a log: the latest head that it accepted, and the keys that it trusts. */
+/** The latest head of a log that an auditor accepted, and the keys that it trusts. */
 export interface Pin {
   /** URL of the log, as first given. */
   readonly log: string;
@@ -75,7 +75,7 @@ export function parsePin(text: string): Pin | Fault {
   return { ...pin, entries };
 }
 
-/** Of the earlier version only the signer of the head is trusted; its published period is not. */
+/** From the earlier version only the signer of the head is trusted; its published period is not. */
 function migratedKeys({ signerKeyId: kid }: SignedHead, keys: KeySet): KeySet {
   return new Map([[kid, rootKey(keys.get(kid)!)]]);
 }

@@ -81,7 +81,7 @@ export async function storeBody(context: BodyContext, options: StoreOptions): Pr
 const parsingLimits = { OVERLOADED: 'maxQueuedBodies', PAYLOAD_TOO_LARGE: 'maxInflatedBytes' } as const;
 const committingLimits = { OVERLOADED: 'maxRpcInFlightBytes' } as const;
 
-/** What a body wants beside being stored. Such a body is in a group of its own. */
+/** Requests of a body beside its storage. Such a body forms a group of its own. */
 interface Wanted {
   readonly key: string | undefined;
   readonly receipt: Omit<ReceiptDraft, 'sha256'> | undefined;

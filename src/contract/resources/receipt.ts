@@ -14,7 +14,7 @@ import {
 } from './fields.ts';
 import { JsonWebKey, ProofBundle } from './transparency.ts';
 
-/** What the service states about one ingest body. */
+/** The statement of the service about one ingest body. */
 export const ReceiptStatement = shape('ReceiptStatement', {
   id: uuid('Id of the receipt (UUIDv7).'),
   sha256: hex32('SHA-256 of the HTTP body as sent, before any decompression.'),

@@ -89,7 +89,7 @@ function mayHoldLog(path: string): boolean {
   }
 }
 
-/** What is known of the lost log. Where its keys are gone too, the anchor is believed without them. */
+/** Known facts about the lost log. If its keys are gone too, the anchor is believed without them. */
 async function lostLife(dataDir: string, anchorPath: string): Promise<KnownLife> {
   const known = await knownLife(dataDir, anchorPath);
   const begun = (await KeyRing.load(join(dataDir, 'keys'))).all().find(({ file }) => file.svc_life_start);

@@ -20,7 +20,7 @@ interface HistoryInput {
   onDamage(damage: PageDamage): void;
 }
 
-/** What is known beside ledger.mdb. */
+/** Heads that are known beside ledger.mdb. */
 interface Outside {
   /** The last head of the history. */
   readonly last: SignedHead | undefined;

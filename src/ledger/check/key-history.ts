@@ -1,7 +1,7 @@
 import type { KeyFile } from '../keys/key-file.ts';
 import type { UnsignedEntry } from '../ledger.ts';
 
-/** What the log's own entries say about its keys, as far as start-up and fsck need it. */
+/** The log's entries about its keys, as far as start-up and fsck need them. */
 export interface KeyHistory {
   /** Ended tree-head keys: the largest tree whose head each of them signed. */
   readonly retired: readonly { readonly kid: string; readonly toSize: number }[];

@@ -9,7 +9,7 @@ import { DatabaseFile } from './database-file.ts';
 import { Findings } from './findings.ts';
 import { readHeads } from './heads.ts';
 
-/** What a data folder says of the life that its log is in. */
+/** The life that a data folder's log is in. */
 export interface KnownLife {
   /** The largest head that was signed in it. */
   readonly head: SignedHead | undefined;
