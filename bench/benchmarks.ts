@@ -20,6 +20,7 @@ export const benchmarks = {
   live: () => import('./live.ts'),
   ledger: () => import('./ledger.ts'),
   proofs: () => import('./proofs.ts'),
+  sealing: () => import('./sealing.ts'),
   fsck: () => import('./fsck.ts'),
   'large-log': () => import('./large-log.ts'),
   rpc: () => import('./rpc.ts'),
@@ -28,6 +29,7 @@ export const benchmarks = {
   peers: () => import('./peers.ts'),
   console: () => import('./console.ts'),
   soak: () => import('./soak.ts'),
+  fuzz: () => import('./fuzz.ts'),
 } satisfies Record<string, () => Promise<{ run(): Promise<BenchRow[]> }>>;
 
 export type BenchmarkName = keyof typeof benchmarks;
@@ -39,4 +41,5 @@ export const runWhereNamed: Readonly<Partial<Record<BenchmarkName, string>>> = {
   peers: 'takes seven minutes, and fetches the engines that it compares with',
   console: 'needs a Chromium, in CHROMIUM',
   soak: 'takes an hour',
+  fuzz: 'takes an hour, or FUZZ_SECONDS',
 };

@@ -121,7 +121,7 @@ function whenListening(child: ChildProcess, dataDir: string, temporary: boolean)
   });
 }
 
-function rssAnonMiB(pid: number): number {
+export function rssAnonMiB(pid: number): number {
   try {
     const kib = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
     return kib === undefined ? 0 : Number(kib) / 1024;

@@ -15,7 +15,7 @@ if (process.argv[1] === import.meta.filename) {
   const trained = train(seed);
   const rates = measure(trained, measuredWith);
   const source = modelSource(trained, rates, seed);
-  writeFileSync(new URL('../src/detect/behaviour/name-weights.ts', import.meta.url), source);
+  writeFileSync(new URL('../src/detect/behaviour/name-weights.json', import.meta.url), source);
   for (const { id, heldOut, rate } of [...rates.found, ...rates.mistaken])
     console.log(`${(100 * rate).toFixed(1).padStart(6)} %  ${heldOut ? 'held out' : 'trained '}  ${id}`);
   console.log(

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs a command with the official clients of what shippers speak, in a folder of their own that CLIENT_LIBRARIES names: 60 MB
-# that only tests need. Where they cannot be had, those tests are skipped and say so.
+# Runs a command with the official clients of what shippers speak, and those that make a client of the OpenAPI document, in a
+# folder of their own that CLIENT_LIBRARIES names: 110 MB that only tests need. Where they cannot be installed, those tests are
+# skipped.
 set -euo pipefail
 export CLIENT_LIBRARIES=${CLIENT_LIBRARIES:-${TMPDIR:-/tmp}/candor-clients-$(id -u)}
 packages=(
@@ -10,6 +11,9 @@ packages=(
   @opentelemetry/exporter-logs-otlp-proto@0.301.0
   @opentelemetry/resources@3.1.1
   @opentelemetry/sdk-logs@3.1.1
+  openapi-fetch@0.17.0
+  openapi-typescript@7.13.0
+  typescript@5.9.3
 )
 mkdir -p -m 700 "$CLIENT_LIBRARIES"
 if ! npm install --prefix "$CLIENT_LIBRARIES" --no-audit --no-fund --silent "${packages[@]}" >&2; then

@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { checkDataFolderFiles } from './data-folder-files.ts';
 import { keepFilesPrivate } from './private-files.ts';
+import { isDiskFull } from './write-errors.ts';
 
 /** Layout of the data folder. A newer program migrates an older layout; an older program refuses a newer one. */
 const formatVersion = 1;
@@ -50,10 +52,11 @@ export function lockFolder(path: string, words: { name: string; instead: string 
   const named = `${words.name} ${path}`;
   keepFilesPrivate();
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(resolve(path));
   } catch (error) {
     throw new Error(`${named} cannot be made: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
   }
+  checkDataFolderFiles(path);
   const lock = new DatabaseSync(join(path, 'lock'));
   try {
     lock.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
@@ -64,6 +67,13 @@ export function lockFolder(path: string, words: { name: string; instead: string 
     throw new Error(`${named} cannot be locked: ${String(error)}`);
   }
   return { path, release: () => lock.close() };
+}
+
+/** With the folders above it. Node's own recursive mkdir never ends in /proc, where it can make none. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /**
@@ -77,8 +87,7 @@ export function checkFormat(file: string, { restoring = false } = {}): void {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    writeFileSync(`${file}.new`, `${JSON.stringify({ format: formatVersion })}\n`, { flush: true });
-    renameSync(`${file}.new`, file);
+    writeFormat(file);
     return;
   }
   const format = formatOf(text);
@@ -92,6 +101,16 @@ export function checkFormat(file: string, { restoring = false } = {}): void {
     throw new Error(
       `${file} says format ${String(format)}; this program knows format ${formatVersion}: use a newer one`,
     );
+}
+
+/** On a full disk the next start writes it: the service can still serve what it has. */
+function writeFormat(file: string): void {
+  try {
+    writeFileSync(`${file}.new`, `${JSON.stringify({ format: formatVersion })}\n`, { flush: true });
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
 }
 
 function formatOf(text: string): unknown {

@@ -43,6 +43,18 @@ export class ServiceError extends Error {
   }
 }
 
+/** UNAUTHENTICATED without a reason for the caller. Operators see whose credentials they are. */
+export class RefusedCredentials extends ServiceError {
+  readonly principal: { readonly id: string; readonly name: string };
+  readonly why: string;
+
+  constructor(principal: { readonly id: string; readonly name: string }, why: string) {
+    super('UNAUTHENTICATED', 'the token is not valid');
+    this.principal = principal;
+    this.why = why;
+  }
+}
+
 /** INVALID_REQUEST that names one field, in the specification's shape. */
 export function invalidField(field: string, reason: string): ServiceError {
   return new ServiceError('INVALID_REQUEST', `${field} ${reason}`, { field, reason });

@@ -9,6 +9,8 @@ export const limitMeanings = {
   maxSplunkChannels: 'Of channels of Splunk shippers, those used longest ago were forgotten.',
   maxSplunkChannelsPerPrincipal: 'Of channels of one Splunk shipper, those used longest ago were forgotten.',
   maxBodySightings: 'Records that tell of more hosts than that in one body were refused, each by name.',
+  maxLinkBytesPerMs:
+    'Byte counts that no link carries in the time of their connection were left out of sums and charts.',
   maxIngestInFlightBytes: 'So much was being taken in that senders were asked to send again later.',
   maxIngestShareOfPrincipal: 'One sender took all that one may of what is taken in, and was asked to wait.',
   maxQueuedBodies: 'So many bodies waited for a thread that senders were asked to send again later.',
@@ -18,6 +20,7 @@ export const limitMeanings = {
   maxAlertHistory: 'Of the histories of alerts, the oldest records that no person made were dropped.',
   maxBulkAlerts: 'Changes of more alerts at once were refused: their filters should name fewer.',
   maxBulkChanges: 'Changes of many alerts were refused while others were under way.',
+  maxCompressions: 'Answers were sent uncompressed while others were being compressed.',
   maxExports: 'Exports were refused while others were under way.',
   maxExportsPerPrincipal: 'One principal had as many exports under way as one may.',
   maxAlertGroups: 'Groups of alerts that were asked for were too many to be told apart.',
@@ -56,7 +59,7 @@ export const limitMeanings = {
   maxPasswordChecksInFlight: 'Logins were refused for a moment: too many passwords were being checked.',
   maxJsonInFlightBytes: 'Calls were refused for a moment: their bodies together were too large.',
   maxJsonInFlightBytesPerPrincipal: 'One principal had as much in bodies of calls under way as one may.',
-  maxPublicJsonBodyBytes: 'Larger bodies of callers whom nobody knows yet were refused.',
+  maxPublicJsonBodyBytes: 'Larger bodies of callers that had not signed in were refused.',
   maxPublicJsonInFlightBytes:
     'Calls of strangers were refused for a moment: their bodies together were too large.',
   maxIntelBodyBytes: 'Larger lists of indicators were refused.',
@@ -116,10 +119,12 @@ export const limitMeanings = {
   maxHeardNames: 'Of assets with many names, the least trusted were dropped.',
   maxNmapOutputBytes: 'A scan by nmap printed too much and was given up.',
   maxBodyFindings: 'Findings of one body beyond that many were dropped; its events were stored.',
-  maxBodyFacts: 'Matches of one body beyond that many were not told to correlation rules.',
+  maxBodyFacts: 'Matches of one body beyond that many did not reach correlation rules.',
   maxDetectorKeys:
     'Behaviour detectors forgot the hosts, pairs or names that they met longest ago: what goes on slowly may be missed.',
   maxBehaviourDelay: 'Events came so late that behaviour detectors counted them no more.',
+  maxQueuedRuleTasks: 'Tests and validations of rules were refused for a moment: too many waited.',
+  maxRuleTasksPerPrincipal: 'One principal had as many tests and validations of rules waiting as one may.',
   maxTriageTallies:
     'Verdicts of rules and addresses that were judged longest ago were forgotten by the triage.',
   maxTriageQueue: 'Alerts were not put to the triage endpoint: they keep the verdict of the local model.',

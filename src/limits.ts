@@ -7,6 +7,13 @@ import type { limitMeanings } from './limit-meanings.ts';
 export const limits = {
   /** A request body as sent. Shippers batch at 1–8 MB; twice that leaves room without inviting abuse. */
   maxBodyBytes: 16 * 2 ** 20,
+  /** Bytes from which on a JSON answer is compressed: shorter ones fit one packet as they are … */
+  minCompressedBytes: 1024,
+  /** … and up to which: a page of the largest items has a few megabytes. */
+  maxCompressedBytes: 16 * 2 ** 20,
+  /** Answers that are being compressed or wait for one of libuv's threads: a page of the console requests a dozen at once,
+   * each a millisecond of work. Past it, answers are sent as they are. */
+  maxCompressions: 16,
   /** What a compressed body may inflate to: sensors' NDJSON shrinks about tenfold, bombs a thousandfold. */
   maxInflatedBytes: 64 * 2 ** 20,
   /** JSON bodies of operations other than ingest. */
@@ -37,6 +44,28 @@ export const limits = {
   maxBodySightings: 50_000,
   /** Columns of one header of Zeek TSV; the widest log has 60. */
   maxTsvColumns: 1024,
+  /** Headers of Zeek TSV that are remembered of one principal, for rows in later bodies: Zeek has some 60 logs … */
+  maxTsvHeaders: 64,
+  /** … characters of all of them, of which real ones have 40,000 … */
+  maxTsvHeaderBytes: 128 * 1024,
+  /** … and principals; past it the one is forgotten whose headers came longest ago: 32 MB at most. */
+  maxTsvHeaderSensors: 256,
+  /** Bytes of the payload and of the packet of a sensor's alert that are kept with it: the beginning of a request, and a frame
+   * of Ethernet. 5 kB with each alert of a list. */
+  maxAlertPayloadBytes: 2048,
+  maxAlertPacketBytes: 1518,
+  /** References, CVEs, keys of metadata and values of each that are kept of a signature; real ones have 12 … */
+  maxSignatureValues: 20,
+  /** … and the length of each; URLs are the longest. */
+  maxSignatureTextLength: 200,
+  /** Sensors that are told apart among those that sent what was not stored … */
+  maxNotStoredSensors: 100,
+  /** … reasons of one of them, of which each takes 800 bytes … */
+  maxNotStoredReasons: 24,
+  /** … samples of each … */
+  maxNotStoredSamples: 3,
+  /** … and reasons that the status shows. */
+  maxNotStoredShown: 100,
   /** Nesting of one JSON record; real records reach 6. */
   maxNesting: 32,
   /** The name of a transport protocol: IANA's longest, `rsvp-e2e-ignore`, has 15. It is part of keys. */
@@ -56,7 +85,8 @@ export const limits = {
   /** Inflated bytes of small bodies that are parsed and stored together when they come more quickly than that; one that is
    * broken has the others read twice. Some 700 lines of conn.log: a millisecond or two. */
   maxGroupedBytes: 256 * 2 ** 10,
-  /** Ingest bodies waiting for a thread of the pool; bytes bound them first unless bodies are tiny. */
+  /** Ingest bodies waiting for a thread of the pool, half of them of one sensor at most; bytes bound them first unless
+   * bodies are tiny. */
   maxQueuedBodies: 1024,
   /** Bytes of calls in flight to one worker. */
   maxRpcInFlightBytes: 128 * 2 ** 20,
@@ -67,6 +97,11 @@ export const limits = {
   keptHeaders: 4096,
   /** Bytes of one that is kept: they have 1.2 kB, and more where senders' texts are long. */
   maxKeptHeaderBytes: 2048,
+  /** Time for which a part of an event block that was verified is read without its checksum, by one thread that has the
+   * block's header cached: damage done to it after the check shows within this time. */
+  reverifyMs: 600_000,
+  /** Damaged rows that are kept by name for the finding about them; the others are only counted. */
+  maxNamedDamage: 100,
   /** Merges of blocks of which it is told to readers what they replaced, so that they read only that again: those of some
    * seconds. */
   toldMerges: 32,
@@ -99,7 +134,9 @@ export const limits = {
   healthStuckMs: 120_000,
   /** Events kept as the sample of one alert. */
   maxAlertEventIds: 20,
-  /** New alerts of one rule within one deduplication window; past it they become one alert that says so. More of one
+  /** Sensors that an alert names, those that came first: findings that more of them share are rare. */
+  maxAlertSensors: 20,
+  /** New alerts of one rule, and one sensor, within one deduplication window; past it they become one alert that says so. More of one
    * rule in an hour than anyone looks at one by one. */
   maxAlertsPerRuleWindow: 50,
   /** … of those that are grave and concern a home network: so many within five minutes. An outbreak shows each host, and
@@ -208,6 +245,12 @@ export const limits = {
   receiptIntervalMs: 10_000,
   /** Receipts kept, 400 bytes each. Past it the oldest that are logged go; while none is, bodies that want one are refused. */
   maxReceipts: 200_000,
+  /** How often new events are sealed in a log entry: at most 1,440 entries of 0.7 kB a day. */
+  sealIntervalMs: 60_000,
+  /** Rows that one task digests, 35 ms: so long a query may wait. */
+  sealTaskRows: 98_304,
+  /** Rows of one sealed range, with 16 kB of roots. More that waited make further entries. */
+  maxSealedRows: 4_194_304,
   /** Findings in stored events that wait for it. With as many, no events are taken. */
   maxWaitingFindings: 10_000,
   /** Free bytes of the volume with the databases, below which no events are taken. They are left for the log, its anchor
@@ -234,10 +277,22 @@ export const limits = {
   expiredEntryEveryMs: 3600 * 1000,
   /** Files of one backup: the databases, and a key file for each day of fifty years. */
   maxBackupFiles: 20_000,
+  /** Its manifest: 200 bytes for each file. */
+  maxManifestBytes: 8 * 2 ** 20,
   /** The file of identities that opens the private keys of a backup: an identity is a line of 100 bytes. */
   maxIdentityFileBytes: 64 * 2 ** 10,
   /** Backups whose log entries are looked for at start-up, the newest; an hourly one for a year makes 8,760. */
   maxCheckedBackups: 10_000,
+  /** How long a volume may take to answer about one file or folder, before the caller gets an error instead. */
+  volumeAnswerMs: 5000,
+  /** How long a backup may take, whatever its size … */
+  backupMs: 10 * 60_000,
+  /** … and for its bytes: disks and networks that are slower are not for backups. */
+  minBackupBytesPerS: 2 ** 20,
+  /** How long one part of the service may take to close, and how long a stop may take beyond http.drain_ms, which is for
+   * requests. Then the process ends itself with SIGKILL: what was promised is on disk. systemd would kill after 90 s. */
+  closeMs: 15_000,
+  stopMs: 45_000,
   /** Backups that failed and are still shown, until the process ends. */
   maxFailedBackups: 100,
   /** Free bytes of that volume below which the log takes no entries, so that they wait in the outbox. A commit that
@@ -332,7 +387,7 @@ export const limits = {
   maxJsonInFlightBytes: 16 * 2 ** 20,
   /** Those of one principal: a quarter, so that three others find room beside one that floods or sends by halves. */
   maxJsonInFlightBytesPerPrincipal: 4 * 2 ** 20,
-  /** A JSON body from a caller whom nobody knows yet: the longest login, every character of it escaped, has 15 kB. */
+  /** A JSON body from a caller that has not signed in: the longest login, every character of it escaped, has 15 kB. */
   maxPublicJsonBodyBytes: 16 * 2 ** 10,
   /** Those in work at once, apart from the bodies of callers who are known: the largest, of every such request that may
    * be in work, so that one address, which has half of these at most, cannot use it up. */
@@ -438,7 +493,8 @@ export const limits = {
   maxWitnessPauseMs: 60_000,
   /** Cosignatures of a log that does not grow are renewed after this, as its heads are: freshness can be seen. */
   cosignatureAgeMs: 3600 * 1000,
-  /** What a timestamping authority may answer: a token with its chain of certificates is 3 to 10 kB. In base64, with a
+  /**
+   * Longest answer of a timestamping authority: a token with its chain of certificates is 3 to 10 kB. In base64, with a
    * checkpoint of a dozen cosignatures, it has to fit an entry. */
   maxTimestampAnswerBytes: 32 * 2 ** 10,
   /** Authorities that timestamp checkpoints: two or three are independent of each other; each adds 10 kB to a bundle. */
@@ -505,7 +561,9 @@ export const limits = {
   /** … and ever had: ten years of privacy addresses (RFC 8981) that change daily. Past it no more are bound to it. */
   maxAddressesPerAsset: 4096,
   /** IPv4 addresses seen with one MAC address within an hour: a machine has few, a router those of all behind it. */
-  maxAddressesPerMac: 16,
+  maxAddressesPerMac: 4,
+  /** … within a day: leases that end in turn are fewer, machines behind a router that seldom speak are more. */
+  maxAddressesPerMacDay: 16,
   /** Earlier owners of one address. An address that flaps between machines makes one with each turn; the oldest become
    * one. */
   maxBindingsPerAddress: 1000,
@@ -560,6 +618,15 @@ export const limits = {
   settledHostsPerWrite: 2000,
   /** Changed rows that wait for the end of the pause, a kilobyte each. Past it they are written at once. */
   maxUnwrittenInventoryRows: 20_000,
+  /** Bytes or packets of one connection: a link of 400 Gbit/s carries as many in five and a half hours. More is refused, by
+   * name of the field: nine of them would add up to more than JSON can say exactly. */
+  maxEventCount: 1e15,
+  /** Bytes that a link carries in a millisecond, at 400 Gbit/s … */
+  maxLinkBytesPerMs: 50_000_000,
+  /** … in this time beyond the duration of a connection, which is often rounded or unknown: 1 TB. Counts beyond are left out
+   * of sums, charts and what detectors count. Their events are stored: refusing these would let a peer that forges sequence
+   * numbers hide its connections. */
+  linkGraceMs: 20_000,
   /** Connections that are remembered, so that one that is reported again counts once: 32 MB. Those of an hour, as often
    * as sensors report, in a network of 230 new connections a second; of 500 a second one in 20 is forgotten. */
   rememberedConnections: 2 ** 21,
@@ -624,10 +691,12 @@ export const limits = {
   /** States of a regular expression: each character, class and repetition is one. Time per character of text is at the
    * worst this many steps. */
   maxRegexStates: 512,
-  /** States of its automaton that are kept, found as texts need them: 1 kB each. With more it begins anew. */
+  /** States of its automaton that are kept, found as texts need them: 1 kB each. A text that needs more is searched on
+   * without making any. */
   maxRegexAutomatonStates: 256,
-  /** Characters of a text that regular expressions, and wildcards with `?`, look at: longer than URIs that servers take. */
-  maxRegexTextLength: 32 * 2 ** 10,
+  /** Characters of a value that regular expressions, and wildcards with `?`, look at, as if it ended there: longer than
+   * nearly all URIs. Each one more lengthens the time that the worst record takes. */
+  maxRegexTextLength: 4096,
   /** Values of one record that keyword searches look at: the widest record has 200. */
   maxKeywordValues: 2000,
   /** Rules that one correlation names: more than a person oversees. */
@@ -647,9 +716,9 @@ export const limits = {
   /** Inputs that one group of a correlation keeps one by one, 16 bytes each. Of more, sums and counts stay exact, while
    * percentiles and shares are of the newest half. */
   maxCorrelationEntries: 8192,
-  /** Newer inputs of its group that a late one may have to be looked at in every window that it is in, 10 µs; with more
+  /** Inputs within a timespan before and after a late one, to be looked at in every window that it is in, 40 µs; with more
    * than that, in the newest window only. */
-  maxCorrelationLookback: 256,
+  maxCorrelationLookback: 1024,
   /** What all groups of all correlations keep, in units of 16 bytes: 64 MB. */
   maxCorrelationUnits: 4 * 2 ** 20,
   /** References to events that a group of a correlation keeps: half of what an alert shows. */
@@ -659,7 +728,8 @@ export const limits = {
   /** Findings of rules, and what matches tell correlations, of one body: one for each line, and many of its rules. */
   maxBodyFindings: 100_000,
   maxBodyFacts: 100_000,
-  /** Inputs more than a timespan older than the newest of their group: they count no more. A number of timespans. */
+  /** Inputs more than a timespan, and than `maxEventDelayMs`, older than the newest of their group: they count no more. A
+   * number of timespans. */
   maxCorrelationDelay: 1,
   /** Inputs of correlations after which their state is written: taking them again at a start takes 0.1 s … */
   factsPerState: 20_000,
@@ -676,8 +746,29 @@ export const limits = {
   maxRuleFileBytes: 2 * 2 ** 20,
   /** Changes of the rules that wait for their turn. */
   maxQueuedRuleChanges: 64,
-  /** Stored events that a rule is tried on: a few seconds of one thread. */
+  /** … and those of one principal, the one under way included. */
+  maxRuleChangesPerPrincipal: 2,
+  /** Bytes of rules that one task parses: a fifth of a second, so that tests and changes of others come between two. */
+  ruleParseBytes: 2 ** 20,
+  /** Tests, validations and changes of rules that wait for their thread, of which there is one … */
+  maxQueuedRuleTasks: 64,
+  /** … and of one principal, the one under way included: a test, the next one, and a text that is being written. */
+  maxRuleTasksPerPrincipal: 3,
+  /** How long a task of rules may hold their thread: six times as long as a test, on a busy machine. Past it the thread
+   * is replaced. */
+  ruleTaskMs: 60_000,
+  /** How long the costs of rules that are validated may be measured; expressions past it cost the most that they can. */
+  ruleMeasureMs: 1000,
+  /** The total cost of all enabled rules for a record of one kind, by `costOf`, about nanoseconds: the shipped rules
+   * cost 30,000, and 2,000 generated ones for DNS 2,200,000. With
+   * expressions that fill it, the worst record that was found takes 20 ms. */
+  maxRuleCost: 3_000_000,
+  /** A rule that takes longer than this for a record is named in `/status`: a hundred times what all rules usually take. */
+  slowRuleMs: 1,
+  /** Stored events that a rule is tried on … */
   maxRuleTestEvents: 500_000,
+  /** … and the time that this may take. An ordinary rule has looked at as many events in half of it. */
+  ruleTestMs: 10_000,
   /** Matches of such a test that are shown, the newest. */
   maxRuleTestMatches: 100,
   /** The file of settings: every list at its thousand items of usual length. YAML takes 0.1 s of the front to parse it,
@@ -685,9 +776,16 @@ export const limits = {
   maxConfigFileBytes: 128 * 2 ** 10,
   /** Keys (hosts, pairs, names) that a behaviour detector keeps at most; each has a bound of its own below it. */
   maxDetectorKeys: 200_000,
+  /** How much later than newer ones of their key events may come and still be judged as if they had come in time: sensors
+   * that buffer an hour lose nothing. State is kept so much longer. */
+  maxEventDelayMs: 3_600_000,
   /** Events older than the window of the host or pair that they are of: behaviour detectors count them no more. A number
    * of windows. */
   maxBehaviourDelay: 1,
+  /** How often alerts of behaviour detectors are refreshed while an activity goes on: the figures are this much behind. */
+  alertRefreshMs: 1000,
+  /** … and keys of one detector then: each costs 0.5 ms, with the write of its alert. */
+  refreshedKeys: 32,
   /** Events after which what a behaviour detector remembers is written: telling them again at a start takes 0.5 s … */
   eventsPerDetectorState: 250_000,
   /** … and with much to remember later, so that writing takes little of the time. */

@@ -1,6 +1,17 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { open as openFile, rm } from 'node:fs/promises';
 import { type Database, type Key, open, type RootDatabase } from 'lmdb';
+import { kindProblem } from './file-kind.ts';
 
 export type { Database, Key, RootDatabase };
 
@@ -27,13 +38,16 @@ const freePages = { maxFreeSpaceToRetain: 1_000_000, maxFreeSpaceToLoad: 10_000 
  * Threads of one process share the map. Readers see a transaction only once it is flushed. A reader must be opened
  * after a writer of the same process.
  *
- * @throws DatabaseFileError when the file is there and is no LMDB database
+ * @throws DatabaseFileError when the file is there and is no LMDB database; the system's error where there is no room
  */
 export function openDatabase(
   path: string,
   options: { readOnly?: boolean; maxDbs?: number } = {},
 ): RootDatabase {
+  const problem = kindProblem(path, 'file') ?? kindProblem(`${path}-lock`, 'file');
+  if (problem !== undefined) throw new DatabaseFileError(problem);
   if (!options.readOnly) prepareDatabaseFile(path);
+  prepareLockFile(`${path}-lock`);
   return open({
     path,
     noSubdir: true,
@@ -53,6 +67,10 @@ export function openDatabase(
 export function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length).slice();
 }
+
+/** Whether a database was opened for reading. */
+export const isReadOnly = (root: RootDatabase): boolean =>
+  (root as unknown as { readonly readOnly?: boolean }).readOnly === true;
 
 /** What LMDB counts of a table, and of the file that it is in (mdb_stat, mdb_env_info). Pages, but for the size of one. */
 interface Pages {
@@ -144,7 +162,7 @@ export class DatabaseFileError extends Error {
  *
  * @throws DatabaseFileError
  */
-function prepareDatabaseFile(path: string): void {
+export function prepareDatabaseFile(path: string): void {
   let file: number;
   try {
     file = openSync(path, 'r+');
@@ -167,6 +185,25 @@ function prepareDatabaseFile(path: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/** LMDB's table of 126 readers (MDB_txninfo and MDB_reader in liblmdb/mdb.c). */
+const lockFileBytes = 8272;
+
+/**
+ * Gives a new lock file its bytes. LMDB makes one without any and maps it: on a full disk the first write to the map would
+ * end the process with SIGBUS. One that is whole may be in use, and stays closed: to close it would release LMDB's lock.
+ */
+function prepareLockFile(path: string): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) >= lockFileBytes) return;
+  try {
+    writeFileSync(path, Buffer.alloc(lockFileBytes), { mode: 0o600, flush: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EROFS') return; // LMDB reads there without a lock
+    rmSync(path, { force: true });
+    throw error;
   }
 }
 

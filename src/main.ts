@@ -21,19 +21,28 @@ import { ensureAdministrator } from './auth/bootstrap.ts';
 import { BackupFolder, type BackupRecord } from './backup/backups.ts';
 import { checkRecipients } from './backup/private-keys.ts';
 import type { Verified } from './backup/verify.ts';
+import { checkFolder } from './check-folder.ts';
 import { type ExitCode, exitCodes } from './cli/exit-codes.ts';
 import { ConfigError } from './config/config-error.ts';
 import { type LoadedConfig, loadSettings } from './config/load.ts';
-import { keySettings, policyDefaults, rulePlaceholders, tlsSettings } from './config/part-settings.ts';
+import {
+  keySettings,
+  policyDefaults,
+  rulePlaceholders,
+  storeSettings,
+  tlsSettings,
+} from './config/part-settings.ts';
 import type { Config } from './config/settings.ts';
 import { openStoredSettings, type StoredSettings } from './config/stored-settings.ts';
 import { consoleFolder } from './console-folder.ts';
 import { takeDataFolder } from './data-folder.ts';
+import { foreignFiles } from './data-folder-files.ts';
 import { findNmap } from './discovery/find-nmap.ts';
 import { ScannerThreads } from './discovery/scanner-thread.ts';
 import { Scans } from './discovery/scans.ts';
 import { ServiceError } from './errors.ts';
-import { compileHome } from './events/home-networks.ts';
+import { compileHome, homeAdvice } from './events/home-networks.ts';
+import { freeBytesOf } from './free-bytes.ts';
 import { AuditLog } from './http/audit-log.ts';
 import { Connections } from './http/connections.ts';
 import { consoleEndpoints, firstPage } from './http/console-endpoints.ts';
@@ -52,11 +61,15 @@ import { type Server, startServer } from './http/server.ts';
 import type { Services } from './http/services.ts';
 import { TopologyGate } from './http/topology-gate.ts';
 import { Turns } from './http/turns.ts';
+import { requireAddress } from './http/uws.ts';
 import { goesTogether } from './ingest/parse-bodies.ts';
+import { requireReadableLog } from './ledger/check/inspect-file.ts';
+import { requireSoundTree } from './ledger/check/tree-damage.ts';
 import type { Ledger, LedgerStatus, LogReader } from './ledger/ledger.ts';
 import { ledgerCounters, ledgerMethods, logReaderMethods } from './ledger/methods.ts';
 import { OutboxPump } from './ledger/outbox-pump.ts';
-import { Opened, Reloads, Stop } from './lifecycle.ts';
+import { ProofBundles } from './ledger/proof-bundles.ts';
+import { endProcess, Opened, Reloads, Stop } from './lifecycle.ts';
 import { limits } from './limits.ts';
 import { openToOthers } from './private-files.ts';
 import { requirements } from './requirements.ts';
@@ -70,11 +83,14 @@ import { DetectionRules, type RulesParts } from './rules/detection-rules.ts';
 import { IntelLists } from './rules/intel/intel-lists.ts';
 import type { IntelTasks } from './rules/intel/tasks.ts';
 import type { RuleTasks } from './rules/tasks.ts';
+import { EventSealer } from './store/event-sealer.ts';
 import { compileAlertFilter } from './store/lists/alerts.ts';
 import { listKeys } from './store/lists/keys.ts';
 import { compileScanFilter } from './store/lists/scans.ts';
 import { openReader } from './store/lmdb/reader.ts';
+import { isDamage } from './store/lmdb/seal.ts';
 import { storeMethods } from './store/methods.ts';
+import { SiemDamage } from './store/siem-damage.ts';
 import type { AlertUpdate, Store, StoreReader } from './store/store.ts';
 import type { Timestamper } from './timestamps/timestamper.ts';
 import { SecondOpinion } from './triage-endpoint/second-opinion.ts';
@@ -83,6 +99,7 @@ import { productVersion } from './version.ts';
 import { Cosigner } from './witness/cosigner.ts';
 import { loadPolicy } from './witness/policy-file.ts';
 import { workerUrl } from './worker-url.ts';
+import { isDiskFull } from './write-errors.ts';
 
 /**
  * Runs the service until it is told to stop (SIGTERM, SIGINT) or cannot go on, and returns the exit code of the
@@ -103,7 +120,13 @@ export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Pr
   const stopping = new Stop();
   // A second one is no news and must not end the process half-way: a supervisor that signals the whole group, or a
   // terminal, reaches us directly and through the launcher.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.request(0, signal));
+  const stopMs = config['http.drain_ms'] + limits.stopMs;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      stopping.request(0, signal);
+      // A start that hangs, too.
+      setTimeout(() => endProcess(false), stopMs).unref();
+    });
   const opened = new Opened(log);
   const reloads = new Reloads();
   process.on('SIGHUP', () => reloads.run());
@@ -114,12 +137,19 @@ export async function start(env: NodeJS.ProcessEnv, { strict = false } = {}): Pr
     log.info({ reason }, 'stopping');
     return code;
   } catch (error) {
-    log.fatal({ err: error }, 'cannot start');
-    process.stderr.write(`candor: ${error instanceof Error ? error.message : String(error)}\n`);
+    const isFull = isDiskFull(error);
+    log.fatal(isFull ? {} : { err: error }, 'cannot start');
+    const advice = isFull
+      ? `the volume of ${config.data_dir} is full: make room on it and start again; `
+      : isDamage(error)
+        ? 'siem.mdb is damaged: check the disk, and bring a backup back with `candor restore --replace <backup>`; '
+        : '';
+    process.stderr.write(`candor: ${advice}${error instanceof Error ? error.message : String(error)}\n`);
     return error instanceof DegradedLogError ? exitCodes.degraded : exitCodes.failed;
   } finally {
-    await opened.close();
-    log.info('stopped');
+    const isClosed = await opened.close(stopMs);
+    log.info(isClosed ? 'stopped' : 'stopped, though not all could be closed');
+    if (!isClosed) await endProcess(false);
   }
 }
 
@@ -147,21 +177,38 @@ async function open(start: Start): Promise<void> {
   const { config, settings, log, opened, reloads } = start;
   const startedAt = Date.now();
   const dataDir = config.data_dir;
+  await checkFolder(dataDir);
   await checkRecipients(config['backup.recipient']);
   const folder = takeDataFolder(dataDir);
   opened.onClose('data folder', () => folder.release());
+  // Before the first start makes an administrator, whose password it prints.
+  await requireAddress(config.host, config.port);
+  const mended = requireSoundTree(join(dataDir, 'siem.mdb'));
 
   const counters = createCounters(ledgerCounters);
   const ledger = await startLedger(start, counters.buffer);
   const found = await statusOf(ledger.api, start);
-  const warnings = [...found.warnings, ...lostFiles(dataDir, found.size), ...openToOthers(dataDir)];
+  const warnings = [
+    ...found.warnings,
+    ...mended,
+    ...lostFiles(dataDir, found.size),
+    ...openToOthers(dataDir),
+    ...foreignFiles(dataDir),
+    ...lackOfRoom(dataDir),
+  ];
   for (const warning of warnings) log.warn({ warning }, 'start-up noticed something');
   const logReader = await startLogReader(start, counters.buffer, ledger.api, found);
   const store = await startStore(start);
+  const advice = homeAdvice(config['network.home'], (await store.api.status()).public_host);
+  for (const warning of advice) log.warn({ warning }, 'start-up noticed something');
   const reader = openReader(dataDir);
   opened.onClose('reader', () => reader.close());
   const ingestPool = startIngest(start);
-  const analytics = startAnalytics(start);
+  const damage = new SiemDamage(store.api, Date.now);
+  await damage.refresh();
+  opened.every('damage of the store', storeDamageEveryMs, () => void damage.refresh().catch(() => undefined));
+  const analytics = damage.repeating(startAnalytics(start));
+  const ruleTasks = damage.repeating(startRuleTasks(start));
 
   const metrics = new Metrics(performance.now(), () => counters.read());
   opened.onClose('metrics', () => metrics.close());
@@ -224,7 +271,7 @@ async function open(start: Start): Promise<void> {
   const rules = await openRules(start, {
     reader,
     writer: store.api,
-    tasks: analytics,
+    tasks: ruleTasks,
     isUsed: found.size > 0,
     onChange: () => pump.poke(),
   });
@@ -243,10 +290,11 @@ async function open(start: Start): Promise<void> {
   const cosigner = await openCosigner(start, ledger.api, found);
   const checkpoint = () => cosigner?.checkpoint() ?? ledger.api.checkpoint();
   const timestamper = await openTimestamper(start, ledger.api, checkpoint);
+  let sealer: EventSealer | undefined;
   const logStatus = async (): Promise<LedgerStatus> => {
     const status = await ledger.api.status();
-    const others = [cosigner, timestamper].flatMap((part) => part?.findings() ?? []);
-    return { ...status, findings: [...status.findings, ...others] };
+    const others = [cosigner, timestamper, sealer].flatMap((part) => part?.findings() ?? []);
+    return { ...status, findings: [...status.findings, ...others, ...damage.findings()] };
   };
   const findingsLog = new FindingsLog(log);
   // A ledger thread that is gone is reported by its supervisor.
@@ -260,6 +308,16 @@ async function open(start: Start): Promise<void> {
     log.error({ err, worker: 'discovery' }, 'a worker died, and a scan with it'),
   );
   const scans = await openScans(start, { store: store.api, reader, scanners, live, metrics });
+
+  sealer = await EventSealer.open(config['transparency.seal_events'], {
+    store: store.api,
+    reader,
+    digest: (query) => analytics.run('digestEvents', query),
+    onTrouble: (err) => log.error({ err }, 'events could not be sealed; they wait for the next interval'),
+    intervalMs: config['transparency.seal_interval_ms'],
+  });
+  const sealing = sealer;
+  if (sealing !== undefined) opened.onClose('event sealer', () => sealing.close());
 
   let ready = false;
   const services: Services = {
@@ -275,6 +333,8 @@ async function open(start: Start): Promise<void> {
     ledger: ledger.api,
     logStatus,
     logReader: logReader.api,
+    ...(sealing === undefined ? {} : { sealing: () => sealing.status() }),
+    proofBundles: new ProofBundles({ reader: logReader.api, ledger: ledger.api, published: checkpoint }),
     logRate: logRate(config, metrics),
     health: new HealthCheck({ store: store.api, ledger: { status: logStatus }, ready: () => ready }),
     checkpoint,
@@ -285,6 +345,7 @@ async function open(start: Start): Promise<void> {
     intel,
     ingest: (input) => ingest.add(input),
     queries: analytics,
+    damage,
     exports: new Turns('maxExports', limitReached),
     bulkChanges: new Turns('maxBulkChanges', limitReached),
     topology: new TopologyGate({ queries: analytics, head: () => reader.head('topology'), limitReached }),
@@ -303,6 +364,7 @@ async function open(start: Start): Promise<void> {
       ...(scanners.running === undefined ? [] : [workerStatus('discovery', scanners.running)]),
       { ...poolStatus('ingest', ingestPool), pending: ingest.pending },
       poolStatus('analytics', analytics),
+      poolStatus('rules', ruleTasks),
     ],
     sockets: () => ({ connections: sockets.count(), subscriptions: hub.subscriptions }),
     ready: () => ready,
@@ -326,16 +388,20 @@ async function open(start: Start): Promise<void> {
   });
   watchFront(metrics, server);
   reloads.add(() => server.reloadTls());
-  opened.onClose('front', () => {
-    ready = false;
-    sockets.closeAll();
-    return server.close();
-  });
+  opened.onClose(
+    'front',
+    () => {
+      ready = false;
+      sockets.closeAll();
+      return server.close();
+    },
+    config['http.drain_ms'] + limits.closeMs,
+  );
   ready = true;
   const refused = accessPolicy.current.file_refused;
   const policyWarnings = refused === undefined ? [] : [`the access policy stays as it was: ${refused}`];
   await reportFindings();
-  show({ ...(await logStatus()), warnings: [...warnings, ...policyWarnings] });
+  show({ ...(await logStatus()), warnings: [...warnings, ...advice, ...policyWarnings] });
   announce(config, server.port, log);
 }
 
@@ -361,6 +427,9 @@ async function startLedger(start: Start, counters: SharedArrayBuffer): Promise<S
   return ledger;
 }
 
+/** How often damage that the store found by itself is asked for. */
+const storeDamageEveryMs = 1000;
+
 /** How often the ledger takes over what the reader of the log found. */
 const readReportEveryMs = 1000;
 
@@ -376,6 +445,7 @@ async function startLogReader(
 ): Promise<Pick<Supervised<LogReader>, 'api' | 'stats'>> {
   const { config, opened, log } = start;
   try {
+    requireReadableLog(join(config.data_dir, 'ledger.mdb'));
     const reader = await supervise<LogReader>({
       name: 'log-reader',
       url: workerUrl('log-reader'),
@@ -442,6 +512,16 @@ function lostFiles(dataDir: string, logSize: number): string[] {
     );
 }
 
+/** Writes that a volume without room refuses; the limits are checked at each write. */
+function lackOfRoom(dataDir: string): string[] {
+  const free = freeBytesOf(dataDir);
+  if (free >= limits.minFreeDiskBytes) return [];
+  return [
+    `the volume of ${dataDir} has ${free} bytes free: events are refused below ${limits.minFreeDiskBytes} bytes, and log ` +
+      `entries below ${limits.minFreeLedgerDiskBytes}. Stored data can be read. Make room: nothing needs a restart.`,
+  ];
+}
+
 async function startStore(start: Start): Promise<Supervised<Store>> {
   const { config, opened } = start;
   const store = await supervise<Store>({
@@ -449,10 +529,7 @@ async function startStore(start: Start): Promise<Supervised<Store>> {
     url: workerUrl('store'),
     list: storeMethods,
     workerData: {
-      dataDir: config.data_dir,
-      alertWindowMs: config['alerts.window_ms'],
-      home: config['network.home'],
-      detectorsOff: config['detection.detectors_off'],
+      ...storeSettings(config),
       retention: { maxAgeMs: config['retention.max_age_ms'], maxBytes: config['retention.max_bytes'] },
     },
     // What a commit makes outlives a small one: with 8 MB, 1.4 µs more an event go into copying it (6.3 of 7.7), and the
@@ -508,8 +585,8 @@ function openIngestQueue(
   );
 }
 
-function startAnalytics({ config, log, opened }: Start): Pool<Queries & RuleTasks & IntelTasks> {
-  const analytics = createPool<Queries & RuleTasks & IntelTasks>({
+function startAnalytics({ config, log, opened }: Start): Pool<Queries & IntelTasks> {
+  const analytics = createPool<Queries & IntelTasks>({
     name: 'analytics',
     url: workerUrl('analytics'),
     threads: config['threads.analytics'],
@@ -524,6 +601,30 @@ function startAnalytics({ config, log, opened }: Start): Pool<Queries & RuleTask
     queryLanes(config['threads.analytics'], config['limits.max_queued_queries']),
   );
   opened.onClose('analytics pool', () => lanes.close());
+  return lanes;
+}
+
+/**
+ * The thread in which rules are parsed, compiled and tried: however long that takes, queries have theirs. Changes go
+ * before tests and validations that wait.
+ */
+function startRuleTasks({ config, log, opened }: Start): Pool<RuleTasks> {
+  const pool = createPool<RuleTasks>({
+    name: 'rules',
+    url: workerUrl('rules'),
+    threads: 1,
+    maxQueue: limits.maxQueuedRuleTasks,
+    workerData: { dataDir: config.data_dir },
+    maxTaskMs: limits.ruleTaskMs,
+    onWorkerLost: poolLoss('rules', log),
+  });
+  const lanes = inLanes(pool, {
+    threads: 1,
+    maxQueue: limits.maxQueuedRuleTasks,
+    maxOfCaller: limits.maxRuleTasksPerPrincipal,
+    isShort: (task) => task !== 'testRules' && task !== 'validateRules',
+  });
+  opened.onClose('rules pool', () => lanes.close());
   return lanes;
 }
 
@@ -567,7 +668,15 @@ async function openAuth(
     lives: { accessTokenMs: config['auth.access_token_ms'], sessionMs: config['auth.session_ms'] },
     loginFailuresPerAddress: config['limits.login_failures_per_min_per_address'],
   });
-  await ensureAdministrator({ reader, writer: store, sources }, config.admin_password, showPassword);
+  const isNew = await ensureAdministrator(
+    { reader, writer: store, sources },
+    config.admin_password,
+    showPassword,
+  );
+  if (!isNew && config.admin_password !== undefined)
+    log.warn(
+      'CANDOR_ADMIN_PASSWORD is ignored: it sets the password at the first start only; `candor reset-password` changes it',
+    );
   const takeTokenKeys = async () => auth.useTokenKeys(await ledger.accessTokenKeys());
   // The ledger's thread may be restarting: the keys that are here do until it is back.
   opened.every('token keys', tokenKeysEveryMs, () =>
@@ -800,7 +909,7 @@ function admission({ config, log }: Start, { limitReached }: Metrics) {
       maxPerAddress: config['limits.max_connections_per_address'],
       descriptors,
       limitReached,
-      onRefused: (open) => log.warn({ open }, 'connections are refused: as many as may be are open'),
+      onRefused: (open) => log.warn({ open }, 'connections are refused: the limit is reached'),
     }),
     rate: new RequestRate({
       perAddress: config['limits.requests_per_s_per_address'],

@@ -1,4 +1,5 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 
 /** What lay in a file, and the file that it lay in. */
 export interface FileContent {
@@ -41,6 +42,19 @@ export function readFile(path: string, maxBytes: number): FileContent {
     return { bytes: bytes.subarray(0, length), stat };
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** The same for the text of a file on a volume that may be slow: it waits in a thread of the pool, for no pipe either. */
+export async function readTextFile(path: string, maxBytes: number): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new UnreadableFile('no_file', 'it is not a file');
+    if (stat.size > maxBytes) throw new UnreadableFile('too_large', `it has more than ${maxBytes} bytes`);
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,8 +1,11 @@
+import { stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { checkFolder } from './check-folder.ts';
 import { tlsSettings } from './config/part-settings.ts';
 import type { Requirement } from './config/stored-settings.ts';
 import { readTlsFiles } from './http/tls-files.ts';
+import { VolumeTurns } from './volume-turns.ts';
 import { loadPolicy, PolicyFileError } from './witness/policy-file.ts';
 
 /** What the next start would stumble over, were it stored without a look. */
@@ -14,17 +17,27 @@ export const requirements: readonly Requirement[] = [
     },
   },
   {
+    setting: 'backup.dir',
+    async check({ 'backup.dir': dir }) {
+      if (dir !== undefined) await checkFolder(dir);
+    },
+  },
+  {
     setting: 'tls.cert',
-    check(config) {
+    async check(config) {
       const { tls } = tlsSettings(config);
-      if (tls !== undefined) readTlsFiles(tls);
+      if (tls === undefined) return;
+      await answersFor(tls.cert, tls.key, ...(tls.clientCa === undefined ? [] : [tls.clientCa]));
+      readTlsFiles(tls);
     },
   },
   {
     setting: 'witness.policy',
-    check({ 'witness.policy': path }) {
+    async check({ 'witness.policy': path }) {
+      if (path === undefined) return;
+      await answersFor(path);
       try {
-        if (path !== undefined) loadPolicy(path);
+        loadPolicy(path);
       } catch (error) {
         // Whoever names the file here need not be one who may read it: the log of a start that fails says more.
         if (!(error instanceof PolicyFileError)) throw error;
@@ -33,6 +46,13 @@ export const requirements: readonly Requirement[] = [
     },
   },
 ];
+
+const volumes = new VolumeTurns('the volume of a file that the setting names');
+
+/** Resolves when volumes answer for these paths: files on one that hangs would stop this thread when they are read. */
+async function answersFor(...paths: readonly string[]): Promise<void> {
+  await volumes.run(() => Promise.allSettled(paths.map((path) => stat(path))));
+}
 
 /** Names are left to the resolver. */
 function mayListenOn(host: string): boolean {

@@ -21,6 +21,13 @@ const answers: Readonly<Record<string, ErrorCode>> = {
   ENFILE: 'UNAVAILABLE',
 };
 
+/** Whether an error, of this thread or another one, says that a volume has no room left. */
+export function isDiskFull(error: unknown): boolean {
+  const { code, details, message = '' } = error as NodeJS.ErrnoException & { details?: { reason?: unknown } };
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT' || details?.reason === 'disk_full';
+  return isFull || /no space left|quota exceeded|ENOSPC|EDQUOT/i.test(message);
+}
+
 /**
  * How a caller is told of a write that failed: CONFLICT where it fails as things are, UNAVAILABLE where the disk is full
  * or fails; undefined for a bug. `reason` is what the operating system says.

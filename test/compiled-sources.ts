@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { limits } from '../src/limits.ts';
 import { bundle, entries } from './bundled-entries.ts';
 
 /** A process that is just ending may write there once more. */
@@ -21,6 +22,8 @@ const folder = join(tmpdir(), `candor-compiled-${process.pid}`);
 const preload = `--import=${fileURLToPath(new URL('strip-once.js', import.meta.url))}`;
 
 export const env = {
+  // As src/http/header-limit.ts: a bundle loads uWebSockets.js, which reads it, before its own first line.
+  UWS_HTTP_MAX_HEADERS_SIZE: String(limits.maxHeaderBytes),
   STRIPPED_SOURCES: folder,
   NODE_COMPILE_CACHE: folder,
   NODE_OPTIONS: [process.env.NODE_OPTIONS, preload].filter(Boolean).join(' '),

@@ -1,8 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { takeDataFolder } from '../src/data-folder.ts';
+import { foreignFiles } from '../src/data-folder-files.ts';
 
 let folder: string;
 let format: string;
@@ -31,5 +42,57 @@ test.for([
     writeFileSync(format, text);
     for (let i = 0; i < 2; i++) expect(() => takeDataFolder(folder)).toThrow(wanted);
     expect(readFileSync(format, 'utf8')).toBe(text);
+  },
+);
+
+const odd: Readonly<Record<string, (path: string) => void>> = {
+  folder: (path) => mkdirSync(path),
+  file: (path) => writeFileSync(path, ''),
+  pipe: (path) => execFileSync('mkfifo', [path]),
+  'link to nothing': (path) => symlinkSync(join(folder, 'nowhere'), path),
+};
+const files = [
+  'format.json',
+  'siem.mdb',
+  'siem.mdb-lock',
+  'ledger.mdb-lock',
+  'lock',
+  'anchor.json',
+  'keys/a.json',
+];
+
+test.for([
+  ...files.flatMap((name) =>
+    ['folder', 'pipe', 'link to nothing'].map((kind) => [name, kind, 'file'] as const),
+  ),
+  ...['file', 'pipe', 'link to nothing'].map((kind) => ['keys', kind, 'folder'] as const),
+])('%s that is a %s is refused before it is opened', ([name, kind, wanted]) => {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  odd[kind]!(path);
+  const message = `${path} is a ${kind}, and must be a ${wanted}: move it away`;
+  expect(() => takeDataFolder(folder)).toThrow(message);
+  rmSync(path, { recursive: true });
+  takeDataFolder(folder).release();
+});
+
+test.skipIf(process.geteuid?.() !== 0)(
+  'a file of another user is reported, or refused where it cannot be read',
+  () => {
+    const open = mkdtempSync('/tmp/candor-data-'); // every user can enter /tmp, but perhaps not the folder of tests
+    onTestFinished(() => rmSync(open, { recursive: true }));
+    takeDataFolder(open).release();
+    chownSync(join(open, 'format.json'), 65_534, 65_534);
+    expect(foreignFiles(open)).toEqual([expect.stringContaining('another user owns format.json')]);
+    chmodSync(open, 0o777);
+    // The user changes once the code is loaded, which that user perhaps cannot read.
+    const script = `import('${new URL('../src/data-folder.ts', import.meta.url)}').then(({ takeDataFolder }) => {
+      process.setuid(65_534);
+      takeDataFolder(process.argv[1]);
+    })`;
+    const { stderr } = spawnSync(process.execPath, ['-e', script, open], { encoding: 'utf8' });
+    expect(stderr).toContain(
+      `${join(open, 'lock')} cannot be read and written to (EACCES): it belongs to user 0, and this process runs as user 65534`,
+    );
   },
 );

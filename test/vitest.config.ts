@@ -72,9 +72,9 @@ export default defineConfig({
     env: { ...env, CANDOR_THREADS_INGEST: '1', CANDOR_THREADS_ANALYTICS: '1' },
     // Real processes, worker threads and databases: separate processes keep native add-ons apart.
     pool: 'forks',
-    // On two cores, two at a time leave a seventh of the time unused, as they wait for deadlines and disks; more than
-    // three would starve a server under test.
-    maxWorkers: 3,
+    // On two cores, three at a time leave a fifth of the time unused, as they wait for deadlines and disks; more than
+    // four would starve a server under test.
+    maxWorkers: 4,
     sequence: { sequencer: SlowFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,

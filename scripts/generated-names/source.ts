@@ -1,45 +1,20 @@
-import { generatedFrom, minLength } from '../../src/detect/behaviour/name-model.ts';
 import type { Rate, Rates } from './measure.ts';
 import type { Trained } from './train.ts';
 
-const width = 100;
-
-/** The source file that holds a model. */
+/** The file that holds a model. Rates are parts of one. */
 export function modelSource({ weights, scale }: Trained, rates: Rates, seed: number): string {
-  const packed = Buffer.from(weights.buffer, weights.byteOffset, weights.byteLength).toString('base64');
-  const lines = packed.match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
-  return `/**
- * Weights of the model of generated names, written by scripts/train-generated-names.ts: seed ${seed}, vocabulary of CLDR
- * ${process.versions.cldr}.
- *
- * Error rates at a score of ${generatedFrom}, of labels of ${minLength} letters or more. Ordinary names mistaken for
- * generated: ${percent(rates.falsePositives)}. Their words, surnames and languages were not in the training; syllables, short
- * forms, openings and endings were. By kind:
- *
-${table(rates.mistaken)}
- *
- * Names found, of families that were not in the training. Many of them differ from those that were only in length and
- * letters; those of word lists are not to be told from names that people choose:
- *
-${table(rates.found)}
- */
-export const version = 'seed-${seed}-cldr-${process.versions.cldr}';
-
-/** What a step of a weight is worth. */
-export const scale = ${scale};
-
-/** Base64 of signed bytes: one for each feature, the last for the bias. */
-export const weights = [
-${lines.map((line) => `  '${line}',`).join('\n')}
-].join('');
-`;
+  const model = {
+    version: `seed-${seed}-cldr-${process.versions.cldr}`,
+    false_positives: rounded(rates.falsePositives),
+    mistaken: heldOut(rates.mistaken),
+    found: heldOut(rates.found),
+    scale,
+    weights: Buffer.from(weights.buffer, weights.byteOffset, weights.byteLength).toString('base64'),
+  };
+  return `${JSON.stringify(model, null, 2)}\n`;
 }
 
-function table(rates: readonly Rate[]): string {
-  return rates
-    .filter(({ heldOut }) => heldOut)
-    .map(({ id, rate }) => ` *     ${id.padEnd(24)}${percent(rate).padStart(7)}`)
-    .join('\n');
-}
+const heldOut = (rates: readonly Rate[]) =>
+  Object.fromEntries(rates.filter((one) => one.heldOut).map(({ id, rate }) => [id, rounded(rate)]));
 
-const percent = (rate: number) => `${(100 * rate).toFixed(1)} %`;
+const rounded = (rate: number) => Math.round(1000 * rate) / 1000;

@@ -54,7 +54,6 @@ const analyticTypes = {
   zeek: [1, 'Rule'],
   behaviour: [2, 'Behavioral'],
   intel: [99, 'Threat Intelligence'],
-  manual: [99, 'Manual'],
 } as const satisfies Record<Alert['rule_source'], Coded>;
 
 /** Confidence from 0 to 1, by thirds. */
@@ -104,6 +103,10 @@ export function detectionFinding(id: string, alert: Alert, version: string): obj
     ...(alert.assignee === undefined ? {} : { assignee: { name: alert.assignee } }),
     finding_info: findingInfo(id, alert),
     ...listed('evidences', evidences(alert)),
+    ...listed(
+      'vulnerabilities',
+      (alert.signature?.cves ?? []).map((uid) => ({ cve: { uid } })),
+    ),
     ...listed(
       'resources',
       alert.asset_ids.map((uid) => ({ uid, type: 'asset' })),
@@ -178,7 +181,7 @@ const named = (identifier: RegExp, text: string): object =>
   identifier.test(text) ? { uid: text } : { name: text };
 
 function evidences(alert: Alert): object[] {
-  const { src_ip, src_port, dst_ip, dst_port, transport, domain, evidence } = alert;
+  const { src_ip, src_port, dst_ip, dst_port, transport, domain, evidence, payload } = alert;
   const isQuery = domain !== undefined && resolverPorts.has(dst_port);
   const src = endpoint(src_ip, src_port, undefined);
   const dst = endpoint(dst_ip, dst_port, isQuery ? undefined : domain);
@@ -189,7 +192,7 @@ function evidences(alert: Alert): object[] {
       ? {}
       : { connection_info: { protocol_name: transport, direction_id: 0, direction: 'Unknown' } }),
     ...(isQuery ? { query: { hostname: domain } } : {}),
-    ...(evidence === undefined ? {} : { data: evidence }),
+    ...((evidence ?? payload) ? { data: { ...evidence, ...(payload && { payload }) } } : {}),
   };
   return Object.keys(shown).length === 0 ? [] : [shown];
 }
@@ -210,6 +213,8 @@ const unmappedNames = [
   'silence_id',
   'folded_into',
   'note_count',
+  'sensors',
+  'signature',
   'version',
   'ai_verdict',
   'override',

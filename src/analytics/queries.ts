@@ -73,6 +73,9 @@ export function queries(reader: StoreReader) {
         reader.replayEvents(query.table, query.since, query.filter, query.limit),
         query.table === 'network' ? 'network_event' : 'dns_event',
       ),
+    digestEvents: (query: { table: Table; from: number; maxRows: number }) =>
+      reader.digestEvents(query.table, query.from, query.maxRows),
+    proveEvent: (query: { table: Table; id: string }) => reader.proveEvent(query.table, query.id),
     listScans: (query: ListQuery): ListPage => reader.listScans(query),
     replayScans: (query: { since: number; filter: ListFilter; limit: number }): ReplayPart =>
       asMessages(reader.replayScans(query.since, query.filter, query.limit), 'scan'),

@@ -30,6 +30,7 @@ const shortTasks: ShortTasks = {
   listTokens: byTime('issued_at'),
   listSilences: always,
   listScans: always,
+  proveEvent: always,
   // Of figures that are kept while events come.
   dashboard: always,
   trends: always,

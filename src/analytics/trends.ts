@@ -7,7 +7,10 @@ import type { StoreReader } from '../store/store.ts';
 import { anomalies, method } from './anomalies.ts';
 import { points, rollupQuery, shown, type WindowQuery } from './window.ts';
 
-/** How each metric changed over a window, from the window before it, and which of its buckets are out of the ordinary. */
+/**
+ * How each metric changed over a window, from the window before it, and which of its buckets are out of the ordinary: not
+ * of alerts, since those that recur are always in the newest buckets.
+ */
 export function trends(reader: Pick<StoreReader, 'rollups'>, query: WindowQuery): Trends {
   const asked = rollupQuery(query, true);
   const { unit, from, previousFrom, seriesFrom, now } = asked;
@@ -37,12 +40,14 @@ export function trends(reader: Pick<StoreReader, 'rollups'>, query: WindowQuery)
         previous,
         ...(isSum ? {} : { error: errorOf(metric, view.current, view.previous) }),
         ...(previous === 0 ? {} : { change_percent: 100 * (current / previous / (isSum ? longer : 1) - 1) }),
-        anomalies: anomalies(series, unit, known, history).map(({ place, value, expected, score }) => ({
-          at: new Date(seriesFrom + place * width).toISOString(),
-          value: shown(value),
-          expected,
-          score,
-        })),
+        anomalies: (metric === 'alerts' ? [] : anomalies(series, unit, known, history)).map(
+          ({ place, value, expected, score }) => ({
+            at: new Date(seriesFrom + place * width).toISOString(),
+            value: shown(value),
+            expected,
+            score,
+          }),
+        ),
       };
     }),
   };

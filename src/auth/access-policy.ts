@@ -21,6 +21,8 @@ export interface AccessPolicy {
   readonly id: string;
   /** As of now; nobody (an empty list) for an operation without a rule. */
   accessOf(operation: OperationId): 'public' | readonly Role[];
+  /** Sentences about settings that the policy, which decides, does not follow. */
+  contradictions(): string[];
   /** With the reason why the file that people edit is refused, where it is. */
   readonly current: Policy;
   /**
@@ -95,15 +97,18 @@ async function initialise(parts: PolicyParts): Promise<KeptPolicy> {
     rules: defaultRules(defaults),
     loaded_at: new Date(sources.now()).toISOString(),
     operations: operationIds,
+    settings: defaults,
   };
   try {
     if (isUsed) await writer.record(lost(policy), sources.newId());
+    await writeKept(dataDir, policy);
   } catch (error) {
-    // Not written: the next start tells of it again.
-    warn('that the access policy was lost cannot be logged yet', error);
-    return policy;
+    if (!isUsed) throw error;
+    warn(
+      'the loss of the access policy cannot be logged and repaired yet: the next start tries again',
+      error,
+    );
   }
-  await writeKept(dataDir, policy);
   return policy;
 }
 

@@ -1,5 +1,6 @@
+import { isLive } from '../contract/token-life.ts';
 import type { Role } from '../contract/vocabulary.ts';
-import { ServiceError } from '../errors.ts';
+import { RefusedCredentials, ServiceError } from '../errors.ts';
 import type { Token } from '../store/store.ts';
 import { effectiveRoles } from './access.ts';
 import type { AccessTokens } from './access-token.ts';
@@ -84,8 +85,10 @@ function identity(
   nowMs: number,
   expiresAt: number | undefined,
 ): AuthenticatedIdentity {
-  if (token.revoked_at !== undefined || (endOf(token) ?? Number.POSITIVE_INFINITY) <= nowMs) throw refused();
-  if (principal?.status !== 'active') throw refused();
+  if (principal === undefined) throw refused();
+  if (token.revoked_at !== undefined) throw new RefusedCredentials(principal, 'the token was revoked');
+  if (!isLive(token, nowMs)) throw new RefusedCredentials(principal, 'the token has expired');
+  if (principal.status !== 'active') throw new RefusedCredentials(principal, 'the principal is suspended');
   return {
     principal: { id: principal.id, name: principal.name },
     roles: effectiveRoles(token.roles, principal.roles),

@@ -8,6 +8,7 @@ const administratorName = 'admin';
 /**
  * Creates the administrator on the first start. It is part of the initialisation, so it is no event of the log.
  *
+ * @returns whether this is the first start
  * @param password - what the operator chose; a random one otherwise
  * @param show - gets the generated password, before it is stored: a start that fails later must not keep it to itself
  */
@@ -23,9 +24,9 @@ export async function ensureAdministrator(
   },
   password: string | undefined,
   show: (password: string) => void,
-): Promise<void> {
+): Promise<boolean> {
   // Whatever the administrator is called by now: there is a principal only since the first start.
-  if (reader.storedPrincipals(1, 1).total > 0) return;
+  if (reader.storedPrincipals(1, 1).total > 0) return false;
   const generated = randomBytes(18).toString('base64url');
   if (password === undefined) show(generated);
   const nowMs = sources.now();
@@ -41,4 +42,5 @@ export async function ensureAdministrator(
     },
     { id: 'system', name: 'system' },
   );
+  return true;
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backupCreated, entryOf } from '../contract/critical-events.ts';
 import type { Backup } from '../contract/resources/backup.ts';
@@ -6,14 +5,23 @@ import { ServiceError } from '../errors.ts';
 import { datedForAppend } from '../ledger/entry-window.ts';
 import type { Appended, Ledger } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
+import { readTextFile } from '../read-file.ts';
 import { backupList, type ListedBackup } from '../store/lists/backups.ts';
 import { pageOf, type Row } from '../store/lists/list.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
 import { uuid7 } from '../uuid.ts';
+import { before, VolumeTurns } from '../volume-turns.ts';
 import { BackupError, reasonOf } from './backup-error.ts';
 import { bytesIn } from './files.ts';
 import { backupNames, idIn, partialName, removePartials } from './folders.ts';
-import { type BackupSources, type Made, makeBackup, sha256 } from './make-backup.ts';
+import {
+  type BackupOrder,
+  type BackupSources,
+  databaseBytes,
+  type Made,
+  makeBackup,
+  sha256,
+} from './make-backup.ts';
 import { manifestFile, parseManifest } from './manifest.ts';
 
 /** A backup as the API shows it. */
@@ -39,6 +47,8 @@ export interface BackupsOptions extends BackupSources {
   readonly ledger: Pick<Ledger, 'copyTo' | 'append' | 'keys'>;
   /** A backup ended. `error` is set when it failed. */
   onEnd?(record: BackupRecord, error?: unknown): void;
+  /** How long a backup may take. Default: by its size, see limits.backupMs. */
+  readonly maxMs?: number;
   /** Something about older backups that an operator should know. */
   onFinding?(message: string, error?: unknown): void;
 }
@@ -57,7 +67,11 @@ interface Running {
  */
 export class BackupFolder implements Backups {
   readonly #options: BackupsOptions;
+  /** For what is read beside a backup that is being made. */
+  readonly #turns: VolumeTurns;
   #running: Running | undefined;
+  /** A backup that took too long, and whose thread the volume has not given back. */
+  #hung: string | undefined;
   /** By id, oldest first. */
   readonly #failed = new Map<string, BackupRecord>();
   /** Where entries stand that this process appended or looked for. */
@@ -70,6 +84,7 @@ export class BackupFolder implements Backups {
 
   constructor(options: BackupsOptions) {
     this.#options = options;
+    this.#turns = new VolumeTurns(`the folder of the backups ${options.dir}`);
   }
 
   /**
@@ -106,10 +121,16 @@ export class BackupFolder implements Backups {
       const { id } = this.#running;
       throw new ServiceError('CONFLICT', `backup ${id} is being made; one at a time`, { backup_id: id });
     }
+    if (this.#hung !== undefined)
+      throw new ServiceError(
+        'CONFLICT',
+        `the volume of ${this.#options.dir} has not answered since backup ${this.#hung} was given up; repair it`,
+        { backup_id: this.#hung },
+      );
     const createdAt = this.#options.now();
     const id = uuid7(createdAt);
     const stop = new AbortController();
-    this.#running = { id, createdAt, stop, ended: this.#make(id, createdAt, actor, stop.signal) };
+    this.#running = { id, createdAt, stop, ended: this.#make(id, createdAt, actor, stop) };
     return this.get(id);
   }
 
@@ -117,7 +138,7 @@ export class BackupFolder implements Backups {
     if (this.#running?.id === id) return this.#progress(this.#running);
     const failed = this.#failed.get(id);
     if (failed !== undefined) return failed;
-    const name = (await backupNames(this.#options.dir)).find((one) => idIn(one) === id);
+    const name = (await this.#names()).find((one) => idIn(one) === id);
     if (name === undefined) throw new ServiceError('NOT_FOUND', `there is no backup ${id}`);
     return this.#read(name);
   }
@@ -127,7 +148,7 @@ export class BackupFolder implements Backups {
     const known = [...running, ...this.#failed.values()];
     // What ends right now may have its name already.
     const ids = new Set(known.map(({ id }) => id));
-    const names = (await backupNames(this.#options.dir)).filter((name) => !ids.has(idIn(name) ?? ''));
+    const names = (await this.#names()).filter((name) => !ids.has(idIn(name) ?? ''));
     const reads = new Map<string, () => Promise<BackupRecord>>([
       ...known.map((record) => [record.id, async () => record] as const),
       ...names.map((name) => [idIn(name) ?? '', () => this.#read(name)] as const),
@@ -157,12 +178,11 @@ export class BackupFolder implements Backups {
     await this.#recovered;
   }
 
-  async #make(id: string, createdAt: number, actor: string, signal: AbortSignal): Promise<BackupRecord> {
+  async #make(id: string, createdAt: number, actor: string, stop: AbortController): Promise<BackupRecord> {
     let record: BackupRecord;
     let failure: unknown;
     try {
-      await this.#cleared;
-      const made = await makeBackup(this.#options, { id, createdAt, actor, signal });
+      const made = await this.#inTime(stop, { id, createdAt, actor, signal: stop.signal });
       await this.#log(made);
       record = this.#shown(made);
     } catch (error) {
@@ -172,6 +192,25 @@ export class BackupFolder implements Backups {
     this.#running = undefined;
     this.#options.onEnd?.(record, failure);
     return record;
+  }
+
+  /** A call of the operating system that hangs cannot be ended, so no other backup begins before it returns. */
+  async #inTime(stop: AbortController, order: BackupOrder): Promise<Made> {
+    const bySize = (databaseBytes(this.#options.dataDir) / limits.minBackupBytesPerS) * 1000;
+    const { maxMs = limits.backupMs + bySize, dir } = this.#options;
+    const work = this.#cleared.then(() => makeBackup(this.#options, order));
+    return before(maxMs, work, () => {
+      const late = new BackupError(
+        `it took longer than ${Math.round(maxMs / 1000)} s; look at the volume of ${dir}`,
+      );
+      stop.abort(late);
+      this.#hung = order.id;
+      const ended = () => {
+        this.#hung = undefined;
+      };
+      work.then(ended, ended);
+      return late;
+    });
   }
 
   /** The backup is whole whatever becomes of its entry: the next one brings it along, or else the next start. */
@@ -204,7 +243,8 @@ export class BackupFolder implements Backups {
 
   async #progress({ id, createdAt }: Running): Promise<BackupRecord> {
     const { dir, dataDir } = this.#options;
-    const size = await bytesIn(join(dir, await partialName(dataDir, id)));
+    const partial = join(dir, await partialName(dataDir, id));
+    const size = await this.#turns.run(() => bytesIn(partial)).catch(() => 0);
     return { id, attributes: { state: 'running', size, created_at: new Date(createdAt).toISOString() } };
   }
 
@@ -213,6 +253,7 @@ export class BackupFolder implements Backups {
     try {
       return this.#shown(await this.#manifestIn(name));
     } catch (error) {
+      if (error instanceof ServiceError) throw error;
       const id = idIn(name) ?? '';
       const reason = error instanceof BackupError ? error.message : reasonOf(error, name);
       return {
@@ -229,7 +270,7 @@ export class BackupFolder implements Backups {
 
   async #manifestIn(name: string): Promise<Made> {
     const path = join(this.#options.dir, name);
-    const text = await readFile(join(path, manifestFile), 'utf8');
+    const text = await this.#turns.run(() => readTextFile(join(path, manifestFile), limits.maxManifestBytes));
     const manifest = parseManifest(text);
     if (manifest.id !== idIn(name)) throw new BackupError(`${manifestFile} is of backup ${manifest.id}`);
     return { manifest, manifestSha256: sha256(text), path };
@@ -255,7 +296,7 @@ export class BackupFolder implements Backups {
 
   /** Backups of this log by its keys: others may lie in the same folder. Appending again changes nothing. */
   async #appendMissing(): Promise<void> {
-    const names = (await backupNames(this.#options.dir)).slice(0, limits.maxCheckedBackups);
+    const names = (await this.#names()).slice(0, limits.maxCheckedBackups);
     if (names.length === 0) return;
     const kids = new Set((await this.#options.ledger.keys()).map(({ kid }) => `keys/${kid}.json`));
     const ours: CreatedEntry[] = [];
@@ -270,6 +311,10 @@ export class BackupFolder implements Backups {
       if (ours.length === 100) await this.#append(ours.splice(0));
     }
     if (ours.length > 0) await this.#append(ours);
+  }
+
+  #names(): Promise<string[]> {
+    return this.#turns.run(() => backupNames(this.#options.dir));
   }
 
   async #append(entries: readonly CreatedEntry[]): Promise<void> {

@@ -6,7 +6,7 @@ import { namesIn } from './files.ts';
 import type { Mark } from './mark.ts';
 
 /**
- * What the replaced folder knows of keys: outsiders hold heads and entries that these keys signed, and must be able to
+ * Keys that only the replaced folder knows: outsiders hold heads and entries that these keys signed, and must be able to
  * verify them for ever. None of them signs again.
  *
  * | the replaced folder has | becomes |

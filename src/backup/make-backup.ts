@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { checkFolder } from '../check-folder.ts';
 import { flushFolder, replaceFile } from '../durable-file.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { limits } from '../limits.ts';
@@ -75,6 +77,7 @@ export async function makeBackup(
   const partial = join(dir, await partialName(dataDir, id));
   const path = join(dir, folderName(id, createdAt));
   const copy = (name: string) => copyFile(join(dataDir, name), join(partial, name));
+  await checkFolder(dir);
   await makeFolder(dir);
   await requireRoom(dir, dataDir);
   try {
@@ -121,10 +124,17 @@ export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+/** Approximate size of the files that a backup copies. */
+export function databaseBytes(dataDir: string): number {
+  const sizes = ['siem.mdb', 'ledger.mdb'].map(
+    (name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0,
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
 /** A backup must not take the room that the service needs to go on: copies are at most as large as what they are of. */
 async function requireRoom(dir: string, dataDir: string): Promise<void> {
-  let bytes = 0;
-  for (const name of ['siem.mdb', 'ledger.mdb']) bytes += (await stat(join(dataDir, name))).size;
+  const bytes = databaseBytes(dataDir);
   const { bavail, bsize } = await statfs(dir);
   if (bavail * bsize >= bytes + limits.minFreeDiskBytes) return;
   throw new BackupError(

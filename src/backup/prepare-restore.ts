@@ -1,4 +1,4 @@
-import { readFile, rm, stat, statfs } from 'node:fs/promises';
+import { rm, stat, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { checkFormat } from '../data-folder.ts';
@@ -11,6 +11,7 @@ import { openAgent } from '../ledger/keys/open-agent.ts';
 import { startLife } from '../ledger/keys/start-life.ts';
 import { lifeStartOf } from '../ledger/lives/continue-copy.ts';
 import { limits } from '../limits.ts';
+import { readTextFile } from '../read-file.ts';
 import { uuid7 } from '../uuid.ts';
 import { BackupError, DamagedBackupError } from './backup-error.ts';
 import { copyFile, exists, makeFolder, namesIn } from './files.ts';
@@ -110,7 +111,7 @@ async function beginLife(
 
 async function readManifest(backup: string): Promise<string> {
   try {
-    return await readFile(join(backup, manifestFile), 'utf8');
+    return await readTextFile(join(backup, manifestFile), limits.maxManifestBytes);
   } catch (error) {
     throw new BackupError(
       `${backup} is no backup: ${manifestFile} cannot be read (${(error as Error).message})`,
@@ -148,7 +149,9 @@ async function copyInto(stage: string, backup: string, { files }: Manifest): Pro
   for (const { name, size, sha256 } of files) {
     const from = join(backup, name);
     if (!(await exists(from))) throw new DamagedBackupError(`${name} is missing from the backup ${backup}`);
-    const found = (await stat(from)).size;
+    const stats = await stat(from);
+    if (!stats.isFile()) throw new DamagedBackupError(`${name} of the backup is not a file`);
+    const found = stats.size;
     if (found !== size)
       throw new DamagedBackupError(
         `${name} of the backup has ${found} bytes, where its manifest says ${size}`,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeDataFolder } from '../data-folder.ts';
+import { requireSoundTree } from '../ledger/check/tree-damage.ts';
 import type { AgentOptions } from '../ledger/keys/agent-keys.ts';
 import { logLostAgain } from '../ledger/lost-entries.ts';
 import { openLedger } from '../ledger/open.ts';
@@ -37,6 +38,7 @@ export async function backUpStopped(options: StoppedOptions): Promise<BackupReco
     throw new BackupError(`${dataDir} has no ${missing.join(', ')}: there is nothing to back up`);
   const folder = takeDataFolder(dataDir);
   try {
+    requireSoundTree(join(dataDir, 'siem.mdb'));
     const ledger = await openLedger({
       dataDir,
       ...(agent === undefined ? {} : { agent }),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import type { Table } from '../events/records.ts';
 import { fsck } from '../ledger/check/fsck.ts';
+import { treeDamage } from '../ledger/check/tree-damage.ts';
 import { toJson } from '../ledger/heads.ts';
 import { LmdbStorage } from '../ledger/storage/lmdb-store.ts';
 import { Nodes } from '../ledger/storage/nodes.ts';
@@ -79,6 +80,8 @@ async function compare(folder: string, logSize: number, stopped: () => void) {
     }
   };
   try {
+    const [broken] = treeDamage(join(folder, 'siem.mdb'));
+    if (broken !== undefined) throw new Error(broken);
     const contents = await inspectStore(folder, check);
     if (first !== undefined) throw new DamagedBackupError(`the copies do not belong together: ${first}`);
     return contents;

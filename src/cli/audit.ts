@@ -1,34 +1,27 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type AuditResult, accuse, audit, defaultMaxAgeMs } from '../client/auditor.ts';
+import { accuse, corroborationOf } from '../client/accuse.ts';
+import { type AuditResult, audit, defaultMaxAgeMs } from '../client/auditor.ts';
 import type { SignedCheckpoint } from '../client/checkpoint.ts';
-import { auditEntries, type CheckedRange, type FalseHead } from '../client/entries.ts';
+import { auditEntries, type CheckedRange, type FalseHead, WrongRoot } from '../client/entries.ts';
 import { dateFault } from '../client/entry-dates.ts';
+import type { Evidence } from '../client/evidence.ts';
 import { Fault } from '../client/fault.ts';
 import { fingerprint } from '../client/key-set.ts';
 import { emptyTree, type TreeEdge } from '../client/leaf-audit.ts';
 import { httpLog, type LogSource } from '../client/log-source.ts';
 import type { CheckedEntries, Pin } from '../client/pin.ts';
 import { comparePins } from './compare-pins.ts';
-import { CommandError, type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { nativeVerifier } from './native-ed25519.ts';
-import {
-  type CheckpointFlags,
-  checkpointOptions,
-  checkpointPolicy,
-  credentials,
-  jsonOption,
-  seconds,
-  serviceUrl,
-  tokenOption,
-  wholeNumber,
-} from './options.ts';
-import { type Field, headFields, headLines, type Output, output } from './output.ts';
-import { defaultPinFile, keepPin, loadPin, saveEvidence, savePin } from './pin-file.ts';
-import { progressOption, reporter } from './progress.ts';
+import { checkpointPolicy, credentials, serviceUrl, wholeNumber } from './options.ts';
+import { cosignerFields, headFields, headLines, output } from './output.ts';
+import { defaultPinFile, keepPin, loadPin, savePin } from './pin-file.ts';
+import { reporter } from './progress.ts';
+import { emptyReport, faultReport, keep, printReport, type Report } from './report.ts';
+import { addRoundOptions, type RoundOptions, runRounds } from './rounds.ts';
 import { IdFile } from './seen-ids.ts';
-import { watch } from './watch.ts';
 
-interface Options extends CheckpointFlags {
+export interface AuditFlags extends RoundOptions {
   readonly state?: string;
   readonly entries?: true;
   readonly allEntries?: true;
@@ -36,21 +29,6 @@ interface Options extends CheckpointFlags {
   readonly acceptKey?: readonly string[];
   readonly compare?: readonly string[];
   readonly strictKeys?: true;
-  readonly watch?: true;
-  readonly interval: number;
-  readonly progress?: true;
-  readonly token?: string;
-  readonly json?: true;
-}
-
-/** What one audit found, before anybody is told. */
-export interface Report {
-  readonly exit: ExitCode;
-  readonly fault?: Fault;
-  readonly lines: readonly string[];
-  readonly fields: Readonly<Record<string, Field>>;
-  /** Changes when there is something new to tell. */
-  readonly state: string;
 }
 
 export function auditCommand(done: (code: ExitCode) => void): Command {
@@ -75,16 +53,14 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
       'trust the key with this fingerprint, which the operator confirmed, and pin the log again under it; may be repeated',
       acceptedFingerprint,
     )
-    .option('--compare <pin...>', 'compare the pins of two auditors, with the log if its address is given')
-    .option('--strict-keys', 'has no effect: keys that nothing vouches for are always refused')
-    .option('--watch', 'repeat until stopped or the log misbehaves; tell only what is new')
-    .option('--interval <seconds>', 'pause between repetitions', seconds, 60);
-  for (const option of checkpointOptions()) command.addOption(option);
-  return command
-    .addOption(progressOption())
-    .addOption(tokenOption())
-    .addOption(jsonOption())
-    .action(async (url: string | undefined, options: Options) => done(await run(url, options)));
+    .option(
+      '--compare <file...>',
+      'compare the pins of two auditors, or a pin and a checkpoint of a witness, with the log if its address is given',
+    )
+    .option('--strict-keys', 'has no effect: keys that nothing vouches for are always refused');
+  return addRoundOptions(command).action(async (url: string | undefined, options: AuditFlags) =>
+    done(await run(url, options)),
+  );
 }
 
 function acceptedFingerprint(text: string, others: readonly string[] = []): readonly string[] {
@@ -93,23 +69,18 @@ function acceptedFingerprint(text: string, others: readonly string[] = []): read
   return [...others, text.toLowerCase()];
 }
 
-async function run(url: string | undefined, options: Options): Promise<ExitCode> {
-  const out = output(options.json ?? false);
-  const token = credentials(options);
+async function run(url: string | undefined, options: AuditFlags): Promise<ExitCode> {
   if (options.compare !== undefined) {
-    const log = url === undefined ? undefined : httpLog(url, token);
-    return tell(out, await comparePins(options.compare, log, Date.now()));
+    const log = url === undefined ? undefined : httpLog(url, credentials(options));
+    const report = await comparePins(options.compare, log, Date.now());
+    return printReport(output(options.json ?? false), report);
   }
   if (url === undefined) throw new CommandError('name the address of the service', exitCodes.usage);
-  if (options.watch === undefined) return tell(out, await once(httpLog(url, token), options));
-  return watch(options.interval * 1000, {
-    audit: (signal) => once(httpLog(url, { ...token, signal }), options),
-    tell: (found) => tell(out, found),
-  });
+  return runRounds(url, options, (log) => auditOnce(log, options));
 }
 
 /** One audit. The pin moves only when everything that was requested has been verified. */
-async function once(log: LogSource, options: Options): Promise<Report> {
+export async function auditOnce(log: LogSource, options: AuditFlags): Promise<Report> {
   const file = options.state ?? defaultPinFile(log.url);
   const pin = await loadPin(file);
   const now = Date.now();
@@ -120,22 +91,30 @@ async function once(log: LogSource, options: Options): Promise<Report> {
     ...(options.acceptKey && { acceptedKeys: options.acceptKey }),
     ...(checkpoint && { checkpoint }),
   });
-  if (result.status === 'empty') {
-    const lines = ['The log is empty: nothing critical has happened yet.'];
-    return { exit: exitCodes.ok, state: 'empty', lines, fields: { status: 'empty' } };
-  }
+  if (result.status === 'empty') return emptyReport('The log is empty: nothing critical has happened yet.');
   if (result.status === 'fault') return faultReport(result.fault, await keep(result.evidence, file, now));
   const wanted = options.entries ?? options.allEntries ?? false;
   const checked = wanted ? await checkEntries(log, result, options, file) : undefined;
+  if (checked instanceof WrongRoot) {
+    const { served, head: earlier, answer } = checked;
+    const shown = {
+      served,
+      ...(answer !== undefined && { answer }),
+      ...(earlier && { pinnedHead: earlier }),
+    };
+    return entriesReport(log, result.pin, checked, shown, file, now);
+  }
   if (checked instanceof Fault) return faultReport(checked);
-  if (checked !== undefined && 'fault' in checked)
-    return falseHeadReport(log, result.pin, checked, file, now);
+  if (checked !== undefined && 'fault' in checked) {
+    const { fault, head: earlier, ...shown } = checked;
+    return entriesReport(log, result.pin, fault, { ...shown, pinnedHead: earlier }, file, now);
+  }
   const { head } = result.pin;
   const entries = checked === undefined ? result.pin.entries : { head, edge: checked.tree.edge };
   const replaced =
     result.newKey === 'accepted' && pin !== undefined ? await keepPin(file, pin, now) : undefined;
   const saved = await savePin(file, { ...result.pin, ...(entries && { entries }) }, pin);
-  if (!saved) return once(log, options);
+  if (!saved) return auditOnce(log, options);
   const misdated = dateFault(checked?.dates ?? []);
   // The tree is what the log signed, so the pin moves; the dates are reported once.
   if (misdated !== undefined)
@@ -143,25 +122,25 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   return soundReport(result, checked, { file, replaced });
 }
 
-/** A signed root that the entries under a later signed root disprove. */
-async function falseHeadReport(
+/** Keeps what the entries show about signed heads. */
+async function entriesReport(
   log: LogSource,
   pin: Pin,
-  { fault, binding, answer, head }: FalseHead,
+  fault: Fault,
+  shown: Partial<Evidence>,
   file: string,
   now: number,
 ): Promise<Report> {
   const foundAt = new Date(now).toISOString();
   const about = { code: fault.code, message: fault.message, log: log.url, foundAt };
-  const shown = { ...(binding && { binding }), ...(answer !== undefined && { answer }) };
-  const heads = { pinnedHead: head, pinnedKeys: pin.keys, head: pin.head, keys: pin.keys };
-  const result = accuse({ ...about, ...shown, ...heads }, fault);
+  const evidence = { ...about, ...shown, pinnedKeys: pin.keys, head: pin.head, keys: pin.keys };
+  const result = await accuse({ ...evidence, corroboration: corroborationOf(pin) }, fault, log);
   return faultReport(result.fault, await keep(result.evidence, file, now));
 }
 
 /** Where to go on: the entries of the pin, unless all are wanted, or the file of their ids is not complete. */
 async function startOf(
-  { allEntries }: Options,
+  { allEntries }: AuditFlags,
   before: CheckedEntries | undefined,
   file: string,
 ): Promise<{ start: TreeEdge; ids: IdFile }> {
@@ -175,7 +154,7 @@ async function startOf(
 async function checkEntries(
   log: LogSource,
   { pin: next, keys }: Sound,
-  options: Options,
+  options: AuditFlags,
   file: string,
 ): Promise<(CheckedRange & { readonly from: number }) | FalseHead | Fault> {
   const { start, ids } = await startOf(options, next.entries, file);
@@ -190,30 +169,6 @@ async function checkEntries(
   } finally {
     await ids.close();
   }
-}
-
-interface Kept {
-  readonly path: string;
-  readonly convicts: boolean;
-}
-
-export async function keep(text: string | undefined, file: string, now: number): Promise<Kept | undefined> {
-  if (text === undefined) return undefined;
-  const { convicts } = JSON.parse(text) as { convicts: boolean };
-  return { path: await saveEvidence(file, text, now), convicts };
-}
-
-export function faultReport(fault: Fault, kept?: Kept): Report {
-  const about = { exit: exitCodeOf(fault), fault, state: `fault ${fault.code}` };
-  if (kept === undefined) return { ...about, lines: [], fields: {} };
-  const { path, convicts } = kept;
-  const lines = [
-    `Evidence is kept in ${path}; the pin stays as it was.`,
-    convicts
-      ? 'It convicts the holder of the pinned keys: candor verify shows it to anybody.'
-      : "It does not prove itself: compare both statements with the operator's journal, and with other auditors.",
-  ];
-  return { ...about, lines, fields: { evidence: path, convicts } };
 }
 
 type Sound = Exclude<AuditResult, { status: 'empty' | 'fault' }>;
@@ -257,7 +212,7 @@ function soundReport(
       origin: checkpoint.origin,
       tree_size: checkpoint.size,
       fingerprint: fingerprint(checkpoint.key),
-      cosigned_by: checkpoint.cosigners.map(({ name, timeS }) => ({ name, time_s: timeS })),
+      cosigned_by: cosignerFields(checkpoint),
     },
     entries: checked && { from: checked.from, to: checked.tree.size, by_revoked_keys: revoked },
     state: file,
@@ -283,14 +238,3 @@ const verdictLines: Record<Sound['status'], (result: Sound, file: string) => str
       ` (${result.status === 'replaced' ? result.lost.message : ''}).`,
   ],
 };
-
-export function tell(out: Output, { exit, fault, lines, fields }: Report): ExitCode {
-  const at = { at: new Date().toISOString() };
-  if (fault === undefined) {
-    out.result(lines, { ...fields, ...at });
-    return exit;
-  }
-  const code = out.fault(fault, { ...fields, ...at });
-  if (lines.length > 0) process.stderr.write(`${lines.join('\n')}\n`);
-  return code;
-}

@@ -1,100 +1,124 @@
-import { accuse } from '../client/auditor.ts';
+import { readFile } from 'node:fs/promises';
+import { accuse, corroborationOf } from '../client/accuse.ts';
+import { readCheckpoint, verifyCheckpoint } from '../client/checkpoint.ts';
 import { type Contradiction, checkExtension } from '../client/consistency.ts';
 import type { Evidence } from '../client/evidence.ts';
 import { Fault } from '../client/fault.ts';
-import type { KeySet } from '../client/key-set.ts';
 import type { LogSource } from '../client/log-source.ts';
-import type { Pin } from '../client/pin.ts';
-import { equalHashes } from '../tlog/tree.ts';
-import { faultReport, keep, type Report } from './audit.ts';
+import { type Pin, parsePin } from '../client/pin.ts';
+import type { SignedHead } from '../client/tree-head.ts';
+import type { SizedRoot } from '../tlog/binding.ts';
 import { CommandError, exitCodes } from './exit-codes.ts';
-import { loadPin } from './pin-file.ts';
+import { orThrow } from './output.ts';
+import { faultReport, keep, type Report } from './report.ts';
+import { sharedTrust } from './shared-trust.ts';
+
+/** A statement of the log; checkpoints have no time. */
+type Stated = SizedRoot & Partial<Pick<SignedHead, 'timestampNs'>>;
 
 /**
- * Compares the views of two auditors: whether the heads that they pinned are of one tree. Sizes that differ need the
- * log for a proof. A contradiction is kept as evidence beside the first pin.
+ * Compares the views of two auditors, or of an auditor and a witness: whether the heads that they pinned, or the pinned
+ * head and a checkpoint, are of one tree. Sizes that differ need the log for a proof. A contradiction is kept as evidence
+ * beside the first pin.
  */
 export async function comparePins(
   files: readonly string[],
   log: LogSource | undefined,
   now: number,
 ): Promise<Report> {
-  if (files.length !== 2) throw new CommandError('--compare: name two pins', exitCodes.usage);
-  const [one, other] = [await read(files[0]!), await read(files[1]!)];
-  const trusted = commonKeys(one, other);
-  if (trusted instanceof Fault) return faultReport(trusted);
+  if (files.length !== 2) throw new CommandError('--compare: name two files', exitCodes.usage);
+  const read = [await readView(files[0]!), await readView(files[1]!)];
+  const [one, other] = read.filter((view) => typeof view !== 'string');
+  const note = read.find((view) => typeof view === 'string');
+  if (one === undefined)
+    throw new CommandError('--compare: both files are checkpoints; name at least one pin', exitCodes.usage);
+  const compared = { file: files[read.indexOf(one)]!, log, now };
+  return other === undefined ? withCheckpoint(one, note!, compared) : twoPins(one, other, compared);
+}
+
+interface Compared {
+  /** File of the first pin. */
+  readonly file: string;
+  readonly log: LogSource | undefined;
+  readonly now: number;
+}
+
+async function twoPins(one: Pin, other: Pin, compared: Compared): Promise<Report> {
+  const trust = await sharedTrust(one, other, compared.log);
+  if (trust instanceof Fault) return faultReport(trust);
   const [earlier, later] = one.head.size <= other.head.size ? [one, other] : [other, one];
+  const pinned = { pinnedAt: earlier.updatedAt, pinnedHead: earlier.head };
+  const seen = { log: one.log, ...pinned, head: later.head, headSeenAt: later.updatedAt, ...trust };
+  const corroboration = [...corroborationOf(earlier), ...corroborationOf(later)];
+  const report = await conclude([earlier.head, later.head], { ...seen, corroboration }, compared);
+  const notes = [one, other].flatMap(({ checkpointAhead: note }) => note ?? []);
+  const [first, second] = notes.map((note) => orThrow(readCheckpoint(note)));
+  // Without the log only equal sizes can be compared.
+  if (report.exit !== exitCodes.ok || first === undefined || second === undefined) return report;
+  // Lives of a log have names of their own, and their trees may differ.
+  if (first.origin !== second.origin) return report;
+  if (first.size !== second.size && compared.log === undefined) return report;
+  const stated: [Stated, Stated] = first.size <= second.size ? [first, second] : [second, first];
+  const found = await conclude(stated, { log: one.log, checkpoints: notes, ...trust }, compared);
+  return found.exit === exitCodes.ok ? report : found;
+}
+
+/** The pin has the key of the log's checkpoints. */
+async function withCheckpoint(pin: Pin, note: string, compared: Compared): Promise<Report> {
+  const signed = verifyCheckpoint(note, pin.keys);
+  if (signed instanceof Fault) return faultReport(signed);
+  const { head, keys } = pin;
+  const seen = { log: pin.log, pinnedAt: pin.updatedAt, pinnedHead: head, checkpoint: note };
+  const stated: [Stated, Stated] = signed.size <= head.size ? [signed, head] : [head, signed];
+  return conclude(stated, { ...seen, pinnedKeys: keys, keys, corroboration: corroborationOf(pin) }, compared);
+}
+
+async function conclude(
+  [earlier, later]: readonly [Stated, Stated],
+  seen: Omit<Evidence, 'code' | 'message' | 'foundAt'>,
+  { file, log, now }: Compared,
+): Promise<Report> {
   const found = await contradiction(earlier, later, log);
   if (found instanceof Fault) return faultReport(found);
-  const sizes = `${one.head.size} and ${other.head.size}`;
+  const sizes = [earlier.size, later.size];
   if (found === undefined) {
-    const lines = [`The pins are of one tree (sizes ${sizes}).`];
-    return {
-      exit: exitCodes.ok,
-      state: 'same',
-      lines,
-      fields: { status: 'same_tree', sizes: [one.head.size, other.head.size] },
-    };
+    const lines = [`Both are of one tree (sizes ${sizes.join(' and ')}).`];
+    return { exit: exitCodes.ok, state: 'same', lines, fields: { status: 'same_tree', sizes } };
   }
   const { fault, ...shown } = found;
-  const evidence: Evidence = {
-    code: fault.code,
-    message: fault.message,
-    log: one.log,
-    foundAt: new Date(now).toISOString(),
-    ...shown,
-    pinnedAt: earlier.updatedAt,
-    pinnedHead: earlier.head,
-    head: later.head,
-    headSeenAt: later.updatedAt,
-    pinnedKeys: trusted,
-    keys: trusted,
-  };
-  const result = accuse(evidence, fault);
-  return faultReport(result.fault, await keep(result.evidence, files[0]!, now));
+  const about = { code: fault.code, message: fault.message, foundAt: new Date(now).toISOString() };
+  const result = await accuse({ ...about, ...shown, ...seen }, fault, log);
+  return faultReport(result.fault, await keep(result.evidence, file, now));
 }
 
 async function contradiction(
-  { head: earlier }: Pin,
-  { head: later }: Pin,
+  earlier: Stated,
+  later: Stated,
   log: LogSource | undefined,
 ): Promise<Fault | Contradiction | undefined> {
-  if (earlier.size === later.size) {
-    if (equalHashes(earlier.root, later.root)) return undefined;
-    return { fault: new Fault('FORK', `the two auditors pinned different roots for size ${later.size}`) };
-  }
-  if (earlier.timestampNs >= later.timestampNs) {
+  const [before, after] = [earlier.timestampNs, later.timestampNs];
+  const isLater = before === undefined || after === undefined || before < after;
+  if (earlier.size < later.size && !isLater) {
     const message = `size ${earlier.size} was signed after size ${later.size}`;
     return { fault: new Fault('TIME_WENT_BACK', message) };
   }
-  if (log === undefined) {
-    const sizes = `the pins are of sizes ${earlier.size} and ${later.size}`;
+  if (earlier.size < later.size && log === undefined) {
+    const sizes = `the sizes are ${earlier.size} and ${later.size}`;
     throw new CommandError(
       `${sizes}: name the address of the log, which proves their relation`,
       exitCodes.usage,
     );
   }
-  return checkExtension(log, earlier, later);
+  return checkExtension(log!, earlier, later);
 }
 
-/** The tree-head keys of both, where the two have one in common: auditors of one life of one log do. */
-function commonKeys(one: Pin, other: Pin): KeySet | Fault {
-  const both = [...one.keys.values()].filter(({ kid }) => other.keys.has(kid));
-  const changed = both.find(({ kid, x }) => other.keys.get(kid)!.x !== x);
-  if (changed !== undefined)
-    return new Fault('KEY_CHANGED', `the two pins have different values for key ${changed.kid}`);
-  if (!both.some(({ purpose }) => purpose === 'transparency-sth'))
-    return new Fault(
-      'UNVOUCHED_KEY',
-      'the two pins have no tree-head key in common: they are of different logs or lives',
-    );
-  // If both have a key, the copy that knows its end counts.
-  const ended = [...one.keys, ...other.keys].filter(([, { state }]) => state !== 'active');
-  return new Map([...one.keys, ...other.keys, ...ended]);
-}
-
-async function read(path: string): Promise<Pin> {
-  const pin = await loadPin(path);
-  if (pin === undefined) throw new CommandError(`${path}: there is no such pin`);
-  return pin;
+/** A pin, or the note of a checkpoint. */
+async function readView(path: string): Promise<Pin | string> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new CommandError(`${path}: ${(error as Error).message}`);
+  }
+  return text.includes('\n\n\u2014 ') ? text : orThrow(parsePin(text));
 }

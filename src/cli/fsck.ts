@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Command } from 'commander';
 import type { FsckReport } from '../ledger/check/fsck.ts';
@@ -23,7 +23,7 @@ interface Options extends DataFolderOptions {
 export function fsckCommand(done: (code: ExitCode) => void): Command {
   return new Command('fsck')
     .description(
-      'derive the whole transparency log again from its entries and report everything that does not fit; changes nothing',
+      'derive the whole transparency log again from its entries, verify all stored events and rows, and report everything that does not fit; changes nothing',
     )
     .argument(
       '[path]',
@@ -49,10 +49,11 @@ async function run(path: string | undefined, options: Options): Promise<ExitCode
       onProgress: ({ leaves, total }) => tell?.(leaves, total),
     });
     const signatures = options.signatures ?? false;
-    const code = codeOf(report);
+    const stored = await storeFindings(target.dataDir);
+    const code = codeOf(report) === exitCodes.ok && stored.length > 0 ? exitCodes.refused : codeOf(report);
     const verified = code === exitCodes.ok ? [signatureLine(signatures)] : [];
-    output(options.json ?? false).result([...lines(report), ...verified], {
-      ...fields(report),
+    output(options.json ?? false).result([...lines(report), ...groups(stored, {}), ...verified], {
+      ...fields(report, stored),
       entry_signatures: signatures,
     });
     return code;
@@ -61,6 +62,44 @@ async function run(path: string | undefined, options: Options): Promise<ExitCode
     throw new CommandError(error.message); // a file that may not be read
   } finally {
     release();
+  }
+}
+
+interface StoreFinding {
+  readonly code: 'store_damaged';
+  readonly message: string;
+  readonly advice: string;
+}
+
+/** Damage of siem.mdb, where the folder has one. LMDB opens it only once its tree is known to be sound. */
+async function storeFindings(dataDir: string): Promise<StoreFinding[]> {
+  const path = join(dataDir, 'siem.mdb');
+  if (!existsSync(path)) return [];
+  const { treeDamage } = await import('../ledger/check/tree-damage.ts');
+  const broken = treeDamage(path);
+  const found = broken.length > 0 ? broken : await storedDamage(dataDir);
+  return found.map((what) => ({
+    code: 'store_damaged',
+    message: `siem.mdb: ${what}`,
+    advice:
+      broken.length > 0
+        ? 'do not start the service on this file: `candor restore --replace <backup>`'
+        : 'the service leaves damaged events out; `candor restore` brings back what a backup has',
+  }));
+}
+
+async function storedDamage(dataDir: string): Promise<readonly string[]> {
+  const { findDamage, inspectStore } = await import('../store/lmdb/inspect.ts');
+  const lock = join(dataDir, 'siem.mdb-lock');
+  const hadLock = existsSync(lock);
+  try {
+    const damage = await findDamage(dataDir);
+    if (damage.length === 0) await inspectStore(dataDir, () => undefined);
+    return damage;
+  } catch (error) {
+    return [(error as Error).message];
+  } finally {
+    if (!hadLock) rmSync(lock, { force: true });
   }
 }
 
@@ -93,9 +132,11 @@ function there(target: Target): Target {
 
 /** A running service would change the file while it is read. A folder without a lock, such as a backup, is nobody's. */
 async function holdFolder(folder: string): Promise<() => void> {
-  if (!existsSync(join(folder, 'lock'))) return () => {};
   const { lockFolder } = await import('../data-folder.ts');
+  const { checkDataFolderFiles } = await import('../data-folder-files.ts');
   try {
+    checkDataFolderFiles(folder);
+    if (!existsSync(join(folder, 'lock'))) return () => {};
     return lockFolder(folder, { name: 'data folder', instead: 'check a backup of it' }).release;
   } catch (error) {
     throw new CommandError((error as Error).message, exitCodeOfFolder(error as Error));
@@ -121,7 +162,10 @@ export function lines(report: FsckReport): string[] {
 }
 
 /** The findings that one advice is for stand together, and it stands under them. */
-function groups(findings: FsckReport['findings'], counts: FsckReport['counts']): string[] {
+function groups(
+  findings: readonly { readonly code: string; readonly message: string; readonly advice: string }[],
+  counts: Readonly<Record<string, number | undefined>>,
+): string[] {
   const advised = new Set(findings.map(({ advice }) => advice));
   return [...advised].flatMap((advice) => {
     const listed = findings.filter((finding) => finding.advice === advice);
@@ -141,15 +185,24 @@ function signatureLine(verified: boolean): string {
     : 'The signatures of the entries were not verified: --signatures does that.';
 }
 
-function fields(report: FsckReport): Record<string, Field> {
+function fields(report: FsckReport, stored: readonly StoreFinding[]): Record<string, Field> {
   const { size, head, findings, counts, elapsedMs } = report;
   return {
-    status: report.isRolledBack ? 'rolled_back' : report.isDamaged ? 'damaged' : report.ok ? 'ok' : 'noticed',
+    status: report.isRolledBack
+      ? 'rolled_back'
+      : report.isDamaged || stored.length > 0
+        ? 'damaged'
+        : report.ok
+          ? 'ok'
+          : 'noticed',
     tree_size: size,
     root_hash: head && bytesToHex(head.root),
     timestamp_ns: head?.timestampNs,
-    findings: findings.map(({ code, message, position, advice }) => ({ code, message, position, advice })),
-    counts: { ...counts },
+    findings: [
+      ...findings.map(({ code, message, position, advice }) => ({ code, message, position, advice })),
+      ...stored.map((finding) => ({ ...finding })),
+    ],
+    counts: { ...counts, ...(stored.length === 0 ? {} : { store_damaged: stored.length }) },
     elapsed_ms: Math.round(elapsedMs),
   };
 }

@@ -8,6 +8,7 @@ type MakeCommand = (done: (code: ExitCode) => void) => Command;
 const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   start: async () => (await import('./start.ts')).startCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
+  'reset-password': async () => (await import('./reset-password.ts')).resetPasswordCommand,
   restore: async () => (await import('./restore.ts')).restoreCommand,
   fsck: async () => (await import('./fsck.ts')).fsckCommand,
   rebuild: async () => (await import('./rebuild.ts')).rebuildCommand,

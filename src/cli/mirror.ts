@@ -1,41 +1,27 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { accuse, audit, type Pin } from '../client/auditor.ts';
+import { accuse } from '../client/accuse.ts';
+import { audit } from '../client/auditor.ts';
 import { type SignedCheckpoint, verifyCheckpoint } from '../client/checkpoint.ts';
-import { checkExtension } from '../client/consistency.ts';
+import { checkEither } from '../client/consistency.ts';
+import type { Evidence } from '../client/evidence.ts';
 import { Fault } from '../client/fault.ts';
 import { type KeySet, writeKeySet } from '../client/key-set.ts';
 import { decodeNote, fetchAllKeys } from '../client/latest.ts';
-import { httpLog, type LogSource } from '../client/log-source.ts';
+import type { LogSource } from '../client/log-source.ts';
 import { canReadEntries, mirrorTree } from '../client/mirror.ts';
-import type { SignedHead } from '../client/tree-head.ts';
-import type { SizedRoot } from '../tlog/binding.ts';
 import { bytesToHex } from '../tlog/hex.ts';
-import { type Report, tell } from './audit.ts';
-import { CommandError, type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { FolderFiles } from './mirror-folder.ts';
-import {
-  type CheckpointFlags,
-  checkpointOptions,
-  checkpointPolicy,
-  credentials,
-  jsonOption,
-  seconds,
-  serviceUrl,
-  tokenOption,
-} from './options.ts';
-import { output } from './output.ts';
-import { loadPin, saveEvidence, savePin } from './pin-file.ts';
-import { progressOption, reporter } from './progress.ts';
-import { watch } from './watch.ts';
+import { checkpointPolicy, serviceUrl } from './options.ts';
+import { cosignerFields } from './output.ts';
+import { loadPin, savePin } from './pin-file.ts';
+import { reporter } from './progress.ts';
+import { emptyReport, faultReport, keep, type Report } from './report.ts';
+import { addRoundOptions, type RoundOptions, runRounds } from './rounds.ts';
 
-interface Options extends CheckpointFlags {
+interface Options extends RoundOptions {
   readonly to: string;
-  readonly watch?: true;
-  readonly interval: number;
-  readonly progress?: true;
-  readonly token?: string;
-  readonly json?: true;
 }
 
 export function mirrorCommand(done: (code: ExitCode) => void): Command {
@@ -44,26 +30,15 @@ export function mirrorCommand(done: (code: ExitCode) => void): Command {
       'keep a verified copy of a log in a folder that any static server can serve (C2SP tlog-tiles)',
     )
     .argument('<url>', 'address of the service', serviceUrl)
-    .requiredOption('--to <folder>', 'where the copy is kept, with the pin of the log')
-    .option('--watch', 'repeat until stopped or the log misbehaves; report only what is new')
-    .option('--interval <seconds>', 'pause between repetitions', seconds, 60);
-  for (const option of checkpointOptions()) command.addOption(option);
-  return command
-    .addOption(progressOption())
-    .addOption(tokenOption())
-    .addOption(jsonOption())
-    .action(async (url: string, options: Options) => done(await run(url, options)));
+    .requiredOption('--to <folder>', 'where the copy is kept, with the pin of the log');
+  return addRoundOptions(command).action(async (url: string, options: Options) =>
+    done(await run(url, options)),
+  );
 }
 
 async function run(url: string, options: Options): Promise<ExitCode> {
-  const out = output(options.json ?? false);
-  const token = credentials(options);
   try {
-    if (options.watch === undefined) return tell(out, await once(httpLog(url, token), options));
-    return await watch(options.interval * 1000, {
-      audit: (signal) => once(httpLog(url, { ...token, signal }), options),
-      tell: (report) => tell(out, report),
-    });
+    return await runRounds(url, options, (log) => once(log, options));
   } catch (error) {
     if (!isFileError(error)) throw error;
     throw new CommandError(`${options.to}: the folder can not be read or written: ${error.message}`);
@@ -87,30 +62,35 @@ async function once(log: LogSource, options: Options): Promise<Report> {
   const policy = checkpointPolicy(options) ?? {};
   const now = Date.now();
   const result = await audit(log, pin, { now, checkpoint: policy });
-  if (result.status === 'empty') {
-    const lines = ['The log is empty: there is nothing to copy yet.'];
-    return { exit: exitCodes.ok, state: 'empty', lines, fields: { status: 'empty' } };
-  }
-  if (result.status === 'fault') return faultReport(result.fault, result.evidence, pinFile);
+  if (result.status === 'empty') return emptyReport('The log is empty: there is nothing to copy yet.');
+  const refused = async (fault: Fault, evidence?: string): Promise<Report> => {
+    const about = faultReport(fault, await keep(evidence, pinFile, now), 'folder');
+    return evidence === undefined ? { ...about, lines: ['The folder stays as it was.'] } : about;
+  };
+  if (result.status === 'fault') return refused(result.fault, result.evidence);
   const { checkpoint } = result;
   if (checkpoint === undefined) throw new Error('an audit that wants a checkpoint found none');
   const all = await fetchAllKeys(log);
-  if (all instanceof Fault) return faultReport(all, undefined, pinFile);
+  if (all instanceof Fault) return refused(all);
   const keys = new Map([...all, ...(pin?.keys ?? []), ...result.keys]);
   const before = await checkpointIn(folder, pin?.keys ?? keys, policy.logKey && { logKey: policy.logKey });
-  const found = before && (await compareWithFolder(log, before, checkpoint, result.pin.head, { keys, pin }));
-  if (found !== undefined) return faultReport(found.fault, found.evidence, pinFile);
+  // The checkpoint verified under the key that --vkey names, or else a pinned one.
+  const own = policy.logKey === undefined ? [] : [[checkpoint.key.kid, checkpoint.key] as const];
+  const pinnedKeys = new Map([...(pin?.keys ?? []), ...own]);
+  const found =
+    before && (await compareWithFolder(log, before, checkpoint, { head: result.pin.head, keys, pinnedKeys }));
+  if (found !== undefined) return refused(found.fault, found.evidence);
   if (before !== undefined && checkpoint.size < before.size) return report(before, 'behind', undefined, root);
 
   const entries = await canReadEntries(log, checkpoint.size);
-  if (entries instanceof Fault) return faultReport(entries, undefined, pinFile);
+  if (entries instanceof Fault) return refused(entries);
   const onProgress = reporter('entries', options.progress);
   const failed = await mirrorTree(log, folder, checkpoint, {
     from: before?.size ?? 0,
     entries,
     ...(onProgress && { onProgress }),
   });
-  if (failed !== undefined) return faultReport(failed, undefined, pinFile);
+  if (failed !== undefined) return refused(failed);
   await folder.write('keys.json', writeKeySet(keys.values()));
   if (!(await savePin(pinFile, result.pin, pin))) return once(log, options);
   await folder.flush();
@@ -142,34 +122,14 @@ async function compareWithFolder(
   log: LogSource,
   before: SignedCheckpoint,
   checkpoint: SignedCheckpoint,
-  head: SignedHead,
-  { keys, pin }: { readonly keys: KeySet; readonly pin: Pin | undefined },
+  trust: Pick<Evidence, 'head' | 'keys' | 'pinnedKeys'>,
 ): Promise<{ fault: Fault; evidence?: string } | undefined> {
-  const found = await extension(log, before, checkpoint);
+  const found = await checkEither(log, before, checkpoint);
   if (found === undefined || found instanceof Fault) return found && { fault: found };
   const { fault, ...shown } = found;
-  const against = await extension(log, before, head);
   const { code, message } = fault;
-  if (against === undefined || against instanceof Fault)
-    return {
-      fault: new Fault('WRONG_PROOF', `the checkpoint of the folder and that of the log differ: ${message}`),
-    };
-  const foundAt = new Date().toISOString();
-  const about = { code, message, log: log.url, foundAt, ...shown, ...against };
-  const pinned = pin && { pinnedKeys: pin.keys };
-  return accuse({ ...about, checkpoint: before.note, head, keys, ...pinned }, fault);
-}
-
-function extension(log: LogSource, one: SizedRoot, other: SizedRoot) {
-  return one.size <= other.size ? checkExtension(log, one, other) : checkExtension(log, other, one);
-}
-
-async function faultReport(fault: Fault, evidence: string | undefined, pinFile: string): Promise<Report> {
-  const about = { exit: exitCodeOf(fault), fault, state: `fault ${fault.code}` };
-  if (evidence === undefined) return { ...about, lines: ['The folder stays as it was.'], fields: {} };
-  const path = await saveEvidence(pinFile, evidence, Date.now());
-  const lines = [`Evidence is kept in ${path}; the folder stays as it was.`];
-  return { ...about, lines, fields: { evidence: path } };
+  const about = { code, message, log: log.url, foundAt: new Date().toISOString(), ...shown };
+  return accuse({ ...about, ...trust, checkpoints: [before.note, checkpoint.note] }, fault, log);
 }
 
 const outcomes = {
@@ -179,11 +139,12 @@ const outcomes = {
 } as const;
 
 function report(
-  { origin, size, root, cosigners }: SignedCheckpoint,
+  checkpoint: SignedCheckpoint,
   status: keyof typeof outcomes,
   entries: boolean | undefined,
   folder: string,
 ): Report {
+  const { origin, size, root } = checkpoint;
   const lines = [
     `origin       ${origin}`,
     `size         ${size}`,
@@ -193,15 +154,16 @@ function report(
       ? ['Hashes only: without a token that may read entries (--token), entries are not copied.']
       : []),
   ];
-  const cosigned_by = cosigners.map(({ name, timeS }) => ({ name, time_s: timeS }));
   const fields = {
     status,
     origin,
     tree_size: size,
     root_hash: bytesToHex(root),
     entries,
-    cosigned_by,
+    cosigned_by: cosignerFields(checkpoint),
     folder,
   };
-  return { exit: exitCodes.ok, state: `${status} ${size} ${entries}`, lines, fields };
+  // A round that finds what the round before copied has nothing new to report.
+  const state = `${status === 'behind' ? 'behind' : 'copied'} ${size} ${entries}`;
+  return { exit: exitCodes.ok, state, lines, fields };
 }

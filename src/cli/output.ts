@@ -1,3 +1,4 @@
+import type { SignedCheckpoint } from '../client/checkpoint.ts';
 import { Fault } from '../client/fault.ts';
 import { fingerprint, type LogKey } from '../client/key-set.ts';
 import type { SignedHead } from '../client/tree-head.ts';
@@ -53,6 +54,16 @@ export function headFields(head: SignedHead, key: LogKey): Record<string, Field>
     signer_key_id: head.signerKeyId,
     signer_fingerprint: fingerprint(key),
   };
+}
+
+/** The witnesses that cosigned, as a field of `--json` output. */
+export function cosignerFields({ cosigners }: Pick<SignedCheckpoint, 'cosigners'>): Field {
+  return cosigners.map(({ name, timeS }) => ({ name, time_s: timeS }));
+}
+
+/** The names of the witnesses that cosigned, with their times, for people; empty without cosignatures. */
+export function cosignerNames({ cosigners }: Pick<SignedCheckpoint, 'cosigners'>): string {
+  return cosigners.map(({ name, timeS }) => `${name} (${shownTime(timeS * 1000)})`).join(', ');
 }
 
 /** The head as lines for people. */

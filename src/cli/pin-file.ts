@@ -1,6 +1,8 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { parseEvidence, writeEvidence } from '../client/evidence.ts';
+import { Fault } from '../client/fault.ts';
 import { type Pin, parsePin, writePin } from '../client/pin.ts';
 import { CommandError, exitCodes } from './exit-codes.ts';
 import { orThrow } from './output.ts';
@@ -65,6 +67,40 @@ export async function saveEvidence(pinFile: string, evidence: string, now: numbe
       );
     }
   }
+}
+
+/** A watcher finds the same fault in each round: the same evidence that does not convict is kept once an hour. */
+const sameEvidenceMs = 3_600_000;
+/** The newest files that are looked at. */
+const lookedAt = 10;
+
+/** A file beside the pin, less than an hour old, that shows the same as this evidence. */
+export async function recentEvidence(
+  pinFile: string,
+  text: string,
+  now: number,
+): Promise<string | undefined> {
+  const shown = contentOf(text);
+  const folder = dirname(resolve(pinFile));
+  const prefix = `${basename(pinFile)}.evidence-`;
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names
+    .filter((one) => one.startsWith(prefix))
+    .sort()
+    .slice(-lookedAt)) {
+    const kept = contentOf(await readFile(join(folder, name), 'utf8').catch(() => ''));
+    if (kept === undefined || kept.content !== shown?.content) continue;
+    if (now - Date.parse(kept.foundAt) < sameEvidenceMs) return join(dirname(pinFile), name);
+  }
+  return undefined;
+}
+
+/** The evidence without the times of its auditor, and without cosigned checkpoints, which change with each cosignature. */
+function contentOf(text: string): { readonly content: string; readonly foundAt: string } | undefined {
+  const evidence = parseEvidence(text);
+  if (evidence instanceof Fault) return undefined;
+  const { foundAt, pinnedAt: _, headSeenAt: __, corroboration: ___, ...rest } = evidence;
+  return { content: writeEvidence({ ...rest, foundAt: '', message: '' }), foundAt };
 }
 
 /** Keeps the pin that is to be replaced beside it, under a name of its own. */

@@ -29,6 +29,7 @@ interface Options extends DataFolderOptions {
   readonly beginAnew?: true;
   readonly moved?: true;
   readonly newLife?: true;
+  readonly acceptOlderStore?: true;
   readonly json?: true;
   readonly progress?: true;
 }
@@ -62,6 +63,12 @@ export function rebuildCommand(done: (code: ExitCode) => void): Command {
         'the data folder is a copy and the original may run again: give this one new keys and a new origin',
       ).conflicts(['acceptLoss', 'beginAnew', 'dryRun']),
     )
+    .addOption(
+      new Option(
+        '--accept-older-store',
+        'siem.mdb is older than the log and goes on: what it lacks is lost',
+      ).conflicts(['acceptLoss', 'beginAnew', 'dryRun', 'moved', 'newLife']),
+    )
     .addOption(progressOption())
     .addOption(jsonOption())
     .action(async (options: Options) => done(await run(options)));
@@ -86,6 +93,7 @@ async function run(options: Options): Promise<ExitCode> {
   };
   try {
     if (options.moved === true) return await move(place, options);
+    if (options.acceptOlderStore === true) return await acceptStore(place, options);
     if (options.newLife === true) return await continueAsCopy(place, options);
     if (options.beginAnew === true) return await begin(place, options);
     return await save(place, heads, options);
@@ -110,6 +118,15 @@ async function move(place: Place, options: Options): Promise<ExitCode> {
   await recordMove(place);
   const told = 'The log goes on here with its keys. Make sure that the original never runs again.';
   output(options.json ?? false).result([told], { status: 'moved', data_dir: place.dataDir });
+  return exitCodes.ok;
+}
+
+async function acceptStore(place: Place, options: Options): Promise<ExitCode> {
+  const { acceptOlderStore } = await import('../ledger/lives/continue-copy.ts');
+  await acceptOlderStore(place);
+  const told =
+    'The next start goes on with siem.mdb. Entries of the log that it lacks are no longer reported.';
+  output(options.json ?? false).result([told], { status: 'accepted', data_dir: place.dataDir });
   return exitCodes.ok;
 }
 

@@ -15,6 +15,7 @@ export function startCommand(done: (code: ExitCode) => void): Command {
       const { start } = await import('../main.ts');
       done(await start(process.env, options));
       // What a start that failed half-way left running must not keep the process.
-      process.exit();
+      const { endProcess } = await import('../lifecycle.ts');
+      await endProcess(true);
     });
 }

@@ -26,7 +26,7 @@ export async function bracketOf(
     return pem === undefined
       ? { lines: [], fields: {} }
       : new Fault('UNTRUSTED_TIMESTAMP', 'the bundle has no timestamps, and --tsa-ca asks for one');
-  const verify = await verifier(pem);
+  const verify = await timestampVerifier(pem);
   const before = verifyAll(notBefore, verify);
   if (before instanceof Fault) return before;
   const after = verifyAll(notAfter, verify);
@@ -63,7 +63,7 @@ export async function bracketOf(
 type Verifier = (claim: TimestampClaim) => VerifiedToken | Fault | 'untrusted';
 
 /** ASN.1 and X.509 are loaded when there is a token to verify. */
-async function verifier(pem: string | undefined): Promise<Verifier> {
+export async function timestampVerifier(pem: string | undefined): Promise<Verifier> {
   const { verifyToken } = await import('../timestamps/token.ts');
   const { parseCertificates } = await import('../timestamps/certificates.ts');
   const { TimestampError } = await import('../timestamps/timestamp-error.ts');

@@ -8,24 +8,35 @@ import {
   verifyBundleProofs,
 } from '../client/bundle-proofs.ts';
 import { verifyCheckpoint } from '../client/checkpoint.ts';
-import { evidenceFields, looksLikeEvidence, parseEvidence } from '../client/evidence.ts';
+import { type EventProofFile, looksLikeEventProof, parseEventProof } from '../client/event-proof.ts';
+import { looksLikeEvidence } from '../client/evidence.ts';
 import { Fault } from '../client/fault.ts';
 import { anchored, fingerprint, type KeySet, type LogKey, parseKeySet } from '../client/key-set.ts';
 import { decodeNote } from '../client/latest.ts';
-import { type Pin, parsePin } from '../client/pin.ts';
+import { parsePin } from '../client/pin.ts';
 import { looksLikeReceipt } from '../client/receipt.ts';
-import { judge } from '../client/verdict.ts';
 import { parseBundle, type VerifiedEntry, verifyBundle, verifyInclusion } from '../client/verify.ts';
 import { bytesToHex } from '../tlog/hex.ts';
-import { equalHashes } from '../tlog/tree.ts';
+import { againstPin, type PinInFile } from './against-pin.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import { extract } from './extract.ts';
 import { linesOf } from './lines.ts';
 import { nativeVerifier } from './native-ed25519.ts';
 import { type CheckpointFlags, checkpointPolicy } from './options.ts';
-import { type Field, headFields, headLines, type Output, orThrow, shownTime } from './output.ts';
+import {
+  cosignerFields,
+  cosignerNames,
+  type Field,
+  headFields,
+  headLines,
+  type Output,
+  orThrow,
+} from './output.ts';
 import { reporter } from './progress.ts';
+import { printReport } from './report.ts';
 import { bracketOf } from './timestamps.ts';
+import { eventPart } from './verify-event.ts';
+import { verifyEvidence } from './verify-evidence.ts';
 import { verifyReceiptFile } from './verify-receipt.ts';
 
 export interface OfflineOptions extends CheckpointFlags {
@@ -43,7 +54,7 @@ export interface OfflineOptions extends CheckpointFlags {
 export interface Trust {
   readonly keys: KeySet | undefined;
   readonly from: 'file' | 'given' | 'pin';
-  readonly pin: Pin | undefined;
+  readonly pin: PinInFile | undefined;
 }
 
 /** Bundles, evidence and checkpoints are read whole; a bundle with the keys of a hundred years has 10 MB. */
@@ -64,21 +75,33 @@ export async function verifyFile(path: string, options: OfflineOptions, out: Out
   const isReceipt = looksLikeReceipt(text);
   if (options.body !== undefined && !isReceipt)
     throw new CommandError('--body is for receipts', exitCodes.usage);
-  if (!isReceipt && !looksLikeEvidence(text)) return bundle(text, trust, options, out);
+  if (looksLikeEvidence(text)) return verifyEvidence(text, trust, options, out);
+  if (looksLikeEventProof(text)) {
+    const file = parseEventProof(text);
+    return file instanceof Fault ? out.fault(file) : bundle(file.bundle, trust, options, out, file);
+  }
+  if (!isReceipt) return bundle(text, trust, options, out);
   if (
     checkpointPolicy(options) !== undefined ||
     options.tsaCa !== undefined ||
     options.extract !== undefined
   ) {
     throw new CommandError(
-      '--vkey, --witness, --quorum, --tsa-ca and --extract: receipts and evidence have no part for them; leave them out',
+      '--vkey, --witness, --quorum, --tsa-ca and --extract: receipts have no part for them; leave them out',
       exitCodes.usage,
     );
   }
-  return isReceipt ? verifyReceiptFile(text, options.body, trust, out) : evidence(text, trust, out);
+  return verifyReceiptFile(text, options.body, trust, out);
 }
 
-async function bundle(text: string, trust: Trust, options: OfflineOptions, out: Output): Promise<ExitCode> {
+/** @param event - what the entry is to cover */
+async function bundle(
+  text: string,
+  trust: Trust,
+  options: OfflineOptions,
+  out: Output,
+  event?: EventProofFile,
+): Promise<ExitCode> {
   const parsed = parseBundle(text);
   if (parsed instanceof Fault) return out.fault(parsed);
   const proofs = parseBundleProofs(text);
@@ -86,16 +109,19 @@ async function bundle(text: string, trust: Trust, options: OfflineOptions, out: 
   const keys = keysOf(trust, parsed.keys);
   const verified = verifyBundle({ ...parsed, keys });
   if (verified instanceof Fault) return out.fault(verified);
+  const covered = event === undefined ? { lines: [], fields: {} } : eventPart(event, verified);
+  if (covered instanceof Fault) return out.fault(covered);
   const policy = checkpointPolicy(options);
   const proven = verifyBundleProofs(parsed, proofs, keys, { policy, trustedKeys: trust.from !== 'file' });
   if (proven instanceof Fault) return out.fault(proven);
-  const against = againstPin(verified, trust.pin);
-  if (against instanceof Fault) return out.fault(against);
-  const pem = options.tsaCa === undefined ? undefined : (await readWhole(options.tsaCa)).toString('utf8');
+  const against = await againstPin(verified, trust.pin);
+  if (against.exit !== undefined) return printReport(out, against);
+  const pem = options.tsaCa === undefined ? undefined : await readText(options.tsaCa);
   const bracket = await bracketOf(proven, pem);
   if (bracket instanceof Fault) return out.fault(bracket);
   const files = options.extract === undefined ? [] : await extract(options.extract, parsed, proofs, proven);
   const notes = [
+    ...covered.lines,
     ...checkpointLines(proven),
     ...bracket.lines,
     ...notesOf(trust),
@@ -104,6 +130,7 @@ async function bundle(text: string, trust: Trust, options: OfflineOptions, out: 
   ];
   reportEntry(verified, out, notes, {
     keys: shownTrust(trust),
+    ...covered.fields,
     ...checkpointFields(proven),
     ...bracket.fields,
     ...against.fields,
@@ -113,8 +140,8 @@ async function bundle(text: string, trust: Trust, options: OfflineOptions, out: 
 
 function checkpointLines({ checkpoint: signed }: VerifiedProofs): string[] {
   if (signed === undefined) return ['The bundle has no checkpoint: no witness vouches for its tree.'];
-  const names = signed.cosigners.map(({ name, timeS }) => `${name} (${shownTime(timeS * 1000)})`);
-  const by = names.length === 0 ? '' : `, cosigned by ${names.join(', ')}`;
+  const names = cosignerNames(signed);
+  const by = names === '' ? '' : `, cosigned by ${names}`;
   return [
     `Under the checkpoint of ${signed.origin}, size ${signed.size}${by}, whose key has the fingerprint ${fingerprint(signed.key)}.`,
     ...(signed.published
@@ -125,14 +152,14 @@ function checkpointLines({ checkpoint: signed }: VerifiedProofs): string[] {
 
 function checkpointFields({ checkpoint: signed }: VerifiedProofs): Record<string, Field> {
   if (signed === undefined) return {};
-  const { origin, size, root, key, cosigners, published } = signed;
+  const { origin, size, root, key, published } = signed;
   return {
     checkpoint: {
       origin,
       tree_size: size,
       root_hash: bytesToHex(root),
       signer: signerFields(key),
-      cosigned_by: cosigners.map(({ name, timeS }) => ({ name, time_s: timeS })),
+      cosigned_by: cosignerFields(signed),
       published,
     },
   };
@@ -171,54 +198,28 @@ async function tlogProof(
   return exitCodes.ok;
 }
 
-function evidence(text: string, trust: Trust, out: Output): ExitCode {
-  const parsed = parseEvidence(text);
-  if (parsed instanceof Fault) return out.fault(parsed);
-  const verdict = judge(parsed, trust.keys);
-  const { convicts, reason, signers } = verdict;
-  const { code, message, log, foundAt } = parsed;
-  const lines = [
-    convicts ? `Convicts the ${holderOf(signers)}: ${reason}.` : `Does not convict by itself: ${reason}.`,
-    `found        ${code}: ${message}`,
-    `log          ${log}, on ${foundAt}`,
-    ...signers.map((key) => `signed by    ${key.kid} (${key.purpose}), fingerprint ${fingerprint(key)}`),
-    ...(trust.from === 'file'
-      ? [
-          'The keys are those that the auditor had pinned, by the file: it convicts a log only if all of these fingerprints are its own.',
-        ]
-      : []),
-  ];
-  out.result(lines, {
-    status: convicts ? 'convicts' : 'does_not_convict',
-    ...evidenceFields(parsed, verdict),
-    signers: signers.map(signerFields),
-    keys: shownTrust(trust),
-  });
-  return convicts ? exitCodes.misbehaviour : exitCodes.refused;
-}
-
-function holderOf(signers: readonly LogKey[]): string {
-  const names = signers.map((key) => fingerprint(key)).join(', ');
-  return signers.length === 1 ? `holder of key ${names}` : `holders of keys ${names}`;
-}
-
-function checkpoint(text: string, trust: Trust, options: OfflineOptions, out: Output): ExitCode {
+async function checkpoint(
+  text: string,
+  trust: Trust,
+  options: OfflineOptions,
+  out: Output,
+): Promise<ExitCode> {
   const policy = checkpointPolicy(options);
   if (policy?.logKey === undefined && trust.keys === undefined) {
     throw new CommandError('a checkpoint brings no keys: name --vkey, --keys or --pin', exitCodes.usage);
   }
   const verified = verifyCheckpoint(text, trust.keys ?? new Map(), policy);
   if (verified instanceof Fault) return out.fault(verified);
-  const { origin, size, root, key, cosigners } = verified;
-  const against = againstPin({ head: verified }, trust.pin);
-  if (against instanceof Fault) return out.fault(against);
-  const names = cosigners.map(({ name, timeS }) => `${name} (${shownTime(timeS * 1000)})`);
+  const { origin, size, root, key } = verified;
+  const against = await againstPin({ head: verified, checkpoint: text }, trust.pin);
+  if (against.exit !== undefined) return printReport(out, against);
+  const names = cosignerNames(verified);
   const lines = [
     `origin       ${origin}`,
     `size         ${size}`,
     `root         ${bytesToHex(root)}`,
     `fingerprint  ${fingerprint(key)}`,
-    ...(names.length > 0 ? [`cosigned by  ${names.join(', ')}`] : []),
+    ...(names === '' ? [] : [`cosigned by  ${names}`]),
     'Verified: the checkpoint is signed.',
     ...against.lines,
   ];
@@ -228,7 +229,7 @@ function checkpoint(text: string, trust: Trust, options: OfflineOptions, out: Ou
     tree_size: size,
     root_hash: bytesToHex(root),
     signer: signerFields(key),
-    cosigned_by: cosigners.map(({ name, timeS }) => ({ name, time_s: timeS })),
+    cosigned_by: cosignerFields(verified),
     ...against.fields,
   });
   return exitCodes.ok;
@@ -254,8 +255,8 @@ async function archive(path: string, trust: Trust, options: OfflineOptions, out:
   }
   const { header, headKey, entries, byRevokedKeys } = verified;
   const { head, from, to, log } = header;
-  const against = againstPin({ head }, trust.pin);
-  if (against instanceof Fault) return out.fault(against);
+  const against = await againstPin({ head }, trust.pin);
+  if (against.exit !== undefined) return printReport(out, against);
   const whole = from === 0 && to === head.size;
   const lines = [
     ...headLines(head, headKey),
@@ -313,30 +314,13 @@ export function reportEntry(
   });
 }
 
-/** Without the log only a tree of the pinned size can be compared. */
-export function againstPin(
-  { head }: { readonly head: Pick<VerifiedEntry['head'], 'size' | 'root'> },
-  pin: Pin | undefined,
-): { lines: string[]; fields: Record<string, Field> } | Fault {
-  if (pin === undefined) return { lines: [], fields: {} };
-  if (head.size !== pin.head.size) {
-    const lines = [
-      `The pin is of size ${pin.head.size}: only its keys were compared. Ask the log with --url.`,
-    ];
-    return { lines, fields: {} };
-  }
-  if (!equalHashes(head.root, pin.head.root))
-    return new Fault('FORK', `the pin has another root for size ${head.size}`);
-  return { lines: ['The same tree as pinned.'], fields: { consistent_with: pin.head.size } };
-}
-
 async function trustOf({ keys, pin }: OfflineOptions): Promise<Trust> {
-  const pinned = pin === undefined ? undefined : orThrow(parsePin((await readWhole(pin)).toString('utf8')));
+  const pinned = pin === undefined ? undefined : { pin: orThrow(parsePin(await readText(pin))), file: pin };
   if (keys !== undefined) {
-    const given = orThrow(parseKeySet((await readWhole(keys)).toString('utf8')));
+    const given = orThrow(parseKeySet(await readText(keys)));
     return { keys: given, from: 'given', pin: pinned };
   }
-  return { keys: pinned?.keys, from: pinned === undefined ? 'file' : 'pin', pin: pinned };
+  return { keys: pinned?.pin.keys, from: pinned === undefined ? 'file' : 'pin', pin: pinned };
 }
 
 /** A pin has tree-head and checkpoint keys alone: for entries the keys of the file count, under the signed root. */
@@ -356,8 +340,12 @@ export function shownTrust({ from }: Trust): string {
   return from === 'file' ? 'bundle' : from;
 }
 
-function signerFields(key: LogKey): Field {
+export function signerFields(key: LogKey): Field {
   return { kid: key.kid, purpose: key.purpose, fingerprint: fingerprint(key) };
+}
+
+export async function readText(path: string): Promise<string> {
+  return (await readWhole(path)).toString('utf8');
 }
 
 export async function readWhole(path: string): Promise<Buffer> {

@@ -1,9 +1,11 @@
 import { Fault } from '../client/fault.ts';
 import { fingerprint } from '../client/key-set.ts';
 import { parseReceipt, verifyReceipt, verifyReceiptBody } from '../client/receipt.ts';
+import { againstPin } from './against-pin.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { headFields, headLines, type Output } from './output.ts';
-import { againstPin, notesOf, readWhole, shownTrust, type Trust } from './verify-offline.ts';
+import { printReport } from './report.ts';
+import { notesOf, readWhole, shownTrust, type Trust } from './verify-offline.ts';
 
 /** Verifies a receipt of an ingest body. `body` names a file with the body as it was sent. */
 export async function verifyReceiptFile(
@@ -19,8 +21,8 @@ export async function verifyReceiptFile(
   const { receipt, key, logged } = verified;
   const wrong = body === undefined ? undefined : verifyReceiptBody(receipt, await readWhole(body));
   if (wrong !== undefined) return out.fault(wrong);
-  const against = logged === undefined ? { lines: [], fields: {} } : againstPin(logged, trust.pin);
-  if (against instanceof Fault) return out.fault(against);
+  const against = logged === undefined ? undefined : await againstPin(logged, trust.pin);
+  if (against?.exit !== undefined) return printReport(out, against);
   const { accepted, rejected, ignored, duplicates, sensor } = receipt;
   const lines = [
     `receipt      ${receipt.id}`,
@@ -36,7 +38,7 @@ export async function verifyReceiptFile(
     ...(logged === undefined ? ['The file does not show that the log covers it.'] : []),
     ...(body === undefined ? [] : ['Verified: the body is the one that the receipt is for.']),
     ...notesOf(trust),
-    ...against.lines,
+    ...(against?.lines ?? []),
   ];
   out.result(lines, {
     status: 'ok',
@@ -50,7 +52,7 @@ export async function verifyReceiptFile(
     leaf_index: logged?.leafIndex,
     ...(logged === undefined ? {} : headFields(logged.head, logged.headKey)),
     keys: shownTrust(trust),
-    ...against.fields,
+    ...against?.fields,
   });
   return exitCodes.ok;
 }

@@ -1,15 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { Command, Option } from 'commander';
-import {
-  audit,
-  checkpointOf,
-  compare,
-  type EntryQuery,
-  fetchHead,
-  type ProvenEntry,
-  proveEntry,
-} from '../client/auditor.ts';
+import { audit, type EntryQuery, fetchHead, type ProvenEntry, proveEntry } from '../client/auditor.ts';
 import { parseBundleProofs, verifyBundleProofs } from '../client/bundle-proofs.ts';
+import { checkpointOf, compare } from '../client/compare-heads.ts';
 import { Fault } from '../client/fault.ts';
 import { jcs } from '../client/jcs.ts';
 import { anchored, type KeySet, parseKeySet } from '../client/key-set.ts';
@@ -17,6 +10,7 @@ import { Denied, httpLog, type LogSource } from '../client/log-source.ts';
 import { type Pin, parsePin } from '../client/pin.ts';
 import type { SignedHead } from '../client/tree-head.ts';
 import { parseBundle, verifyBundle, writeBundle } from '../client/verify.ts';
+import { accusing, evidenceOf, type PinInFile } from './against-pin.ts';
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
 import {
   checkpointOptions,
@@ -28,7 +22,9 @@ import {
   wholeNumber,
 } from './options.ts';
 import { type Output, orThrow, output } from './output.ts';
+import { defaultPinFile } from './pin-file.ts';
 import { progressOption } from './progress.ts';
+import { faultReport, keep, printReport, type Report } from './report.ts';
 import { type OfflineOptions, reportEntry, verifyFile } from './verify-offline.ts';
 
 interface Options extends OfflineOptions {
@@ -60,7 +56,7 @@ export function verifyCommand(done: (code: ExitCode) => void): Command {
     .option('--save <file>', 'keep what verified as a bundle')
     .option(
       '--tsa-ca <pem>',
-      'certificates that vouch for timestamping authorities: a bundle must have a timestamp of one',
+      'certificates that vouch for timestamping authorities: a bundle must have a timestamp of one; for evidence these timestamps count',
     )
     .option(
       '--extract <folder>',
@@ -89,13 +85,16 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
   if (pin !== undefined && pin.log !== log.url)
     return out.fault(new Fault('OTHER_LOG', `the pin is of ${pin.log}, not of ${log.url}`));
   const given = options.keys === undefined ? undefined : orThrow(parseKeySet(await read(options.keys)));
-  const found = await prove(log, query, pin, given);
+  const pinned = pin && { pin, file: options.pin! };
+  const found = await prove(log, query, pinned, given);
   if (found instanceof Fault) return out.fault(found);
+  if ('exit' in found) return printReport(out, found);
   const { head, keys, verified } = found;
 
   const notes = pin === undefined ? [] : [`Consistent with the pin of size ${pin.head.size}.`];
-  const covered = await coveredBy(log, { head, keys }, verified.leafIndex, options);
+  const covered = await coveredBy(log, { head, keys }, verified.leafIndex, options, pin);
   if (covered instanceof Fault) return out.fault(covered);
+  if ('exit' in covered) return printReport(out, covered);
   notes.push(...covered);
   if (options.save !== undefined) {
     const bundle = await bundleOf(log, { head, keys }, verified);
@@ -117,20 +116,24 @@ async function online(url: string, options: Options, out: Output): Promise<ExitC
 async function prove(
   log: LogSource,
   query: EntryQuery,
-  pin: Pin | undefined,
+  pinned: PinInFile | undefined,
   given: KeySet | undefined,
-): Promise<{ head: SignedHead; keys: KeySet; verified: ProvenEntry } | Fault> {
-  const signed = pin === undefined ? await fetchHead(log) : await audited(log, pin);
-  if (signed instanceof Fault) return signed;
+): Promise<{ head: SignedHead; keys: KeySet; verified: ProvenEntry } | Fault | Report> {
+  const signed = pinned === undefined ? await fetchHead(log) : await audited(log, pinned);
+  if (signed instanceof Fault || 'exit' in signed) return signed;
   const { head } = signed;
   const keys = given ?? signed.keys;
   const verified = await proveEntry(log, query, { head, keys });
   return verified instanceof Fault ? verified : { head, keys, verified };
 }
 
-async function audited(log: LogSource, pin: Pin): Promise<{ head: SignedHead; keys: KeySet } | Fault> {
-  const result = await audit(log, pin, { now: Date.now() });
-  if (result.status === 'fault') return result.fault;
+async function audited(
+  log: LogSource,
+  { pin, file }: PinInFile,
+): Promise<{ head: SignedHead; keys: KeySet } | Report> {
+  const now = Date.now();
+  const result = await audit(log, pin, { now });
+  if (result.status === 'fault') return faultReport(result.fault, await keep(result.evidence, file, now));
   if (result.status === 'empty') throw new Error('a pinned log is not empty');
   return { head: result.pin.head, keys: anchored(result.keys, result.pin.keys) };
 }
@@ -141,12 +144,17 @@ async function coveredBy(
   signed: { readonly head: SignedHead; readonly keys: KeySet },
   leafIndex: number,
   options: Options,
-): Promise<string[] | Fault> {
+  pin: Pin | undefined,
+): Promise<string[] | Fault | Report> {
   const policy = checkpointPolicy(options);
   if (policy === undefined) return [];
   const seen = await checkpointOf(log, signed, policy);
   if (seen instanceof Fault) return seen;
-  if ('fault' in seen) return seen.fault;
+  if ('fault' in seen) {
+    const { fault, ...shown } = seen;
+    const known = { head: signed.head, keys: signed.keys, ...(pin && evidenceOf(pin)) };
+    return accusing(fault, log.url, options.pin ?? defaultPinFile(log.url), { ...shown, ...known });
+  }
   const { origin, size, cosigners } = seen;
   if (leafIndex >= size)
     return new Fault('NOT_INCLUDED', `the checkpoint of size ${size} does not reach entry ${leafIndex} yet`);

@@ -4,7 +4,7 @@ import { type ArchiveHeader, checkArchiveRoot, malformedArchive, parseArchiveHea
 import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
 import { parseExact } from './exact-json.ts';
 import { Fault } from './fault.ts';
-import { anchored, type KeySet, type LogKey } from './key-set.ts';
+import { anchored, canAccuse, type KeySet, type LogKey } from './key-set.ts';
 import { LeafAudit, type TreeEdge } from './leaf-audit.ts';
 import { readLeaf, verifyHead } from './verify.ts';
 
@@ -100,5 +100,6 @@ function checkpointOf(
   if (checkpoint.size !== head.size)
     return malformedArchive(`its checkpoint is of size ${checkpoint.size}, its head of ${head.size}`);
   if (equalHashes(checkpoint.root, head.root)) return checkpoint;
-  return new Fault('FORK', `two roots are signed for size ${head.size}: by the head and by the checkpoint`);
+  const message = `two roots are signed for size ${head.size}: by the head and by the checkpoint`;
+  return new Fault(canAccuse(keys, head.signerKeyId, checkpoint.key) ? 'FORK' : 'WRONG_ROOT', message);
 }

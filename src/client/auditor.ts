@@ -1,24 +1,19 @@
-import type { Binding } from '../tlog/binding.ts';
-import { asLogKey, type CheckpointPolicy, type SignedCheckpoint } from './checkpoint.ts';
-import { type Contradiction, checkExtension } from './consistency.ts';
-import { type Evidence, writeEvidence } from './evidence.ts';
+import { accuse, corroborationOf } from './accuse.ts';
+import { asLogKey, type CheckpointPolicy, isCosigned, type SignedCheckpoint } from './checkpoint.ts';
+import { checkpointOf, compare, compareAhead, largestAhead, outOfTime } from './compare-heads.ts';
+import type { Contradiction } from './consistency.ts';
+import type { Evidence } from './evidence.ts';
 import { Fault } from './fault.ts';
 import { checkInHistory } from './head-history.ts';
 import { fetchChain, type KeyLink, lacksEndings, withEndings } from './key-chain.ts';
 import { fetchKeyHistory, type KeyHistory } from './key-history.ts';
 import { clockToleranceMs, fingerprint, type KeySet, type LogKey } from './key-set.ts';
-import {
-  fetchAllKeys,
-  fetchCheckpoint,
-  fetchTreeHead,
-  type HeadWithKeys,
-  withPublishedKey,
-} from './latest.ts';
+import { withLaterEndings } from './later-endings.ts';
+import { fetchAllKeys, fetchTreeHead, type HeadWithKeys, withPublishedKey } from './latest.ts';
 import { EmptyLog, type LogSource, NotFound } from './log-source.ts';
 import { acceptedKeys, explainNewKey } from './new-life.ts';
 import { changedKey, type Pin, rootKey } from './pin.ts';
 import type { SignedHead } from './tree-head.ts';
-import { judge } from './verdict.ts';
 import { verifyHead } from './verify.ts';
 
 export { fetchHead } from './latest.ts';
@@ -173,7 +168,7 @@ class Audit {
     }
     if (chain.kind === 'unavailable') return chain;
     if (this.#accepted.includes(fingerprint(signed.key))) {
-      const keys = new Map([...pin.keys, [signed.key.kid, rootKey(signed.key)]]);
+      const keys = new Map([...pin.keys, [signed.key.kid, rootKey(signed.key, signed.key.kid)]]);
       return { signed, keys, links: [], newKey: 'accepted', history };
     }
     return explainNewKey(this.#log, pin, { ...signed, keys: known }, history, chain);
@@ -190,23 +185,39 @@ class Audit {
     const seen = await this.#checkpoint(trust, ended);
     if (seen instanceof Fault) return faulty(seen);
     if (seen !== undefined && 'fault' in seen) return this.#report(seen, { head, ...trust, keys: ended });
-    const missing = await this.#missingHead(head, about);
-    if (missing !== undefined) return faulty(missing);
-    const late = outOfTime(head, this.#options.now, this.#maxAgeMs);
-    if (late !== undefined) return faulty(late);
+    const known = newKey === 'accepted' ? undefined : this.#pin;
+    const other = known && (await compareAhead(this.#log, known, head, seen));
+    if (other !== undefined) return this.#report(other, { head, ...trust, keys: ended });
+    const fault =
+      (await this.#missingHead(head, about)) ?? outOfTime(head, this.#options.now, this.#maxAgeMs);
+    if (fault?.code === 'HEAD_MISSING' || fault?.code === 'HEAD_FROM_FUTURE')
+      return this.#report({ fault }, { head, ...trust, keys: ended });
+    if (fault !== undefined) return faulty(fault);
 
     const at = new Date(this.#options.now).toISOString();
-    const keys = this.#pinnedKeys(ended, seen, newKey);
+    const keys = this.#pinnedKeys(ended, seen, newKey, ended.get(head.signerKeyId)?.life);
     const pinnedAt = this.#pin?.pinnedAt ?? at;
-    const { entries, ...before } = this.#pin ?? {};
-    const pin: Pin = { ...before, log: this.#log.url, head, keys, pinnedAt, updatedAt: at };
+    const { entries, checkpoint: earliest, checkpointAhead: _, ...before } = this.#pin ?? {};
+    const latest = seen?.size === head.size && isCosigned(seen.note) ? seen.note : undefined;
+    const checkpoint = about.status === 'unchanged' ? (earliest ?? latest) : latest;
+    const checkpointAhead = largestAhead(head, [known?.checkpointAhead, seen?.note]);
+    const pin: Pin = {
+      ...before,
+      log: this.#log.url,
+      head,
+      keys,
+      pinnedAt,
+      updatedAt: at,
+      ...(checkpoint !== undefined && { checkpoint }),
+      ...(checkpointAhead !== undefined && { checkpointAhead }),
+    };
     const checked = entries === undefined || about.status === 'replaced' ? pin : { ...pin, entries };
     const sound = { pin: checked, key, keys: signed.keys, checkpoint: seen, ...(newKey && { newKey }) };
     return { ...about, ...sound };
   }
 
   async #withEndings({ signed: { head }, keys, history }: Trust): Promise<KeySet | Fault> {
-    if (history === undefined && !lacksEndings(keys, head)) return keys;
+    if (history === undefined && this.#accepted.length === 0 && !lacksEndings(keys, head)) return keys;
     const known = history ?? (await fetchKeyHistory(this.#log));
     return known instanceof Fault ? known : withEndings(this.#log, keys, head, known);
   }
@@ -226,18 +237,22 @@ class Audit {
    * one. Undefined where the log serves none and never did.
    */
   async #checkpoint(
-    { signed: { head, keys: published } }: Trust,
+    { signed: { head, keys: published }, newKey }: Trust,
     trusted: KeySet,
   ): Promise<CheckpointResult> {
     const accepted = acceptedKeys(published, this.#accepted);
     const pinned = new Map([...trusted].filter(([kid, key]) => isCheckpointKey(key) && !accepted.has(kid)));
-    const keys = pinned.size === 0 ? published : new Map([...pinned, ...accepted]);
+    // After the pinned key was revoked, only an accepted one takes its place.
+    const hadOne =
+      newKey !== 'accepted' && [...trusted.values()].some(({ purpose }) => purpose === 'checkpoint');
+    const isFirst = pinned.size === 0 && !hadOne;
+    const keys = isFirst ? published : new Map([...pinned, ...accepted]);
     const seen = await checkpointOf(this.#log, { head, keys }, this.#policy);
     if (seen instanceof NotFound)
-      return pinned.size === 0 && this.#policy === undefined
+      return isFirst && this.#policy === undefined
         ? undefined
         : new Fault('CHECKPOINT_WITHHELD', `the log serves no checkpoint: ${seen.message}`);
-    if (pinned.size === 0 || !(seen instanceof Fault) || seen.code !== 'UNSIGNED_CHECKPOINT') return seen;
+    if (isFirst || !(seen instanceof Fault) || seen.code !== 'UNSIGNED_CHECKPOINT') return seen;
     const other = await checkpointOf(this.#log, { head, keys: published }, this.#policy);
     if (other === undefined || other instanceof Fault || 'fault' in other) return seen;
     return new Fault(
@@ -254,7 +269,12 @@ class Audit {
   }
 
   /** The trusted keys, and the checkpoint key. After an accepted key only those of before that are known to have ended. */
-  #pinnedKeys(trusted: KeySet, seen: SignedCheckpoint | undefined, newKey: Trust['newKey']): KeySet {
+  #pinnedKeys(
+    trusted: KeySet,
+    seen: SignedCheckpoint | undefined,
+    newKey: Trust['newKey'],
+    life: string | undefined,
+  ): KeySet {
     const isAccepted = (key: LogKey) => this.#accepted.includes(fingerprint(key));
     const kept = [...trusted].filter(
       ([kid, key]) =>
@@ -266,7 +286,7 @@ class Audit {
       this.#pin === undefined || newKey === 'accepted' || isAccepted(key) || trusted.has(key.kid);
     const own =
       this.#policy?.logKey === undefined && seen !== undefined && isKept(seen.key)
-        ? [checkpointRoot(seen.key)]
+        ? [checkpointRoot(seen.key, life)]
         : [];
     return new Map([...kept, ...own.map((key) => [key.kid, key] as const)]);
   }
@@ -282,7 +302,7 @@ class Audit {
   }
 
   /** A contradiction leaves evidence; it is misbehaviour only if the evidence convicts. */
-  #report(
+  async #report(
     found: Fault | Accusation,
     {
       head,
@@ -290,23 +310,26 @@ class Audit {
       keys,
       signed,
     }: Pick<Trust, 'links' | 'keys'> & { head: SignedHead; signed?: HeadWithKeys },
-  ): AuditResult {
+  ): Promise<AuditResult> {
     if (found instanceof Fault) return faulty(found);
     const { fault, ...shown } = found;
     const pin = this.#pin;
-    const logKey = this.#policy?.logKey === undefined ? undefined : asLogKey(this.#policy.logKey);
+    const pinnedKeys = pin && (await withLaterEndings(this.#log, pin, head));
+    const life = keys.get(head.signerKeyId)?.life;
+    const logKey = this.#policy?.logKey === undefined ? undefined : asLogKey(this.#policy.logKey, life);
     const evidence: Evidence = {
       code: fault.code,
       message: fault.message,
       log: this.#log.url,
       foundAt: new Date(this.#options.now).toISOString(),
       ...shown,
-      ...(pin && { pinnedAt: pin.updatedAt, pinnedHead: pin.head, pinnedKeys: withKey(pin.keys, logKey) }),
+      ...(pin && { pinnedAt: pin.updatedAt, pinnedHead: pin.head, pinnedKeys: withKey(pinnedKeys!, logKey) }),
+      corroboration: corroborationOf(pin),
       ...(links.length > 0 && { links }),
       head,
       keys: new Map([...(signed?.keys ?? []), ...withKey(keys, logKey)]),
     };
-    return accuse(evidence, fault);
+    return accuse(evidence, fault, this.#log);
   }
 }
 
@@ -317,22 +340,7 @@ type Outcome =
 
 type CheckpointResult = SignedCheckpoint | Fault | (Contradiction & { checkpoint: string }) | undefined;
 
-interface Accusation {
-  readonly fault: Fault;
-  readonly binding?: Binding;
-  readonly answer?: string;
-  readonly checkpoint?: string;
-}
-
-/** Writes the evidence. Where it does not convict, the fault is UNPROVEN instead of misbehaviour. */
-export function accuse(evidence: Evidence, fault: Fault): AuditResult & { readonly status: 'fault' } {
-  const { convicts, reason } = judge(evidence);
-  const proven =
-    convicts || fault.kind !== 'misbehaviour'
-      ? fault
-      : new Fault('UNPROVEN', `${fault.code}: ${fault.message}; ${reason}`);
-  return { status: 'fault', fault: proven, evidence: writeEvidence(evidence) };
-}
+type Accusation = Contradiction & Pick<Evidence, 'checkpoint' | 'checkpoints'>;
 
 const faulty = (fault: Fault): AuditResult => ({ status: 'fault', fault });
 
@@ -340,63 +348,13 @@ function isCheckpointKey({ purpose, state }: LogKey): boolean {
   return purpose === 'checkpoint' && state === 'active';
 }
 
-/** As first seen, without a period. */
-function checkpointRoot({ kid, x, publicKey, origin }: LogKey): LogKey {
-  const about = { purpose: 'checkpoint', state: 'active', ...(origin !== undefined && { origin }) };
+/** As first seen, without a period, in the life of the head that the checkpoint agrees with. */
+function checkpointRoot({ kid, x, publicKey, origin }: LogKey, life: string | undefined): LogKey {
+  const named = { ...(origin !== undefined && { origin }), ...(life !== undefined && { life }) };
+  const about = { purpose: 'checkpoint', state: 'active', ...named };
   return { kid, x, publicKey, ...about, fromSize: undefined, toSize: undefined };
 }
 
 function withKey(keys: KeySet, key: LogKey | undefined): KeySet {
   return key === undefined ? keys : new Map([...keys, [key.kid, key]]);
-}
-
-/**
- * Whether `head` may follow `pinned`, by size, root and time; undefined if so. Both must be signed by trusted keys. An
- * older head of the log is refused but is no contradiction: it may come from a cache or a backup.
- */
-export async function compare(
-  log: LogSource,
-  pinned: SignedHead,
-  head: SignedHead,
-): Promise<Fault | Contradiction | undefined> {
-  const elapsed = head.timestampNs - pinned.timestampNs;
-  if (head.size < pinned.size) {
-    const sizes = `the log had ${pinned.size} entries, and the head is of ${head.size}`;
-    if (elapsed < 0n)
-      return new Fault('OLD_HEAD', `${sizes}: it is ${-elapsed} ns older than the pinned head`);
-    return { fault: new Fault('ROLLBACK', `${sizes}, signed later than the pinned head`) };
-  }
-  const found = await checkExtension(log, pinned, head);
-  if (found !== undefined) return found;
-  if (elapsed > 0n || (elapsed === 0n && head.size === pinned.size)) return undefined;
-  if (head.size === pinned.size)
-    return new Fault('OLD_HEAD', `the head is ${-elapsed} ns older than the pinned one of the same tree`);
-  const times = `${head.timestampNs} ns, not after the ${pinned.timestampNs} ns of size ${pinned.size}`;
-  return { fault: new Fault('TIME_WENT_BACK', `the head of size ${head.size} is dated ${times}`) };
-}
-
-/**
- * The checkpoint, which must be of the head's tree or of one that extends it or that it extends: a log that shows
- * different trees to different readers shows them in different places. NotFound where the log serves none.
- */
-export async function checkpointOf(
-  log: LogSource,
-  { head, keys }: Pick<HeadWithKeys, 'head' | 'keys'>,
-  policy: CheckpointPolicy | undefined,
-): Promise<SignedCheckpoint | Fault | (Contradiction & { checkpoint: string })> {
-  const seen = await fetchCheckpoint(log, keys, policy);
-  if (seen instanceof Fault) return seen;
-  const [earlier, later] = seen.size < head.size ? [seen, head] : [head, seen];
-  const found = await checkExtension(log, earlier, later);
-  if (found === undefined || found instanceof Fault) return found ?? seen;
-  const message = `head and checkpoint (size ${seen.size}) differ: ${found.fault.message}`;
-  return { ...found, fault: new Fault(found.fault.code, message), checkpoint: seen.note };
-}
-
-function outOfTime(head: SignedHead, now: number, maxAgeMs: number): Fault | undefined {
-  const ageMs = now - Number(head.timestampNs / 1_000_000n);
-  if (ageMs < -clockToleranceMs)
-    return new Fault('HEAD_FROM_FUTURE', `the head is dated ${-ageMs} ms from now`);
-  if (maxAgeMs === 0 || ageMs <= maxAgeMs) return undefined;
-  return new Fault('STALE_HEAD', `the head is ${ageMs} ms old, ${maxAgeMs} ms are allowed`);
 }

@@ -6,7 +6,7 @@ import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { type CheckpointPolicy, type SignedCheckpoint, verifyCheckpoint } from './checkpoint.ts';
 import { base64, type Exact, members, parseExact, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
-import type { KeySet } from './key-set.ts';
+import { canAccuse, type KeySet } from './key-set.ts';
 import {
   type Bundle,
   type LogLeaf,
@@ -119,7 +119,8 @@ function verifyCheckpointPart(
   const [smaller, larger] = checkpoint.size <= head.size ? [checkpoint, head] : [head, checkpoint];
   if (smaller.size === larger.size && !equalHashes(smaller.root, larger.root)) {
     const message = `head and checkpoint have two roots for size ${head.size}`;
-    return new Fault(trustedKeys ? 'FORK' : 'WRONG_ROOT', message);
+    const accuses = trustedKeys && canAccuse(keys, head.signerKeyId, checkpoint.key);
+    return new Fault(accuses ? 'FORK' : 'WRONG_ROOT', message);
   }
   const apart = verifyConsistency(smaller, larger, consistency);
   if (apart !== undefined)
@@ -207,7 +208,8 @@ function readAfter(json: Exact): BundleProofs['notAfter'][number] | Fault {
   return path instanceof Fault ? path : { ...claim, path };
 }
 
-function readClaim(
+/** The claim in these members; undefined where one is missing. */
+export function readClaim(
   fields: Readonly<Record<string, Exact | undefined>> | undefined,
 ): TimestampClaim | undefined {
   const [authority, checkpoint] = [string(fields?.authority), string(fields?.checkpoint)];

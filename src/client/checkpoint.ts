@@ -74,14 +74,18 @@ export function parseCheckpointKey(text: string): VerifierKey | Fault {
 }
 
 /** A log's key that came from elsewhere, beside those of a key set. */
-export function asLogKey(key: VerifierKey): LogKey {
+export function asLogKey(key: VerifierKey, life?: string): LogKey {
   const x = toBase64(key.publicKey).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
   const kid = `${key.name}+${key.keyId.toString(16).padStart(8, '0')}`;
-  const about = { purpose: 'checkpoint', state: 'active', origin: key.name };
+  const named = { origin: key.name, ...(life !== undefined && { life }) };
+  const about = { purpose: 'checkpoint', state: 'active', ...named };
   return { kid, x, publicKey: key.publicKey, ...about, fromSize: undefined, toSize: undefined };
 }
 
-function readCheckpoint(note: string): { parsed: Note; origin: string; size: number; root: Hash } | Fault {
+/** Reads a checkpoint. Nothing of it is verified. */
+export function readCheckpoint(
+  note: string,
+): { parsed: Note; origin: string; size: number; root: Hash } | Fault {
   try {
     const parsed = parseNote(note);
     const { origin, size, root } = parseCheckpoint(parsed.text);
@@ -92,6 +96,12 @@ function readCheckpoint(note: string): { parsed: Note; origin: string; size: num
     if (!(error instanceof TlogError)) throw error;
     return new Fault('MALFORMED_CHECKPOINT', `no checkpoint: ${error.message}`);
   }
+}
+
+/** Whether another key than the log's can have signed the note. */
+export function isCosigned(note: string): boolean {
+  const read = readCheckpoint(note);
+  return !(read instanceof Fault) && read.parsed.signatures.length > 1;
 }
 
 function signerOf(note: Note, origin: string, keys: readonly LogKey[]): LogKey | Fault {

@@ -44,6 +44,11 @@ export async function checkExtension(
   return fromTiles(log, earlier, later, fault, answer);
 }
 
+/** Whether the tree of the larger size begins with the other. */
+export function checkEither(log: LogSource, one: SizedRoot, other: SizedRoot) {
+  return one.size <= other.size ? checkExtension(log, one, other) : checkExtension(log, other, one);
+}
+
 /** The same from tiles. `failed` says why the proof did not decide: INCONSISTENT where it leads to other roots. */
 async function fromTiles(
   log: LogSource,

@@ -3,6 +3,7 @@ import { pageColumns } from '../tlog/page.ts';
 import { equalHashes } from '../tlog/tree.ts';
 import { type Contradiction, checkExtension } from './consistency.ts';
 import { type DateFinding, EntryDates } from './entry-dates.ts';
+import type { ServedTree } from './evidence.ts';
 import { Fault } from './fault.ts';
 import { headsBetween } from './head-history.ts';
 import type { KeySet } from './key-set.ts';
@@ -10,7 +11,7 @@ import { fetchAllKeys } from './latest.ts';
 import { emptyTree, LeafAudit, type TreeEdge } from './leaf-audit.ts';
 import { type LogSource, NotFound, patient } from './log-source.ts';
 import { placeOfMismatch, TileAudit, type TileMismatch } from './tile-audit.ts';
-import { fetchEntryBundle } from './tiles.ts';
+import { fetchEntryBundle, fetchRoot } from './tiles.ts';
 import type { SignedHead } from './tree-head.ts';
 import { verifyHead } from './verify.ts';
 
@@ -47,9 +48,25 @@ export interface CheckedRange {
   readonly dates: readonly DateFinding[];
 }
 
-/** A head of the history whose signed root is not that of the entries, although a later signed head has them. */
+/** An earlier head of the history that contradicts the latest one: only one of the two has the root of the entries. */
 export interface FalseHead extends Contradiction {
   readonly head: SignedHead;
+}
+
+/** The latest head has another root than the entries. They are not signed by position, so this is no proof against the operator. */
+export class WrongRoot extends Fault {
+  readonly served: ServedTree;
+  /** The latest head of the history whose root the entries give. */
+  readonly head: SignedHead | undefined;
+  /** The answer of the log to the request for a proof between the two heads. */
+  readonly answer: string | undefined;
+
+  constructor({ code, message }: Fault, served: ServedTree, head?: SignedHead, answer?: string) {
+    super(code, message);
+    this.served = served;
+    this.head = head;
+    this.answer = answer;
+  }
 }
 
 /**
@@ -100,11 +117,21 @@ export async function auditEntries(
   const failed = await tiles.checkPartial(leaves.tree);
   if (failed !== undefined) return failed;
   const { mismatch } = tiles;
-  if (!equalHashes(leaves.root(), head.root)) return wrongRoot(mismatch, start.size, head.size);
+  if (!equalHashes(leaves.root(), head.root)) {
+    const tilesRoot = await fetchRoot(source, head.size);
+    const differsAt = mismatch && placeOfMismatch(mismatch);
+    const about = {
+      from: start.size,
+      entriesRoot: leaves.root(),
+      ...(differsAt !== undefined && { differsAt }),
+    };
+    const served = tilesRoot instanceof Fault ? about : { ...about, tilesRoot };
+    const found = wrongRoot(mismatch, start.size, head.size);
+    return againstHistory(source, head, new WrongRoot(found, served), history.trueHead, options.trusted);
+  }
   if (mismatch !== undefined)
     return new Fault('WRONG_TILE', `${placeOfMismatch(mismatch)} is not what the entries give`);
-  if (history.falseHead !== undefined)
-    return falseHead(source, history.falseHead, head, options.trusted ?? new Map());
+  if (history.falseHead !== undefined) return falseHead(source, history.falseHead, head, options.trusted);
   return { tree: leaves.tree, byRevokedKeys: leaves.byRevokedKeys, dates: history.dates.findings };
 }
 
@@ -116,6 +143,7 @@ class HistoryCheck {
   #next: SignedHead | undefined;
   #begun = false;
   #falseHead: SignedHead | undefined;
+  #trueHead: SignedHead | undefined;
 
   constructor(log: LogSource, from: number, last: SignedHead) {
     this.#heads = headsBetween(log, from + 1, last.size);
@@ -127,14 +155,21 @@ class HistoryCheck {
     return this.#falseHead;
   }
 
+  /** The last head whose root the entries give. */
+  get trueHead(): SignedHead | undefined {
+    return this.#trueHead;
+  }
+
   /** The entry that was just added to `leaves`, against the first head that covers it. */
   async check(leaves: LeafAudit, occurredAt: string): Promise<Fault | undefined> {
     const failed = this.#begun ? undefined : await this.#advance();
     if (failed !== undefined) return failed;
     this.dates.check(leaves.size - 1, occurredAt, this.#next ?? this.#last);
     while (this.#next !== undefined && this.#next.size <= leaves.size) {
-      if (this.#next.size === leaves.size && !equalHashes(leaves.root(), this.#next.root))
-        this.#falseHead ??= this.#next;
+      if (this.#next.size === leaves.size) {
+        if (equalHashes(leaves.root(), this.#next.root)) this.#trueHead = this.#next;
+        else this.#falseHead ??= this.#next;
+      }
       const wrong = await this.#advance();
       if (wrong !== undefined) return wrong;
     }
@@ -154,7 +189,7 @@ async function falseHead(
   log: LogSource,
   head: SignedHead,
   last: SignedHead,
-  trusted: KeySet,
+  trusted: KeySet = new Map(),
 ): Promise<FalseHead | Fault> {
   const told = new Fault(
     'WRONG_ROOT',
@@ -163,6 +198,21 @@ async function falseHead(
   if (verifyHead(head, trusted) instanceof Fault) return told;
   const found = await checkExtension(log, head, last);
   return found === undefined || found instanceof Fault ? told : { ...found, head };
+}
+
+/** Compares the latest head with the last one that has the entries: the two may contradict each other. */
+async function againstHistory(
+  log: LogSource,
+  last: SignedHead,
+  found: WrongRoot,
+  head: SignedHead | undefined,
+  trusted: KeySet = new Map(),
+): Promise<FalseHead | WrongRoot> {
+  if (head === undefined || verifyHead(head, trusted) instanceof Fault) return found;
+  const apart = await checkExtension(log, head, last);
+  const contradiction = apart === undefined || apart instanceof Fault ? undefined : apart;
+  if (contradiction?.fault.kind === 'misbehaviour') return { ...contradiction, head };
+  return new WrongRoot(found, found.served, head, contradiction?.answer);
 }
 
 function duplicate([first, second]: readonly [number, number]): Fault {
@@ -193,7 +243,7 @@ export async function* bundles(
   }
 }
 
-/** The head's root is signed, so it is the entries that are others: where a leaf differs from its tile, that one. */
+/** Names what differs: where a leaf differs from its tile, that one. */
 function wrongRoot(mismatch: TileMismatch | undefined, from: number, size: number): Fault {
   if (mismatch?.tile.level === 0 && mismatch.column !== undefined) {
     const index = mismatch.tile.index * pageColumns + mismatch.column;

@@ -2,6 +2,9 @@ import { toBase64 } from '../tlog/base64.ts';
 import type { Binding } from '../tlog/binding.ts';
 import { bindingField, evidenceFormat as format } from '../tlog/evidence.ts';
 import { bytesToHex } from '../tlog/hex.ts';
+import type { Hash } from '../tlog/tree.ts';
+import { readClaim } from './bundle-proofs.ts';
+import { type Corroboration, maxCorroborations } from './corroboration.ts';
 import { type Exact, hex, members, parseExact, safeInteger, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
 import { type KeyLink, maxLinks } from './key-chain.ts';
@@ -9,6 +12,18 @@ import { type KeySet, readKeySet, writeKeys } from './key-set.ts';
 import { readTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
 import { judge, type Verdict } from './verdict.ts';
 import { readLeaf, readPath } from './verify.ts';
+
+/** The tree that the log served under a signed head with another root. None of it is signed by position. */
+export interface ServedTree {
+  /** Index of the first entry that was fetched; the tree before it was checked earlier. */
+  readonly from: number;
+  /** The root that the entries give for the size of the head. */
+  readonly entriesRoot: Hash;
+  /** The root that the tiles give. Absent where they could not be fetched. */
+  readonly tilesRoot?: Hash;
+  /** The first place where a tile differs from the entries, for people. */
+  readonly differsAt?: string;
+}
 
 /** A file that an auditor keeps when a log contradicts itself; verdict.ts says what it proves. */
 export interface Evidence {
@@ -28,6 +43,10 @@ export interface Evidence {
   readonly binding?: Binding;
   /** What the log answered when it was asked for a consistency proof. */
   readonly answer?: string;
+  /** The tree that was served under `head`. */
+  readonly served?: ServedTree;
+  /** Proof of when the trees of the heads existed. */
+  readonly corroboration?: readonly Corroboration[];
   /** When `head` was first seen, ISO 8601 by the clock of another auditor. Default: `foundAt`. */
   readonly headSeenAt?: string;
   /** The keys that the auditor trusted: the verdict rests on them and on what `links` vouch for. */
@@ -39,9 +58,12 @@ export interface Evidence {
 }
 
 /** Its pinned keys were those of the unsigned key set: only the signer of the pinned head counts. */
-const formatBefore = 'candor-evidence/1';
+const formatOfUnsignedKeys = 'candor-evidence/1';
 
-/** What was found and what it proves, as evidence and those who report on it write it. */
+/** Format 2 has neither `served` nor `corroboration`. */
+const formats: readonly (Exact | undefined)[] = [format, 'candor-evidence/2', formatOfUnsignedKeys];
+
+/** The finding and what it proves, as evidence files and reports write it. */
 export function evidenceFields(evidence: Evidence, { convicts, reason }: Verdict) {
   const { code, message, log, foundAt, pinnedAt } = evidence;
   return { convicts, reason, code, message, log, found_at: foundAt, pinned_at: pinnedAt };
@@ -58,6 +80,8 @@ export function writeEvidence(evidence: Evidence): string {
     answer,
     head_seen_at: evidence.headSeenAt,
     ...bindingField(binding),
+    served: evidence.served && servedField(evidence.served),
+    corroboration: evidence.corroboration?.map(corroborationField),
   });
   const parts = [
     evidence.pinnedHead === undefined ? '' : `,"pinned_head":${writeTreeHead(evidence.pinnedHead)}`,
@@ -92,6 +116,8 @@ export function parseEvidence(text: string): Evidence | Fault {
     checkpoint: [fields.checkpoint, textOf('checkpoint')],
     checkpoints: [fields.checkpoints, readCheckpoints],
     answer: [fields.answer, textOf('answer')],
+    served: [fields.served, readServed],
+    corroboration: [fields.corroboration, readCorroborations],
     pinnedAt: [fields.pinned_at, textOf('pinned_at')],
     headSeenAt: [fields.head_seen_at, textOf('head_seen_at')],
     links: [fields.links, readLinks],
@@ -99,12 +125,12 @@ export function parseEvidence(text: string): Evidence | Fault {
   if (parts instanceof Fault) return parts;
   const read = { code, message, log, foundAt, keys, ...parts };
   const { pinnedKeys, pinnedHead } = read;
-  if (fields.format === format || pinnedKeys === undefined) return read;
+  if (fields.format !== formatOfUnsignedKeys || pinnedKeys === undefined) return read;
   const signer = pinnedKeys.get(pinnedHead?.signerKeyId ?? '');
   return { ...read, pinnedKeys: new Map(signer === undefined ? [] : [[signer.kid, signer]]) };
 }
 
-const isFormat = (format_: Exact | undefined): boolean => format_ === format || format_ === formatBefore;
+const isFormat = (named: Exact | undefined): boolean => formats.includes(named);
 
 function writeLink({ leaf, path, head }: KeyLink): string {
   const audit_path = path.map(bytesToHex);
@@ -159,6 +185,54 @@ function readBinding(json: Exact | undefined): Binding | Fault {
     return malformed('its proof has no sizes or no first root');
   const path = readPath(fields?.audit_path);
   return path instanceof Fault ? path : { firstSize, secondSize, firstRoot, path };
+}
+
+function servedField({ from, entriesRoot, tilesRoot, differsAt }: ServedTree) {
+  const tiles_root = tilesRoot && bytesToHex(tilesRoot);
+  return { from, entries_root: bytesToHex(entriesRoot), tiles_root, differs_at: differsAt };
+}
+
+function readServed(json: Exact | undefined): ServedTree | Fault {
+  const fields = members(json);
+  const from = safeInteger(fields?.from);
+  const entriesRoot = hex(fields?.entries_root, 32);
+  if (from === undefined || entriesRoot === undefined)
+    return malformed('served: from or entries_root is missing');
+  const parts = readParts({
+    tilesRoot: [
+      fields?.tiles_root,
+      (root) => hex(root, 32) ?? malformed('served.tiles_root is not 32 bytes in hex'),
+    ],
+    differsAt: [fields?.differs_at, textOf('served.differs_at')],
+  });
+  return parts instanceof Fault ? parts : { from, entriesRoot, ...parts };
+}
+
+function corroborationField({ checkpoint, path, timestamp }: Corroboration) {
+  const token = timestamp && toBase64(timestamp.token);
+  return { checkpoint, audit_path: path.map(bytesToHex), authority: timestamp?.authority, token };
+}
+
+function readCorroborations(json: Exact | undefined): Corroboration[] | Fault {
+  if (!Array.isArray(json) || json.length > maxCorroborations)
+    return malformed(`corroboration: must be a list of at most ${maxCorroborations}`);
+  const found: Corroboration[] = [];
+  for (const item of json) {
+    const fields = members(item);
+    const checkpoint = string(fields?.checkpoint);
+    const path = readPath(fields?.audit_path);
+    if (path instanceof Fault) return malformed(`corroboration: ${path.message}`);
+    const isTimestamp = fields?.token !== undefined || fields?.authority !== undefined;
+    const claim = isTimestamp ? readClaim(fields) : undefined;
+    if (checkpoint === undefined || (isTimestamp && claim === undefined))
+      return malformed('corroboration: checkpoint, authority or token is missing');
+    found.push({
+      checkpoint,
+      path,
+      ...(claim && { timestamp: { authority: claim.authority, token: claim.token } }),
+    });
+  }
+  return found;
 }
 
 function malformed(reason: string): Fault {

@@ -21,6 +21,7 @@ export const faultCodes = {
   },
   MALFORMED_TILE: { kind: 'refused', means: 'the tile or the bundle of entries is not of the agreed form' },
   MALFORMED_RECEIPT: { kind: 'refused', means: 'the receipt is not of the agreed form' },
+  MALFORMED_EVENT_PROOF: { kind: 'refused', means: 'the proof of an event is not of the agreed form' },
   MALFORMED_EVIDENCE: { kind: 'refused', means: 'the evidence is not of the agreed form' },
   MALFORMED_ARCHIVE: { kind: 'refused', means: 'the archive is not of the agreed form, or is cut off' },
   OTHER_LOG: { kind: 'refused', means: 'the pin is of another log' },
@@ -72,7 +73,7 @@ export const faultCodes = {
   WRONG_BODY: { kind: 'refused', means: 'the receipt is for another body' },
   WRONG_EVENT: {
     kind: 'refused',
-    means: 'an event differs from the one that the entry of an alert commits to',
+    means: 'an event differs from the one that an entry commits to',
   },
   BACKDATED: { kind: 'refused', means: 'an entry is dated long before the head that first covers it' },
   FUTURE: { kind: 'refused', means: 'an entry is dated after the head that first covers it' },

@@ -1,5 +1,5 @@
 /**
- * Key sets are not signed, so a proxy can add keys of its own. What the log signed tells which key to trust: when a
+ * Key sets are not signed, so a proxy can add keys of its own. Signed entries of the log decide which key to trust: when a
  * key takes over, the old key signs a head that covers the entry (`key.rotated`) that names the new key. These links
  * lead from a trusted key to the key of the latest head. A revoked key vouches for no successor.
  */
@@ -47,17 +47,29 @@ export function followLink(link: KeyLink, trusted: KeySet, candidates: KeySet): 
     return new Fault('UNVOUCHED_KEY', `entry ${link.leaf.leafIndex} names other keys than the ones in use`);
   const { kid, x, publicKey } = key;
   const period = { fromSize: link.leaf.leafIndex + 1, toSize: undefined, notBefore: rotation.at };
-  return { kid, x, publicKey, purpose: 'transparency-sth', state: 'active', ...period };
+  const life = old.life === undefined ? {} : { life: old.life };
+  return { kid, x, publicKey, purpose: 'transparency-sth', state: 'active', ...period, ...life };
 }
 
-/** The roots and all keys that the links lead to, up to the first link that does not hold. */
-export function followLinks(links: readonly KeyLink[], roots: KeySet, candidates: KeySet): KeySet {
+/**
+ * The roots and all keys that the links lead to, up to the first link that does not hold. The thief of a key that has ended
+ * can date a link back, so `isProven` decides whether a link by such a key counts.
+ */
+export function followLinks(
+  links: readonly KeyLink[],
+  roots: KeySet,
+  candidates: KeySet,
+  isProven: (head: SignedHead, key: LogKey) => boolean,
+): KeySet {
   const trusted = new Map(roots);
   for (const link of links) {
     const key = followLink(link, trusted, candidates);
     if (key instanceof Fault) break;
     // Facts known about a root, above all its end, take precedence.
-    if (!trusted.has(key.kid)) trusted.set(key.kid, key);
+    if (trusted.has(key.kid)) continue;
+    const by = trusted.get(link.head.signerKeyId)!;
+    if (by.state !== 'active' && !isProven(link.head, by)) break;
+    trusted.set(key.kid, key);
   }
   return trusted;
 }
@@ -160,11 +172,13 @@ export async function withEndings(
   return keys;
 }
 
-/** Whether the end of an ended tree-head key is still to be learned. */
+/** Whether the end of an ended tree-head or checkpoint key is still to be learned. */
 export function lacksEndings(keys: KeySet, head: SignedHead): boolean {
-  return [...keys.values()].some(
-    ({ kid, purpose, state }) =>
-      purpose === 'transparency-sth' && state === 'active' && kid !== head.signerKeyId,
+  const active = [...keys.values()].filter(({ state }) => state === 'active');
+  const checkpoints = active.filter(({ purpose }) => purpose === 'checkpoint');
+  return (
+    checkpoints.length > 1 ||
+    active.some(({ kid, purpose }) => purpose === 'transparency-sth' && kid !== head.signerKeyId)
   );
 }
 

@@ -18,6 +18,8 @@ export interface LogKey {
   readonly toSize: number | undefined;
   /** Of a checkpoint key: the name under which it signs, the log's origin. */
   readonly origin?: string;
+  /** The life of the log that the key signs in (docs: lives.md). Statements of two lives never contradict each other. */
+  readonly life?: string;
   /** ISO 8601, as published. */
   readonly notBefore?: string;
   readonly notAfter?: string;
@@ -53,6 +55,7 @@ export function readKeySet(json: Exact | undefined): KeySet | Fault {
     const named = { purpose: string(fields.svc_purpose), state: string(fields.svc_state) };
     const told = {
       ...optional('origin', fields.svc_origin),
+      ...optional('life', fields.svc_life),
       ...optional('notBefore', fields.svc_not_before),
       ...optional('notAfter', fields.svc_not_after),
       ...optional('revokedAt', fields.svc_revoked_at),
@@ -79,6 +82,7 @@ export function writeKeys(keys: Iterable<LogKey>): string {
     svc_from_size: key.fromSize,
     svc_to_size: key.toSize,
     svc_origin: key.origin,
+    svc_life: key.life,
     svc_not_before: key.notBefore,
     svc_not_after: key.notAfter,
     svc_revoked_at: key.revokedAt,
@@ -170,6 +174,16 @@ export function checkpointSigners(keys: KeySet, origin: string): LogKey[] {
   );
 }
 
+/**
+ * Whether a head and a checkpoint with different roots accuse the log: both keys are in the set, in use and of one life. The
+ * thief of a key that has ended can date a statement back, and a checkpoint has no date.
+ */
+export function canAccuse(keys: KeySet, headKid: string, { x }: LogKey): boolean {
+  const head = keys.get(headKid);
+  const checkpoint = [...keys.values()].find((key) => key.purpose === 'checkpoint' && key.x === x);
+  return [head, checkpoint].every((key) => key?.state === 'active') && head?.life === checkpoint?.life;
+}
+
 /** The keys with those tree-head and checkpoint keys alone that are trusted. */
 export function anchored(keys: KeySet, trusted: KeySet): KeySet {
   const purposes = new Set(['transparency-sth', ...[...trusted.values()].map(({ purpose }) => purpose)]);
@@ -209,7 +223,7 @@ export function fingerprint(key: LogKey): string {
 }
 
 function optional(
-  name: 'origin' | 'notBefore' | 'notAfter' | 'revokedAt',
+  name: 'origin' | 'life' | 'notBefore' | 'notAfter' | 'revokedAt',
   value: Exact | undefined,
 ): Partial<LogKey> {
   return typeof value === 'string' ? { [name]: value } : {};

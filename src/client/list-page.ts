@@ -12,8 +12,13 @@ export interface ListPage {
 }
 
 /** Fetches one page; `path` may have a query. Pages count from 1. MALFORMED_LEAF when the answer is not a page. */
-export async function fetchPage(log: LogSource, path: string, page: number): Promise<ListPage | Fault> {
-  const text = await log.get(`${path}${path.includes('?') ? '&' : '?'}page=${page}&per_page=${perPage}`);
+export async function fetchPage(
+  log: LogSource,
+  path: string,
+  page: number,
+  size = perPage,
+): Promise<ListPage | Fault> {
+  const text = await log.get(`${path}${path.includes('?') ? '&' : '?'}page=${page}&per_page=${size}`);
   if (text instanceof Fault) return text;
   const fields = members(parseExact(text));
   const pages = safeInteger(members(fields?.pagination)?.total_pages);

@@ -159,5 +159,10 @@ function refusal(path: string, status: number, text: string): Fault {
 /** fetch wraps the reason (`ECONNREFUSED` …) in a cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  // By its text: which code says so differs between versions of Node.
+  if (error.cause instanceof Error && /wrong version number|packet length too long/.test(error.cause.message))
+    return 'the port does not speak TLS: use http:// instead of https://';
+  if (error.cause instanceof Error && error.cause.message === 'other side closed')
+    return 'the connection was closed without an answer: a port that speaks TLS needs https://';
   return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message;
 }

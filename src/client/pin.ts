@@ -1,5 +1,6 @@
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, foldRoot, type Hash, rootPlan } from '../tlog/tree.ts';
+import { readCheckpoint } from './checkpoint.ts';
 import { verifyEd25519 } from './ed25519.ts';
 import { type Exact, members, parseExact, string } from './exact-json.ts';
 import { Fault } from './fault.ts';
@@ -20,6 +21,10 @@ export interface Pin {
   readonly keys: KeySet;
   /** Up to where every entry was fetched and checked; undefined where none was. */
   readonly entries?: CheckedEntries;
+  /** The first cosigned checkpoint of the head's tree that was seen: it shows when that tree existed. */
+  readonly checkpoint?: string;
+  /** The largest checkpoint that was seen, while its tree is larger than the head's. */
+  readonly checkpointAhead?: string;
   /** ISO 8601: when the first head was pinned, and this one. */
   readonly pinnedAt: string;
   readonly updatedAt: string;
@@ -32,13 +37,16 @@ export interface CheckedEntries {
   readonly edge: readonly Hash[];
 }
 
-const version = 3n;
+const version = 5n;
 /** Its keys were those of the unsigned key set. */
-const versionBefore = 2n;
+const versionOfUnsignedKeys = 2n;
+/** Version 4 has no checkpoint ahead of the head, version 3 no checkpoint. */
+const versions: readonly (Exact | undefined)[] = [version, 4n, 3n, versionOfUnsignedKeys];
 
 export function writePin(pin: Pin): string {
-  const { log, pinnedAt, updatedAt, entries } = pin;
-  const about = JSON.stringify({ log, pinned_at: pinnedAt, updated_at: updatedAt });
+  const { log, pinnedAt, updatedAt, entries, checkpoint, checkpointAhead: checkpoint_ahead } = pin;
+  const times = { pinned_at: pinnedAt, updated_at: updatedAt };
+  const about = JSON.stringify({ log, ...times, checkpoint, checkpoint_ahead });
   const edge = JSON.stringify(entries?.edge.map(bytesToHex));
   const checked =
     entries === undefined ? '' : `,"entries":{"head":${writeTreeHead(entries.head)},"edge":${edge}}`;
@@ -53,7 +61,7 @@ export function writePin(pin: Pin): string {
  */
 export function parsePin(text: string): Pin | Fault {
   const fields = members(parseExact(text));
-  if (fields?.version !== version && fields?.version !== versionBefore)
+  if (fields === undefined || !versions.includes(fields.version))
     return malformed(`it has no "version": ${version}`);
   const log = string(fields.log);
   const pinnedAt = string(fields.pinned_at);
@@ -64,8 +72,17 @@ export function parsePin(text: string): Pin | Fault {
   if (written instanceof Fault) return malformed(written.message);
   const head = readOwnHead(fields.head, written);
   if (head instanceof Fault) return head;
-  const keys = fields.version === version ? written : migratedKeys(head, written);
-  const pin = { log, head, keys, pinnedAt, updatedAt };
+  const keys = fields.version === versionOfUnsignedKeys ? migratedKeys(head, written) : written;
+  const checkpoint = string(fields.checkpoint);
+  if (fields.checkpoint !== undefined && checkpoint === undefined) return malformed('checkpoint is not text');
+  const checkpointAhead = string(fields.checkpoint_ahead);
+  if (fields.checkpoint_ahead !== undefined && readCheckpoint(checkpointAhead ?? '') instanceof Fault)
+    return malformed('checkpoint_ahead is not a checkpoint');
+  const notes = {
+    ...(checkpoint !== undefined && { checkpoint }),
+    ...(checkpointAhead !== undefined && { checkpointAhead }),
+  };
+  const pin = { log, head, keys, pinnedAt, updatedAt, ...notes };
   if (fields.entries === undefined) return pin;
   const entries = readEntries(fields.entries, written);
   if (entries instanceof Fault) return entries;
@@ -80,9 +97,12 @@ function migratedKeys({ signerKeyId: kid }: SignedHead, keys: KeySet): KeySet {
   return new Map([[kid, rootKey(keys.get(kid)!)]]);
 }
 
-/** A tree-head key that is trusted without anything that vouches for it: the first one, or an accepted one. */
-export function rootKey({ kid, x, publicKey }: LogKey): LogKey {
-  const about = { purpose: 'transparency-sth', state: 'active' };
+/**
+ * A tree-head key that is trusted without anything that vouches for it: the first one, or an accepted one. An accepted
+ * key may be of another life than the keys before it, so that it begins a `life` of its own in the pin.
+ */
+export function rootKey({ kid, x, publicKey }: LogKey, life?: string): LogKey {
+  const about = { purpose: 'transparency-sth', state: 'active', ...(life !== undefined && { life }) };
   return { kid, x, publicKey, ...about, fromSize: undefined, toSize: undefined };
 }
 

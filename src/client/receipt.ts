@@ -72,7 +72,7 @@ export function verifyReceipt(file: ReceiptFile, keys: KeySet = file.keys): Veri
   const logged = verifyLogged(file, keys);
   if (logged instanceof Fault) return logged;
   const key = verifySignature(file, keys);
-  // What the log covers it covers under any key: nothing was signed after the fact.
+  // A receipt that the log covers counts under any key: nothing was signed after the fact.
   if (key instanceof Fault && (key.code !== 'KEY_REVOKED' || logged === undefined)) return key;
   if (key === undefined && logged === undefined)
     return new Fault('UNSIGNED_RECEIPT', `fetch it again later: GET /api/v1/receipts/${receipt.id}`);

@@ -63,6 +63,12 @@ export async function fetchEdge(log: LogSource, size: number, treeSize: number):
   return hashes instanceof Fault ? hashes : rootPlan(size).map((at) => hashes(at));
 }
 
+/** The root of a log of `size` leaves by its tiles. */
+export async function fetchRoot(log: LogSource, size: number): Promise<Hash | Fault> {
+  const edge = await fetchEdge(log, size, size);
+  return edge instanceof Fault ? edge : foldRoot(sha256, size, edge);
+}
+
 /** What the tiles of a log say of two of its sizes: the root of the first, and a proof from it to the second. */
 export async function proofFromTiles(
   log: LogSource,

@@ -3,15 +3,18 @@
  *
  * Evidence convicts when two statements contradict each other: two roots for one size; a proof that leads from another
  * beginning to a later root; a smaller tree with a later time. Both must be signed, within their periods, by keys that
- * the reader trusts, or else by keys that the file's auditor had pinned, or that links of rotations vouch for.
+ * the reader trusts, or else by keys that the file's auditor had pinned, or that links of rotations vouch for. Statements
+ * of two lives of a log do not contradict each other.
  *
  * A thief of a key that has ended can date a statement back into its period. So once a signer has ended, a statement
- * counts only if it was seen before: by the auditor's pin, or by finding the contradiction at that time.
+ * counts only if it was seen before: by the auditor's pin, by finding the contradiction at that time, or by witnesses
+ * or a timestamping authority that the reader trusts.
  */
 import { type Binding, bindsElsewhere } from '../tlog/binding.ts';
 import { bytesToHex } from '../tlog/hex.ts';
 import { equalHashes, type Hash } from '../tlog/tree.ts';
 import { verifyCheckpoint } from './checkpoint.ts';
+import { type DatedRoot, earliestProof } from './corroboration.ts';
 import type { Evidence } from './evidence.ts';
 import { Fault } from './fault.ts';
 import { followLinks } from './key-chain.ts';
@@ -25,6 +28,8 @@ export interface Verdict {
   readonly reason: string;
   /** The keys whose signatures the verdict rests on, or those that verified where it doesn't convict. */
   readonly signers: readonly LogKey[];
+  /** Sentences that name whose word it is that the statements were made while their keys were in use. */
+  readonly basis: readonly string[];
 }
 
 /** A root that the log signed. */
@@ -39,17 +44,28 @@ interface Statement {
   readonly seenAt: string;
 }
 
-/** Derives the verdict. With `trusted`, only these keys count and not those of the file. */
-export function judge(evidence: Evidence, trusted?: KeySet): Verdict {
-  const read = statements(evidence, trusted);
+/**
+ * Derives the verdict. With `trusted`, only these keys count and not those of the file. `dated` are trees that existed
+ * at a time that the reader trusts (see corroboration.ts).
+ */
+export function judge(evidence: Evidence, trusted?: KeySet, dated: readonly DatedRoot[] = []): Verdict {
+  const read = statements(evidence, trusted, dated);
   const signed = read.filter((one) => !(one instanceof Fault)) as Statement[];
   let open: string | undefined;
   for (const one of signed) {
     for (const other of signed) {
       const reason = contradiction(one, other, evidence.binding);
       if (reason === undefined) continue;
-      const late = [one, other].find(seenAfterEnd);
-      if (late === undefined) return { convicts: true, reason, signers: signersOf([one, other]) };
+      const both = [one, other];
+      if (one.key.life !== other.key.life) {
+        open ??= `${reason}; but their keys are of two lives of the log, or nothing shows that they are of one`;
+        continue;
+      }
+      const late = both.find((statement) => !madeInTime(statement, dated));
+      if (late === undefined) {
+        const sentences = both.flatMap((statement) => basisOf(statement, dated, trusted !== undefined));
+        return { convicts: true, reason, signers: signersOf(both), basis: [...new Set(sentences)] };
+      }
       open ??= `${reason}; but ${uncorroborated(late)}`;
     }
   }
@@ -59,25 +75,74 @@ export function judge(evidence: Evidence, trusted?: KeySet): Verdict {
     (refused.length > 0
       ? refused.map(({ code, message }) => `${code}: ${message}`).join('; ')
       : (unproven[evidence.code] ?? 'the signed statements do not contradict each other'));
-  return { convicts: false, reason, signers: signersOf(signed) };
+  return { convicts: false, reason, signers: signersOf(signed), basis: [] };
 }
+
+const unsignedTree =
+  'the root of the head is signed; tiles and the positions of entries are not signed, so a proxy or a disk can have ' +
+  'changed them. Compare both roots with those of other auditors';
 
 /** Reasons why a finding does not prove itself although all signatures are good. */
 const unproven: Readonly<Record<string, string>> = {
   PROOF_WITHHELD: 'no proof leads from another beginning to the later root',
+  WRONG_ROOT: unsignedTree,
+  NOT_INCLUDED: unsignedTree,
 };
 
-function seenAfterEnd({ key, seenAt }: Statement): boolean {
-  const end = endOf(key);
-  return end !== undefined && !(Date.parse(seenAt) <= end + clockToleranceMs);
+/** The earliest proof that the statement is from before the end of its key. Without a known time of the end: none. */
+function proofInTime(
+  statement: Pick<Statement, 'size' | 'root' | 'key'>,
+  dated: readonly DatedRoot[],
+): DatedRoot | undefined {
+  const proof = earliestProof(statement, dated);
+  const end = knownEnd(statement.key);
+  return proof !== undefined && proof.atMs <= end + clockToleranceMs ? proof : undefined;
 }
 
+/** Infinity while the key is in use. A key that has ended at an unknown time may have ended before anything it signed. */
+function knownEnd(key: LogKey): number {
+  return endOf(key) ?? (key.state === 'active' ? Infinity : -Infinity);
+}
+
+function madeInTime(statement: Statement, dated: readonly DatedRoot[]): boolean {
+  const end = knownEnd(statement.key);
+  const seenInTime = end === Infinity || Date.parse(statement.seenAt) <= end + clockToleranceMs;
+  return seenInTime || proofInTime(statement, dated) !== undefined;
+}
+
+const settles =
+  'A checkpoint that witnesses cosigned, or a timestamp of an authority, from before that time settles it';
+
 function uncorroborated({ what, key }: Statement): string {
-  const end = new Date(endOf(key)!).toISOString();
   return (
-    `${what} was first seen after its key ${key.kid} had ended (${end}): a thief of the ended key can have dated it ` +
-    'back. A checkpoint that witnesses cosigned, or a timestamp of an authority, from before that time settles it'
+    `${what} was first seen after its key ${key.kid} had ended (${isoEndOf(key)}): a thief of the ended key can have ` +
+    `dated it back. ${settles}`
   );
+}
+
+/** Says who vouches that the statement was made before its key ended. */
+function basisOf(statement: Statement, dated: readonly DatedRoot[], isKeySetGiven: boolean): string[] {
+  const { what, key, seenAt } = statement;
+  const proof = proofInTime(statement, dated);
+  const ended = knownEnd(key) === Infinity ? '' : `, and its key ${key.kid} ended at ${isoEndOf(key)}`;
+  if (proof !== undefined)
+    return [`The tree of ${what} was ${proof.by} at ${new Date(proof.atMs).toISOString()}${ended}.`];
+  if (ended !== '')
+    return [
+      `Only the auditor who wrote the file says that ${what} was seen at ${seenAt}${ended}. ${settles} ` +
+        'for others (--witness, --tsa-ca).',
+    ];
+  return isKeySetGiven
+    ? []
+    : [
+        `If key ${key.kid} has ended since, its thief can have dated a statement back, and the conviction needs proof ` +
+          'from before its end: judge the file with the current keys of the log (--keys) and with --witness or --tsa-ca.',
+      ];
+}
+
+function isoEndOf(key: LogKey): string {
+  const end = endOf(key);
+  return end === undefined ? 'at an unknown time' : new Date(end).toISOString();
 }
 
 function contradiction(one: Statement, other: Statement, binding: Binding | undefined): string | undefined {
@@ -97,20 +162,40 @@ function contradiction(one: Statement, other: Statement, binding: Binding | unde
   );
 }
 
-function statements(evidence: Evidence, trusted: KeySet | undefined): (Statement | Fault)[] {
+/**
+ * The keys whose statements count: those given, or else those pinned by the file's auditor and those that links lead to from
+ * these. A link by a key that has ended counts only if `dated` proves that it is from before that end.
+ */
+export function trustedKeys(
+  { pinnedKeys = new Map(), links = [], keys }: Evidence,
+  trusted: KeySet | undefined,
+  dated: readonly DatedRoot[] = [],
+): KeySet {
+  if (trusted !== undefined) return trusted;
+  return followLinks(
+    links,
+    pinnedKeys,
+    keys,
+    ({ size, root }, key) => proofInTime({ size, root, key }, dated) !== undefined,
+  );
+}
+
+function statements(
+  evidence: Evidence,
+  trusted: KeySet | undefined,
+  dated: readonly DatedRoot[],
+): (Statement | Fault)[] {
   const found: (Statement | Fault)[] = [];
   const {
     pinnedHead,
     head,
     checkpoint,
-    links = [],
     foundAt,
     pinnedAt = foundAt,
     headSeenAt = foundAt,
     checkpoints = [],
   } = evidence;
-  const roots = trusted ?? evidence.pinnedKeys ?? new Map();
-  const keys = followLinks(links, roots, evidence.keys);
+  const keys = trustedKeys(evidence, trusted, dated);
   if (pinnedHead !== undefined) found.push(headStatement('the pinned head', pinnedHead, keys, pinnedAt));
   if (head !== undefined) found.push(headStatement('the head', head, keys, headSeenAt));
   const notes: [string, string][] = checkpoints.map((note, i) => [`checkpoint ${i + 1}`, note]);
@@ -126,7 +211,7 @@ function statements(evidence: Evidence, trusted: KeySet | undefined): (Statement
 }
 
 /** A statement of a key that was revoked later counts as one of its period. */
-function inUse(keys: KeySet): KeySet {
+export function inUse(keys: KeySet): KeySet {
   return new Map(
     [...keys].map(([kid, key]) => [kid, key.state === 'revoked' ? { ...key, state: 'retired' } : key]),
   );

@@ -1,6 +1,6 @@
 /**
  * Candor's verifier as a library: checks what a transparency log says without trusting it. Runs wherever there is
- * JavaScript whose JSON.parse tells a reviver the source text (Node 22, browsers of 2025), with `TextEncoder` and `atob`:
+ * JavaScript of 2023 or later (Node 20, browsers), with `TextEncoder` and `atob`:
  * nothing of Node, no WebCrypto. What asks a log also needs `fetch`, `AbortController` and `setTimeout`.
  *
  *     const bundle = parseBundle(text);                       // the answer of GET /api/transparency/proof, or a file
@@ -37,8 +37,18 @@ export {
   type SignedCheckpoint,
   verifyCheckpoint,
 } from './checkpoint.ts';
+/** When the trees of evidence existed, by witnesses and authorities that the caller trusts: for `judge`. */
+export { type CorroborationPolicy, type DatedRoot, datedRoots } from './corroboration.ts';
 /** Fetches and checks every entry from a size on, and the tiles over them. */
-export { auditEntries, type CheckedRange, type EntriesOptions } from './entries.ts';
+export { auditEntries, type CheckedRange, type EntriesOptions, WrongRoot } from './entries.ts';
+/** Stored events: `verifySealedEvent` checks that an entry, which `verifyBundle` verified, covers the event of a file. */
+export {
+  type EventProofFile,
+  looksLikeEventProof,
+  parseEventProof,
+  type SealedEvent,
+  verifySealedEvent,
+} from './event-proof.ts';
 /** Evidence that a log contradicted itself; `judge`, below, derives the verdict from it alone. */
 export { type Evidence, parseEvidence } from './evidence.ts';
 /** One value for each thing that can be wrong. */
@@ -54,7 +64,7 @@ export { type CheckedEntries, type Pin, parsePin, writePin } from './pin.ts';
 export { type EntryQuery, type ProvenEntry, proveEntry } from './proven-entry.ts';
 /** Tree heads in the specification's shape. */
 export { parseTreeHead, type SignedHead, writeTreeHead } from './tree-head.ts';
-export { judge, type Verdict } from './verdict.ts';
+export { judge, trustedKeys, type Verdict } from './verdict.ts';
 /**
  * Entries and proofs. `verifyBundle` checks the signature of the head, the place of the entry in its tree and the
  * entry's own signature; the others check one of these. `verifyConsistency` tells whether a tree begins with another.

@@ -1,3 +1,4 @@
+import type { DetectorId } from '../contract/vocabulary.ts';
 import type { Config } from './settings.ts';
 
 /** The settings of parts of the service, as these take them. */
@@ -52,5 +53,15 @@ export function policyDefaults(config: Config) {
   return {
     metricsNeedRole: config['metrics.require_auth'],
     publicEntries: config['transparency.public_entries'],
+  };
+}
+
+/** The settings of the store. */
+export function storeSettings(config: Config) {
+  return {
+    dataDir: config.data_dir,
+    alertWindowMs: config['alerts.window_ms'],
+    home: config['network.home'],
+    detectorsOff: config['detection.detectors_off'] as readonly DetectorId[],
   };
 }

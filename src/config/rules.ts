@@ -1,6 +1,11 @@
+import { relative, resolve, sep } from 'node:path';
+import { dataFolderNames } from '../data-folder-files.ts';
 import { limits } from '../limits.ts';
+import { show } from './config-error.ts';
 import { homePlaceholder } from './part-settings.ts';
 import type { Config, SettingName } from './settings.ts';
+
+const entriesOf = <T extends object>(object: T) => Object.entries(object) as [keyof T, T[keyof T]][];
 
 /** What must hold between settings. `broken` names the setting that is wrong, and what came and what is wanted. */
 interface Rule {
@@ -9,7 +14,27 @@ interface Rule {
   ) => { readonly setting: SettingName; readonly problem: string } | undefined;
 }
 
+/** Paths at which the service writes, or reads all that is there, and what each may be of the data folder's own. */
+const ownPlaces = {
+  'ledger.anchor_path': 'anchor.json',
+  'policy.file': 'policy.json',
+  'backup.dir': 'backups',
+  'detection.rules_dir': 'rules',
+} as const;
+
 export const rules: readonly Rule[] = [
+  {
+    broken(config) {
+      for (const [setting, own] of entriesOf(ownPlaces)) {
+        const path = config[setting];
+        const [name] = path === undefined ? [] : relative(resolve(config.data_dir), path).split(sep);
+        if (name === undefined || name === own || !dataFolderNames.includes(name)) continue;
+        const problem = `came ${show(path)}, wanted a place of its own: ${name} in the data folder is for other data`;
+        return { setting, problem };
+      }
+      return undefined;
+    },
+  },
   {
     broken({ 'detection.placeholders': lists }) {
       if (!Object.hasOwn(lists, homePlaceholder)) return undefined;

@@ -259,14 +259,25 @@ export const settings = {
   'metrics.require_auth': setting(
     bool,
     false,
-    'scrapers rarely carry credentials; set it where /metrics is exposed. It shapes the access policy that the first ' +
-      'start makes; later that policy decides',
+    'scrapers rarely carry credentials; set it where /metrics is exposed. The first start, and the start after it ' +
+      'changes, writes it into the access policy, which decides',
   ),
   'transparency.public_entries': setting(
     bool,
     false,
-    'log entries name hosts and people, so they need a role until someone decides otherwise. It shapes the access ' +
-      'policy that the first start makes; later that policy decides',
+    'log entries name hosts and people, so they need a role until someone decides otherwise. The first start, and ' +
+      'the start after it changes, writes it into the access policy, which decides',
+  ),
+  'transparency.seal_events': setting(
+    bool,
+    false,
+    'entries commit to all events that are stored, so that any of them can be proven to be unaltered; off at first, ' +
+      'as it makes up to 1 MB of entries a day',
+  ),
+  'transparency.seal_interval_ms': setting(
+    integer(second, hour),
+    limits.sealIntervalMs,
+    'how often an entry covers the events that are new: how precisely the log dates them',
   ),
   'cors.origins': setting(
     list(origin),

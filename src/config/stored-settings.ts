@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config as ConfigResource } from '../contract/resources/config.ts';
 import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { VolumeTurns } from '../volume-turns.ts';
 import { ConfigError } from './config-error.ts';
 import { type ConfigFile, type ConfigText, parseConfig, readConfigFile } from './config-file.ts';
 import { describeSettings, differences, shownValues } from './describe.ts';
@@ -15,7 +16,7 @@ import { writeConfigFile } from './write-file.ts';
 /** The settings in effect, and those in the file, which the next start takes. */
 export interface StoredSettings {
   /** The file is read at each call. One that no start would take shows as `problem`, not as an error. */
-  read(): ConfigResource;
+  read(): Promise<ConfigResource>;
   /**
    * Stores values by setting, all or none; null, or the default, takes one out of the file. Calls take turns, and each
    * reads the file anew: none undoes what another, or an editor, wrote before it. Resolves when the file is flushed.
@@ -32,7 +33,7 @@ export interface Requirement {
   /** What the refusal of a change names. */
   readonly setting: SettingName;
   /** @throws Error whose message says in one line what is wrong. */
-  check(config: Config): void;
+  check(config: Config): void | Promise<void>;
 }
 
 /**
@@ -46,18 +47,18 @@ export function openStoredSettings(
 ): StoredSettings {
   const environment = readEnvironment(env);
   const file = fileOf(env, environment);
-  const parts: Parts = { environment, file, requirements };
+  const parts: Parts = { environment, file, requirements, turns: new VolumeTurns('the path') };
   const settings = describeSettings(active, environment);
   let turn: Promise<unknown> = Promise.resolve();
 
-  function read(): ConfigResource {
-    return { active: shownValues(active), ...pending(), settings };
+  async function read(): Promise<ConfigResource> {
+    return { active: shownValues(active), ...(await pending()), settings };
   }
 
-  function pending(): Pick<ConfigResource, 'pending' | 'restart_required' | 'problem'> {
+  async function pending(): Promise<Pick<ConfigResource, 'pending' | 'restart_required' | 'problem'>> {
     try {
       const next = combine(environment, readConfigFile(file).given);
-      const unmet = unmetBy(next, requirements);
+      const unmet = await unmetBy(next, parts);
       return { ...differences(active, next), ...(unmet === undefined ? {} : { problem: unmet.message }) };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -84,6 +85,8 @@ interface Parts {
   readonly environment: GivenSettings;
   readonly file: ConfigFile;
   readonly requirements: readonly Requirement[];
+  /** Paths may lie on any volume. */
+  readonly turns: VolumeTurns;
 }
 
 /** Whether anything was to be written. */
@@ -93,10 +96,10 @@ async function store(parts: Parts, changes: Changes): Promise<boolean> {
     const before = usable(file);
     const text = editConfig(file, before, changes);
     if (text === before.text) return false;
-    checkEdited(parts, before, text, changes);
+    await checkEdited(parts, before, text, changes);
     if (await writeConfigFile(file, before, text)) return true;
   }
-  throw new ServiceError('CONFLICT', `${file.path} is being changed by somebody else; nothing was stored`);
+  throw new ServiceError('CONFLICT', `${file.path} changes again and again; nothing was stored`);
 }
 
 /** @throws CONFLICT that says why the file cannot be read. */
@@ -110,12 +113,8 @@ function usable(file: ConfigFile): ConfigText {
 }
 
 /** All settings as a start would find them: the fault is the request's, or was in the file already. */
-function checkEdited(
-  { file, environment, requirements }: Parts,
-  before: ConfigText,
-  text: string,
-  changes: Changes,
-): void {
+async function checkEdited(parts: Parts, before: ConfigText, text: string, changes: Changes): Promise<void> {
+  const { file, environment } = parts;
   if (Buffer.byteLength(text) > limits.maxConfigFileBytes)
     throw invalidField('settings', `make the file larger than ${limits.maxConfigFileBytes} bytes`);
   const given = givenAfter(file, before, text, changes);
@@ -126,9 +125,9 @@ function checkEdited(
       throw new ServiceError('CONFLICT', `nothing was stored: ${after.message}`);
     throw invalidField(fieldOf(after.setting), after.problem);
   }
-  const unmet = unmetBy(after, requirements);
+  const unmet = await unmetBy(after, parts);
   if (unmet === undefined) return;
-  const unmetBefore = earlier instanceof ConfigError ? undefined : unmetBy(earlier, requirements);
+  const unmetBefore = earlier instanceof ConfigError ? undefined : await unmetBy(earlier, parts);
   if (unmet.message !== unmetBefore?.message) throw invalidField(fieldOf(unmet.setting), unmet.problem);
 }
 
@@ -161,10 +160,13 @@ function tryToCombine(environment: GivenSettings, file: GivenSettings): LoadedCo
   }
 }
 
-function unmetBy({ config }: LoadedConfig, requirements: readonly Requirement[]): ConfigError | undefined {
+async function unmetBy(
+  { config }: LoadedConfig,
+  { requirements, turns }: Parts,
+): Promise<ConfigError | undefined> {
   for (const { setting, check } of requirements) {
     try {
-      check(config);
+      await turns.run(async () => check(config));
     } catch (error) {
       return new ConfigError(setting, error instanceof Error ? error.message : String(error));
     }

@@ -5,8 +5,8 @@ import { oneOf } from './resources/common.ts';
 import { between } from './resources/fields.ts';
 import { alertActions, alertExports, alertGroupings } from './vocabulary.ts';
 
-/** Which alerts are meant: what their list is filtered by. `from` and `to` bound `last_seen`. */
-const whichAlerts = filterParameters(alertTerms);
+/** Which alerts are meant: what their list is filtered by. */
+const whichAlerts = filterParameters(alertTerms, 'Last seen');
 export const alertFilterQuery = Type.Object(whichAlerts, { additionalProperties: false });
 
 export const alertExportQuery = Type.Object(

@@ -72,6 +72,10 @@ export function principalRoleChanged(
   return eventOf('principal.role_changed', id, data, actor);
 }
 
+export function principalPasswordReset(id: string, name: string, actor: string): CriticalEvent {
+  return eventOf('principal.password_reset', id, { name }, actor);
+}
+
 export function tokenIssued(jti: string, actor: string): CriticalEvent {
   return eventOf('token.issued', jti, {}, actor);
 }
@@ -158,6 +162,11 @@ export function eventsExpired(data: Given<EntryData<'events.expired'>>, actor: s
 /** Receipts that sensors were given. `firstId` is the id of the first. */
 export function ingestReceipted(firstId: string, data: Given<EntryData<'ingest.receipted'>>): CriticalEvent {
   return eventOf('ingest.receipted', firstId, data, 'system');
+}
+
+/** Ranges of stored events, one of each table at most. */
+export function eventsSealed(data: Given<EntryData<'events.sealed'>>): CriticalEvent {
+  return eventOf('events.sealed', data.ranges.map(({ table }) => table).join(','), data, 'system');
 }
 
 /** An authority timestamped a checkpoint. Nothing is cut: a shortened token or note would prove nothing. */

@@ -3,7 +3,6 @@ import { type ErrorCode, errorCodes } from '../errors.ts';
 import { type ResourceType, resourceTypes } from './resource-types.ts';
 import { oneOf } from './resources/common.ts';
 import {
-  anyObject,
   count,
   flag,
   list,
@@ -19,6 +18,19 @@ import {
 export const Meta = shape('Meta', {
   timestamp: timestamp('Time of the answer.'),
   query_time_ms: count('How long the query took, in milliseconds.'),
+  damaged_events: optional(
+    list(
+      part(
+        {
+          events: count('How many.'),
+          from: optional(timestamp('Time of the first; absent where it is damaged, too.')),
+          to: optional(timestamp('Time of the last; absent where it is damaged, too.')),
+        },
+        'Events of one damaged block.',
+      ),
+      'Stored events that are damaged, may belong to the answer, and are left out of it. Absent without any.',
+    ),
+  ),
 });
 export type Meta = Static<typeof Meta>;
 
@@ -35,14 +47,20 @@ export type Pagination = Static<typeof Pagination>;
 
 /** A resource as it stands in an envelope; `attributes` default to the schema of its type. */
 const resource = <T extends ResourceType, A extends TSchema>(type: T, attributes: A) =>
-  part(
+  item(type, uuid('Identifier of the resource.'), attributes);
+
+/** A component of OpenAPI where its attributes are one. */
+const item = <T extends string, I extends TSchema, A extends TSchema>(type: T, id: I, attributes: A) => {
+  const { title } = attributes as { title?: string };
+  return Type.Object(
+    { id, type: Type.Literal(type, { description: 'Kind of resource.' }), attributes },
     {
-      id: uuid('Identifier of the resource.'),
-      type: Type.Literal(type, { description: 'Kind of resource.' }),
-      attributes,
+      ...(title === undefined ? {} : { title: `${title}Resource` }),
+      description: `A resource of type ${type}.`,
+      additionalProperties: false,
     },
-    `A resource of type ${type}.`,
   );
+};
 
 /** One resource, in the specification's success envelope. */
 export const success = <T extends ResourceType>(type: T) => successWith(type, resourceTypes[type]);
@@ -70,13 +88,7 @@ export const listed = <T extends string, I extends TSchema, A extends TSchema>(
 ) =>
   part(
     {
-      data: list(
-        part(
-          { id, type: Type.Literal(type, { description: 'Kind of item.' }), attributes },
-          `An item of type ${type}, which only lists have.`,
-        ),
-        'The items of the page.',
-      ),
+      data: list(item(type, id, attributes), 'The items of the page.'),
       pagination: Pagination,
       meta: Meta,
     },
@@ -91,7 +103,20 @@ export const ErrorEnvelope = shape('Error', {
     {
       code: oneOf(Object.keys(errorCodes) as ErrorCode[], { description: 'For machines.' }),
       message: text('For people.'),
-      details: optional(anyObject('`field` and `reason` for problems of a field; else what helps to act.')),
+      details: optional(
+        Type.Object(
+          {
+            field: optional(
+              text('The parameter, header or field of the body; always there with INVALID_REQUEST.'),
+            ),
+            reason: text('What is wrong with it, or the message.'),
+          },
+          {
+            description: 'What helps to act; some codes add members of their own.',
+            additionalProperties: true,
+          },
+        ),
+      ),
     },
     'What went wrong.',
   ),

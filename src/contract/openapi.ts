@@ -186,7 +186,11 @@ function responsesOf(route: Route, components: Json): Json {
       const schema = refer(response.schema, components);
       responses[status] = {
         description,
-        headers: { ...requestIdHeader, ...(status === '201' ? locationHeader : {}) },
+        headers: {
+          ...requestIdHeader,
+          ...(status === '201' ? locationHeader : {}),
+          ...(response.lines !== undefined && route.tag === 'events' ? damagedEventsHeader : {}),
+        },
         content: {
           'application/json': { schema: shared === undefined ? schema : { anyOf: [schema, errorBody] } },
           ...(response.lines === undefined ? {} : wholeList),
@@ -232,6 +236,12 @@ const statusTexts: { readonly [status: number]: string } = {
 const header = (description: string, schema: TSchema) => ({ description, schema: plain(schema) });
 const requestIdHeader = { 'X-Request-Id': header('Names the request in the logs.', Type.String()) };
 const retryAfterHeader = { 'Retry-After': header('Seconds to wait before a retry.', Type.Integer()) };
+const damagedEventsHeader = {
+  'X-Damaged-Events': header(
+    'Stored events of the time of a whole list that are damaged and left out; absent where there are none. Pages name them in `meta.damaged_events`.',
+    Type.Integer({ minimum: 1 }),
+  ),
+};
 const locationHeader = { Location: header('Path of the new resource.', Type.String()) };
 
 /** The schema as JSON, its titled parts moved to the components and referred to. */
@@ -255,9 +265,11 @@ function replaceTitled(value: unknown, components: Json): unknown {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** Without the builder's hidden marks. */
+/** Without the builder's hidden marks. The times of parameters, which JSON Schema has no format for, are among date-times. */
 function plain(schema: TSchema): unknown {
-  return JSON.parse(JSON.stringify(schema));
+  return JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === 'format' && value === 'time' ? 'date-time' : value,
+  );
 }
 
 function sorted(object: Json): Json {

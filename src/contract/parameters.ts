@@ -62,7 +62,9 @@ export const network = (description: string) => Type.String({ format: 'network',
 /** Arrives as ISO 8601 or epoch milliseconds; read as epoch milliseconds. */
 export const time = (description: string) =>
   Type.Unsafe<number>({ type: 'string', format: 'time', description });
-export const word = (description: string) => text(description, { minLength: 1 });
+/** A text of which filters take the whole, or a pattern. */
+export const word = (description: string) =>
+  text(`${description} \`*\` stands for any characters, \`\\*\` for a star.`, { minLength: 1 });
 const port = (description: string) => between(0, 65535, description);
 
 const pageParameters = {
@@ -71,7 +73,12 @@ const pageParameters = {
 };
 
 const search = {
-  q: Type.Optional(text('Free text over the names of the resource.', { minLength: 1, maxLength: 256 })),
+  q: Type.Optional(
+    text(
+      'A part of any of the names of the resource, in any case. It is one text: AND, OR, NOT, `*` and `<filter>:<value>` are refused; in double quotes, any text is searched for as it is.',
+      { minLength: 1, maxLength: 256 },
+    ),
+  ),
 };
 
 /** Parameters that every list takes. `sorts[0]` is the default, newest first. */
@@ -79,6 +86,7 @@ export const listParameters = <const S extends readonly [string, ...string[]], F
   sorts: S,
   filters: F,
   ranges = 'Time range',
+  ties = '',
 ) =>
   Type.Object(
     {
@@ -91,7 +99,7 @@ export const listParameters = <const S extends readonly [string, ...string[]], F
           type: 'string',
           enum: sorts.flatMap((sort) => [`-${sort}`, sort]),
           default: `-${sorts[0]}`,
-          description: 'Attribute to sort by; with - descending.',
+          description: `Attribute to sort by; with - descending.${ties}`,
         }),
       ),
       ...filterParameters(filters, ranges),
@@ -107,21 +115,18 @@ export const filterParameters = <F extends TProperties>(filters: F, ranges = 'Ti
   ...filters,
 });
 
-/** What lists take beside these of resources that have a severity. */
+/** Filters that lists and streams of resources with a severity take besides. */
 export const bySeverity = {
   min_severity: Type.Optional(oneOf(severities, { description: 'This severity or above.' })),
   severity: many(oneOf(severities, { description: 'This severity.' })),
 };
 
-/** Parameters of a stream: the same filters, negated too, but `severity` means at or above. */
-const streamParameters = <F extends TProperties>(filters: F) =>
+/** Parameters of a stream: those of the list that tell which items are meant. */
+const streamParameters = <F extends TProperties>(filters: F, ranges?: string) =>
   Type.Object(
     {
       since: Type.Optional(count('Commit sequence after which to begin, replaying what was missed.')),
-      ...search,
-      severity: Type.Optional(oneOf(severities, { description: 'This severity or above.' })),
-      ...filters,
-      ...negated({ severity: bySeverity.severity, ...filters }),
+      ...filterParameters(filters, ranges),
     },
     { additionalProperties: false },
   );
@@ -137,8 +142,9 @@ const eventFilters = {
   dst_port: many(port('Port of the responder or resolver.')),
   transport: many(word('Transport protocol in lower case.')),
   connection_id: many(word("The sensor's id of the connection.")),
-  community_id: many(word('Community ID flow hash.')),
+  community_id: many(text('Community ID flow hash.', { minLength: 1 })),
   sensor: many(word('Name of the sensor.')),
+  sensor_id: many(uuid('Principal whose credentials sent it.')),
   source: many(oneOf(eventSources, { description: 'Format in which it came.' })),
   asset_id: many(uuid('Asset of either end.')),
   src_asset_id: many(uuid('Asset of the originator or client.')),
@@ -151,7 +157,7 @@ export const networkEventFilters = {
   duration_ms: many(real('Duration in milliseconds.')),
   src_mac: many(word('Link-layer address of the originator.')),
   dst_mac: many(word('Link-layer address of the responder.')),
-  app_protocol: many(word('Application protocol.')),
+  app_protocol: many(word('One of the application protocols; `ssl` is accepted as `tls`.')),
   src_bytes: many(count('IP bytes sent by the originator.')),
   dst_bytes: many(count('IP bytes sent by the responder.')),
   src_payload_bytes: many(count('Payload bytes sent by the originator.')),
@@ -301,6 +307,8 @@ export const alertQuery = listParameters(
     'note_count',
   ],
   alertTerms,
+  'Last seen',
+  ' Alerts of the same severity or priority are in order of last_seen.',
 );
 export const assetQuery = listParameters(
   [
@@ -351,9 +359,9 @@ export const scanQuery = listParameters(
 );
 export const pageQuery = Type.Object(pageParameters, { additionalProperties: false });
 
-export const networkEventStreamQuery = streamParameters(networkEventFilters);
-export const dnsEventStreamQuery = streamParameters(dnsEventFilters);
-export const alertStreamQuery = streamParameters(alertFilters);
+export const networkEventStreamQuery = streamParameters(networkEventTerms);
+export const dnsEventStreamQuery = streamParameters(dnsEventTerms);
+export const alertStreamQuery = streamParameters(alertTerms, 'Last seen');
 
 const grouping = { description: 'What a node stands for; default host.' };
 export const topologyQuery = Type.Object(
@@ -398,8 +406,7 @@ export const windowQuery = Type.Object(
   },
   { additionalProperties: false },
 );
-/** Scans have no severity. */
-export const scanSubscription = Type.Object({ ...search, ...scanFilters }, { additionalProperties: false });
+export const scanSubscription = Type.Object(filterParameters(scanFilters), { additionalProperties: false });
 
 /** How a leaf is named: by exactly one of the three. */
 const leafParameters = {

@@ -3,6 +3,7 @@ import { invalidField, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { canonicalMac, type Format, formats, parseTime } from './formats.ts';
 import { type ParsedTerm, termOf } from './negation.ts';
+import { searchText } from './search-text.ts';
 import type { Severity } from './vocabulary.ts';
 
 /** Parameters of a query string as they came, decoded: name → values in order. */
@@ -63,16 +64,45 @@ export function parseQuery<S extends TObject>(schema: S, raw: RawQuery): Static<
   const parsed: Record<string, Value | Value[]> = {};
   for (const [name, values] of raw) {
     const parameter = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (parameter === undefined) throw invalidField(shorten(name), 'is not a known parameter');
+    if (parameter === undefined) throw unknownParameter(name, Object.keys(known));
     parsed[name] = parseParameter(name, parameter, values);
   }
   for (const name of (schema.required as readonly string[] | undefined) ?? [])
     if (!Object.hasOwn(parsed, name)) throw invalidField(name, 'is required');
+  if (typeof parsed.q === 'string')
+    parsed.q = searchText(
+      parsed.q,
+      Object.keys(known).filter((name) => name === 'min_severity' || known[name]!.items !== undefined),
+    );
   const { from, to } = parsed;
   // Other ranges are judged by who knows how far they may go.
   if (known.from?.format === 'time' && typeof from === 'number' && typeof to === 'number' && from >= to)
     throw invalidField('from', 'must be before to');
   return parsed as Static<S>;
+}
+
+/** INVALID_REQUEST for a parameter that is not in `known`, with the nearest of these where one is near. */
+export function unknownParameter(name: string, known: readonly string[]): ServiceError {
+  const most = Math.min(3, name.length / 3);
+  const [nearest] = known
+    .filter((one) => Math.abs(one.length - name.length) <= most)
+    .map((one) => [one, distance(name.toLowerCase(), one)] as const)
+    .filter(([, far]) => far <= most)
+    .sort((a, b) => a[1] - b[1]);
+  const advice = nearest === undefined ? '' : `; did you mean \`${nearest[0]}\`?`;
+  return invalidField(shorten(name), `is not a known parameter${advice}`);
+}
+
+/** Characters to insert, delete or replace (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++)
+      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row.at(-1)!;
 }
 
 /** Reads path parameters by their schema. UUIDs become lowercase. */
@@ -185,7 +215,7 @@ export function parseList(schema: TObject, raw: RawQuery): ParsedList {
   const fallback = (parametersOf(schema).sort as { default?: string } | undefined)?.default ?? '-created_at';
   const sort = typeof values.sort === 'string' ? values.sort : fallback;
   return {
-    filter: filterOf(values, values.min_severity as Severity | undefined),
+    filter: listFilterOf(values),
     sort: sort.replace('-', ''),
     order: sort.startsWith('-') ? 'desc' : 'asc',
     page: (values.page as number | undefined) ?? 1,
@@ -194,34 +224,28 @@ export function parseList(schema: TObject, raw: RawQuery): ParsedList {
   };
 }
 
-/** Parameters of a stream, read by its schema; its `severity` means at or above. */
+/** Parameters of a stream, read by its schema. */
 export function parseStream(schema: TObject, raw: RawQuery): ParsedStream {
   const values: Readonly<Record<string, unknown>> = parseQuery(schema, raw) as Record<string, unknown>;
   return {
-    filter: filterOf(values, values.severity as Severity | undefined),
+    filter: listFilterOf(values),
     ...(typeof values.since === 'number' ? { since: values.since } : {}),
   };
 }
 
-function filterOf(
-  values: Readonly<Record<string, unknown>>,
-  minSeverity: Severity | undefined,
-): ParsedFilter {
-  const { from, to, q } = values;
+/** Which items are wanted, of parameters that were read by a schema with those of a list or a stream among others. */
+export function listFilterOf(values: Readonly<Record<string, unknown>>): ParsedFilter {
+  const { from, to, q, min_severity } = values;
   return {
     ...(typeof from === 'number' ? { from } : {}),
     ...(typeof to === 'number' ? { to } : {}),
     ...(typeof q === 'string' ? { q } : {}),
-    ...(minSeverity === undefined ? {} : { min_severity: minSeverity }),
+    ...(min_severity === undefined ? {} : { min_severity: min_severity as Severity }),
     terms: Object.entries(values)
       .filter(([, value]) => Array.isArray(value))
       .map(([name, value]) => termOf(name, value as Value[])),
   };
 }
-
-/** Which items are wanted, of parameters that were read by a schema with those of a list among others. */
-export const listFilterOf = (values: Readonly<Record<string, unknown>>): ParsedFilter =>
-  filterOf(values, values.min_severity as Severity | undefined);
 
 /**
  * Filters of a subscription, which come as JSON, read by the schema of the channel's stream: a value or an array of

@@ -9,6 +9,7 @@ import type { TSchema } from './resources/common.ts';
 import { Config } from './resources/config.ts';
 import { Dashboard } from './resources/dashboard.ts';
 import { DnsEvent } from './resources/dns-event.ts';
+import { EventProof } from './resources/event-proof.ts';
 import { Histogram } from './resources/histogram.ts';
 import { IntelList } from './resources/intel-list.ts';
 import { Key } from './resources/key.ts';
@@ -35,6 +36,7 @@ export const resourceTypes = {
   asset_history: AssetHistory,
   network_event: NetworkEvent,
   dns_event: DnsEvent,
+  event_proof: EventProof,
   alert: Alert,
   alert_history: AlertHistory,
   alert_note: AlertNote,

@@ -57,7 +57,7 @@ export const verdicts = [
   'insufficient_data',
 ] as const;
 export const priorities = ['low', 'medium', 'high', 'critical'] as const;
-export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel', 'manual'] as const;
+export const ruleSources = ['sigma', 'behaviour', 'suricata', 'zeek', 'intel'] as const;
 /** How lists of known-bad addresses and domains are written, and what they name. */
 export const intelFormats = ['lines', 'stix'] as const;
 export const indicatorKinds = ['address', 'domain'] as const;
@@ -188,6 +188,13 @@ export const tokenKinds = ['session', 'long_lived'] as const;
 /** As of now; a token that was revoked is not looked at further. */
 export const tokenStatuses = ['active', 'expired', 'revoked'] as const;
 
+/**
+ * Kinds of sensor data that is not stored: bad records; records of kinds that are not stored; requests that were refused as a
+ * whole; requests whose credentials were missing, bad or not sufficient.
+ */
+export const notStoredKinds = ['rejected', 'ignored', 'refused', 'credentials'] as const;
+export type NotStoredKind = (typeof notStoredKinds)[number];
+
 // Transparency log
 
 /** Reasons for which the log refuses appends. `half_written`: a commit was cut short in a way that LMDB cannot undo. */
@@ -200,13 +207,15 @@ export const ledgerFaults = [
   'clock',
   'anchor_unavailable',
 ] as const;
-/** Conditions of the log that an operator must look at. Appends may go on. */
+/** Conditions of the log, and of the stored events, that an operator must look at. Appends may go on. */
 export const ledgerFindings = [
   'anchor_missing',
   'anchor_unavailable',
   'journal_missing',
   'journal_unavailable',
   'journal_unsigned',
+  'places_unreadable',
+  'store_older',
   'checkpoint_key_replaced',
   'head_missing',
   'data_damaged',
@@ -215,6 +224,9 @@ export const ledgerFindings = [
   'clock_jumped',
   'witness_rollback',
   'timestamp_unavailable',
+  'store_damaged',
+  'events_altered',
+  'sealing_stopped',
 ] as const;
 
 /** Reasons for which a log begins a new life: new keys and a new origin over the same entries, or over none. */
@@ -256,6 +268,7 @@ export const entrySubjects = {
   'principal.provisioned': 'principal',
   'principal.status_changed': 'principal',
   'principal.role_changed': 'principal',
+  'principal.password_reset': 'principal',
   'token.issued': 'token',
   'token.revoked': 'token',
   'policy.reloaded': 'policy',
@@ -269,6 +282,7 @@ export const entrySubjects = {
   'verdict.overridden': 'alert',
   'events.expired': 'event_table',
   'ingest.receipted': 'receipts',
+  'events.sealed': 'event_tables',
   'checkpoint.timestamped': 'checkpoint',
   'log.life_started': 'log',
 } as const;

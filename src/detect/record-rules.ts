@@ -1,5 +1,6 @@
 import type { CorrelationFact, MatchEnds } from '../events/correlation-fact.ts';
 import type { Finding } from '../events/finding.ts';
+import { limits } from '../limits.ts';
 import { unpackRules } from './packed-rules.ts';
 import { endsReader } from './record-ends.ts';
 import type { CompiledRule } from './sigma/compiled-rule.ts';
@@ -24,7 +25,12 @@ export interface RuleSink {
   hit(rule: string): void;
   find(finding: Finding): void;
   tell(fact: CorrelationFact): void;
+  /** A rule took longer than `limits.slowRuleMs` for a record. */
+  slow(rule: string, ms: number): void;
 }
+
+/** The time of the rules is measured for one record in this many, a power of two. */
+const timedEvery = 64;
 
 /** Rules as one thread asks them, compiled once for each version that it is given. */
 export class RecordRules {
@@ -35,6 +41,7 @@ export class RecordRules {
   /** What matched the record, as far as `#count`. */
   readonly #matched: CompiledRule[] = [];
   #count = 0;
+  #asked = 0;
   readonly #found = (rule: CompiledRule): void => {
     this.#matched[this.#count++] = rule;
   };
@@ -62,8 +69,18 @@ export class RecordRules {
    */
   ask(kind: RecordKind, record: JsonObject, timeOf: () => number, sink: RuleSink): void {
     this.#count = 0;
+    const isTimed = (++this.#asked & (timedEvery - 1)) === 0;
+    const began = isTimed ? performance.now() : 0;
     this.#set.match(kind, record, this.#found);
+    if (isTimed && performance.now() - began > limits.slowRuleMs) this.#tellSlow(kind, record, sink);
     if (this.#count > 0) this.#tell(kind, record, timeOf(), sink);
+  }
+
+  /** The thread may have waited for something else: a rule is slow where it is each time that it is measured. */
+  #tellSlow(kind: RecordKind, record: JsonObject, sink: RuleSink): void {
+    const measured = [1, 2, 3].map(() => this.#set.slowest(kind, record));
+    const [fastest] = measured.toSorted((a, b) => (a?.ms ?? 0) - (b?.ms ?? 0));
+    if (fastest !== undefined && fastest.ms > limits.slowRuleMs) sink.slow(fastest.rule.id, fastest.ms);
   }
 
   #tell(kind: RecordKind, record: JsonObject, timestamp: number, sink: RuleSink): void {

@@ -5,7 +5,8 @@ import { mitreOf } from './attack-tags.ts';
 import type { CompiledRule } from './sigma/compiled-rule.ts';
 import type { Fired } from './sigma/correlation/fired.ts';
 import type { LinkedCorrelation } from './sigma/correlation/linked.ts';
-import type { Head, RuleDocument } from './sigma/document.ts';
+import { exactBelow, isLowerBound, shownThreshold } from './sigma/correlation/threshold.ts';
+import type { CorrelationDocument, Head, RuleDocument } from './sigma/document.ts';
 import type { Accessor, JsonObject } from './sigma/record.ts';
 
 /** Tells what a rule found in records of one kind. */
@@ -38,8 +39,10 @@ export function findingOf(
 export function correlationFinding({ key, document }: LinkedCorrelation, fired: Fired): Finding {
   const { group, count, timestamp, ends } = fired;
   const of = group.flatMap(({ field, value }) => (value === null ? [] : [`${field} ${value}`]));
-  const minutes = Math.round(document.timespanMs / 600) / 100;
-  const counted = `${count} matching records within ${minutes} minutes${of.length === 0 ? '' : ` (${of.join(', ')})`}.`;
+  const value = Math.round(fired.value * 100) / 100;
+  const threshold = document.threshold && shownThreshold(document.threshold);
+  const bound = threshold === undefined ? '' : ` (threshold: ${threshold})`;
+  const counted = `${measured(document, value)} in ${spanText(document.timespanMs)}${bound}${of.length === 0 ? '' : `; ${of.join(', ')}`}.`;
   return {
     rule_id: key,
     rule_name: document.title,
@@ -48,12 +51,58 @@ export function correlationFinding({ key, document }: LinkedCorrelation, fired: 
     ...((ends ?? {}) as MatchEnds),
     ...saidBy(document, [document.description, counted].filter((text) => text !== undefined).join('\n')),
     category: 'correlation',
+    group: JSON.stringify(group.map((one) => one.value)),
+    lasts_ms: document.timespanMs,
     evidence: {
       matches: count,
-      within_minutes: minutes,
+      value,
+      ...(threshold === undefined ? {} : { threshold }),
+      within_minutes: Math.round(document.timespanMs / 600) / 100,
       ...Object.fromEntries(group.flatMap(({ field, value }) => (value === null ? [] : [[field, value]]))),
     },
   };
+}
+
+/** The value that was compared, in words. */
+function measured({ type, valueFields, percentile, threshold }: CorrelationDocument, value: number): string {
+  const field = valueFields.join(', ');
+  const mayBeMore = threshold !== undefined && isLowerBound(threshold) && value >= exactBelow(threshold);
+  const counted = `${mayBeMore ? 'at least ' : ''}${value}`;
+  switch (type) {
+    case 'event_count':
+      return `${counted} events`;
+    case 'value_count':
+      return `${counted} distinct ${field}`;
+    case 'value_sum':
+      return `${field} adds up to ${value}`;
+    case 'value_avg':
+      return `${field} averages ${value}`;
+    case 'value_percentile':
+      return percentile === undefined
+        ? `one ${field} is ${value} % of all`
+        : `percentile ${percentile} of ${field} is ${value}`;
+    default:
+      return `${value} different rules matched`;
+  }
+}
+
+const timeUnits = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const;
+
+/** A timespan, which is whole seconds: `1 min 30 s`. */
+function spanText(ms: number): string {
+  let left = ms;
+  return timeUnits
+    .flatMap(([name, unit]) => {
+      const whole = Math.floor(left / unit);
+      left -= whole * unit;
+      return whole === 0 ? [] : `${whole} ${name}`;
+    })
+    .join(' ');
 }
 
 /** What the record has in the fields that the rule asks for. */

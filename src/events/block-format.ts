@@ -44,8 +44,10 @@ import type { Table } from './records.ts';
  */
 export const encodings = { absent: 0, constant: 1, offset: 2, float: 3, dictionary: 4, plain: 5 } as const;
 
-export const magic = 0x3242_4543;
-/** Of blocks from before there were tails and dictionaries of both widths; all else is as it was. */
+export const magic = 0x3342_4543;
+/** Marks blocks without the last column, `sensor_id`, which is absent in them. All else is the same. */
+export const secondMagic = 0x3242_4543;
+/** Marks blocks without that column, tails and dictionaries of both widths. */
 export const firstMagic = 0x3142_4543;
 export const headEnd = 32;
 export const entryBytes = 32;
@@ -64,14 +66,18 @@ export class BlockHeader {
   readonly maxTime: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly #view: DataView;
+  /** Entries in the header. Columns behind them are absent. */
+  readonly #columns: number;
 
   /** `bytes` may be longer than the header. They are kept, not copied, and must start at a multiple of 8. */
   constructor(bytes: Uint8Array<ArrayBuffer>) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const known = bytes.byteLength >= headEnd ? view.getUint32(0, true) : 0;
-    if (known !== magic && known !== firstMagic) throw new Error('not a block of events');
+    const isOlder = known === secondMagic || known === firstMagic;
+    if (known !== magic && !isOlder) throw new Error('not a block of events');
     const table = tables[view.getUint8(4)];
-    if (table === undefined || view.getUint8(5) !== columnNames[table].length) {
+    this.#columns = view.getUint8(5);
+    if (table === undefined || this.#columns !== columnNames[table].length - (isOlder ? 1 : 0)) {
       throw new Error('block of events of another format');
     }
     this.table = table;
@@ -84,7 +90,7 @@ export class BlockHeader {
   }
 
   encoding(column: number): number {
-    return this.#view.getUint8(headEnd + column * entryBytes);
+    return this.#columns > column ? this.#view.getUint8(headEnd + column * entryBytes) : encodings.absent;
   }
   width(column: number): number {
     return this.#view.getUint8(headEnd + column * entryBytes + 1);
@@ -94,14 +100,14 @@ export class BlockHeader {
   }
   /** Of the part, with its tail. */
   codesBytes(column: number): number {
-    return this.#view.getUint32(headEnd + column * entryBytes + 4, true);
+    return this.#word(column, 4);
   }
   /** Of the part, with its tail. */
   dictionaryBytes(column: number): number {
-    return this.#view.getUint32(headEnd + column * entryBytes + 8, true);
+    return this.#word(column, 8);
   }
   entries(column: number): number {
-    return this.#view.getUint32(headEnd + column * entryBytes + 12, true);
+    return this.#word(column, 12);
   }
   /** Of a number column. */
   min(column: number): number {
@@ -113,22 +119,24 @@ export class BlockHeader {
   }
   /** Of addresses and texts: the dictionary, or its first and last entry when `dictionaryBytes` is not 0. */
   inline(column: number): Uint8Array<ArrayBuffer> {
-    const at = headEnd + column * entryBytes + 16;
-    const offset = this.#view.getUint32(at, true);
-    return this.bytes.subarray(offset, offset + this.#view.getUint32(at + 4, true));
+    const offset = this.#word(column, 16);
+    return this.bytes.subarray(offset, offset + this.#word(column, 20));
   }
   /** Of addresses and texts. */
   tailBytes(column: number): number {
-    return this.#view.getUint32(headEnd + column * entryBytes + 24, true);
+    return this.#word(column, 24);
   }
   /** Of a dictionary of addresses of both families: how many take 4 bytes. */
   ipv4Entries(column: number): number {
-    return this.#view.getUint32(headEnd + column * entryBytes + 28, true);
+    return this.#word(column, 28);
   }
   /** The tail of a dictionary that lies in the header. */
   inlineTail(column: number): Uint8Array<ArrayBuffer> {
-    const at = headEnd + column * entryBytes + 16;
-    const end = this.#view.getUint32(at, true) + this.#view.getUint32(at + 4, true);
+    const end = this.#word(column, 16) + this.#word(column, 20);
     return this.bytes.subarray(end, end + this.tailBytes(column));
+  }
+  /** A word of a column's entry, at this offset; 0 if the header has no such entry. */
+  #word(column: number, offset: number): number {
+    return this.#columns > column ? this.#view.getUint32(headEnd + column * entryBytes + offset, true) : 0;
   }
 }

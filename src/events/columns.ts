@@ -26,14 +26,18 @@ const address = { kind: 'address' } as const;
 const text = { kind: 'text' } as const;
 const name = { kind: 'text', q: true } as const;
 const mac = { kind: 'text', fold: true, q: true } as const;
+const principal = { kind: 'text', fold: true } as const;
 const unique = { kind: 'unique' } as const;
 const uniqueName = { kind: 'unique', q: true } as const;
 const oneOf = <const V extends readonly string[]>(values: V) => ({ kind: 'enum', values }) as const;
 
-/** `received_at` is not in the record: it is the builder's, one for a batch. */
-type ColumnsOf<T extends Table> = Readonly<Record<keyof RecordOf<T> | 'received_at', Column>>;
+/** `received_at` and `sensor_id` are not in the record: they are the builder's, one for a body. */
+type ColumnsOf<T extends Table> = Readonly<Record<keyof RecordOf<T> | 'received_at' | 'sensor_id', Column>>;
 
-/** Every stored column of both tables. The order is that of the block format: changing it makes a new format. */
+/**
+ * Every stored column of both tables. The order is that of the block format: changing it makes a new format. Pieces that the
+ * log covers have it too (event-piece.ts): new columns are appended.
+ */
 export const columns = {
   network: {
     id: unique,
@@ -65,6 +69,7 @@ export const columns = {
     source: oneOf(eventSources),
     severity: oneOf(severities),
     received_at: time,
+    sensor_id: principal,
   },
   dns: {
     id: unique,
@@ -94,6 +99,7 @@ export const columns = {
     source: oneOf(eventSources),
     severity: oneOf(severities),
     received_at: time,
+    sensor_id: principal,
   },
 } as const satisfies { readonly [T in Table]: ColumnsOf<T> };
 

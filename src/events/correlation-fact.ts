@@ -26,6 +26,8 @@ export interface CorrelationFact {
   /** For correlations of the correlation. */
   readonly carried: readonly (string | null)[];
   readonly ends: MatchEnds;
+  /** The principal that sent the record. */
+  readonly sensor_id?: string;
   /** The event: the n-th block of the batch and its row; absent when none was stored. */
   readonly event?: { readonly block: number; readonly row: number };
 }

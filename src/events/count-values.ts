@@ -1,3 +1,4 @@
+import { appProtocols } from '../contract/app-protocols.ts';
 import type { AssetLookup } from './asset-lookup.ts';
 import type { EventBlock } from './block.ts';
 import { BlockAssets, type End } from './block-assets.ts';
@@ -50,6 +51,8 @@ export function countValues(table: Table, by: string, assets: AssetLookup): Coun
         (block) => block.texts('answers'),
         (text) => distinct((JSON.parse(text) as { data: string }[]).map(({ data }) => data)),
       );
+    case 'app_protocol':
+      return byEntry((block) => block.texts('app_protocol'), appProtocols);
     case 'registered_domain':
       return byEntry(
         (block) => block.texts('query'),

@@ -1,3 +1,4 @@
+import { shownProtocols } from '../contract/app-protocols.ts';
 import type { EventBlock } from './block.ts';
 import type { BlockAssets } from './block-assets.ts';
 import { type Column, columnIndex, columnOf } from './columns.ts';
@@ -12,8 +13,8 @@ export interface EventRow {
   readonly assets: BlockAssets;
 }
 
-/** An attribute as it is stored: a time is epoch milliseconds, a list its JSON; undefined where there is none. */
-export type EventValue = string | number | boolean | undefined;
+/** The value of an attribute: a time is epoch milliseconds, a list of objects its JSON; undefined if the event lacks it. */
+export type EventValue = string | number | boolean | readonly string[] | undefined;
 
 type ReadValue = (row: EventRow) => EventValue;
 
@@ -59,8 +60,16 @@ const derivedValues: Readonly<Record<string, ReadValue>> = {
     const query = block.texts('query').text(row);
     return query === undefined ? undefined : registeredDomain(query);
   },
+  app_protocol: (row) => protocolsOf(row)?.app_protocol,
+  app_protocols: (row) => protocolsOf(row)?.app_protocols,
+  app_protocol_stored: (row) => protocolsOf(row)?.app_protocol_stored,
   src_asset_id: ({ assets, row }) => assets.idAt('src_ip', row),
   dst_asset_id: ({ assets, row }) => assets.idAt('dst_ip', row),
 };
+
+function protocolsOf({ block, row }: EventRow): ReturnType<typeof shownProtocols> | undefined {
+  const stored = block.texts('app_protocol').text(row);
+  return stored === undefined ? undefined : shownProtocols(stored);
+}
 
 const known = (value: number): number | undefined => (Number.isNaN(value) ? undefined : value);

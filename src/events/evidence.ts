@@ -1,3 +1,4 @@
+import { limits } from '../limits.ts';
 import type { Evidence, EvidenceValue } from './finding.ts';
 
 /** Fields of one finding's evidence, and characters of each: records may be no longer there to look them up in. */
@@ -18,7 +19,8 @@ export function evidenceOf(given: Iterable<readonly [name: string, value: unknow
 
 function shown(value: unknown): EvidenceValue | undefined {
   if (typeof value === 'string') return value.slice(0, maxValueLength).toWellFormed();
-  if (typeof value === 'boolean' || Number.isFinite(value)) return value as boolean | number;
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Math.abs(value) <= limits.maxEventCount ? value : undefined;
   if (!Array.isArray(value)) return undefined;
   const listed = value.slice(0, maxListed).map(shown);
   return listed.filter((one) => typeof one === 'string' || typeof one === 'number');

@@ -1,3 +1,4 @@
+import type { Alert } from '../contract/resources/alert.ts';
 import type { ruleSources, Severity } from '../contract/vocabulary.ts';
 
 export type RuleSource = (typeof ruleSources)[number];
@@ -23,6 +24,8 @@ export interface Finding {
   readonly confidence?: number;
   /** Event time, epoch milliseconds. */
   readonly timestamp: number;
+  /** When what was found began, where that was earlier. */
+  readonly began?: number;
   readonly src_ip?: string;
   readonly src_port?: number;
   readonly dst_ip?: string;
@@ -31,12 +34,26 @@ export interface Finding {
   readonly domain?: string;
   readonly tags?: readonly string[];
   readonly mitre?: { readonly tactics: readonly string[]; readonly techniques: readonly string[] };
+  /** The addresses that tell its alert from others, both by default. The other one may change as more is seen. */
+  readonly keyed_by?: readonly ('src_ip' | 'dst_ip')[];
   /** What it is about beside its addresses: findings about different things are different alerts. */
   readonly about?: string;
+  /** The group of a correlation: findings of a rule about one group are one alert, whatever addresses they have. */
+  readonly group?: string;
+  /**
+   * A later report of an activity that was reported before, which is no other occurrence: `graver` may begin an alert
+   * where none is open; `grown` and `ongoing` only refresh one, `ongoing` without its figures.
+   */
+  readonly continues?: 'graver' | 'grown' | 'ongoing';
   /** How long it goes on to be the same alert after it was found last, where that is longer than is set: milliseconds. */
   readonly lasts_ms?: number;
   /** What the detector saw, by name: the figures that it judged by. */
   readonly evidence?: Evidence;
+  /** The signature that matched, as the sensor describes it, and the traffic. */
+  readonly signature?: Alert['signature'];
+  readonly payload?: Alert['payload'];
+  /** Principals whose records it rests on, each once; absent where that is unknown. */
+  readonly sensors?: readonly string[];
   /** The event that shows it: the n-th block of the batch and its row; absent when no event was stored. */
   readonly event?: { readonly block: number; readonly row: number };
 }

@@ -1,5 +1,6 @@
+import { appProtocols, protocolWord } from '../contract/app-protocols.ts';
 import { addressTerm } from './address-term.ts';
-import { markAnswers } from './answers.ts';
+import { markAnswers, markTested } from './answers.ts';
 import { columnNames, columnOf } from './columns.ts';
 import { addressRanges } from './ip.ts';
 import type { Table } from './records.ts';
@@ -19,6 +20,8 @@ export function freeText(table: Table, q: string): Term {
   const inJson = [needle(JSON.stringify(q).slice(1, -1), { fold: true, match: 'part' })];
   const lower = q.toLowerCase();
   const holds = (data: string) => data.toLowerCase().includes(lower);
+  const word = protocolWord(q);
+  const inNames = (text: string) => appProtocols(text).some((name) => name === word || holds(name));
   const whole = needle(q, { fold: false, match: 'whole' });
   const ends = addressRanges(q) === undefined ? undefined : addressTerm(['src_ip', 'dst_ip'], [q], 'q');
   return {
@@ -33,7 +36,9 @@ export function freeText(table: Table, q: string): Term {
         const marked =
           name === 'answers'
             ? markAnswers(column.list, inJson, holds, member)
-            : markMatches(column.list, wanted, member);
+            : name === 'app_protocol'
+              ? markTested(column.list, undefined, member, inNames)
+              : markMatches(column.list, wanted, member);
         found = either(found, entriesIn(column, member, marked));
         if (found === true) return true;
       }

@@ -29,3 +29,17 @@ export function homeNetworks(blocks: readonly string[]): IsHome {
   if (compiled?.key !== key) compiled = { key, isHome: compileHome(blocks) };
   return compiled.isHome;
 }
+
+/** Advice for a sensor's host that the home networks lack. */
+export function homeAdvice(
+  home: readonly string[],
+  host: { readonly ip: string; readonly share: number } | undefined,
+): string[] {
+  if (host === undefined) return [];
+  const { ip, share } = host;
+  const value = [...home, `${ip}/${ip.includes(':') ? 128 : 32}`].join(',');
+  return [
+    `${ip} takes part in ${Math.floor(100 * share)} % of the newest connections, but is not in network.home: it is no ` +
+      `asset, and detectors take it for a host on the Internet. If it is yours, set CANDOR_NETWORK_HOME=${value} and start again.`,
+  ];
+}

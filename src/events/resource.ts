@@ -1,3 +1,4 @@
+import { shownProtocols } from '../contract/app-protocols.ts';
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
 import type { NetworkEvent } from '../contract/resources/network-event.ts';
 import type { EventBlock } from './block.ts';
@@ -103,6 +104,8 @@ const attributes = {
     'dst_mac',
     'transport',
     'app_protocol',
+    'app_protocols',
+    'app_protocol_stored',
     'src_bytes',
     'dst_bytes',
     'src_payload_bytes',
@@ -123,6 +126,7 @@ const attributes = {
     'src_asset_id',
     'dst_asset_id',
     'received_at',
+    'sensor_id',
   ],
   dns: [
     'timestamp',
@@ -154,6 +158,7 @@ const attributes = {
     'src_asset_id',
     'dst_asset_id',
     'received_at',
+    'sensor_id',
   ],
 } as const satisfies {
   network: readonly (keyof NetworkEvent)[];
@@ -204,12 +209,25 @@ const specialWriters: Readonly<Record<string, (key: string) => Writer>> = {
   },
   src_asset_id: (key) => assetWriter(key, 'src_ip'),
   dst_asset_id: (key) => assetWriter(key, 'dst_ip'),
+  app_protocol: protocolWriter('app_protocol'),
+  app_protocols: protocolWriter('app_protocols'),
+  app_protocol_stored: protocolWriter('app_protocol_stored'),
   /** Stored as JSON. */
   answers: (key) => (block, row) => {
     const answers = block.texts('answers').text(row);
     return answers === undefined ? '' : key + answers;
   },
 };
+
+function protocolWriter(
+  name: 'app_protocol' | 'app_protocols' | 'app_protocol_stored',
+): (key: string) => Writer {
+  return (key) => (block, row) => {
+    const stored = block.texts('app_protocol').text(row);
+    const value = stored === undefined ? undefined : shownProtocols(stored)[name];
+    return value === undefined ? '' : key + JSON.stringify(value);
+  };
+}
 
 function assetWriter(key: string, end: End): Writer {
   return (_block, row, assets) => {

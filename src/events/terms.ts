@@ -1,7 +1,9 @@
+import { appProtocols, protocolWord } from '../contract/app-protocols.ts';
+import { oneOfTexts, wildcardParts } from '../contract/wildcards.ts';
 import { invalidField } from '../errors.ts';
 import { canonicalUuid } from '../uuid.ts';
 import { addressTerm } from './address-term.ts';
-import { markAnswers } from './answers.ts';
+import { markAnswers, markTested } from './answers.ts';
 import type { AssetLookup } from './asset-lookup.ts';
 import { assetTerm } from './asset-term.ts';
 import type { End } from './block-assets.ts';
@@ -14,7 +16,7 @@ import type { Table } from './records.ts';
 import { registeredDomain } from './registered-domain.ts';
 import { endTime, flowReader } from './resource.ts';
 import { costs, entriesIn, keep, numbersIn, type Term } from './term.ts';
-import { markMatches, mayHave, needle } from './text-search.ts';
+import { markMatches, mayHave, type Needle, needle } from './text-search.ts';
 
 /** Fields that are no column of their own, or more than one. */
 const derivedFields: Readonly<
@@ -22,6 +24,7 @@ const derivedFields: Readonly<
 > = {
   network: {
     ip: (field, values) => addressTerm(['src_ip', 'dst_ip'], texts(field, values), field),
+    app_protocol: protocolTerm,
     end_time: endTimeTerm,
     community_id: communityIdTerm,
     asset_id: ownersTerm(['src_ip', 'dst_ip']),
@@ -97,40 +100,63 @@ function isEach(wanted: ReadonlySet<number>, least: number, most: number): boole
 }
 
 function textTerm(name: ColumnName, values: readonly string[], fold: boolean, cost: number): Term {
-  const needles = values.map((value) => needle(value, { fold, match: 'whole' }));
+  const parts = values.map(wildcardParts);
+  const needles = parts
+    .filter(({ length }) => length === 1)
+    .map(([whole]) => needle(whole!, { fold, match: 'whole' }));
+  const patterns = values.filter((_, i) => parts[i]!.length > 1);
+  const isWanted = oneOfTexts(fold ? patterns.map((value) => value.toLowerCase()) : patterns);
+  const candidates = patterns.map((value) => candidate(value, fold));
   return {
     cost,
     prepare(block) {
       const likely = needles.filter((wanted) => mayHave(block, name, wanted));
-      if (likely.length === 0) return false;
+      if (likely.length === 0 && candidates.length === 0) return false;
       const column = block.texts(name);
       const member = new Uint8Array(column.list.length + 1);
-      let marked = 0;
+      let marked = markTested(column.list, candidates, member, (text) =>
+        isWanted(fold ? text.toLowerCase() : text),
+      );
       for (const wanted of likely) marked += markMatches(column.list, wanted, member);
       return entriesIn(column, member, marked);
     },
   };
 }
 
-/** By the distinct names of a block: those that end in the domain are asked for their own. */
+/** The longest part that a value with wildcards has: whatever matches has it, too. */
+function candidate(value: string, fold: boolean, write = (part: string) => part): Needle {
+  const longest = wildcardParts(value).reduce((a, b) => (b.length > a.length ? b : a));
+  return needle(write(longest), { fold, match: 'part' });
+}
+
+/** Rows one of whose protocols is wanted, in whichever spelling. */
+function protocolTerm(field: string, values: Values): Term {
+  const isWanted = oneOfTexts(texts(field, values).map(protocolWord));
+  return {
+    cost: costs.text,
+    prepare(block) {
+      const column = block.texts('app_protocol');
+      const member = new Uint8Array(column.list.length + 1);
+      const isOne = (text: string) => appProtocols(text).some(isWanted);
+      return entriesIn(column, member, markTested(column.list, undefined, member, isOne));
+    },
+  };
+}
+
+/** By the distinct names of a block: those that may lie in the domain are asked for their own. */
 function registeredDomainTerm(field: string, values: Values): Term {
   const domains = texts(field, values).map((value) => value.toLowerCase());
-  const needles = domains.flatMap((domain) =>
-    [domain, `${domain}.`].map((text) => needle(text, { fold: true, match: 'suffix' })),
-  );
+  const isWanted = oneOfTexts(domains);
+  const candidates = domains.map((domain) => candidate(domain, true));
   return {
     cost: costs.text,
     prepare(block) {
       const column = block.texts('query');
       const member = new Uint8Array(column.list.length + 1);
-      for (const wanted of needles) markMatches(column.list, wanted, member);
-      let marked = 0;
-      for (let code = 1; code < member.length; code++) {
-        if (member[code] === 0) continue;
-        const domain = registeredDomain(column.list.text(code - 1));
-        if (domain !== undefined && domains.includes(domain)) marked++;
-        else member[code] = 0;
-      }
+      const marked = markTested(column.list, candidates, member, (name) => {
+        const domain = registeredDomain(name);
+        return domain !== undefined && isWanted(domain);
+      });
       return entriesIn(column, member, marked);
     },
   };
@@ -138,14 +164,16 @@ function registeredDomainTerm(field: string, values: Values): Term {
 
 /** Rows one of whose answers has this data. */
 function answerTerm(field: string, values: Values): Term {
-  const wanted = new Set(texts(field, values));
-  const needles = [...wanted].map((value) => needle(JSON.stringify(value), { fold: false, match: 'part' }));
+  const wanted = texts(field, values);
+  const inJson = (part: string) => JSON.stringify(part).slice(1, -1);
+  const candidates = wanted.map((value) => candidate(value, false, inJson));
+  const isWanted = oneOfTexts(wanted);
   return {
     cost: costs.text,
     prepare(block) {
       const column = block.texts('answers');
       const member = new Uint8Array(column.list.length + 1);
-      const marked = markAnswers(column.list, needles, (data) => wanted.has(data), member);
+      const marked = markAnswers(column.list, candidates, isWanted, member);
       return entriesIn(column, member, marked);
     },
   };
@@ -167,6 +195,7 @@ function endTimeTerm(field: string, values: Values): Term {
 /** The sensor's id where it gave one, else the computed one. */
 function communityIdTerm(field: string, values: Values): Term {
   const wanted = new Set(texts(field, values));
+  if ([...wanted].some((value) => value.includes('*'))) throw invalidField(field, 'takes no wildcards');
   const hashes = [...wanted].map(parseCommunityId).filter((words) => words !== undefined);
   return {
     cost: costs.derived,

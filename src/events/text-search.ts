@@ -9,7 +9,7 @@ import { hashOfText, type TextHash } from './text-filter.ts';
  */
 export function markMatches(list: TextList, needle: Needle, member: Uint8Array): number {
   if (list.length === 0) return 0;
-  if (needle.bytes.length === 0) return needle.whole ? markEmpty(list, member) : 0;
+  if (needle.bytes.length === 0) return markEmpty(list, needle, member);
   if (needle.fold && !needle.ascii) return markDecoded(list, needle, member);
   const { offsets } = list;
   const text = needle.fold ? folded(list) : list.utf8;
@@ -20,7 +20,7 @@ export function markMatches(list: TextList, needle: Needle, member: Uint8Array):
     const within = at + needle.bytes.length <= end;
     const matches = needle.whole
       ? within && offsets[entry] === at && end === at + needle.bytes.length
-      : within && (!needle.suffix || at + needle.bytes.length === end);
+      : within;
     if (matches) {
       if (member[entry + 1] === 0) {
         member[entry + 1] = 1;
@@ -32,7 +32,7 @@ export function markMatches(list: TextList, needle: Needle, member: Uint8Array):
   return marked;
 }
 
-/** What is sought: the whole entry, the end of it, or any part. */
+/** A text that is sought: as the whole entry, or any part of it. */
 export interface Needle {
   readonly text: string;
   readonly bytes: Buffer;
@@ -40,7 +40,6 @@ export interface Needle {
   /** Without regard to case: of all letters when the needle has letters beyond ASCII, else of ASCII's. */
   readonly fold: boolean;
   readonly whole: boolean;
-  readonly suffix: boolean;
   /** Of a whole text as it is written: by it a block tells that it has none such. */
   readonly hash: TextHash | undefined;
 }
@@ -50,7 +49,7 @@ export function mayHave(block: EventBlock, name: ColumnName, { hash }: Needle): 
   return hash === undefined || columnOf(block.table, name)?.kind !== 'unique' || block.mayHave(name, hash);
 }
 
-export function needle(text: string, how: { fold: boolean; match: 'whole' | 'suffix' | 'part' }): Needle {
+export function needle(text: string, how: { fold: boolean; match: 'whole' | 'part' }): Needle {
   const wanted = how.fold ? text.toLowerCase() : text;
   const bytes = Buffer.from(wanted, 'utf8');
   return {
@@ -59,15 +58,15 @@ export function needle(text: string, how: { fold: boolean; match: 'whole' | 'suf
     ascii: bytes.length === wanted.length,
     fold: how.fold,
     whole: how.match === 'whole',
-    suffix: how.match === 'suffix',
     hash: how.match === 'whole' && !how.fold ? hashOfText(bytes) : undefined,
   };
 }
 
-function markEmpty(list: TextList, member: Uint8Array): number {
+/** Matches of an empty needle: every entry has it as a part, and empty ones equal it. */
+function markEmpty(list: TextList, { whole }: Needle, member: Uint8Array): number {
   let marked = 0;
   for (let i = 0; i < list.length; i++) {
-    if (list.offsets[i] === list.offsets[i + 1] && member[i + 1] === 0) {
+    if ((!whole || list.offsets[i] === list.offsets[i + 1]) && member[i + 1] === 0) {
       member[i + 1] = 1;
       marked++;
     }
@@ -79,11 +78,7 @@ function markDecoded(list: TextList, wanted: Needle, member: Uint8Array): number
   let marked = 0;
   for (let i = 0; i < list.length; i++) {
     const text = list.text(i).toLowerCase();
-    const matches = wanted.whole
-      ? text === wanted.text
-      : wanted.suffix
-        ? text.endsWith(wanted.text)
-        : text.includes(wanted.text);
+    const matches = wanted.whole ? text === wanted.text : text.includes(wanted.text);
     if (matches && member[i + 1] === 0) {
       member[i + 1] = 1;
       marked++;

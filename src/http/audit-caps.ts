@@ -68,9 +68,9 @@ export class AuditCaps {
     this.#strangers.clear();
     const time = new Date(nowMs).toISOString();
     const records = Array.from(this.#counted.values(), ({ first, count }): AuditRecord => {
-      const { actor, operation, request_id, source_address, outcome, code } = first;
+      const { actor, operation, request_id, source_address, outcome, code, reason } = first;
       const about = { actor, operation, request_id, source_address, outcome, time, count };
-      return code === undefined ? about : { ...about, code };
+      return { ...about, ...(code && { code }), ...(reason && { reason }) };
     });
     this.#counted.clear();
     return records;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
-import { type ErrorCode, ServiceError } from '../errors.ts';
+import { type ErrorCode, errorCodes, ServiceError } from '../errors.ts';
 import { type LimitName, limits } from '../limits.ts';
 import type { Store, StoredAuditRecord } from '../store/store.ts';
 import { AuditCaps } from './audit-caps.ts';
@@ -75,7 +75,7 @@ export class AuditLog implements Audit {
   }
 
   requireWritable({ as }: AuditedCall): void {
-    if (as === 'read' || !this.#failing) return;
+    if (as === 'read' || as === 'ingest' || !this.#failing) return;
     throw new ServiceError(
       'UNAVAILABLE',
       'the audit log cannot be written, and no change goes unrecorded; nothing was changed',
@@ -84,6 +84,7 @@ export class AuditLog implements Audit {
   }
 
   async succeeded(call: AuditedCall, reply: Reply): Promise<void> {
+    if (call.as === 'ingest') return this.#countRejected(call);
     const record = { ...call.succeeded(reply, this.#options.now()), call: call.id };
     if (call.as !== 'administration' && !call.countedAlone && !this.#admit(record, call.as)) return;
     if (call.as === 'read') this.#queue(record);
@@ -91,6 +92,7 @@ export class AuditLog implements Audit {
   }
 
   failed(call: AuditedCall, error: ServiceError): void {
+    if (call.as === 'ingest' && errorCodes[error.code].retry) return;
     const record = { ...call.failed(error, this.#options.now()), call: call.id };
     if (call.countedAlone || mayHaveChanged(call, error.code) || this.#admit(record, call.as))
       this.#queue(record);
@@ -113,6 +115,13 @@ export class AuditLog implements Audit {
     const counter = Math.min(this.#inMillisecond, 0xfff).toString(16).padStart(3, '0');
     this.#lastId = `${id.slice(0, 15)}${counter}${id.slice(18)}`;
     return this.#lastId;
+  }
+
+  /** One record a minute for each sensor. */
+  #countRejected(call: AuditedCall): void {
+    if (call.rejected === undefined) return;
+    const error = new ServiceError('INVALID_REQUEST', call.rejected.reason);
+    this.#caps.count({ ...call.failed(error, this.#options.now()), ...call.rejected });
   }
 
   #admit(record: AuditRecord, as: AuditedAs): boolean {

@@ -2,7 +2,7 @@ import { formats } from '../contract/formats.ts';
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
 import type { LoginInput } from '../contract/resources/session.ts';
 import type { OperationId, Route } from '../contract/routes.ts';
-import { errorCodes, type ServiceError } from '../errors.ts';
+import { errorCodes, RefusedCredentials, type ServiceError } from '../errors.ts';
 import { uuid7 } from '../uuid.ts';
 import type { Endpoint, Identity } from './endpoint.ts';
 import type { Reply } from './reply.ts';
@@ -10,12 +10,13 @@ import type { Reply } from './reply.ts';
 /**
  * How the calls of an operation are written down: `read`; `account`: a change that people make to what is their own
  * (sessions, password) or to what they work on; `administration`: a change that only administrators may make, or of
- * which each is wanted.
+ * which each is wanted; `ingest`: only what was not stored of what a sensor sent.
  */
-export type AuditedAs = 'read' | 'account' | 'administration';
+export type AuditedAs = 'read' | 'account' | 'administration' | 'ingest';
 
 /** Undefined for operations whose calls are not written down. */
-export function auditedAs({ audited, method, access }: Route): AuditedAs | undefined {
+export function auditedAs({ audited, method, access, body, protocol }: Route): AuditedAs | undefined {
+  if (body?.kind === 'ingest' || protocol !== undefined) return 'ingest';
   if (audited === undefined) return undefined;
   if (method === 'GET') return 'read';
   if (audited === 'each') return 'administration';
@@ -36,12 +37,14 @@ export class AuditedCall {
   #as: AuditedAs;
   readonly #params: ReadonlyMap<string, string>;
   readonly #requestId: string;
-  readonly #sourceAddress: string;
+  readonly sourceAddress: string;
   /** Set as soon as the credentials are known to be good, whether they suffice or not. */
   identity: Identity | undefined;
   #nameGiven: string | undefined;
   #entryIds: string[] = [];
   #countedAlone = false;
+  /** Rejected records of a sensor's body, and why the first of them was rejected. */
+  rejected: { readonly count: number; readonly reason: string } | undefined;
 
   constructor(
     operation: string,
@@ -54,7 +57,7 @@ export class AuditedCall {
     this.#as = as;
     this.#params = params;
     this.#requestId = requestId;
-    this.#sourceAddress = sourceAddress;
+    this.sourceAddress = sourceAddress;
   }
 
   /** Takes the name that a login gives from its body. */
@@ -98,10 +101,17 @@ export class AuditedCall {
     };
   }
 
+  /** The sender, as far as its credentials say. */
+  sender(error: ServiceError): Identity['principal'] | undefined {
+    return this.identity?.principal ?? (error instanceof RefusedCredentials ? error.principal : undefined);
+  }
+
   failed(error: ServiceError, now: number): AuditRecord {
     const { status } = errorCodes[error.code];
+    const sender = this.sender(error);
     return {
       ...this.#actor(undefined),
+      ...(sender && { actor: sender.id, actor_name: sender.name }),
       ...this.#circumstances(this.#named() ?? this.#own()),
       outcome: status === 401 || status === 403 ? 'refused' : 'failed',
       code: error.code,
@@ -123,7 +133,7 @@ export class AuditedCall {
       operation: this.operation,
       ...(resource === undefined ? {} : { resource }),
       request_id: this.#requestId,
-      source_address: this.#sourceAddress,
+      source_address: this.sourceAddress,
       ...(this.#entryIds.length === 0 ? {} : { entry_ids: this.#entryIds }),
     };
   }

@@ -27,11 +27,12 @@ export interface ConnectionOptions {
 }
 
 /**
- * Open connections, in all and by address. Those over a limit are closed as they come, before a byte of them is read.
+ * Open connections, in total and by address. Connections over a limit are closed as they open, before a byte is read.
  *
- * A connection that is gone has no address any more, and nothing tells it from another; uWebSockets.js only calls the
- * abort handler that was last set on it, and forgets that one with each answer. So there is a handler, bound to the
- * address, at every time of its life:
+ * The total follows the filter of uWebSockets.js, which reports each connection once when it opens and once when it
+ * closes; an upgraded one closes as a WebSocket instead. A closed connection has no address any more, and the filter
+ * does not identify it, so the count of its address is left to the abort handler that uWebSockets.js calls right after
+ * the filter. It drops that handler with each answer; a handler bound to the address is therefore set in every state:
  *
  * ```
  *   opened ──request──▶ in work ──answer──▶ resting ──request──▶ …
@@ -54,7 +55,8 @@ export class Connections {
   readonly #onRefused: (open: number) => void;
   #toldAt = Number.NEGATIVE_INFINITY;
   #open = 0;
-  #gone = 0;
+  /** The filter has reported a close, and no address was counted down for it yet. */
+  #closed = false;
 
   constructor({ max, maxPerAddress, descriptors, limitReached, onRefused }: ConnectionOptions) {
     this.#max = max ?? limits.maxConnections;
@@ -63,11 +65,6 @@ export class Connections {
     this.#descriptors = descriptors ?? Number.POSITIVE_INFINITY;
     this.#limitReached = limitReached;
     this.#onRefused = onRefused ?? (() => {});
-  }
-
-  /** How many have gone so far. */
-  get gone(): number {
-    return this.#gone;
   }
 
   /** Connections open now. */
@@ -81,30 +78,30 @@ export class Connections {
   }
 
   watch(app: ConnectionApp): void {
-    const told = (res: ConnectionSource, count: number): void => {
-      if (count < 0) this.#gone++;
-      else this.#came(res);
+    const count = (res: ConnectionSource, change: number): void => {
+      if (change > 0) return this.#came(res);
+      this.#open--;
+      this.#closed = true;
     };
-    app.filter(told);
+    app.filter(count);
   }
 
   #came(res: ConnectionSource): void {
-    const slot = this.#slots.of(addressGroup(addressOf(res)));
+    const address = addressOf(res);
+    const slot = this.#slots.of(addressGroup(address));
     const full: LimitName | undefined =
       this.#open >= this.#max || this.#open + this.#closing >= this.#descriptors
         ? 'maxConnections'
         : this.#byAddress[slot]! >= this.#maxPerAddress
           ? 'maxConnectionsPerAddress'
           : undefined;
-    if (full !== undefined) {
-      this.#limitReached(full);
-      if (full === 'maxConnections') this.#tell();
-      res.close();
-      return;
-    }
+    if (full !== undefined) this.#limitReached(full);
+    if (full === 'maxConnections') this.#tell();
     this.#open++;
     this.#byAddress[slot] = this.#byAddress[slot]! + 1;
     res.onAborted(() => this.#went(slot));
+    // Without an address, the client has reset the connection already.
+    if (full !== undefined || address === '') res.close();
   }
 
   #tell(): void {
@@ -130,10 +127,10 @@ export class Connections {
       this.#closing >= limits.maxClosingSockets ||
       this.#closingByAddress[slot]! >= limits.maxClosingSocketsPerAddress
     ) {
-      setTimeout(() => this.#went(slot), limits.closingSocketMs).unref();
+      setTimeout(() => this.#release(slot), limits.closingSocketMs).unref();
       return;
     }
-    this.#went(slot);
+    this.#release(slot);
     this.#closing++;
     this.#closingByAddress[slot] = this.#closingByAddress[slot]! + 1;
     setTimeout(() => {
@@ -143,16 +140,25 @@ export class Connections {
   }
 
   /**
-   * A request was answered, in this very turn.
+   * A request was answered, in this very turn. The write of its last byte may have closed the connection, after
+   * uWebSockets.js dropped the abort handler.
    *
    * @param res - another object for the same connection than the one that answered, which may not be touched any more
    */
   rest(address: string, res: ConnectionSource): void {
+    if (this.#closed) return this.lost(address);
     const slot = this.#slots.of(addressGroup(address));
     res.onAborted(() => this.#went(slot));
   }
 
+  /** Counts the address down once for each close that the filter reports, however often handlers are called. */
   #went(slot: number): void {
+    if (!this.#closed) return;
+    this.#closed = false;
+    this.#byAddress[slot] = this.#byAddress[slot]! - 1;
+  }
+
+  #release(slot: number): void {
     this.#open--;
     this.#byAddress[slot] = this.#byAddress[slot]! - 1;
   }

@@ -77,4 +77,6 @@ export interface Endpoint {
 export interface Observer {
   answered(operation: string, status: number, elapsedMs: number): void;
   limitReached(limit: LimitName): void;
+  /** An operation that takes data of sensors failed. */
+  sensorFailed?(call: AuditedCall, error: ServiceError): void;
 }

@@ -41,10 +41,19 @@ const inside: Partial<Record<ErrorCode, string>> = {
 
 /** What is told outside of an error: its own code and message, or what stands for them. */
 export function shownError(error: ServiceError): Pick<ServiceError, 'code' | 'message' | 'details'> {
-  const hidden = inside[error.code];
-  if (hidden === undefined) return error;
-  return { code: 'UNAVAILABLE', message: hidden, details: undefined };
+  const { code, message, details } = error;
+  const hidden = inside[code];
+  if (hidden !== undefined) return { code: 'UNAVAILABLE', message: hidden, details: undefined };
+  const field = about[code];
+  const filled = details && { ...(field === undefined ? {} : { field }), reason: message, ...details };
+  return { code, message, details: filled };
 }
+
+/** The field that an error is about whenever it occurs. */
+const about: Partial<Record<ErrorCode, string>> = {
+  INVALID_TRANSITION: 'status',
+  VERSION_MISMATCH: 'if-match',
+};
 
 /**
  * An error in the specification's envelope. `details.retry_after_s`, where present, becomes `Retry-After`.

@@ -3,6 +3,7 @@ import { onlyId } from '../contract/singleton.ts';
 import type { Table } from '../events/records.ts';
 import { limits } from '../limits.ts';
 import { askedBy } from './asked-by.ts';
+import { withDamage } from './event-reads.ts';
 import { countingRefusals, queryLimits } from './reached.ts';
 import { type Reply, resource } from './reply.ts';
 import type { Services } from './services.ts';
@@ -20,5 +21,5 @@ export async function eventValues(table: Table, context: ValuesContext): Promise
   const made = queries.run('eventValueCounts', asked, askedBy(context));
   const counts = await countingRefusals(metrics, queryLimits, made);
   if (!counts.complete) metrics.limitReached('maxValueTallyBytes');
-  return resource('value_counts', onlyId, counts);
+  return withDamage(context.services, table, asked.filter, resource('value_counts', onlyId, counts));
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ClientCertificate } from '../auth/client-certificate.ts';
 import { ServiceError } from '../errors.ts';
 import { prefersPage } from './accept.ts';
@@ -5,6 +6,7 @@ import { type AuditedCall, auditedCall } from './audited-call.ts';
 import { type ArrivedBody, type BodyTerms, IncomingBody, noBody } from './bodies.ts';
 import { Budget } from './budget.ts';
 import { Caller } from './caller.ts';
+import { compress } from './compress.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import type { Call, Endpoint, Identity } from './endpoint.ts';
 import { answerable, NotAllowed, renderError } from './error-reply.ts';
@@ -47,7 +49,6 @@ export class Exchange {
   readonly #head: RequestHead;
   readonly #id: string;
   readonly #started = performance.now();
-  readonly #remoteAddress: string;
   readonly #arrival: Arrival;
   readonly #certificate: ClientCertificate | undefined;
   readonly #caller: Caller;
@@ -68,10 +69,9 @@ export class Exchange {
     this.#head = copyHead(req);
     this.#certificate = arrival.transport.certificate(res);
     this.#id = requestId(this.#head);
-    this.#remoteAddress = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
     this.#caller = new Caller(front, {
       head: this.#head,
-      address: this.#remoteAddress,
+      address: arrival.address,
       certificate: this.#certificate,
       at: this.#started,
     });
@@ -123,9 +123,9 @@ export class Exchange {
 
   async #answer(match: Match<Endpoint> | ServiceError, endpoint: Endpoint | undefined): Promise<Reply> {
     if ('route' in match)
-      this.#audited = auditedCall(match.route, match.params, this.#id, this.#remoteAddress);
+      this.#audited = auditedCall(match.route, match.params, this.#id, this.#arrival.address);
     if (this.#arrival.refusal !== undefined) throw this.#arrival.refusal;
-    this.#front.rate?.fromAddress(this.#remoteAddress, this.#started);
+    this.#front.rate?.fromAddress(this.#arrival.address, this.#started);
     this.#arrival.transport.requireCertificate(this.#certificate, Date.now());
     refuseCredentials(this.#head.query);
     if (match instanceof ServiceError) throw match;
@@ -150,7 +150,7 @@ export class Exchange {
       head: this.#head,
       params: match.params,
       requestId: this.#id,
-      remoteAddress: this.#remoteAddress,
+      remoteAddress: this.#arrival.address,
       audited: this.#audited,
       identity,
       refusal,
@@ -215,6 +215,7 @@ export class Exchange {
       );
     }
     if (this.#audited !== undefined) this.#front.audit?.failed(this.#audited, known);
+    if (this.#audited?.as === 'ingest') this.#front.observer.sensorFailed?.(this.#audited, known);
     const limit = limitByReason(known);
     if (limit !== undefined) this.#front.observer.limitReached(limit);
     if (known.code === 'WORKER_LOST') {
@@ -232,9 +233,14 @@ export class Exchange {
     try {
       if (this.#gone) return;
       // An answer that ends the connection waits neither for the rest of the body nor for its reader.
-      const tooMuch = !this.#caller.isCounted() || (await this.#discard());
+      const last = cut || !this.#caller.isCounted() || (await this.#discard());
+      // uWebSockets.js would serve what lies behind this request in the same packet, and keep the connection for it. It
+      // ends the connection instead where that comes before the answer.
+      if (last) await nextTurn();
       if (this.#gone) return;
-      this.#send(make(), cut || tooMuch);
+      const rendered = await compress(this.#head, make(), this.#front.observer.limitReached);
+      if (this.#gone) return;
+      this.#send(rendered, last);
     } catch (error) {
       this.#front.log.error(
         { request_id: this.#id, operation: this.#operation, err: error },
@@ -244,9 +250,8 @@ export class Exchange {
     }
   }
 
-  #send(rendered: Rendered, last: boolean): void {
+  #send(rendered: Rendered, cut: boolean): void {
     const { connection } = this.#arrival;
-    const cut = last || connection === undefined;
     const close = cut || this.#front.closing || this.#arrival.transport.retired || rendered.status === 413;
     const general: Header[] = [
       ['X-Request-Id', this.#id],
@@ -256,24 +261,17 @@ export class Exchange {
     // With `cut`, uWebSockets.js writes this header itself.
     if (close && !cut) general.push(['Connection', 'close']);
     if (!close && !/close/i.test(this.#head.headers.get('connection') ?? '')) general.push(keepAlive);
-    const { observer, unsent } = this.#front;
+    const { connections, observer, unsent } = this.#front;
     observer.answered(this.#operation, rendered.status, performance.now() - this.#started);
-    const { connections } = this.#front;
-    let gone = connections.gone;
     const options = {
       headOnly: this.#head.method === 'HEAD',
       cut,
       unsent,
       limitReached: observer.limitReached,
-      beforeWrite() {
-        gone = connections.gone;
-      },
     };
     const onDone = () => {
       this.#end();
-      // Where the client or we want it to end, it may have been closed in the very call that wrote the last byte.
-      if (connection === undefined || connections.gone !== gone) connections.lost(this.#remoteAddress);
-      else connections.rest(this.#remoteAddress, connection);
+      connections.rest(this.#arrival.address, connection);
     };
     const { body } = rendered;
     if (typeof body !== 'object' || body instanceof Uint8Array) {
@@ -290,7 +288,7 @@ export class Exchange {
 
   /** The connection is lost. The response may not be touched any more. */
   #lost(): void {
-    this.#front.connections.lost(this.#remoteAddress);
+    this.#front.connections.lost(this.#arrival.address);
     if (this.#gone) return;
     this.#sending?.abort();
     this.#end();

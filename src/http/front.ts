@@ -37,8 +37,10 @@ export interface Front {
 /** What was known of a request before it got here. */
 export interface Arrival {
   readonly transport: Transport;
-  /** A second object for the connection, which can be touched when the request is answered. Absent of odd methods. */
-  readonly connection: ConnectionSource | undefined;
+  /** A second object for the connection, which can be touched when the request is answered. */
+  readonly connection: ConnectionSource;
+  /** Address of the client. */
+  readonly address: string;
   /** Why an upgrade to a WebSocket is refused. */
   readonly refusal: unknown;
 }

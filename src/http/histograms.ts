@@ -4,6 +4,7 @@ import { onlyId } from '../contract/singleton.ts';
 import type { Table } from '../events/records.ts';
 import { limits } from '../limits.ts';
 import { askedBy } from './asked-by.ts';
+import { withDamage } from './event-reads.ts';
 import { countingRefusals, queryLimits } from './reached.ts';
 import { type Reply, resource } from './reply.ts';
 import type { Services } from './services.ts';
@@ -14,9 +15,11 @@ type HistogramContext = Parameters<typeof askedBy>[0] & {
 };
 
 /** Made in the analytics pool. */
-export function eventHistogram(table: Table, context: HistogramContext): Promise<Reply> {
+export async function eventHistogram(table: Table, context: HistogramContext): Promise<Reply> {
+  const { services } = context;
   const asked = { table, ...asksFor(context) };
-  return answered(context, context.services.queries.run('eventHistogram', asked, askedBy(context)));
+  const reply = await answered(context, services.queries.run('eventHistogram', asked, askedBy(context)));
+  return withDamage(services, table, asked.filter, reply);
 }
 
 export function alertHistogram(context: HistogramContext): Promise<Reply> {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts';
+import { mergeHeaders, type TsvHeader } from '../events/tsv-headers.ts';
 import type { ParsedGroup, ParsedGroups } from '../ingest/parse-bodies.ts';
 import type { IngestInput, ReadBody } from '../ingest/parse-body.ts';
 import { limits } from '../limits.ts';
@@ -27,6 +28,13 @@ export class IngestQueue {
   readonly #threads: number;
   #waiting: Waiting[] = [];
   #running = 0;
+  /** Waiting bodies by sensor. */
+  readonly #ofSensors = new Map<string, number>();
+  /**
+   * Headers of Zeek TSV by principal, for rows in later bodies: shippers that follow a file send line by line. They end with
+   * the process.
+   */
+  readonly #headers = new Map<string | undefined, readonly TsvHeader[]>();
 
   /**
    * @param goesTogether - whether a body may be in a task with others
@@ -47,12 +55,22 @@ export class IngestQueue {
     return this.#waiting.length + this.#running;
   }
 
-  /** Rejects with OVERLOADED, and the body stays the caller's, when `limits.maxQueuedBodies` wait. */
+  /**
+   * Rejects with OVERLOADED, and the body stays the caller's, when `limits.maxQueuedBodies` wait, or half as many of the
+   * same sensor: another one still finds room then.
+   */
   add(input: IngestInput): Promise<ParsedShare> {
+    const { sensorId } = input;
+    const ofSensor = sensorId === undefined ? 0 : (this.#ofSensors.get(sensorId) ?? 0);
+    if (ofSensor >= limits.maxQueuedBodies / 2)
+      return Promise.reject(
+        new ServiceError('OVERLOADED', `${ofSensor} bodies of this sensor wait to be parsed already`),
+      );
     if (this.#waiting.length >= limits.maxQueuedBodies)
       return Promise.reject(
         new ServiceError('OVERLOADED', `${limits.maxQueuedBodies} bodies wait to be parsed already`),
       );
+    if (sensorId !== undefined) this.#ofSensors.set(sensorId, ofSensor + 1);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ input, resolve, reject });
       this.#dispatch();
@@ -72,22 +90,49 @@ export class IngestQueue {
       if (!this.#goesTogether(input) || bytes > limits.maxGroupedBytes) break;
       count++;
     }
-    return this.#waiting.splice(0, Math.max(1, count));
+    const next = this.#waiting.splice(0, Math.max(1, count));
+    for (const { input } of next) this.#left(input.sensorId);
+    return next;
+  }
+
+  #left(sensorId: string | undefined): void {
+    if (sensorId === undefined) return;
+    const rest = this.#ofSensors.get(sensorId)! - 1;
+    if (rest === 0) this.#ofSensors.delete(sensorId);
+    else this.#ofSensors.set(sensorId, rest);
   }
 
   async #run(bodies: readonly Waiting[]): Promise<void> {
     this.#running++;
     try {
-      const { groups, places } = await this.#parse(bodies.map(({ input }) => input));
-      for (const [at, { resolve, reject }] of bodies.entries()) {
+      const { groups, places } = await this.#parse(bodies.map(({ input }) => this.#withHeaders(input)));
+      for (const [at, { input, resolve, reject }] of bodies.entries()) {
         const place = places[at]!;
-        if ('error' in place) reject(place.error);
-        else resolve({ group: groups[place.group]!, body: groups[place.group]!.bodies[place.body]! });
+        if ('error' in place) {
+          reject(place.error);
+          continue;
+        }
+        const body = groups[place.group]!.bodies[place.body]!;
+        if (body.headers !== undefined) this.#remember(input.sensorId, body.headers);
+        resolve({ group: groups[place.group]!, body });
       }
     } catch (error) {
       for (const { reject } of bodies) reject(error);
     }
     this.#running--;
     this.#dispatch();
+  }
+
+  #withHeaders(input: IngestInput): IngestInput {
+    const headers = this.#headers.get(input.sensorId);
+    return headers === undefined ? input : { ...input, headers };
+  }
+
+  #remember(sensorId: string | undefined, newer: readonly TsvHeader[]): void {
+    const merged = mergeHeaders(this.#headers.get(sensorId) ?? [], newer);
+    this.#headers.delete(sensorId);
+    this.#headers.set(sensorId, merged);
+    const [oldest] = this.#headers.keys();
+    if (this.#headers.size > limits.maxTsvHeaderSensors) this.#headers.delete(oldest);
   }
 }

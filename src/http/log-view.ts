@@ -5,7 +5,7 @@ import type { RequestHead } from './request.ts';
 import type { Services } from './services.ts';
 
 /** The parts of a request that decide how much of the log it may read. */
-interface LogRead {
+export interface LogRead {
   readonly services: Pick<Services, 'auth' | 'config' | 'logRate' | 'policy'>;
   readonly head: RequestHead;
   readonly identity: Identity | undefined;

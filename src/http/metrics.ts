@@ -5,19 +5,23 @@ import type { Dashboard } from '../contract/resources/dashboard.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import { ledgerFindings } from '../contract/vocabulary.ts';
+import { errorCodes, RefusedCredentials, type ServiceError } from '../errors.ts';
 import type { LedgerCounter } from '../ledger/methods.ts';
 import { limitMeanings } from '../limit-meanings.ts';
 import type { LimitName } from '../limits.ts';
+import type { AuditedCall } from './audited-call.ts';
 import type { Observer } from './endpoint.ts';
 import { MinuteRate } from './minute-rate.ts';
+import { NotStored } from './not-stored.ts';
 
 /**
  * What the front counts, in the text format of Prometheus (0.0.4). Labels come from tables of the program —
- * operations, statuses, limits, threads — never from requests, so that their number is bounded.
+ * operations, statuses, limits, threads — or are ids of sensors, never from requests, so that their number is bounded.
  */
 export class Metrics implements Observer {
   readonly #registry = new Registry();
   readonly #delay = monitorEventLoopDelay({ resolution: 20 });
+  readonly notStored = new NotStored();
   readonly #limits = new Map<LimitName, number>();
   /** The same as the store's thread told it last. */
   readonly #inStore = new Map<LimitName, number>();
@@ -36,6 +40,11 @@ export class Metrics implements Observer {
     registers: [this.#registry],
   });
   readonly #events = this.#counter('candor_ingest_records_total', 'Records of ingest bodies.', ['outcome']);
+  readonly #notStored = this.#counter(
+    'candor_ingest_not_stored_total',
+    'Records and requests of sensors that were not stored, by the id of the sensor.',
+    ['sensor', 'kind'],
+  );
   readonly #bytes = this.#counter('candor_ingest_bytes_total', 'Ingest bodies that were taken, as sent.', []);
   readonly #lateFailures = this.#counter(
     'candor_ingest_late_failures_total',
@@ -82,6 +91,10 @@ export class Metrics implements Observer {
     'candor_retention_clock_behind_seconds',
     'How far the time that age goes by is behind the clock of the host, which leapt.',
   );
+  readonly #damagedEvents = this.#gauge(
+    'candor_store_damaged_events',
+    'Stored events that are damaged and left out of answers.',
+  );
   readonly #eventBytes = this.#gauge('candor_store_event_bytes', 'Bytes that events take up on disk.');
   readonly #oldest = this.#gauge(
     'candor_store_oldest_event_seconds',
@@ -94,12 +107,16 @@ export class Metrics implements Observer {
     ['table', 'reason'],
   );
   readonly #outbox = this.#gauge('candor_outbox_rows', 'Critical events on their way to the log.');
+  readonly #sealingLag = this.#gauge(
+    'candor_sealing_lag_seconds',
+    'Time since every stored event was sealed.',
+  );
   readonly #ledgerSize = this.#gauge('candor_ledger_entries', 'Entries of the transparency log.');
   readonly #headAge = this.#gauge('candor_ledger_head_age_seconds', 'Age of the latest signed tree head.');
   readonly #degraded = this.#gauge('candor_ledger_degraded', '1 while the log refuses appends.');
   readonly #findings = this.#gauge(
     'candor_ledger_finding',
-    '1 while the log has an open finding of this code.',
+    '1 while the log, or with store_damaged, events_altered or sealing_stopped the store, has an open finding of this code.',
     ['code'],
   );
   readonly #checkpointSize = this.#gauge(
@@ -124,7 +141,7 @@ export class Metrics implements Observer {
   );
   readonly #regression = this.#gauge(
     'candor_ledger_regression_leaves',
-    'Leaves that the log lost in its last restore or rebuild.',
+    'Leaves that the log lost in its last restore or rebuild; at least 1 while a detected rollback is not accepted.',
   );
   readonly #connections = this.#gauge('candor_sockets', 'WebSocket connections.');
   readonly #subscriptions = this.#gauge('candor_subscriptions', 'Live subscriptions.');
@@ -200,6 +217,16 @@ export class Metrics implements Observer {
     this.#rates.bytes.add(bytes, now);
   }
 
+  /** A request of a sensor failed. One that the sender is to repeat loses nothing. */
+  readonly sensorFailed = (call: AuditedCall, error: ServiceError): void => {
+    const { status, retry } = errorCodes[error.code];
+    if (retry) return;
+    const kind = status === 401 || status === 403 ? 'credentials' : 'refused';
+    const reason = (error instanceof RefusedCredentials ? error.why : error.message).slice(0, 200);
+    const sample = `${call.operation} from ${call.sourceAddress}`;
+    this.notStored.add(call.sender(error), { kind, reason, times: 1, sample }, Date.now());
+  };
+
   /** Live messages handed to sockets, and those skipped for readers that fell behind. */
   readonly live = (outcome: 'sent' | 'dropped', n: number): void => {
     if (n > 0) this.#liveMessages.inc({ outcome }, n);
@@ -248,6 +275,9 @@ export class Metrics implements Observer {
   async scrape(status: Status | undefined): Promise<string> {
     this.#up.set(status === undefined ? 0 : 1);
     this.#setStatus(status);
+    this.#notStored.reset();
+    for (const { sender, kind, times } of this.notStored.rows)
+      this.#notStored.inc({ sensor: sender?.id ?? 'unknown', kind }, times);
     this.#setLedger();
     this.#setProcess();
     return this.#registry.metrics();
@@ -277,6 +307,7 @@ export class Metrics implements Observer {
       this.#unusedBytes,
       this.#eventBytes,
       this.#outbox,
+      this.#sealingLag,
       this.#ledgerSize,
       this.#headAge,
     ]) {
@@ -303,16 +334,18 @@ export class Metrics implements Observer {
     this.#scans.set({ state: 'running' }, status.scans.running);
     this.#uncounted.set(store.uncounted_events);
     this.#storeBytes.set(store.bytes);
+    this.#damagedEvents.set(store.damaged_events);
     this.#unusedBytes.set(store.unused_bytes);
     this.#setRetention(status.retention);
     this.#outbox.set(outbox.rows);
+    if (status.sealing !== undefined) this.#sealingLag.set(status.sealing.lag_s);
     this.#ledgerSize.set(ledger.size);
     if (ledger.head_age_s !== undefined) this.#headAge.set(ledger.head_age_s);
     this.#degraded.set(ledger.state === 'ok' ? 0 : 1);
     const open = new Set(ledger.findings.map(({ code }) => code));
     for (const code of ledgerFindings) this.#findings.set({ code }, open.has(code) ? 1 : 0);
     const { from_size = 0, to_size = 0 } = ledger.regression ?? {};
-    this.#regression.set(Math.max(0, from_size - to_size));
+    this.#regression.set(Math.max(ledger.fault === 'rollback' ? 1 : 0, from_size - to_size));
     if (status.witnesses !== undefined) this.#setWitnesses(status.witnesses);
     this.#connections.set(sockets.connections);
     this.#subscriptions.set(sockets.subscriptions);

@@ -41,3 +41,9 @@ export const queryLimits = {
   OVERLOADED: 'maxQueuedQueries',
   RATE_LIMITED: 'maxQueryShareOfPrincipal',
 } as const;
+
+/** Tests and validations of rules wait for a thread of their own. */
+export const ruleTaskLimits = {
+  OVERLOADED: 'maxQueuedRuleTasks',
+  RATE_LIMITED: 'maxRuleTasksPerPrincipal',
+} as const;

@@ -1,4 +1,5 @@
 import type { ResourceType } from '../contract/resource-types.ts';
+import type { DamagedEvents } from '../store/damage.ts';
 import type { ListPage } from '../store/store.ts';
 
 /** What a handler answers, before it has an envelope. */
@@ -12,8 +13,14 @@ export type Reply =
       readonly attributes: object | string;
       /** Path of what was created. */
       readonly location?: string;
+      readonly damaged?: readonly DamagedEvents[];
     }
-  | { readonly kind: 'page'; readonly page: ListPage; readonly perPage: number }
+  | {
+      readonly kind: 'page';
+      readonly page: ListPage;
+      readonly perPage: number;
+      readonly damaged?: readonly DamagedEvents[];
+    }
   /** Something that is no resource, beside its `meta`. */
   | { readonly kind: 'data'; readonly data: unknown; readonly headers?: readonly Header[] }
   /** Without an envelope. */
@@ -110,31 +117,35 @@ export const jsonHeader: Header = ['Content-Type', json];
 
 /** `now` is epoch milliseconds, `elapsedMs` the time since the request came. */
 export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
+  const end = meta(now, elapsedMs, 'damaged' in reply ? reply.damaged : undefined);
   switch (reply.kind) {
     case 'resource': {
       const { type, id, attributes, location, status } = reply;
       const headers = [jsonHeader];
       if (location !== undefined) headers.push(['Location', location]);
       if (typeof attributes === 'string') {
-        const body = `{"data":{"id":"${id}","type":"${type}","attributes":${attributes}},${meta(now, elapsedMs)}`;
+        const body = `{"data":{"id":"${id}","type":"${type}","attributes":${attributes}},${end}`;
         return { status, headers, body };
       }
       if ('version' in attributes && typeof attributes.version === 'number') {
         headers.push(['ETag', `"${attributes.version}"`]);
       }
-      const body = `{"data":${JSON.stringify({ id, type, attributes })},${meta(now, elapsedMs)}`;
+      const body = `{"data":${JSON.stringify({ id, type, attributes })},${end}`;
       return { status, headers, body };
     }
     case 'page':
-      return { status: 200, headers: [jsonHeader], body: renderPage(reply, meta(now, elapsedMs)) };
+      return { status: 200, headers: [jsonHeader], body: renderPage(reply, end) };
     case 'data': {
-      const body = `{"data":${JSON.stringify(reply.data)},${meta(now, elapsedMs)}`;
+      const body = `{"data":${JSON.stringify(reply.data)},${end}`;
       return { status: 200, headers: [jsonHeader, ...(reply.headers ?? [])], body };
     }
     case 'bare':
       return {
         status: reply.status,
-        headers: [['Content-Type', reply.mediaType], ...(reply.headers ?? [])],
+        headers: [
+          reply.mediaType === json ? jsonHeader : ['Content-Type', reply.mediaType],
+          ...(reply.headers ?? []),
+        ],
         body: reply.body,
       };
     case 'stream':
@@ -149,10 +160,15 @@ export function render(reply: Reply, now: number, elapsedMs: number): Rendered {
 }
 
 /** The end of an envelope, its closing brace included. */
-function meta(now: number, elapsedMs: number): string {
+function meta(now: number, elapsedMs: number, damaged: readonly DamagedEvents[] = []): string {
   const timestamp = new Date(now).toISOString();
-  return `"meta":{"timestamp":"${timestamp}","query_time_ms":${Math.max(0, Math.round(elapsedMs))}}}`;
+  const left = damaged.map(({ rows, from, to }) => ({ events: rows, from: timeOf(from), to: timeOf(to) }));
+  const note = left.length === 0 ? '' : `,"damaged_events":${JSON.stringify(left)}`;
+  return `"meta":{"timestamp":"${timestamp}","query_time_ms":${Math.max(0, Math.round(elapsedMs))}${note}}}`;
 }
+
+const timeOf = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString();
 
 /** The items come as JSON from the pool and are not looked at again. */
 function renderPage({ page, perPage }: Extract<Reply, { kind: 'page' }>, end: string): Uint8Array {

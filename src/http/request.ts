@@ -110,11 +110,12 @@ export function requestId(head: RequestHead): string {
 
 /**
  * The media type of the body in lower case, without parameters. UNSUPPORTED_MEDIA_TYPE unless it is one of these, or any
- * is accepted, none too.
+ * is accepted. A missing one is accepted where lines of JSON are: the body is recognised then.
  */
 export function mediaType(head: RequestHead, accepted: readonly string[]): string {
   const type = (head.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (accepted.includes(type) || accepted.includes(anyMediaType)) return type;
+  if (type === '' && accepted.includes('application/x-ndjson')) return type;
   throw new ServiceError(
     'UNSUPPORTED_MEDIA_TYPE',
     `Content-Type is ${type === '' ? 'missing' : type.slice(0, 100)}, wanted ${accepted.join(' or ')}`,

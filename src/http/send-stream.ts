@@ -45,7 +45,6 @@ export function sendStream(
   };
 
   const begin = (): void => {
-    options.beforeWrite?.();
     res.cork(() => {
       res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
       for (const [name, value] of [...general, ...headers]) res.writeHeader(name, value);
@@ -64,7 +63,6 @@ export function sendStream(
   /** Resolves when the client has taken the part, or the answer is over. */
   const write = (part: Uint8Array): Promise<void> | undefined => {
     let taken = true;
-    options.beforeWrite?.();
     res.cork(() => {
       taken = res.write(part);
     });
@@ -98,7 +96,6 @@ export function sendStream(
       if (part.byteLength > 0) await write(part);
       if (isOver) return;
     }
-    options.beforeWrite?.();
     res.cork(() => res.end('', options.cut));
     finish();
   };

@@ -12,8 +12,6 @@ export interface SendOptions {
   /** Bytes that clients have not read. */
   readonly unsent: Budget;
   readonly limitReached: (limit: LimitName) => void;
-  /** Called before each write: the connection may be closed within any of them. */
-  readonly beforeWrite?: () => void;
 }
 
 /** An answer whose body is there. */
@@ -59,7 +57,6 @@ export function send(
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const length = bytes?.byteLength ?? 0;
   let complete = true;
-  options.beforeWrite?.();
   res.cork(() => {
     res.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
     for (const [name, value] of general) res.writeHeader(name, value);
@@ -82,7 +79,6 @@ export function send(
   }
 
   res.onWritable((offset) => {
-    options.beforeWrite?.();
     const [taken, responded] = res.tryEnd(bytes.subarray(offset), length);
     if (responded) finish();
     return taken;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { limits } from '../limits.ts';
 import type { Audit } from './audit-log.ts';
 import { Budget } from './budget.ts';
-import { type ConnectionSource, Connections } from './connections.ts';
+import { addressOf, type ConnectionSource, Connections } from './connections.ts';
 import type { Authenticator, Endpoint, Observer } from './endpoint.ts';
 import { Exchange } from './exchange.ts';
 import type { Arrival, Front } from './front.ts';
@@ -183,24 +183,21 @@ function equip(app: TemplatedApp, transport: Transport, front: Front, options: S
       refusal = error;
     },
   });
-  for (const method of routed) {
-    app[method]('/*', (res, req) => {
-      connection = res;
-      req.setYield(true);
-    });
-  }
+  // Two names of one wildcard: routes of the same name would replace each other, and these are tried in this order.
+  app.any('/*connection', (res, req) => {
+    connection = res;
+    req.setYield(true);
+  });
   app.any('/*', (res, req) => {
-    const arrival = { transport, connection, refusal };
-    connection = undefined;
+    const arrival = { transport, connection: connection!, address: addressOf(res), refusal };
     refusal = undefined;
     serve(front, res, req, arrival);
   });
 }
 
-/** Every method that uWebSockets.js can route; a route for any of them comes after these. */
-const routed = ['get', 'post', 'put', 'patch', 'del', 'options', 'head', 'connect', 'trace'] as const;
-
 function serve(front: Front, res: HttpResponse, req: HttpRequest, arrival: Arrival): void {
+  // The client has reset the connection: only its abort handler knows which address to count down.
+  if (arrival.address === '') return void res.close();
   try {
     new Exchange(front, res, req, arrival).begin();
   } catch (error) {

@@ -13,9 +13,11 @@ import type { Status, WitnessStatus } from '../contract/resources/status.ts';
 import type { Scans } from '../discovery/scans.ts';
 import type { IngestInput } from '../ingest/parse-body.ts';
 import type { Ledger, LedgerStatus, LogReader } from '../ledger/ledger.ts';
+import type { ProofBundles } from '../ledger/proof-bundles.ts';
 import type { Pool } from '../rpc/pool.ts';
 import type { DetectionRules } from '../rules/detection-rules.ts';
 import type { IntelLists } from '../rules/intel/intel-lists.ts';
+import type { SiemDamage } from '../store/siem-damage.ts';
 import type {
   AlertUpdate,
   Committed,
@@ -48,6 +50,7 @@ export interface Services {
   readonly reader: Pick<
     StoreReader,
     | 'assets'
+    | 'damagedEvents'
     | 'getEvent'
     | 'isPast'
     | 'getAlert'
@@ -58,6 +61,7 @@ export interface Services {
     | 'getScan'
     | 'getSilence'
     | 'principal'
+    | 'principalByName'
     | 'token'
     | 'administrators'
     | 'triageModel'
@@ -66,8 +70,9 @@ export interface Services {
   readonly ledger: Ledger;
   /** The status of the log, with the findings of its witnesses. Rejects as `ledger.status`. */
   logStatus(): Promise<LedgerStatus>;
-  /** Everything that requests read from the log, except proof bundles. */
+  /** Everything that requests read from the log. Bundles come from `proofBundles`, which add the checkpoint. */
   readonly logReader: LogReader;
+  readonly proofBundles: Pick<ProofBundles, 'get'>;
   /** How often an address may read the log without an identity; undefined for as often as it likes. */
   readonly logRate: Pick<LogReadRate, 'take'> | undefined;
   readonly health: HealthCheck;
@@ -78,7 +83,17 @@ export interface Services {
   readonly scans: Pick<Scans, 'start' | 'cancel' | 'current' | 'counts'>;
   readonly rules: Pick<
     DetectionRules,
-    'list' | 'get' | 'create' | 'update' | 'remove' | 'reload' | 'validate' | 'test' | 'count'
+    | 'list'
+    | 'get'
+    | 'create'
+    | 'update'
+    | 'remove'
+    | 'reload'
+    | 'validate'
+    | 'test'
+    | 'count'
+    | 'wereSlow'
+    | 'slow'
   >;
   readonly intel: Pick<IntelLists, 'list' | 'get' | 'indicators' | 'create' | 'update' | 'remove'>;
   /** The threads that parse bodies, with the rules that are in effect: the body is moved. OVERLOADED when too many wait. */
@@ -88,6 +103,8 @@ export interface Services {
    * one may; CANCELLED when the signal is aborted.
    */
   readonly queries: Pick<Pool<Queries>, 'run'>;
+  /** Takes damage of siem.mdb that a read on this thread met. */
+  readonly damage: Pick<SiemDamage, 'report'>;
   /** Lists that are being sent whole. */
   readonly exports: Pick<Turns, 'take'>;
   /** Changes of many alerts that are under way. */
@@ -109,6 +126,8 @@ export interface Services {
   keysChanged(): Promise<void>;
   /** Undefined where none is configured. */
   witnesses(): WitnessStatus | undefined;
+  /** Absent while sealing of events is off. */
+  readonly sealing?: () => NonNullable<Status['sealing']>;
   threads(): Status['threads'];
   sockets(): Status['sockets'];
   /** False while starting or stopping. */

@@ -1,5 +1,7 @@
 import type { Status } from '../contract/resources/status.ts';
+import { homeAdvice } from '../events/home-networks.ts';
 import { limits } from '../limits.ts';
+import type { StoreDamage } from '../store/damage.ts';
 import type { RetentionStatus } from '../store/store.ts';
 import type { Services } from './services.ts';
 import { verdictOf } from './verdict.ts';
@@ -10,6 +12,7 @@ export async function currentStatus(services: Services): Promise<Status> {
   const now = Date.now();
   const { health, head } = ledger;
   const witnesses = services.witnesses();
+  const sealing = services.sealing?.();
   services.metrics.reachedInStore(store.limits_reached);
   const judged = {
     ledger: {
@@ -24,8 +27,18 @@ export async function currentStatus(services: Services): Promise<Status> {
       sth_key_fingerprint: ledger.sth_key_fingerprint,
       ...(ledger.checkpoint_vkey === '' ? {} : { checkpoint_vkey: ledger.checkpoint_vkey }),
     },
-    limits_reached: services.metrics.limitsReached(),
-    warnings: services.policy.current.file_refused === undefined ? [] : [policyFileRefused],
+    limits_reached: services.metrics.limitsReached().map((reached) => {
+      const of = store.detector_limits.filter(({ limit }) => limit === reached.limit);
+      const detectors = of.map(({ detector, times }) => ({ detector, times }));
+      return detectors.length === 0 ? reached : { ...reached, detectors };
+    }),
+    warnings: [
+      ...(services.policy.current.file_refused === undefined ? [] : [policyFileRefused]),
+      ...services.policy.contradictions(),
+      ...homeAdvice(services.config['network.home'], store.public_host),
+      ...services.metrics.notStored.warnings(now),
+      ...services.rules.slow().slice(0, maxSlowRules).map(slowRule),
+    ],
     ready: services.ready(),
   };
   return {
@@ -46,13 +59,25 @@ export async function currentStatus(services: Services): Promise<Status> {
       uncounted_events: store.uncounted_events,
       bytes: store.bytes,
       unused_bytes: store.unused_bytes,
+      damaged_events: store.damage.events.reduce((sum, { rows }) => sum + rows, 0),
+      scrub: scrubOf(store.damage.scrub),
     },
     retention: retentionOf(store.retention),
     ...(witnesses === undefined ? {} : { witnesses }),
     outbox: { rows: store.outbox, limit: limits.maxOutboxRows },
+    ...(sealing === undefined ? {} : { sealing }),
+    not_stored: services.metrics.notStored.shown(),
     scans: services.scans.counts(),
     sockets: services.sockets(),
     ...judged,
+  };
+}
+
+function scrubOf({ pass_began_at, last_pass_at, ...rest }: StoreDamage['scrub']): Status['store']['scrub'] {
+  return {
+    ...rest,
+    pass_began_at: new Date(pass_began_at).toISOString(),
+    ...(last_pass_at === undefined ? {} : { last_pass_at: new Date(last_pass_at).toISOString() }),
   };
 }
 
@@ -65,6 +90,11 @@ function retentionOf({ oldest, ...rest }: RetentionStatus): Status['retention'] 
     expired: [...rest.expired],
   };
 }
+
+const maxSlowRules = 3;
+
+const slowRule = ([rule, ms]: readonly [string, number]): string =>
+  `The detection rule ${rule} took ${ms.toFixed(1)} ms for one record, which slows ingest: simplify or disable it.`;
 
 /** Why, is for administrators: the policy says it. */
 const policyFileRefused =

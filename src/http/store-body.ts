@@ -15,7 +15,8 @@ import type { Header } from './reply.ts';
 import type { Services } from './services.ts';
 
 /** What the operations that take sensors' data have in common. */
-export interface BodyContext extends Pick<Context<'ingest'>, 'services' | 'body' | 'identity' | 'requestId'> {
+export interface BodyContext
+  extends Pick<Context<'ingest'>, 'services' | 'body' | 'identity' | 'requestId' | 'audited'> {
   readonly headers: Pick<Context<'ingest'>['headers'], 'candor-receipt'>;
 }
 
@@ -57,20 +58,29 @@ export async function storeBody(context: BodyContext, options: StoreOptions): Pr
     const parsing = services.ingest(inputOf(context, options, key !== undefined));
     const parsed = await countingRefusals(services.metrics, parsingLimits, parsing);
     recycle(parsed.body.spent);
-    const { items } = parsed.body;
-    const committed = commitBody(services, parsed, { key, receipt }, received);
-    if (options.ack !== 'memory') {
+    const { items, answer, unstored } = parsed.body;
+    const bad = unstored.find(({ kind }) => kind === 'rejected');
+    if (context.audited !== undefined && bad !== undefined)
+      context.audited.rejected = { count: answer.rejected, reason: bad.reason };
+    const committed = commitBody(context, parsed, { key, receipt }, received);
+    // Only the store knows whether a key was used for another body: such a body waits for it, and is not dropped later.
+    if (options.ack !== 'memory' || key !== undefined) {
       const stored = await committed.finally(release);
       return items === undefined ? stored : { ...stored, items };
     }
     committed.finally(release).catch((error: unknown) => {
       services.metrics.failedLate();
+      const lost = {
+        kind: 'refused',
+        reason: 'acknowledged from memory and then not stored',
+        times: 1,
+      } as const;
+      services.metrics.notStored.add(context.identity.principal, lost, Date.now());
       services.log.error(
         { request_id: requestId, err: error },
         'a body acknowledged from memory was not stored',
       );
     });
-    const { answer } = parsed.body;
     return { answer, blocks: [], refused: [], ...(items === undefined ? {} : { items }) };
   } catch (error) {
     release();
@@ -102,7 +112,7 @@ const commits = new WeakMap<ParsedGroup, Promise<Committed>>();
 
 /** The commit of a body's group, which the first of its bodies begins, and what it means for this one. */
 async function commitBody(
-  services: Services,
+  { services, identity }: BodyContext,
   { group, body }: ParsedShare,
   wanted: Wanted,
   received: number,
@@ -114,16 +124,20 @@ async function commitBody(
   }
   const { replayed, answer: first, blocks, refused = [], receipt } = await committing;
   const answer = replayed ? first : withDuplicates(body, refused);
-  if (!replayed) services.metrics.ingested(answer, received);
+  if (!replayed) {
+    services.metrics.ingested(answer, received);
+    for (const one of body.unstored) services.metrics.notStored.add(identity.principal, one, Date.now());
+  }
   const given = receipt === undefined ? {} : { receipt: await receiptHeader(services, receipt) };
   return { answer, blocks, refused, ...given };
 }
 
 async function commitGroup(
   services: Services,
-  { bodies, hits, reached, ...batch }: ParsedGroup,
+  { bodies, hits, slow, reached, ...batch }: ParsedGroup,
   { key, receipt }: Wanted,
 ): Promise<Committed> {
+  services.rules.wereSlow(slow);
   for (const limit of reached) services.metrics.limitReached(limit);
   const { digest, sha256 } = bodies[0] ?? {};
   const answer = together(bodies);
@@ -177,7 +191,7 @@ function withDuplicates({ answer, rows }: ReadBody, refused: readonly RefusedRow
 }
 
 function inputOf(
-  { services, body, headers }: BodyContext,
+  { services, body, headers, identity }: BodyContext,
   options: StoreOptions,
   digest: boolean,
 ): IngestInput {
@@ -185,16 +199,26 @@ function inputOf(
   return {
     pieces: body.arrived.pieces,
     length: body.arrived.length,
-    mediaType: /^application\/json\b/i.test(body.mediaType) ? 'json' : 'ndjson',
-    ...(body.coding === undefined ? {} : { encoding: body.coding }),
+    mediaType: jsonType.test(body.mediaType) ? 'json' : body.mediaType === '' ? 'any' : 'ndjson',
+    ...encodingOf(body),
     ...(framing === undefined ? {} : { framing }),
     ...(source === undefined ? {} : { source }),
     ...(sensor === undefined ? {} : { sensor }),
     ...(table === undefined ? {} : { table }),
+    sensorId: identity.principal.id,
     receivedAt: Date.now(),
     home: services.config['network.home'],
     digest,
     ...(headers['candor-receipt'] === undefined ? {} : { receipt: true }),
     ...(ack === 'memory' || areApart(services) ? { alone: true } : {}),
   };
+}
+
+const jsonType = /^application\/json\b/i;
+
+/** By its first bytes where no header names it: no record begins with those of gzip (RFC 1952, section 2.3.1). */
+function encodingOf({ coding, arrived }: BodyContext['body']): Pick<IngestInput, 'encoding'> {
+  if (coding !== undefined) return { encoding: coding };
+  const [first, second, method] = new Uint8Array(arrived.pieces[0] ?? new ArrayBuffer(0));
+  return first === 0x1f && second === 0x8b && method === 8 ? { encoding: 'gzip' } : {};
 }

@@ -1,6 +1,7 @@
 /** What we take of uWebSockets.js, and how it is set up. */
 import './header-limit.ts';
 import * as uWS from 'uWebSockets.js';
+import { createServer } from 'node:net';
 import { TlsFileError, type TlsFiles } from './tls-files.ts';
 
 export type { HttpRequest, HttpResponse, TemplatedApp, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
@@ -82,8 +83,8 @@ export function listen(app: uWS.TemplatedApp, host: string, port: number): Promi
     const exclusive: Listen = app.listen.bind(app) as unknown as Listen;
     exclusive(host, port, untyped.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
-        const why = 'it is taken, or not an address of this machine';
-        return reject(new Error(`cannot listen on ${host} port ${port}: ${why}`));
+        requireAddress(host, port).then(() => reject(refused(host, port)), reject);
+        return;
       }
       resolve({
         port: uWS.us_socket_local_port(socket as unknown as uWS.us_socket),
@@ -92,3 +93,29 @@ export function listen(app: uWS.TemplatedApp, host: string, port: number): Promi
     });
   });
 }
+
+/**
+ * Makes sure that the address can be listened on, of which uWebSockets.js says no more than that it cannot.
+ *
+ * @throws Error with one clear line
+ */
+export function requireAddress(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', ({ code = '' }: NodeJS.ErrnoException) => reject(refused(host, port, code)));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
+  });
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there; stop it, or choose another CANDOR_PORT',
+  EACCES:
+    'this user may not listen there (EACCES); choose a port from 1024 on, or grant CAP_NET_BIND_SERVICE',
+  EADDRNOTAVAIL: 'it is not an address of this machine; choose another CANDOR_HOST',
+  ENOTFOUND: 'the name has no address; choose another CANDOR_HOST',
+};
+
+const refused = (host: string, port: number, code = ''): Error =>
+  new Error(
+    `cannot listen on ${host} port ${port}: ${reasons[code] ?? `the system refuses it${code && ` (${code})`}`}`,
+  );

@@ -1,6 +1,8 @@
 import { writeTreeHead } from '../contract/write-tree-head.ts';
-import type { ProofBundle } from '../ledger/ledger.ts';
+import { ServiceError } from '../errors.ts';
+import type { LogView, ProofBundle } from '../ledger/ledger.ts';
 import { bufferOf } from './log-entries.ts';
+import type { Services } from './services.ts';
 
 /** A bundle as JSON, the head's timestamp in exact digits. */
 export function writeProofBundle({
@@ -32,5 +34,22 @@ export function writeProofBundle({
   });
   return `${texts.slice(0, -1)},"head":${writeTreeHead(head)}}`;
 }
+
+/** Undefined until the entry is in the log, as far as the caller may see it, and while the log can't prove it. */
+export async function loggedProof(
+  { proofBundles }: Pick<Services, 'proofBundles'>,
+  entryId: string,
+  view: LogView,
+): Promise<ProofBundle | undefined> {
+  try {
+    return await proofBundles.get(view, { entry_id: entryId });
+  } catch (error) {
+    const isLater = error instanceof ServiceError && laterCodes.has(error.code);
+    if (!isLater) throw error;
+    return undefined;
+  }
+}
+
+const laterCodes: ReadonlySet<string> = new Set(['NOT_FOUND', 'LOG_EMPTY', 'UNAVAILABLE']);
 
 const base64 = (bytes: Uint8Array) => bufferOf(bytes).toString('base64');

@@ -1,15 +1,19 @@
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import { BlockBuilder } from '../events/block-builder.ts';
+import { hasImplausibleBytes } from '../events/carried.ts';
 import type { RecordOf } from '../events/columns.ts';
+import type { Contact } from '../events/contact.ts';
 import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { Finding } from '../events/finding.ts';
 import type { DnsRecord, EventSource, NetworkRecord, Table } from '../events/records.ts';
 import type { Sighting } from '../inventory/sighting.ts';
 import { type LimitName, limits } from '../limits.ts';
+import { Contacts } from './contacts.ts';
 import { type Rejection, reject } from './rejection.ts';
 import { RuleMatches } from './rule-matches.ts';
 import { complete, type Said } from './said.ts';
 import { Sightings, type Told } from './sightings.ts';
+import { type UnstoredRecords, UnstoredTally } from './unstored.ts';
 
 /** The records of one body, or of several that came at one time. Plain data. */
 export interface ParsedBatch {
@@ -19,10 +23,14 @@ export interface ParsedBatch {
   readonly findings: Finding[];
   /** What records that are no events tell of hosts, each thing once; at most `limits.maxBodySightings`. */
   readonly sightings: Sighting[];
+  /** Hosts that records name that are no events; at most `limits.maxBodySightings`. */
+  readonly contacts: Contact[];
   /** What matches of rules tell correlations; `event` points into `blocks`. */
   readonly facts: CorrelationFact[];
   /** How often each rule matched. */
   readonly hits: readonly (readonly [rule: string, times: number])[];
+  /** Rules that took longer than `limits.slowRuleMs` for a record. */
+  readonly slow: readonly (readonly [rule: string, ms: number])[];
   /** Limits for which something was left out. */
   readonly reached: readonly LimitName[];
 }
@@ -36,6 +44,8 @@ export interface BodyRows {
   readonly answer: IngestAnswer;
   /** The rows that its events became. */
   readonly rows: readonly RowRange[];
+  /** Records that are not stored, by reason. */
+  readonly unstored: readonly UnstoredRecords[];
 }
 
 /**
@@ -48,13 +58,20 @@ export class Batch {
   readonly #blocks: (ArrayBuffer | undefined)[] = [];
   readonly #findings: Finding[] = [];
   readonly #sightings = new Sightings();
+  readonly #contacts = new Contacts();
   /** What rules find in the record that is read. */
   readonly matches = new RuleMatches(this.#findings);
   #errors: IngestAnswer['errors'] = [];
   #said: Said | undefined;
+  /** The sensor of the body that is read, and the place of its first finding. */
+  #sensorId: string | undefined;
+  #firstFinding = 0;
   #accepted = 0;
   #rejected = 0;
   #ignored = 0;
+  #unstored = new UnstoredTally();
+  #hasImplausibleBytes = false;
+  #isIgnored = false;
   /** The format that the record came in, where it is another than that of who reads it. */
   source: EventSource | undefined;
   /** Why the record that is read is refused. */
@@ -69,19 +86,24 @@ export class Batch {
    * The records of a body follow.
    *
    * @param receivedAt - epoch milliseconds
+   * @param sensorId - the principal that sent it
    * @param said - what is known of the record that is read from what it came in; filled anew for each
    */
-  beginBody(receivedAt: number, said?: Said): void {
+  beginBody(receivedAt: number, sensorId?: string, said?: Said): void {
     this.#said = said;
-    this.#network.beginBody(receivedAt);
-    this.#dns.beginBody(receivedAt);
+    this.#sensorId = sensorId;
+    this.#firstFinding = this.#findings.length;
+    this.#network.beginBody(receivedAt, sensorId);
+    this.#dns.beginBody(receivedAt, sensorId);
     this.#errors = [];
     this.#accepted = 0;
     this.#rejected = 0;
     this.#ignored = 0;
+    this.#unstored = new UnstoredTally();
   }
 
   endBody(): BodyRows {
+    this.#nameSensor();
     return {
       answer: {
         accepted: this.#accepted,
@@ -90,6 +112,7 @@ export class Batch {
         duplicates: 0,
         errors: this.#errors,
       },
+      unstored: this.#unstored.list,
       rows: [...this.#network.ranges, ...this.#dns.ranges],
     };
   }
@@ -99,9 +122,7 @@ export class Batch {
   }
 
   addNetwork(record: NetworkRecord): void {
-    if (this.#said !== undefined) complete(record, this.#said);
-    if (this.source !== undefined) record.source = this.source;
-    this.#at(this.#network, this.#network.add(record));
+    this.#addNetworkRow(record);
     this.#accepted++;
   }
 
@@ -116,10 +137,7 @@ export class Batch {
   addFinding(finding: Finding, record: NetworkRecord | undefined): void {
     if (record === undefined) this.#findings.push(finding);
     else {
-      if (this.#said !== undefined) complete(record, this.#said);
-      if (this.source !== undefined) record.source = this.source;
-      const row = this.#network.add(record);
-      this.#at(this.#network, row);
+      const row = this.#addNetworkRow(record);
       this.#findings.push({ ...finding, event: { block: this.#network.slot, row } });
     }
     this.#accepted++;
@@ -137,19 +155,33 @@ export class Batch {
     this.#sightings.add(told, at);
   }
 
+  /** A record that is no event names a host. */
+  meet(contact: Contact): void {
+    this.#contacts.add(this.#sensorId === undefined ? contact : { ...contact, sensor: this.#sensorId });
+  }
+
   /** Another record is read. */
   begin(): void {
     this.matches.row = -1;
     this.refused = undefined;
+    this.#isIgnored = false;
   }
 
   ignore(): void {
     this.#ignored++;
+    this.#isIgnored = true;
   }
 
-  reject(line: number, refused: Rejection): void {
+  /** The kind of the record that is read, where it was ignored. */
+  nameIgnored(kind: string): void {
+    if (this.#isIgnored) this.#unstored.count('ignored', kind);
+  }
+
+  /** @param text - what was read, where there is any */
+  reject(line: number, refused: Rejection, text?: () => string): void {
     const { field, reason } = refused;
     this.refused = refused;
+    this.#unstored.reject(refused, line, text);
     if (this.#rejected++ < limits.maxReportedErrors) {
       this.#errors.push({ line, code: 'INVALID_REQUEST', field, reason });
     }
@@ -162,8 +194,10 @@ export class Batch {
       blocks: this.#blocks.filter((block) => block !== undefined),
       findings: this.#findings,
       sightings: this.#sightings.list(),
+      contacts: this.#contacts.list(),
       facts: this.matches.facts,
       hits: this.matches.hits(),
+      slow: this.matches.slowRules(),
       reached: this.reached,
     };
   }
@@ -171,10 +205,29 @@ export class Batch {
   get reached(): readonly LimitName[] {
     const { findings, facts } = this.matches.overflowed;
     return [
-      ...(this.#sightings.overflowed ? (['maxBodySightings'] as const) : []),
+      ...(this.#sightings.overflowed || this.#contacts.overflowed ? (['maxBodySightings'] as const) : []),
       ...(findings ? (['maxBodyFindings'] as const) : []),
+      ...(this.#hasImplausibleBytes ? (['maxLinkBytesPerMs'] as const) : []),
       ...(facts ? (['maxBodyFacts'] as const) : []),
     ];
+  }
+
+  /** Findings of the body rest on its sensor. */
+  #nameSensor(): void {
+    if (this.#sensorId === undefined) return;
+    const sensors = [this.#sensorId];
+    for (let i = this.#firstFinding; i < this.#findings.length; i++)
+      this.#findings[i] = { ...this.#findings[i]!, sensors };
+    this.matches.nameSensor(this.#sensorId);
+  }
+
+  #addNetworkRow(record: NetworkRecord): number {
+    if (this.#said !== undefined) complete(record, this.#said);
+    if (this.source !== undefined) record.source = this.source;
+    this.#hasImplausibleBytes ||= hasImplausibleBytes(record, this.#network.receivedAt);
+    const row = this.#network.add(record);
+    this.#at(this.#network, row);
+    return row;
   }
 
   /** The record that is read has become this row. */
@@ -190,7 +243,8 @@ export class Batch {
  */
 class BlockSeries<T extends Table> {
   readonly #table: T;
-  #receivedAt = 0;
+  receivedAt = 0;
+  #sensorId: string | undefined;
   readonly #blocks: (ArrayBuffer | undefined)[];
   #builder: BlockBuilder<T> | undefined;
   /** Place of the block in work. */
@@ -203,17 +257,18 @@ class BlockSeries<T extends Table> {
     this.#blocks = blocks;
   }
 
-  beginBody(receivedAt: number): void {
-    this.#receivedAt = receivedAt;
-    if (this.#builder !== undefined) this.#builder.receivedAt = receivedAt;
+  beginBody(receivedAt: number, sensorId: string | undefined): void {
+    this.receivedAt = receivedAt;
+    this.#sensorId = sensorId;
+    if (this.#builder !== undefined) this.#beginIn(this.#builder);
     this.ranges = [];
   }
 
   add(record: RecordOf<T>): number {
-    this.#builder ??= takeBuilder(this.#table, this.#receivedAt);
-    if (this.#builder.rows >= limits.maxBlockRows) this.#write(this.#builder);
-    if (this.#builder.rows === 0) this.slot = this.#blocks.push(undefined) - 1;
-    const row = this.#builder.add(record);
+    const builder = this.#builder ?? this.#takeBuilder();
+    if (builder.rows >= limits.maxBlockRows) this.#write(builder);
+    if (builder.rows === 0) this.slot = this.#blocks.push(undefined) - 1;
+    const row = builder.add(record);
     const range = this.ranges.at(-1);
     if (range?.[0] === this.slot) range[2] = row + 1;
     else this.ranges.push([this.slot, row, row + 1]);
@@ -228,6 +283,18 @@ class BlockSeries<T extends Table> {
     this.#builder = undefined;
   }
 
+  #takeBuilder(): BlockBuilder<T> {
+    const builder = takeBuilder(this.#table);
+    this.#builder = builder;
+    this.#beginIn(builder);
+    return builder;
+  }
+
+  #beginIn(builder: BlockBuilder<T>): void {
+    builder.receivedAt = this.receivedAt;
+    builder.sensorId = this.#sensorId;
+  }
+
   #write(builder: BlockBuilder<T>): void {
     this.#blocks[this.slot] = builder.finish();
   }
@@ -236,10 +303,8 @@ class BlockSeries<T extends Table> {
 /** Builders of this thread between two bodies, as their arrays are 2 MB each. One that a body took and broke off is lost. */
 const idle: { [T in Table]: BlockBuilder<T> | undefined } = { network: undefined, dns: undefined };
 
-function takeBuilder<T extends Table>(table: T, receivedAt: number): BlockBuilder<T> {
+function takeBuilder<T extends Table>(table: T): BlockBuilder<T> {
   const builder = idle[table] as BlockBuilder<T> | undefined;
-  if (builder === undefined) return new BlockBuilder(table, receivedAt);
   idle[table] = undefined;
-  builder.receivedAt = receivedAt;
-  return builder;
+  return builder ?? new BlockBuilder(table, 0);
 }

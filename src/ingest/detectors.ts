@@ -27,6 +27,7 @@ export interface Found {
   hit(rule: string): void;
   find(finding: Finding): void;
   tell(fact: CorrelationFact): void;
+  slow(rule: string, ms: number): void;
 }
 
 /** Rules as a task names them: a thread that has another version makes them of the documents. */

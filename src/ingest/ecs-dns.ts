@@ -6,7 +6,7 @@ import { field, numeric, single, values } from './ecs-document.ts';
 import { type End, ecsDuration, ecsTransport, end, hasEnd } from './ecs-ends.ts';
 import { ecsConnection, ecsTime } from './ecs-network.ts';
 import { dnsRecord } from './event-records.ts';
-import { flag, type JsonObject, object, real, text, whole } from './fields.ts';
+import { dnsRcode, flag, type JsonObject, object, text, timeToLive, whole } from './fields.ts';
 import type { Reading } from './reading.ts';
 import { named, reject } from './rejection.ts';
 import { senderOf } from './wrapped.ts';
@@ -118,7 +118,7 @@ function kindOf(d: JsonObject, turned: boolean, answered: boolean): DnsRecord['k
 function codeOf(d: JsonObject): { readonly number: number | undefined; readonly name: string } | undefined {
   const given = numeric(responseCode(d));
   if (typeof given === 'number') {
-    const number = whole(given, 'dns.response_code', 65535) as number;
+    const number = dnsRcode(given, 'dns.response_code') as number;
     return { number, name: rcodeNameOf(number) };
   }
   const name = text(given, 'dns.response_code');
@@ -150,7 +150,7 @@ function answer(value: unknown): Answer {
   const data = single(given.data);
   return {
     type: type === undefined ? undefined : typeName(type),
-    ttl: real(numeric(given.ttl), 'dns.answers.ttl'),
+    ttl: timeToLive(numeric(given.ttl), 'dns.answers.ttl'),
     data: text(data, 'dns.answers.data') ?? '',
   };
 }

@@ -1,3 +1,4 @@
+import { maxTime } from '../events/columns.ts';
 import type { Address } from './addresses.ts';
 import { field, numeric, single } from './ecs-document.ts';
 import { type JsonObject, port } from './fields.ts';
@@ -66,7 +67,7 @@ const duration = field('event.duration');
 export function ecsDuration(document: JsonObject): number | undefined {
   const nanoseconds = numeric(duration(document));
   if (nanoseconds === undefined) return undefined;
-  if (typeof nanoseconds === 'number' && nanoseconds >= 0 && nanoseconds < 1e21)
+  if (typeof nanoseconds === 'number' && nanoseconds >= 0 && nanoseconds <= maxTime * 1e6)
     return Math.round(nanoseconds / 1e3) / 1e3;
   return reject('event.duration', 'is no span of time in nanoseconds');
 }

@@ -1,3 +1,5 @@
+import { joinedProtocols } from '../contract/app-protocols.ts';
+import { ecsState, sensorState } from '../events/outcome.ts';
 import type { NetworkRecord } from '../events/records.ts';
 import { direction } from './addresses.ts';
 import { field, numeric, single, values } from './ecs-document.ts';
@@ -37,6 +39,9 @@ export function ecsNetwork(d: JsonObject, reading: Reading): NetworkRecord {
   const transport = ecsTransport(d);
   const srcPackets = count(numeric(sourcePackets(d)), 'source.packets');
   const dstPackets = count(numeric(destinationPackets(d)), 'destination.packets');
+  const connState = text(single(networkState(d)), 'network.state');
+  const flags = text(single(history(d)), 'network.history');
+  const bySensor = sensorState(connState, transport, flags, dstPackets);
   networkRecord.id = undefined;
   networkRecord.timestamp = ecsTime(d);
   networkRecord.duration_ms = ecsDuration(d) ?? between(d);
@@ -47,7 +52,9 @@ export function ecsNetwork(d: JsonObject, reading: Reading): NetworkRecord {
   networkRecord.dst_port = dst.port;
   networkRecord.dst_mac = mac(single(destinationMac(d)), 'destination.mac');
   networkRecord.transport = transport;
-  networkRecord.app_protocol = text(single(protocol(d)), 'network.protocol')?.toLowerCase();
+  networkRecord.app_protocol = joinedProtocols(
+    values(protocol(d)).map((one) => text(one, 'network.protocol') ?? ''),
+  );
   networkRecord.src_bytes = count(numeric(sourceBytes(d)), 'source.bytes');
   networkRecord.dst_bytes = count(numeric(destinationBytes(d)), 'destination.bytes');
   networkRecord.src_payload_bytes = undefined;
@@ -55,9 +62,9 @@ export function ecsNetwork(d: JsonObject, reading: Reading): NetworkRecord {
   networkRecord.src_packets = srcPackets;
   networkRecord.dst_packets = dstPackets;
   networkRecord.missed_bytes = undefined;
-  networkRecord.state = state(values(eventType(d)), srcPackets, dstPackets);
-  networkRecord.conn_state = text(single(networkState(d)), 'network.state');
-  networkRecord.history = text(single(history(d)), 'network.history');
+  networkRecord.state = ecsState(values(eventType(d)), bySensor, srcPackets, dstPackets);
+  networkRecord.conn_state = connState;
+  networkRecord.history = flags;
   networkRecord.direction = direction(src.address, dst.address);
   networkRecord.community_id = text(single(communityId(d)), 'network.community_id');
   networkRecord.connection_id = ecsConnection(d);
@@ -92,22 +99,4 @@ export function ecsConnection(d: JsonObject): string | undefined {
   const began = start(d);
   if (id !== undefined) return typeof began === 'string' ? text(`${id}@${began}`, 'flow.id') : id;
   return text(single(event(d)), 'event.id');
-}
-
-/**
- * What became of the flow, by the types of the event (ECS "event.type"):
- *
- *   denied → refused; end: packets of one side only → attempt, else closed; start → open; else unknown
- */
-function state(
-  types: readonly unknown[],
-  srcPackets: number | undefined,
-  dstPackets: number | undefined,
-): NetworkRecord['state'] {
-  if (types.includes('denied')) return 'refused';
-  if (types.includes('end')) {
-    const unanswered = srcPackets !== undefined && srcPackets > 0 && (dstPackets ?? 0) === 0;
-    return unanswered ? 'attempt' : 'closed';
-  }
-  return types.includes('start') ? 'open' : undefined;
 }

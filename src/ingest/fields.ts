@@ -27,18 +27,26 @@ export function requiredText(value: unknown, field: string): string {
   return text(value, field) ?? reject(field, 'is missing');
 }
 
-/** A counter. Sensors count in 64 bits: past 2^53 the nearest double is kept. */
-export function count(value: unknown, field: string): number | undefined {
+export function whole(value: unknown, field: string, max: number): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number') return reject(field, `is ${named(value)}, not a number`);
-  if (value >= 0 && value % 1 === 0) return value + 0;
-  return reject(field, `is ${value}, not a whole number from 0`);
+  if (!(value >= 0 && value % 1 === 0)) return reject(field, `is ${value}, not a whole number from 0`);
+  return value <= max ? value + 0 : reject(field, `is ${value}, more than ${max}`);
 }
 
-export function whole(value: unknown, field: string, max: number): number | undefined {
-  const number = count(value, field);
-  if (number !== undefined && number > max) reject(field, `is ${number}, more than ${max}`);
-  return number;
+/** Bytes or packets of one connection. */
+export function count(value: unknown, field: string): number | undefined {
+  return whole(value, field, limits.maxEventCount);
+}
+
+/** Numbers that a protocol or a sensor keeps in 32 bits. */
+export function word(value: unknown, field: string): number | undefined {
+  return whole(value, field, 0xffff_ffff);
+}
+
+/** 12 bits with EDNS, 16 in TSIG (RFC 6895, section 2.3). */
+export function dnsRcode(value: unknown, field: string): number | undefined {
+  return whole(value, field, 0xffff);
 }
 
 export function port(value: unknown, field: string): number | undefined {
@@ -49,16 +57,26 @@ export function port(value: unknown, field: string): number | undefined {
 export function seconds(value: unknown, field: string): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number') return reject(field, `is ${named(value)}, not a number`);
-  if (value >= 0 && value < 1e12) return Math.round(value * 1e6) / 1e3;
+  if (value >= 0 && value * 1e3 <= maxTime) return Math.round(value * 1e6) / 1e3;
   return reject(field, `is ${value}, not a span of time`);
 }
 
-/** A finite number from 0. */
-export function real(value: unknown, field: string): number | undefined {
+export function real(value: unknown, field: string, max: number): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number') return reject(field, `is ${named(value)}, not a number`);
-  if (value >= 0 && value < Infinity) return value + 0;
-  return reject(field, `is ${value}, not a finite number from 0`);
+  return value >= 0 && value <= max ? value + 0 : reject(field, `is ${value}, not a number from 0 to ${max}`);
+}
+
+export function milliseconds(value: unknown, field: string): number | undefined {
+  return real(value, field, maxTime);
+}
+
+/**
+ * Seconds, in 32 bits on the wire. RFC 2181 allows 31 bits only, but a server that an attacker runs can send more, and
+ * must not keep its answer from being stored.
+ */
+export function timeToLive(value: unknown, field: string): number | undefined {
+  return real(value, field, 0xffff_ffff);
 }
 
 export function flag(value: unknown, field: string): boolean | undefined {

@@ -1,5 +1,7 @@
+import { joinedProtocols, maxAppProtocols } from '../contract/app-protocols.ts';
 import { connectionStates, dnsKinds, severities } from '../contract/vocabulary.ts';
 import { maxTime } from '../events/columns.ts';
+import { sensorState } from '../events/outcome.ts';
 import type { DnsRecord, NetworkRecord, Table } from '../events/records.ts';
 import { direction } from './addresses.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
@@ -8,16 +10,18 @@ import { dnsRecord, networkRecord } from './event-records.ts';
 import {
   choice,
   count,
+  dnsRcode,
   flag,
   isoTime,
   type JsonObject,
   list,
   mac,
+  milliseconds,
   object,
   port,
-  real,
   requiredText,
   text,
+  timeToLive,
   whole,
 } from './fields.ts';
 import type { Reading } from './reading.ts';
@@ -63,6 +67,7 @@ const networkFields: ReadonlySet<string> = new Set([
   'dst_mac',
   'transport',
   'app_protocol',
+  'app_protocols',
   'src_bytes',
   'dst_bytes',
   'src_payload_bytes',
@@ -124,7 +129,7 @@ function nativeNetwork(r: JsonObject, { addresses, sensor }: Reading): NetworkRe
   networkRecord.dst_port = port(r.dst_port, 'dst_port');
   networkRecord.dst_mac = mac(r.dst_mac, 'dst_mac');
   networkRecord.transport = requiredTransport(r.transport, 'transport');
-  networkRecord.app_protocol = text(r.app_protocol, 'app_protocol')?.toLowerCase();
+  networkRecord.app_protocol = joinedProtocols(protocolsOf(r));
   networkRecord.src_bytes = count(r.src_bytes, 'src_bytes');
   networkRecord.dst_bytes = count(r.dst_bytes, 'dst_bytes');
   networkRecord.src_payload_bytes = count(r.src_payload_bytes, 'src_payload_bytes');
@@ -132,9 +137,13 @@ function nativeNetwork(r: JsonObject, { addresses, sensor }: Reading): NetworkRe
   networkRecord.src_packets = count(r.src_packets, 'src_packets');
   networkRecord.dst_packets = count(r.dst_packets, 'dst_packets');
   networkRecord.missed_bytes = count(r.missed_bytes, 'missed_bytes');
-  networkRecord.state = choice(r.state, 'state', connectionStates);
-  networkRecord.conn_state = text(r.conn_state, 'conn_state');
-  networkRecord.history = text(r.history, 'history');
+  const connState = text(r.conn_state, 'conn_state');
+  const history = text(r.history, 'history');
+  networkRecord.state =
+    choice(r.state, 'state', connectionStates) ??
+    sensorState(connState, networkRecord.transport, history, networkRecord.dst_packets);
+  networkRecord.conn_state = connState;
+  networkRecord.history = history;
   networkRecord.direction = direction(src, dst);
   networkRecord.community_id = text(r.community_id, 'community_id');
   networkRecord.connection_id = text(r.connection_id, 'connection_id');
@@ -145,12 +154,20 @@ function nativeNetwork(r: JsonObject, { addresses, sensor }: Reading): NetworkRe
   return networkRecord;
 }
 
+/** The list of protocols, and the one that may stand alone. */
+function protocolsOf(r: JsonObject): string[] {
+  const all = list(r.app_protocols, 'app_protocols') ?? [];
+  if (all.length > maxAppProtocols) reject('app_protocols', `must have at most ${maxAppProtocols} members`);
+  const first = text(r.app_protocol, 'app_protocol') ?? '';
+  return [first, ...all.map((one) => text(one, 'app_protocols') ?? '')];
+}
+
 function nativeDns(r: JsonObject, { addresses, sensor }: Reading): DnsRecord {
   onlyKnown(r, dnsFields);
   const src = addresses.required(r.src_ip, 'src_ip');
   const dst = addresses.required(r.dst_ip, 'dst_ip');
   const code = text(r.rcode_name, 'rcode_name');
-  const rcode = count(r.rcode, 'rcode') ?? (code === undefined ? undefined : rcodeOf(code));
+  const rcode = dnsRcode(r.rcode, 'rcode') ?? (code === undefined ? undefined : rcodeOf(code));
   dnsRecord.id = uuid(r.id, 'id');
   dnsRecord.timestamp = isoTime(r.timestamp, 'timestamp');
   dnsRecord.src_ip = src.text;
@@ -172,7 +189,7 @@ function nativeDns(r: JsonObject, { addresses, sensor }: Reading): DnsRecord {
   dnsRecord.recursion_desired = flag(r.recursion_desired, 'recursion_desired');
   dnsRecord.recursion_available = flag(r.recursion_available, 'recursion_available');
   dnsRecord.rejected = flag(r.rejected, 'rejected');
-  dnsRecord.rtt_ms = real(r.rtt_ms, 'rtt_ms');
+  dnsRecord.rtt_ms = milliseconds(r.rtt_ms, 'rtt_ms');
   dnsRecord.community_id = text(r.community_id, 'community_id');
   dnsRecord.connection_id = text(r.connection_id, 'connection_id');
   dnsRecord.sensor = sensor ?? text(r.sensor, 'sensor');
@@ -182,7 +199,7 @@ function nativeDns(r: JsonObject, { addresses, sensor }: Reading): DnsRecord {
 }
 
 function duration(value: unknown, timestamp: number): number | undefined {
-  const given = real(value, 'duration_ms');
+  const given = milliseconds(value, 'duration_ms');
   if (given === undefined || timestamp + given <= maxTime) return given;
   return reject('duration_ms', `is ${given}, which ends after the year 9999`);
 }
@@ -194,7 +211,7 @@ function answer(value: unknown): Answer {
   onlyKnown(given, answerFields, 'answers.');
   return {
     type: text(given.type, 'answers.type')?.toUpperCase(),
-    ttl: real(given.ttl, 'answers.ttl'),
+    ttl: timeToLive(given.ttl, 'answers.ttl'),
     data: given.data === '' ? '' : requiredText(given.data, 'answers.data'),
   };
 }

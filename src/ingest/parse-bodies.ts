@@ -1,3 +1,4 @@
+import { mergeHeaders, type TsvHeader } from '../events/tsv-headers.ts';
 import { limits } from '../limits.ts';
 import { Batch, type ParsedBatch } from './batch.ts';
 import type { Detectors } from './detectors.ts';
@@ -52,6 +53,8 @@ class Grouping {
   #members: number[] = [];
   #bodies: ReadBody[] = [];
   #bytes = 0;
+  /** Headers of Zeek TSV by sensor, as of the body that was read last. */
+  readonly #headers = new Map<string | undefined, readonly TsvHeader[]>();
 
   constructor(inputs: readonly IngestInput[], detectors: Detectors) {
     this.#inputs = inputs;
@@ -90,19 +93,33 @@ class Grouping {
   }
 
   #add(at: number, bytes: Buffer): void {
-    const body = readBody(bytes, this.#inputs[at]!, this.#batch, this.#detectors);
+    const body = readBody(bytes, this.#input(at), this.#batch, this.#detectors);
+    this.#learn(at, body);
     this.#members.push(at);
     this.#bodies.push(body);
     this.#bytes += bytes.length;
   }
 
   #alone(at: number): void {
-    const { blocks, findings, sightings, facts, hits, reached, ...body } = parseBody(
-      this.#inputs[at]!,
+    const { blocks, findings, sightings, contacts, facts, hits, slow, reached, ...body } = parseBody(
+      this.#input(at),
       this.#detectors,
     );
+    this.#learn(at, body);
     this.#places[at] = { group: this.#groups.length, body: 0 };
-    this.#groups.push({ bodies: [body], blocks, findings, sightings, facts, hits, reached });
+    this.#groups.push({ bodies: [body], blocks, findings, sightings, contacts, facts, hits, slow, reached });
+  }
+
+  #input(at: number): IngestInput {
+    const input = this.#inputs[at]!;
+    const headers = this.#headers.get(input.sensorId);
+    return headers === undefined ? input : { ...input, headers };
+  }
+
+  #learn(at: number, { headers }: ReadBody): void {
+    if (headers === undefined) return;
+    const { sensorId, headers: before = [] } = this.#input(at);
+    this.#headers.set(sensorId, mergeHeaders(before, headers));
   }
 
   /** The batch has something of a body that is not to be in it. Those before are read once more, and no more: it is closed. */

@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { homeNetworks } from '../events/home-networks.ts';
 import type { Table } from '../events/records.ts';
+import type { TsvHeader } from '../events/tsv-headers.ts';
 import { Addresses } from './addresses.ts';
 import { assemble } from './assemble.ts';
 import { Batch, type BodyRows, type ParsedBatch } from './batch.ts';
@@ -21,12 +22,14 @@ export interface IngestInput {
   readonly length: number;
   /** Content-Encoding. */
   readonly encoding?: Encoding;
-  /** `ndjson`: a record a line (Zeek TSV too). `json`: an object, or an array of them. */
-  readonly mediaType: 'ndjson' | 'json';
+  /** `ndjson`: a record a line (Zeek TSV too). `json`: an object, or an array of them. `any`: by how it begins. */
+  readonly mediaType: 'ndjson' | 'json' | 'any';
   /** How the records lie in it, where a protocol of shippers says it. */
   readonly framing?: FramingOptions;
   readonly source?: SourceFormat;
   readonly sensor?: string;
+  /** The principal that sent it. */
+  readonly sensorId?: string;
   /** The typed endpoints: every record is one native event of this table. */
   readonly table?: Table;
   /** Epoch milliseconds. */
@@ -37,6 +40,8 @@ export interface IngestInput {
   readonly digest: boolean;
   /** Whether the SHA-256 of the body as sent is wanted. The body is stored alone then. */
   readonly receipt?: boolean;
+  /** Headers of Zeek TSV that earlier bodies of the principal had. */
+  readonly headers?: readonly TsvHeader[];
   /** Not to be stored together with others. */
   readonly alone?: boolean;
 }
@@ -49,6 +54,8 @@ export interface ReadBody extends BodyRows {
   readonly sha256?: string;
   /** What became of each item, where the framing says it. */
   readonly items?: BulkItems;
+  /** Headers of Zeek TSV that came in it. */
+  readonly headers?: readonly TsvHeader[];
   /** The pieces that the body came in, which nobody reads any more. */
   readonly spent: readonly ArrayBuffer[];
 }
@@ -58,7 +65,8 @@ export interface ParsedBody extends ParsedBatch, ReadBody {}
 
 /**
  * Bytes of sensors to blocks of events: inflates, splits, recognises each record by its shape, normalises. Stateless, but
- * for what makes it quick (home networks, shapes, texts and addresses that recur): any thread can take any body.
+ * for what makes it quick (home networks, shapes, texts and addresses that recur): any thread can take any body. Headers of
+ * Zeek TSV that earlier bodies had come with the body.
  *
  * A bad record is refused alone and named in the answer by line and field. The body as a whole fails with
  * PAYLOAD_TOO_LARGE (inflated bytes, number of records) or INVALID_REQUEST (not in its encoding, home networks).
@@ -91,26 +99,28 @@ function ownsBuffer(bytes: Buffer): boolean {
 
 /** Adds a body to a batch. Where it throws, what is in the batch is good for nothing. */
 export function readBody(bytes: Buffer, input: IngestInput, batch: Batch, detectors: Detectors): ReadBody {
-  const { source, table, sensor, receivedAt, framing } = input;
+  const { source, table, sensor, sensorId, receivedAt, framing } = input;
   const said: Said | undefined =
     framing === undefined ? undefined : { id: undefined, sensor: undefined, at: undefined };
   const addresses = new Addresses(homeNetworks(input.home));
-  batch.beginBody(receivedAt, said);
+  batch.beginBody(receivedAt, sensorId, said);
   const reader = new RecordReader(
     bytes,
-    { source, table, said },
+    { source, table, said, headers: input.headers },
     { addresses, sensor, detectors, batch, receivedAt },
   );
   let items: BulkItems | undefined;
   if (framing !== undefined && said !== undefined)
     items = frame(bytes, new Items(reader, batch, said), framing);
   else {
-    const each = input.mediaType === 'json' && startsAsJson(bytes) ? eachValue : eachLine;
+    const each = isOneJson(bytes, input.mediaType) ? eachValue : eachLine;
     each(bytes, (start, end, line) => reader.read(start, end, line));
   }
+  const { headers } = reader;
   return {
     ...batch.endBody(),
     spent: input.pieces,
+    ...(headers === undefined ? {} : { headers }),
     ...(items === undefined ? {} : { items }),
     ...(input.digest ? { digest: digestOf(bytes, input) } : {}),
   };
@@ -122,14 +132,14 @@ function digestOf(bytes: Buffer, { mediaType, source, sensor, table }: IngestInp
   return hash.update(bytes).digest('hex');
 }
 
-const openBracket = 91;
-const openBrace = 123;
-
-/** Some shippers call everything JSON: TSV and lines of other things are then still read by line. */
-function startsAsJson(bytes: Buffer): boolean {
-  for (let at = textStart(bytes); at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte > 32) return byte === openBrace || byte === openBracket;
-  }
-  return false;
+/**
+ * Whether values of JSON are looked for, and not lines. Some shippers call everything JSON: TSV and lines of other things are
+ * then still read by line. Without a media type, an array or an object that goes on behind its first line is one.
+ */
+function isOneJson(bytes: Buffer, mediaType: IngestInput['mediaType']): boolean {
+  if (mediaType === 'ndjson') return false;
+  let at = textStart(bytes);
+  while (at < bytes.length && bytes[at]! <= 32) at++;
+  const start = bytes.toString('latin1', at, at + 64);
+  return (mediaType === 'json' ? /^[[{]/ : /^(\[|\{\s*\n)/).test(start);
 }

@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { ServiceError } from '../errors.ts';
 import type { Table } from '../events/records.ts';
+import type { TsvHeader } from '../events/tsv-headers.ts';
 import { limits } from '../limits.ts';
 import { readEcs } from './ecs.ts';
 import { isObject, isoTime, type JsonObject, zeekTime } from './fields.ts';
@@ -25,11 +26,12 @@ export interface Expected {
   readonly table?: Table | undefined;
   /** What is known of the record that is read from what it came in; shippers' documents are unwrapped then. */
   readonly said?: Said | undefined;
+  /** Headers of Zeek TSV that came before the body. */
+  readonly headers?: readonly TsvHeader[] | undefined;
 }
 
 const openBrace = 123;
 const closeBrace = 125;
-const hash = 35;
 
 /** What this thread knows of the lines that sensors write, from body to body. */
 const shaped = new ShapedJson();
@@ -45,7 +47,7 @@ export class RecordReader {
   readonly #source: SourceFormat | undefined;
   readonly #table: Table | undefined;
   readonly #said: Said | undefined;
-  readonly #tsv = new ZeekTsv();
+  readonly #tsv: ZeekTsv;
   /** Sensors' bodies nearly always are ASCII: reading them as Latin-1 saves the check of each line (0.1 µs). */
   #characters: 'latin1' | 'utf8' | undefined;
   #records = 0;
@@ -58,13 +60,19 @@ export class RecordReader {
   /** What rules are asked about in the place of a document of ECS. */
   #restored: JsonObject | undefined;
 
-  constructor(bytes: Buffer, { source, table, said }: Expected, reading: Reading) {
+  constructor(bytes: Buffer, { source, table, said, headers }: Expected, reading: Reading) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#reading = reading;
     this.#source = table === undefined ? source : 'native';
     this.#table = table;
     this.#said = said;
+    this.#tsv = new ZeekTsv(headers);
+  }
+
+  /** Headers of Zeek TSV that the body had; undefined for none. */
+  get headers(): readonly TsvHeader[] | undefined {
+    return this.#tsv.changed;
   }
 
   read(start: number, end: number, line: number): void {
@@ -81,7 +89,8 @@ export class RecordReader {
     this.#begin();
     this.#own = value;
     try {
-      this.#document(typeof value === 'string' ? this.#parsedText(value) : value);
+      if (typeof value !== 'string') this.#document(value);
+      else if (!this.#isRow(value)) this.#document(this.#parsedText(value));
     } catch (error) {
       this.#refuse(error, line);
     } finally {
@@ -108,7 +117,7 @@ export class RecordReader {
 
   #refuse(error: unknown, line: number): void {
     if (!(error instanceof Rejection)) throw error;
-    this.#reading.batch.reject(line, error);
+    this.#reading.batch.reject(line, error, this.#beginning);
   }
 
   #read(start: number, end: number): void {
@@ -117,16 +126,25 @@ export class RecordReader {
     if (end - start > limits.maxLineBytes) reject('line', `is longer than ${limits.maxLineBytes} bytes`);
     const byte = this.#bytes[start];
     if (byte === openBrace && this.#source !== 'zeek_tsv') this.#json(start, end);
-    else if (takesRows[this.#source ?? 'any'] && (byte === hash || this.#tsv.open)) {
-      this.#row(this.#line(), byte === hash);
-    } else reject('line', notARecord[this.#source ?? 'any']);
+    else if (!this.#isRow(this.#line())) reject('line', notARecord[this.#source ?? 'any']);
   }
 
-  #row(line: string, header: boolean): void {
-    if (header) return this.#tsv.header(line);
-    const record = this.#tsv.row(line);
+  /** Reads a line of Zeek TSV; returns false for any other line. */
+  #isRow(text: string): boolean {
+    const isHeader = /^\s*#/.test(text);
+    const isJson = !isHeader && /^\s*\{/.test(text) && this.#source !== 'zeek_tsv';
+    if (isJson || !takesRows[this.#source ?? 'any']) return false;
+    if (!isHeader && !this.#tsv.open && !text.includes('\t')) return false;
+    const line = text.replace(/^[ \r\n]+|[\r\n]+$/g, '');
+    const sensor = this.#said?.sensor ?? this.#reading.sensor ?? '';
+    if (isHeader) {
+      this.#tsv.header(line, sensor);
+      return true;
+    }
+    const record = this.#tsv.row(line, sensor);
     const kind = readZeek(record, this.#reading, this.#tsv.path) ?? reject('line', 'is of no known log');
     this.#ask(kind, record);
+    return true;
   }
 
   #json(start: number, end: number): void {
@@ -146,7 +164,9 @@ export class RecordReader {
     const wrapped = wrappedText(document);
     if (wrapped === undefined) reject('line', unknown[this.#source ?? 'any']);
     if (said !== undefined) said.sensor ??= wrapperOf(document);
+    const outer = this.#own;
     try {
+      if (this.#isRow(wrapped.text)) return;
       const inner = this.#parsedText(wrapped.text);
       const innerKind = this.#recognised(inner) ?? reject(wrapped.field, unknown[this.#source ?? 'any']);
       this.#ask(innerKind, this.#restored ?? inner);
@@ -154,7 +174,7 @@ export class RecordReader {
       if (error instanceof Rejection && error.field === 'line') reject(wrapped.field, error.reason);
       throw error;
     } finally {
-      this.#own = undefined;
+      this.#own = outer;
     }
   }
 
@@ -188,9 +208,16 @@ export class RecordReader {
     return this.#bytes.toString(this.#characters, this.#start, this.#end);
   };
 
+  /** The part of a rejected record that operators see. */
+  readonly #beginning = (): string =>
+    this.#own === undefined
+      ? this.#bytes.toString('utf8', this.#start, Math.min(this.#end, this.#start + maxShown))
+      : this.#line().slice(0, maxShown);
+
   /** What was taken or ignored, rules are asked about. */
   #ask(kind: string, record: JsonObject): void {
     const { detectors, batch } = this.#reading;
+    batch.nameIgnored(kind);
     if (detectors.rules === undefined) return;
     this.#kind = kind;
     this.#record = record;
@@ -232,6 +259,9 @@ export class RecordReader {
 }
 
 const none: JsonObject = {};
+
+/** Bytes of a rejected record that are looked at for a sample. */
+const maxShown = 400;
 
 /** When a record says that it happened. Of one that is ignored nobody has looked at that: undefined where it says nothing. */
 function timeOf(kind: string, record: JsonObject): number | undefined {

@@ -11,7 +11,10 @@ export class RuleMatches implements Found {
   readonly facts: CorrelationFact[] = [];
   readonly #findings: Finding[];
   readonly #hits = new Map<string, number>();
+  readonly #slow = new Map<string, number>();
   #kept = 0;
+  /** Facts whose sensor is set. */
+  #named = 0;
   /** Something was left out. */
   readonly overflowed = { findings: false, facts: false };
 
@@ -37,6 +40,21 @@ export class RuleMatches implements Found {
   tell(fact: CorrelationFact): void {
     if (this.facts.length < limits.maxBodyFacts) this.facts.push(fact);
     else this.overflowed.facts = true;
+  }
+
+  /** The facts of a body came from this principal: those that were added since the last call. */
+  nameSensor(sensor_id: string): void {
+    for (; this.#named < this.facts.length; this.#named++)
+      this.facts[this.#named] = { ...this.facts[this.#named]!, sensor_id };
+  }
+
+  slow(rule: string, ms: number): void {
+    this.#slow.set(rule, Math.max(ms, this.#slow.get(rule) ?? 0));
+  }
+
+  /** Rules that took long for a record, with the longest time. */
+  slowRules(): [rule: string, ms: number][] {
+    return [...this.#slow];
   }
 
   /** How often each rule matched. */

@@ -2,7 +2,6 @@ import { isAddress } from '../events/ip.ts';
 import type { NetworkRecord } from '../events/records.ts';
 import { type SuricataMetadata, suricataMetadataKeys } from '../events/sensor-alert.ts';
 import {
-  count,
   isObject,
   isoTime,
   type JsonObject,
@@ -12,12 +11,14 @@ import {
   requiredText,
   text,
   whole,
+  word,
 } from './fields.ts';
 import type { Reading } from './reading.ts';
 import { reject } from './rejection.ts';
 import { suricataEvidence } from './sensor-evidence.ts';
-import { dstPort, srcPort, suricataTransport } from './suricata-envelope.ts';
+import { dstPort, icmpCode, icmpType, srcPort, suricataTransport } from './suricata-envelope.ts';
 import { type FlowEnds, flowRecord } from './suricata-flow.ts';
+import { suricataShown } from './suricata-shown.ts';
 
 /**
  * An EVE alert: a finding, and the event in which the sensor saw it. The finding keeps the ends of the packet as
@@ -32,17 +33,17 @@ export function suricataAlert(r: JsonObject, flowId: string | undefined, reading
   const src_port = srcPort(r);
   const dst_port = dstPort(r);
   const transport = suricataTransport(r);
-  const finding = detectors.suricataAlert({
+  const found = detectors.suricataAlert({
     timestamp: isoTime(r.timestamp, 'timestamp'),
     src_ip: src?.text,
     src_port,
     dst_ip: dst?.text,
     dst_port,
     transport,
-    gid: count(alert.gid, 'alert.gid') ?? 1,
+    gid: word(alert.gid, 'alert.gid') ?? 1,
     signature_id:
-      count(alert.signature_id, 'alert.signature_id') ?? reject('alert.signature_id', 'is missing'),
-    rev: count(alert.rev, 'alert.rev'),
+      word(alert.signature_id, 'alert.signature_id') ?? reject('alert.signature_id', 'is missing'),
+    rev: word(alert.rev, 'alert.rev'),
     signature: requiredText(alert.signature, 'alert.signature'),
     category: text(alert.category, 'alert.category'),
     severity: whole(alert.severity, 'alert.severity', 255) ?? reject('alert.severity', 'is missing'),
@@ -51,6 +52,7 @@ export function suricataAlert(r: JsonObject, flowId: string | undefined, reading
     evidence: suricataEvidence(r),
     metadata: metadata(object(alert.metadata, 'alert.metadata')),
   });
+  const finding = { ...found, ...suricataShown(alert, r) };
   if (src === undefined || dst === undefined) return batch.addFinding(finding, undefined);
   const packet = { src, src_port, dst, dst_port };
   const ends = flowEnds(r, packet, reading);
@@ -81,20 +83,16 @@ function flowEnds(r: JsonObject, packet: FlowEnds, { addresses }: Reading): Flow
   const flow = r.flow;
   if (isObject(flow) && flow.src_ip !== undefined && flow.dest_ip !== undefined) {
     return {
+      // Type and code of ICMP stay with their columns whichever way the flow went.
       src: addresses.required(flow.src_ip, 'flow.src_ip'),
-      src_port: port(flow.src_port, 'flow.src_port') ?? icmp(r.icmp_type),
+      src_port: port(flow.src_port, 'flow.src_port') ?? icmpType(r),
       dst: addresses.required(flow.dest_ip, 'flow.dest_ip'),
-      dst_port: port(flow.dest_port, 'flow.dest_port') ?? icmp(r.icmp_code),
+      dst_port: port(flow.dest_port, 'flow.dest_port') ?? icmpCode(r),
     };
   }
   if (r.direction === 'to_server') return packet;
   if (r.direction !== 'to_client') return undefined;
   return { src: packet.dst, src_port: packet.dst_port, dst: packet.src, dst_port: packet.src_port };
-}
-
-/** Type and code stay with their columns whichever way the flow went. */
-function icmp(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
 }
 
 function metadata(given: JsonObject | undefined): SuricataMetadata {

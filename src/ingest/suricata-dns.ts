@@ -2,7 +2,18 @@ import type { DnsRecord } from '../events/records.ts';
 import { type Answer, writeAnswers } from './dns-answers.ts';
 import { rcodeName, rcodeOf, typeName } from './dns-codes.ts';
 import { dnsRecord } from './event-records.ts';
-import { flag, isObject, isoTime, type JsonObject, list, object, port, real, text, whole } from './fields.ts';
+import {
+  flag,
+  isObject,
+  isoTime,
+  type JsonObject,
+  list,
+  object,
+  port,
+  text,
+  timeToLive,
+  whole,
+} from './fields.ts';
 import type { Reading } from './reading.ts';
 import { named, reject } from './rejection.ts';
 import { requiredTransport, suricataSensor } from './suricata-envelope.ts';
@@ -116,7 +127,7 @@ function detail(value: unknown, field: string): Answer {
   const type = text(answer.rrtype, `${field}.rrtype`);
   return {
     type: type === undefined ? undefined : typeName(type),
-    ttl: real(answer.ttl, `${field}.ttl`),
+    ttl: timeToLive(answer.ttl, `${field}.ttl`),
     data: rdata(answer, field),
   };
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, port, text } from './fields.ts';
+import { isObject, type JsonObject, port, text, whole } from './fields.ts';
 import { reject } from './rejection.ts';
 import { transportField } from './transport.ts';
 
@@ -6,12 +6,15 @@ import { transportField } from './transport.ts';
 
 /** ICMP has its type and code where others have ports, as in Zeek. */
 export function srcPort(r: JsonObject): number | undefined {
-  return port(r.src_port, 'src_port') ?? port(r.icmp_type, 'icmp_type');
+  return port(r.src_port, 'src_port') ?? icmpType(r);
 }
 
 export function dstPort(r: JsonObject): number | undefined {
-  return port(r.dest_port, 'dest_port') ?? port(r.icmp_code, 'icmp_code');
+  return port(r.dest_port, 'dest_port') ?? icmpCode(r);
 }
+
+export const icmpType = (r: JsonObject): number | undefined => whole(r.icmp_type, 'icmp_type', 255);
+export const icmpCode = (r: JsonObject): number | undefined => whole(r.icmp_code, 'icmp_code', 255);
 
 /** `ICMP` and `IPv6-ICMP` are both icmp, as with Zeek: the addresses say which. */
 export function suricataTransport(record: JsonObject): string | undefined {

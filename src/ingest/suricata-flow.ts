@@ -1,3 +1,5 @@
+import { protocolWord } from '../contract/app-protocols.ts';
+import { type FlowFlags, suricataState, tcpFlags } from '../events/outcome.ts';
 import type { NetworkRecord } from '../events/records.ts';
 import { type Address, direction } from './addresses.ts';
 import { networkRecord } from './event-records.ts';
@@ -64,7 +66,8 @@ export function flowRecord(
   networkRecord.src_packets = srcPackets;
   networkRecord.dst_packets = dstPackets;
   networkRecord.missed_bytes = undefined;
-  networkRecord.state = connState === undefined ? undefined : state(connState, transport, dstPackets, tcp);
+  networkRecord.state =
+    connState === undefined ? undefined : suricataState(connState, transport, dstPackets, flagsOf(tcp));
   networkRecord.conn_state = connState;
   networkRecord.history = flags;
   networkRecord.direction = direction(src, dst);
@@ -95,44 +98,23 @@ function duration(start: unknown, end: unknown): number | undefined {
 /** `failed` means that no parser knew it, `unknown` that none has tried. */
 function appProtocol(name: string | undefined): string | undefined {
   if (name === undefined || name === 'failed' || name === 'unknown') return undefined;
-  return name.toLowerCase();
+  return protocolWord(name);
 }
 
-const fin = 0x01;
-const syn = 0x02;
-const rst = 0x04;
-
-/**
- * What became of a flow, from what Suricata says at its end. `new` is a handshake that was not finished (TCP) or
- * packets one way only (others); `established` packets both ways; `closed` the end of TCP, by FIN or RST.
- *
- *   TCP   RST by the server that never sent a SYN → refused; any other RST → reset
- *         closed → closed; established, bypassed → open
- *         new: server silent → attempt; it sent a SYN → attempt; it sent something else → traffic (begun unseen)
- *   else  packets both ways → closed, as Zeek's SF; bypassed → open; one way → attempt, as Zeek's S0
- */
-function state(
-  flowState: string,
-  transport: string,
-  dstPackets: number | undefined,
-  tcp: JsonObject,
-): NetworkRecord['state'] {
-  const answered = dstPackets !== undefined && dstPackets > 0;
-  if (flowState === 'bypassed') return 'open';
-  if (transport !== 'tcp') return answered || flowState === 'established' ? 'closed' : 'attempt';
-  const all =
-    flagBits(tcp.tcp_flags, 'tcp.tcp_flags') | (tcp.rst === true ? rst : 0) | (tcp.fin === true ? fin : 0);
+/** Flags of a flow's packets; a record without those of the server does not tell the sides apart. */
+function flagsOf(tcp: JsonObject): FlowFlags {
   const byServer = flagBits(tcp.tcp_flags_tc, 'tcp.tcp_flags_tc');
-  if ((all & rst) !== 0) return (byServer & rst) !== 0 && (byServer & syn) === 0 ? 'refused' : 'reset';
-  if (flowState === 'closed') return 'closed';
-  if (flowState === 'established') return 'open';
-  if (flowState !== 'new') return undefined;
-  return answered && (byServer & syn) === 0 ? 'traffic' : 'attempt';
+  const all =
+    (flagBits(tcp.tcp_flags, 'tcp.tcp_flags') ?? 0) |
+    (byServer ?? 0) |
+    (tcp.rst === true ? tcpFlags.rst : 0) |
+    (tcp.fin === true ? tcpFlags.fin : 0);
+  return { all, byServer };
 }
 
-function flagBits(value: unknown, field: string): number {
+function flagBits(value: unknown, field: string): number | undefined {
   const flags = text(value, field);
-  if (flags === undefined) return 0;
+  if (flags === undefined) return undefined;
   const bits = bitsOf(flags);
   return bits >= 0 ? bits : reject(field, 'is not a number in hexadecimal');
 }

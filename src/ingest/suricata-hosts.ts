@@ -1,5 +1,6 @@
-import { isoTime, type JsonObject, mac, object } from './fields.ts';
-import { hostNameField } from './host-name.ts';
+import { absoluteUrl, takeContacts } from './contacts.ts';
+import { isObject, isoTime, type JsonObject, mac, object } from './fields.ts';
+import { hostNameField, inCertificate, isProxyPort } from './host-name.ts';
 import type { Reading } from './reading.ts';
 
 /** `dhcp`: who was given which address, in a server's acknowledgement. */
@@ -16,16 +17,43 @@ export function suricataDhcp(r: JsonObject, { addresses, batch }: Reading): void
 }
 
 /**
- * `tls`: the name under which a server was asked for, where it answered with a certificate or a version. Who comes
- * from abroad asks for whatever name he likes. The record is not stored, so that it counts as ignored; rules see it.
+ * `tls`: the name under which a server was asked for, where its certificate has it. Clients ask for whatever name they like,
+ * and external ones for names of others. The record is not stored, so that it counts as ignored; rules see it.
  */
-export function suricataTls(r: JsonObject, { addresses, batch }: Reading): void {
+export function suricataTls(r: JsonObject, reading: Reading): void {
+  const { addresses, batch } = reading;
   batch.ignore();
   const tls = object(r.tls, 'tls') ?? {};
+  const answered = tls.version !== undefined && tls.version !== 'UNDETERMINED';
+  takeContacts('server_name', [tls.sni], { ...contactOf(r, 'tcp'), answered }, reading);
   const client = addresses.optional(r.src_ip, 'src_ip');
   const server = addresses.optional(r.dest_ip, 'dest_ip');
   const name = hostNameField(tls.sni, 'tls.sni');
-  const answered = tls.version !== undefined && tls.version !== 'UNDETERMINED';
   if (!answered || client?.home !== true || server?.home !== true || name === undefined) return;
+  if (!inCertificate(name, tls.subject, tls.subjectaltname) || isProxyPort(r.dest_port)) return;
   batch.alsoSight({ kind: 'name', ip: server.text, name, from: 'tls' }, isoTime(r.timestamp, 'timestamp'));
 }
+
+/** `http`: the hosts that a client asked for, of itself or a proxy. The record is not stored. */
+export function suricataHttp(r: JsonObject, reading: Reading): void {
+  reading.batch.ignore();
+  const http = isObject(r.http) ? r.http : {};
+  const record = { ...contactOf(r, 'tcp'), answered: http.status !== undefined };
+  takeContacts('http_host', [http.hostname, absoluteUrl(http.url, http.http_method)], record, reading);
+}
+
+/** `quic`: the name under which a server was asked for. The record is not stored. */
+export function suricataQuic(r: JsonObject, reading: Reading): void {
+  reading.batch.ignore();
+  const quic = isObject(r.quic) ? r.quic : {};
+  takeContacts('server_name', [quic.sni], { ...contactOf(r, 'udp'), answered: false }, reading);
+}
+
+const contactOf = <T extends 'tcp' | 'udp'>(r: JsonObject, transport: T) => ({
+  src: r.src_ip,
+  dst: r.dest_ip,
+  port: r.dest_port,
+  transport,
+  time: r.timestamp,
+  timeOf: isoTime,
+});

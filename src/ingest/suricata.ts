@@ -4,7 +4,7 @@ import { remembered } from './remembered.ts';
 import { suricataAlert } from './suricata-alert.ts';
 import { suricataDns } from './suricata-dns.ts';
 import { suricataFlow } from './suricata-flow.ts';
-import { suricataDhcp, suricataTls } from './suricata-hosts.ts';
+import { suricataDhcp, suricataHttp, suricataQuic, suricataTls } from './suricata-hosts.ts';
 
 const kindOf = remembered((type) => `suricata.${type}`);
 
@@ -33,6 +33,12 @@ export function readSuricata(
       break;
     case 'tls':
       suricataTls(record, reading);
+      break;
+    case 'http':
+      suricataHttp(record, reading);
+      break;
+    case 'quic':
+      suricataQuic(record, reading);
       break;
     default:
       reading.batch.ignore();

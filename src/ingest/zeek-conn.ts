@@ -1,3 +1,5 @@
+import { joinedProtocols } from '../contract/app-protocols.ts';
+import { zeekState } from '../events/outcome.ts';
 import type { NetworkRecord } from '../events/records.ts';
 import { direction } from './addresses.ts';
 import { networkRecord } from './event-records.ts';
@@ -6,26 +8,6 @@ import type { Reading } from './reading.ts';
 import { remembered } from './remembered.ts';
 import { requiredZeekTransport, type ZeekIds, zeekSensor } from './zeek-envelope.ts';
 
-/**
- * What became of the connection, by Zeek's conn_state. S0 (SYN without an answer) is an attempt and not open, as it
- * is what scans leave behind. A state that is not listed is kept as conn_state and says nothing here.
- */
-const states: ReadonlyMap<string, NetworkRecord['state']> = new Map([
-  ['S0', 'attempt'],
-  ['S1', 'open'],
-  ['SF', 'closed'],
-  ['REJ', 'refused'],
-  ['S2', 'failed'],
-  ['S3', 'failed'],
-  ['SH', 'failed'],
-  ['SHR', 'failed'],
-  ['RSTO', 'reset'],
-  ['RSTR', 'reset'],
-  ['RSTOS0', 'reset'],
-  ['RSTRH', 'reset'],
-  ['OTH', 'traffic'],
-]);
-
 /** A line of conn.log (zeek scripts/base/protocols/conn/main.zeek), or of open_conn.log and conn_long.log. */
 export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Reading): NetworkRecord {
   const timestamp = zeekTime(r.ts, 'ts');
@@ -33,6 +15,8 @@ export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Rea
   const dst = addresses.required(ids.resp_h, ids.names.resp_h);
   const connState = text(r.conn_state, 'conn_state');
   const service = text(r.service, 'service');
+  const transport = requiredZeekTransport(r.proto, 'proto');
+  const history = text(r.history, 'history');
   networkRecord.id = undefined;
   networkRecord.timestamp = timestamp;
   networkRecord.duration_ms = seconds(r.duration, 'duration');
@@ -42,7 +26,7 @@ export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Rea
   networkRecord.dst_ip = dst.text;
   networkRecord.dst_port = port(ids.resp_p, ids.names.resp_p);
   networkRecord.dst_mac = mac(r.resp_l2_addr, 'resp_l2_addr');
-  networkRecord.transport = requiredZeekTransport(r.proto, 'proto');
+  networkRecord.transport = transport;
   networkRecord.app_protocol = service === undefined ? undefined : services(service).kept;
   networkRecord.src_bytes = count(r.orig_ip_bytes, 'orig_ip_bytes');
   networkRecord.dst_bytes = count(r.resp_ip_bytes, 'resp_ip_bytes');
@@ -51,9 +35,9 @@ export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Rea
   networkRecord.src_packets = count(r.orig_pkts, 'orig_pkts');
   networkRecord.dst_packets = count(r.resp_pkts, 'resp_pkts');
   networkRecord.missed_bytes = count(r.missed_bytes, 'missed_bytes');
-  networkRecord.state = connState === undefined ? undefined : states.get(connState);
+  networkRecord.state = connState === undefined ? undefined : zeekState(connState, transport, history);
   networkRecord.conn_state = connState;
-  networkRecord.history = text(r.history, 'history');
+  networkRecord.history = history;
   networkRecord.direction = direction(src, dst);
   networkRecord.community_id = text(r.community_id, 'community_id');
   networkRecord.connection_id = text(r.uid, 'uid');
@@ -65,8 +49,6 @@ export function zeekConn(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Rea
 }
 
 /** Zeek lists all protocols that it saw (`ssl,http`), with a `-` before those it gave up on: these are left out. */
-const services = remembered((list) => {
-  if (!list.includes('-')) return { kept: list.toLowerCase() };
-  const kept = list.split(',').filter((name) => name !== '' && !name.startsWith('-'));
-  return { kept: kept.length === 0 ? undefined : kept.join(',').toLowerCase() };
-});
+const services = remembered((list) => ({
+  kept: joinedProtocols(list.split(',').filter((name) => !name.startsWith('-'))),
+}));

@@ -11,7 +11,18 @@ import {
   typeNameOf,
 } from './dns-codes.ts';
 import { dnsRecord } from './event-records.ts';
-import { count, flag, type JsonObject, list, port, real, seconds, text, whole, zeekTime } from './fields.ts';
+import {
+  dnsRcode,
+  flag,
+  type JsonObject,
+  list,
+  port,
+  seconds,
+  text,
+  timeToLive,
+  whole,
+  zeekTime,
+} from './fields.ts';
 import type { Reading } from './reading.ts';
 import { reject } from './rejection.ts';
 import { requiredZeekTransport, type ZeekIds, zeekSensor } from './zeek-envelope.ts';
@@ -32,7 +43,7 @@ export function zeekDns(r: JsonObject, ids: ZeekIds, { addresses, sensor }: Read
     typeNameOf,
   );
   const name = text(r.rcode_name, 'rcode_name');
-  const rcode = count(r.rcode, 'rcode') ?? (name === undefined ? undefined : rcodeOf(name));
+  const rcode = dnsRcode(r.rcode, 'rcode') ?? (name === undefined ? undefined : rcodeOf(name));
   dnsRecord.id = undefined;
   dnsRecord.timestamp = timestamp;
   dnsRecord.src_ip = src.text;
@@ -86,7 +97,7 @@ function answers(r: JsonObject, qtype: string | undefined): string | undefined {
   return writeAnswers(
     data.map((given, at) => {
       const value = given === '' ? '' : (text(given, 'answers') ?? reject('answers', 'holds null'));
-      return typed(value, qtype, real(ttls?.[at], 'TTLs'));
+      return typed(value, qtype, timeToLive(ttls?.[at], 'TTLs'));
     }),
   );
 }

@@ -1,5 +1,6 @@
+import { absoluteUrl, takeContacts } from './contacts.ts';
 import { isObject, type JsonObject, list, mac, port, text, zeekTime } from './fields.ts';
-import { hostNameField } from './host-name.ts';
+import { hostNameField, inCertificate, isProxyPort } from './host-name.ts';
 import type { Reading } from './reading.ts';
 import { requiredZeekTransport, type ZeekIds } from './zeek-envelope.ts';
 
@@ -98,15 +99,45 @@ function softwareVersion(r: JsonObject): string | undefined {
 }
 
 /**
- * A line of ssl.log: the name under which a server was asked for, and answered. Who comes from abroad asks for whatever
- * name he likes. The log is not stored, so that it counts as ignored; rules see it.
+ * A line of ssl.log: the name under which a server was asked for, where its certificate has it. Clients ask for whatever
+ * name they like, and external ones for names of others. The log is not stored, so that it counts as ignored; rules see it.
  */
-export function zeekTls(r: JsonObject, ids: ZeekIds, { addresses, batch }: Reading): void {
+export function zeekTls(r: JsonObject, ids: ZeekIds, reading: Reading): void {
+  const { addresses, batch } = reading;
+  const established = r.established === true || r.established === 'T';
   batch.ignore();
-  if (r.established !== true && r.established !== 'T') return;
+  takeContacts('server_name', [r.server_name], { ...contactOf(r, ids), answered: established }, reading);
+  if (!established) return;
   const client = addresses.optional(ids.orig_h, ids.names.orig_h);
   const server = addresses.optional(ids.resp_h, ids.names.resp_h);
   const name = hostNameField(r.server_name, 'server_name');
   if (client?.home !== true || server?.home !== true || name === undefined) return;
+  const certified =
+    r.sni_matches_cert === true || r.sni_matches_cert === 'T' || inCertificate(name, r.subject);
+  if (!certified || isProxyPort(ids.resp_p)) return;
   batch.alsoSight({ kind: 'name', ip: server.text, name, from: 'tls' }, zeekTime(r.ts, 'ts'));
 }
+
+/** A line of http.log: the hosts that a client asked for, of itself or a proxy. The log is not stored. */
+export function zeekHttp(r: JsonObject, ids: ZeekIds, reading: Reading): void {
+  reading.batch.ignore();
+  const record = { ...contactOf(r, ids), answered: r.status_code !== undefined };
+  takeContacts('http_host', [r.host, absoluteUrl(r.uri, r.method)], record, reading);
+}
+
+/** A line of quic.log: the name under which a server was asked for. The log is not stored. */
+export function zeekQuic(r: JsonObject, ids: ZeekIds, reading: Reading): void {
+  reading.batch.ignore();
+  const record = { ...contactOf(r, ids), transport: 'udp', answered: false } as const;
+  takeContacts('server_name', [r.server_name], record, reading);
+}
+
+const contactOf = (r: JsonObject, { orig_h, resp_h, resp_p }: ZeekIds) =>
+  ({
+    src: orig_h,
+    dst: resp_h,
+    port: resp_p,
+    transport: 'tcp',
+    time: r.ts,
+    timeOf: zeekTime,
+  }) as const;

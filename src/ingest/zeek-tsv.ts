@@ -1,3 +1,4 @@
+import { replaces, type TsvHeader } from '../events/tsv-headers.ts';
 import { limits } from '../limits.ts';
 import type { JsonObject } from './fields.ts';
 import { reject } from './rejection.ts';
@@ -14,89 +15,178 @@ import { reject } from './rejection.ts';
  *   #fields        <tab> ts <tab> uid …  the columns
  *   #types         <tab> time …          what they hold
  *
+ * Rows whose header came in an earlier body are told by their columns.
+ *
  * Rows become the objects that Zeek's JSON would be, so that both are read by the same code.
  */
 export class ZeekTsv {
-  #separator = '\t';
-  #setSeparator = ',';
-  #empty = '(empty)';
-  #unset = '-';
-  #columns: readonly Column[] | undefined;
-  #names: readonly string[] = [];
-  /** Name of the log that rows belong to. */
+  /** The newest last. */
+  #known: Known[];
+  /** The last one of this body. */
+  #current: Known | undefined;
+  /** Name of the log that the last row belongs to. */
   path: string | undefined;
 
-  /** True once a header described the rows that follow. */
+  /** @param headers - that earlier bodies of the same principal had */
+  constructor(headers: readonly TsvHeader[] = []) {
+    this.#known = headers.map((header) => ({ ...header, isNew: false, columns: undefined }));
+  }
+
+  /** True where a header describes rows that may follow. */
   get open(): boolean {
-    return this.#columns !== undefined;
+    return this.#known.length > 0;
+  }
+
+  /** The headers that came in this body; undefined for none. */
+  get changed(): readonly TsvHeader[] | undefined {
+    const changed = this.#known.filter(({ isNew }) => isNew);
+    return changed.length === 0 ? undefined : changed.map(({ isNew: _, columns: __, ...header }) => header);
   }
 
   /** A line that begins with `#`. Those that say nothing about rows (#open, #close, remarks) change nothing. */
-  header(line: string): void {
+  header(line: string, sensor: string): void {
     if (line.startsWith('#separator ')) {
-      this.#separator = unescaped(line.slice('#separator '.length));
-      this.#setSeparator = ',';
-      this.#empty = '(empty)';
-      this.#unset = '-';
-      this.#columns = undefined;
-      this.path = undefined;
+      this.#begin({ ...usual, sensor, separator: unescaped(line.slice('#separator '.length)) });
       return;
     }
-    const [name, ...values] = line.split(this.#separator);
-    const value = values[0] ?? '';
-    if (name === '#set_separator') this.#setSeparator = unescaped(value);
-    else if (name === '#empty_field') this.#empty = value;
-    else if (name === '#unset_field') this.#unset = value;
-    else if (name === '#path') this.path = value;
-    else if (name === '#fields') {
-      this.#columns = undefined;
-      if (values.length > limits.maxTsvColumns)
-        reject('line', `has more than ${limits.maxTsvColumns} fields`);
-      this.#names = values;
-      this.#columns = values.map((field) => ({ name: field, kind: 'text' }));
-    } else if (name === '#types') {
-      if (values.length !== this.#names.length) {
-        this.#columns = undefined;
-        reject('line', `has ${values.length} types for ${this.#names.length} fields`);
-      }
-      this.#columns = this.#names.map((field, at) => ({ name: field, kind: kindOf(values[at] ?? '') }));
-    }
+    const last = this.#known.findLast((one) => one.sensor === sensor);
+    const separator = last?.separator ?? usual.separator;
+    const [name = '', ...values] = line.split(separator);
+    if (!(name in settings)) return;
+    const value = values.join(separator);
+    // A header that has its fields is followed by another log's, unless it is of this body.
+    const isOver = last === undefined || (last.fields !== '' && !last.isNew && name !== '#types');
+    const header = isOver
+      ? this.#begin({ ...usual, ...last, sensor, path: undefined, fields: '', types: '' })
+      : last;
+    header.isNew = true;
+    header.columns = undefined;
+    if (name === '#fields') header.types = '';
+    header[settings[name as keyof typeof settings]] = name === '#set_separator' ? unescaped(value) : value;
+    this.#known = [...this.#known.filter((one) => one !== header && !replaces(header, one)), header];
+    this.#current = header;
+    this.#requireFitting(header);
   }
 
   /** One row. A column that cannot be what its type says is left as text, for the reader of the field to refuse. */
-  row(line: string): JsonObject {
-    const columns = this.#columns ?? reject('line', 'is a row without a #fields header before it');
-    const cells = line.split(this.#separator);
-    if (cells.length !== columns.length) {
-      reject('line', `has ${cells.length} columns, its header ${columns.length}`);
+  row(line: string, sensor: string): JsonObject {
+    let header = this.#current?.sensor === sensor ? this.#current : undefined;
+    let cells = header === undefined ? [] : line.split(header.separator);
+    if (header === undefined || cells.length !== columnsOf(header).length) {
+      header = this.#headerOf(line, sensor);
+      cells = line.split(header.separator);
     }
+    this.path = header.path;
+    const columns = columnsOf(header);
     const record: Record<string, unknown> = {};
     for (let at = 0; at < cells.length; at++) {
       const { name, kind } = columns[at] as Column;
       // Set on an object, these two would not be fields.
-      if (name !== '__proto__' && name !== '') record[name] = this.#value(cells[at] as string, kind);
+      if (name !== '__proto__' && name !== '') record[name] = cellValue(cells[at] as string, kind, header);
     }
     return record;
   }
 
-  #value(cell: string, kind: Kind): unknown {
-    if (cell === this.#unset) return undefined;
-    switch (kind) {
-      case 'number':
-        return number(cell);
-      case 'bool':
-        return cell === 'T' ? true : cell === 'F' ? false : cell;
-      case 'text':
-        return cell === this.#empty ? '' : unescaped(cell);
-      case 'texts':
-      case 'numbers': {
-        if (cell === this.#empty) return [];
-        const element = kind === 'texts' ? 'text' : 'number';
-        return cell.split(this.#setSeparator).map((part) => this.#value(part, element) ?? null);
-      }
+  #begin(header: TsvHeader): Known {
+    const known = { ...header, isNew: true, columns: undefined };
+    this.#known.push(known);
+    this.#current = known;
+    return known;
+  }
+
+  #requireFitting(header: Known): void {
+    const { separator, fields, types } = header;
+    const count = fields === '' ? 0 : fields.split(separator).length;
+    const typed = types === '' ? count : types.split(separator).length;
+    if (count <= limits.maxTsvColumns && typed === count) return;
+    this.#known = this.#known.filter((one) => one !== header);
+    this.#current = undefined;
+    if (count > limits.maxTsvColumns) reject('line', `has more than ${limits.maxTsvColumns} fields`);
+    reject('line', `has ${typed} types for ${count} fields`);
+  }
+
+  /** The header, of earlier lines or bodies, that has as many columns as the row, and such values in them. */
+  #headerOf(line: string, sensor: string): Known {
+    const fitting = this.#known.filter((one) => {
+      if (one.sensor !== sensor || one.fields === '') return false;
+      const columns = columnsOf(one);
+      const cells = line.split(one.separator, columns.length + 1);
+      const fits = ({ kind }: Column, at: number) => canBe(cellValue(cells[at]!, kind, one), kind);
+      return cells.length === columns.length && columns.every(fits);
+    });
+    if (fitting.length === 1) return fitting[0]!;
+    if (fitting.length > 1)
+      reject('line', `fits the headers of ${fitting.map(({ path }) => path).join(' and ')}; ${advice}`);
+    const current = this.#current;
+    if (current === undefined || current.fields === '' || current.sensor !== sensor)
+      return reject('line', `is not JSON, and no header of Zeek TSV describes it; ${advice}`);
+    return reject(
+      'line',
+      `has ${line.split(current.separator).length} columns, its header ${columnsOf(current).length}`,
+    );
+  }
+}
+
+const advice =
+  'send the lines of its header again (#fields and the others), or let Zeek write JSON (LogAscii::use_json=T)';
+
+const usual = {
+  separator: '\t',
+  setSeparator: ',',
+  empty: '(empty)',
+  unset: '-',
+  path: undefined,
+  fields: '',
+  types: '',
+} as const;
+
+/** The contents of a header's lines. */
+const settings = {
+  '#set_separator': 'setSeparator',
+  '#empty_field': 'empty',
+  '#unset_field': 'unset',
+  '#path': 'path',
+  '#fields': 'fields',
+  '#types': 'types',
+} as const;
+
+interface Known extends Writable<TsvHeader> {
+  /** Whether a line of it came in this body. */
+  isNew: boolean;
+  columns: readonly Column[] | undefined;
+}
+type Writable<T> = { -readonly [P in keyof T]: T[P] };
+
+function columnsOf(header: Known): readonly Column[] {
+  const { fields, types, separator } = header;
+  if (fields === '') return [];
+  const typed = types.split(separator);
+  header.columns ??= fields.split(separator).map((name, at) => ({ name, kind: kindOf(typed[at] ?? '') }));
+  return header.columns;
+}
+
+function cellValue(cell: string, kind: Kind, header: TsvHeader): unknown {
+  if (cell === header.unset) return undefined;
+  switch (kind) {
+    case 'number':
+      return number(cell);
+    case 'bool':
+      return cell === 'T' ? true : cell === 'F' ? false : cell;
+    case 'text':
+      return cell === header.empty ? '' : unescaped(cell);
+    case 'texts':
+    case 'numbers': {
+      if (cell === header.empty) return [];
+      const element = kind === 'texts' ? 'text' : 'number';
+      return cell.split(header.setSeparator).map((part) => cellValue(part, element, header) ?? null);
     }
   }
 }
+
+/** Whether a cell was read as what its column holds. */
+const canBe = (value: unknown, kind: Kind): boolean =>
+  value === undefined ||
+  (kind === 'number' ? typeof value === 'number' : kind !== 'bool' || typeof value === 'boolean');
 
 type Kind = 'text' | 'number' | 'bool' | 'texts' | 'numbers';
 

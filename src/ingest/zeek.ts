@@ -7,9 +7,11 @@ import { zeekDns } from './zeek-dns.ts';
 import { type ZeekIds, zeekIds } from './zeek-envelope.ts';
 import {
   zeekDhcp,
+  zeekHttp,
   zeekKnownDevice,
   zeekKnownHost,
   zeekKnownService,
+  zeekQuic,
   zeekSoftware,
   zeekTls,
 } from './zeek-hosts.ts';
@@ -40,6 +42,8 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['software', ofHost(zeekSoftware)],
   ['dhcp', ofHost(zeekDhcp)],
   ['ssl', zeekTls],
+  ['http', zeekHttp],
+  ['quic', zeekQuic],
 ]);
 
 const kindOf = remembered((log) => `zeek.${log}`);
@@ -100,6 +104,8 @@ const ofConnections: readonly {
   { name: 'notice', is: (r) => r.note !== undefined, read: zeekNotice },
   { name: 'dns', is: (r) => r.rejected !== undefined && r.AA !== undefined, read: dns },
   { name: 'ssl', is: (r) => r.established !== undefined && r.resumed !== undefined, read: zeekTls },
+  { name: 'quic', is: (r) => r.client_initial_dcid !== undefined, read: zeekQuic },
+  { name: 'http', is: (r) => unnamedLog(r) === 'http', read: zeekHttp },
 ];
 
 /** A loop, because a function that knows the record would be made for every line. */

@@ -1,15 +1,25 @@
+import { hash, randomUUID } from 'node:crypto';
 import type { EventBlock } from '../events/block.ts';
 import type { TextList } from '../events/column-readers.ts';
 import { limits } from '../limits.ts';
 import { addressHash, finish, step } from './addresses.ts';
 import type { ConnectionMemory } from './connection-memory.ts';
 
+/** Known to this process alone, so that no sensor can make up connections that look like those of another. */
+const key = randomUUID();
+const noSensor = [0, 0] as const;
+
+function sensorHash(sensorId: string): readonly [number, number] {
+  const digest = hash('sha256', `${key} ${sensorId}`, 'buffer');
+  return [digest.readInt32LE(0), digest.readInt32LE(4)];
+}
+
 /** Connections that the memory is told of beforehand: their buckets, 64 bytes each, stay in the innermost cache. */
 export const fetchedAtOnce = 64;
 
 /**
  * What tells the connections of a block's rows from all others, as two hashes of 32 bits, independent of each other:
- * of the sensor's id of the connection and of both ends. All before any is used, so that the memory can fetch what it
+ * of the sensor, its id of the connection and of both ends. All before any is used, so that the memory can fetch what it
  * needs of them.
  */
 export class ConnectionHashes {
@@ -31,6 +41,10 @@ export class ConnectionHashes {
     const dsts = block.addresses('dst_ip').list;
     const dstHashes = new Uint32Array(dsts.length);
     for (let i = 0; i < dsts.length; i++) dstHashes[i] = addressHash(dsts, i);
+    const sensors = block.texts('sensor_id');
+    const sensorHashes = Array.from({ length: sensors.list.length }, (_, i) =>
+      sensorHash(sensors.list.text(i)),
+    );
     for (let row = from; row < to; row++) {
       const id = ids.code(row);
       this.known[row] = id === 0 ? 0 : 1;
@@ -38,7 +52,9 @@ export class ConnectionHashes {
       const src = srcHashes[src_ip[row]! - 1]!;
       const dst = dstHashes[dst_ip[row]! - 1]!;
       // An absent port is NaN, and 0 here.
-      this.#hash(row, ids.list, id - 1, src, dst, (src_port[row]! << 16) ^ dst_port[row]!);
+      const sensor = sensors.code(row);
+      const [a, b] = sensor === 0 ? noSensor : sensorHashes[sensor - 1]!;
+      this.#hash(row, ids.list, id - 1, src ^ a, dst ^ b, (src_port[row]! << 16) ^ dst_port[row]!);
     }
   }
 

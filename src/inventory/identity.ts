@@ -78,8 +78,21 @@ export const endOf = ({ last, since, until }: Binding): number => Math.max(last 
 const startAfter = (latest: Binding | undefined, first: number): number =>
   latest === undefined ? beginning : Math.max(first, endOf(latest));
 
-/** Addresses of redundant routers (VRRP, RFC 9568 section 7.3; HSRP, RFC 2281 section 4), which move between machines. */
-const virtual = ['00:00:5e:00:01:', '00:00:5e:00:02:', '00:00:0c:07:ac:', '00:05:73:a0:', '00:00:0c:9f:f'];
+/**
+ * Addresses of redundant routers (VRRP, RFC 9568 section 7.3; HSRP, RFC 2281 section 4; GLBP), which move between machines,
+ * and the one address by which a cloud or container network forwards for all machines (Azure, Xen and EC2, Calico).
+ */
+const virtual = [
+  '00:00:5e:00:01:',
+  '00:00:5e:00:02:',
+  '00:00:0c:07:ac:',
+  '00:05:73:a0:',
+  '00:00:0c:9f:f',
+  '00:07:b4:00:',
+  '12:34:56:78:9a:bc',
+  'fe:ff:ff:ff:ff:ff',
+  'ee:ee:ee:ee:ee:ee',
+];
 
 /** Whether a MAC address (canonical) can stand for one machine. */
 export function identifies(mac: string): boolean {

@@ -1,14 +1,17 @@
+import { type ConnectionState, connectionStates } from '../contract/vocabulary.ts';
 import type { EventBlock } from '../events/block.ts';
+import { carried, lasted } from '../events/carried.ts';
 import type { TextList } from '../events/column-readers.ts';
 import type { ColumnName } from '../events/columns.ts';
+import { bothSent, type Counters, handshakeDone, isIcmp, tcpAnswered } from '../events/outcome.ts';
 import { limits } from '../limits.ts';
 import { writeCodes, writeNumbers } from './columns.ts';
-import { bothSent, type Counters, handshakeDone, isIcmp, tcpEstablished } from './evidence.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export const transports = { tcp: 1, icmp: 2, other: 3 } as const;
-const handshakes = { unknown: 0, done: 1, failed: 2 } as const;
+/** Whether a handshake was completed, by the kind of its conn_state. */
+const handshakes = [undefined, true, false] as const;
 
 const numberColumns = [
   'timestamp',
@@ -23,9 +26,13 @@ const numberColumns = [
   'dst_payload_bytes',
   'src_packets',
   'dst_packets',
+  'received_at',
 ] as const satisfies readonly ColumnName<'network'>[];
 /** Those that a connection is told by, its bytes, and whether it was answered. */
 const recalled = [
+  'timestamp',
+  'received_at',
+  'duration_ms',
   'src_port',
   'dst_port',
   'state',
@@ -68,24 +75,28 @@ export class NetworkRows {
 
   /** Whether there is evidence that the responder answered. */
   answered(row: number, kind: number): boolean {
-    const handshake = this.#handshakes[this.codes.conn_state[row]!]!;
-    if (kind === transports.tcp && handshake !== handshakes.unknown) return handshake === handshakes.done;
     const numbers = this.numbers;
     const counters = this.#counters;
-    counters.state = numbers.state[row]!;
     counters.src_bytes = numbers.src_bytes[row]!;
     counters.dst_bytes = numbers.dst_bytes[row]!;
     counters.src_payload_bytes = numbers.src_payload_bytes[row]!;
     counters.dst_payload_bytes = numbers.dst_payload_bytes[row]!;
     counters.src_packets = numbers.src_packets[row]!;
     counters.dst_packets = numbers.dst_packets[row]!;
-    return kind === transports.tcp ? tcpEstablished(counters) : bothSent(counters, kind === transports.icmp);
+    const state: ConnectionState | undefined = connectionStates[numbers.state[row]!];
+    if (kind !== transports.tcp) return bothSent(counters, state, kind === transports.icmp);
+    return tcpAnswered(handshakes[this.#handshakes[this.codes.conn_state[row]!]!], state, counters);
   }
 
-  /** IP bytes both ways; payload of a side of which nothing else is known. */
+  /** Both ways. */
   bytes(row: number): number {
     const { src_bytes, dst_bytes, src_payload_bytes, dst_payload_bytes } = this.numbers;
-    return known(src_bytes[row]!, src_payload_bytes[row]!) + known(dst_bytes[row]!, dst_payload_bytes[row]!);
+    const { duration_ms, timestamp, received_at } = this.numbers;
+    const duration = lasted(duration_ms[row]!, timestamp[row]!, received_at[row]!);
+    return (
+      carried(src_bytes[row]!, src_payload_bytes[row]!, duration) +
+      carried(dst_bytes[row]!, dst_payload_bytes[row]!, duration)
+    );
   }
 
   #readKinds(block: EventBlock): void {
@@ -98,17 +109,13 @@ export class NetworkRows {
   }
 }
 
-const known = (bytes: number, payload: number): number => (bytes >= 0 ? bytes : payload >= 0 ? payload : 0);
-
 function transportKind(transport: string): number {
   if (transport === 'tcp') return transports.tcp;
   return isIcmp(transport) ? transports.icmp : transports.other;
 }
 
 function handshakeKind(connState: string): number {
-  const done = handshakeDone(connState);
-  if (done === undefined) return handshakes.unknown;
-  return done ? handshakes.done : handshakes.failed;
+  return handshakes.indexOf(handshakeDone(connState));
 }
 
 /** What holds for each code of a column; 0 for the absent. */
@@ -124,7 +131,6 @@ function columnsOf<N extends string, A>(names: readonly N[], make: (size: number
 
 function emptyCounters(): Mutable<Counters> {
   return {
-    state: Number.NaN,
     src_bytes: Number.NaN,
     dst_bytes: Number.NaN,
     src_payload_bytes: Number.NaN,

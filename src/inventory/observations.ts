@@ -18,6 +18,9 @@ const inbound = directions.indexOf('inbound');
 const outbound = directions.indexOf('outbound');
 const internal = directions.indexOf('internal');
 
+/** Types of ICMP and ICMPv6 that ask whether a host is there; events have the type in place of a source port. */
+const echoRequests: ReadonlySet<number> = new Set([8, 128]);
+
 /**
  * What blocks of network events say of hosts and services of the home networks, together. Rows are read column by
  * column and counted by the codes of their block: nothing is made for a row, and texts only for what is new in a
@@ -72,7 +75,7 @@ export class Observations {
     this.#clients.clear();
     for (const sink of sinks) sink.begin?.(block, from);
 
-    const { direction: directionOf, timestamp, duration_ms, dst_port } = numbers;
+    const { direction: directionOf, timestamp, duration_ms, src_port, dst_port } = numbers;
     const { src_ip, src_mac, dst_ip, dst_mac, transport: transportOf, app_protocol } = codes;
     for (let row = from; row < to; row++) {
       const direction = directionOf[row]!;
@@ -127,7 +130,10 @@ export class Observations {
         fact.srcHome = srcHome;
         fact.dstHome = dstHome;
         fact.answered = isAnswered;
-        fact.port = port;
+        fact.port =
+          kind === transports.icmp && !(src_port[row]! >= 0 && !echoRequests.has(src_port[row]!))
+            ? Number.NaN
+            : port;
         fact.transport = transport === 0 ? '' : transportList.text(transport - 1);
         fact.app = app_protocol[row] === 0 ? undefined : appList.text(app_protocol[row]! - 1);
         const isHostsFirst = isFirstAnswered && dstHome && isHostAddress(dsts, dst);

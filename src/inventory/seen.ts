@@ -40,7 +40,7 @@ export interface FlowFact {
   dstHome: boolean;
   /** The responder was seen to answer, in this report of the connection or an earlier one. */
   answered: boolean;
-  /** Port of the responder; NaN where there is none. */
+  /** Port of the responder; NaN where it has no port, and for a ping. Other ICMP has its code. */
   port: number;
   transport: string;
   app: string | undefined;

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { access, readFile, stat } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeTreeHead } from '../contract/write-tree-head.ts';
 import { replaceFile } from '../durable-file.ts';
+import { readTextFile, UnreadableFile } from '../read-file.ts';
 import { Distrust } from './distrust.ts';
 import { fromJson, toJson } from './heads.ts';
 import type { LedgerHooks } from './hooks.ts';
@@ -10,6 +11,8 @@ import type { SignedHead } from './storage/storage.ts';
 
 /** At most a second behind: half of it waiting, half of it for the disk. */
 const delayMs = 500;
+/** A head is 350 bytes. */
+const maxAnchorBytes = 65_536;
 /** The longest wait between two attempts to write to a lost volume. */
 const maxRetryMs = 30_000;
 
@@ -26,11 +29,11 @@ export type ObservedAnchor = AnchorState | { readonly kind: 'unavailable'; reado
 export async function readAnchor(path: string): Promise<AnchorState> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readTextFile(path, maxAnchorBytes);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return { kind: 'missing' };
-    if (code === 'EISDIR') return { kind: 'unreadable', why: 'it is a folder' };
+    if (error instanceof UnreadableFile) return { kind: 'unreadable', why: error.message };
     throw new Error(`the anchor ${path} cannot be read (${code ?? String(error)})`);
   }
   try {

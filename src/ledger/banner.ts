@@ -4,7 +4,7 @@ import type { LedgerStatus } from './ledger.ts';
 const wentBack = {
   restored: 'restored from a backup',
   rebuilt: 'rebuilt from what could be saved',
-  begun_anew: 'begun anew in place of a lost log',
+  begun_anew: 'started as a new log in place of a lost one',
   copied: 'continued in a copy of the data folder',
 } as const;
 

@@ -4,7 +4,7 @@ import { replaceFile } from '../durable-file.ts';
 import type { ClockMemory } from './log-clock.ts';
 
 /**
- * What a log remembers of its clock beyond a restart: `clock.json` in the data folder, which is there only while there
+ * State of a log's clock that survives a restart: `clock.json` in the data folder, which is there only while there
  * is something to remember. Times are Unix times in nanoseconds, as decimal digits.
  *
  *     {"refused": {"plausible_ns": "…", "clock_ns": "…"}, "accepted_until_ns": "…"}

@@ -1,9 +1,9 @@
-import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { receiptBytes } from '../contract/receipt-bytes.ts';
 import type { ReceiptStatement } from '../contract/resources/receipt.ts';
 import type { SignedTreeHead } from '../contract/resources/transparency.ts';
 import { invalidField, ServiceError } from '../errors.ts';
+import { freeBytesOf } from '../free-bytes.ts';
 import { limits } from '../limits.ts';
 import { sha256 } from '../sha256.ts';
 import { bytesToHex } from '../tlog/hex.ts';
@@ -52,6 +52,7 @@ import type {
 } from './ledger.ts';
 import { type LifeRecord, lifeEntry, lifeRecord, regressionOf } from './lives/life-entry.ts';
 import type { NotedPlaces } from './lives/noted-places.ts';
+import type { StoreAge } from './lives/store-age.ts';
 import type { LogClock, SteadyClock } from './log-clock.ts';
 import type { LedgerCounter } from './methods.ts';
 import type { OpenFindings } from './open-findings.ts';
@@ -127,11 +128,14 @@ export interface LedgerParts {
   /** A life that has its keys; its entry may be missing. */
   readonly lifeStart: LifeStart | undefined;
   readonly remembered: JournalReading;
+  /** The life that the database of events has entered. */
+  readonly eventsLife: string | undefined;
   readonly warnings: readonly string[];
   readonly findings: OpenFindings;
   readonly anchorPath: string;
   readonly clock: LogClock;
   readonly clockMemory: ClockMemoryFile;
+  readonly storeAge: StoreAge;
 }
 
 /** The ledger over a data folder. Owner of its health; the sequencer owns the end of the log. */
@@ -190,7 +194,7 @@ export class DurableLedger implements Ledger {
       ...{ storage, nodes },
       keys: () => keys,
       leaves: () => recovered?.leaves,
-      verified: new VerifiedHeads((head) => isSigned(head, keys, this.#head)),
+      verified: new VerifiedHeads((head) => isSigned(head, { keys, storage, latest: this.#head })),
       count: (counter: LedgerCounter) => options.counters?.add(counter),
       onDamage: (message: string, isEdge: boolean) => this.#damaged(message, isEdge),
     };
@@ -244,6 +248,7 @@ export class DurableLedger implements Ledger {
     this.#count();
     await this.#outside.record(event, this.#head, this.#health);
     await this.#journalLife();
+    await this.#parts.storeAge.write();
     this.#timer = setInterval(() => void this.tick(), tickMs).unref();
     this.#publishLater();
   }
@@ -302,12 +307,14 @@ export class DurableLedger implements Ledger {
   }
 
   async bundle(leaf: LeafQuery, published?: string, view: LogView = 'current'): Promise<ProofBundle> {
+    const reads = this.#readable(view);
     // A log that may have gone back signs no checkpoint: see `#certain`.
-    return this.#readable(view).bundle(leaf, { published, maySign: this.#health.state === 'ok' });
+    const signed = () => (this.#health.state === 'ok' ? reads.checkpoint() : undefined);
+    return reads.bundle(leaf, { published, signed });
   }
 
-  async checkpoint(): Promise<string> {
-    return this.#certain().checkpoint();
+  async checkpoint(view: LogView = 'published'): Promise<string> {
+    return this.#certain(view).checkpoint();
   }
 
   async keepCheckpoint(note: string): Promise<void> {
@@ -394,6 +401,7 @@ export class DurableLedger implements Ledger {
       sth_key_fingerprint: this.#parts.keys.fingerprint(kid) ?? '',
       checkpoint_vkey: checkpointKey(this.#parts.keys.active('checkpoint')),
       ...(this.#life === undefined ? {} : { life: { id: this.#life.id, at: this.#life.at } }),
+      ...(this.#isLifePending ? { life_pending: true } : {}),
       ...(regression === undefined ? {} : { regression }),
       warnings: this.#parts.warnings,
       findings: this.#parts.findings.list(),
@@ -410,6 +418,7 @@ export class DurableLedger implements Ledger {
 
   /** Does what is due by the clock: a fresh head for an idle log, changes of keys, the day's line in the journal. */
   async tick(): Promise<void> {
+    if (this.#closing === undefined) void this.#parts.storeAge.write();
     if (this.#closing !== undefined || this.#failed || !this.#isSound) return;
     this.#checkClock();
     if (!this.#hasRoom()) return; // a write that fails ends the thread: what is due waits for room
@@ -449,6 +458,7 @@ export class DurableLedger implements Ledger {
     await this.#keyChanges?.close();
     await this.#outside.close();
     await this.#copying?.catch(() => undefined);
+    await this.#parts.storeAge.write();
     await this.#parts.agent?.close();
     await this.#parts.storage?.close();
   }
@@ -479,8 +489,8 @@ export class DurableLedger implements Ledger {
    * A log that may have gone back signs no checkpoint: it could contradict one that it signed before. Checkpoints are
    * for everybody, and so of published heads.
    */
-  #certain(): LedgerReads {
-    const reads = this.#readable('published');
+  #certain(view: LogView = 'published'): LedgerReads {
+    const reads = this.#readable(view);
     if (this.#unsound !== undefined) throw degraded(this.#unsound);
     return reads;
   }
@@ -657,13 +667,13 @@ export class DurableLedger implements Ledger {
    * next start appends it, which adds nothing where it is in the log.
    */
   async #beginLife(): Promise<void> {
-    const { lifeStart, keys, recovered } = this.#parts;
+    const { lifeStart, keys, recovered, eventsLife } = this.#parts;
     if (lifeStart === undefined || recovered === undefined) return;
     if (this.#health.state !== 'ok' || this.#isHeld) return; // the next tick or start tries again
     const hooks = this.#options.hooks ?? noHooks;
     if (this.#isLifePending) {
       const { tree } = recovered;
-      const entry = lifeEntry(lifeStart, keys, { size: tree.size, root: tree.root() });
+      const entry = lifeEntry(lifeStart, keys, { size: tree.size, root: tree.root() }, eventsLife);
       const [at] = await this.#append([datedForAppend(entry, milliseconds(this.#parts.clock.now()))]);
       // Not through the reads: the publication of heads may be delayed.
       this.#life = lifeRecord(at!.leaf_index, this.#storage().canonical(at!.leaf_index)!);
@@ -728,11 +738,6 @@ type Degraded = Extract<LedgerHealth, { state: 'degraded' }>;
 
 function degraded(health: Degraded): ServiceError {
   return new ServiceError('UNAVAILABLE', health.advice, { fault: health.fault });
-}
-
-function freeBytesOf(path: string): number {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize;
 }
 
 function throwOutOfThread(error: unknown): void {

@@ -193,7 +193,7 @@ class Reading implements JournalReading {
   }
 }
 
-/** What a journal without lines remembers. */
+/** The state of a journal without lines. */
 export const noJournal: JournalReading = new Reading({ isSigned: () => false });
 
 function nanoseconds(at: string): bigint {
@@ -204,9 +204,9 @@ interface Parsed {
   readonly at: Date;
   readonly health: unknown;
   readonly head: SignedHead | undefined;
-  /** Of the start of a life. */
+  /** The line that starts a life. */
   readonly entry: string | undefined;
-  /** Of an unsigned `restored` or `rebuilt` line. */
+  /** An unsigned `restored` or `rebuilt` line. */
   readonly regression: Regression | undefined;
 }
 

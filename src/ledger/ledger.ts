@@ -169,6 +169,8 @@ export interface LedgerStatus {
   readonly checkpoint_vkey: string;
   /** The life that the log is in: its id and the time of its entry (ISO 8601); absent in the first life. */
   readonly life?: { readonly id: string; readonly at: string };
+  /** A life has its keys and not its entry yet, for want of room or of its signer: until then entries are refused. */
+  readonly life_pending?: true;
   /** How the log came to its current life: auditors see it as a new log. Absent in the first life. */
   readonly regression?: {
     readonly at: string;
@@ -208,6 +210,12 @@ export interface ReadReport {
   readonly scrub: ScrubProgress;
 }
 
+/** Checkpoints as notes: the one that the service publishes, and one that the log signed for the bundle. */
+export interface CheckpointNotes {
+  readonly published?: string | undefined;
+  readonly signed?: string | undefined;
+}
+
 /**
  * Reads the log in a thread of its own, so that proofs do not slow appends. Everything is verified against a signed
  * head before it is returned.
@@ -222,6 +230,8 @@ export interface LogReader {
   leaf(view: LogView, leaf: LeafQuery): Promise<StoredLeaf>;
   heads(view: LogView, query: HeadsQuery): Promise<HeadsPage>;
   entries(view: LogView, query: EntriesQuery): Promise<EntriesPage>;
+  /** The leaf with its proofs against the latest head of the view, and against the first note that covers it. */
+  bundle(view: LogView, leaf: LeafQuery, notes: CheckpointNotes): Promise<ProofBundle>;
   tile(view: LogView, tile: TileAddress): Promise<Uint8Array<ArrayBuffer>>;
   entryBundle(view: LogView, index: number, width: number): Promise<Uint8Array<ArrayBuffer>>;
   report(): Promise<ReadReport>;
@@ -261,10 +271,10 @@ export interface Ledger {
    */
   bundle(leaf: LeafQuery, published?: string, view?: LogView): Promise<ProofBundle>;
   /**
-   * The latest published head as a checkpoint (C2SP tlog-checkpoint): a note signed by the key with purpose
-   * `checkpoint` under the configured origin. LOG_EMPTY before the first entry.
+   * The latest head of the view, `published` by default, as a checkpoint (C2SP tlog-checkpoint): a note signed by the
+   * key with purpose `checkpoint` under the configured origin. LOG_EMPTY before the first entry.
    */
-  checkpoint(): Promise<string>;
+  checkpoint(view?: LogView): Promise<string>;
   /** Keeps a checkpoint with its cosignatures, flushed. One of a smaller tree than what is kept changes nothing. */
   keepCheckpoint(note: string): Promise<void>;
   /** What was kept last; undefined before. */

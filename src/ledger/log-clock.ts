@@ -16,7 +16,7 @@ export const systemSteadyClock: SteadyClock = {
   bootMs: () => (process.platform === 'linux' || process.platform === 'win32' ? uptime() * 1000 : undefined),
 };
 
-/** What outlives the process. Unix times in nanoseconds. */
+/** State that outlives the process. Unix times in nanoseconds. */
 export interface ClockMemory {
   /** The clock said `clock` when the time was `plausible` at most. Present while this is refused. */
   readonly refused?: { readonly plausible: bigint; readonly clock: bigint };

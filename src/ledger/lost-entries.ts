@@ -5,24 +5,25 @@ import type { EnteredLife } from './lives/noted-places.ts';
 /** Places asked for at once. */
 const defaultBatch = 1000;
 
-/** Where something that is stored elsewhere says that its entry stands. `subject` names it there. */
-export interface NotedPlace {
-  readonly subject: string;
-  readonly leaf_index: number;
-  /** Lowercase hex, 32 bytes. */
-  readonly leaf_hash: string;
-}
+/** A record, stored elsewhere, of an entry that the log has. */
+export type NotedPlace =
+  /** An alert's entry: `place` is its leaf index, `leaf_hash` lowercase hex, 32 bytes. */
+  | { readonly kind: 'alert'; readonly place: number; readonly alert_id: string; readonly leaf_hash: string }
+  /** An entry that covers receipts or stored events: later ones have a higher `place`. */
+  | { readonly kind: 'receipts' | 'events'; readonly place: number; readonly entry_id: string };
 
-/** What keeps the places that entries were settled at. */
+const placeKinds: readonly NotedPlace['kind'][] = ['alert', 'receipts', 'events'];
+
+/** The store of the places that entries were settled at. */
 export interface PlaceSource<Update> {
-  /** The highest leaves first, at most `limit`. */
-  lastPlaces(limit: number): Promise<readonly NotedPlace[]>;
+  /** Places of a kind, the highest `place` first, at most `limit`, and only those below a place. */
+  lastPlaces(kind: NotedPlace['kind'], limit: number, below?: number): Promise<readonly NotedPlace[]>;
   /** The life of the log that the places are of; undefined in the first one. */
   logLife(): Promise<EnteredLife | undefined>;
   /** Places are those of this life from now on. */
   enterLogLife(life: EnteredLife): Promise<void>;
-  /** Forgets the places of these subjects and puts what must be logged of them back into the outbox, in one transaction. */
-  logAgain(subjects: readonly string[]): Promise<readonly Update[]>;
+  /** Forgets these places and puts what must be logged of them back into the outbox, in one transaction. */
+  logAgain(places: readonly NotedPlace[]): Promise<readonly Update[]>;
 }
 
 /**
@@ -34,7 +35,8 @@ export interface PlaceSource<Update> {
  * Before anything else is settled: a new entry may stand where a lost one stood. A crash in between: the next call
  * goes on with what is left.
  *
- * @returns whether it could be told. A degraded log may be one that a restore replaces: nothing is changed then.
+ * @returns whether the life was known. A degraded log may be one that a restore replaces, and a life without its entry is
+ * not there yet: nothing is changed then.
  */
 export async function logLostAgain<Update>(
   source: PlaceSource<Update>,
@@ -42,32 +44,39 @@ export async function logLostAgain<Update>(
   onUpdates: (updates: readonly Update[]) => void,
   batch = defaultBatch,
 ): Promise<boolean> {
-  const { health, life } = await ledger.status();
-  if (health.state !== 'ok') return false;
+  const { health, life, life_pending } = await ledger.status();
+  if (health.state !== 'ok' || life_pending) return false;
   if (life === undefined || (await source.logLife())?.id === life.id) return true;
-  for (;;) {
-    const places = await source.lastPlaces(batch);
-    const lost = await lostOf(places, ledger);
-    if (lost.length > 0) onUpdates(await source.logAgain(lost));
-    if (lost.length < places.length || places.length === 0) break;
+  for (const kind of placeKinds) {
+    let below: number | undefined;
+    for (;;) {
+      const places = await source.lastPlaces(kind, batch, below);
+      const lost = await lostOf(places, ledger);
+      if (lost.length > 0) onUpdates(await source.logAgain(lost));
+      if (lost.length < places.length || places.length === 0) break;
+      below = places.at(-1)!.place;
+    }
   }
   await source.enterLogLife(life);
   return true;
 }
 
-/** Subjects of the places before the first that holds. */
-async function lostOf(places: readonly NotedPlace[], ledger: Pick<Ledger, 'leaf'>): Promise<string[]> {
-  const lost: string[] = [];
+/** The places before the first that holds. */
+async function lostOf(places: readonly NotedPlace[], ledger: Pick<Ledger, 'leaf'>): Promise<NotedPlace[]> {
+  const lost: NotedPlace[] = [];
   for (const place of places) {
     if (await holds(place, ledger)) break;
-    lost.push(place.subject);
+    lost.push(place);
   }
   return lost;
 }
 
-async function holds({ leaf_index, leaf_hash }: NotedPlace, ledger: Pick<Ledger, 'leaf'>): Promise<boolean> {
+async function holds(noted: NotedPlace, ledger: Pick<Ledger, 'leaf'>): Promise<boolean> {
   try {
-    return (await ledger.leaf({ leaf_index })).leaf_hash === leaf_hash;
+    if (noted.kind === 'alert')
+      return (await ledger.leaf({ leaf_index: noted.place })).leaf_hash === noted.leaf_hash;
+    await ledger.leaf({ entry_id: noted.entry_id });
+    return true;
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'NOT_FOUND') return false;
     throw error;

@@ -39,6 +39,7 @@ export const logReaderMethods = methods<LogReader>()([
   'leaf',
   'heads',
   'entries',
+  'bundle',
   'tile',
   'entryBundle',
   'report',

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskFull } from '../write-errors.ts';
 import { type ObservedAnchor, observeAnchor } from './anchor.ts';
 import { cutShort, inspectFile } from './check/inspect-file.ts';
 import { ClockMemoryFile } from './clock-memory.ts';
@@ -15,6 +16,7 @@ import { openAgent } from './keys/open-agent.ts';
 import { finishLifeKeys } from './keys/start-life.ts';
 import type { LedgerHealth } from './ledger.ts';
 import { checkInstance, recordInstance } from './lives/instance.ts';
+import { StoreAge } from './lives/store-age.ts';
 import { LogClock, type SteadyClock, systemSteadyClock } from './log-clock.ts';
 import { OpenFindings } from './open-findings.ts';
 import { raiseHeadFindings } from './start-findings.ts';
@@ -47,6 +49,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     if (fault === undefined) findings.clear('signer_unavailable');
     else findings.raise('signer_unavailable', fault);
   });
+  const storeAge = new StoreAge(dataDir);
   let recovered: Recovered | undefined;
   let health: LedgerHealth = { state: 'ok' };
   let event: 'initialised' | 'start' = 'start';
@@ -61,6 +64,7 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
   };
   await readJournal(headJudge(keys));
   let lifeStart: LifeStart | undefined;
+  let eventsLife: string | undefined;
   try {
     const begun = keys.all().some(({ file }) => file.svc_life_start?.reason === 'begun_anew');
     const found = await openStorage(options, anchorPath, anchor, begun);
@@ -81,7 +85,10 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     }
     if (keys.lost.length > 0) throw keysLost(`The folder keys has no active key for ${keys.lost.join(', ')}`);
     await keys.create(keys.missing(), milliseconds(clock()), options.origin);
-    const witnesses = { anchor, anchorPath, journal: remembered, places: await options.notedPlaces?.() };
+    const places = await options.notedPlaces?.();
+    eventsLife = places?.life?.id;
+    const { accepted } = storeAge;
+    const witnesses = { anchor, anchorPath, journal: remembered, places, accepted };
     const log = recover(storage, keys, witnesses, lifeStart);
     if (log.tree.size > 0 && lifeStart === undefined) {
       // A log that was killed in the first second of its first run has no anchor yet, and no head in the journal.
@@ -94,10 +101,13 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
       if (claimed > log.tree.size) findings.raise('journal_unsigned', unsignedClaim(claimed, log));
       if (!hasLines) findings.raise('journal_missing', missing('journal', journalPath, log));
     }
+    if (log.tree.size > 0 && places?.unreadable !== undefined)
+      findings.raise('places_unreadable', unreadablePlaces(places.unreadable, log));
+    storeAge.compared(log.unknownToStore, log.tree.size);
     finishKeyFiles(keys);
     keys.rename(options.origin);
     raiseHeadFindings({ storage, keys, findings }, witnesses);
-    if (!isRecorded) await recordInstance(dataDir);
+    if (!isRecorded) await recordInstance(dataDir).catch(atNextStart);
     recovered = log;
   } catch (error) {
     if (!(error instanceof Distrust)) throw error;
@@ -109,16 +119,22 @@ export async function openLedger(options: LedgerOptions): Promise<DurableLedger>
     // Everything but the log goes on: people must be able to sign in and see what is wrong.
     keys.createEphemeralAccessKey(milliseconds(clock()));
   }
+  if (storeAge.older !== undefined) findings.raise('store_older', olderStore(storeAge.older));
   const clockMemory = new ClockMemoryFile(dataDir);
   if (recovered !== undefined)
     logClock.start(storage?.latestHead()?.timestampNs, remembered.lastAt, clockMemory.read());
   const opened = {
     ...{ storage, keys, agent, recovered, health, journal, journalUnread, anchor, anchorPath, findings },
   };
-  const parts = { ...opened, clock: logClock, clockMemory, lifeStart, remembered };
+  const parts = { ...opened, clock: logClock, clockMemory, storeAge, lifeStart, eventsLife, remembered };
   const ledger = new DurableLedger(options, { ...parts, warnings: warningsOf(remembered) });
   await ledger.begin(event);
   return ledger;
+}
+
+/** Files for which a full disk has no room are written by the next start. */
+function atNextStart(error: unknown): void {
+  if (!isDiskFull(error)) throw error;
 }
 
 /** ledger.mdb, unless the folder shows that there was one. */
@@ -153,6 +169,13 @@ async function loadKeys(folder: string): Promise<KeyRing> {
   }
 }
 
+function olderStore(why: string): string {
+  return (
+    `siem.mdb is an older copy (${why}): events, alerts and changes of identities since then are lost. Stop the service and ` +
+    'put the newer file back, or restore a backup, or go on with this one by `candor rebuild --accept-older-store`'
+  );
+}
+
 /** The finding about a file that shows when a log went back in time. */
 function missing(name: string, path: string, { tree }: Recovered): string {
   return (
@@ -161,7 +184,15 @@ function missing(name: string, path: string, { tree }: Recovered): string {
   );
 }
 
-/** Nobody signed it, so it is no evidence: whoever can write the journal can claim any size. */
+/** Without the places of alerts, receipts and sealed events, one of the witnesses of a rollback is missing. */
+function unreadablePlaces(why: string, { tree }: Recovered): string {
+  return (
+    `${why}, so the log was not compared with the alerts, receipts and sealed events that it must have: compare the log ` +
+    `(${tree.size} leaves) with what auditors have seen, and put siem.mdb back from a backup`
+  );
+}
+
+/** The line is not signed, so it proves nothing: anyone who can write the journal can claim any size. */
 function unsignedClaim(claimed: number, { tree }: Recovered): string {
   return (
     `the journal has a head of ${claimed} leaves that no key of this log signed, and the log has ${tree.size}: find out who ` +

@@ -17,7 +17,7 @@ export interface OutsideHeadsParts {
   readonly findings: OpenFindings;
   readonly hooks: LedgerHooks;
   readonly clock: Clock;
-  /** What happens to appends while the anchor is lost, for the finding. */
+  /** The effect on appends while the anchor is lost, for the finding. */
   readonly whileLost: string;
   readJournal(): Promise<JournalReading>;
   /** @throws Distrust when the log must not go on with what these hold */

@@ -8,8 +8,8 @@ import { headJudge, verifyHead } from './heads.ts';
 import type { JournalReading } from './journal.ts';
 import type { LifeStart } from './keys/key-file.ts';
 import type { KeyRing } from './keys/key-ring.ts';
-import { currentLife, type LifeRecord } from './lives/life-entry.ts';
-import { checkPlaces, type NotedPlaces } from './lives/noted-places.ts';
+import { currentLife, followsLife, type LifeRecord } from './lives/life-entry.ts';
+import { checkPlaces, type NotedPlaces, unknownEntry } from './lives/noted-places.ts';
 import { LeafIndex } from './storage/leaf-index.ts';
 import { Nodes } from './storage/nodes.ts';
 import { DamagedError, type LedgerStorage, type SignedHead } from './storage/storage.ts';
@@ -24,6 +24,8 @@ export interface Witnesses {
   readonly journal: JournalReading;
   /** What the database of events remembers; absent where there is none. */
   readonly places?: NotedPlaces | undefined;
+  /** Entries before this one may be unknown to the database of events. */
+  readonly accepted?: number;
 }
 
 /** What appends go on from. */
@@ -32,6 +34,8 @@ export interface Recovered {
   readonly leaves: LeafIndex;
   /** How the current life began; undefined in the first one, and before its entry is there. */
   readonly life: LifeRecord | undefined;
+  /** The first entry that siem.mdb caused and does not know. */
+  readonly unknownToStore: number | undefined;
 }
 
 /**
@@ -61,9 +65,15 @@ export function recover(
     storage.complete();
     const life = currentLife({ storage, keys, rootAt: (at) => nodes.rootAt(at, size) }, start);
     const hashAt = (index: number) => nodes.hashAt({ level: 0, index }, size);
-    if (seen.places !== undefined)
-      checkPlaces(seen.places, life ?? startedLife(keys, start), { size, hashAt });
-    return { tree, leaves: LeafIndex.load(size, hashAt), life };
+    const follows = (id: string) => followsLife(storage, hashAt, id);
+    const isBeginning = life === undefined && start !== undefined;
+    const has = (entryId: string) => (storage.indexOf(entryId) ?? size) < size;
+    const entryAt = (index: number) => fieldsOf(storage.canonical(index));
+    const compared = { size, life: life?.id, isBeginning, hashAt, has, follows, entryAt };
+    const { places, accepted } = seen;
+    if (places !== undefined) checkPlaces(places, compared);
+    const unknownToStore = places && unknownEntry(places, compared, accepted);
+    return { tree, leaves: LeafIndex.load(size, hashAt), life, unknownToStore };
   } catch (error) {
     if (error instanceof DamagedError) throw corrupt(error.message);
     throw error;
@@ -78,11 +88,6 @@ export function readableHead(storage: LedgerStorage | undefined): SignedHead | u
     if (error instanceof DamagedError) return undefined;
     throw error;
   }
-}
-
-/** The life that begins with the next entry. */
-function startedLife(keys: KeyRing, start: LifeStart | undefined): { id: string; at: string } | undefined {
-  return start === undefined || keys.life === undefined ? undefined : { id: keys.life, at: start.at };
 }
 
 function checkSignature(head: SignedHead, keys: KeyRing): void {
@@ -135,18 +140,17 @@ function checkEntries(storage: LedgerStorage, nodes: Nodes, keys: KeyRing, size:
     if (!equalHashes(leafHash(sha256, canonical), nodes.hashAt({ level: 0, index }, size))) {
       throw corrupt(`entry ${index} does not hash to its leaf`);
     }
-    const kid = signerOf(canonical);
-    if (kid !== undefined) checkSigner(`Entry ${index}`, kid, keys);
+    const { key_id: kid } = fieldsOf(canonical);
+    if (typeof kid === 'string') checkSigner(`Entry ${index}`, kid, keys);
   }
 }
 
-/** Whose signature an entry has; undefined where it is of another form, which is for `candor fsck` to tell. */
-function signerOf(canonical: Uint8Array): string | undefined {
+/** Fields of an entry; none where it is of another form, which is for `candor fsck` to tell. */
+function fieldsOf(canonical: Uint8Array | undefined): Partial<Record<'id' | 'kind' | 'key_id', unknown>> {
   try {
-    const { key_id } = JSON.parse(new TextDecoder().decode(canonical)) as { key_id?: unknown };
-    return typeof key_id === 'string' ? key_id : undefined;
+    return JSON.parse(new TextDecoder().decode(canonical)) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 

@@ -1,9 +1,9 @@
 import { connectionStates } from '../contract/vocabulary.ts';
 import type { EventBlock } from '../events/block.ts';
 import type { TextList } from '../events/column-readers.ts';
+import { isIcmp } from '../events/outcome.ts';
 import { addClients, type ClientCount, noneEstimated } from '../inventory/client-count.ts';
 import { writeCodes, writeNumbers } from '../inventory/columns.ts';
-import { isIcmp } from '../inventory/evidence.ts';
 import type { FlowFact, FlowSink } from '../inventory/seen.ts';
 import { limits } from '../limits.ts';
 import { Domains } from './domains.ts';

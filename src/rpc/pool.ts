@@ -4,8 +4,9 @@
  *                                                     ◀── Outcome {value} or {fault}, buffers moved
  *
  * The queue is ours because Piscina's doesn't count tasks that have a signal, and because it ends the thread when
- * a running one is aborted: a thread that reads LMDB must not be killed. An aborted task's caller gets its answer
- * at once; the task itself ends when it has looked at its cancel cell (`taskCancelled`), or has finished.
+ * a running one is aborted, which costs the start of another. An aborted task's caller gets its answer at once; the
+ * task itself ends when it has looked at its cancel cell (`taskCancelled`), has finished, or has held its thread for
+ * `maxTaskMs`: then that thread is ended, and LMDB takes back what it read.
  */
 import type { Worker } from 'node:worker_threads';
 import { move, Piscina, transferableSymbol, valueSymbol } from 'piscina';
@@ -37,6 +38,8 @@ export interface PoolOptions extends HeapLimits {
   /** Tasks that wait for a thread; past it `run` fails with OVERLOADED. */
   readonly maxQueue: number;
   readonly workerData?: unknown;
+  /** How long a task may hold its thread. Past it the thread is ended and replaced, and the task fails with WORKER_LOST. */
+  readonly maxTaskMs?: number;
   /** A thread died of `error`; it is replaced. Its task, if it had one, has failed with WORKER_LOST. */
   onWorkerLost?(error: Error): void;
 }
@@ -191,12 +194,18 @@ class BoundedPool {
     Atomics.store(this.#cells, slot, 0);
     let error: Error | undefined;
     let value: unknown;
+    const { maxTaskMs } = this.#options;
     try {
       const { value: input, transfer } = pack(job.input);
       this.#piscina ??= this.#start();
-      const outcome = await this.#piscina.run(
+      const piscina = this.#piscina;
+      if (maxTaskMs !== undefined) await this.#whenLoaded(piscina);
+      const outcome = await piscina.run(
         { task: job.task, input, cells: this.#cells.buffer, slot },
-        { transferList: [...new Set([...transfer, ...job.transfer])] },
+        {
+          transferList: [...new Set([...transfer, ...job.transfer])],
+          ...(maxTaskMs === undefined ? {} : { signal: AbortSignal.timeout(maxTaskMs) }),
+        },
       );
       if ('fault' in outcome) error = fromFault(outcome.fault);
       else value = outcome.value;
@@ -243,9 +252,14 @@ class BoundedPool {
     const piscina = this.#piscina;
     this.#piscina = undefined;
     if (piscina === undefined) return;
-    // Node 22 aborts the process when a thread is ended in the midst of loading its modules.
-    await Promise.all(piscina.threads.map((thread) => this.#loaded.get(thread)));
+    await this.#whenLoaded(piscina);
     await piscina.destroy();
+  }
+
+  /** Node 22 aborts the process when a thread is ended while it loads its modules. */
+  #whenLoaded(piscina: Piscina<Job, Outcome>): Promise<unknown> {
+    this.#watchLoading(piscina);
+    return Promise.all(piscina.threads.map((thread) => this.#loaded.get(thread)));
   }
 }
 

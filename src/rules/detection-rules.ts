@@ -26,6 +26,7 @@ import {
   findingKey,
   headOf,
   inOrder,
+  inParts,
   type Rows,
   rowsOfFolder,
   ruleOf,
@@ -33,7 +34,7 @@ import {
   told,
 } from './rule-set.ts';
 import { splitDocuments } from './split-documents.ts';
-import type { Compiled, ParsedRule, RuleTasks } from './tasks.ts';
+import type { ParsedRule, RuleTasks } from './tasks.ts';
 
 const system: Actor = { id: 'system', name: 'system' };
 
@@ -67,6 +68,9 @@ interface InEffect extends RulesInEffect {
   readonly parsed: ReadonlyMap<string, ParsedRule>;
   readonly errors: ReadonlyMap<string, readonly string[]>;
   readonly missing: ReadonlyMap<string, readonly string[]>;
+  readonly costs: ReadonlyMap<string, number>;
+  /** Rules that are enabled, and not applied for their cost. */
+  readonly tooCostly: ReadonlySet<string>;
   readonly correlations: Uint8Array;
 }
 
@@ -79,7 +83,7 @@ type Prepared = Omit<InEffect, 'version'> & { readonly problems: ReadonlyMap<str
  *
  * ```
  *   read and parse what is new ─► compile all ─► rows, correlations, entry: one transaction ─► in effect
- *        (analytics pool)        (analytics pool)              (store)
+ *        (rules thread)           (rules thread)                (store)
  * ```
  *
  * What fails before the transaction changes nothing; a crash after it finds the rules there at the next start.
@@ -89,8 +93,12 @@ export class DetectionRules {
   #now: InEffect;
   /** Findings by rule, since it was loaded. */
   readonly #hits = new Map<string, number>();
+  /** The longest milliseconds for a record, by rule, since the rules were changed. */
+  #slow = new Map<string, number>();
   #turn: Promise<unknown> = Promise.resolve();
   #waiting = 0;
+  /** Changes under way, by principal. */
+  readonly #changesOf = new Map<string, number>();
 
   private constructor(parts: RulesParts) {
     this.#parts = parts;
@@ -101,6 +109,8 @@ export class DetectionRules {
       parsed: new Map(),
       errors: new Map(),
       missing: new Map(),
+      costs: new Map(),
+      tooCostly: new Set(),
       correlations: new Uint8Array(0),
     };
   }
@@ -131,6 +141,16 @@ export class DetectionRules {
     for (const correlation of fired) add(correlation, 1);
   }
 
+  /** Notes rules that took long for a record. */
+  wereSlow(rules: readonly (readonly [rule: string, ms: number])[]): void {
+    for (const [rule, ms] of rules) this.#slow.set(rule, Math.max(ms, this.#slow.get(rule) ?? 0));
+  }
+
+  /** Rules in effect that took long for a record, the slowest first. */
+  slow(): (readonly [rule: string, ms: number])[] {
+    return [...this.#slow].toSorted(([, a], [, b]) => b - a);
+  }
+
   list(query: ListQuery): ListPage {
     return listRules(
       new Map(Array.from(this.#now.rows.values(), (row) => [row.id, this.#shown(row)])),
@@ -146,7 +166,7 @@ export class DetectionRules {
 
   /** @throws INVALID_REQUEST that names line and field; CONFLICT for an id that is taken, and where there are too many */
   create({ source, enabled = true }: RuleInput, by: Actor): Promise<{ id: string; rule: Rule }> {
-    return this.#inTurn(async () => {
+    return this.#inTurn(by, async () => {
       const parsed = await this.#parseNew(source);
       const { document } = parsed;
       const id = canonicalUuid(document.id ?? '') ?? this.#parts.sources.newId();
@@ -175,7 +195,7 @@ export class DetectionRules {
     by: Actor,
     version?: number,
   ): Promise<{ id: string; rule: Rule; unchanged: boolean }> {
-    return this.#inTurn(async () => {
+    return this.#inTurn(by, async () => {
       const before = this.#row(id, version);
       const text = source ?? before.source;
       const after = { ...before, source: text, sha256: sha256(text), enabled: enabled ?? before.enabled };
@@ -205,7 +225,7 @@ export class DetectionRules {
 
   /** @throws NOT_FOUND; VERSION_MISMATCH; CONFLICT for one that is not of the interface */
   remove(id: string, by: Actor, version?: number): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#inTurn(by, async () => {
       const row = this.#row(id, version);
       if (row.origin !== 'api')
         throw new ServiceError('CONFLICT', `rule ${row.id} is ${row.file}: it can be disabled, not removed`);
@@ -217,7 +237,7 @@ export class DetectionRules {
 
   /** Reads the folders anew. */
   reload(by: Actor): Promise<RulesReloaded & { readonly unchanged: boolean }> {
-    return this.#inTurn(async () => {
+    return this.#inTurn(by, async () => {
       const { rows, problems } = await this.#readFolders();
       const prepared = await this.#prepare(rows);
       const { added, removed, changed } = differenceOf(this.#now.rows, rows);
@@ -240,12 +260,14 @@ export class DetectionRules {
   }
 
   /** What is wrong with documents, where they came to those in effect. */
-  async validate(source: string): Promise<RuleValidation> {
+  async validate(source: string, options?: RunOptions): Promise<RuleValidation> {
     const texts = splitDocuments(source);
     if (texts.length === 0) throw invalidField('source', 'holds no document');
-    const parsed = await this.#parts.tasks.run(
+    const { tasks } = this.#parts;
+    const parsed = await tasks.run(
       'parseRules',
       texts.map(({ text }) => text),
+      options,
     );
     const at = (line: number, problems: readonly Problem[]) =>
       problems.map((problem) => ({ ...problem, line: problem.line + line - 1 }));
@@ -256,7 +278,11 @@ export class DetectionRules {
       const key = findingKey(one);
       return key === undefined || !keys.has(key);
     });
-    const compiled = await this.#compile([...others, ...documents]);
+    const compiled = await tasks.run(
+      'validateRules',
+      { packed: this.#packed([...others, ...documents]), inEffect: others.length },
+      options,
+    );
     const lines = parsed.flatMap(({ document }, n) => (document === undefined ? [] : [texts[n]!.line]));
     for (const [place, refused] of compiled.refused)
       if (place >= others.length) problems.push(...at(lines[place - others.length]!, refused));
@@ -282,7 +308,8 @@ export class DetectionRules {
     if (!('lookedAt' in result)) throw broken(result.problems);
     return {
       looked_at: result.lookedAt,
-      cut_short: result.cutShort,
+      cut_short: result.cutShort !== undefined,
+      ...(result.cutShort === undefined ? {} : { cut_short_by: result.cutShort }),
       answerable: result.answerable,
       not_stored: [...result.notStored],
       matched: result.matched,
@@ -308,18 +335,36 @@ export class DetectionRules {
     await this.#turn;
   }
 
-  /** Of two changes, one is made after the other. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  /** Makes changes one after another. No principal can fill the queue. */
+  #inTurn<T>(by: Actor, work: () => Promise<T>): Promise<T> {
+    const own = this.#changesOf.get(by.id) ?? 0;
+    if (own >= limits.maxRuleChangesPerPrincipal && by.id !== system.id)
+      return Promise.reject(
+        new ServiceError(
+          'RATE_LIMITED',
+          `${own} changes of the rules by this principal are under way already`,
+          {
+            retry_after_s: 1,
+          },
+        ),
+      );
     if (this.#waiting >= limits.maxQueuedRuleChanges)
       return Promise.reject(new ServiceError('OVERLOADED', 'too many changes of the detection rules wait'));
     this.#waiting++;
+    this.#changesOf.set(by.id, own + 1);
     const turn = this.#turn.then(async () => {
       this.#waiting--;
       // What a lost store thread left unanswered may have been made all the same.
       if (this.#parts.reader.rulesVersion() !== this.#now.version) await this.#takeKept();
       return work();
     });
-    this.#turn = turn.catch(() => undefined);
+    this.#turn = turn
+      .catch(() => undefined)
+      .finally(() => {
+        const left = this.#changesOf.get(by.id)! - 1;
+        if (left === 0) this.#changesOf.delete(by.id);
+        else this.#changesOf.set(by.id, left);
+      });
     return turn;
   }
 
@@ -369,9 +414,13 @@ export class DetectionRules {
       if (known === undefined) missing.set(hash, text);
       else found.set(hash, known);
     }
-    if (missing.size === 0) return found;
-    const parsed = await this.#parts.tasks.run('parseRules', [...missing.values()]);
-    [...missing.keys()].forEach((hash, n) => void found.set(hash, parsed[n]!));
+    for (const part of inParts([...missing])) {
+      const parsed = await this.#parts.tasks.run(
+        'parseRules',
+        part.map(([, text]) => text),
+      );
+      part.forEach(([hash], n) => void found.set(hash, parsed[n]!));
+    }
     return found;
   }
 
@@ -397,8 +446,13 @@ export class DetectionRules {
       const document = row.enabled ? parsed.get(row.sha256)?.document : undefined;
       return document === undefined ? [] : [{ row, document: documentOf(row, document) }];
     });
-    const documents = this.#packed(applied.map(({ document }) => document));
-    const compiled = await this.#parts.tasks.run('compileRules', documents);
+    const compiled = await this.#parts.tasks.run(
+      'compileRules',
+      this.#packed(applied.map(({ document }) => document)),
+    );
+    const over = new Set(compiled.tooCostly);
+    // Other threads do not measure costs.
+    const documents = this.#packed(applied.flatMap(({ document }, at) => (over.has(at) ? [] : [document])));
     const problems = new Map<string, readonly Problem[]>();
     for (const row of ordered) {
       const its = parsed.get(row.sha256)?.problems ?? [];
@@ -412,19 +466,34 @@ export class DetectionRules {
     const errors = new Map(
       Array.from(problems, ([id, its]) => [id, its.map((problem) => told(rows.get(id)!, problem))]),
     );
-    const missing = new Map(compiled.missing.map(([at, fields]) => [applied[at]!.row.id, fields]));
-    return { rows, parsed, documents, errors, missing, problems, correlations: compiled.correlations };
+    const ofRows = <T>(given: readonly (readonly [at: number, of: T])[]) =>
+      new Map(given.map(([at, of]) => [applied[at]!.row.id, of]));
+    const [missing, costs] = [ofRows(compiled.missing), ofRows(compiled.costs)];
+    const tooCostly = new Set(compiled.tooCostly.map((at) => applied[at]!.row.id));
+    const { correlations } = compiled;
+    return { rows, parsed, documents, errors, missing, costs, tooCostly, problems, correlations };
   }
 
   async #put(row: RuleRow, by: Actor): Promise<void> {
     const rows = new Map(this.#now.rows).set(row.id, row);
     const bytes = [...rows.values()].reduce((sum, { source }) => sum + source.length, 0);
     if (rows.size > limits.maxRules || bytes > limits.maxRulesBytes)
-      throw new ServiceError('CONFLICT', `there are as many rules as may be (${limits.maxRules})`);
+      throw new ServiceError(
+        'CONFLICT',
+        rows.size > limits.maxRules
+          ? `there can be no more than ${limits.maxRules} rules`
+          : `the texts of all rules can have no more than ${limits.maxRulesBytes} bytes together`,
+      );
     const prepared = await this.#prepare(rows);
     const problems = prepared.problems.get(row.id);
     // What is broken can be disabled, and a rule that stood behind another one keeps its place.
     if (row.enabled && problems !== undefined && problems.length > 0) throw broken(problems);
+    const [displaced] = [...prepared.tooCostly].filter((id) => !this.#now.tooCostly.has(id) && id !== row.id);
+    if (row.enabled && displaced !== undefined) {
+      const [problem] = prepared.problems.get(displaced)!;
+      const reason = `costs ${prepared.costs.get(row.id)}, which leaves too little for the rule ${displaced}: it ${problem!.reason}`;
+      throw broken([{ line: 1, field: '', reason }]);
+    }
     await this.#apply(prepared, by);
   }
 
@@ -459,6 +528,7 @@ export class DetectionRules {
     );
     this.#now = { ...prepared, version };
     this.#forgetHits();
+    this.#slow = new Map();
     onChange();
   }
 
@@ -476,22 +546,19 @@ export class DetectionRules {
     });
   }
 
-  #compile(documents: readonly SigmaDocument[]): Promise<Compiled> {
-    return this.#parts.tasks.run('compileRules', this.#packed(documents));
-  }
-
   #packed(documents: readonly SigmaDocument[]): SharedArrayBuffer {
     return packRules({ documents, placeholders: this.#parts.placeholders });
   }
 
   #shown(row: RuleRow): Rule {
-    const { parsed, errors, missing } = this.#now;
+    const { parsed, errors, missing, costs } = this.#now;
     const its = parsed.get(row.sha256) ?? { problems: [] };
     const key = findingKey(its.document === undefined ? undefined : documentOf(row, its.document));
     return ruleOf(row, its, {
       hits: (key === undefined ? undefined : this.#hits.get(key)) ?? 0,
       errors: errors.get(row.id) ?? [],
       missing: missing.get(row.id) ?? [],
+      cost: costs.get(row.id),
     });
   }
 

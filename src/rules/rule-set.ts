@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Rule } from '../contract/resources/rule.ts';
 import { keyOf } from '../detect/sigma/correlation/references.ts';
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
+import { limits } from '../limits.ts';
 import type { RuleOrigin, RuleRow } from '../store/rule-row.ts';
 import { canonicalUuid } from '../uuid.ts';
 import type { FileDocument } from './rule-folder.ts';
@@ -28,6 +29,21 @@ export function inOrder(rows: Iterable<RuleRow>): RuleRow[] {
   const place = (row: RuleRow) =>
     `${originOrder.indexOf(row.origin)} ${row.file ?? ''}\0${String(row.line).padStart(8, '0')} ${row.id}`;
   return [...rows].sort((a, b) => (place(a) < place(b) ? -1 : 1));
+}
+
+/** Hashes with their texts, in parts of `limits.ruleParseBytes` and at least one text. */
+export function inParts(texts: readonly (readonly [hash: string, text: string])[]) {
+  const parts: (typeof texts)[number][][] = [];
+  let room = 0;
+  for (const one of texts) {
+    if (room <= 0) {
+      parts.push([]);
+      room = limits.ruleParseBytes;
+    }
+    room -= one[1].length;
+    parts.at(-1)!.push(one);
+  }
+  return parts;
 }
 
 /** What a row says of a document, or of one that cannot be read. */
@@ -143,7 +159,12 @@ export function told(
 export function ruleOf(
   row: RuleRow,
   { document }: ParsedRule,
-  state: { readonly hits: number; readonly errors: readonly string[]; readonly missing: readonly string[] },
+  state: {
+    readonly hits: number;
+    readonly cost: number | undefined;
+    readonly errors: readonly string[];
+    readonly missing: readonly string[];
+  },
 ): Rule {
   const { origin, file, line } = row;
   const logsource =
@@ -160,6 +181,7 @@ export function ruleOf(
     ...(file === undefined ? {} : { file, line }),
     enabled: row.enabled,
     hits: state.hits,
+    ...(state.cost === undefined ? {} : { cost: state.cost }),
     errors: [...state.errors],
     ...(state.missing.length === 0 ? {} : { missing_fields: [...state.missing] }),
     changed_at: row.changed_at,

@@ -8,6 +8,7 @@ import { parseSigma } from '../detect/sigma/parse-document.ts';
 import type { RecordKind } from '../detect/sigma/record.ts';
 import { compileRules, type RuleSet } from '../detect/sigma/rule-set.ts';
 import { correlationFinding } from '../detect/sigma-finding.ts';
+import { ServiceError } from '../errors.ts';
 import type { EventBlock } from '../events/block.ts';
 import { tables } from '../events/columns.ts';
 import type { Finding } from '../events/finding.ts';
@@ -33,6 +34,9 @@ export interface TestMatch extends Omit<Finding, 'event'> {
   readonly event_ids: readonly string[];
 }
 
+/** The limit that a test met: of events, or of time. */
+export type CutShort = 'events' | 'time';
+
 export type RuleTest =
   /** The text cannot be tried. */
   | { readonly problems: readonly Problem[] }
@@ -40,8 +44,8 @@ export type RuleTest =
       readonly problems: readonly [];
       /** Stored events of that time that were looked at, the newest. */
       readonly lookedAt: number;
-      /** There are more of that time that were not. */
-      readonly cutShort: boolean;
+      /** Why the test stopped before the end of the range; undefined if it reached the end. */
+      readonly cutShort: CutShort | undefined;
       readonly matched: number;
       /** The newest, at most `limits.maxRuleTestMatches`. */
       readonly matches: readonly TestMatch[];
@@ -53,29 +57,54 @@ export type RuleTest =
 
 /**
  * Tries rules on stored events as sensors' records would be in our own shape: 10 µs an event. Filters in effect take
- * away what they will, but for those that the text has its own of.
+ * away what they will, but for those that the text has its own of. It takes `limits.ruleTestMs` of the thread at most,
+ * shared evenly by the kinds of events and the correlations, and looks at one event of each kind at least.
  *
- * @throws CANCELLED between two blocks
+ * @param cancelled - asked now and then; once true, it ends with CANCELLED
+ * @param clock - milliseconds that the thread has computed
  */
-export function testRules(reader: Pick<StoreReader, 'blocks'>, query: TestQuery): RuleTest {
+export function testRules(
+  reader: Pick<StoreReader, 'blocks'>,
+  query: TestQuery,
+  cancelled: () => boolean = () => false,
+  clock: () => number = threadTime,
+): RuleTest {
+  const end = clock() + limits.ruleTestMs;
   const parsed = parseSigma(query.source);
   if (parsed.problems.length > 0) return { problems: parsed.problems };
   const { documents: inEffect, placeholders } = unpackRules(query.documents);
   const others = namedBy(parsed.documents, inEffect);
   const set = compileRules([...others, ...parsed.documents, ...filtersOf(inEffect, parsed.documents)], {
     placeholders,
+    maxCost: limits.maxRuleCost,
   });
   const tried = new Set(parsed.documents);
   const refused = set.refused.filter(({ document }) => tried.has(document));
   if (refused.length > 0) return { problems: refused.flatMap(({ problems }) => problems) };
   const trial = new Trial(set, new Set(parsed.documents.flatMap(keysOf)));
-  for (const table of tables) {
-    const kind = `candor.${resourceTypes[table]}`;
-    if (set.kinds.has(kind)) trial.look(reader.blocks(table, query.from, query.to), kind, query);
-  }
-  const answerable = tables.some((table) => set.kinds.has(`candor.${resourceTypes[table]}`));
-  return { problems: [], answerable, notStored: notStoredOf(set), ...trial.finish(query.now) };
+  const asked = tables.filter((table) => set.kinds.has(`candor.${resourceTypes[table]}`));
+  let shares = asked.length + (set.correlations.length > 0 ? 1 : 0);
+  const isOver = (): (() => boolean) => {
+    const now = clock();
+    const endOfShare = now + (end - now) / shares--;
+    return () => {
+      if (cancelled()) throw new ServiceError('CANCELLED', 'testRules: the caller gave up');
+      return clock() >= endOfShare;
+    };
+  };
+  for (const table of asked)
+    trial.look(reader.blocks(table, query.from, query.to), `candor.${resourceTypes[table]}`, query, isOver());
+  const found = trial.finish(query.now, isOver());
+  return { problems: [], answerable: asked.length > 0, notStored: notStoredOf(set), ...found };
 }
+
+function threadTime(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/** Events, and inputs of correlations, between two looks at the clock. */
+const lookEvery = { events: 16, inputs: 1000 } as const;
 
 /** Kinds of record that are stored, and as what. */
 const storedAs: ReadonlyMap<RecordKind, RecordKind> = new Map([
@@ -142,7 +171,7 @@ class Trial implements RuleSink {
   #matches: TestMatch[] = [];
   #matched = 0;
   #lookedAt = 0;
-  #cutShort = false;
+  #cutShort: CutShort | undefined;
   /** Of the event that is looked at. */
   #id = '';
 
@@ -152,17 +181,22 @@ class Trial implements RuleSink {
     this.#tried = tried;
   }
 
-  look(blocks: Iterable<EventBlock>, kind: string, { from, to }: TestQuery): void {
+  look(blocks: Iterable<EventBlock>, kind: string, { from, to }: TestQuery, isOver: () => boolean): void {
     let looked = 0;
     for (const block of blocks) {
       if (looked + block.rows > limits.maxRuleTestEvents) {
-        this.#cutShort = true;
+        this.#cutShort ??= 'events';
         return;
       }
       const times = block.numbers('timestamp');
-      for (let row = 0; row < block.rows; row++) {
+      // Most blocks are in order of time, and the newest events are told first.
+      for (let row = block.rows - 1; row >= 0; row--) {
         const time = times.at(row);
         if (time < from || time >= to) continue;
+        if (looked % lookEvery.events === 1 && isOver()) {
+          this.#cutShort = 'time';
+          return;
+        }
         looked++;
         this.#lookedAt++;
         this.#id = rowId(block, row);
@@ -174,23 +208,32 @@ class Trial implements RuleSink {
 
   hit(): void {}
 
+  slow(): void {}
+
   find({ event: _, ...finding }: Finding): void {
     if (this.#tried.has(finding.rule_id)) this.#keep({ ...finding, event_ids: [this.#id] });
   }
 
   tell({ event: _, ...input }: Parameters<RuleSink['tell']>[0]): void {
     if (this.#inputs.length < limits.maxRuleTestEvents) this.#inputs.push({ ...input, event: this.#id });
-    else this.#cutShort = true;
+    else this.#cutShort ??= 'events';
   }
 
-  finish(now: number) {
+  finish(now: number, isOver: () => boolean) {
     const correlator = new Correlator(this.#set.correlations);
     const byKey = new Map(this.#set.correlations.map((one) => [one.key, one]));
-    for (const fired of correlator.take(this.#inputs, now)) {
-      const linked = byKey.get(fired.correlation);
-      if (linked === undefined || !this.#tried.has(linked.key)) continue;
-      const { event: _, ...finding } = correlationFinding(linked, fired);
-      this.#keep({ ...finding, event_ids: fired.events });
+    const inputs = this.#inputs.sort((a, b) => a.timestamp - b.timestamp);
+    for (let at = 0; at < inputs.length; at += lookEvery.inputs) {
+      if (at > 0 && isOver()) {
+        this.#cutShort = 'time';
+        break;
+      }
+      for (const fired of correlator.take(inputs.slice(at, at + lookEvery.inputs), now)) {
+        const linked = byKey.get(fired.correlation);
+        if (linked === undefined || !this.#tried.has(linked.key)) continue;
+        const { event: _, ...finding } = correlationFinding(linked, fired);
+        this.#keep({ ...finding, event_ids: fired.events });
+      }
     }
     this.#matches = this.#newest();
     return {

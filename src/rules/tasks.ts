@@ -2,6 +2,7 @@ import { packCorrelations, type RuleParts, unpackRules } from '../detect/packed-
 import type { Problem, SigmaDocument } from '../detect/sigma/document.ts';
 import { parseSigma } from '../detect/sigma/parse-document.ts';
 import { compileRules } from '../detect/sigma/rule-set.ts';
+import { limits } from '../limits.ts';
 import type { StoreReader } from '../store/store.ts';
 import { type FolderContent, readRuleFolder } from './rule-folder.ts';
 import { type RuleTest, type TestQuery, testRules } from './rule-test.ts';
@@ -18,17 +19,29 @@ export interface Compiled {
   readonly refused: readonly (readonly [at: number, problems: readonly Problem[]])[];
   /** Fields that a rule asks for and none of its records has: parts of it that never hold. */
   readonly missing: readonly (readonly [at: number, fields: readonly string[]])[];
+  /** The cost of each accepted rule that has one. */
+  readonly costs: readonly (readonly [at: number, cost: number])[];
+  /** Those that are refused for their cost. */
+  readonly tooCostly: readonly number[];
   /** By `packCorrelations`. */
   readonly correlations: Uint8Array;
 }
 
-/** What is done of rules in the analytics pool, since it takes longer than the front may be busy. */
-export function ruleTasks(reader: Pick<StoreReader, 'blocks'>) {
+/** Tasks about rules. They have a thread of their own, since they take longer than the front or a query may wait. */
+export function ruleTasks(reader: Pick<StoreReader, 'blocks'>, cancelled: () => boolean = () => false) {
   return {
     readRuleFolder: (folder: string): FolderContent | undefined => readRuleFolder(folder),
     parseRules: (texts: readonly string[]): ParsedRule[] => texts.map(parseOne),
     compileRules: (packed: SharedArrayBuffer): Compiled => compileAll(unpackRules(packed)),
-    testRules: (query: TestQuery): RuleTest => testRules(reader, query),
+    /** The same of rules in effect and, after so many of them, those to be validated. */
+    validateRules: ({
+      packed,
+      inEffect,
+    }: {
+      readonly packed: SharedArrayBuffer;
+      readonly inEffect: number;
+    }) => compileAll(unpackRules(packed), inEffect),
+    testRules: (query: TestQuery): RuleTest => testRules(reader, query, cancelled),
   };
 }
 
@@ -43,14 +56,21 @@ function parseOne(text: string): ParsedRule {
   return { document, problems };
 }
 
-function compileAll({ documents, placeholders }: RuleParts): Compiled {
+function compileAll({ documents, placeholders }: RuleParts, inEffect = documents.length): Compiled {
   const places = new Map<SigmaDocument, number>(documents.map((document, at) => [document, at]));
-  const { rules, refused, correlations } = compileRules(documents, { placeholders });
+  const { maxRuleCost: maxCost } = limits;
+  const { rules, refused, costs, tooCostly, correlations } = compileRules(documents, {
+    placeholders,
+    maxCost,
+    measureBudget: { of: new Set(documents.slice(inEffect)), ms: limits.ruleMeasureMs },
+  });
   return {
+    costs: Array.from(costs, ([document, cost]) => [places.get(document)!, cost] as const),
     refused: refused.map(({ document, problems }) => [places.get(document)!, problems] as const),
     missing: rules
       .filter(({ missingFields }) => missingFields.length > 0)
       .map(({ document, missingFields }) => [places.get(document)!, missingFields] as const),
+    tooCostly: Array.from(tooCostly, (document) => places.get(document)!),
     correlations: packCorrelations(correlations),
   };
 }

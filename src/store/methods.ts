@@ -19,6 +19,8 @@ export const storeMethods = methods<Store>()([
   'logLife',
   'enterLogLife',
   'logAgain',
+  'switchSealing',
+  'sealEvents',
   'createPrincipal',
   'changePrincipal',
   'addToken',
@@ -37,5 +39,7 @@ export const storeMethods = methods<Store>()([
   'removeSilence',
   'copyTo',
   'status',
+  'damage',
+  'reportDamage',
   'close',
 ]);

@@ -5,6 +5,7 @@ import type { AlertNote } from '../contract/resources/alert-note.ts';
 import type { Asset, AssetInput, AssetUpdateInput } from '../contract/resources/asset.ts';
 import type { AuditRecord } from '../contract/resources/audit-record.ts';
 import type { DnsEvent } from '../contract/resources/dns-event.ts';
+import type { EventProof as EventProofResource } from '../contract/resources/event-proof.ts';
 import type { Histogram } from '../contract/resources/histogram.ts';
 import type { IngestAnswer } from '../contract/resources/ingest.ts';
 import type { IntelList } from '../contract/resources/intel-list.ts';
@@ -19,6 +20,7 @@ import type { ValueCounts } from '../contract/resources/value-counts.ts';
 import type { ExpiryReason, Role, Severity } from '../contract/vocabulary.ts';
 import type { AssetSnapshot } from '../events/asset-lookup.ts';
 import type { EventBlock } from '../events/block.ts';
+import type { Contact } from '../events/contact.ts';
 import type { CorrelationFact } from '../events/correlation-fact.ts';
 import type { EventValue } from '../events/event-values.ts';
 import type { EventFilter, FilterTerm } from '../events/filter.ts';
@@ -29,6 +31,7 @@ import type { Sighting } from '../inventory/sighting.ts';
 import type { LimitName } from '../limits.ts';
 import type { RollupQuery, RollupView } from '../rollups/view.ts';
 import type { Step } from '../topology/update.ts';
+import type { DamagedEvents, StoreDamage } from './damage.ts';
 import type { IntelContent, IntelTerms } from './intel-row.ts';
 import type { RulesChange, StoredRules } from './rule-row.ts';
 
@@ -41,11 +44,13 @@ export interface IngestBatch {
   readonly facts?: readonly CorrelationFact[];
   /** What records that are no events tell of hosts. */
   readonly sightings?: readonly Sighting[];
+  /** Hosts that records name that are no events. */
+  readonly contacts?: readonly Contact[];
   /** What the caller will be answered, before duplicates are known; of several bodies, all of them counted. */
   readonly answer: IngestAnswer;
   /** `key` is scoped to the principal; `digest` tells its requests apart (SHA-256, hex). */
   readonly idempotency?: { readonly key: string; readonly digest: string };
-  /** What a receipt of the body states beside the counts of `answer`. */
+  /** Statements of the body's receipt beside the counts of `answer`. */
   readonly receipt?: ReceiptDraft;
 }
 
@@ -166,7 +171,8 @@ export interface Actor {
 
 export interface AlertChange {
   readonly status?: Alert['status'];
-  readonly verdict?: Alert['verdict'];
+  /** Empty where it is withdrawn. */
+  readonly verdict?: Alert['verdict'] | '';
   readonly priority?: Alert['priority'];
   readonly severity?: Alert['severity'];
   readonly assignee?: string;
@@ -209,11 +215,46 @@ export interface LogLife {
   readonly at: string;
 }
 
-/** Where an alert says that its entry stands. `subject` is the alert's id. */
-export interface NotedPlace {
-  readonly subject: string;
-  readonly leaf_index: number;
+/** The place of an entry in the log. */
+export type EntryPlace = Pick<Settlement, 'leaf_index' | 'leaf_hash'>;
+
+/** The place at which the entry of an alert was settled. */
+export interface AlertPlace {
+  readonly kind: 'alert';
+  /** Its leaf index. */
+  readonly place: number;
+  readonly alert_id: string;
   readonly leaf_hash: string;
+}
+
+/** A logged entry that covers receipts or stored events. */
+export interface CoveringPlace {
+  readonly kind: 'receipts' | 'events';
+  /** Sequence of the last receipt that it covers; of events, which of the entries that cover events it is. */
+  readonly place: number;
+  readonly entry_id: string;
+}
+
+export type NotedPlace = AlertPlace | CoveringPlace;
+
+/** A range of stored events of one table, with the roots of their digests. */
+export interface SealedRows {
+  readonly table: Table;
+  readonly first_seq: number;
+  readonly rows: number;
+  /** Merkle roots of its batches of 128 pieces, 32 bytes each. */
+  readonly batches: Uint8Array;
+  /** When the first and the last row were received (ISO 8601). */
+  readonly first_received: string;
+  readonly last_received: string;
+}
+
+/** An event with its place in the entry that covers it. */
+export interface EventProof {
+  readonly attributes: NetworkEvent | DnsEvent;
+  readonly seal: EventProofResource['seal'];
+  /** The entry waits in the outbox, so the log may not have it yet. */
+  readonly entry_waits: boolean;
 }
 
 /** Who can sign in or be named by a token. */
@@ -291,6 +332,20 @@ export interface RetentionStatus {
   }[];
 }
 
+export interface DetectorLimit {
+  readonly limit: LimitName;
+  /** Id of the detector. */
+  readonly detector: string;
+  readonly times: number;
+}
+
+/** An address outside of the home networks that takes part in most connections. */
+export interface PublicHost {
+  readonly ip: string;
+  /** Share of the newest connections, 0–1. */
+  readonly share: number;
+}
+
 export interface StoreStatus {
   readonly events: Readonly<Record<Table, number>>;
   readonly retention: RetentionStatus;
@@ -305,9 +360,13 @@ export interface StoreStatus {
   readonly topology_edges: number;
   /** What was left out for a limit since the store was opened. */
   readonly limits_reached: Readonly<Partial<Record<LimitName, number>>>;
+  /** Those of behaviour detectors, by detector. */
+  readonly detector_limits: readonly DetectorLimit[];
+  readonly public_host?: PublicHost;
   readonly bytes: number;
   /** Those of the file that nothing takes up: it uses them before it grows. */
   readonly unused_bytes: number;
+  readonly damage: StoreDamage;
 }
 
 /**
@@ -369,17 +428,24 @@ export interface Store {
   record(event: CriticalEvent, id?: string): Promise<void>;
   /** Removes the rows and writes the proof's coordinates to the alerts they came from, in one transaction. */
   settle(settlements: readonly Settlement[]): Promise<AlertUpdate[]>;
-  /** The alerts whose entries stand last in the log, as they were settled: the highest leaf first, at most `limit`. */
-  lastPlaces(limit: number): Promise<NotedPlace[]>;
+  /** Alerts, or batches of receipts or events, whose entries were settled last: the highest `place` first, at most `limit`. */
+  lastPlaces(kind: NotedPlace['kind'], limit: number, below?: number): Promise<NotedPlace[]>;
   /** The life of the log that this database has entered; undefined in the first one. */
   logLife(): Promise<LogLife | undefined>;
   /** From now on, places are those of this life, flushed. Entries that the life gave up were logged again before. */
   enterLogLife(life: LogLife): Promise<void>;
   /**
-   * For alerts whose entries the log has lost: they forget their places, and those at or above high get an
-   * `alert.raised` outbox row anew, in one transaction.
+   * For entries that the log has lost: alerts forget their places, and those at or above high get another `alert.raised`
+   * outbox row; receipts and events are covered by another entry, which is put into the outbox. In one transaction.
    */
-  logAgain(alertIds: readonly string[]): Promise<AlertUpdate[]>;
+  logAgain(places: readonly NotedPlace[]): Promise<AlertUpdate[]>;
+  /** Whether ranges of events are sealed from now on. Switched on again, the rows stored between stay without a seal. */
+  switchSealing(isOn: boolean): Promise<void>;
+  /**
+   * Stores ranges that follow what is sealed, and puts an `events.sealed` entry into the outbox, in one transaction. False,
+   * and nothing changed, while the outbox is full; CONFLICT for rows that are sealed already.
+   */
+  sealEvents(ranges: readonly SealedRows[]): Promise<boolean>;
   /**
    * CONFLICT when the name is taken, and when there are limits.maxPrincipals. No log entry for the very first principal.
    */
@@ -459,6 +525,14 @@ export interface Store {
    */
   copyTo(folder: string): Promise<void>;
   status(): Promise<StoreStatus>;
+  /** The damage, as far as it is known. */
+  damage(): Promise<StoreDamage>;
+  /**
+   * Takes what a read found: a damaged block is left out of everything when this resolves.
+   *
+   * @param found - the details of the error that the read failed with
+   */
+  reportDamage(found: DamageFound): Promise<void>;
   /** Waits for a copy under way. */
   close(): Promise<void>;
 }
@@ -669,6 +743,12 @@ export interface Replay<T> {
 
 export type { AddressSpan, AssetLookup, AssetSnapshot, Owner } from '../events/asset-lookup.ts';
 
+/** The place that the error of a read names: a table, and for events the first sequence of the block. */
+export interface DamageFound {
+  readonly table: string;
+  readonly block?: number;
+}
+
 /** Consistent reads of siem.mdb from any thread: synchronous, each on the newest flushed snapshot. */
 export interface StoreReader {
   /**
@@ -689,6 +769,8 @@ export interface StoreReader {
   getEvent(table: 'network', id: string): NetworkEvent | undefined;
   getEvent(table: 'dns', id: string): DnsEvent | undefined;
   getEvent(table: Table, id: string): NetworkEvent | DnsEvent | undefined;
+  /** Damaged ranges of events which answers about these times leave out. */
+  damagedEvents(table: Table, from?: number, to?: number): readonly DamagedEvents[];
   /** Whether an id was given to an event that is past retention. Of ids that senders chose this isn't known. */
   isPast(table: Table, id: string): boolean;
   replayEvents(
@@ -749,6 +831,12 @@ export interface StoreReader {
   listAudit(query: ListQuery): ListPage;
   listScans(query: ListQuery): ListPage;
   getReceipt(id: string): StoredReceipt | undefined;
+  /** The sequence from which on the rows of a table are to be sealed; undefined while sealing is off. */
+  sealedUpTo(table: Table): number | undefined;
+  /** As the function of that name. */
+  digestEvents(table: Table, from: number, maxRows: number): SealedRows | undefined;
+  /** As the function of that name. */
+  proveEvent(table: Table, id: string): EventProof | undefined;
   getScan(id: string): Scan | undefined;
   replayScans(since: number, filter: ListFilter, limit: number): Replay<Scan>;
   /** The one that was asked for last. */

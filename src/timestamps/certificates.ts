@@ -1,5 +1,4 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import {
   Certificate,
@@ -7,7 +6,11 @@ import {
   id_ce_extKeyUsage as extKeyUsage,
   id_kp_timeStamping as timeStamping,
 } from '@peculiar/asn1-x509';
+import { readFile } from '../read-file.ts';
 import { TimestampError } from './timestamp-error.ts';
+
+/** Size limit of a file with certificates in PEM form, 2 kB each. */
+const maxFileBytes = 2 ** 20;
 
 /** Authority, intermediates and root are three. */
 const maxChain = 8;
@@ -22,7 +25,7 @@ export function parseCertificates(pem: string): X509Certificate[] {
 /** The same for a file. @throws Error that names the setting */
 export function readCertificates(path: string): X509Certificate[] {
   try {
-    return parseCertificates(readFileSync(path, 'utf8'));
+    return parseCertificates(new TextDecoder().decode(readFile(path, maxFileBytes).bytes));
   } catch (error) {
     throw new Error(
       `timestamps.ca_file: ${path} cannot be used: ${(error as Error).message}; name a PEM file`,

@@ -40,7 +40,7 @@ interface AuthorityState {
 
 /** 8 bytes of a request tell its answer from those of other requests. */
 const nonceBytes = 8;
-/** What an entry has beside its data: ids, times, key, signature. */
+/** Size of an entry without its data: ids, times, key, signature. */
 const entryOverheadBytes = 2048;
 
 /**

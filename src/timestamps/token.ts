@@ -141,7 +141,7 @@ function checkSignature(signer: SignerInfo, content: Buffer, certificate: X509Ce
     throw badSignature('the signature does not verify');
 }
 
-/** What is signed: the attributes as a SET OF in DER, which sorts them, although they stand there as [0]. */
+/** The signed bytes: the attributes as a SET OF in DER, which sorts them, although they stand there as [0]. */
 function derSet(attributes: readonly Attribute[]): Buffer {
   const sorted = attributes.map((one) => Buffer.from(AsnConvert.serialize(one))).sort(Buffer.compare);
   return Buffer.from(new AsnSet({ value: sorted.map((one) => fromBER(one).result) }).toBER());

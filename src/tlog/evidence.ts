@@ -4,7 +4,7 @@ import { bytesToHex } from './hex.ts';
 import type { VerifierKey } from './note.ts';
 
 /** Format of the files that `candor verify` reads as evidence: one JSON object. */
-export const evidenceFormat = 'candor-evidence/2';
+export const evidenceFormat = 'candor-evidence/3';
 
 /** Two checkpoints that one log signed and that contradict each other. */
 export interface CheckpointFork {
@@ -14,7 +14,7 @@ export interface CheckpointFork {
   readonly foundAt: string;
   /** Whole notes. */
   readonly checkpoints: readonly [string, string];
-  /** Of different sizes only: binds the larger one to another beginning than the smaller one. */
+  /** For different sizes only: binds the larger one to another beginning than the smaller one. */
   readonly binding?: Binding;
   /** The log's keys that signed them. */
   readonly keys: readonly VerifierKey[];

@@ -11,11 +11,12 @@ import {
   checkIndex,
   checkSize,
   equalHashes,
+  floorLog2,
   foldEdge,
   type Hash,
   type Hasher,
   nodeHash,
-  splitPoint,
+  rootPlan,
   subtrees,
 } from './tree.ts';
 
@@ -29,12 +30,14 @@ export function inclusionPlan(leafIndex: number, treeSize: number): ProofPlan {
   let from = 0;
   let to = treeSize;
   while (to - from > 1) {
-    const middle = from + splitPoint(to - from);
+    const level = floorLog2(to - from - 1);
+    const half = 2 ** level;
+    const middle = from + half;
     if (leafIndex < middle) {
-      steps.push(subtrees(middle, to));
+      steps.push(to - middle === half ? [{ level, index: middle / half }] : subtrees(middle, to));
       to = middle;
     } else {
-      steps.push(subtrees(from, middle));
+      steps.push([{ level, index: from / half }]);
       from = middle;
     }
   }
@@ -48,18 +51,25 @@ export function consistencyPlan(firstSize: number, secondSize: number): ProofPla
   let from = 0;
   let to = secondSize;
   while (to > firstSize) {
-    const middle = from + splitPoint(to - from);
+    const level = floorLog2(to - from - 1);
+    const half = 2 ** level;
+    const middle = from + half;
     if (firstSize <= middle) {
-      steps.push(subtrees(middle, to));
+      steps.push(to - middle === half ? [{ level, index: middle / half }] : subtrees(middle, to));
       to = middle;
     } else {
-      steps.push(subtrees(from, middle));
+      steps.push([{ level, index: from / half }]);
       from = middle;
     }
   }
   // What is left is a subtree that ends at the first size. From leaf 0 it is the first tree, which the verifier has.
   if (from > 0) steps.push(subtrees(from, to));
   return steps.reverse();
+}
+
+/** Whether consistency proofs from this size leave its root out: the size is a power of two. */
+export function omitsFirstRoot(firstSize: number): boolean {
+  return firstSize > 0 && rootPlan(firstSize).length === 1;
 }
 
 /** The proof itself, from the hashes that the plan names, fetched by `hashAt`. */

@@ -36,9 +36,13 @@ export interface Coordinate {
 
 export const hashBytes = 32;
 
+/** 0x00, then room for an entry of usual length. Shared by all calls, because no hasher keeps its input. */
+const leafInput = new Uint8Array(4096);
+
 /** Leaf hash of RFC 6962: SHA-256(0x00 ‖ data). */
 export function leafHash(sha256: Hasher, data: Uint8Array): Hash {
-  const input = new Uint8Array(1 + data.length);
+  const length = 1 + data.length;
+  const input = length <= leafInput.length ? leafInput.subarray(0, length) : new Uint8Array(length);
   input.set(data, 1);
   return sha256(input);
 }

@@ -1,3 +1,4 @@
+import { appProtocols } from '../contract/app-protocols.ts';
 import type { Topology } from '../contract/resources/topology.ts';
 import { maxPorts, maxProtocols } from '../contract/vocabulary.ts';
 import type { Edges } from './edges.ts';
@@ -26,7 +27,10 @@ export function describeEdge(edges: Edges, row: number): DescribedEdge {
     source: printBlock(edges.nodes, edges.source[row]!),
     target: printBlock(edges.nodes, edges.target[row]!),
     ports: Array.from(ports),
-    protocols: Array.from(protocols, (text) => edges.texts[text]!),
+    // Segments of earlier versions have lists of the sensor's words as one text.
+    protocols: [...new Set(Array.from(protocols, (text) => appProtocols(edges.texts[text]!)).flat())]
+      .sort()
+      .slice(0, maxProtocols),
     connections: edges.connections[row]!,
     bytes: edges.bytes[row]!,
     first_seen: new Date(edges.first[row]!).toISOString(),

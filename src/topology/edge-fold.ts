@@ -1,6 +1,7 @@
+import { appProtocols } from '../contract/app-protocols.ts';
 import type { AddressList } from '../events/column-readers.ts';
 import { maxTime } from '../events/columns.ts';
-import { isIcmp } from '../inventory/evidence.ts';
+import { isIcmp } from '../events/outcome.ts';
 import type { FlowFact, FlowSink } from '../inventory/seen.ts';
 import { addressNode, type Role, roles } from './blocks.ts';
 import { Edges, most, noHour } from './edges.ts';
@@ -26,6 +27,9 @@ export class EdgeFold implements FlowSink {
   #hour = noHour;
   #hourStart = Number.NaN;
   #horizon = Number.NEGATIVE_INFINITY;
+  /** The protocols of the last row: rows that follow mostly have the same. */
+  #app = '';
+  #protocols: readonly string[] = [];
 
   /** @param horizonMs - flows that begin later belong to no hour, so that they don't push true ones out */
   constructor(horizonMs: () => number, seed = 0) {
@@ -68,8 +72,14 @@ export class EdgeFold implements FlowSink {
     if (fact.port >= 0 && !isIcmp(fact.transport)) this.#edges.addPort(row, fact.port);
     const { app } = fact;
     if (app === undefined || app === '') return;
-    const name = app.length > maxProtocolLength ? app.slice(0, maxProtocolLength).toWellFormed() : app;
-    this.#edges.addProtocol(row, this.#edges.text(name));
+    if (app !== this.#app) {
+      this.#app = app;
+      this.#protocols = appProtocols(app);
+    }
+    for (const one of this.#protocols) {
+      const name = one.length > maxProtocolLength ? one.slice(0, maxProtocolLength).toWellFormed() : one;
+      this.#edges.addProtocol(row, this.#edges.text(name));
+    }
   }
 
   #hourOf(first: number): number {

@@ -1,6 +1,6 @@
 import type { TriageModel } from '../contract/resources/triage-model.ts';
 import { features } from './features.ts';
-import { type Learned, localModel, Model } from './model.ts';
+import { type Learned, localModel, Model, modelVersion } from './model.ts';
 import { noOutcomes, type Outcomes } from './validation.ts';
 
 /** What is kept of the model. */
@@ -17,14 +17,16 @@ export interface TriageState {
 const method =
   'Two logistic regressions over the same features: whether something is wrong, and where nothing is, whether the rule ' +
   'was mistaken. The points of a feature are its value times its weight; their sum is the log-odds. From a probability ' +
-  'of 85% on it is a true positive, from 60% on suspicious, up to 30% benign or a false positive; between them too ' +
-  'little is known, unless analysts have judged five alerts of the rule. Each alert with a verdict moves the weights by ' +
+  'of 85% on it is a true positive, from 50% on suspicious, below that benign or a false positive. Until analysts have ' +
+  'judged five alerts of its rule, there is insufficient data; and an alert of high or critical severity is never called ' +
+  'harmless. Verdicts on other rules say nothing. Each alert with a verdict moves the weights of the histories by ' +
   'one step of gradient descent, smaller the more often a feature was met, and drawn towards the prior weights. An alert ' +
   'counts once, with the verdict that it has now. A verdict stays on an alert until the alert changes.';
 
 /** The model, explained. `state` is undefined before it has learned anything. */
 export function describeModel(state: TriageState | undefined, histories: number): TriageModel {
-  const model = new Model(state?.learned);
+  const learned = state?.version === modelVersion ? state.learned : [];
+  const model = new Model(learned);
   const outcomes = state?.outcomes ?? noOutcomes;
   const { exact, same_side, opposite, abstained } = outcomes;
   const decided = exact + same_side + opposite;
@@ -37,7 +39,7 @@ export function describeModel(state: TriageState | undefined, histories: number)
       description: what,
       wrong: { prior: wrong, now: model.weight(i, 'wrong') },
       mistaken: { prior: mistaken, now: model.weight(i, 'mistaken') },
-      met: state?.learned[i]?.mass ?? 0,
+      met: learned[i]?.mass ?? 0,
     })),
     validation: {
       judged: decided + abstained,

@@ -15,6 +15,7 @@ export interface Case {
   readonly criticality: (typeof criticalities)[number] | undefined;
   /** What analysts found of the alert of which it is the recurrence: 1 that something was wrong, 0 that nothing was. */
   readonly previous: number | undefined;
+  /** Verdicts on its rule: on all alerts, and on those with its source and its target. */
   readonly rule: Tally;
   readonly source: Tally;
   readonly target: Tally;
@@ -31,6 +32,8 @@ interface Feature {
   readonly wrong: number;
   readonly mistaken: number;
   readonly value: (about: Case) => number;
+  /** Its weights are learned; others stay as they are, or verdicts on one rule would say something of others. */
+  readonly learns?: true;
   /** The reason in a sentence. No text of sensors is in it. */
   readonly says: (about: Case) => string;
 }
@@ -38,7 +41,7 @@ interface Feature {
 const when = (holds: boolean): number => (holds ? 1 : 0);
 
 /**
- * All that the model looks at. New features are added at the end: what was learned is kept by place.
+ * All that the model looks at: the verdicts in it are those on the alert's rule. New features are added at the end: what was learned is kept by place.
  *
  * Where the weights come from: severity and confidence are the rule's own opinion and together can carry an alert from one
  * end to the other (±2.4); what analysts said of the same rule outweighs all else (±3.2), for it is the best predictor
@@ -71,10 +74,11 @@ export const features: readonly Feature[] = [
     says: ({ alert }) => `The rule is ${percent(alert.confidence ?? 0)} sure`,
   },
   source('sigma', 0, 0.2, 'A Sigma rule matched'),
-  source('behaviour', 0.2, -0.2, 'It is the behaviour of a host, over many events'),
+  source('behaviour', 0.2, -0.2, 'Found by a behaviour detector'),
   source('suricata', -0.3, 0.3, 'A signature of Suricata matched, as they often do'),
   source('zeek', -0.3, -0.2, 'It is a notice of Zeek'),
   source('intel', 1, 0.3, 'It has to do with an address or name that is known to be bad'),
+  // No alert has this source any more; its place stays, because what was learned is kept by place.
   source('manual', 1, -0.5, 'A person raised it'),
   {
     name: 'late_tactics',
@@ -184,13 +188,14 @@ export const features: readonly Feature[] = [
     says: () => 'It is a flood of its rule',
   },
   history('rule', 'alerts of this rule', 3.2),
-  history('source', 'alerts with this source', 1.6),
-  history('target', 'alerts with this target', 1),
+  history('source', 'alerts of this rule with this source', 1.6),
+  history('target', 'alerts of this rule with this target', 1),
   {
     name: 'rule_mistaken',
     what: 'how often the rule was mistaken where nothing was wrong, as bounded log-odds (1: 33 to 1)',
     wrong: 0,
     mistaken: 3,
+    learns: true,
     value: ({ rule }) => logOdds(rule.mistaken, rule.harmless - rule.mistaken) / maxLogOdds,
     says: ({ rule }) =>
       `The rule was mistaken in ${Math.round(rule.mistaken)} of ${Math.round(rule.harmless)} alerts without harm`,
@@ -199,7 +204,12 @@ export const features: readonly Feature[] = [
 
 const worth = { low: -0.5, medium: 0, high: 0.5, critical: 1 } as const;
 
-function source(name: Alert['rule_source'], wrong: number, mistaken: number, says: string): Feature {
+function source(
+  name: Alert['rule_source'] | 'manual',
+  wrong: number,
+  mistaken: number,
+  says: string,
+): Feature {
   return {
     name: `source_${name}`,
     what: `found by: ${name}`,
@@ -216,6 +226,7 @@ function history(of: 'rule' | 'source' | 'target', alerts: string, wrong: number
     what: `what analysts found of ${alerts}, as bounded log-odds: always something (1, 33 to 1), never (−1)`,
     wrong,
     mistaken: 0,
+    learns: true,
     value: (about) => logOdds(about[of].wrong, about[of].harmless) / maxLogOdds,
     says: (about) => {
       const [all, harmless] = [verdictsIn(about[of]), Math.round(about[of].harmless)];

@@ -2,7 +2,7 @@ import { features } from './features.ts';
 import { lessons, type Taught } from './tally.ts';
 
 /** Grows when features change their meaning, so that old weights mean nothing to the new ones. */
-export const modelVersion = 1;
+export const modelVersion = 2;
 export const localModel = `candor-local/${modelVersion}`;
 
 /** The step after the first verdict, and what it shrinks to with many, so that the model goes on following its analysts. */
@@ -48,7 +48,7 @@ const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
  * Two logistic regressions over the same features, one after the other: is something wrong; and if nothing is, was the
  * rule mistaken. (A nested dichotomy: each question has plain reasons of its own.)
  *
- * Learning is online: each alert with a verdict moves the weights by one step of gradient descent, smaller for features
+ * Learning is online, and only of what verdicts on the same rule say, not of what rules have in common: each alert with a verdict moves the weights by one step of gradient descent, smaller for features
  * that were met often (as AdaGrad does), drawn towards the prior weights (L2). An alert has taught once, with the verdict
  * that it has now: the step that it made is kept with it, and taken back before it teaches anew. So whoever changes a
  * verdict a thousand times changed it once, and whoever takes it back leaves the weights as they were.
@@ -93,7 +93,7 @@ export class Model {
     const { pWrong, pMistaken } = this.judge(values);
     const missed = wrong - pWrong;
     const missedMistaken = 'mistaken' in rest ? rest.mistaken - pMistaken : undefined;
-    const places = Array.from(values.keys()).filter((i) => values[i] !== 0);
+    const places = Array.from(values.keys()).filter((i) => values[i] !== 0 && features[i]!.learns);
     const step = (i: number, by: number, learned: number) =>
       Math.max(leastStep, firstStep / Math.sqrt(1 + this.#mass[i]!)) * (by * values[i]! - pull * learned);
     const lesson: Lesson = {

@@ -23,7 +23,7 @@ export type Taught = { [V in Verdict]: (typeof lessons)[V] extends undefined ? n
 export const teaches = (verdict: Verdict | undefined): verdict is Taught =>
   verdict !== undefined && lessons[verdict] !== undefined;
 
-/** Verdicts on the alerts of one rule, or with one address at one end. Each alert counts once, with its verdict of now. */
+/** Verdicts on the alerts of one rule, all or those with one address at one end. Each alert counts once, with its verdict of now. */
 export interface Tally {
   /** Alerts behind which something was wrong; one that was suspicious counts for 0.75. */
   readonly wrong: number;

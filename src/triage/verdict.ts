@@ -5,13 +5,12 @@ import { type Verdict, verdictsIn } from './tally.ts';
 
 export type AiVerdict = NonNullable<Alert['ai_verdict']>;
 
-/** From this probability on that something is wrong it is taken as certain enough to say so … */
+/** From this probability on that something is wrong, it is a true positive; from even odds on, suspicious. */
 const certain = 0.85;
-/** … or to be suspicious; and below this one, that nothing is. Between them the model says that it knows too little. */
-const suspicious = 0.6;
-const harmless = 0.3;
-/** With as many verdicts on the same rule it says what is likelier, however close. */
+/** Verdicts of analysts on the same rule without which the model gives none of its own. */
 const enoughVerdicts = 5;
+/** The confidence where the model gives no verdict, with enough verdicts on the rule; with fewer it is less. */
+const mostUndecided = 0.2;
 
 /** Reasons that are told one by one. With what the rest add and the sum, six sentences. */
 const toldReasons = 4;
@@ -21,25 +20,30 @@ export function verdictOf(
   judged: Judged,
   about: Case,
 ): Pick<AiVerdict, 'verdict' | 'confidence' | 'reasons'> {
-  const verdict = chosen(judged, verdictsIn(about.rule) >= enoughVerdicts);
-  return { verdict, confidence: confidenceOf(verdict, judged), reasons: reasonsOf(verdict, judged, about) };
+  const verdict = chosen(judged, about);
+  const confidence = confidenceOf(verdict, judged, about);
+  return { verdict, confidence, reasons: reasonsOf(verdict, judged, about) };
 }
 
-function chosen({ pWrong, pMistaken }: Judged, knowsRule: boolean): Verdict {
+/** Verdicts on other rules decide nothing, and what would be severe is never called harmless without a person. */
+function chosen({ pWrong, pMistaken }: Judged, { rule, alert }: Case): Verdict {
+  if (verdictsIn(rule) < enoughVerdicts) return 'insufficient_data';
   if (pWrong >= certain) return 'true_positive';
-  if (pWrong >= suspicious || (knowsRule && pWrong >= 0.5)) return 'suspicious';
-  if (pWrong > harmless && !knowsRule) return 'insufficient_data';
+  if (pWrong >= 0.5) return 'suspicious';
+  if (isSevere(alert)) return 'insufficient_data';
   return pMistaken >= 0.5 ? 'false_positive' : 'benign';
 }
 
-/** The probability that the verdict is right; of too little to go by, how even the odds are. */
-function confidenceOf(verdict: Verdict, { pWrong, pMistaken }: Judged): number {
+const isSevere = ({ severity }: Case['alert']): boolean => severity === 'high' || severity === 'critical';
+
+/** The probability that the verdict is right; without a verdict, how little is known. */
+function confidenceOf(verdict: Verdict, { pWrong, pMistaken }: Judged, { rule }: Case): number {
   const byVerdict: Partial<Record<Verdict, number>> = {
     true_positive: pWrong,
     suspicious: pWrong,
     false_positive: (1 - pWrong) * pMistaken,
     benign: (1 - pWrong) * (1 - pMistaken),
-    insufficient_data: 1 - Math.abs(2 * pWrong - 1),
+    insufficient_data: mostUndecided * Math.min(1, verdictsIn(rule) / enoughVerdicts),
   };
   return Math.round(1000 * byVerdict[verdict]!) / 1000;
 }
@@ -57,7 +61,14 @@ function reasonsOf(verdict: Verdict, { score, points, pWrong, pMistaken }: Judge
   const sum = `Sum: ${signed(hundredths(score))}, a probability of ${percent(pWrong)} that something is wrong`;
   const isHarmless = verdict === 'false_positive' || verdict === 'benign';
   const ofRule = isHarmless ? `; if nothing is, of ${percent(pMistaken)} that the rule was mistaken` : '';
-  return [...told, `${sum}${ofRule}.`];
+  const ofUndecided = verdict === 'insufficient_data' ? `; ${whyUndecided(about)}` : '';
+  return [...told, `${sum}${ofRule}${ofUndecided}.`];
+}
+
+function whyUndecided({ rule, alert }: Case): string {
+  const judged = verdictsIn(rule);
+  if (judged >= enoughVerdicts) return `an alert of ${alert.severity} severity is left to an analyst`;
+  return `analysts have judged ${judged} alerts of this rule, and a verdict takes ${enoughVerdicts}`;
 }
 
 /** 123 → `+1.23`. */

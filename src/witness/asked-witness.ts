@@ -1,5 +1,6 @@
 import { type WitnessFailure, witnessFailures } from '../contract/witness-failures.ts';
 import { limits } from '../limits.ts';
+import { omitsFirstRoot } from '../tlog/proof.ts';
 import type { Hash } from '../tlog/tree.ts';
 import { type Asked, askWitness } from './ask.ts';
 import type { Candidate } from './candidate.ts';
@@ -9,6 +10,8 @@ import type { PolicyWitness } from './policy.ts';
 export interface Surroundings {
   /** The proof that the tree of the second size extends that of the first; 0 < first < second. */
   readonly consistency: (first: number, second: number) => Promise<readonly Hash[]>;
+  /** The root of the first leaves, a power of two, in the tree of the second size; 0 < first < second. */
+  readonly firstRoot: (first: number, second: number) => Promise<Hash>;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly timeoutMs: number;
@@ -105,6 +108,7 @@ export class AskedWitness {
       if (this.#around.signal.aborted) return false;
       if (asked.kind === 'cosigned') return this.#succeed(candidate, asked);
       this.#fail(failureOf(asked, candidate));
+      if (asked.kind === 'failed' && asked.failure === 'inconsistent') await this.#sendFirstRoot(candidate);
       return false;
     } finally {
       this.#busy = false;
@@ -113,7 +117,7 @@ export class AskedWitness {
 
   /** A witness that is elsewhere than we thought is asked again from there, once: more would be its game. */
   async #askTwice(candidate: Candidate): Promise<Asked> {
-    const sent = Math.min(this.#size ?? 0, candidate.size);
+    const sent = this.#oldSize(candidate);
     const asked = await this.#askFrom(sent, candidate);
     if (asked.kind !== 'elsewhere') return asked;
     this.#size = asked.size;
@@ -121,14 +125,28 @@ export class AskedWitness {
     return this.#askFrom(asked.size, candidate);
   }
 
-  async #askFrom(oldSize: number, candidate: Candidate): Promise<Asked> {
+  /**
+   * From a power of two the witness can keep evidence only if it learns the root that this log has for the old size. A
+   * witness accepts no proof with that root in front, so its second answer is of no interest.
+   */
+  async #sendFirstRoot(candidate: Candidate): Promise<void> {
+    const oldSize = this.#oldSize(candidate);
+    if (!omitsFirstRoot(oldSize) || oldSize === candidate.size) return;
+    await this.#askFrom(oldSize, candidate, [await this.#around.firstRoot(oldSize, candidate.size)]);
+  }
+
+  #oldSize(candidate: Candidate): number {
+    return Math.min(this.#size ?? 0, candidate.size);
+  }
+
+  async #askFrom(oldSize: number, candidate: Candidate, inFront: readonly Hash[] = []): Promise<Asked> {
     const { consistency, now, timeoutMs, signal } = this.#around;
     const proof =
       oldSize === 0 || oldSize === candidate.size ? [] : await consistency(oldSize, candidate.size);
     return askWitness({
       url: this.#url,
       key: this.witness.key,
-      request: { oldSize, proof, note: candidate.bare() },
+      request: { oldSize, proof: [...inFront, ...proof], note: candidate.bare() },
       text: candidate.text,
       timeoutMs,
       signal,

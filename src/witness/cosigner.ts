@@ -7,7 +7,7 @@ import { sha256 } from '../sha256.ts';
 import { TlogError } from '../tlog/fault.ts';
 import { hexToBytes } from '../tlog/hex.ts';
 import { formatVerifierKey, parseVerifierKey, type VerifierKey } from '../tlog/note.ts';
-import { verifyConsistency } from '../tlog/proof.ts';
+import { inclusionPlan, verifyConsistency } from '../tlog/proof.ts';
 import { equalHashes, type Hash, hashBytes } from '../tlog/tree.ts';
 import { AskedWitness, type Failure, type RollbackReport } from './asked-witness.ts';
 import { Candidate } from './candidate.ts';
@@ -17,7 +17,7 @@ import { verifyNative } from './verify.ts';
 export interface CosignerOptions {
   readonly ledger: Pick<
     Ledger,
-    'checkpoint' | 'consistency' | 'keepCheckpoint' | 'keptCheckpoint' | 'status'
+    'checkpoint' | 'consistency' | 'inclusion' | 'keepCheckpoint' | 'keptCheckpoint' | 'status'
   >;
   readonly policy: Policy;
   /** How long a new checkpoint waits for its quorum, before `fail` and before a newer one may take its place. */
@@ -75,6 +75,7 @@ export class Cosigner {
     this.#logKey = logKey;
     const around = {
       consistency: (first: number, second: number) => this.#proof(first, second),
+      firstRoot: (first: number, second: number) => this.#firstRoot(first, second),
       now: options.now,
       timeoutMs: options.requestTimeoutMs ?? Math.max(options.waitMs, limits.witnessRequestTimeoutMs),
       signal: this.#stop.signal,
@@ -317,6 +318,13 @@ export class Cosigner {
   async #proof(first: number, second: number): Promise<readonly Hash[]> {
     const { audit_path } = await this.#options.ledger.consistency(first, second);
     return audit_path.map((hash) => hexToBytes(hash, hashBytes));
+  }
+
+  /** The path of the leaf after the first ones has their root as its only hash from leaf 0 on. */
+  async #firstRoot(first: number, second: number): Promise<Hash> {
+    const { audit_path } = await this.#options.ledger.inclusion({ leaf_index: first }, second);
+    const at = inclusionPlan(first, second).findIndex(([start]) => start!.index === 0);
+    return hexToBytes(audit_path[at]!, hashBytes);
   }
 
   #reportFailure(witness: PolicyWitness, { kind, message, claimed }: Failure, news: boolean): void {

@@ -15,7 +15,17 @@ interface Layer {
 const layers: Record<string, Layer> = {
   contract: { may: ['errors', 'limits', 'uuid'] },
   config: {
-    may: ['contract', 'errors', 'limits', 'durable-file', 'read-file', 'unique-keys', 'write-errors'],
+    may: [
+      'contract',
+      'errors',
+      'limits',
+      'durable-file',
+      'read-file',
+      'unique-keys',
+      'write-errors',
+      'data-folder-files',
+      'volume-turns',
+    ],
   },
   tlog: { may: [] },
   events: { may: ['contract', 'errors', 'limits', 'uuid'] },
@@ -35,7 +45,10 @@ const layers: Record<string, Layer> = {
       'sha256',
       'ed25519',
       'durable-file',
+      'free-bytes',
+      'read-file',
       'worker-url',
+      'write-errors',
     ],
   },
   witness: {
@@ -52,7 +65,7 @@ const layers: Record<string, Layer> = {
     ],
     types: ['ledger'],
   },
-  timestamps: { may: ['tlog', 'contract', 'errors', 'limits', 'sha256'], types: ['ledger'] },
+  timestamps: { may: ['tlog', 'contract', 'errors', 'limits', 'sha256', 'read-file'], types: ['ledger'] },
   ingest: { may: ['events', 'contract', 'errors', 'limits'], types: ['inventory'] },
   detect: { may: ['events', 'contract', 'limits'] },
   inventory: { may: ['events', 'contract', 'errors', 'limits'] },
@@ -73,6 +86,7 @@ const layers: Record<string, Layer> = {
       'errors',
       'limits',
       'lmdb',
+      'free-bytes',
       'uuid',
       // The store builds the tree over the receipts that one entry covers.
       'tlog',
@@ -94,14 +108,22 @@ const layers: Record<string, Layer> = {
       'uuid',
       'durable-file',
       'data-folder',
+      'check-folder',
+      'read-file',
+      'volume-turns',
+      'write-errors',
     ],
   },
   rules: {
     may: ['detect', 'events', 'contract', 'store', 'rpc', 'errors', 'limits', 'uuid', 'read-file'],
   },
   discovery: { may: ['contract', 'events', 'rpc', 'errors', 'limits', 'worker-url'], types: ['store'] },
-  'data-folder': { may: ['private-files'] },
-  requirements: { may: ['config', 'http', 'witness'] },
+  'data-folder': { may: ['private-files', 'data-folder-files', 'write-errors'] },
+  'data-folder-files': { may: ['file-kind'] },
+  lmdb: { may: ['file-kind'] },
+  'volume-turns': { may: ['errors', 'limits'] },
+  lifecycle: { may: ['limits', 'volume-turns'] },
+  requirements: { may: ['config', 'http', 'witness', 'check-folder', 'volume-turns'] },
   limits: { may: [], types: ['limit-meanings'] },
   'write-errors': { may: ['errors'] },
   announce: { may: ['ledger', 'version'], types: ['config'] },
@@ -122,6 +144,7 @@ const layers: Record<string, Layer> = {
   http: {
     may: [
       'contract',
+      'sha256',
       'events',
       'topology',
       'tlog',
@@ -146,7 +169,7 @@ const layers: Record<string, Layer> = {
       'rules',
     ],
   },
-  client: { may: ['contract', 'tlog', 'errors', 'limits'] },
+  client: { may: ['contract', 'events', 'tlog', 'errors', 'limits'] },
   console: { may: ['client', 'contract', 'events', 'tlog', 'errors', 'limits'] },
 };
 
@@ -221,10 +244,13 @@ it('client, console, contract and tlog run in a browser: they import nothing of 
   expect(wrong.map(shown)).toEqual([]);
 });
 
-it('of events, the console has what reads addresses, and that imports nothing', () => {
-  const of = imports.filter(({ file }) => file.startsWith('src/console/')).map(target);
-  expect([...new Set(of.filter((file) => file?.startsWith('src/events/')))]).toEqual(['src/events/ip.ts']);
-  expect(imports.filter(({ file }) => file === 'src/events/ip.ts').map(shown)).toEqual([]);
+it('of events, client and console have what reads addresses and ids, and that imports nothing of Node', () => {
+  const of = imports.filter(({ file }) => /^src\/(client|console)\//.test(file)).map(target);
+  const used = [...new Set(of.filter((file) => file?.startsWith('src/events/')))].sort();
+  expect(used).toEqual(['src/events/event-id.ts', 'src/events/ip.ts']);
+  const theirs = imports.filter(({ file, typesOnly }) => used.includes(file) && !typesOnly).map(target);
+  expect(theirs).toEqual(['src/uuid.ts']);
+  expect(imports.filter(({ file }) => file === 'src/uuid.ts').map(shown)).toEqual([]);
 });
 
 it('Node is imported as node:, so that no package can stand in for it', () => {

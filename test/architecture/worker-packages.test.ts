@@ -7,13 +7,14 @@ import { files, importsOf, target } from './read-imports.ts';
 
 /** Packages that a worker may reach by static imports that run. */
 const mayLoad: Readonly<Record<string, readonly string[]>> = {
-  // It parses rules, which are YAML; correlations hash what is long.
-  'workers/analytics.ts': ['@noble/hashes', 'lmdb', 'piscina', 'tldts', 'yaml'],
+  'workers/analytics.ts': ['@noble/hashes', 'lmdb', 'piscina', 'tldts'],
   'workers/discovery.ts': [],
   // Rules ask for registered domains.
   'workers/ingest.ts': ['@noble/hashes', 'piscina', 'tldts'],
   'workers/ledger.ts': ['canonicalize', 'jose', 'lmdb'],
   'workers/log-reader.ts': ['jose', 'lmdb'],
+  // It parses rules, which are YAML; correlations hash what is long.
+  'workers/rules.ts': ['@noble/hashes', 'lmdb', 'piscina', 'tldts', 'yaml'],
   'workers/ssh-agent.ts': [],
   'workers/store.ts': ['@noble/hashes', 'lmdb', 'tldts'],
 };

@@ -29,7 +29,7 @@ describe('the first start', () => {
       expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
   });
 
-  test('two settings shape it', async () => {
+  test('two settings shape it, and shape it again once they change', async () => {
     const { policy, close, dataDir } = await opened(folder(), {
       settings: { metricsNeedRole: true, publicEntries: true },
     });
@@ -38,7 +38,9 @@ describe('the first start', () => {
       expect(policy.accessOf(operation)).toBe('public');
     await close();
     const later = await opened(dataDir);
-    expect(later.policy.accessOf('getMetrics')).toEqual(['viewer', 'analyst', 'admin']);
+    expect(later.policy.accessOf('getMetrics')).toBe('public');
+    expect(later.policy.accessOf('listEntries')).not.toBe('public');
+    expect(await later.waiting()).toMatchObject([{ kind: 'policy.reloaded', actor: 'system' }]);
   });
 
   test('takes a file that is there already as a reload', async () => {

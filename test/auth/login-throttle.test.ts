@@ -25,6 +25,18 @@ test('the limit of failures refuses the next attempt until the minute is over', 
   expect(() => begin(throttle, ['name a'], now + 60_000)).not.toThrow();
 });
 
+test.each([365 * 86_400_000, -365 * 86_400_000])(
+  'a clock that leaps by %d ms locks out for a minute at most',
+  (leap) => {
+    const throttle = new LoginThrottle();
+    fail(throttle, ['name a'], most);
+    for (const at of [now + leap, now + leap + 60_000, now + 60_000]) {
+      for (let i = 0; i < most; i++) begin(throttle, ['name a'], at);
+      expect(() => begin(throttle, ['name a'], at)).toThrow(rateLimited);
+    }
+  },
+);
+
 test('either subject suffices, and others are not concerned', () => {
   const throttle = new LoginThrottle();
   fail(throttle, ['name a', 'address 1'], most);

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -57,6 +58,33 @@ describe('a backup that cannot be made is told with its reason, and leaves nothi
     cpSync(join(fresh, 'siem.mdb'), join(stale, 'siem.mdb'));
     await expect(verifyCopy(stale)).rejects.toThrow(/do not belong together: alert .* is logged as leaf/);
     await expect(verifyCopy(stale)).rejects.toThrow(DamagedBackupError);
+  });
+
+  test('a copy that takes too long; no other begins before the volume answers', async () => {
+    let answer: () => void = () => undefined;
+    const verify = (copy: string) =>
+      new Promise<void>((resolve) => (answer = resolve)).then(() => verifyCopy(copy));
+    const parts = await withBackups({ verify, maxMs: 500 });
+    const { id, attributes } = await backUp(parts);
+    expect(attributes).toMatchObject({ state: 'failed', error: expect.stringContaining('took longer than') });
+    expect(await codeOf(parts.backups.begin('system'))).toBe('CONFLICT');
+    answer();
+    await expect.poll(() => codeOf(parts.backups.begin('system'))).not.toBe('CONFLICT');
+    expect((await parts.backups.get(id)).attributes).toEqual(attributes);
+  });
+
+  test('a pipe in place of a manifest is waited for by nobody', async () => {
+    const parts = await withBackups({});
+    const { id, attributes } = await backUp(parts);
+    const manifest = join(attributes.path!, 'manifest.json');
+    rmSync(manifest);
+    execFileSync('mkfifo', [manifest]);
+    for (let i = 0; i < 5; i++)
+      expect((await parts.backups.get(id)).attributes).toMatchObject({
+        state: 'failed',
+        error: 'it is not a file',
+      });
+    await expect(restore(attributes.path!, newFolder())).rejects.toThrow('it is not a file');
   });
 
   test('one whose manifest could not be read again', async () => {

@@ -1,5 +1,5 @@
 /** Restores, copies and rollbacks: no two heads that contradict each other are signed under one name. */
-import { appendFileSync, cpSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src/client/fault.ts';
@@ -7,12 +7,14 @@ import { parseKeySet } from '../../src/client/key-set.ts';
 import { parseTreeHead } from '../../src/client/tree-head.ts';
 import { judge } from '../../src/client/verdict.ts';
 import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
+import { beginAnew } from '../../src/ledger/check/begin-anew.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import { rebuild } from '../../src/ledger/check/rebuild.ts';
 import { continueCopy, recordMove } from '../../src/ledger/lives/continue-copy.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { readNotedPlaces } from '../../src/store/lmdb/noted-places.ts';
 import { entries } from '../ledger/fixture.ts';
+import { principal, system } from '../store/identity-records.ts';
 import { backUp, newFolder, openParts, type Parts, restore } from './fixture.ts';
 import { checkAlerts } from './logged-alerts.ts';
 import { alertsOf } from './writers.ts';
@@ -23,7 +25,7 @@ async function addAlerts(parts: Parts, from: number, count: number): Promise<voi
   await parts.pump.idle();
 }
 
-/** What the world can see of a log. */
+/** The public view of a log. */
 async function publicOf({ ledger }: Pick<Parts, 'ledger'>) {
   const { heads } = await ledger.heads({ page: 1, per_page: 1000 });
   const keys = parseKeySet(JSON.stringify({ keys: await ledger.keys() }));
@@ -259,6 +261,44 @@ describe('an older ledger.mdb beside a newer siem.mdb', () => {
     }
   });
 
+  test('is a rollback also where no alert and no receipt shows it, until the operator accepts the loss', async () => {
+    const dataDir = newFolder();
+    const [kept, names] = [join(newFolder(), 'older.mdb'), ['first', 'second', 'third', 'fourth']];
+    for (const name of names) {
+      if (name === 'fourth') cpSync(join(dataDir, 'ledger.mdb'), kept);
+      const parts = await openParts(dataDir);
+      await parts.store.createPrincipal(principal(name), system);
+      parts.pump.poke();
+      await parts.close();
+    }
+    for (const name of ['anchor.json', 'journal.ndjson', 'ledger.mdb-lock']) rmSync(join(dataDir, name));
+    cpSync(kept, join(dataDir, 'ledger.mdb'));
+    await expectRollback(dataDir);
+    const options = { dataDir, notedPlaces: () => readNotedPlaces(dataDir) };
+    expect(await rebuild(options)).toMatchObject({ outcome: 'refused', lost: { from: 2, to: 3 } });
+    expect(await rebuild({ ...options, acceptLoss: true })).toMatchObject({ outcome: 'accepted' });
+    for (let start = 0; start < 2; start++) {
+      const parts = await openParts(dataDir);
+      expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
+      await parts.close();
+    }
+  });
+
+  test.each<[string, (path: string) => void]>([
+    ['is missing', (path) => rmSync(path)],
+    ['is empty', (path) => writeFileSync(path, '')],
+    ['is no database', (path) => writeFileSync(path, Buffer.alloc(5000, 'x'))],
+  ])('is a finding where siem.mdb %s, which cannot be compared', async (_, damage) => {
+    const { dataDir } = await rolledBack();
+    damage(join(dataDir, 'siem.mdb'));
+    const ledger = await openLedger({ dataDir, notedPlaces: () => readNotedPlaces(dataDir) });
+    const { health, findings } = await ledger.status();
+    expect(health).toEqual({ state: 'ok' });
+    const found = findings.find(({ code }) => code === 'places_unreadable');
+    expect(found?.message).toContain('siem.mdb');
+    await ledger.close();
+  });
+
   test('of the same size with other entries is a rollback', async () => {
     const dataDir = newFolder();
     const other = newFolder();
@@ -273,5 +313,102 @@ describe('an older ledger.mdb beside a newer siem.mdb', () => {
     }
     for (const name of ['anchor.json', 'journal.ndjson']) rmSync(join(dataDir, name));
     await expectRollback(dataDir);
+  });
+});
+
+describe('lives are told apart by their ids, whatever the clocks say', () => {
+  const dayMs = 86_400_000;
+  const behind = (ms: number) => () => BigInt(Date.now() - ms) * 1_000_000n;
+
+  /** A folder in a later life that siem.mdb has entered, with three alerts. */
+  async function inLaterLife(): Promise<string> {
+    const dataDir = newFolder();
+    await (await openParts(dataDir)).close();
+    await continueCopy({ dataDir });
+    await openedOnce(dataDir, 0);
+    return dataDir;
+  }
+
+  /** Three more alerts, and all of them in the log. */
+  async function openedOnce(dataDir: string, from: number): Promise<void> {
+    const parts = await openParts(dataDir);
+    expect((await parts.ledger.status()).health).toEqual({ state: 'ok' });
+    await addAlerts(parts, from, 3);
+    expect(await checkAlerts(parts)).toBe(from + 3);
+    await parts.close();
+  }
+
+  const put = (from: string, to: string, names: readonly string[]) => {
+    for (const name of names) {
+      rmSync(join(to, name), { recursive: true });
+      rmSync(join(to, `${name}-lock`), { force: true });
+      cpSync(join(from, name), join(to, name), { recursive: true });
+    }
+  };
+
+  test('a restore on a machine whose clock is behind goes on', async () => {
+    const dataDir = await inLaterLife();
+    const parts = await openParts(dataDir);
+    const { attributes } = await backUp(parts);
+    await parts.close();
+    const again = newFolder();
+    await restore(attributes.path!, again, { now: () => Date.now() - dayMs });
+    await openedOnce(again, 3);
+  });
+
+  test('a copy that continues on a machine whose clock is behind goes on', async () => {
+    const dataDir = await inLaterLife();
+    await continueCopy({ dataDir, clock: behind(dayMs), notedPlaces: () => readNotedPlaces(dataDir) });
+    await openedOnce(dataDir, 3);
+  });
+
+  test('logs that are begun anew one after the other, with no start between them, go on', async () => {
+    const dataDir = await inLaterLife();
+    const places = { dataDir, evenIfThere: true, notedPlaces: () => readNotedPlaces(dataDir) };
+    await beginAnew(places);
+    await beginAnew({ ...places, clock: behind(dayMs) });
+    await beginAnew({ ...places, clock: behind(2 * dayMs) });
+    await openedOnce(dataDir, 3);
+  });
+
+  test('losses that are accepted one after the other, with no start between them, go on', async () => {
+    const [dataDir, kept] = [newFolder(), newFolder()];
+    await openedOnce(dataDir, 0);
+    cpSync(join(dataDir, 'ledger.mdb'), join(kept, 'ledger.mdb'));
+    await continueCopy({ dataDir });
+    await openedOnce(dataDir, 3);
+    const options = { dataDir, acceptLoss: true, notedPlaces: () => readNotedPlaces(dataDir) };
+    for (const ms of [0, dayMs]) {
+      put(kept, dataDir, ['ledger.mdb']);
+      expect(await rebuild({ ...options, clock: behind(ms) })).toMatchObject({ outcome: 'accepted' });
+    }
+    await openedOnce(dataDir, 6);
+  });
+
+  test('the events of before a restore, put back beside its log, have what it lost logged again', async () => {
+    const dataDir = await inLaterLife();
+    const parts = await openParts(dataDir);
+    const { attributes } = await backUp(parts);
+    await parts.close();
+    await openedOnce(dataDir, 3);
+    const kept = newFolder();
+    cpSync(join(dataDir, 'siem.mdb'), join(kept, 'siem.mdb'));
+    const backup = join(newFolder(), 'backup');
+    cpSync(attributes.path!, backup, { recursive: true });
+    await restore(backup, dataDir, { replace: true });
+    put(kept, dataDir, ['siem.mdb']);
+    await openedOnce(dataDir, 6);
+  });
+
+  test('the events of a copy beside the log of the original are a rollback, even if its life began later', async () => {
+    const dataDir = await inLaterLife();
+    const copy = newFolder();
+    cpSync(dataDir, copy, { recursive: true });
+    await continueCopy({ dataDir: copy });
+    await openedOnce(copy, 3);
+    await continueCopy({ dataDir });
+    put(copy, dataDir, ['siem.mdb']);
+    const { health } = await (await openParts(dataDir)).ledger.status();
+    expect(health).toMatchObject({ state: 'degraded', fault: 'rollback' });
   });
 });

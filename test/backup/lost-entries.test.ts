@@ -1,17 +1,24 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { backUpStopped } from '../../src/backup/stopped.ts';
+import { receiptBytes } from '../../src/contract/receipt-bytes.ts';
 import { beginAnew } from '../../src/ledger/check/begin-anew.ts';
 import { rebuild } from '../../src/ledger/check/rebuild.ts';
+import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
+import { startLife } from '../../src/ledger/keys/start-life.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
+import { lifeStartOf } from '../../src/ledger/lives/continue-copy.ts';
 import { logLostAgain } from '../../src/ledger/lost-entries.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { sha256 } from '../../src/sha256.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { AlertUpdate } from '../../src/store/store.ts';
+import { bytesToHex } from '../../src/tlog/hex.ts';
+import { leafHash } from '../../src/tlog/tree.ts';
 import { backUp, newFolder, openParts, type Parts } from './fixture.ts';
 import { checkAlerts } from './logged-alerts.ts';
-import { alertsOf } from './writers.ts';
+import { addReceipts, alertsOf } from './writers.ts';
 
 async function addAlerts(parts: Parts, from: number, count: number): Promise<void> {
   await parts.store.commit(alertsOf(from, count));
@@ -96,6 +103,83 @@ test('a stopped service is backed up after a loss that was accepted, before any 
     productVersion: '0.0.0-test',
   });
   expect(attributes).toMatchObject({ state: 'completed', alerts: 8 });
+});
+
+describe('receipts whose entries are gone', () => {
+  /** A log that has the entries of two receipts, beside events that have five. */
+  async function withReceipts() {
+    const [dataDir, kept] = [newFolder(), join(newFolder(), 'older.mdb')];
+    const first = await openParts(dataDir);
+    const ids = await addReceipts(first, 2);
+    await first.close();
+    cpSync(join(dataDir, 'ledger.mdb'), kept);
+    const second = await openParts(dataDir);
+    ids.push(...(await addReceipts(second, 3)));
+    await second.close();
+    rmSync(join(dataDir, 'ledger.mdb-lock'), { force: true });
+    cpSync(kept, join(dataDir, 'ledger.mdb'));
+    return { dataDir, ids };
+  }
+
+  /** Start after start: each receipt is in one entry, and its path leads to the root in it. */
+  async function checkReceipts(dataDir: string, ids: readonly string[]): Promise<void> {
+    for (let start = 0; start < 2; start++) {
+      const { ledger, pump, reader, findings, close } = await openParts(dataDir);
+      await pump.idle();
+      expect(findings).toEqual([]);
+      for (const id of ids) {
+        const { receipt, batch } = reader.getReceipt(id)!;
+        const { canonical } = await ledger.leaf({ entry_id: batch!.entry_id });
+        const { kind, subject, data } = JSON.parse(Buffer.from(canonical).toString());
+        expect({ kind, subject: subject.id }).toEqual({ kind: 'ingest.receipted', subject: id });
+        expect(data).toMatchObject({ count: 1, first_received: receipt.received_at });
+        expect(data.receipts_root).toBe(bytesToHex(leafHash(sha256, receiptBytes(receipt))));
+      }
+      const { total } = await ledger.entries({ kinds: ['ingest.receipted'], page: 1, per_page: 10 });
+      expect(total).toBe(ids.length);
+      await close();
+    }
+  }
+
+  test('are a rollback, also without anchor and journal', async () => {
+    const { dataDir } = await withReceipts();
+    for (const name of ['anchor.json', 'journal.ndjson']) rmSync(join(dataDir, name));
+    const { health } = await (await openParts(dataDir)).ledger.status();
+    expect(health).toMatchObject({ fault: 'rollback', advice: expect.stringContaining('receipts') });
+  });
+
+  test('are logged again, once, after a loss that was accepted', async () => {
+    const { dataDir, ids } = await withReceipts();
+    expect(await rebuild({ dataDir, acceptLoss: true })).toMatchObject({ outcome: 'accepted' });
+    await checkReceipts(dataDir, ids);
+  });
+
+  test('are logged again, once, in a log that was begun anew, in several rounds', async () => {
+    const { dataDir, ids } = await withReceipts();
+    await beginAnew({ dataDir, evenIfThere: true });
+    const ledger = await openLedger({ dataDir });
+    const store = openStore({ dataDir, alertWindowMs: 3_600_000 });
+    expect(await logLostAgain(store, ledger, () => undefined, 2)).toBe(true);
+    expect((await store.status()).outbox).toBe(5);
+    await store.close();
+    await ledger.close();
+    await checkReceipts(dataDir, ids);
+  });
+});
+
+test('a life whose entry has to wait for room logs missing alerts again when it begins', async () => {
+  const { dataDir } = await wentBack();
+  const keys = await KeyRing.load(join(dataDir, 'keys'));
+  await startLife(keys, { start: lifeStartOf('loss_accepted', {}, {}), fromSize: 5 });
+  let free = 0;
+  const parts = await openParts(dataDir, { ledger: { freeBytes: () => free } });
+  await parts.pump.idle();
+  expect((await parts.ledger.status()).size).toBe(5);
+  free = 2 ** 40;
+  await parts.ledger.tick();
+  await addAlerts(parts, 8, 1);
+  expect(await checkAlerts(parts)).toBe(9);
+  await parts.close();
 });
 
 test('as long as nobody accepted the loss, alerts keep the places that a restore brings back', async () => {

@@ -21,7 +21,7 @@ export async function startParts(
 ) {
   const folder = takeDataFolder(dataDir);
   const ledger = await openLedger({ dataDir, notedPlaces: () => readNotedPlaces(dataDir), ...options });
-  const store = openStore({ dataDir, alertWindowMs: 3_600_000 });
+  const store = openStore({ dataDir, alertWindowMs: 3_600_000, receiptIntervalMs: 1 });
   const reader = openReader(dataDir);
   const pump = new OutboxPump<AlertUpdate>({
     source: store,

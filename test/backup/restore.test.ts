@@ -60,6 +60,7 @@ test('into an empty folder: the log continues as a new life, with an entry about
       'lock',
       'siem.mdb',
       'siem.mdb-lock',
+      'siem.mdb.json',
     ].sort(),
   );
   for (const name of readdirSync(join(dataDir, 'keys')))
@@ -97,6 +98,7 @@ test('over a log that went on: what was there is moved aside, and entry, journal
     'ledger.mdb-lock',
     'siem.mdb',
     'siem.mdb-lock',
+    'siem.mdb.json',
   ]);
   expect(readdirSync(join(aside!, 'keys'))).toEqual(before);
   const events = lines(dataDir).map(({ event }) => event);
@@ -182,6 +184,7 @@ test('what a backup does not bring back stays where it is: other backups, an anc
     'ledger.mdb-lock',
     'siem.mdb',
     'siem.mdb-lock',
+    'siem.mdb.json',
   ]);
   const { ledger } = await openParts(dataDir, { ledger: { anchorPath } });
   expect((await ledger.status()).health).toEqual({ state: 'ok' });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { BlockBuilder } from '../../src/events/block-builder.ts';
 import type { IngestBatch } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/uuid.ts';
 import { entry } from '../ledger/fixture-entry.ts';
 import { batchOf, finding } from '../store/opened.ts';
 import { networkRecord } from '../store/records.ts';
@@ -15,6 +16,27 @@ export function alertsOf(from: number, count: number): IngestBatch {
     return finding({ severity: 'high', rule_id: `1:${from + i}`, src_ip, event: { block: 0, row: i } });
   });
   return batchOf(findings, { blocks: [builder.finish()] });
+}
+
+/** Gives receipts, one after the other, each with a log entry of its own. */
+export async function addReceipts(
+  parts: Pick<Parts, 'store' | 'reader' | 'pump'>,
+  count: number,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const id = uuid7(Date.now());
+    const receipt = {
+      ...{ id, sha256: 'a'.repeat(64), bytes: n, received_at: new Date().toISOString() },
+      sensor: { id: uuid7(Date.now()), name: 'zeek' },
+    };
+    await parts.store.commit(batchOf([], { receipt }));
+    while (parts.reader.getReceipt(id)?.batch === undefined) await sleep(1);
+    ids.push(id);
+  }
+  parts.pump.poke();
+  await parts.pump.idle();
+  return ids;
 }
 
 /** Ingest with alerts, appends of others, and the pump, as fast as they go or with pauses. */

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { loadPin, savePin } from '../../src/cli/pin-file.ts';
 import { CachingProxy } from '../client/caching-proxy.ts';
+import { keyPairOf, signedHead } from '../client/forged-head.ts';
 import { rewrite } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { candor, Running } from './candor.ts';
@@ -96,7 +97,7 @@ describe('candor audit', { timeout: 60_000 }, () => {
     await log.append(1);
     const found = await candor('audit', log.url, '--state', long);
     expect(found.code).toBe(exitCodes.misbehaviour);
-    expect(found.stderr).toContain('"format":"candor-evidence/2"');
+    expect(found.stderr).toContain('"format":"candor-evidence/3"');
   });
 
   test('a head by a key that is new since the pin says so, and whether the old one vouches for it', async () => {
@@ -243,6 +244,22 @@ describe('candor audit --compare', { timeout: 60_000 }, () => {
     await second.append(2);
     await pinned(second, other());
     expect(await compare()).toMatchObject({ code: exitCodes.refused, json: { code: 'UNVOUCHED_KEY' } });
+  });
+
+  test('a key that only one pin names accuses nobody', async () => {
+    await log.append(3);
+    await pinned(log, state);
+    const pin = await loadPin(state);
+    const invented = keyPairOf('01940000-0000-7000-8000-00000000beef');
+    const { key } = invented;
+    const head = signedHead(invented, { ...pin!.head, root: new Uint8Array(32).fill(7) });
+    await savePin(other(), { ...pin!, head, keys: new Map([...pin!.keys, [key.kid, key]]) }, undefined);
+    for (const url of [[], [log.url]])
+      expect(await compare(...url)).toMatchObject({
+        code: exitCodes.refused,
+        json: { code: 'UNVOUCHED_KEY' },
+      });
+    expect(readdirSync(join(folder, 'pins')).sort()).toEqual(['log.json', 'other.json']);
   });
 });
 

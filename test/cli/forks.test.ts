@@ -8,8 +8,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { FaultCode } from '../../src/client/fault.ts';
+import { sha256 } from '../../src/sha256.ts';
+import { decodeEntryBundle } from '../../src/tlog/entry-bundle.ts';
+import { bytesToHex } from '../../src/tlog/hex.ts';
+import { leafHash } from '../../src/tlog/tree.ts';
 import { type Entry, rewrite, signOtherRoot } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
+import { mth } from '../tlog/oracle.ts';
 import { candor } from './candor.ts';
 import { pinned } from './pinned.ts';
 
@@ -224,6 +229,8 @@ interface Edit {
   lie(): void;
   readonly code: FaultCode;
   readonly says: string;
+  /** Whether a file keeps the signed root and the one that was served. */
+  readonly keeps?: true;
 }
 
 const byNobody = (entry: Entry) => {
@@ -242,6 +249,7 @@ const edits: readonly Edit[] = [
     lie: () => log.serveEdited(3, byNobody, true),
     code: 'NOT_INCLUDED',
     says: 'entry 3',
+    keeps: true,
   },
   {
     what: 'two hashes of a tile were swapped',
@@ -253,7 +261,7 @@ const edits: readonly Edit[] = [
 
 /** The signed tree is what it was, so that the operator can put right what was changed. */
 describe('what was changed under an intact tree is named', { timeout: 120_000 }, () => {
-  test.each(edits)('$code: $what', async ({ lie, code, says }) => {
+  test.each(edits)('$code: $what', async ({ lie, code, says, keeps = false }) => {
     await log.append(560);
     await pinned(log, state);
     const before = readFileSync(state, 'utf8');
@@ -261,8 +269,35 @@ describe('what was changed under an intact tree is named', { timeout: 120_000 },
     const caught = await audit('--entries');
     expect(caught.json, caught.stderr).toMatchObject({ kind: 'refused', code });
     expect(caught.json.message).toContain(says);
+    expect('evidence' in caught.json).toBe(keeps);
     expect(caught.code).toBe(exitCodes.refused);
     expect(readFileSync(state, 'utf8')).toBe(before);
+  });
+
+  test('WRONG_ROOT: entries and tiles agree and give another root; the file keeps both roots, and convicts nobody', async () => {
+    await log.append(3);
+    log.now += 1000;
+    await log.append(2);
+    await pinned(log, state);
+    log.serveEdited(4, byNobody, true);
+    const bundle = await fetch(`${log.url}/tile/entries/000.p/5`);
+    const edited = decodeEntryBundle(new Uint8Array(await bundle.arrayBuffer()), 5).map((entry) =>
+      leafHash(sha256, entry),
+    );
+    log.lies.push({ path: '/tile/0/000', tell: () => Buffer.concat(edited).toString('latin1') });
+    const caught = await audit('--entries');
+    expect(caught.json, caught.stderr).toMatchObject({ code: 'WRONG_ROOT', convicts: false });
+    expect(caught.code).toBe(exitCodes.refused);
+    const text = readFileSync(String(caught.json.evidence), 'utf8');
+    const given = mth(decodeEntryBundle(new Uint8Array(await (await fetch(bundle.url)).arrayBuffer()), 5));
+    expect(JSON.parse(text)).toMatchObject({
+      pinned_head: { tree_size: 3 },
+      head: { tree_size: 5 },
+      served: { from: 0, entries_root: bytesToHex(given), tiles_root: bytesToHex(given) },
+    });
+    const judged = await candor('verify', String(caught.json.evidence), '--json');
+    expect(judged).toMatchObject({ code: exitCodes.refused, json: { code: 'WRONG_ROOT', convicts: false } });
+    expect(judged.json.reason).toContain('not signed');
   });
 
   test('what was checked before is checked again with --all-entries', async () => {

@@ -1,14 +1,19 @@
-import { copyFileSync, readdirSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { lines } from '../../src/cli/fsck.ts';
 import { takeDataFolder } from '../../src/data-folder.ts';
+import { BlockBuilder } from '../../src/events/block-builder.ts';
 import { type FindingCode, findingCodes } from '../../src/ledger/check/findings.ts';
 import type { FsckReport } from '../../src/ledger/check/fsck.ts';
+import { openDatabase } from '../../src/lmdb.ts';
+import { openStore } from '../../src/store/lmdb/store.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { copyOf, fileOf, flipIn, hashOf, logOf } from '../ledger/damaged-log.ts';
 import { entries, folder, open } from '../ledger/fixture.ts';
+import { principal, system } from '../store/identity-records.ts';
+import { networkRecord } from '../store/records.ts';
 import { candor, candorIn } from './candor.ts';
 
 const timeout = 60_000;
@@ -111,4 +116,45 @@ test('while a service has the folder, or there is no log in it: code 3 and one l
   const empty = await candor('fsck', join(folder(), 'nothing'));
   expect(empty).toMatchObject({ code: exitCodes.unavailable, stdout: '' });
   expect(empty.stderr).toContain('there is no ledger.mdb');
+});
+
+test('damage of siem.mdb is found, in a row, a block and the tree, and nothing is changed', {
+  timeout,
+}, async () => {
+  const log = await logOf(5, 20);
+  const path = join(log.dataDir, 'siem.mdb');
+  const store = openStore({ dataDir: log.dataDir, alertWindowMs: 1 });
+  const builder = new BlockBuilder('network', 0);
+  builder.add(networkRecord());
+  await store.createPrincipal(principal('admin'), system);
+  const answer = { accepted: 1, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
+  await store.commit({ blocks: [builder.finish()], findings: [], answer });
+  await store.close();
+  rmSync(`${path}-lock`);
+  expect((await candor('fsck', log.dataDir)).code).toBe(exitCodes.ok);
+  const root = openDatabase(path);
+  for (const table of ['principals', 'event-headers']) {
+    const rows = root.openDB<Buffer, string>({ name: table, encoding: 'binary' });
+    for (const { key, value } of [...rows.getRange({ limit: 1 })]) {
+      value[0]! ^= 1;
+      rows.putSync(key, value);
+    }
+  }
+  await root.close();
+  rmSync(`${path}-lock`);
+  const [before, names] = [hashOf(path), readdirSync(log.dataDir)];
+  const { code, stdout } = await candor('fsck', log.dataDir);
+  expect(code).toBe(exitCodes.refused);
+  expect(stdout).toMatch(/store_damaged: siem\.mdb: 1 network events of unknown time \(block 1\)/);
+  expect(stdout).toMatch(/store_damaged: siem\.mdb: row principals /);
+  expect([hashOf(path), readdirSync(log.dataDir)]).toEqual([before, names]);
+
+  const file = readFileSync(path);
+  // The bounds of each page behind the two meta pages.
+  for (let page = 2 * 4096; page < file.length; page += 4096) file.fill(0xff, page + 18, page + 20);
+  writeFileSync(path, file);
+  const tree = JSON.parse((await candor('fsck', log.dataDir, '--json')).stdout);
+  expect(tree.status).toBe('damaged');
+  const message = expect.stringMatching(/^siem\.mdb: page \d+, in the table tables, cannot be followed/);
+  expect(tree.findings).toContainEqual(expect.objectContaining({ code: 'store_damaged', message }));
 });

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { nativeVerifier } from '../../src/cli/native-ed25519.ts';
 import { auditEntries } from '../../src/client/entries.ts';
@@ -18,7 +18,7 @@ import { httpLog } from '../../src/client/log-source.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { adminOf, openService } from '../http/service.ts';
 import { entries } from '../ledger/fixture-entry.ts';
-import { candor } from './candor.ts';
+import { candor, Running } from './candor.ts';
 
 let log: ServedLog;
 let folder: string;
@@ -114,6 +114,35 @@ test('a log that was forked changes nothing in the folder, and leaves evidence t
   expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({ convicts: true });
 });
 
+test('with --watch it follows the log, outlasts an outage, reports each change once, and ends with a fork', async () => {
+  await log.append(3);
+  const copy = await log.snapshot();
+  const watched = new Running('mirror', log.url, '--to', folder, '--json', '--watch', '--interval', '1');
+  expect(await watched.line(0)).toMatchObject({ status: 'extended', tree_size: 3 });
+  let rounds = 0;
+  const count = (body: string) => {
+    rounds += 1;
+    return body;
+  };
+  log.lies = [{ path: '/checkpoint', tell: count }];
+  // A round in which nothing is new reports nothing.
+  await vi.waitFor(() => expect(rounds).toBeGreaterThan(1), 20_000);
+  await log.append(2);
+  expect(await watched.line(1)).toMatchObject({ status: 'extended', tree_size: 5 });
+  const before = fileOf('checkpoint');
+  log.lies = [{ path: '/api/transparency/sth', tell: () => ({ status: 503, body: '{}' }) }];
+  expect(await watched.line(2)).toMatchObject({ status: 'fault', code: 'UNAVAILABLE' });
+  log.lies = [];
+  expect(await watched.line(3)).toMatchObject({ status: 'unchanged', tree_size: 5 });
+  log.now += 1000;
+  await log.restore(copy);
+  await log.append(9);
+  expect(await watched.ended).toBe(exitCodes.misbehaviour);
+  expect(watched.lines.slice(4)).toMatchObject([{ code: 'INCONSISTENT', evidence: expect.any(String) }]);
+  expect(fileOf('checkpoint')).toBe(before);
+  expect(await audited()).toBe(5);
+});
+
 test('without its pin, a fork changes nothing in the folder and is kept as evidence; a checkpoint that nobody signed accuses nobody', async () => {
   await log.append(3);
   const copy = await log.snapshot();
@@ -131,6 +160,30 @@ test('without its pin, a fork changes nothing in the folder and is kept as evide
   const { code, json } = await mirror();
   expect([code, fileOf('checkpoint')]).toEqual([exitCodes.refused, original]);
   expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({ convicts: false });
+});
+
+test.each([
+  ['that the pin remembers', (pin: string) => pin],
+  ['that only the folder has', (pin: string) => pin.replace(/"checkpoint_ahead":"[^"]*",/, '')],
+])('a checkpoint beside the one %s convicts the log; the folder stays', async (_, edited) => {
+  await log.append(5);
+  const five = await (await fetch(`${log.url}/api/transparency/sth`)).text();
+  const copy = await log.snapshot();
+  await log.append(4);
+  log.lies = [{ path: '/api/transparency/sth', tell: () => five }];
+  await mirror();
+  const note = fileOf('checkpoint');
+  writeFileSync(join(folder, 'pin.json'), edited(fileOf('pin.json')));
+  log.now += 1000;
+  await log.restore(copy);
+  await log.append(4);
+  const { code, json } = await mirror();
+  expect([code, fileOf('checkpoint')]).toEqual([exitCodes.misbehaviour, note]);
+  const checkpoints = [note, await log.ledger.checkpoint()];
+  expect(JSON.parse(readFileSync(String(json.evidence), 'utf8'))).toMatchObject({
+    convicts: true,
+    checkpoints,
+  });
 });
 
 test('killed at any tile, it leaves a folder that serves what it served before, and goes on from there', async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { login, type Service, startService } from '../../scripts/service.ts';
@@ -114,6 +114,18 @@ test('begins a log anew where one was lost, and nowhere else', { timeout }, asyn
   expect({ status, replaced_tree_size }).toEqual({ status: 'begun', replaced_tree_size: 5 });
   expect(readdirSync(kept).sort()).toEqual(expect.arrayContaining(['anchor.json', 'journal.ndjson', 'keys']));
   expect((await (await open(log.dataDir)).status()).health).toEqual({ state: 'ok' });
+});
+
+test('accepts an older siem.mdb beside a log, and nothing without one', { timeout }, async () => {
+  const log = await logOf(5);
+  const at = ['--accept-older-store', '--json', '--data-dir', log.dataDir];
+  const accepted = await candor('rebuild', ...at);
+  expect(JSON.parse(accepted.stdout)).toMatchObject({ status: 'accepted' });
+  expect(JSON.parse(readFileSync(join(log.dataDir, 'siem.mdb.json'), 'utf8'))).toMatchObject({ accepted: 5 });
+  rmSync(fileOf(log));
+  expect(await candor('rebuild', ...at)).toMatchObject({
+    ...{ code: exitCodes.failed, stderr: expect.stringContaining('there is no ledger.mdb') },
+  });
 });
 
 test('keeps its hands off a folder in use', { timeout }, async () => {

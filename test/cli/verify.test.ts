@@ -5,17 +5,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { accuse } from '../../src/client/accuse.ts';
+import type { Evidence } from '../../src/client/evidence.ts';
+import { Fault } from '../../src/client/fault.ts';
 import { jcs } from '../../src/client/jcs.ts';
+import { writeKeySet } from '../../src/client/key-set.ts';
+import { httpLog } from '../../src/client/log-source.ts';
+import { parsePin } from '../../src/client/pin.ts';
 import { sha256 } from '../../src/client/sha256.ts';
-import { writeTreeHead } from '../../src/client/tree-head.ts';
+import { type SignedHead, writeTreeHead } from '../../src/client/tree-head.ts';
 import { checkpointTimestamped, entryOf } from '../../src/contract/critical-events.ts';
 import { timestampRequest, tokenOf } from '../../src/timestamps/request.ts';
 import { encodeHead } from '../../src/tlog/head.ts';
 import { formatVerifierKey } from '../../src/tlog/note.ts';
 import { leafHash, nodeHash } from '../../src/tlog/tree.ts';
 import { uuid7 } from '../../src/uuid.ts';
+import { activeKey, rewrite } from '../client/insider.ts';
 import { ServedLog } from '../client/served-log.ts';
 import { Authority } from '../timestamps/authority.ts';
+import { cosignature } from '../witness/rogue-witness.ts';
 import { keyPair } from '../witness/test-log.ts';
 import { candor } from './candor.ts';
 import { pinned } from './pinned.ts';
@@ -99,6 +107,28 @@ describe('candor verify of what somebody else signed', { timeout: 60_000 }, () =
       code: exitCodes.refused,
       json: { code: 'UNVOUCHED_KEY' },
     });
+  });
+
+  test('--pin: another tree of the pinned size leaves evidence that convicts, offline and online', async () => {
+    await log.append(3);
+    await pinned(log, state);
+    await log.tamper((data) => rewrite(data, (entries) => Object.assign(entries[1]!, { actor: 'mallory' })));
+    const bundle = join(folder, 'bundle.json');
+    const checkpoint = join(folder, 'checkpoint');
+    const online = ['verify', '--url', log.url, '--leaf-index', '0', '--json'];
+    expect(await candor(...online, '--save', bundle)).toMatchObject({ code: exitCodes.ok });
+    writeFileSync(checkpoint, await log.ledger.checkpoint());
+    for (const asked of [['verify', bundle, '--json'], ['verify', checkpoint, '--json'], online]) {
+      const found = await candor(...asked, '--pin', state);
+      expect(found).toMatchObject({
+        code: exitCodes.misbehaviour,
+        json: { code: 'FORK', convicts: true, evidence: expect.stringContaining(`${state}.evidence-`) },
+      });
+      const { evidence } = found.json as { evidence: string };
+      expect(await candor('verify', evidence, '--pin', state)).toMatchObject({
+        code: exitCodes.misbehaviour,
+      });
+    }
   });
 
   test('--pin of another log accuses nobody', async () => {
@@ -316,6 +346,67 @@ describe('candor verify of checkpoint and timestamps', { timeout: 60_000 }, () =
     expect((await candor(...proof)).code).toBe(exitCodes.usage);
     // Files are never written over.
     expect((await candor('verify', bundle, '--extract', parts)).code).toBe(exitCodes.failed);
+  });
+
+  test('evidence on an ended key needs a cosignature or a timestamp from before its end, and says whose word it is', async () => {
+    await log.append(3);
+    await pinned(log, state);
+    await timestamp();
+    const pin = parsePin(readFileSync(state, 'utf8'));
+    if (pin instanceof Fault) throw new Error(pin.message);
+    let forged: SignedHead | undefined;
+    await log.tamper((path) => {
+      const signer = activeKey(path, 'transparency-sth');
+      const other = { ...pin.head, root: new Uint8Array(32) };
+      forged = { ...other, signature: Uint8Array.from(signer.sign(encodeHead(other))) };
+    });
+    const [now, later] = [0, 3_600_000].map((ms) => new Date(Date.now() + ms).toISOString());
+    const witness = keyPair('witness.example/w', 4);
+    log.lies = [{ path: '/checkpoint', tell: (note) => note + cosignature(note, witness) }];
+    const signer = pin.keys.get(pin.head.signerKeyId)!;
+    const ended = new Map([...pin.keys, [signer.kid, { ...signer, state: 'retired', notAfter: now! }]]);
+    const fault = new Fault('FORK', 'two roots');
+    const about = { code: fault.code, message: fault.message, log: log.url, foundAt: later!, head: forged! };
+    const kept = async (
+      name: string,
+      more: Pick<Evidence, 'pinnedAt' | 'pinnedKeys' | 'keys'> & Partial<Evidence>,
+    ) => {
+      const { evidence } = await accuse({ ...about, pinnedHead: pin.head, ...more }, fault, httpLog(log.url));
+      writeFileSync(join(folder, name), evidence!);
+      return (...args: string[]) => candor('verify', join(folder, name), '--json', ...args);
+    };
+    const convicts = { code: exitCodes.misbehaviour, json: { convicts: true } };
+    const acquits = { code: exitCodes.refused, json: { convicts: false } };
+
+    // Only the pinned head lacks a proof that it is from before the end.
+    const judged = await kept('late.json', {
+      pinnedAt: later!,
+      headSeenAt: now!,
+      pinnedKeys: ended,
+      keys: ended,
+    });
+    expect(await judged()).toMatchObject(acquits);
+    const stamped = await judged('--tsa-ca', authority.ca);
+    expect(stamped).toMatchObject(convicts);
+    expect(stamped.json.basis).toEqual([
+      expect.stringContaining('timestamped by https://tsa.example'),
+      expect.stringContaining('Only the auditor'),
+    ]);
+    const cosigned = await judged('--witness', witness.vkey);
+    expect(cosigned).toMatchObject(convicts);
+    expect(String(cosigned.json.basis)).toContain('cosigned by witness.example/w');
+    const stranger = await judged('--witness', keyPair('other.example/w', 4).vkey);
+    expect(stranger).toMatchObject({ ...acquits, json: { not_counted: [{ code: 'QUORUM_MISSED' }] } });
+    expect((await judged('--witness', witness.vkey, '--quorum', '2')).code).toBe(exitCodes.usage);
+
+    // The auditor's pin is from before the end, and a proxy hides the end from it.
+    const stale = await kept('stale.json', { pinnedAt: now!, pinnedKeys: pin.keys, keys: pin.keys });
+    const alone = await stale();
+    expect(alone).toMatchObject(convicts);
+    expect(String(alone.json.basis)).toContain('--keys');
+    const current = join(folder, 'current.json');
+    writeFileSync(current, writeKeySet(ended.values()));
+    expect(await stale('--keys', current, '--witness', witness.vkey)).toMatchObject(acquits);
   });
 
   test('--tsa-ca counts timestamps of its authorities alone; a wrong token is refused with and without it', async () => {

@@ -1,10 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { comparePins } from '../../src/cli/compare-pins.ts';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { type AuditResult, audit, fetchHead, type Pin, proveEntry } from '../../src/client/auditor.ts';
 import { auditEntries } from '../../src/client/entries.ts';
 import { members, parseExact } from '../../src/client/exact-json.ts';
 import { Fault, type FaultCode } from '../../src/client/fault.ts';
 import { parseKeySet } from '../../src/client/key-set.ts';
 import { httpLog } from '../../src/client/log-source.ts';
+import { parsePin, writePin } from '../../src/client/pin.ts';
 import { readTreeHead } from '../../src/client/tree-head.ts';
 import { readPath, verifyConsistency, verifyHead } from '../../src/client/verify.ts';
 import { CachingProxy } from './caching-proxy.ts';
@@ -328,6 +334,87 @@ describe('every fault has its own code, and the pin is not touched', () => {
     expect(codeOf(await check(pin))).toBe('OLD_HEAD');
   });
 
+  test('INCONSISTENT: a smaller head, dated before the pinned one, is of another tree', async () => {
+    const shown = async () => (await fetch(`${log.url}${sth}`)).text();
+    await log.append(3);
+    const begin = await log.snapshot();
+    log.now += 2000;
+    await log.append(4);
+    const old = await shown();
+    await log.append(2);
+    const pin = pinOf(await check());
+    const whole = await log.snapshot();
+    await log.restore(begin);
+    log.now -= 1000;
+    await log.append(3);
+    const fork = await shown();
+    await log.restore(whole);
+    log.lies = [{ path: sth, tell: () => old }];
+    const honest = await check(pin);
+    expect(codeOf(honest)).toBe('OLD_HEAD');
+    expect(honest).not.toHaveProperty('evidence');
+    log.lies = [{ path: sth, tell: () => fork }];
+    const found = await check(pin);
+    expect(codeOf(found)).toBe('INCONSISTENT');
+    expect(JSON.parse((found as { evidence: string }).evidence)).toMatchObject({ convicts: true });
+    const withheld = () => ({ status: 400, body: '{}' });
+    log.lies.push({ path: consistency, tell: withheld });
+    expect(codeOf(await check(pin))).toBe('INCONSISTENT');
+    log.lies.push({ path: '/tile/0/000', tell: withheld });
+    const open = await check(pin);
+    expect(codeOf(open)).toBe('OLD_HEAD');
+    expect(open).not.toHaveProperty('evidence');
+  });
+
+  test('FORK: two checkpoints of one size ahead of the head, and a head against the first of them', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'candor-pins-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    await log.append(5);
+    const five = await (await fetch(`${log.url}${sth}`)).text();
+    const begin = await log.snapshot();
+    await log.append(4);
+    const noteA = await log.ledger.checkpoint();
+    log.lies = [{ path: sth, tell: () => five }];
+    const first = pinOf(await check());
+    expect(first).toMatchObject({ head: { size: 5 }, checkpointAhead: noteA });
+    const pin = parsePin(writePin(first)) as Pin;
+    expect(pin).toEqual(first);
+    expect(pinOf(await check(pin)).checkpointAhead).toBe(noteA);
+    const whole = await log.snapshot();
+    await log.restore(begin);
+    log.now += 1000;
+    await log.append(4);
+    const noteB = await log.ledger.checkpoint();
+    const two = await check(pin);
+    expect(codeOf(two)).toBe('FORK');
+    const shown = JSON.parse((two as { evidence: string }).evidence);
+    expect(shown).toMatchObject({ convicts: true, checkpoints: [noteA, noteB] });
+    const files = [pin, pinOf(await check())].map((one, i) => {
+      const file = join(folder, String(i));
+      writeFileSync(file, writePin(one));
+      return file;
+    });
+    expect(await comparePins(files, undefined, log.now)).toMatchObject({
+      exit: exitCodes.misbehaviour,
+      fault: { code: 'FORK' },
+      fields: { convicts: true },
+    });
+    log.lies = [];
+    const head = await check(pin);
+    expect(codeOf(head)).toBe('FORK');
+    expect(JSON.parse((head as { evidence: string }).evidence)).toMatchObject({
+      convicts: true,
+      checkpoint: noteA,
+      head: { tree_size: 9 },
+    });
+    await log.append(3);
+    expect(codeOf(await check(pin))).toBe('INCONSISTENT');
+    await log.restore(whole);
+    const extended = await check(pin);
+    expect(extended.status).toBe('extended');
+    expect(pinOf(extended)).not.toHaveProperty('checkpointAhead');
+  });
+
   test('UNREACHABLE: nobody there', async () => {
     const nobody = httpLog('http://127.0.0.1:9', {
       fetch: () => Promise.reject(new TypeError('connection refused')),
@@ -346,7 +433,10 @@ describe('every fault has its own code, and the pin is not touched', () => {
   test('STALE_HEAD and HEAD_FROM_FUTURE: by the clock of the auditor', async () => {
     await log.append(1);
     expect(codeOf(await check(undefined, { now: log.now + 10_000, maxAgeMs: 5000 }))).toBe('STALE_HEAD');
-    expect(codeOf(await check(undefined, { now: log.now - 3600_000 }))).toBe('HEAD_FROM_FUTURE');
+    const ahead = await check(undefined, { now: log.now - 3600_000 });
+    expect(codeOf(ahead)).toBe('HEAD_FROM_FUTURE');
+    const { evidence } = ahead as { evidence: string };
+    expect(JSON.parse(evidence)).toMatchObject({ convicts: false, head: { tree_size: 1 } });
     // An idle log signs again every hour: by default a head of three hours is too old.
     const later = { now: log.now + 3 * 3600_000 };
     expect(codeOf(await check(undefined, later))).toBe('STALE_HEAD');

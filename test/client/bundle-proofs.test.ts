@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseBundleProofs, verifyBundleProofs } from '../../src/client/bundle-proofs.ts';
 import { Fault, type FaultCode } from '../../src/client/fault.ts';
-import { parseKeySet } from '../../src/client/key-set.ts';
+import { type LogKey, parseKeySet } from '../../src/client/key-set.ts';
 import { parseBundle, verifyBundle } from '../../src/client/verify.ts';
 import { checkpointTimestamped, entryOf } from '../../src/contract/critical-events.ts';
 import { writeProofBundle } from '../../src/http/write-bundle.ts';
@@ -20,7 +20,7 @@ describe('the checkpoint and the timestamps of a bundle', () => {
   let early: string;
   let text: string;
 
-  /** What a timestamper appends. Nothing here reads the token. */
+  /** An entry as a timestamper appends it. Nothing here reads the token. */
   const timestamp = async (authority: string) => {
     const checkpoint = await log.ledger.checkpoint();
     const hash = bytesToHex(sha256(new TextEncoder().encode(checkpoint)));
@@ -228,13 +228,16 @@ describe('the checkpoint and the timestamps of a bundle', () => {
         throw new Error('malformed');
       const bundle = { ...parsed, leaf: of.leaf };
       expect(of.head.size).toBe(size);
-      const judged = (trustedKeys: boolean) =>
-        code(
-          verifyBundleProofs(bundle, { ...proofs, notBefore: [], notAfter: [] }, parsed.keys, {
-            trustedKeys,
-          }),
-        );
+      const stated = { ...proofs, notBefore: [], notAfter: [] };
+      const judged = (trustedKeys: boolean, set = parsed.keys) =>
+        code(verifyBundleProofs(bundle, stated, set, { trustedKeys }));
       expect([judged(true), judged(false)]).toEqual(['FORK', 'WRONG_ROOT']);
+      // The thief of a key that has ended can date a statement back.
+      for (const purpose of ['checkpoint', 'transparency-sth']) {
+        const ended = (key: LogKey) => (key.purpose === purpose ? { ...key, state: 'retired' } : key);
+        const set = new Map([...parsed.keys].map(([kid, key]) => [kid, ended(key)]));
+        expect(judged(true, set)).toBe('WRONG_ROOT');
+      }
     } finally {
       await twin.close();
     }

@@ -6,6 +6,7 @@ import { parseEvidence } from '../../src/client/evidence.ts';
 import { Fault } from '../../src/client/fault.ts';
 import { fetchKeys } from '../../src/client/latest.ts';
 import { httpLog } from '../../src/client/log-source.ts';
+import { parsePin, writePin } from '../../src/client/pin.ts';
 import { sha256 } from '../../src/client/sha256.ts';
 import { judge } from '../../src/client/verdict.ts';
 import { cosignedMessage, encodeCosignature } from '../../src/tlog/cosignature.ts';
@@ -58,6 +59,32 @@ class Witness {
 }
 
 describe('an honest log', () => {
+  test('keeps the first cosigned checkpoint of the pinned tree in the pin', async () => {
+    await log.append(3);
+    const witness = new Witness('witness.example/w');
+    log.lies = [{ path: '/checkpoint', tell: (note) => witness.cosign(note) }];
+    const first = await check();
+    if (first.status !== 'pinned') throw new Error(codeOf(first));
+    expect(first.pin.checkpoint).toBe(first.checkpoint!.note);
+    expect(parsePin(writePin(first.pin))).toEqual(first.pin);
+    expect(parsePin(writePin(first.pin).replace('"checkpoint":"', '"checkpoint":1,"x":"'))).toMatchObject({
+      code: 'MALFORMED_PIN',
+    });
+    log.lies = [{ path: '/checkpoint', tell: (note) => witness.cosign(note, 1_800_000_001) }];
+    expect(await check(first.pin)).toMatchObject({ pin: { checkpoint: first.pin.checkpoint } });
+    // The tree that grew is not the one that was cosigned.
+    log.lies = [{ path: '/checkpoint', tell: () => first.checkpoint!.note }];
+    await log.append(1);
+    const grown = await check(first.pin);
+    expect(grown.status === 'extended' && 'checkpoint' in grown.pin).toBe(false);
+    log.lies = [];
+    // What was pinned corroborates evidence that is found later.
+    await log.tamper((folder) => rewrite(folder, (entries) => Object.assign(entries[1]!, { actor: 'x' })));
+    const fork = await check(first.pin);
+    const evidence = parseEvidence(fork.status === 'fault' ? fork.evidence! : '');
+    expect(evidence).toMatchObject({ corroboration: [{ checkpoint: first.pin.checkpoint, path: [] }] });
+  });
+
   test('shows the same tree in its checkpoint, whether that is behind the head, with it or ahead of it', async () => {
     await log.append(3);
     const behind = await (await fetch(`${log.url}/checkpoint`)).text();

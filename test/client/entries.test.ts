@@ -177,7 +177,18 @@ describe('a lie about the entries or the tiles has a code of its own and a place
     if (signed instanceof Fault) throw new Error(signed.code);
     const root = Uint8Array.from(signed.head.root, (byte) => byte ^ 1);
     const head = { ...signed.head, root };
-    expect(await auditEntries(httpLog(log.url), { ...signed, head })).toMatchObject({ code: 'WRONG_ROOT' });
+    const trusted = signed.keys;
+    expect(await auditEntries(httpLog(log.url), { ...signed, head }, { trusted })).toMatchObject({
+      fault: { code: 'FORK' },
+      head: signed.head,
+    });
+    // Nothing is signed by a key that the caller trusts, so there is only one statement.
+    const found = await auditEntries(httpLog(log.url), { ...signed, head });
+    expect(found).toMatchObject({
+      code: 'WRONG_ROOT',
+      served: { from: 0, entriesRoot: signed.head.root, tilesRoot: signed.head.root },
+      head: undefined,
+    });
   });
 });
 

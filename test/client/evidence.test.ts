@@ -1,27 +1,18 @@
 /** What convicts and what doesn't, judged from the file alone. */
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type Evidence, parseEvidence, writeEvidence } from '../../src/client/evidence.ts';
 import { Fault } from '../../src/client/fault.ts';
-import type { LogKey } from '../../src/client/key-set.ts';
+import { fingerprint, type LogKey } from '../../src/client/key-set.ts';
 import { sha256 } from '../../src/client/sha256.ts';
 import type { SignedHead } from '../../src/client/tree-head.ts';
 import { judge } from '../../src/client/verdict.ts';
-import { encodeHead } from '../../src/tlog/head.ts';
 import { consistencyPlan, foldProof } from '../../src/tlog/proof.ts';
 import { foldRoot, type Hash, leafHash, nodeHash, rootPlan } from '../../src/tlog/tree.ts';
-
-function keyPair(kid: string, about: Partial<LogKey> = {}): { key: LogKey; secret: KeyObject } {
-  const { privateKey: secret, publicKey } = generateKeyPairSync('ed25519');
-  const x = publicKey.export({ format: 'jwk' }).x!;
-  const raw = Uint8Array.from(Buffer.from(x, 'base64url'));
-  const usual = { purpose: 'transparency-sth', state: 'active', fromSize: 0, toSize: undefined };
-  return { key: { kid, x, publicKey: raw, ...usual, ...about }, secret };
-}
+import { keyPairOf, signedHead } from './forged-head.ts';
 
 const kid = '01940000-0000-7000-8000-000000000001';
-const { key, secret } = keyPair(kid);
-const other = keyPair('01940000-0000-7000-8000-000000000002');
+const { key, secret } = keyPairOf(kid);
+const other = keyPairOf('01940000-0000-7000-8000-000000000002');
 const keys = new Map([[kid, key]]);
 
 /** A tree by name: the same name gives the same leaves, and names with a slash share those before `at`. */
@@ -42,9 +33,7 @@ const rootOf = (hashAt: ReturnType<typeof tree>, size: number) =>
   );
 
 function head(hashAt: ReturnType<typeof tree>, size: number, time: number, by = { key, secret }): SignedHead {
-  const unsigned = { size, root: rootOf(hashAt, size), timestampNs: BigInt(time) * 1024n };
-  const signature = Uint8Array.from(sign(null, encodeHead(unsigned), by.secret));
-  return { ...unsigned, signature, signerKeyId: by.key.kid };
+  return signedHead(by, { size, root: rootOf(hashAt, size), timestampNs: BigInt(time) * 1024n });
 }
 
 function bindingOf(hashAt: ReturnType<typeof tree>, firstSize: number, secondSize: number) {
@@ -101,6 +90,36 @@ describe('convicts', () => {
     ],
   ];
   test.each(cases)('%s', (_what, parts) => expect(verdict(parts)).toBe(true));
+});
+
+test('corroboration and served roots come back as they were written, and are refused by name', () => {
+  const corroboration = [
+    { checkpoint: 'a note', path: [] },
+    {
+      checkpoint: 'n',
+      path: bindingOf(a, 5, 9).path,
+      timestamp: { authority: 'u', token: Uint8Array.of(1) },
+    },
+  ];
+  const served = { from: 3, entriesRoot: rootOf(a, 5), tilesRoot: rootOf(b, 5), differsAt: 'tile 0' };
+  const text = writeEvidence(evidence({ corroboration, served }));
+  expect(parseEvidence(text)).toMatchObject({ corroboration, served });
+  const json = JSON.parse(text);
+  const [note, stamp] = json.corroboration;
+  for (const wrong of [
+    { corroboration: 'x' },
+    { corroboration: [{ ...note, checkpoint: 1 }] },
+    { corroboration: [{ ...note, audit_path: ['00'] }] },
+    { corroboration: [{ ...stamp, token: undefined }] },
+    { corroboration: [{ ...stamp, authority: undefined }] },
+    { corroboration: Array(17).fill(note) },
+    { served: {} },
+    { served: { ...json.served, tiles_root: 'x' } },
+  ])
+    expect(parseEvidence(JSON.stringify({ ...json, ...wrong }))).toMatchObject({
+      code: 'MALFORMED_EVIDENCE',
+      message: expect.stringContaining(Object.keys(wrong)[0]!),
+    });
 });
 
 describe('does not convict', () => {
@@ -162,6 +181,14 @@ describe('does not convict', () => {
       },
     ],
     [
+      'two roots by a key that ended at an unknown time',
+      {
+        pinnedHead: head(a, 5, 1),
+        head: head(b, 5, 2),
+        pinnedKeys: new Map([[kid, { ...key, state: 'retired' }]]),
+      },
+    ],
+    [
       'a head dated into the period of its key, but first seen after its end',
       {
         pinnedAt: '2025-12-01T00:00:00.000Z',
@@ -192,7 +219,7 @@ describe('does not convict', () => {
     expect(judge(parts).reason).toMatch(/first seen after its key .* had ended .*cosigned/);
   });
 
-  test('pinned keys of the format before count only where they signed the pinned head', () => {
+  test('pinned keys count as in their format: in the first one only the signer of the pinned head', () => {
     const both = new Map([...keys, [other.key.kid, other.key]]);
     const parts = { pinnedHead: head(a, 5, 1), head: head(b, 5, 2, other), pinnedKeys: both };
     const text = writeEvidence(evidence(parts));
@@ -201,7 +228,11 @@ describe('does not convict', () => {
       return !(read instanceof Fault) && judge(read).convicts;
     };
     expect(convicts(text)).toBe(true);
-    expect(convicts(text.replace('candor-evidence/2', 'candor-evidence/1'))).toBe(false);
+    expect(convicts(text.replace('candor-evidence/3', 'candor-evidence/2'))).toBe(true);
+    expect(convicts(text.replace('candor-evidence/3', 'candor-evidence/1'))).toBe(false);
+    expect(parseEvidence(text.replace('candor-evidence/3', 'candor-evidence/4'))).toMatchObject({
+      code: 'MALFORMED_EVIDENCE',
+    });
   });
 
   test('a proof of which one bit is another', () => {
@@ -214,6 +245,92 @@ describe('does not convict', () => {
         false,
       );
     }
+  });
+});
+
+describe('the verdict on an ended key', () => {
+  const end = Date.parse('2025-12-02T00:00:00.000Z');
+  const ended = new Map([[kid, { ...key, state: 'retired', notAfter: new Date(end).toISOString() }]]);
+  const [first, second] = [head(a, 5, 1), head(b, 5, 2)];
+  const seen = { pinnedAt: '2025-12-01T00:00:00.000Z', pinnedHead: first, head: second };
+  const dated = (tree: SignedHead, atMs: number, path: Hash[] = []) => ({
+    ...tree,
+    path,
+    atMs,
+    by: 'cosigned by w',
+  });
+  const larger = (tree: typeof a, at: number) =>
+    dated({ ...second, size: 9, root: rootOf(tree, 9) }, at, bindingOf(tree, 5, 9).path);
+
+  test('convicts if each statement was seen, or is proven to have been made, before the end', () => {
+    const late = evidence({ ...seen, pinnedKeys: ended });
+    for (const proofs of [
+      [dated(second, end)],
+      [larger(b, end)],
+      [dated(second, end + 3_600_000), larger(b, end)],
+    ]) {
+      const { convicts, basis } = judge(late, undefined, proofs);
+      expect(convicts).toBe(true);
+      expect(basis).toEqual([
+        expect.stringMatching(/^Only the auditor .* the pinned head was seen at 2025-12-01/),
+        expect.stringMatching(/^The tree of the head was cosigned by w at 2025-12-02.*ended/),
+      ]);
+    }
+    for (const proofs of [[], [dated(first, end)], [dated(second, end + 3_600_000)], [larger(a, end)]])
+      expect(judge(late, undefined, proofs).convicts).toBe(false);
+  });
+
+  test('names the current keys of the log where the file does not know of an end', () => {
+    const known = evidence(seen);
+    expect(judge(known).basis).toEqual([expect.stringMatching(/^If key .* has ended since.*--keys/)]);
+    expect(judge(known, keys)).toMatchObject({ convicts: true, basis: [] });
+    expect(judge(known, ended)).toMatchObject({ convicts: false, basis: [] });
+  });
+});
+
+describe('a key that a link names', () => {
+  const next = keyPairOf('01940000-0000-7000-8000-000000000003');
+  const data = {
+    purpose: 'transparency-sth',
+    old_kid: kid,
+    new_kid: next.key.kid,
+    new_fingerprint: fingerprint(next.key),
+  };
+  const entry = { kind: 'key.rotated', occurred_at: '1970-01-01T00:00:00.000Z', data };
+  const canonical = new TextEncoder().encode(JSON.stringify(entry));
+  const root = leafHash(sha256, canonical);
+  const linkHead = signedHead({ key, secret }, { size: 1, root, timestampNs: 1024n });
+  const all = [key, other.key, next.key].map((one) => [one.kid, one] as const);
+  const end = '2025-12-02T00:00:00.000Z';
+  const framed = (old: Partial<LogKey>) =>
+    evidence({
+      pinnedHead: head(a, 5, 1, other),
+      head: head(b, 5, 2, next),
+      keys: new Map(all),
+      pinnedKeys: new Map([...all.slice(1, 2), [kid, { ...key, ...old }]]),
+      links: [{ leaf: { leafIndex: 0, canonical }, path: [], head: linkHead }],
+    });
+  const retired = { state: 'retired', notAfter: end };
+
+  test('counts if the old key is in use, or signed the link demonstrably before its end', () => {
+    expect(judge(framed({})).convicts).toBe(true);
+    expect(judge(framed(retired))).toMatchObject({
+      convicts: false,
+      reason: expect.stringContaining('UNKNOWN_KEY'),
+    });
+    const dated = (at: string) => [{ size: 1, root, path: [], atMs: Date.parse(at), by: 'cosigned by w' }];
+    expect(judge(framed(retired), undefined, dated('2025-12-01T00:00:00.000Z')).convicts).toBe(true);
+    expect(judge(framed(retired), undefined, dated('2025-12-03T00:00:00.000Z')).convicts).toBe(false);
+    expect(judge(framed({ state: 'retired' }), undefined, dated(end)).convicts).toBe(false);
+  });
+
+  test('does not count where the reader gives the keys', () => {
+    const given = new Map(all.slice(0, 2));
+    expect(judge(framed({}), given)).toMatchObject({
+      convicts: false,
+      reason: expect.stringContaining('UNKNOWN_KEY'),
+    });
+    expect(judge(framed({}), new Map(all)).convicts).toBe(true);
   });
 });
 

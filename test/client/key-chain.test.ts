@@ -179,6 +179,32 @@ describe('a proxy with a key of its own frames nobody and moves no pin', () => {
     expect(codeOf(await check(pin, { acceptedKeys: [fingerprint] }))).toBe('extended');
   });
 
+  test('a stolen checkpoint key convicts nobody once it is revoked', async () => {
+    const pin = await pinned();
+    let stolen: PrivateKey | undefined;
+    await log.tamper((folder) => {
+      stolen = activeKey(folder, 'checkpoint');
+    });
+    const [name, id] = (await log.ledger.status()).checkpoint_vkey!.split('+');
+    await log.ledger.revokeKey(stolen!.kid, 'stolen', 'system');
+    log.now += 3_600_000;
+    await log.append(2);
+    const acceptedKeys = (await log.ledger.keyRecords())
+      .filter(({ purpose, state }) => purpose === 'checkpoint' && state === 'active')
+      .map(({ fingerprint }) => fingerprint);
+    const accepted = sound(await check(pin, { acceptedKeys })).pin;
+    expect(accepted.keys.get(stolen!.kid)?.state).toBe('revoked');
+    const body = `${name}\n${(await log.ledger.head()).tree_size}\n${Buffer.alloc(32, 9).toString('base64')}\n`;
+    const signature = Buffer.concat([Buffer.from(id!, 'hex'), stolen!.sign(Buffer.from(body))]);
+    const note = `${body}\n\u2014 ${name} ${signature.toString('base64')}\n`;
+    log.lies = [{ path: '/checkpoint', tell: () => note }];
+    expect(codeOf(await check(accepted))).toBe('UNSIGNED_CHECKPOINT');
+    // An auditor that has not learned of the revocation reads the key history first.
+    const late = await check(pin);
+    expect(codeOf(late)).toBe('UNPROVEN');
+    expect(judge(evidenceOf(late)).reason).toContain('had ended');
+  });
+
   test('a checkpoint that was served before must be served', async () => {
     const pin = await pinned();
     log.lies = [{ path: '/checkpoint', tell: () => ({ status: 404, body: '' }) }];
@@ -223,30 +249,45 @@ describe('who holds a key of the log', () => {
     return result;
   };
 
-  test('a stolen retired key frames nobody, dated after its end or back into its period', async () => {
+  /** A pin, and its key, which was stolen and retired ten minutes ago. */
+  async function stolenKey(): Promise<{ first: Pin; stolen: PrivateKey }> {
     const first = await pinned();
     const stolen = await keyOf();
     log.now += 1000;
     await rotate();
     log.now += 600_000;
     await log.append(2);
+    return { first, stolen };
+  }
+
+  test('a stolen retired key frames nobody, dated after its end or back into its period', async () => {
+    const { first, stolen } = await stolenKey();
     const { pin } = sound(await check(first));
     expect(pin.keys.get(stolen.kid)?.state).toBe('retired');
     for (const size of [3, 9, pin.head.size])
       expect(codeOf(await showing(forge(stolen, size, log.now + 1000), pin))).toBe('KEY_OUT_OF_RANGE');
     const back = await showing(forge(stolen, 3, log.now - 600_500), pin);
-    expect(codeOf(back)).toBe('OLD_HEAD');
-    expect(back).not.toHaveProperty('evidence');
+    expect(codeOf(back)).toBe('UNPROVEN');
+    expect(back).toMatchObject({ evidence: expect.stringContaining('"convicts":false') });
   });
 
-  test('who kept a pin from before the end convicts the holder, and who knows the end does not', async () => {
-    const first = await pinned();
-    const stolen = await keyOf();
-    log.now += 1000;
-    await rotate();
-    log.now += 600_000;
-    await log.append(2);
-    const result = await showing(forge(stolen, 3, log.now + 1000), first);
+  test('a pin from before the end convicts nobody if the log shows the end of the key', async () => {
+    const { first, stolen } = await stolenKey();
+    for (const at of [log.now + 1000, log.now - 600_500]) {
+      const result = await showing(forge(stolen, 3, at), first);
+      expect(codeOf(result)).toBe('UNPROVEN');
+      expect(judge(evidenceOf(result)).convicts).toBe(false);
+    }
+  });
+
+  test('if a proxy hides the end as well, the holder is convicted, but not by the current keys', async () => {
+    const { first, stolen } = await stolenKey();
+    log.lies = [
+      { path: keySth, tell: () => forge(stolen, 3, log.now + 1000) },
+      { path: history, tell: () => '{"data":[],"pagination":{"page":1,"total_pages":1}}' },
+    ];
+    const result = await check(first);
+    log.lies = [];
     expect(codeOf(result)).toBe('FORK');
     const keys = parseKeySet(JSON.stringify({ keys: await log.ledger.keys() }));
     if (keys instanceof Fault) throw new Error(keys.message);

@@ -38,7 +38,7 @@ class Source implements LogSource {
   readonly url = 'http://log';
   readonly asked: string[] = [];
   readonly #files: ReadonlyMap<string, Uint8Array>;
-  /** What is answered instead, by path. */
+  /** Replaced answers, by path. */
   lies = new Map<string, Uint8Array | Fault>();
   /** Requests that are answered before the network is gone. */
   left = Number.POSITIVE_INFINITY;

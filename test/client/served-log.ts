@@ -7,7 +7,8 @@ import { writeTreeHead } from '../../src/contract/write-tree-head.ts';
 import { errorCodes, ServiceError } from '../../src/errors.ts';
 import { keyHistoryKinds, leafItem } from '../../src/http/log-entries.ts';
 import { writeProofBundle } from '../../src/http/write-bundle.ts';
-import { type DurableLedger, openLedger } from '../../src/ledger/open.ts';
+import { type DurableLedger, type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
+import { readNotedPlaces } from '../../src/store/lmdb/noted-places.ts';
 import { encodeEntryBundle } from '../../src/tlog/entry-bundle.ts';
 import { TlogError } from '../../src/tlog/fault.ts';
 import { parseEntriesPath, parseTilePath } from '../../src/tlog/tile.ts';
@@ -33,6 +34,10 @@ export class ServedLog {
   lies: Lie[] = [];
   /** Epoch milliseconds that the log believes in. */
   now = Date.now();
+  /** With which the ledger is opened from now on. */
+  options: Partial<LedgerOptions> = {};
+  /** Whether the folder has a database of events, with which the next start compares the log. */
+  hasEvents = false;
 
   private constructor(folder: string, ledger: DurableLedger, server: Server) {
     this.#folder = folder;
@@ -45,10 +50,7 @@ export class ServedLog {
   static async start(now = Date.now()): Promise<ServedLog> {
     const folder = mkdtempSync(join(tmpdir(), 'candor-log-'));
     let log: ServedLog | undefined;
-    const ledger = await openLedger({
-      dataDir: folder,
-      clock: () => BigInt(log?.now ?? now) * 1_000_000n,
-    });
+    const ledger = await opened(folder, () => log?.now ?? now);
     const server = createServer((request, response) => {
       void log!.#answer(request.url ?? '/').then(({ status, body }) => {
         response.writeHead(status, { 'content-type': 'application/json' }).end(body);
@@ -62,6 +64,11 @@ export class ServedLog {
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** The data folder; a clone of it is as a killed process leaves it. */
+  get folder(): string {
+    return this.#folder;
   }
 
   get ledger(): DurableLedger {
@@ -98,11 +105,14 @@ export class ServedLog {
     return copy;
   }
 
-  /** Stops the ledger, lets somebody with access to the disk at its files, and goes on with what they left. */
-  async tamper(change: (folder: string) => void | Promise<void>): Promise<void> {
+  /**
+   * Stops the ledger, lets somebody with access to the disk at its files, and goes on with what they left, in the folder
+   * that they name if it is another one.
+   */
+  async tamper(change: (folder: string) => unknown): Promise<void> {
     await this.#exchange(async () => {
-      await change(this.#folder);
-      return this.#folder;
+      const left = await change(this.#folder);
+      return typeof left === 'string' ? left : this.#folder;
     });
   }
 
@@ -148,8 +158,9 @@ export class ServedLog {
       await Promise.allSettled(this.#answering);
       await this.#ledger.close();
       this.#folder = await between();
-      const clock = () => BigInt(this.now) * 1_000_000n;
-      this.#ledger = await openLedger({ dataDir: this.#folder, clock });
+      const folder = this.#folder;
+      const places = this.hasEvents ? { notedPlaces: () => readNotedPlaces(folder) } : {};
+      this.#ledger = await opened(folder, () => this.now, { ...places, ...this.options });
     };
     this.#exchanged = exchange();
     return this.#exchanged;
@@ -258,6 +269,16 @@ export class ServedLog {
     const address = parsed(() => parseTilePath(path.slice('/tile/'.length)));
     return { status: 200, body: await this.#ledger.tile(address) };
   }
+}
+
+/** As the service opens it. `now`: epoch milliseconds. */
+function opened(
+  dataDir: string,
+  now: () => number,
+  options: Partial<LedgerOptions> = {},
+): Promise<DurableLedger> {
+  const clock = () => BigInt(now()) * 1_000_000n;
+  return openLedger({ dataDir, clock, ...options });
 }
 
 /** The entries of a bundle, however many it has. */

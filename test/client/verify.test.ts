@@ -152,6 +152,12 @@ describe('a bundle', () => {
     const at = new Date(0).toISOString();
     const pin = { log: 'http://log', head: bundle.head, keys: bundle.keys, pinnedAt: at, updatedAt: at };
     expect(parsePin(writePin(pin))).toEqual(pin);
+    for (const version of [3, 4])
+      expect(parsePin(writePin(pin).replace('"version":5', `"version":${version}`))).toEqual(pin);
+    expect(parsePin(writePin({ ...pin, checkpointAhead: 'no note' }))).toMatchObject({
+      code: 'MALFORMED_PIN',
+      message: expect.stringContaining('checkpoint_ahead'),
+    });
     expect(parsePin(writePin({ ...pin, keys: new Map() }))).toMatchObject({ code: 'MALFORMED_PIN' });
     const { path } = bundle;
     const checked = { ...pin, entries: { head: bundle.head, edge: path } };
@@ -160,7 +166,7 @@ describe('a bundle', () => {
     for (const wrong of [
       '',
       '{}',
-      writePin(pin).replace('"version":3', '"version":4'),
+      writePin(pin).replace('"version":5', '"version":6'),
       writePin(pin).slice(0, 50),
     ]) {
       expect(parsePin(wrong)).toMatchObject({ code: 'MALFORMED_PIN' });
@@ -172,7 +178,7 @@ describe('a bundle', () => {
     if (bundle instanceof Fault) throw new Error(bundle.code);
     const at = new Date(0).toISOString();
     const pin = { log: 'http://log', head: bundle.head, keys: bundle.keys, pinnedAt: at, updatedAt: at };
-    const read = parsePin(writePin(pin).replace('"version":3', '"version":2'));
+    const read = parsePin(writePin(pin).replace('"version":5', '"version":2'));
     if (read instanceof Fault) throw new Error(read.message);
     expect(bundle.keys.size).toBeGreaterThan(1);
     expect([...read.keys.keys()]).toEqual([bundle.head.signerKeyId]);

@@ -62,7 +62,7 @@ describe('an edit by somebody else', () => {
   ])('that no start would take is a conflict, shown as a problem: %j', async (text, why) => {
     const stored = opened('port: 9000\n');
     writeFileSync(path, text);
-    expect(stored.read()).toMatchObject({
+    expect(await stored.read()).toMatchObject({
       pending: {},
       restart_required: false,
       problem: expect.stringContaining(why),
@@ -99,7 +99,7 @@ describe('an edit by somebody else', () => {
   test('the file is gone', async () => {
     const stored = opened('port: 9000\n');
     rmSync(path);
-    expect(stored.read().problem).toContain('ENOENT');
+    expect((await stored.read()).problem).toContain('ENOENT');
     expect(await refused(stored.change({ port: 1 }))).toMatchObject({ code: 'CONFLICT' });
   });
 });
@@ -221,16 +221,16 @@ describe('the file as it is written', () => {
   });
 });
 
-test('secrets are nowhere to be seen, though a restart that they need is', () => {
+test('secrets are nowhere to be seen, though a restart that they need is', async () => {
   const secret = 'hunter2hunter2';
   const stored = opened(`key_passphrase: ${secret}\n`, {
     CANDOR_CONFIG: path,
     CANDOR_ADMIN_PASSWORD: secret,
   });
-  expect(JSON.stringify(stored.read())).not.toContain('hunter2');
+  expect(JSON.stringify(await stored.read())).not.toContain('hunter2');
   writeFileSync(path, `key_passphrase: ${secret}3\nport: 1\n`);
-  expect(stored.read()).toMatchObject({ pending: { port: 1 }, restart_required: true });
-  expect(JSON.stringify(stored.read())).not.toContain('hunter2');
+  expect(await stored.read()).toMatchObject({ pending: { port: 1 }, restart_required: true });
+  expect(JSON.stringify(await stored.read())).not.toContain('hunter2');
   writeFileSync(path, 'key_passphrase: hunter2\n');
-  expect(stored.read().problem).toMatch(/^key_passphrase: came a value that is not shown/);
+  expect((await stored.read()).problem).toMatch(/^key_passphrase: came a value that is not shown/);
 });

@@ -10,7 +10,7 @@ export default defineConfig({
     env: { ...env, CANDOR_THREADS_INGEST: '1' },
     pool: 'forks',
     // A service and a browser each, which wait for each other half of the time.
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

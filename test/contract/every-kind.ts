@@ -61,6 +61,7 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
     events.principalStatusChanged(text, { from: 'active', to: 'suspended' }, text),
   'principal.role_changed': (text) =>
     events.principalRoleChanged(text, { from: ['viewer'], to: ['admin', 'analyst'] }, text),
+  'principal.password_reset': (text) => events.principalPasswordReset(text, text, text),
   'token.issued': (text) => events.tokenIssued(text, text),
   'token.revoked': (text) => events.tokenRevoked(text, text),
   'policy.reloaded': (text) => events.policyReloaded(accessRules(text), text),
@@ -96,6 +97,19 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
       first_received: '2025-11-21T04:00:00.000Z',
       last_received: '2025-11-21T04:00:01.000Z',
     }),
+  'events.sealed': () =>
+    events.eventsSealed({
+      ranges: [
+        {
+          table: 'network',
+          first_seq: 1,
+          rows: 200,
+          events_root: hex('f', 32),
+          first_received: '2025-11-21T04:00:00.000Z',
+          last_received: '2025-11-21T04:00:01.000Z',
+        },
+      ],
+    }),
   'checkpoint.timestamped': () =>
     events.checkpointTimestamped({
       authority: 'https://tsa.example.org',
@@ -124,6 +138,7 @@ export const examples: Record<EntryKind, (text: string) => events.CriticalEvent>
       life: '0123abcd',
       origin: text,
       previous: { origin: text, head },
+      events_life: '89abcdef',
       continues_from: { tree_size: 7, root_hash: hex('b', 32) },
       keys: [
         {

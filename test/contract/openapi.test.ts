@@ -13,7 +13,9 @@ interface Operation {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
   readonly security: readonly object[];
-  readonly responses: Readonly<Record<string, { description: string }>>;
+  readonly responses: Readonly<
+    Record<string, { description: string; headers?: Readonly<Record<string, object>> }>
+  >;
   readonly tags: readonly string[];
 }
 interface Document {
@@ -44,6 +46,16 @@ describe('the OpenAPI document', () => {
   it('is the same every time', () => {
     expect(JSON.stringify(openApiDocument('1.2.3'))).toBe(JSON.stringify(document));
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+
+  it('names the header that counts damaged events, where whole lists of events have it', () => {
+    const having = operations.filter(({ operation }) =>
+      Object.values(operation.responses).some(({ headers }) => headers?.['X-Damaged-Events'] !== undefined),
+    );
+    expect(having.map(({ operation }) => operation.operationId).toSorted()).toEqual([
+      'listDnsEvents',
+      'listNetworkEvents',
+    ]);
   });
 
   it('has every operation of the table once', () => {

@@ -109,7 +109,9 @@ describe('parameters of a list', () => {
     ['__proto__=1', '__proto__', 'is not a known parameter'],
     ['constructor=1', 'constructor', 'is not a known parameter'],
     ['toString', 'toString', 'is not a known parameter'],
-    ['Src_ip=1.2.3.4', 'Src_ip', 'is not a known parameter'],
+    ['Src_ip=1.2.3.4', 'Src_ip', 'is not a known parameter; did you mean `src_ip`?'],
+    ['serverity=high', 'serverity', 'is not a known parameter; did you mean `severity`?'],
+    ['not_dst_prot=22', 'not_dst_prot', 'is not a known parameter; did you mean `not_dst_port`?'],
     ['=1', '', 'is not a known parameter'],
     ['page=0', 'page', 'must be an integer from 1 to 1000000000'],
     ['page=-1', 'page', 'must be an integer from 1 to 1000000000'],
@@ -175,8 +177,13 @@ describe('parameters of a list', () => {
   });
 
   it('filter by every attribute of an event', () => {
+    const ofLists: Record<string, string> = {
+      answers: 'answer',
+      app_protocols: 'app_protocol',
+      app_protocol_stored: 'app_protocol',
+    };
     const attributes = (schema: typeof NetworkEvent | typeof DnsEvent) =>
-      Object.keys(schema.properties).map((name) => (name === 'answers' ? 'answer' : name));
+      Object.keys(schema.properties).map((name) => ofLists[name] ?? name);
     expect(Object.keys({ severity: 0, ...networkEventFilters })).toEqual(
       expect.arrayContaining(attributes(NetworkEvent)),
     );
@@ -242,15 +249,18 @@ describe('path parameters', () => {
 describe('filters of a subscription', () => {
   it('mean the same as JSON and as the query of a stream', () => {
     const fromJson = parseFilters(channels['events.network'].filters, {
-      severity: 'high',
+      min_severity: 'high',
+      severity: ['high', 'critical'],
       dst_port: [80, '443'],
       ip: '10.0.0.0/8',
     });
-    const search = 'severity=high&dst_port=80&dst_port=443&ip=10.0.0.0/8&since=7';
+    const search =
+      'min_severity=high&severity=high&severity=critical&dst_port=80&dst_port=443&ip=10.0.0.0/8&since=7';
     expect(parseStream(networkEventStreamQuery, decodeQuery(search))).toEqual({ filter: fromJson, since: 7 });
     expect(fromJson).toEqual({
       min_severity: 'high',
       terms: [
+        { field: 'severity', values: ['high', 'critical'] },
         { field: 'dst_port', values: [80, 443] },
         { field: 'ip', values: ['10.0.0.0/8'] },
       ],
@@ -260,7 +270,7 @@ describe('filters of a subscription', () => {
   it.each([
     [{ nonsense: 1 }, 'filters.nonsense', 'is not a known parameter'],
     [{ severity: 'worst' }, 'filters.severity', 'must be one of informational, low, medium, high, critical'],
-    [{ severity: ['high', 'low'] }, 'filters.severity', 'may be given once'],
+    [{ min_severity: ['high', 'low'] }, 'filters.min_severity', 'may be given once'],
     [{ asset_id: 'x' }, 'filters.asset_id', 'must be a valid UUID'],
     [{ dst_port: null }, 'filters.dst_port', 'must be a value or an array of values'],
     [{ dst_port: [] }, 'filters.dst_port', 'must be a value or an array of values'],

@@ -96,6 +96,8 @@ describe('the table of routes', () => {
     const analystOnly = may('analyst').filter((operation) => !may('viewer').includes(operation));
     expect(analystOnly).toEqual([
       'getReceipt',
+      'getNetworkEventProof',
+      'getDnsEventProof',
       'bulkUpdateAlerts',
       'updateAlert',
       'addAlertNote',
@@ -127,6 +129,7 @@ describe('the table of routes', () => {
         'asset_history',
         'network_event',
         'dns_event',
+        'event_proof',
         'alert',
         'alert_history',
         'alert_note',

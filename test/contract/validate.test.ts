@@ -172,7 +172,10 @@ describe('a message of a WebSocket client', () => {
 
 describe('an answer', () => {
   const timestamp = '2026-11-20T23:15:00.123Z';
-  const failure = (code: string) => ({ error: { code, message: 'm', details: { field: 'x' } }, timestamp });
+  const failure = (code: string) => ({
+    error: { code, message: 'm', details: { field: 'x', reason: 'r' } },
+    timestamp,
+  });
   const meta = { timestamp, query_time_ms: 1 };
   const note = {
     id: '0199b1c2-0000-7000-8000-000000000000',
@@ -212,7 +215,9 @@ describe('an answer', () => {
   });
 
   it('of health is bare, or an error', () => {
-    assertResponse('getHealth', 503, { status: 'unavailable', version: '1', ledger: 'ok', timestamp });
+    const not_stored = { rejected: 0, ignored: 0, refused: 0, credentials: 0 };
+    const health = { status: 'unavailable', version: '1', ledger: 'ok', not_stored, timestamp };
+    assertResponse('getHealth', 503, health);
     assertResponse('getHealth', 503, failure('UNAVAILABLE'));
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { mulberry32 } from '../../bench/conn-records.ts';
 import { RecordRules } from '../../src/detect/record-rules.ts';
 import { parseSigma } from '../../src/detect/sigma/parse-document.ts';
 import { compileRules } from '../../src/detect/sigma/rule-set.ts';
@@ -158,4 +159,17 @@ test('a finding carries what the record has in the fields that its rule asks for
     'c-uri': [`/a${'x'.repeat(498)}`, `http://files.example/a${'x'.repeat(478)}`],
     'cs-method': 'GET',
   });
+});
+
+test('a rule that takes long for a record is named, and those beside it are not', () => {
+  const slow = rule('slow', 'category: proxy', "cs-uri|re: '([a-z]|[a-m0-9])*[a-m][a-z0-9]{150}[!_]'");
+  const host = rule('host', 'category: proxy', 'cs-host: files.example');
+  const random = mulberry32(1);
+  const letter = () => String.fromCharCode(97 + Math.floor(random() * 26));
+  const uri = Array.from({ length: 10_000 }, letter).join('');
+  const http = { trans_depth: 1, method: 'GET', host: 'files.example', uri: '/' };
+  // Of so many records, the last is timed.
+  const body = line({ ...ids, ...http }).repeat(63) + line({ ...ids, ...http, uri });
+  expect(parse([slow, host], body).slow).toEqual([['slow', expect.any(Number)]]);
+  expect(parse([host], body).slow).toEqual([]);
 });

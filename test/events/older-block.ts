@@ -2,11 +2,11 @@ import { type EventBlock, openBlock, partStarts } from '../../src/events/block.t
 import { aligned, entryBytes, firstMagic, headEnd } from '../../src/events/block-format.ts';
 import { columnNames, columnOf } from '../../src/events/columns.ts';
 
-/** The same events as blocks were before they had tails: without them, and addresses all of 4 bytes or all of 16. */
+/** The same events as blocks were before they had tails and named the principal that sent them. */
 export function olderBlock(buffer: ArrayBuffer): ArrayBuffer {
   const block = openBlock(buffer, 0);
   const { header, table } = block;
-  const names = columnNames[table];
+  const names = columnNames[table].filter((name) => name !== 'sensor_id');
   const starts = partStarts(header);
   const parts = names.map((name, column) => {
     const tail = header.tailBytes(column);
@@ -40,6 +40,7 @@ export function olderBlock(buffer: ArrayBuffer): ArrayBuffer {
   const view = new DataView(older);
   bytes.set(new Uint8Array(buffer, 0, headEnd + entryBytes * names.length));
   view.setUint32(0, firstMagic, true);
+  view.setUint8(5, names.length);
   view.setUint16(6, 0, true);
   view.setUint32(12, headerBytes, true);
   let inlineAt = headEnd + entryBytes * names.length;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
+import { shownProtocols } from '../../src/contract/app-protocols.ts';
 import {
   connectionStates,
   directions,
@@ -18,6 +19,7 @@ const texts = [
   'A',
   'zeek-1',
   'ssl',
+  'ssl,http,SSL',
   '',
   'NUL\0here',
   'ünï',
@@ -158,19 +160,35 @@ export const recordOf = (table: Table): fc.Arbitrary<NetworkRecord | DnsRecord> 
 /** What the contract shows of a record, without what is computed from several fields (community id). */
 export function attributesOf(record: NetworkRecord | DnsRecord, receivedAt: number): Record<string, unknown> {
   const iso = (t: number) => new Date(t).toISOString();
-  const { id: _, timestamp, ...rest } = record;
-  const shown: Record<string, unknown> = { ...rest, timestamp: iso(timestamp), received_at: iso(receivedAt) };
+  const { id: _, timestamp, ...stored } = record;
+  const { app_protocol = '', ...rest } = stored as typeof stored & { app_protocol?: string };
+  const shown: Record<string, unknown> = {
+    ...rest,
+    ...shownProtocols(app_protocol),
+    timestamp: iso(timestamp),
+    received_at: iso(receivedAt),
+  };
   shown.src_ip = canonical(record.src_ip);
   shown.dst_ip = canonical(record.dst_ip);
   if ('duration_ms' in record && record.duration_ms !== undefined) {
     const end = Math.round(timestamp + record.duration_ms);
     if (end <= 253_402_300_799_999) shown.end_time = iso(end);
   }
+  if ('app_protocol' in record && record.app_protocol !== undefined) {
+    const stored = record.app_protocol;
+    const names = [...new Set(stored.split(',').filter(Boolean).map(protocolOf))];
+    shown.app_protocol = names[0];
+    shown.app_protocols = names.length === 0 ? undefined : names;
+    shown.app_protocol_stored = names.join() === stored ? undefined : stored;
+  }
   if ('query' in record && record.query !== undefined)
     shown.registered_domain = registeredDomain(record.query);
   if ('answers' in record && record.answers !== undefined) shown.answers = JSON.parse(record.answers);
   return Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== undefined));
 }
+
+/** As far as the records here go. */
+const protocolOf = (name: string) => name.toLowerCase().replace(/^ssl$/, 'tls');
 
 export function canonical(address: string): string {
   // ipaddr.js takes the IPv4-compatible form `::a.b.c.d` (RFC 4291, 2.5.5.1) for an IPv4-mapped one.
@@ -209,6 +227,8 @@ function equals(event: Record<string, unknown>, field: string, wanted: string | 
   if (field === 'answer') {
     return ((event.answers as { data: string }[] | undefined) ?? []).some(({ data }) => data === wanted);
   }
+  if (field === 'app_protocol')
+    return ((event.app_protocols as string[] | undefined) ?? []).includes(protocolOf(String(wanted)));
   const value = event[field];
   if (value === undefined) return false;
   if (field.endsWith('_ip')) return inBlock(value as string, wanted as string);
@@ -247,14 +267,22 @@ const cidrs = [
 export const maybeNegated = (term: FilterTerm, negated: boolean): FilterTerm =>
   negated ? { ...term, negated } : term;
 
+/** Attributes that have no filter of their name. */
+const unfiltered = new Set(['answers', 'app_protocols', 'app_protocol_stored']);
+
+/** Whether a value means itself in a filter: one with a star is a pattern. */
+const isPlain = (value: unknown) => value !== undefined && !String(value).includes('*');
+
 /** A term over a field that these events have, with values of theirs and others, negated or not. */
 export function termOf(events: readonly Record<string, unknown>[]): fc.Arbitrary<FilterTerm> {
-  const fields = [...new Set(events.flatMap((event) => Object.keys(event)))].filter(
-    (field) => field !== 'answers',
+  const fields = new Set(
+    events.flatMap((event) =>
+      Object.keys(event).filter((name) => !unfiltered.has(name) && isPlain(event[name])),
+    ),
   );
   return fc.constantFrom(...fields, 'ip').chain((field) => {
     const given = [...new Set(events.map((event) => event[field === 'ip' ? 'dst_ip' : field]))].filter(
-      (value) => value !== undefined,
+      isPlain,
     ) as (string | number | boolean)[];
     const values = field.endsWith('ip')
       ? fc.constantFrom(...given, ...cidrs, '10.0.0.1')

@@ -151,6 +151,32 @@ describe('of some events', () => {
   });
 });
 
+it.each(['1h', '24h', '7d'])(
+  'counts as many alerts in %s as the list has of the same time',
+  async (window) => {
+    const days = 24 * 3600_000;
+    const ago = (ms: number) => new Date(Date.now() - ms).toISOString();
+    for (const [n, age] of [0, 2 * 3600_000, 2 * days, 20 * days].entries())
+      await send([
+        {
+          timestamp: ago(age + 1000),
+          event_type: 'alert',
+          src_ip: '10.0.0.1',
+          src_port: 1,
+          dest_ip: '10.0.0.2',
+          dest_port: 80,
+          proto: 'TCP',
+          alert: { gid: 1, signature_id: 100 + n, signature: 'replayed', severity: 3 },
+        },
+      ]);
+    const { from, totals } = await dashboard(`?window=${window}`);
+    const list = await service.call('listAlerts', `GET /api/v1/alerts?from=${from}`, { token });
+    expect(list.body).toMatchObject({ pagination: { total: totals.alerts } });
+    const { metrics } = await trends(`?window=${window}`);
+    expect(metrics.find(({ metric }) => metric === 'alerts')).toMatchObject({ current: totals.alerts });
+  },
+);
+
 it.each([
   ['window=2h', 'window'],
   ['window=', 'window'],

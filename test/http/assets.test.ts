@@ -369,7 +369,7 @@ describe('merged', () => {
 
     const gone = await get(one.id);
     expect(failure(gone).slice(0, 2)).toEqual([404, 'NOT_FOUND']);
-    expect((gone.body as Failure).error.details).toEqual({ merged_into: other.id });
+    expect((gone.body as Failure).error.details).toMatchObject({ merged_into: other.id });
     expect(await history(other.id)).toContainEqual(
       expect.objectContaining({
         action: 'merged',

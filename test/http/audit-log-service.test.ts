@@ -200,6 +200,36 @@ test('a deletion of an asset names it, however much was changed before', { timeo
   );
 });
 
+test('a sensor whose records or credentials are refused is named with the reason, once a minute for records', {
+  timeout: 60_000,
+}, async () => {
+  const json = { name: 'tap-1', kind: 'sensor', roles: ['sensor'] };
+  const made = await call(service, 'createPrincipal', { token: admin, json });
+  const { id } = (made.body as { data: Item }).data;
+  const issued = await call(service, 'issueToken', {
+    token: admin,
+    json: { name: 'tap-1', scopes: ['sensor'], principal_id: id },
+  });
+  const { data } = issued.body as { data: Item };
+  const token = data.attributes.token as string;
+  const send = (body: string) =>
+    fetch(`${service.url}/api/v1/ingest`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+      body,
+    });
+  for (const body of ['{"type":"network_event","timestamp":7}\n', 'noise\nnoise\n']) await send(body);
+  await call(service, 'revokeToken', { token: admin, params: [data.id] });
+  expect((await send('noise')).status).toBe(401);
+  expect(await service.stop()).toBe(0);
+  await start();
+  const records = (await page(`actor=${id}&operation=ingest`)).data.map(({ attributes }) => attributes);
+  expect(records).toMatchObject([
+    { outcome: 'failed', code: 'INVALID_REQUEST', count: 3, reason: 'src_ip is missing' },
+    { outcome: 'refused', code: 'UNAUTHENTICATED', actor_name: 'tap-1', source_address: '127.0.0.1' },
+  ]);
+});
+
 test('a stop writes what waits, counts included; no record has a secret', { timeout: 60_000 }, async () => {
   for (let n = 0; n < 30; n++) await call(service, 'rotateKey', { json: { purpose: 'access-token' } });
   expect(await service.stop()).toBe(0);

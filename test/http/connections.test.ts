@@ -15,6 +15,15 @@ afterEach(stopAll);
 
 const here = '127.0.0.1';
 const request = (line: string) => `${line} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const upgrade = [
+  'GET /ws HTTP/1.1',
+  'Host: x',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  '\r\n',
+].join('\r\n');
 const later = get('/later', async () => {
   await new Promise((resolve) => setTimeout(resolve, 20));
   return data('late');
@@ -117,10 +126,33 @@ const lives: Record<string, (port: number) => Promise<void>> = {
     wire.send('POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n');
     await wire.untilClosed();
   },
-  'closed for a method that nobody knows': async (port) => {
+  'left after several methods without a route in one packet': async (port) => {
     const wire = await Wire.open(port);
-    wire.send(request('BREW /ok'));
+    wire.send(request('BREW /ok').repeat(3));
+    await wire.until(/( 405 [\s\S]*){3}/);
+    wire.end();
+  },
+  'left after a method without a route and a request in one packet': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send(request('BREW /ok') + request('GET /ok'));
+    await wire.until(/fine/);
+    wire.end();
+  },
+  'closed by the last of several answers in one packet': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send('GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'.repeat(3));
     await wire.untilClosed();
+  },
+  'closed by a large last answer, with a request behind it': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send(`GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n${request('BREW /ok')}`);
+    await wire.untilClosed();
+  },
+  'a WebSocket, behind a method without a route in one packet': async (port) => {
+    const wire = await Wire.open(port);
+    wire.send(request('BREW /ok') + upgrade);
+    await wire.until(/ 101 /);
+    wire.end();
   },
   'a WebSocket, closed': async (port) => {
     const socket = new WebSocket(`ws://${here}:${port}/ws`);
@@ -151,6 +183,25 @@ test.each(Object.keys(lives))('a connection that was %s is counted while it is o
   await eventually(() => connections.open === 1 && connections.openFrom(here) === 1);
   other.end();
   await eventually(() => connections.open === 0 && connections.openFrom(here) === 0);
+});
+
+test.each([
+  ['a request', 'GET /ok HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ['a request for a WebSocket', upgrade],
+])('a connection reset in front of %s that was received is not counted any more', async (_, second) => {
+  let reset: () => void = () => undefined;
+  const endpoint = get('/reset', () => {
+    reset();
+    return data('reset');
+  });
+  const connections = new Connections({ limitReached: () => undefined });
+  const { server, answered } = await serve([endpoint, ...endpoints], { connections, sockets });
+  const wire = await Wire.open(server.port);
+  reset = () => void wire.socket.resetAndDestroy();
+  wire.send(request('GET /reset') + second);
+  await eventually(() => connections.open === 0);
+  expect([connections.openFrom(here), connections.openFrom('')]).toEqual([0, 0]);
+  expect(answered.map(({ operation }) => operation)).toEqual(['reset']);
 });
 
 test.each(lastRequests.map((asked) => [nameOf(asked), asked] as const))(

@@ -54,9 +54,9 @@ async function over(id: string): Promise<Scan> {
 const endless = { targets: ['127.9.0.0/16'], ports: '1-200', rate: 50 };
 
 describe('discovery over HTTP', () => {
-  test('before the first scan there is no status', async () => {
+  test('before the first scan the status is idle', async () => {
     const answer = await service.call('getScanStatus', 'GET /api/v1/discovery/status', { token: viewer });
-    expect(errorOf(answer)).toEqual([404, 'NOT_FOUND']);
+    expect(answer).toMatchObject({ status: 200, body: { data: { attributes: { status: 'idle' } } } });
   });
 
   test.skipIf(withoutOpenssl !== undefined)('a scan of real servers finds the right services', async () => {

@@ -112,6 +112,29 @@ describe.skipIf(folder === undefined)('the official client', () => {
     expect(await stored()).toBe(before + 1996);
   });
 
+  test('ships lines of Zeek TSV as they come, and a bad one is dropped and counted', async () => {
+    const before = await stored();
+    const lines = [
+      '#separator \\x09',
+      '#path\tconn',
+      '#fields\tts\tuid\tid.orig_h\tid.resp_h\tproto\tconn_state',
+      '#types\ttime\tstring\taddr\taddr\tenum\tstring',
+      '1700000000.5\tT1\t10.0.0.1\t203.0.113.5\ttcp\tSF',
+      'a line of something else',
+      '1700000001.5\tT2\t10.0.0.1\t203.0.113.5\ttcp\tSF',
+    ];
+    const dropped: Dropped[] = [];
+    for (const message of lines)
+      await client().helpers.bulk({
+        datasource: [{ message }],
+        onDocument: () => ({ create: { _index: 'logs' } }),
+        onDrop: (one) => dropped.push(one),
+      });
+    expect([await stored(), dropped.map(({ status }) => status)]).toEqual([before + 2, [400]]);
+    const { reasons } = service.services.metrics.notStored.shown();
+    expect(reasons.flatMap(({ samples }) => samples)).toContainEqual(expect.stringContaining(lines[5]!));
+  });
+
   test('tries again by itself when the service was full', async () => {
     const before = await stored();
     refusals.push(

@@ -295,7 +295,10 @@ describe('a bulk request', () => {
       '?pipeline=a&refresh&timeout=90s&wait_for_active_shards=1&require_data_stream=true&_source=false&pretty';
     expect((await bulk(ndjson({ index: {} }, conn(36)), { query })).status).toBe(200);
     const { status, json } = await bulk('', { query: '?refreshh=true' });
-    expect([status, json.error.reason]).toEqual([400, 'refreshh is not a known parameter']);
+    expect([status, json.error.reason]).toEqual([
+      400,
+      'refreshh is not a known parameter; did you mean `refresh`?',
+    ]);
   });
 });
 
@@ -331,6 +334,7 @@ describe('credentials', () => {
     ['Bearer', (token: string) => `Bearer ${token}`],
     ['Basic, as the password', (token: string) => `Basic ${base64(`filebeat:${token}`)}`],
     ['Basic, without a name', (token: string) => `basic ${base64(`:${token}`)}`],
+    ['ApiKey, as it is', (token: string) => `ApiKey ${token}`],
     ['ApiKey, as the key', (token: string) => `ApiKey ${base64(`any:${token}`)}`],
     ['Splunk', (token: string) => `Splunk ${token}`],
   ])('%s', async (_, header) => {

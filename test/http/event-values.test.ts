@@ -52,7 +52,7 @@ test('are those of the events that match, with how many lack one', async () => {
     absent: 30,
     values: [
       { value: 'ssh', count: 60 },
-      { value: 'ssl', count: 30 },
+      { value: 'tls', count: 30 },
     ],
     distinct: 2,
     other: 0,

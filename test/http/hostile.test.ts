@@ -85,6 +85,18 @@ test('requests sent behind each other are answered in order when none of them ta
   await isWell(served);
 });
 
+test.each([
+  ['two lengths', 'Content-Length: 1\r\nContent-Length: 100\r\n\r\nx'],
+  ['a transfer coding that is not chunked', 'Transfer-Encoding: gzip\r\n\r\n0\r\n\r\n'],
+])('nothing is served that lies in one packet behind a body of unclear length: %s', async (_, body) => {
+  const served = await serve([ok, echo()]);
+  const hidden = 'GET /ok HTTP/1.1\r\nHost: x\r\n\r\n';
+  const answer = await untilClosed(served.server.port, `POST /echo HTTP/1.1\r\nHost: x\r\n${body}${hidden}`);
+  expect(answer).not.toContain('fine');
+  expect(served.answered.filter(({ operation }) => operation === 'ok')).toEqual([]);
+  await isWell(served);
+});
+
 test('a request pipelined behind one in work ends the connection, and the work is told', async () => {
   let aborted = false;
   const watched = get('/watched', ({ signal }) => {

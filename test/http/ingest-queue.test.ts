@@ -82,6 +82,21 @@ test('a task that fails fails its bodies, and the next go on', async () => {
   expect((await next).body.answer.accepted).toBe(1);
 });
 
+test('one sensor takes half of the queue at most', async () => {
+  const { queue, tasks } = threads(1);
+  const by = (sensorId: string): IngestInput => ({ ...input(), sensorId });
+  const answers = Array.from({ length: limits.maxQueuedBodies / 2 + 1 }, () => queue.add(by('a')));
+  await expect(queue.add(by('a'))).rejects.toMatchObject({ code: 'OVERLOADED' });
+  answers.push(queue.add(by('b')));
+  for (let task = 0; task < tasks.length; task++) {
+    tasks[task]!.end();
+    await settled();
+  }
+  answers.push(queue.add(by('a')));
+  tasks.at(-1)!.end();
+  expect(await Promise.all(answers)).toHaveLength(limits.maxQueuedBodies / 2 + 3);
+});
+
 test('past the limit a body is refused, and stays whole', async () => {
   const { queue, tasks } = threads(1);
   const answers = Array.from({ length: limits.maxQueuedBodies + 1 }, () => queue.add(input()));

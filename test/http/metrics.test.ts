@@ -18,6 +18,8 @@ const status: Status = {
   store: {
     ...{ network_events: 5, dns_events: 6, alerts: 7, assets: 10, services: 11, topology_edges: 15 },
     ...{ blocks: 8, bytes: 9, unused_bytes: 16, uncounted_events: 17 },
+    damaged_events: 0,
+    scrub: { pass_began_at: '2026-01-01T00:00:00.000Z', checked: 0, total: 0 },
   },
   retention: {
     max_age_ms: 1000,
@@ -28,8 +30,10 @@ const status: Status = {
   },
   ledger: { state: 'ok', size: 10, head_age_s: 1.5, sth_key_id: 'k', sth_key_fingerprint: 'f', findings: [] },
   outbox: { rows: 11, limit: 12 },
+  sealing: { sealed_at: '2026-01-01T00:00:00.000Z', lag_s: 22 },
   scans: { queued: 2, running: 1 },
   sockets: { connections: 13, subscriptions: 14 },
+  not_stored: { rejected: 0, ignored: 0, refused: 0, credentials: 0, reasons: [] },
   limits_reached: [],
   warnings: [],
   ready: true,
@@ -64,6 +68,7 @@ test('what was counted and what the status says is scraped', async () => {
   expect(series.get('candor_store_events{table="dns"}')).toBe(6);
   expect(series.get('candor_store_topology_edges')).toBe(15);
   expect(series.get('candor_store_unused_bytes')).toBe(16);
+  expect(series.get('candor_sealing_lag_seconds')).toBe(22);
   expect(series.get('candor_store_uncounted_events')).toBe(17);
   expect(series.get('candor_store_event_bytes')).toBe(17);
   expect(series.get('candor_retention_clock_behind_seconds')).toBe(18);

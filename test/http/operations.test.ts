@@ -266,6 +266,29 @@ describe('ingest', () => {
     expect(failure(await send('', 'a b'))).toEqual([400, 'INVALID_REQUEST', 'idempotency-key']);
   });
 
+  test.each<[string, Uint8Array<ArrayBuffer>, string]>([
+    ['lines', Buffer.from(ndjson(conn(20), conn(21))), ''],
+    ['an array', Buffer.from(JSON.stringify([conn(22), conn(23)])), ''],
+    [
+      'objects over several lines',
+      Buffer.from([conn(24), conn(25)].map((one) => JSON.stringify(one, null, 2)).join('\n')),
+      '',
+    ],
+    [
+      'compressed lines without Content-Encoding',
+      gzipSync(ndjson(conn(26), conn(27))),
+      'application/x-ndjson',
+    ],
+    ['compressed lines without any header', gzipSync(ndjson(conn(28), conn(29))), ''],
+  ])('recognises a body that no header describes: %s', async (_, body, type) => {
+    const answer = await fetch(`${service.url}/api/v1/ingest`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sensor}`, ...(type === '' ? {} : { 'content-type': type }) },
+      body,
+    });
+    expect(await answer.json()).toMatchObject({ data: { accepted: 2, rejected: 0 } });
+  });
+
   test('typed endpoints take native events; their table is theirs alone', async () => {
     const event = {
       type: 'dns_event',
@@ -326,16 +349,51 @@ describe('alerts', () => {
     const put = (json: unknown, headers: Record<string, string> = {}) =>
       service.call('updateAlert', `PUT /api/v1/alerts/${id}`, { token: admin, json, headers });
     const etag = before.headers.get('etag')!;
-    const changed = await put({ status: 'in_progress', assignee: 'ann' }, { 'if-match': etag });
+    const changed = await put({ status: 'in_progress', assignee: 'admin' }, { 'if-match': etag });
     expect(changed.body).toMatchObject({
-      data: { id, attributes: { status: 'in_progress', assignee: 'ann' } },
+      data: { id, attributes: { status: 'in_progress', assignee: 'admin' } },
     });
     expect(changed.headers.get('etag')).not.toBe(etag);
     expect(service.published.at(-1)).toMatchObject({ alert: { id, status: 'in_progress' } });
     expect(failure(await put({ status: 'new' }, { 'if-match': etag }))[1]).toBe('VERSION_MISMATCH');
     expect(failure(await put({ status: 'new' }, { 'if-match': 'x' }))[2]).toBe('if-match');
-    expect(failure(await put({ status: 'archived' }))[1]).toBe('INVALID_TRANSITION');
+    const early = await put({ status: 'archived' });
+    expect(failure(early)).toEqual([409, 'INVALID_TRANSITION', 'status']);
+    expect(early.body).toMatchObject({ error: { details: { reason: expect.any(String), to: 'archived' } } });
     expect(failure(await put({ count: 1 }))).toEqual([400, 'INVALID_REQUEST', 'count']);
+  });
+
+  test('a verdict can be withdrawn', async () => {
+    const put = (json: unknown) =>
+      service.call('updateAlert', `PUT /api/v1/alerts/${id}`, { token: admin, json });
+    expect((await put({ verdict: 'benign' })).body).toMatchObject({
+      data: { attributes: { verdict: 'benign' } },
+    });
+    const { body } = await put({ verdict: '' });
+    expect((body as { data: { attributes: object } }).data.attributes).not.toHaveProperty('verdict');
+    const history = await service.call('listAlertHistory', `GET /api/v1/alerts/${id}/history`, {
+      token: admin,
+    });
+    expect((history.body as Page).data[0]?.attributes).toMatchObject({
+      action: 'verdict_set',
+      from: 'benign',
+    });
+  });
+
+  test('only an active user is assigned', async () => {
+    const path = `PUT /api/v1/alerts/${id}`;
+    for (const assignee of ['nobody known', 'ADMIN', 'zeek-assigned']) {
+      if (assignee === 'zeek-assigned')
+        await service.call('createPrincipal', 'POST /api/v1/principals', {
+          token: admin,
+          json: { name: assignee, kind: 'sensor', roles: ['sensor'] },
+        });
+      const answer = await service.call('updateAlert', path, { token: admin, json: { assignee } });
+      expect(failure(answer)).toEqual([400, 'INVALID_REQUEST', 'assignee']);
+      const json = { ids: [id], change: { assignee } };
+      const bulk = await service.call('bulkUpdateAlerts', 'POST /api/v1/alerts/bulk', { token: admin, json });
+      expect(failure(bulk)).toEqual([400, 'INVALID_REQUEST', 'assignee']);
+    }
   });
 
   test('notes are added and listed', async () => {

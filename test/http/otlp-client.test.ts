@@ -72,6 +72,7 @@ describe.skipIf(folder === undefined)('the official exporters', () => {
     });
   }
 
+  let bad = 0;
   test.each([
     ['proto', 'none'],
     ['proto', 'gzip'],
@@ -107,6 +108,17 @@ describe.skipIf(folder === undefined)('the official exporters', () => {
       logger.emit({ body: JSON.stringify(conn(next++)) });
       await opened.forceFlush();
       expect(await stored()).toBe(before + 302);
+
+      const fields = ['ts', 'uid', 'id.orig_h', 'id.resp_h', 'proto', 'conn_state'];
+      const types = ['time', 'string', 'addr', 'addr', 'enum', 'string'];
+      const row = ['1700000000.5', 'T1', '10.0.0.1', '203.0.113.5', 'tcp', 'SF'];
+      for (const cells of [['#path', 'conn'], ['#fields', ...fields], ['#types', ...types], row]) {
+        logger.emit({ body: cells.join('\t'), attributes: { 'log.file.name': 'conn.log' } });
+        await opened.forceFlush();
+      }
+      expect(await stored()).toBe(before + 303);
+      const { rejected, refused } = service.services.metrics.notStored.counts();
+      expect([rejected, refused]).toEqual([++bad, 0]);
       await opened.shutdown();
     },
   );

@@ -241,7 +241,7 @@ describe.each(encodings)('a request in %s', (type) => {
     const { body } = await send(type, requestOf([]));
     const json = type === 'application/json';
     expect(responseOf(type, body)).toEqual(
-      json ? { rejected: 0, message: 'there are no log records in the request' } : undefined,
+      json ? { rejected: 0, message: 'the request holds no log records to store' } : undefined,
     );
     const empty = new Uint8Array(json ? Buffer.from('{}') : []);
     const nothing = await send(type, empty);

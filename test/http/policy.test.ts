@@ -50,7 +50,10 @@ describe('over HTTP', () => {
     const stale = await put(rules, { 'if-match': '"7"' });
     expect([stale.status, (stale.body as Failure).error]).toEqual([
       412,
-      expect.objectContaining({ code: 'VERSION_MISMATCH', details: { version: attributes.version } }),
+      expect.objectContaining({
+        code: 'VERSION_MISMATCH',
+        details: expect.objectContaining({ field: 'if-match', version: attributes.version }),
+      }),
     ]);
     expect((await service.call('listAlerts', 'GET /api/v1/alerts', { token })).status).toBe(200);
     const changed = await put(rules, { 'if-match': `"${attributes.version}"` });

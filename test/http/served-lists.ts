@@ -34,7 +34,7 @@ export async function openLists() {
     'id.resp_p': 443,
     proto: 'tcp',
     conn_state: 'SF',
-    ...(n % 2 === 0 ? { duration: n / 7, orig_bytes: n, resp_bytes: 2 ** 53 - 1 - n, service: 'ssl' } : {}),
+    ...(n % 2 === 0 ? { duration: n / 7, orig_bytes: n, resp_bytes: 1e15 - n, service: 'ssl' } : {}),
     ...(n % 5 === 0 ? { vlan: n % 4096, history: 'ShADadFf', orig_pkts: 2, orig_ip_bytes: 2 ** 33 } : {}),
   }));
   const dns = Array.from({ length: 20 }, (_, n) => ({

@@ -68,7 +68,7 @@ describe('envelopes', () => {
     const full = await fetch(`${url}/full`);
     expect([full.status, full.headers.get('retry-after')]).toEqual([503, '7']);
     expect(await full.json()).toEqual({
-      error: { code: 'OVERLOADED', message: 'full', details: { retry_after_s: 7 } },
+      error: { code: 'OVERLOADED', message: 'full', details: { reason: 'full', retry_after_s: 7 } },
       timestamp: expect.any(String),
     });
     const lost = await fetch(`${url}/lost`);

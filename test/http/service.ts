@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { queries } from '../../src/analytics/queries.ts';
+import { type Queries, queries } from '../../src/analytics/queries.ts';
 import { openAccessPolicy } from '../../src/auth/access-policy.ts';
 import { createAuth } from '../../src/auth/auth.ts';
 import { ensureAdministrator } from '../../src/auth/bootstrap.ts';
@@ -38,6 +38,7 @@ import { goesTogether, parseBodies } from '../../src/ingest/parse-bodies.ts';
 import { ledgerCounters } from '../../src/ledger/methods.ts';
 import { type LedgerOptions, openLedger } from '../../src/ledger/open.ts';
 import { OutboxPump } from '../../src/ledger/outbox-pump.ts';
+import { ProofBundles } from '../../src/ledger/proof-bundles.ts';
 import { SnapshotReader } from '../../src/ledger/reads/snapshot-reader.ts';
 import { createCounters } from '../../src/rpc/counters.ts';
 import { supervise } from '../../src/rpc/supervise.ts';
@@ -50,6 +51,7 @@ import { listKeys } from '../../src/store/lists/keys.ts';
 import { compileScanFilter } from '../../src/store/lists/scans.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
+import { SiemDamage } from '../../src/store/siem-damage.ts';
 import type { AlertUpdate, Committed } from '../../src/store/store.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { workerUrl } from '../../src/worker-url.ts';
@@ -102,7 +104,12 @@ export async function openService(
   const publicationDelayMs = config['ledger.publication_delay_ms'];
   const ledger = await openLedger({ dataDir, publicationDelayMs, ...ledgerOptions });
   const logReader = await SnapshotReader.open({ dataDir, publicationDelayMs });
-  const store = openStore({ dataDir, alertWindowMs: config['alerts.window_ms'], receiptIntervalMs: 20 });
+  const store = openStore({
+    dataDir,
+    alertWindowMs: config['alerts.window_ms'],
+    receiptIntervalMs: 20,
+    home: config['network.home'],
+  });
   const reader = openReader(dataDir);
   const sources = { now: Date.now, newId: () => uuid7(Date.now()) };
   const auth = createAuth({ reader, writer: store, tokenKeys: await ledger.accessTokenKeys(), sources });
@@ -121,9 +128,12 @@ export async function openService(
   });
   const metrics = new Metrics(performance.now(), () => createCounters(ledgerCounters).read());
   const run = queries(reader);
-  const pool: Services['queries'] = {
+  const damage = new SiemDamage(store, Date.now);
+  const pool: Services['queries'] = damage.repeating<Queries>({
     run: async (task, input) => (run[task] as (input: unknown) => never)(input),
-  };
+    stats: () => ({ queued: 0, running: 0, completed: 0 }),
+    close: async () => undefined,
+  });
   const logError = (error: unknown, message: string) => log.error({ err: error }, message);
   const policy = await openAccessPolicy({
     dataDir,
@@ -228,8 +238,13 @@ export async function openService(
     reader,
     policy,
     ledger,
-    logStatus: () => ledger.status(),
+    damage,
+    logStatus: async () => {
+      const status = await ledger.status();
+      return { ...status, findings: [...status.findings, ...damage.findings()] };
+    },
     logReader,
+    proofBundles: new ProofBundles({ reader: logReader, ledger, published: () => services.checkpoint() }),
     logRate: new LogReadRate(config['limits.log_reads_per_s_per_address'], metrics.limitReached),
     checkpoint: () => ledger.checkpoint(),
     auth,

@@ -253,7 +253,7 @@ describe('an address that moves to another machine', () => {
     const [alert] = await list<Alert>('listAlerts', `asset_id=${after.id}`);
     const got = await call('getAlert', `GET ${paths.listAlerts}/${alert!.id}`);
     expect(got.body).toMatchObject({ data: { attributes: { asset_ids: [after.id] } } });
-    const changed = await call('updateAlert', `PUT ${paths.listAlerts}/${alert!.id}`, { assignee: 'ann' });
+    const changed = await call('updateAlert', `PUT ${paths.listAlerts}/${alert!.id}`, { assignee: 'admin' });
     expect(changed.body).toMatchObject({ data: { attributes: { asset_ids: [after.id] } } });
   });
 

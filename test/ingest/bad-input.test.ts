@@ -75,8 +75,7 @@ describe('wrong types, exhaustively', () => {
   /** What the value may be for a field; anything else must be refused under its name. */
   function mayBe(field: string, value: unknown): boolean {
     if ([...texts, ...names].includes(field)) return typeof value === 'string';
-    if ([...numbers, 'rcode'].includes(field))
-      return typeof value === 'number' && value >= 0 && Number.isInteger(value);
+    if ([...numbers, 'rcode'].includes(field)) return false;
     if (flags.includes(field)) return typeof value === 'boolean';
     if (field === 'duration' || field === 'rtt') return value === 7.5;
     if (field === 'ts') return value === 7.5;
@@ -115,10 +114,32 @@ describe('wrong types, exhaustively', () => {
     ['ts', '-1'],
     ['id.orig_p', '65536'],
     ['vlan', '4096'],
+    ['orig_bytes', '1000000000000001'],
+    ['orig_ip_bytes', '9007199254740991'],
+    ['missed_bytes', '18446744073709551615'],
+    ['duration', '253402300800'],
   ])('%s of %s', (field, value) => {
     const line = good.replace(new RegExp(`"${field}":[^,]+`), `"${field}":${value}`);
     expect(parse(line).answer).toMatchObject({ accepted: 0, errors: [{ line: 1, field }] });
   });
+});
+
+it.each([
+  ['rcode', 65_535, 65_536],
+  ['TTLs', [2 ** 32 - 1], [2 ** 32]],
+])('%s of %j is the largest', (field, largest, larger) => {
+  expect(parse([{ ...dns, [field]: largest }]).answer).toMatchObject({ accepted: 1 });
+  expect(parse([{ ...dns, [field]: larger }]).answer).toMatchObject({ accepted: 0, errors: [{ field }] });
+});
+
+it('stores byte counts that no link carries, and reports that sums leave them out', () => {
+  const of = (duration: number, orig_ip_bytes: number) => parse([{ ...conn, duration, orig_ip_bytes }]);
+  const { maxLinkBytesPerMs, linkGraceMs } = limits;
+  const most = maxLinkBytesPerMs * (linkGraceMs + 1500);
+  expect(of(1.5, most).reached).toEqual([]);
+  expect(of(1.5, most + 1)).toMatchObject({ answer: { accepted: 1 }, reached: ['maxLinkBytesPerMs'] });
+  expect(events(of(1.5, most + 1))[0]).toMatchObject({ src_bytes: most + 1 });
+  expect(of(3, most + 1).reached).toEqual([]);
 });
 
 describe('garbage among good lines', () => {

@@ -244,7 +244,7 @@ describe('a record of a sensor’s in ECS', () => {
       event: { ...ecs.ecsConn.event, dataset: 'zeek.ssl' },
       destination: { ip: '10.0.0.9', port: 443 },
       tls: { established: true },
-      zeek: { session_id: 'C', ssl: { server: { name: 'intra.example' } } },
+      zeek: { session_id: 'C', ssl: { server: { name: 'intra.example' }, subject: 'CN=intra.example' } },
     };
     const { sightings, answer } = parse([service, ssl]);
     expect(answer).toMatchObject({ accepted: 1, ignored: 1, rejected: 0 });

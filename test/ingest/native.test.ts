@@ -20,6 +20,7 @@ describe('native events', () => {
       dst_port: 65535,
       dst_mac: '00:00:00:00:00:0b',
       app_protocol: 'tls',
+      app_protocols: ['tls'],
       src_bytes: 1,
       dst_bytes: 2,
       src_payload_bytes: 3,

@@ -32,8 +32,9 @@ interface Told {
   readonly envelope?: Envelope;
 }
 
-const isText = (text: string) => /^[\0- ]*\{/.test(text);
 const begun = (text: string) => text.replace(/^[\0- ]+/, '');
+/** An object, or a line of Zeek TSV. */
+const isText = (text: string) => /^[{#]/.test(begun(text)) || begun(text).includes('\t');
 
 function told(decode: typeof otlpJson, request: Uint8Array): Told[] {
   const bytes = Buffer.from(request);

@@ -37,7 +37,7 @@ const flow = {
   dest_ip: '10.0.0.2',
   dest_port: 2,
   proto: 'TCP',
-  flow: { pkts_toserver: 1, pkts_toclient: 1, bytes_toserver: 60, bytes_toclient: 60, state: 'closed' },
+  flow: { pkts_toserver: 2, pkts_toclient: 2, bytes_toserver: 120, bytes_toclient: 120, state: 'closed' },
 };
 const native = {
   type: 'network_event',

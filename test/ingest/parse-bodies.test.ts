@@ -46,6 +46,43 @@ function rowsOf(inputs: readonly IngestInput[], at: number): [string, number][] 
 }
 
 describe('bodies that waited at one time', () => {
+  test('read rows of Zeek TSV by the header that an earlier body of the same sensor had', () => {
+    const header =
+      '#path\tconn\n#fields\tts\tid.orig_h\tid.resp_h\tproto\tconn_state\n#types\ttime\taddr\taddr\tenum\tstring';
+    const row = '1767000000.5\t10.0.0.1\t192.0.2.1\ttcp\tSF';
+    const inputs = [
+      input(header, { sensorId: 'a' }),
+      input(row, { sensorId: 'a', digest: true }),
+      input(row, { sensorId: 'a' }),
+      input(row, { sensorId: 'b' }),
+    ];
+    const { groups, places } = parseBodies(inputs, detectors);
+    const bodies = places.map((place) =>
+      'error' in place ? undefined : groups[place.group]!.bodies[place.body]!,
+    );
+    expect(bodies.map((body) => body?.answer.accepted)).toEqual([0, 1, 1, 0]);
+    expect(bodies.map((body) => body?.headers?.map(({ path }) => path))).toEqual([
+      ['conn'],
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('share blocks, and each event and finding names the sensor of its body', () => {
+    const notice = '{"ts":1,"note":"N::A","msg":"m"}';
+    const inputs = [
+      input(`${conn(1)}\n${notice}`, { sensorId: 'a' }),
+      input(`${conn(2)}\n${notice}`, { sensorId: 'b' }),
+      input(`${conn(3)}\n${notice}`),
+    ];
+    const [group, ...others] = parseBodies(inputs, detectors).groups;
+    expect(others).toEqual([]);
+    const sensors = openBlock(group!.blocks[0]!, 1).texts('sensor_id');
+    expect([0, 1, 2].map((row) => sensors.text(row))).toEqual(['a', 'b', undefined]);
+    expect(group!.findings.map((finding) => finding.sensors)).toEqual([['a'], ['b'], undefined]);
+  });
+
   test('share blocks, and each has its own answer and rows', () => {
     const inputs = [
       input([conn(1), dns(1), 'x', conn(2)].join('\n')),

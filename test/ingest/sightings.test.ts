@@ -130,19 +130,24 @@ const tls = {
   'id.orig_p': 50000,
   'id.resp_h': '10.0.0.1',
   'id.resp_p': 443,
+  subject: 'CN=*.corp.example,O=Corp',
   resumed: false,
   established: true,
 };
 
-test('a server on a home network is known by the name that clients ask it for, once it answered', () => {
+test('a home server has the name that clients ask for, once it answered with a certificate of that name', () => {
   const named = { kind: 'name', ip: '10.0.0.1', name: 'wiki.corp.example', from: 'tls', at };
   expect(told({ ...tls, server_name: 'Wiki.corp.example' })).toEqual({
     sightings: [named],
     counts: ignored,
     errors: [],
   });
-  expect(told({ ...tls, _path: 'ssl', established: false, server_name: 'x.example' }).sightings).toEqual([]);
-  expect(told({ ...tls, 'id.orig_h': '203.0.113.9', server_name: 'x.example' }).sightings).toEqual([]);
+  expect(told({ ...tls, _path: 'ssl', established: false, server_name: 'x.corp.example' }).sightings).toEqual(
+    [],
+  );
+  expect(told({ ...tls, 'id.orig_h': '203.0.113.9', server_name: 'x.corp.example' }).sightings).toEqual([]);
+  expect(told({ ...tls, server_name: 'x.example' }).sightings).toEqual([]);
+  expect(told({ ...tls, server_name: 'x.y.corp.example' }).sightings).toEqual([]);
   expect(told({ ...tls, server_name: 'a b' }).sightings).toEqual([]);
   expect(told({ ...tls, server_name: '192.0.2.1' }).sightings).toEqual([]);
 });
@@ -174,13 +179,21 @@ test('Suricata tells of leases and of servers too', () => {
   });
   expect(told({ ...lease, dhcp: { ...lease.dhcp, dhcp_type: 'offer' } }).counts).toEqual(ignored);
   const hello = { timestamp, event_type: 'tls', src_ip: '10.0.0.9', dest_ip: '10.0.0.1', proto: 'TCP' };
-  expect(told({ ...hello, tls: { sni: 'git.corp', version: 'TLS 1.3' } })).toEqual({
+  expect(
+    told({ ...hello, tls: { sni: 'git.corp', subject: 'C=DE, CN=git.corp', version: 'TLS 1.2' } }),
+  ).toEqual({
     sightings: [{ kind: 'name', ip: '10.0.0.1', name: 'git.corp', from: 'tls', at }],
     counts: ignored,
     errors: [],
   });
-  expect(told({ ...hello, tls: { sni: 'git.corp', version: 'UNDETERMINED' } }).sightings).toEqual([]);
-  const abroad = { ...hello, src_ip: '203.0.113.9', tls: { sni: 'git.corp', version: 'TLS 1.3' } };
+  expect(
+    told({ ...hello, tls: { sni: 'git.corp', subject: 'CN=git.corp', version: 'UNDETERMINED' } }).sightings,
+  ).toEqual([]);
+  const abroad = {
+    ...hello,
+    src_ip: '203.0.113.9',
+    tls: { sni: 'git.corp', subject: 'CN=git.corp', version: 'TLS 1.2' },
+  };
   expect(told(abroad).sightings).toEqual([]);
 });
 

@@ -175,6 +175,7 @@ describe.skipIf(!hasShared)('suricata, real records', () => {
     expect(parsed.findings).toEqual([
       {
         rule_id: '1:2017318',
+        payload: { data: expect.any(String), packet: expect.any(String) },
         rule_name: 'ET CURRENT_EVENTS SUSPICIOUS IRC - PRIVMSG *.(exe|tar|tgz|zip)  download command',
         rule_source: 'suricata',
         title: 'ET CURRENT_EVENTS SUSPICIOUS IRC - PRIVMSG *.(exe|tar|tgz|zip)  download command',
@@ -239,6 +240,7 @@ describe('suricata flow', () => {
       dst_mac: '00:11:22:33:44:55',
       transport: 'tcp',
       app_protocol: 'tls',
+      app_protocols: ['tls'],
       src_bytes: 500,
       dst_bytes: 400,
       src_packets: 5,
@@ -264,7 +266,7 @@ describe('suricata flow', () => {
     ['TCP', 'established', 4, { tcp_flags: '1a', tcp_flags_tc: '1a' }, 'open'],
     ['TCP', 'bypassed', 4, {}, 'open'],
     ['TCP', 'new', 0, { tcp_flags: '02', tcp_flags_tc: '00' }, 'attempt'],
-    ['TCP', 'new', 1, { tcp_flags: '12', tcp_flags_tc: '12' }, 'attempt'],
+    ['TCP', 'new', 1, { tcp_flags: '12', tcp_flags_tc: '12' }, 'open'],
     ['TCP', 'new', 2, { tcp_flags: '00', tcp_flags_tc: '00' }, 'traffic'],
     ['UDP', 'new', 0, undefined, 'attempt'],
     ['UDP', 'established', 3, undefined, 'closed'],

@@ -8,7 +8,7 @@
 // a consistency proof from each first size and an inclusion proof of each leaf, holds every entry of the bundles
 // against its leaf hash, and prints the proofs. sign puts the text on its standard input into a note under a new key,
 // and prints both. proof checks the C2SP tlog-proof of one file for the bytes of the other, and prints index and size.
-// What is wrong ends it with a message and code 1.
+// Any fault ends it with a message and code 1.
 package main
 
 import (

@@ -160,7 +160,7 @@ test('a jump back of a day refuses entries until the clock is corrected; the hea
 test('a log with a head of years ahead says so at each start, and goes on once an operator confirms the clock', async () => {
   const { host, dataDir, ledger, append, reopen } = await started();
   await ledger.close();
-  // What the service did before: it followed any clock.
+  // The service used to follow any clock.
   host.wall += 4 * year;
   const poisoned = await reopen({ acceptClock: true });
   expect(await append(poisoned)).toBe('none');

@@ -319,7 +319,7 @@ const damages: readonly Damage[] = [
   },
   {
     name: 'a missing event key',
-    expected: ['entry_key'],
+    expected: ['entry_key', 'key_missing'],
     damage: (log) => rmSync(keyFile(log, 'event-signing')),
   },
   {

@@ -193,3 +193,20 @@ test('a life of an empty log continues nothing', async () => {
   expect(data).not.toHaveProperty('continues_from');
   expect((await ledger.status()).health).toEqual({ state: 'ok' });
 });
+
+test('a life that starts on a full volume gets its entry first, once there is room', async () => {
+  const dataDir = await logOf(3);
+  await begin(dataDir);
+  let free = 0;
+  const ledger = await open(dataDir, { freeBytes: () => free });
+  expect(await ledger.status()).toMatchObject({ health: { state: 'ok' }, size: 3, life_pending: true });
+  await expect(ledger.append(entries(3, 4))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await ledger.tick();
+  expect((await ledger.status()).size).toBe(3);
+  free = 2 ** 40;
+  await ledger.tick();
+  expect(await ledger.status()).toMatchObject({ size: 4, life: { id: expect.any(String) } });
+  await ledger.append(entries(3, 4));
+  await ledger.close();
+  expect((await entryAt(await open(dataDir), 3)).kind).toBe('log.life_started');
+});

@@ -8,7 +8,7 @@ import type { DurableLedger } from '../../src/ledger/open.ts';
 import { type Database, openDatabase } from '../../src/lmdb.ts';
 import { entries, entry, folder, open } from './fixture.ts';
 
-/** What start-up and fsck find in a folder: the codes. */
+/** Codes of the findings of start-up and fsck in a folder. */
 async function found(dataDir: string): Promise<{ start: string[]; fsck: string[] }> {
   const report = await fsck({ dataDir });
   const ledger = await open(dataDir);

@@ -4,7 +4,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SnapshotReader } from '../../src/ledger/reads/snapshot-reader.ts';
 import { sha256 } from '../../src/sha256.ts';
 import { leafHash } from '../../src/tlog/tree.ts';
-import { flipInPlace, type KnownLog, logOf } from './damaged-log.ts';
+import { uuidToBytes } from '../../src/uuid.ts';
+import { flipInPlace, type KnownLog, logOf, tamper } from './damaged-log.ts';
 import { entries, entry, open } from './fixture.ts';
 
 /** A reader whose scrub is run by hand. */
@@ -68,6 +69,39 @@ test.each([
   expect(after.scrub.last_pass_damaged).toBe(0);
   await ledger.reportReads(after);
   expect((await ledger.status()).findings).toEqual([]);
+});
+
+test.each<[string, number[], RegExp]>([
+  ['names another entry', [0, 1, 1], /index of kinds does not name entry 2/],
+  ['names an entry behind the log', [0, 1, 2 ** 40], /index of kinds does not name entry 2/],
+  ['lacks the last entry', [0, 1], /index by kind knows 2 of 3/],
+  ['has an entry that the log has not', [0, 1, 2, 3], /index by kind knows 4 of 3/],
+])('a pass finds an index of kinds that %s', async (_, places, message) => {
+  const log = await logOf(3);
+  const ledger = await open(log.dataDir);
+  const reader = await readerOf(log);
+  await tamper(log, 'kinds', (table) => {
+    const row = Buffer.alloc(6 * places.length);
+    places.forEach((place, i) => {
+      row.writeUIntBE(place, 6 * i, 6);
+    });
+    table.putSync(['alert.raised', 0], row);
+  });
+  const report = await passOf(reader);
+  expect(report.damage?.message).toMatch(message);
+  await ledger.reportReads(report);
+  expect((await ledger.status()).findings).toMatchObject([{ code: 'data_damaged' }]);
+});
+
+test('a pass finds a lost row of the index of ids, before and after its id is appended again', async () => {
+  const log = await logOf(600);
+  await tamper(log, 'ids', (ids) => ids.removeSync(uuidToBytes(entry(5).id)));
+  const ledger = await open(log.dataDir);
+  const reader = await readerOf(log);
+  const wanted = { scrub: { last_pass_damaged: 1 }, damage: { message: expect.stringMatching(/entry 5 /) } };
+  expect(await passOf(reader)).toMatchObject(wanted);
+  expect((await ledger.append([entry(5)]))[0]!.leaf_index).toBe(600);
+  expect(await passOf(reader)).toMatchObject(wanted);
 });
 
 test('a pass goes on where it was when the reader is opened again, and keeps what it found', async () => {

@@ -1,16 +1,15 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LogReader } from '../../src/ledger/ledger.ts';
 import { SnapshotReader } from '../../src/ledger/reads/snapshot-reader.ts';
 import { sha256 } from '../../src/sha256.ts';
 import { leafHash, nodeHash } from '../../src/tlog/tree.ts';
-import { flipInPlace, logOf } from './damaged-log.ts';
+import { flipIn, flipInPlace, headRow, logOf, tamper } from './damaged-log.ts';
 import { codeOf, entries, entry, folder, open } from './fixture.ts';
 
-async function readerOf(dataDir: string, scrubPassMs?: number): Promise<SnapshotReader> {
-  const reader = await SnapshotReader.open({
-    dataDir,
-    ...(scrubPassMs === undefined ? {} : { scrubPassMs }),
-  });
+async function readerOf(dataDir: string): Promise<SnapshotReader> {
+  const reader = await SnapshotReader.open({ dataDir });
   onTestFinished(() => reader.close());
   return reader;
 }
@@ -80,6 +79,20 @@ test('no proof and no tile is made of a damaged page, whichever hash is damaged'
   expect(wrong).toEqual([]);
 });
 
+test('a tile that was verified before is verified again when it is read again', async () => {
+  const { dataDir, canonical } = await logOf(600);
+  await open(dataDir);
+  const reader = await readerOf(dataDir);
+  const read = (index: number) => reader.tile('current', { level: 0, index, width: 256 });
+  const first = await read(0);
+  await read(1); // the reader keeps only the page that it read last
+  const repair = flipInPlace({ dataDir }, leafHash(sha256, canonical[5]!), 7);
+  await expect(read(0)).rejects.toMatchObject({ code: 'INTERNAL', details: { reason: 'data_damaged' } });
+  repair();
+  await read(1);
+  expect(await read(0)).toEqual(first);
+});
+
 test('damage of the right edge or of the latest head stops appends', async () => {
   const log = await logOf(600);
   for (const [wanted, at] of [
@@ -113,6 +126,37 @@ test('a head of the history without a valid signature is not listed', async () =
   expect((await reader.head('current')).tree_size).toBe(600);
 });
 
+test('a latest head with a damaged key id is not served, by the ledger or a reader', async () => {
+  for (const sizes of [[60], [50, 60]]) {
+    const log = await logOf(...sizes);
+    flipIn(log, headRow(log.heads.at(-1)!), headRow(log.heads.at(-1)!).length - 1);
+    const ledger = await open(log.dataDir);
+    const reader = await readerOf(log.dataDir);
+    const read = () => reader.head('current');
+    for (const readHead of [() => ledger.head(), read, read])
+      await expect(readHead()).rejects.toMatchObject({ details: { reason: 'data_damaged' } });
+    expect((await ledger.status()).health.state).toBe('degraded');
+  }
+});
+
+test('heads of a lost key are served, where an earlier tree-head key is active again', async () => {
+  const log = await logOf(50);
+  const keys = join(log.dataDir, 'keys');
+  const before = Object.fromEntries(readdirSync(keys).map((name) => [name, readFileSync(join(keys, name))]));
+  const ledger = await open(log.dataDir);
+  await ledger.rotateKey('transparency-sth', 'admin');
+  await ledger.append([entry(50)]);
+  await ledger.append([entry(51)]);
+  const head = await ledger.head();
+  await ledger.close();
+  for (const name of readdirSync(keys)) rmSync(join(keys, name));
+  for (const [name, text] of Object.entries(before)) writeFileSync(join(keys, name), text);
+  const degraded = await open(log.dataDir);
+  expect((await degraded.status()).health).toMatchObject({ fault: 'lost' });
+  expect(await degraded.head()).toEqual(head);
+  expect(await (await readerOf(log.dataDir)).head('current')).toEqual(head);
+});
+
 test('an index of ids that names another entry is found out', async () => {
   const { dataDir } = await logOf(600);
   await open(dataDir);
@@ -121,6 +165,21 @@ test('an index of ids that names another entry is found out', async () => {
   const reader = await readerOf(dataDir);
   expect(await codeOf(reader.inclusion('current', { entry_id: entry(5).id }))).toBe('INTERNAL');
   expect(await codeOf(reader.inclusion('current', { leaf_index: 5 }))).toBe('none');
+});
+
+test('an index of kinds that names another entry is found out', async () => {
+  const log = await logOf(50);
+  const ledger = await open(log.dataDir);
+  await ledger.rotateKey('transparency-sth', 'admin');
+  const reader = await readerOf(log.dataDir);
+  const read = (...kinds: string[]) => codeOf(reader.entries('current', { kinds, page: 1, per_page: 100 }));
+  expect(await read('key.rotated')).toBe('none');
+  const row = Buffer.alloc(6);
+  row.writeUIntBE(20, 0, 6);
+  await tamper(log, 'kinds', (table) => table.putSync(['key.rotated', 0], row));
+  expect(await read('key.rotated')).toBe('INTERNAL');
+  expect(await read('key.rotated', 'alert.raised')).toBe('INTERNAL');
+  expect(await read('alert.raised')).toBe('none');
 });
 
 test('a reader sees each append as soon as it resolves', async () => {
@@ -150,6 +209,8 @@ test('a head by a key that is new to the reader is verified under that key', asy
   await ledger.rotateKey('transparency-sth', 'admin');
   const head = await ledger.head();
   expect(await reader.head('current')).toEqual(head);
+  await ledger.rotateKey('transparency-sth', 'admin');
+  expect(await reader.head('current')).toEqual(await ledger.head());
 });
 
 function hashesOf(tile: Uint8Array): Uint8Array[] {

@@ -3,7 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { beginAnew } from '../../src/ledger/check/begin-anew.ts';
+import { KeyRing } from '../../src/ledger/keys/key-ring.ts';
+import { openAgent } from '../../src/ledger/keys/open-agent.ts';
+import { startLife } from '../../src/ledger/keys/start-life.ts';
 import type { LedgerKeyPurpose } from '../../src/ledger/ledger.ts';
+import { lifeStartOf } from '../../src/ledger/lives/continue-copy.ts';
 import type { DurableLedger, LedgerOptions } from '../../src/ledger/open.ts';
 import { limits } from '../../src/limits.ts';
 import { damagingProxy, purposes, TestAgent, withoutAgent } from '../ssh-agent/agent.ts';
@@ -141,6 +145,75 @@ describe.skipIf(withoutAgent !== undefined)(
       await vi.waitFor(() => ledger.append(entries(300, 310)), { timeout: 20_000, interval: 50 });
       const { ids } = await reverify(ledger);
       expect(ids).toEqual(entries(0, 310).map(({ id }) => id));
+    });
+
+    test('publishes no head while the agent is gone at a boundary, and that head once the agent is back', async () => {
+      const agent = await TestAgent.start();
+      agent.provision();
+      const delayMs = 64; // timestamps are multiples of 1024 ns, and so are multiples of this
+      const boundary = BigInt(Math.ceil(Date.now() / delayMs) * delayMs) * 1_000_000n;
+      const time = { now: boundary + 1_000_000n };
+      const ledger = await open(folder(), {
+        ...options(agent.socket, { purposes: ['transparency-sth'] }),
+        clock: () => time.now,
+        publicationDelayMs: delayMs,
+      });
+      time.now += 5_000_000n;
+      await ledger.append(entries(0, 3));
+      const last = await ledger.head();
+      await agent.stop();
+      time.now = boundary + BigInt(delayMs + 1) * 1_000_000n;
+      await vi.waitFor(async () => expect(await findings(ledger)).toEqual(['signer_unavailable']));
+      expect((await ledger.status()).health).toEqual({ state: 'ok' });
+      expect(await ledger.head()).toEqual(last);
+      await agent.start();
+      agent.reload();
+      await vi.waitFor(async () => expect(await findings(ledger)).toEqual([]), { timeout: 20_000 });
+      await vi.waitFor(async () => expect(await ledger.head()).not.toEqual(last));
+      const { tree_size, timestamp_ns } = await ledger.head();
+      expect({ tree_size, timestamp_ns }).toEqual({
+        tree_size: 3,
+        timestamp_ns: Number(boundary + BigInt(delayMs) * 1_000_000n),
+      });
+      time.now = boundary + BigInt(2 * delayMs) * 1_000_000n;
+      expect(await ledger.checkpoint()).toContain('\n3\n');
+      await ledger.append(entries(3, 5));
+      await reverify(ledger);
+    });
+
+    test('a life that starts while the agent is gone gets its entry first, once the agent is back', async () => {
+      const { dataDir, agent, ledger } = await opened();
+      await ledger.append(entries(0, 3));
+      await ledger.close();
+      agent.provision();
+      const keys = await KeyRing.load(join(dataDir, 'keys'));
+      const used = await openAgent(dataDir, options(agent.socket).agent, keys, () => undefined);
+      await startLife(keys, { start: lifeStartOf('copied', {}, {}), fromSize: 3 });
+      await used!.close();
+      await agent.stop();
+      const again = await open(dataDir, options(agent.socket));
+      expect(await again.status()).toMatchObject({ health: { state: 'ok' }, size: 3, life_pending: true });
+      expect(await findings(again)).toEqual(['signer_unavailable']);
+      expect(await codeOf(again.append([entry(3)]))).toBe('UNAVAILABLE');
+      await again.tick();
+      expect((await again.status()).size).toBe(3);
+      await agent.start();
+      agent.reload();
+      await vi.waitFor(
+        async () => {
+          await again.tick();
+          expect((await again.status()).life).toBeDefined();
+        },
+        { timeout: 20_000, interval: 50 },
+      );
+      await again.append([entry(3)]);
+      const { leaves } = await again.entries({ from: 3, page: 1, per_page: 10 });
+      expect(leaves.map(({ canonical }) => JSON.parse(Buffer.from(canonical).toString()).kind)).toEqual([
+        'log.life_started',
+        entry(3).kind,
+      ]);
+      expect(await again.status()).not.toHaveProperty('life_pending');
+      expect(await findings(again)).toEqual([]);
     });
 
     const harmful = damages.filter((damage) => damage !== 'none' && damage !== 'one byte at a time');

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { audit, type Pin } from '../../src/client/auditor.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import type { Appended } from '../../src/ledger/ledger.ts';
@@ -17,16 +17,29 @@ import { randomSource } from './random-source.ts';
 
 const starts = Number(process.env.STARTS ?? 15);
 const seed = Number(process.env.SEED ?? 20_251_123);
+/** Starts of one log: each reads the whole log, which the starts before it made longer. */
+const startsOfLog = 50;
 
-test(
-  `${starts} starts after kills and clean stops at random transactions are healthy, and every pin holds`,
-  async () => {
-    const random = randomSource(seed);
+/** Everything that was seen in all starts. */
+const seen = { kills: 0, stops: 0, entries: 0, pins: 0, transactions: new Set<number>() };
+
+afterAll(() => {
+  const { kills, stops, entries, pins, transactions } = seen;
+  process.stderr.write(
+    `${starts} starts: ${kills} kills, ${stops} clean stops, ${transactions.size} of 256 remainders of the last ` +
+      `transaction, ${entries} entries answered, ${pins} pins\n`,
+  );
+});
+
+test.each(Array.from({ length: Math.ceil(starts / startsOfLog) }, (_, log) => log))(
+  'starts of log %i after kills and clean stops at random transactions are healthy, and every pin holds',
+  async (log) => {
+    const random = randomSource(seed + log);
     const dataDir = folder();
     const pins: Pin[] = [];
     const answers: Appended[] = [];
-    const seen = { kills: 0, stops: 0, transactions: new Set<number>() };
-    for (let start = 0; start < starts; start++) {
+    const count = Math.min(startsOfLog, starts - log * startsOfLog);
+    for (let start = 0; start < count; start++) {
       const isKill = random() < 0.6;
       answers.push(...(await runChild(dataDir, start, isKill ? 'SIGKILL' : 'SIGTERM', random)));
       seen[isKill ? 'kills' : 'stops']++;
@@ -41,7 +54,7 @@ test(
       expect(answers.filter(({ leaf_index }) => leaf_index >= size)).toEqual([]);
       for (const { id, leaf_index, leaf_hash } of sampleOf(answers, 20, random))
         expect(await ledger.leaf({ entry_id: id })).toMatchObject({ leaf_index, leaf_hash });
-      for (const pin of start === starts - 1 ? pins : sampleOf(pins, 10, random))
+      for (const pin of start === count - 1 ? pins : sampleOf(pins, 10, random))
         expect(await audit(sourceOf(ledger), pin, { now: Date.now() })).toHaveProperty('pin');
       if (size > 0) {
         const found = await audit(sourceOf(ledger), undefined, { now: Date.now() });
@@ -50,13 +63,10 @@ test(
       }
       await ledger.close();
     }
-    const { kills, stops, transactions } = seen;
-    process.stderr.write(
-      `${starts} starts: ${kills} kills, ${stops} clean stops, ${transactions.size} of 256 remainders of the last ` +
-        `transaction, ${answers.length} entries answered, ${pins.length} pins\n`,
-    );
+    seen.entries += answers.length;
+    seen.pins += pins.length;
   },
-  starts * 10_000,
+  startsOfLog * 10_000,
 );
 
 /** Lets a process append for a random time, and ends it. Returns what it was answered. */

@@ -372,7 +372,7 @@ const cases: readonly Case[] = [
   {
     name: 'a folder in place of the anchor',
     fault: 'corrupt',
-    advice: /it is a folder/,
+    advice: /it is not a file/,
     reads: true,
     damage: folderFor('anchor.json'),
   },
@@ -392,8 +392,13 @@ const cases: readonly Case[] = [
   {
     name: 'the database of another log, with its keys still elsewhere',
     ...{ fault: 'lost', advice: /key files back/, reads: true },
-    damage: async (dataDir) =>
-      copyFileSync(join(await logOf(700), 'ledger.mdb'), join(dataDir, 'ledger.mdb')),
+    damage: async (dataDir) => {
+      const other = await logOf(700);
+      const ledger = await open(other);
+      await ledger.append([entry(700)]);
+      await ledger.close();
+      copyFileSync(join(other, 'ledger.mdb'), join(dataDir, 'ledger.mdb'));
+    },
   },
   {
     name: 'keys that are gone',

@@ -145,6 +145,19 @@ describe('a pool', () => {
     expect(lost).toHaveBeenCalledOnce();
   });
 
+  it('replaces the thread of a task that holds it for too long, and goes on with those that wait', async () => {
+    await pool.close();
+    pool = open({ maxTaskMs: 300 });
+    const held = pool.run('wait', 'held');
+    const waiting = pool.run('double', 21);
+    await expect(held).rejects.toMatchObject({
+      code: 'WORKER_LOST',
+      message: expect.stringContaining('wait'),
+    });
+    expect(await waiting).toBe(42);
+    expect(lost).toHaveBeenCalledOnce();
+  });
+
   it('survives the death of each of its threads, again and again', async () => {
     for (let i = 0; i < 3; i++) {
       await expect(pool.run('exit', null)).rejects.toMatchObject({ code: 'WORKER_LOST' });

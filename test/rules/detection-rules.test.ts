@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { unpackRules } from '../../src/detect/packed-rules.ts';
 import { DetectionRules, type RulesParts } from '../../src/rules/detection-rules.ts';
 import { ruleTasks } from '../../src/rules/tasks.ts';
 import { uuid7 } from '../../src/uuid.ts';
@@ -94,6 +95,90 @@ test('what is wrong in a file of several documents is told with the line in the 
   });
   const { broken } = await rules.reload(analyst);
   expect(broken.toSorted()).toEqual(Object.values(errors).flat().toSorted());
+});
+
+describe('rules that cost more than all may together', () => {
+  /** More than a third of it, and less than half. */
+  const costly = (id: string, letter: string) => `title: Costly ${letter}
+id: ${id.repeat(8)}-0000-4000-8000-000000000000
+logsource: {category: dns}
+detection: {s: {query|re: '([a-z]|[a-m0-9])*${letter}[a-z0-9]{45}[!_]'}, condition: s}
+`;
+  const plain = costly('a', 'a')
+    .replace(/query.re: '.*'/, 'query: x')
+    .replace('Costly', 'Plain');
+  const inFolder = ['1', '2', '3', '4', '5'].map((id) => costly(id, 'bcdef'[Number(id) - 1]!));
+
+  test('are refused one by one where they are of a folder, which says what remains', async () => {
+    const rules = await rulesOf([...inFolder, plain].join('---\n'));
+    const titles = unpackRules(rules.inEffect.documents).documents.map(({ title }) => title);
+    expect(titles).toEqual(['Costly b', 'Costly c', 'Plain a']);
+    expect(rules.get(`${'a'.repeat(8)}-0000-4000-8000-000000000000`).rule.cost).toBeGreaterThan(0);
+    const refused = rules.get(`${'3'.repeat(8)}-0000-4000-8000-000000000000`).rule;
+    expect(refused).toMatchObject({
+      enabled: true,
+      errors: [
+        expect.stringMatching(
+          /^ours\.yml:14: detection costs at least \d+ for a record of \S+; all rules together may cost 3000000/,
+        ),
+      ],
+    });
+    expect(refused).not.toHaveProperty('cost');
+    expect((await rules.reload(analyst)).broken).toHaveLength(3);
+    expect((await rules.validate(costly('6', 'g'))).problems).toEqual([
+      { line: 4, field: 'detection', reason: expect.stringMatching(/^costs at least /) },
+    ]);
+  });
+
+  test('are refused where they are made, also where another one would have to go', async () => {
+    const rules = await rulesOf('');
+    const of = (n: string) => `${n.repeat(8)}-0000-4000-8000-000000000000`;
+    for (const n of ['8', '9']) await rules.create({ source: costly(n, n) }, analyst);
+    const last = rules.create({ source: costly('b', 'b') }, analyst);
+    await expect(last).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringMatching(/costs at least \d+ for a record of .* of which \d+ remain/),
+      details: { field: 'source', rule_field: 'detection', line: 4 },
+    });
+    // It would come before the others.
+    await expect(rules.create({ source: costly('1', 'c') }, analyst)).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining(`which leaves too little for the rule ${of('9')}: it costs at least`),
+    });
+    expect(rules.get(of('9')).rule.errors).toEqual([]);
+    const disabled = await rules.create({ source: costly('1', 'c'), enabled: false }, analyst);
+    const enabling = rules.update(disabled.id, { enabled: true }, analyst);
+    await expect(enabling).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await rules.remove(of('9'), analyst);
+    expect(await rules.update(disabled.id, { enabled: true }, analyst)).toMatchObject({
+      rule: { errors: [] },
+    });
+  });
+});
+
+test('one principal has no more than two changes under way, and others still make theirs', async () => {
+  const rules = await rulesOf('');
+  const reload = () => rules.reload(analyst);
+  const first = [reload(), reload()];
+  await expect(reload()).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  await expect(rules.reload({ id: 'other', name: 'other' })).resolves.toMatchObject({ unchanged: true });
+  await Promise.all(first);
+  await expect(reload()).resolves.toMatchObject({ unchanged: true });
+});
+
+test('a rule that was slow is told until the rules change', async () => {
+  const rules = await rulesOf('');
+  rules.wereSlow([
+    ['a', 2],
+    ['b', 3],
+  ]);
+  rules.wereSlow([['a', 5]]);
+  expect(rules.slow()).toEqual([
+    ['a', 5],
+    ['b', 3],
+  ]);
+  await rules.create({ source: file.split('---')[0]! }, analyst);
+  expect(rules.slow()).toEqual([]);
 });
 
 test('and where the text is validated or made a rule, with the line in the text', async () => {

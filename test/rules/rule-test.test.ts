@@ -35,11 +35,11 @@ async function withEvents(count: number) {
       networkRecord({ timestamp: start + n * 1000, src_ip: '10.0.0.1', dst_port: n % 2 === 0 ? 4444 : 443 }),
     );
   await store.commit(batchOf([], { blocks: [builder.finish()] }));
-  const ask = (query: Partial<TestQuery>, cancelled?: () => boolean): RuleTest => {
+  const ask = (query: Partial<TestQuery>, cancelled?: () => boolean, clock = () => 0): RuleTest => {
     const its = cancelled === undefined ? reader : openReader(dataDir, cancelled);
     try {
       const all = { source: base, documents: packed([]), from: 0, to: start * 2, now: start * 2 };
-      return testRules(its, { ...all, ...query });
+      return testRules(its, { ...all, ...query }, undefined, clock);
     } finally {
       if (its !== reader) its.close();
     }
@@ -55,7 +55,7 @@ const whole = (result: RuleTest) => {
 test('tells the newest of what is found, and how much there is', async () => {
   const { ask, reader } = await withEvents(500);
   const result = whole(ask({}));
-  expect(result).toMatchObject({ lookedAt: 500, matched: 250, cutShort: false, answerable: true });
+  expect(result).toMatchObject({ lookedAt: 500, matched: 250, cutShort: undefined, answerable: true });
   expect(result.matches).toHaveLength(limits.maxRuleTestMatches);
   expect(result.matches.map(({ timestamp }) => timestamp)).toEqual(
     Array.from({ length: limits.maxRuleTestMatches }, (_, n) => start + (498 - 2 * n) * 1000),
@@ -84,6 +84,64 @@ test('tries a correlation with the rules in effect that it names, which are not 
     problems: [{ line: 5, field: 'correlation.rules[0]' }],
   });
   expect(whole(ask({ source: `${base}---\n${correlation}` })).matched).toBe(result.matched);
+});
+
+describe('a test that takes too long', () => {
+  /** A clock that has gone on by so much each time that it is looked at. */
+  const every = (ms: number) => {
+    let now = 0;
+    return () => (now += ms);
+  };
+
+  test('tells what it found by then, in the newest events', async () => {
+    const { ask } = await withEvents(2000);
+    const result = whole(ask({}, undefined, every(limits.ruleTestMs / 12)));
+    expect(result.cutShort).toBe('time');
+    expect(result.matches[0]!.timestamp).toBe(start + 1998_000);
+    expect(result.lookedAt).toBeGreaterThan(100);
+    expect(result.lookedAt).toBeLessThan(250);
+    expect(result.matched).toBe(result.lookedAt >> 1);
+  });
+
+  test('has looked at one event, however long it took to compile the rules', async () => {
+    const { ask } = await withEvents(100);
+    expect(whole(ask({}, undefined, every(10 * limits.ruleTestMs)))).toMatchObject({
+      lookedAt: 1,
+      cutShort: 'time',
+    });
+  });
+
+  test('leaves time for correlations', async () => {
+    const { ask } = await withEvents(4000);
+    const source = `${base}---\n${correlation}`;
+    const result = whole(ask({ source }, undefined, every(limits.ruleTestMs / 100)));
+    expect(result.cutShort).toBe('time');
+    expect(result.matches.map(({ rule_id }) => rule_id)).toContain('many');
+  });
+
+  test('cannot be of rules that may not be installed for their cost', async () => {
+    const { ask } = await withEvents(1);
+    const regexes = Array.from({ length: 30 }, (_, n) => `'([a-z]|[a-m0-9])*${n}[a-z0-9]{150}[!_]'`);
+    const source = base.replace('dst_port: 4444', `service|re: [${regexes.join(', ')}]`);
+    expect(ask({ source })).toMatchObject({
+      problems: [{ line: 4, field: 'detection', reason: expect.stringMatching(/^costs at least /) }],
+    });
+  });
+});
+
+test('ends between two events when nobody waits any more', async () => {
+  const { reader } = await withEvents(2000);
+  let asked = 0;
+  const query = { source: base, documents: packed([]), from: 0, to: start * 2, now: start * 2 };
+  expect(() =>
+    testRules(
+      reader,
+      query,
+      () => ++asked > 3,
+      () => 0,
+    ),
+  ).toThrow(expect.objectContaining({ code: 'CANCELLED' }));
+  expect(asked).toBe(4);
 });
 
 test('ends when nobody waits any more', async () => {

@@ -73,6 +73,56 @@ describe.skipIf(skipped)('the installed package', { timeout: 120_000 }, () => {
     expect(existsSync(join(folder, 'node_modules/candor/dist/src/client/verifier.d.ts'))).toBe(true);
   });
 
+  test('verifies a log, and has a client, on the Node of the host', async () => {
+    const log = await ServedLog.start();
+    await log.append(3);
+    const use = `import { Fault, fetchHead, httpLog, proveEntry } from 'candor/verifier';
+      import { createClient } from 'candor/client';
+      import { openLive } from 'candor/live';
+      const source = httpLog(process.argv[1]);
+      const head = await fetchHead(source);
+      if (head instanceof Fault) throw head;
+      const proven = await proveEntry(source, { leafIndex: 1 }, head);
+      console.log(proven instanceof Fault ? proven.code : proven.leafIndex, typeof createClient, typeof openLive);`;
+    const options = { cwd: folder, env };
+    const { stdout } = await run('node', ['--input-type=module', '-e', use, '--', log.url], options);
+    await log.close();
+    expect(stdout.trim()).toBe('1 function function');
+  });
+
+  test('has types for the verifier, the client and the live subscription', async () => {
+    const file = join(folder, 'use.mts');
+    writeFileSync(
+      file,
+      `import { createClient } from 'candor/client';
+import { openLive } from 'candor/live';
+import { type Bundle, Fault, parseBundle } from 'candor/verifier';
+export const bundle: Bundle | Fault = parseBundle('');
+const client = createClient({ baseUrl: 'http://127.0.0.1:1' });
+export const score: number | undefined = (await client.call('getAlert', { params: { alert_id: '' } })).data.attributes.risk_score;
+// @ts-expect-error
+await client.call('noSuchOperation', {});
+const live = openLive({ baseUrl: '', token: async () => ({ token: '', expiresAt: 0 }), onState: () => {} });
+live.subscribe('alerts', {}, { onEvent: ({ data }) => console.log(data.attributes.title) });
+`,
+    );
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const options = [
+      '--noEmit',
+      '--strict',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2023',
+      '--lib',
+      'es2023,dom,esnext.disposable',
+    ];
+    const { stdout } = await run(process.execPath, [tsc, ...options, file], { cwd: folder, env }).catch(
+      (error: { stdout: string }) => error,
+    );
+    expect(stdout).toBe('');
+  });
+
   test('runs the service with its threads, and passes the signal and the exit code on', async () => {
     const settings = {
       CANDOR_DATA_DIR: join(folder, 'data'),

@@ -67,7 +67,7 @@ const rankOf = {
   priority: ['low', 'medium'],
 };
 
-/** The order, once more and naively: absent last, scales by rank, ids in the same direction. */
+/** The order, once more and naively: absent last, scales by rank, then times of graded ones, ids in the same direction. */
 function sorted(alerts: readonly Resource<Alert>[], sort: keyof Alert, order: 'asc' | 'desc') {
   const value = ({ attributes }: Resource<Alert>) => {
     const raw = attributes[sort] as string | number | undefined;
@@ -81,6 +81,8 @@ function sorted(alerts: readonly Resource<Alert>[], sort: keyof Alert, order: 'a
     if (x !== y && y === undefined) return -1;
     if (x! < y!) return -sign;
     if (x! > y!) return sign;
+    const [seen, other] = [a.attributes.last_seen, b.attributes.last_seen];
+    if ((sort === 'severity' || sort === 'priority') && seen !== other) return seen < other ? -sign : sign;
     return a.id < b.id ? -sign : sign;
   });
 }

@@ -230,7 +230,8 @@ describe('an Idempotency-Key', () => {
     await store.commit(batch());
     reader.close();
     await store.close();
-    const again = openStore({ dataDir, alertWindowMs: hour, clock: () => clock.now });
+    const now = () => clock.now;
+    const again = openStore({ dataDir, alertWindowMs: hour, clock: now, steadyMs: now });
     clock.now += limits.idempotencyTtlMs - 1;
     expect(await again.commit(batch())).toMatchObject({ replayed: true });
     clock.now += 1;

@@ -6,6 +6,7 @@ import { BlockBuilder } from '../../src/events/block-builder.ts';
 import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
 import { inspectStore, type LoggedAlert } from '../../src/store/lmdb/inspect.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openRows } from '../../src/store/lmdb/seal.ts';
 import { codeOf } from '../ledger/fixture.ts';
 import { session } from './identity-records.ts';
 import { allRecords, batchOf, finding, opened, resources } from './opened.ts';
@@ -80,15 +81,26 @@ test('what is missing from a copy is found, by name', async () => {
     const parts = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
     for (const key of parts.getKeys({ limit: 1 })) parts.removeSync(key);
   });
-  await expect(inspectStore(part, ignore)).rejects.toThrow(
-    /part \d+ of block 1 of network events is damaged/,
-  );
+  await expect(inspectStore(part, ignore)).rejects.toThrow(/block 1 of network events, part \d+ is missing/);
 
   const block = await damagedCopy((root) => {
     const headers = root.openDB<Buffer, number[]>({ name: 'event-headers', encoding: 'binary' });
     for (const key of headers.getKeys({ limit: 1, reverse: true })) headers.removeSync(key);
   });
-  await expect(inspectStore(block, ignore)).rejects.toThrow(/300 network events in 1 blocks, where 600 in 2/);
+  await expect(inspectStore(block, ignore)).rejects.toThrow(
+    /block 301 of network events, the header of 300 events is missing/,
+  );
+
+  const flipped = await damagedCopy((root) => {
+    const parts = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
+    for (const { key, value } of parts.getRange({ limit: 1 })) {
+      value[0]! ^= 1;
+      parts.putSync(key, value);
+    }
+  });
+  await expect(inspectStore(flipped, ignore)).rejects.toThrow(
+    /block 1 of network events, part \d+ is damaged/,
+  );
 
   const left = await damagedCopy((root) => {
     const parts = root.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
@@ -113,14 +125,14 @@ test('what is missing from a copy is found, by name', async () => {
   await expect(inspectStore(row, ignore)).rejects.toThrow(/table alerts cannot be read/);
 
   const id = await damagedCopy((root) => {
-    const ids = root.openDB<number, string>({ name: 'outbox-ids' });
+    const ids = openRows<number, string>(root, 'outbox-ids');
     for (const key of ids.getKeys({ limit: 1 })) ids.removeSync(key);
   });
   await expect(inspectStore(id, ignore)).rejects.toThrow(/outbox row \d is not found by its id/);
 
   const lost: LoggedAlert[] = [];
   const outbox = await damagedCopy((root) => {
-    const rows = root.openDB<unknown, number>({ name: 'outbox' });
+    const rows = openRows<unknown, number>(root, 'outbox');
     for (const key of rows.getKeys({ limit: 1 })) rows.removeSync(key);
   });
   await inspectStore(outbox, (alert) => lost.push(alert));

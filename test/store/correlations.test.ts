@@ -143,9 +143,9 @@ test('those that stay the same remember, and those that were changed begin anew'
 test('what comes too late is counted, once', () => {
   let correlations = new Correlations(tables);
   const take = (...inputs: CorrelationInput[]) =>
-    root.transactionSync(() => correlations.take(inputs, at + 300_000));
+    root.transactionSync(() => correlations.take(inputs, at + 4_100_000));
   root.transactionSync(() => correlations.use(packCorrelations(linked)));
-  take(input(1, 200));
+  take(input(1, 4000));
   take(input(1, 0));
   expect(correlations.limitsReached()).toEqual({ maxCorrelationDelay: 1 });
   correlations.forget();
@@ -154,6 +154,6 @@ test('what comes too late is counted, once', () => {
   root.transactionSync(() => correlations.use(packCorrelations(linked)));
   expect(correlations.limitsReached()).toEqual({ maxCorrelationDelay: 2 });
   correlations = new Correlations(tables);
-  take(input(1, 201));
+  take(input(1, 4001));
   expect(correlations.limitsReached()).toEqual({});
 });

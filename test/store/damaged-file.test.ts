@@ -1,7 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { DatabaseFile } from '../../src/ledger/check/database-file.ts';
+import { childOf } from '../../src/ledger/check/database-page.ts';
+import { RowCursor } from '../../src/ledger/check/row-cursor.ts';
+import { requireSoundTree, treeDamage } from '../../src/ledger/check/tree-damage.ts';
+import { openDatabase } from '../../src/lmdb.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 
 test.each([
@@ -13,4 +26,159 @@ test.each([
   const file = join(dataDir, 'siem.mdb');
   writeFileSync(file, bytes);
   expect(() => openStore({ dataDir, alertWindowMs: 1000 })).toThrow(`${file} is damaged (`);
+});
+
+test.each([
+  ['a folder', (path: string) => mkdirSync(path)],
+  ['a link to nothing', (path: string) => symlinkSync(`${path}-nowhere`, path)],
+])('a lock file that is %s is refused and does not end the process', (kind, make) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-store-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const lock = join(dataDir, 'siem.mdb-lock');
+  make(lock);
+  expect(() => openStore({ dataDir, alertWindowMs: 1000 })).toThrow(`${lock} is ${kind}, and must be a file`);
+});
+
+describe('the tree of pages', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-tree-'));
+  const path = join(folder, 'siem.mdb');
+  const pageBytes = 4096;
+  const onDamage = (damage: unknown) => expect(damage).toBeUndefined();
+  let whole: Buffer;
+  afterAll(() => rmSync(folder, { recursive: true }));
+  beforeAll(async () => {
+    const root = openDatabase(path);
+    const tables = ['small', 'large', 'deleted'].map((name) => root.openDB({ name, encoding: 'binary' }));
+    for (let round = 0; round < 3; round++)
+      root.transactionSync(() => {
+        for (let key = 0; key < 400; key++) tables[0]!.putSync(key, Buffer.alloc(100, round));
+        for (let key = 0; key < 2; key++) tables[1]!.putSync(key, Buffer.alloc(1_300_000 - 9000 * key));
+        for (let key = 0; key < 400; key++) tables[2]!.putSync(key, Buffer.alloc(100, key));
+      });
+    root.transactionSync(() => tables[2]!.clearSync());
+    await root.close();
+    whole = readFileSync(path);
+  });
+
+  /** What is said of a copy with these changes. */
+  function damageOf(change: (bytes: Buffer) => Buffer | undefined): string | undefined {
+    const bytes = Buffer.from(whole);
+    writeFileSync(path, change(bytes) ?? bytes);
+    try {
+      requireSoundTree(path);
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+  const inFile = <T>(read: (file: DatabaseFile) => T): T => {
+    writeFileSync(path, whole);
+    const file = new DatabaseFile(path);
+    try {
+      return read(file);
+    } finally {
+      file.close();
+    }
+  };
+  const roots = () =>
+    inFile((file) => [file.freeList, ...file.tables(onDamage).values()].flatMap(({ root }) => root ?? []));
+  /** The newer meta page. */
+  const metaAt = (bytes: Buffer) =>
+    bytes.readBigUInt64LE(152) > bytes.readBigUInt64LE(pageBytes + 152) ? 0 : pageBytes;
+
+  test('of a sound file is accepted, with values of megabytes and of zeros', () => {
+    expect(damageOf(() => undefined)).toBeUndefined();
+  });
+
+  test('with a page of zeros in the place of any root is refused with the file, the page and the command', () => {
+    expect(roots().length).toBeGreaterThan(2);
+    for (const page of roots())
+      expect(damageOf((bytes) => bytes.fill(0, page * pageBytes, (page + 1) * pageBytes))).toMatch(
+        new RegExp(`^${path} is damaged \\(page ${page}, .*candor restore`),
+      );
+  });
+
+  test('of a file that was cut is refused at every length that lacks a page in use', () => {
+    const last = Math.max(...roots());
+    for (let pages = 2; pages <= last; pages += Math.ceil(last / 40))
+      expect(damageOf((bytes) => bytes.subarray(0, pages * pageBytes + 100))).toContain('is damaged');
+  });
+
+  test('is checked without its leaves in a large file: pages above them, and that they are there', () => {
+    const large = () => treeDamage(path, { unread: new Set(['small', 'large', 'deleted']) });
+    const page = inFile((file) => file.tables(onDamage).get('small')!.root);
+    expect(large()).toEqual([]);
+    damageOf((bytes) => bytes.fill(0, page! * pageBytes, (page! + 1) * pageBytes));
+    expect(large()).toEqual([expect.stringContaining(`page ${page}, `)]);
+    damageOf((bytes) => bytes.subarray(0, (Math.max(...roots()) - 10) * pageBytes));
+    expect(large()[0]).toContain('beyond the end of the file');
+  });
+
+  test('is checked with its leaves in a file of more than 1 GB, except those of the tables of events', () => {
+    const root = inFile((file) => file.tables(onDamage).get('small')!.root!);
+    const leaf = childOf(whole.subarray(root * pageBytes), 0);
+    const bytes = Buffer.from(whole).fill(0, leaf * pageBytes, (leaf + 1) * pageBytes);
+    writeFileSync(path, bytes);
+    truncateSync(path, 2 ** 30 + pageBytes);
+    expect(treeDamage(path, { unread: new Set(['small']) })).toEqual([]);
+    expect(() => requireSoundTree(path)).toThrow(`page ${leaf}, in the table small`);
+  });
+
+  test('of an older transaction that was made the newer one is refused', () => {
+    const older = (bytes: Buffer) => pageBytes - metaAt(bytes);
+    expect(damageOf((bytes) => bytes.fill(1, older(bytes) + 157, older(bytes) + 158))).toContain(
+      'do not belong to two consecutive transactions',
+    );
+  });
+
+  test.each([0, 1])('with a torn meta page %i is mended, and holds what the other page has', async (torn) => {
+    const tear = (bytes: Buffer) => bytes.fill(0, torn * pageBytes, (torn + 1) * pageBytes);
+    writeFileSync(path, tear(Buffer.from(whole)));
+    expect(treeDamage(path)).toEqual([`meta page ${torn} is not whole`]);
+    expect(requireSoundTree(path)).toEqual([expect.stringContaining(`meta page ${torn} of ${path}`)]);
+    expect(treeDamage(path)).toEqual([]);
+    const root = openDatabase(path);
+    const small = root.openDB({ name: 'small', encoding: 'binary' });
+    expect(small.getKeysCount()).toBe(400);
+    for (let key = 0; key < 3; key++) root.transactionSync(() => small.putSync(key, Buffer.alloc(9)));
+    await root.close();
+    expect(requireSoundTree(path)).toEqual([]);
+  });
+
+  test('with a torn meta page beside one without any transaction is refused: the file would be empty', () => {
+    expect(
+      damageOf((bytes) => {
+        bytes.fill(0, pageBytes, 2 * pageBytes);
+        bytes.writeBigUInt64LE(0n, 152);
+      }),
+    ).toContain('meta page 1 is not whole');
+  });
+
+  test('with a value that claims more bytes than it has pages is refused', () => {
+    const size = Buffer.alloc(4);
+    size.writeUInt32LE(1_300_000);
+    expect(
+      damageOf((bytes) => {
+        for (let at = bytes.indexOf(size); at >= 0; at = bytes.indexOf(size, at + 1)) bytes[at + 3] = 0x7f;
+      }),
+    ).toContain('its length makes no sense');
+  });
+
+  test('whose list of free pages names a page in use, or one that is not there, is refused', () => {
+    const [used] = roots().slice(-1);
+    const record = inFile((file) => {
+      const cursor = new RowCursor(file, file.freeList, onDamage);
+      expect(cursor.next()).toBe(true);
+      return Buffer.from(cursor.value());
+    });
+    const at = whole.indexOf(record);
+    expect(at).toBeGreaterThan(0);
+    const naming = (page: number) => (bytes: Buffer) => {
+      bytes.writeBigUInt64LE(1n, at);
+      bytes.writeBigInt64LE(BigInt(page), at + 8);
+      return bytes;
+    };
+    expect(damageOf(naming(used!))).toContain(`page ${used} is used twice`);
+    expect(damageOf(naming(1e9))).toContain('there are no pages 1000000000');
+  });
 });

@@ -136,9 +136,9 @@ test('what does not fit is told apart from its neighbours that do', async () => 
   expect(list.kept).toEqual(['a', 'c']);
 });
 
-test('a failed flush is fatal: it leaves the thread, and the calls stay unanswered', async () => {
+test('a failed flush is fatal: nothing is read any more, and the calls stay unanswered', async () => {
   const list = new List();
-  const { queue } = queueOn(list);
+  const { queue, forgotten } = queueOn(list);
   list.failures = [lmdbError(5)];
   const handlers = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException');
@@ -154,6 +154,7 @@ test('a failed flush is fatal: it leaves the thread, and the calls stay unanswer
   expect(await fatal).toMatchObject({ code: 5 });
   await new Promise(setImmediate);
   expect(answered).toBe(false);
+  expect(forgotten()).toBe(0);
 });
 
 test('closing waits for what was taken, and takes no more', async () => {

@@ -6,6 +6,7 @@ import { openDatabase, type RootDatabase } from '../../src/lmdb.ts';
 import { inspectStore } from '../../src/store/lmdb/inspect.ts';
 import { keyHash } from '../../src/store/lmdb/key-hash.ts';
 import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openRows } from '../../src/store/lmdb/seal.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import type { Principal } from '../../src/store/store.ts';
 import { longLived, principal, session, system } from './identity-records.ts';
@@ -63,7 +64,7 @@ test('a file from before its indexes gets them when it is opened, and they count
 
 test('an index by principal that has not all tokens is found in a copy, and completed when it is opened', async () => {
   const { dataDir, admin, sessions } = await changedFile((root) => {
-    const index = root.openDB<true, [string, string, string]>({ name: 'principal-tokens' });
+    const index = openRows<true, [string, string, string]>(root, 'principal-tokens');
     for (const key of index.getKeys({ limit: 1 })) index.removeSync(key);
   });
   await expect(inspectStore(dataDir, ignore)).rejects.toThrow(/there are 5 tokens, where the index .* has 4/);
@@ -76,7 +77,7 @@ test('an index by principal that has not all tokens is found in a copy, and comp
 
 test('a token that only its index has is found in a copy', async () => {
   const { dataDir } = await changedFile((root) => {
-    const index = root.openDB<true, [string, string, string]>({ name: 'principal-tokens' });
+    const index = openRows<true, [string, string, string]>(root, 'principal-tokens');
     for (const [id, state, jti] of [...index.getKeys({ limit: 1 })]) {
       index.removeSync([id, state, jti]);
       index.putSync([id, state, '0'], true);
@@ -87,8 +88,8 @@ test('a token that only its index has is found in a copy', async () => {
 
 test('names of an older file that look alike stay, and keep others off', async () => {
   const { dataDir, admin } = await changedFile((root) => {
-    const names = root.openDB<string, string>({ name: 'principal-names' });
-    const principals = root.openDB<Principal, string>({ name: 'principals' });
+    const names = openRows<string, string>(root, 'principal-names');
+    const principals = openRows<Principal, string>(root, 'principals');
     names.clearSync();
     for (const { value } of principals.getRange()) {
       const name = value.name === 'third' ? 'Admin' : value.name;
@@ -113,8 +114,8 @@ test('names of an older file that look alike stay, and keep others off', async (
 
 test('an older file learns what names look like by the table of today', async () => {
   const { dataDir } = await changedFile((root) => {
-    const names = root.openDB<string, string>({ name: 'principal-names' });
-    const principals = root.openDB<Principal, string>({ name: 'principals' });
+    const names = openRows<string, string>(root, 'principal-names');
+    const principals = openRows<Principal, string>(root, 'principals');
     names.clearSync();
     for (const { value } of principals.getRange()) {
       const name = value.name === 'third' ? 'sensor\u20131' : value.name;

@@ -80,13 +80,18 @@ test('an alert whose entry the log lost forgets its place, and is raised anew on
   const places = rows.map(({ id }, i) => ({ id, leaf_index: i, tree_size: 2, leaf_hash: `${i}`.repeat(64) }));
   await store.settle(places);
   await store.changeAlert(lowered, { severity: 'low' }, analyst);
-  expect((await store.lastPlaces(10)).map(({ subject }) => subject)).toEqual([lowered, kept]);
-  expect((await store.lastPlaces(1)).map(({ leaf_index }) => leaf_index)).toEqual([1]);
+  const noted = await store.lastPlaces('alert', 10);
+  expect(noted).toEqual([
+    { kind: 'alert', place: 1, alert_id: lowered, leaf_hash: '1'.repeat(64) },
+    { kind: 'alert', place: 0, alert_id: kept, leaf_hash: '0'.repeat(64) },
+  ]);
+  expect(await store.lastPlaces('alert', 1)).toEqual(noted.slice(0, 1));
+  expect(await store.lastPlaces('alert', 10, 1)).toEqual(noted.slice(1));
 
-  const updates = await store.logAgain([lowered, kept]);
+  const updates = await store.logAgain(noted);
   expect(updates.map(({ alert }) => alert.transparency)).toEqual([undefined, undefined]);
-  expect(await store.lastPlaces(10)).toEqual([]);
-  expect(await store.logAgain([kept])).toEqual([]);
+  expect(await store.lastPlaces('alert', 10)).toEqual([]);
+  expect(await store.logAgain(noted)).toEqual([]);
   const again = await store.outbox(10);
   expect(again.map(({ subject }) => subject.id)).toEqual([kept]);
   expect(again[0]!.id).not.toBe(rows[0]!.id);

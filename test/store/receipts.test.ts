@@ -16,16 +16,16 @@ import { leafHash } from '../../src/tlog/tree.ts';
 import { uuid7 } from '../../src/uuid.ts';
 import { batchOf, hour, opened, start } from './opened.ts';
 
-const draft = (n = 0): ReceiptDraft => ({
+const draft = (n = 0, sensor = 'a'): ReceiptDraft => ({
   id: uuid7(start + n),
   sha256: n.toString(16).padStart(64, '0'),
   bytes: n,
-  sensor: { id: '01900000-0000-7000-8000-00000000000a', name: 'zeek' },
+  sensor: { id: `01900000-0000-7000-8000-00000000000${sensor}`, name: 'zeek' },
   received_at: new Date(start + n).toISOString(),
 });
 
-const give = async (store: Store, n = 0) =>
-  (await store.commit(batchOf([], { receipt: draft(n) }))).receipt!.id;
+const give = async (store: Store, n = 0, sensor = 'a') =>
+  (await store.commit(batchOf([], { receipt: draft(n, sensor) }))).receipt!.id;
 
 /** Waits until entries cover all receipts of these ids, and returns them. */
 async function covered(reader: StoreReader, ids: readonly string[]): Promise<StoredReceipt[]> {
@@ -65,15 +65,16 @@ test('each receipt is covered by one entry, and no entry covers more than it may
   expect(Math.max(...counts)).toBeLessThanOrEqual(limits.maxReceiptsPerEntry);
 });
 
-test('a full outbox keeps receipts waiting; past the bound bodies that want one are refused, others are stored', async () => {
-  const { store, reader } = opened({ receiptIntervalMs: 1, maxOutboxRows: 0, maxReceipts: 3 });
-  const ids = [await give(store, 1), await give(store, 2), await give(store, 3)];
-  await expect(give(store, 4)).rejects.toMatchObject({
-    code: 'UNAVAILABLE',
-    details: { reason: 'receipts_full' },
-  });
+test('a full outbox keeps receipts waiting; past the bounds bodies that want one are refused, others are stored', async () => {
+  const { store, reader } = opened({ receiptIntervalMs: 1, maxOutboxRows: 0, maxReceipts: 4 });
+  const full = { code: 'UNAVAILABLE', details: { reason: 'receipts_full' } };
+  const ids = [await give(store, 1), await give(store, 2)];
+  // One sensor has half of the room.
+  await expect(give(store, 3)).rejects.toMatchObject(full);
+  ids.push(await give(store, 4, 'b'), await give(store, 5, 'c'));
+  await expect(give(store, 6, 'd')).rejects.toMatchObject(full);
   await store.commit(batchOf([]));
-  expect(ids.map((id) => reader.getReceipt(id)?.batch)).toEqual([undefined, undefined, undefined]);
+  expect(ids.map((id) => reader.getReceipt(id)?.batch)).toEqual(Array(4).fill(undefined));
 });
 
 test('the oldest receipts go once there are more than are kept, and never one that waits', async () => {

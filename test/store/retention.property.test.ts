@@ -294,7 +294,7 @@ test.for([
           await model.end();
         },
       ),
-      { numRuns: 6 },
+      { numRuns: 4 },
     );
   },
 );

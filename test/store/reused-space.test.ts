@@ -9,7 +9,7 @@ import { databaseFile } from '../../src/store/lmdb/tables.ts';
 import { batchOf, opened, start } from './opened.ts';
 import { networkRecord } from './records.ts';
 
-const maxBytes = 2 ** 20;
+const maxBytes = 2 ** 19;
 
 test.for([
   ['large batches', 2000, false],
@@ -53,7 +53,7 @@ test.for([
         );
       }
     };
-    await turnOver(2);
+    await turnOver(3);
     const settled = size();
     await turnOver(2);
     expect(settled).toBeLessThan(8 * maxBytes);

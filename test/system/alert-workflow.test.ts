@@ -71,7 +71,7 @@ describe('one change for many', () => {
     for (const status of ['resolved', 'archived'])
       await ask('updateAlert', { params: [archived], json: { status } });
     const ids = [a, b.toUpperCase(), a, archived, missing];
-    const change = { status: 'in_progress', assignee: 'team red', note: 'looking at these' };
+    const change = { status: 'in_progress', assignee: 'admin', note: 'looking at these' };
     expect(await bulk({ ids, change })).toEqual({
       matched: 4,
       changed: 2,
@@ -86,14 +86,14 @@ describe('one change for many', () => {
       const before = alerts.find((alert) => alert.id === id)!.attributes;
       expect(await attributesOf(id)).toMatchObject({
         status: 'in_progress',
-        assignee: 'team red',
+        assignee: 'admin',
         note_count: 1,
         version: (before.version as number) + 1,
       });
       const notes = ((await ask('listAlertNotes', { params: [id] })).body as Page).data;
       expect(notes.map(({ attributes }) => attributes.text)).toEqual(['looking at these']);
     }
-    expect(await bulk({ ids: [a, b], change: { assignee: 'team red' } })).toMatchObject({
+    expect(await bulk({ ids: [a, b], change: { assignee: 'admin' } })).toMatchObject({
       changed: 0,
       unchanged: 2,
     });

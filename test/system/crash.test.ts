@@ -11,7 +11,7 @@ import { login, type Service, startService, tokenFor } from '../../scripts/servi
 import { audit, type Pin } from '../../src/client/auditor.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 
-const rounds = 8;
+const rounds = 5;
 const eventsPerBody = 200;
 const dataDir = mkdtempSync(join(tmpdir(), 'candor-crash-'));
 let running: Service | undefined;

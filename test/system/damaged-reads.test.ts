@@ -30,7 +30,10 @@ test('a running service answers 500 instead of a damaged hash, and its health sh
       const health = async () => (await fetch(`${service.url}/health`)).json();
       await expect.poll(health, { timeout: 30_000 }).toMatchObject({
         status: 'ok',
-        findings: [{ code: 'data_damaged', message: expect.stringContaining('page 0/0') }],
+        // The folder has no siem.mdb, which is a finding as well.
+        findings: expect.arrayContaining([
+          expect.objectContaining({ code: 'data_damaged', message: expect.stringContaining('page 0/0') }),
+        ]),
       });
     } finally {
       await service.stop();

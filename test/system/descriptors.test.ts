@@ -1,23 +1,27 @@
 /** A process that may have few file descriptors, and more clients than that: `ulimit -n` is lowered for real. */
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { call } from './call.ts';
-import { ship, shipment } from './shipper.ts';
+import { ship, shipment, storedUids, uidsOf } from './shipper.ts';
 
 const descriptors = 256;
 
 describe.skipIf(process.platform !== 'linux')(`a service that may have ${descriptors} descriptors`, () => {
   let service: Service;
   let sensor: string;
+  let viewer: string;
   const open: Socket[] = [];
 
   beforeAll(async () => {
     const wrapper = ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh'];
     service = await startService({ wrapper });
     sensor = await tokenFor(service, 'sensor');
+    viewer = await tokenFor(service, 'viewer');
   });
   afterAll(async () => {
     for (const socket of open) socket.destroy();
@@ -33,17 +37,18 @@ describe.skipIf(process.platform !== 'linux')(`a service that may have ${descrip
     expect(logged(/file descriptors/)).toMatchObject([{ level: 40, descriptors }]);
   });
 
+  const connectOne = (): Socket => {
+    const socket = connect({ port: Number(new URL(service.url).port), host: '127.0.0.1' });
+    open.push(socket.on('error', () => undefined));
+    return socket;
+  };
+  const used = () => readdirSync(`/proc/${service.pid}/fd`).length;
+
   test('keeps some of them for itself, however many connect, and says that it refuses', async () => {
-    const port = Number(new URL(service.url).port);
     let closed = 0;
-    for (let n = 0; n < 2 * descriptors; n++) {
-      const socket = connect({ port, host: '127.0.0.1' });
-      socket.on('error', () => undefined).on('close', () => closed++);
-      open.push(socket);
-    }
-    while (closed < descriptors) await pause(20);
-    const used = readdirSync(`/proc/${service.pid}/fd`).length;
-    expect(used).toBeLessThan(descriptors - 50);
+    for (let n = 0; n < 2 * descriptors; n++) connectOne().on('close', () => closed++);
+    while (closed < descriptors || logged(/connections are refused/).length === 0) await pause(20);
+    expect(used()).toBeLessThan(descriptors - 50);
     const refusals = logged(/connections are refused/);
     expect(refusals.map(({ level }) => level)).toEqual([40]);
 
@@ -59,7 +64,47 @@ describe.skipIf(process.platform !== 'linux')(`a service that may have ${descrip
     expect((await call(service, 'getHealth')).status).toBe(200);
     expect(logged(/"level":(50|60)/)).toEqual([]);
   });
+
+  test('holds to its limit when each connection sends a request without a route and one behind it', async () => {
+    const packet = ['BREW', 'GET'].map((method) => `${method} / HTTP/1.1\r\nHost: x\r\n\r\n`).join('');
+    for (let n = 0; n < 2 * descriptors; n++) {
+      const socket = connectOne();
+      socket.write(packet);
+      await new Promise((resolve) => socket.once('data', resolve).once('close', resolve));
+    }
+    expect(used()).toBeLessThan(descriptors - 50);
+    for (const socket of open.splice(0)) socket.destroy();
+    await ship(service.url, sensor, shipment('behind', 10));
+  });
+
+  test('without any descriptor left, stores events, refuses what it cannot log, and recovers', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const admin = await login(service);
+    const create = async (name: string) => {
+      const json = { name, kind: 'sensor', roles: ['sensor'] };
+      return (await call(service, 'createPrincipal', { token: admin, json })).status;
+    };
+    const bodies = Array.from({ length: 5 }, (_, n) => shipment(`without-${n}`, 20));
+    await ship(service.url, sensor, bodies[0]!, {}, { agent });
+    limitTo(service.pid, 10);
+    // The head of the first entries may not be written to the anchor any more, the ones after it are refused.
+    let status = 201;
+    for (let n = 0; status === 201; n++) status = await create(`unlogged ${n}`);
+    expect(status).toBe(503);
+    for (const body of bodies.slice(1)) await ship(service.url, sensor, body, {}, { agent });
+    limitTo(service.pid, descriptors);
+    while ((await create('logged')) !== 201) await pause(100);
+    expect((await call(service, 'getHealth')).body).toMatchObject({ status: 'ok', ledger: 'ok' });
+    const sent = [...bodies, shipment('again', 10), shipment('behind', 10)];
+    expect(await storedUids(service, viewer)).toEqual(uidsOf(sent));
+    agent.destroy();
+  });
 });
+
+/** Lowers or raises what a process that runs may have; those that it has stay. */
+function limitTo(pid: number, descriptors: number): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--nofile=${descriptors}:`]);
+}
 
 /** Of the whole process, user and system, in hundredths of a second (proc_pid_stat(5)). */
 function cpuTicks(pid: number): number {

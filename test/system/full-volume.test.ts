@@ -3,13 +3,13 @@
  * small one in memory that only the service has; the test reaches it through the process.
  */
 
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Service, startService, tokenFor } from '../../scripts/service.ts';
+import { adminPassword, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { limits } from '../../src/limits.ts';
 import { mayMount } from '../store/small-volume.ts';
 import { call, failure, list, ndjson } from './call.ts';
@@ -99,4 +99,69 @@ describe.skipIf(!mayMount())('a volume that fills up under the service', () => {
       expect(await storedUids(service, viewer)).toEqual(uidsOf(sent));
     },
   );
+});
+
+describe.skipIf(!mayMount())('a volume that is full when the service starts', () => {
+  let folder: string;
+  let viewer: string;
+  let sensor: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'candor-volume-'));
+    const service = await startService({ dataDir: join(folder, 'whole') });
+    viewer = await tokenFor(service, 'viewer');
+    sensor = await tokenFor(service, 'sensor');
+    expect((await ingest(service)).status).toBe(200);
+    await service.kill();
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const ingest = (service: Service) =>
+    call(service, 'ingest', { token: sensor, headers: ndjson, body: flows('full-at-start', 10) });
+
+  /** Starts on a copy that lacks some files, on a volume that another program has filled to the last byte. */
+  const start = (lacking: readonly string[]) => {
+    const copy = join(folder, `lacking-${lacking.length}`);
+    cpSync(join(folder, 'whole'), copy, { recursive: true });
+    for (const name of lacking) rmSync(join(copy, name));
+    const script =
+      'mount -t tmpfs -o size=48m none "$0" && cp -a "$1" "$0/data" && shift && ' +
+      '{ head -c 48m /dev/zero > "$0/of-somebody-else" 2>&-; exec "$@"; }';
+    const volume = mkdtempSync(join(folder, 'mount-'));
+    return startService({
+      dataDir: join(volume, 'data'),
+      env: { CANDOR_LEDGER_DETECT_COPIES: String(lacking.length > 0) },
+      wrapper: ['unshare', '-rm', 'sh', '-c', script, volume, copy],
+    }).then((service) => ({ service, others: `/proc/${service.pid}/root${volume}/of-somebody-else` }));
+  };
+
+  test.each([
+    ['a folder that is whole', []],
+    [
+      'a folder whose small files have to be written',
+      ['instance.json', 'format.json', 'policy.in-effect.json'],
+    ],
+  ])('%s is served for reading, with an explanation, and taken up when there is room', async (_, lacking) => {
+    const { service, others } = await start(lacking);
+    expect(service.output.join('\n')).toContain('has 0 bytes free: events are refused below');
+    expect((await call(service, 'getHealth')).body).toMatchObject({ status: 'degraded' });
+    const page = await list(service, 'listNetworkEvents', viewer, 'per_page=10');
+    expect(page.pagination.total).toBe(10);
+    expect((await call(service, 'getTreeHead')).status).toBe(200);
+    expect(failure(await ingest(service)).slice(0, 2)).toEqual([503, 'UNAVAILABLE']);
+
+    rmSync(others);
+    const isWell = async () =>
+      ((await call(service, 'getHealth')).body as { status: string }).status === 'ok' &&
+      (await call(service, 'login', { json: { username: 'admin', password: adminPassword } })).status === 200;
+    await expect.poll(isWell, { timeout: 40_000, interval: 500 }).toBe(true);
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('a folder that cannot be opened without room is refused with a sentence', async () => {
+    const refused = await start(['siem.mdb-lock', 'ledger.mdb-lock']).catch(String);
+    expect(refused).toContain('ended with 1');
+    expect(refused).toMatch(/candor: the volume of .* is full: make room on it and start again/);
+    expect(refused).not.toContain('    at ');
+  });
 });

@@ -25,16 +25,35 @@ const states: Record<string, string> = {
   OTH: 'traffic',
 };
 
+const words: Record<string, string> = { ssl: 'tls', krb: 'krb5', krb_tcp: 'krb5', dce_rpc: 'dcerpc' };
+
+export function protocols(service: string | undefined) {
+  const names = (service ?? '')
+    .toLowerCase()
+    .split(',')
+    .filter((name) => name !== '' && !name.startsWith('-'));
+  const app_protocols = [...new Set(names.map((name) => words[name] ?? name))];
+  return app_protocols.length === 0 ? {} : { app_protocol: app_protocols[0], app_protocols };
+}
+
+/** A handshake that the history does not have is none. */
+export function stateOf({ proto, conn_state, history }: Line): string | undefined {
+  const done = ['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR'].includes(conn_state as string);
+  if (proto === 'tcp' && done && typeof history === 'string' && !/[hd]/.test(history))
+    return history.includes('r') ? 'refused' : 'attempt';
+  return states[conn_state as string];
+}
+
 export function zeekNetworkEvent(line: string, sensor: string | undefined): Attributes {
   const r = JSON.parse(line) as Line;
   const start = epochMillis(line);
   const duration = milliseconds(r.duration);
-  const state = r.conn_state === undefined ? undefined : states[r.conn_state as string];
+  const state = r.conn_state === undefined ? undefined : stateOf(r);
   return known({
     ...shared(r, start, sensor),
     end_time: duration === undefined ? undefined : iso(Math.round(start + duration)),
     duration_ms: duration,
-    app_protocol: (r.service as string | undefined)?.toLowerCase(),
+    ...protocols(r.service as string | undefined),
     src_bytes: r.orig_ip_bytes,
     dst_bytes: r.resp_ip_bytes,
     src_payload_bytes: r.orig_bytes,
@@ -238,16 +257,23 @@ export function matcher(table: 'network' | 'dns', filter: string, value: string)
       const name = value.toLowerCase();
       return (event) => (event[filter] as string | undefined)?.toLowerCase() === name;
     }
+    case 'app_protocol': {
+      const name = words[value.toLowerCase()] ?? value.toLowerCase();
+      return (event) => ((event.app_protocols as string[] | undefined) ?? []).includes(name);
+    }
     case 'answer':
       return (event) => answersOf(event).includes(value);
     case 'q': {
-      const part = value.toLowerCase();
-      const contains = isIP(value.split('/')[0] ?? '') > 0 ? matcher(table, 'ip', value) : () => false;
+      const text = /^"(.+)"$/s.exec(value)?.[1] ?? value;
+      const part = text.toLowerCase();
+      const contains = isIP(text.split('/')[0] ?? '') > 0 ? matcher(table, 'ip', text) : () => false;
       const isIn = (name: unknown) => (name as string | undefined)?.toLowerCase().includes(part) === true;
       return (event) =>
-        searched[table].some((name) => isIn(event[name])) ||
+        searched[table].some((name) =>
+          isIn(name === 'app_protocol' ? event.app_protocols?.toString() : event[name]),
+        ) ||
         answersOf(event).some(isIn) ||
-        event.connection_id === value ||
+        event.connection_id === text ||
         contains(event);
     }
     default:

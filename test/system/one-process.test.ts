@@ -82,8 +82,9 @@ describe('a second process', () => {
     const onPort = await runToEnd({ CANDOR_DATA_DIR: other, CANDOR_PORT: port });
     expect(onPort.code).toBe(1);
     expect(onPort.err.trim().split('\n')).toEqual([
-      expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}`),
+      expect.stringContaining(`cannot listen on 127.0.0.1 port ${port}: another process listens there`),
     ]);
+    expect(onPort.out).not.toContain('password');
     for (let n = 0; n < 20; n++) expect((await call(first, 'getHealth')).status).toBe(200);
     const total = async (service: Service) =>
       (await list(service, 'listNetworkEvents', await login(service), 'per_page=1')).pagination.total;

@@ -3,7 +3,7 @@
  * follow from its shape, walked from the table of routes so that a new operation cannot be forgotten.
  */
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { adminPassword, login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import { connLines } from '../../scripts/traffic/index.ts';
@@ -88,6 +88,8 @@ beforeAll(async () => {
       CANDOR_KEYS_OVERLAP_MS: String(30 * 24 * 3600 * 1000),
       CANDOR_THREADS_INGEST: '2',
       CANDOR_THREADS_ANALYTICS: '2',
+      CANDOR_TRANSPARENCY_SEAL_EVENTS: 'true',
+      CANDOR_TRANSPARENCY_SEAL_INTERVAL_MS: '1000',
     },
   });
   admin = await login(service);
@@ -438,6 +440,23 @@ describe('success', () => {
     };
     const { data } = await ok<One>('getReceipt', { params: [shown.receipt.id] });
     expect(data.attributes).toMatchObject(shown);
+  });
+
+  test('proofs of events, once they are sealed', async () => {
+    for (const [list, operation] of [
+      ['listNetworkEvents', 'getNetworkEventProof'],
+      ['listDnsEvents', 'getDnsEventProof'],
+    ] as const) {
+      const { data } = await ok<Page>(list, { query: 'per_page=1' });
+      const params = [data[0]!.id];
+      await vi.waitFor(
+        async () => expect((await call(operation, { token: admin, params })).status).toBe(200),
+        {
+          timeout: 20_000,
+          interval: 200,
+        },
+      );
+    }
   });
 
   test('the log: lists, bundle, checkpoint, tiles', async () => {

@@ -1,5 +1,6 @@
 /** The figures of a time, counted from Zeek's conn and dns lines alone: slow and plain, with maps and sets. */
 import { getDomain } from 'tldts';
+import { stateOf } from './naive.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 type Sums = Map<string, { events: number; bytes: number }>;
@@ -16,8 +17,9 @@ export interface PlainFigures {
   readonly domains: Sums;
 }
 
-/** What Zeek calls connections that were refused or reset before they were open. */
-const rejected = new Set(['REJ', 'RSTOS0', 'RSTRH']);
+/** Connections that were refused, or reset before they were open. */
+const isRejected = (line: Line) =>
+  stateOf(line) === 'refused' || ['RSTOS0', 'RSTRH'].includes(line.conn_state as string);
 
 /** Of lines in the order in which they were sent, those of [from, to) in epoch milliseconds. */
 export function plainFigures(
@@ -50,7 +52,7 @@ export function plainFigures(
     const bytes = Math.max(0, all - (before ?? 0));
     figures.network_events++;
     figures.bytes += bytes;
-    if (before === undefined && rejected.has(r.conn_state as string)) figures.rejected_connections++;
+    if (before === undefined && isRejected(r)) figures.rejected_connections++;
     add(figures.talkers, r['id.orig_h'] as string, bytes);
     add(figures.destinations, r['id.resp_h'] as string, bytes);
     add(figures.services, r.proto === 'icmp' ? 'icmp' : `${r.proto}/${r['id.resp_p']}`, bytes);

@@ -1,5 +1,6 @@
 /** The graph of Zeek's conn lines, from the words of the contract alone: slow and plain, with maps and sets. */
 import { isIP } from 'node:net';
+import { protocols, stateOf } from './naive.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -57,7 +58,7 @@ export function plainGraph(
     if (!isIn(start)) continue;
     const answered =
       r.proto === 'tcp'
-        ? established.has(r.conn_state as string)
+        ? established.has(r.conn_state as string) && !['refused', 'attempt'].includes(stateOf(r) ?? '')
         : ['orig', 'resp'].every((end) =>
             ['pkts', 'ip_bytes', 'bytes'].some((of) => number(`${end}_${of}`) > 0),
           );
@@ -98,7 +99,7 @@ export function plainGraph(
     if (end > edge.last_seen) edge.last_seen = end;
     if (r.proto !== 'icmp') ports.get(edge)!.add(r['id.resp_p'] as number);
     if (typeof r.service === 'string')
-      edge.protocols = [...new Set([...edge.protocols, r.service.toLowerCase()])];
+      edge.protocols = [...new Set([...edge.protocols, ...(protocols(r.service).app_protocols ?? [])])];
   }
   for (const edge of graph.edges.values()) {
     edge.ports = [...ports.get(edge)!].sort((a, b) => a - b).slice(0, 16);

@@ -18,6 +18,7 @@ interface Conn {
   readonly 'id.resp_p': number;
   readonly proto: string;
   readonly conn_state: string;
+  readonly history?: string;
   readonly orig_pkts: number;
   readonly resp_pkts: number;
 }
@@ -42,10 +43,13 @@ const sets = [
   },
 ];
 
-/** Zeek's states in which the handshake was completed; datagrams are answered when both sides sent some. */
-const answered = ({ proto, conn_state, orig_pkts, resp_pkts }: Conn) =>
+/**
+ * Zeek's states in which the handshake was completed, unless the history has neither SYN-ACK nor data of the responder;
+ * datagrams are answered when both sides sent some.
+ */
+const answered = ({ proto, conn_state, history = 'h', orig_pkts, resp_pkts }: Conn) =>
   proto === 'tcp'
-    ? ['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR'].includes(conn_state)
+    ? ['S1', 'SF', 'S2', 'S3', 'RSTO', 'RSTR'].includes(conn_state) && /[hd]/.test(history)
     : orig_pkts > 0 && resp_pkts > 0;
 
 const keyOf = (ip: string, transport: string, port: number) => `${ip} ${port}/${transport}`;

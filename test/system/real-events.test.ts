@@ -94,7 +94,8 @@ describe.skipIf(!hasSharedData)('real events', () => {
       expect(listed.length).toBe(table.lines);
       expect(new Set(listed.map(({ id }) => id)).size).toBe(table.lines);
       for (const [n, event] of wanted.entries()) {
-        const { received_at, ...attributes } = listed[n]!.attributes;
+        const { received_at, sensor_id, ...attributes } = listed[n]!.attributes;
+        expect(sensor_id).toMatch(/^[0-9a-f-]{36}$/);
         if (JSON.stringify(sorted(attributes)) !== JSON.stringify(sorted(event)))
           expect(attributes, `event ${n}`).toEqual(event);
         // For filters by it.
@@ -177,9 +178,11 @@ describe.skipIf(!hasSharedData)('real events', () => {
       const values = tried.get(positive(filter)) ?? valuesOf(table, positive(filter), wanted);
       tried.set(positive(filter), values);
       expect(values.length, 'a filter without a value to try').toBeGreaterThan(0);
-      for (const value of values) await expectAgreement(new URLSearchParams([[filter, value]]));
+      const isNegated = positive(filter) !== filter;
+      for (const value of isNegated ? values.slice(0, 3) : values)
+        await expectAgreement(new URLSearchParams([[filter, value]]));
       if (isRepeatable(table, filter)) {
-        for (let n = 0; n < 2; n++) {
+        for (let n = 0; n < (isNegated ? 1 : 2); n++) {
           const some = values.filter(() => random() < 0.5).slice(0, 5);
           await expectAgreement(new URLSearchParams(some.map((value): [string, string] => [filter, value])));
         }
@@ -206,7 +209,7 @@ describe.skipIf(!hasSharedData)('real events', () => {
         }
         if ((await expectAgreement(query)) > 0) nonEmpty++;
       }
-      expect(nonEmpty).toBeGreaterThan(20);
+      expect(nonEmpty).toBeGreaterThan(15);
     });
   });
 });
@@ -299,7 +302,7 @@ const freeTexts = {
     'ptr',
     'edge-1',
     '67.207.67.3',
-    '"',
+    '"""',
     'ttl',
     'data',
     'type',

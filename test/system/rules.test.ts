@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mulberry32 } from '../../bench/conn-records.ts';
 import { login, type Service, startService, tokenFor } from '../../scripts/service.ts';
 import type { OperationId } from '../../src/contract/routes.ts';
 import {
@@ -312,7 +313,7 @@ describe('a correlation', () => {
       dst_port: 22,
       title: 'Guessing of SSH passwords',
     });
-    expect(alert!.attributes.description).toContain('20 matching records');
+    expect(alert!.attributes.description).toContain('20 events');
     expect(await ruleOf(guessing)).toMatchObject({ hits: 1, kind: 'correlation' });
     await service.kill();
     await begin();
@@ -398,4 +399,52 @@ test('who may do what', async () => {
     403,
   );
   expect((await ask('ingest', { body: '', headers: ndjson })).status).toBe(200);
+});
+
+describe('rules that take long', () => {
+  /** It takes a second to parse and to compile. */
+  const fields = Array.from({ length: 6000 }, (_, n) => `    f${n}: 1`).join('\n');
+  const long = `title: x\nlogsource: {category: dns}\ndetection:\n  s:\n${fields}\n  condition: s\n`;
+
+  test('keep no query waiting, and one principal has three of them under way at most', async () => {
+    const ended: string[] = [];
+    const validating = Array.from({ length: 5 }, async () => {
+      const { status, body } = await ask('validateRule', { json: { source: long } });
+      if (status === 200) ended.push('validation');
+      return { status, code: (body as { error?: { code: string } }).error?.code };
+    });
+    await expect
+      .poll(async () => {
+        const { data } = await ok<{ data: Item }>('getStatus');
+        const threads = data.attributes.threads as { name: string; pending: number }[];
+        return threads.find(({ name }) => name === 'rules')?.pending;
+      })
+      .toBe(3);
+    await ok('listNetworkEvents', { query: 'dst_port=22' });
+    ended.push('query');
+    const refused = (await Promise.all(validating)).filter(({ status }) => status !== 200);
+    expect(refused).toEqual(Array(2).fill({ status: 429, code: 'RATE_LIMITED' }));
+    expect(ended).toEqual(['query', 'validation', 'validation', 'validation']);
+    const { data } = await ok<{ data: Item }>('getStatus');
+    expect(data.attributes.limits_reached).toContainEqual(
+      expect.objectContaining({ limit: 'maxRuleTasksPerPrincipal', times: 2 }),
+    );
+  });
+
+  test('for a record are named in the status', async () => {
+    const id = 'ffff0000-0000-4000-8000-000000000006';
+    const slow = source(id)
+      .replace('category: dns', 'category: proxy')
+      .replace(/query\|endswith: .*/, "cs-uri|re: '([a-z]|[a-m0-9])*[a-m][a-z0-9]{60}[!_]'");
+    await ok('createRule', { json: { source: slow } });
+    const random = mulberry32(1);
+    const letters = Array.from({ length: 4000 }, () => String.fromCharCode(97 + Math.floor(random() * 26)));
+    const uri = letters.join('');
+    await send(service, admin, lines(...Array.from({ length: 70 }, () => http({ uri }))));
+    const { data } = await ok<{ data: Item }>('getStatus');
+    expect(data.attributes.warnings).toEqual([
+      expect.stringMatching(new RegExp(`^The detection rule ${id} took [\\d.]+ ms for one record`)),
+    ]);
+    await ok('deleteRule', { params: [id] });
+  });
 });

@@ -17,3 +17,9 @@ export function sharedLines(name: string): string[] {
     .split('\n')
     .filter((line) => line !== '');
 }
+
+/** The specification of the interface; undefined where it is missing. */
+export function specification(): string | undefined {
+  const path = join(shared, 'spec', 'siem-service-interface.md');
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}

@@ -44,7 +44,7 @@ async function start(replace: Partial<TimestamperOptions> = {}): Promise<Timesta
   return timestamper;
 }
 
-/** What is recorded of each timestamp in the log. */
+/** The record of each timestamp in the log. */
 async function timestamps() {
   const { leaves } = await ledger.entries({ kinds: [kind], page: 1, per_page: 50 });
   return leaves.map(

@@ -127,7 +127,7 @@ describe('an RFC 3161 token of openssl', () => {
   test('a file without a certificate is not taken for an authority', () => {
     const absent = join(authority.folder, 'absent.pem');
     expect(() => readCertificates(absent)).toThrow(
-      /^timestamps\.ca_file: .*absent\.pem cannot be used: ENOENT/,
+      /^timestamps\.ca_file: .*absent\.pem cannot be used: it cannot be read \(ENOENT\)/,
     );
     expect(() => parseCertificates('none here')).toThrow('there is no certificate in PEM form');
     expect(() => parseCertificates('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----')).toThrow();

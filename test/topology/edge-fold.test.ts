@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { appProtocols } from '../../src/contract/app-protocols.ts';
 import { addressBytes, printAddress } from '../../src/events/ip.ts';
+import { describeEdge } from '../../src/topology/describe.ts';
 import { EdgeFold } from '../../src/topology/edge-fold.ts';
-import { noHour } from '../../src/topology/edges.ts';
+import { Edges, noHour } from '../../src/topology/edges.ts';
 import { mergeRuns } from '../../src/topology/merge.ts';
 import { bucketIn, rollUp } from '../../src/topology/roll-up.ts';
 import { encodeSegments, Segment } from '../../src/topology/segment.ts';
@@ -38,7 +40,7 @@ function plainly(flows: readonly PlainFlow[]): PlainRow[] {
     const target = block(flow.dst, flow.dstHome ? (flow.answered ? 'host' : 'site') : 'outside');
     const key = `${bucket} ${source} ${target}`;
     const before = rows.get(key);
-    const name = flow.app?.slice(0, 32).toWellFormed();
+    const names = appProtocols(flow.app ?? '').map((name) => name.slice(0, 32).toWellFormed());
     rows.set(key, {
       bucket,
       source,
@@ -50,7 +52,7 @@ function plainly(flows: readonly PlainFlow[]): PlainRow[] {
       ports: [...new Set([...(before?.ports ?? []), ...(flow.port >= 0 ? [flow.port] : [])])].sort(
         (a, b) => a - b,
       ),
-      protocols: [...new Set([...(before?.protocols ?? []), ...(name ? [name] : [])])].sort(),
+      protocols: [...new Set([...(before?.protocols ?? []), ...names])].sort(),
     });
   }
   return [...rows.values()].map((row) => ({
@@ -148,4 +150,13 @@ describe('edges of flows', () => {
     expect(row!.ports).toEqual(Array.from({ length: 16 }, (_, i) => i));
     expect(row!.connections).toBe(65_536);
   });
+});
+
+test('edges of segments that an earlier version wrote have one name for each protocol', () => {
+  const edges = new Edges();
+  const node = edges.nodes.add(0x20010db8, 0, 0, 1, 128, 1);
+  const row = edges.row(0, node, node);
+  edges.add(row, 1, 1, 0, 0);
+  for (const text of ['http', 'ssl', 'ssl,http']) edges.addProtocol(row, edges.text(text));
+  expect(describeEdge(edges, row).protocols).toEqual(['http', 'tls']);
 });

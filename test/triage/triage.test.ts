@@ -67,28 +67,35 @@ describe('a verdict', () => {
     );
   });
 
+  const judgedOften: Tally = { wrong: 10, harmless: 10, mistaken: 5 };
   const cases: [string, Case, string][] = [
-    ['nothing in particular', about(), 'insufficient_data'],
     ['a critical, sure rule', about({ severity: 'critical', confidence: 1 }), 'true_positive'],
-    [
-      'a known-bad address',
-      about({ rule_source: 'intel', severity: 'high' }, { srcHome: true, dstHome: false }),
-      'true_positive',
-    ],
     ['a high severity', about({ severity: 'high' }), 'suspicious'],
     [
       'a scan from outside',
       about({ severity: 'low', category: 'Port scan' }, { srcHome: false, dstHome: true }),
       'benign',
     ],
-    [
-      'informational',
-      about({ severity: 'informational', rule_source: 'suricata', category: 'Misc activity' }),
-      'benign',
-    ],
   ];
-  test.for(cases)('before anything was learned: %s', ([, one, verdict]) => {
-    expect(verdictOf(new Model().judge(valuesOf(one)), one).verdict).toBe(verdict);
+  test.for(cases)('takes five verdicts on the rule: %s', ([, one, verdict]) => {
+    const of = (rule: Tally) => {
+      const known = { ...one, rule };
+      return verdictOf(new Model().judge(valuesOf(known)), known);
+    };
+    expect(of(noVerdicts)).toMatchObject({ verdict: 'insufficient_data', confidence: 0 });
+    const four = of({ wrong: 2, harmless: 2, mistaken: 1 });
+    expect(four).toMatchObject({ verdict: 'insufficient_data', confidence: 0.16 });
+    expect(four.reasons.at(-1)).toContain(
+      'analysts have judged 4 alerts of this rule, and a verdict takes 5',
+    );
+    expect(of(judgedOften).verdict).toBe(verdict);
+  });
+
+  test.for(['high', 'critical'] as const)('of %s severity is never harmless', (severity) => {
+    const one = about({ severity }, { rule: { wrong: 0, harmless: 500, mistaken: 500 } });
+    const { verdict, confidence, reasons } = verdictOf(new Model().judge(valuesOf(one)), one);
+    expect([verdict, confidence]).toEqual(['insufficient_data', 0.2]);
+    expect(reasons.at(-1)).toContain(`an alert of ${severity} severity is left to an analyst`);
   });
 
   test('tells why in words', () => {
@@ -97,7 +104,7 @@ describe('a verdict', () => {
     expect(reasons).toEqual([
       'The severity is high: +0.80.',
       'Its tactics are those of an intruder who is inside (2): +0.80.',
-      'Sum: +1.60, a probability of 83% that something is wrong.',
+      'Sum: +1.60, a probability of 83% that something is wrong; analysts have judged 0 alerts of this rule, and a verdict takes 5.',
     ]);
   });
 });
@@ -106,7 +113,7 @@ describe('learning', () => {
   test('20 false positives of a rule make its next alert one, and the reason says so', () => {
     const model = new Model();
     let rule = noVerdicts;
-    const next = () => about({ severity: 'high' }, { rule });
+    const next = () => about({ severity: 'medium' }, { rule });
     for (let n = 0; n < 20; n++) {
       model.learn(valuesOf(next()), 'false_positive');
       rule = counted(rule, 'false_positive', 1);
@@ -115,8 +122,17 @@ describe('learning', () => {
     expect(verdict).toBe('false_positive');
     expect(confidence).toBeGreaterThan(0.8);
     expect(reasons[0]).toMatch(/^Of 20 alerts of this rule, analysts found 20 to be nothing: −\d/);
-    const other = about({ severity: 'high' });
-    expect(model.judge(valuesOf(other)).pWrong).toBeGreaterThan(0.3);
+  });
+
+  test('changes nothing of a rule that has no verdicts', () => {
+    fc.assert(
+      fc.property(fc.array(anyLesson, { maxLength: 20 }), anyCase, (lessons, one) => {
+        const model = new Model();
+        for (const [other, verdict] of lessons) model.learn(valuesOf(other), verdict);
+        const unjudged = valuesOf({ ...one, rule: noVerdicts, source: noVerdicts, target: noVerdicts });
+        expect(model.judge(unjudged)).toEqual(new Model().judge(unjudged));
+      }),
+    );
   });
 
   test('and true positives lift a rule whose alerts are low', () => {

@@ -1,6 +1,6 @@
 /**
- * A log whose answers are rolled back, withheld, or mixed with another log's on their way, one endpoint at a time, and
- * heads of which one field is changed: by somebody without a key. Nobody accuses the log; what matters is noticed.
+ * A log whose answers are rolled back, withheld, or mixed with another log's on their way, one endpoint at a time, by an
+ * attacker without a key. No party accuses the log; lies that matter are noticed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audit } from '../../src/client/auditor.ts';
@@ -9,12 +9,23 @@ import type { LogKey } from '../../src/client/key-set.ts';
 import { httpLog, type LogSource, NotFound } from '../../src/client/log-source.ts';
 import { type Pin, writePin } from '../../src/client/pin.ts';
 import { ServedLog } from '../client/served-log.ts';
-import { auditOf, consoleOf, pinOf, verifyOf } from './parties.ts';
+import {
+  auditOf,
+  type Cosigned,
+  consoleOf,
+  cosignedOf,
+  pinOf,
+  rowsOf,
+  verifyOf,
+  watchOf,
+  witnessOf,
+} from './parties.ts';
 
 let log: ServedLog;
 let earlier: ServedLog;
 let other: ServedLog;
 let pin: Pin;
+let cosigned: Cosigned;
 
 beforeAll(async () => {
   log = await ServedLog.start();
@@ -22,6 +33,7 @@ beforeAll(async () => {
   await log.ledger.rotateKey('transparency-sth', 'system');
   const copy = await log.snapshot();
   pin = await pinOf(httpLog(log.url));
+  cosigned = await cosignedOf(httpLog(log.url), log.ledger);
   await log.append(300);
   await log.ledger.rotateKey('transparency-sth', 'system');
   await log.ledger.rotateKey('event-signing', 'system');
@@ -62,282 +74,97 @@ function lying(prefix: string, mode: Mode): LogSource {
 }
 
 /**
- * What each judge says: audits with a pin, with a pin and entries, and without a pin (exit code and result), the
- * console's verifier on the bundle of an entry, `candor verify` of the same entry. A bundle of another log is judged
- * under the keys that it brings, whose fingerprints the console shows.
+ * The verdict of each party: audits with a pin, with a pin and entries, and without a pin (exit code and result), the
+ * auditor that watches, a witness that is asked with the checkpoint and the proof as served, the console's verifier on
+ * the bundle of an entry, `candor verify` of the same entry. A bundle of another log is judged under the keys that it
+ * brings, whose fingerprints the console shows.
+ *
+ * A watcher is `silent` where it asks for nothing that is a lie: it is up to date, and the log does not grow. The witness
+ * has the checkpoint of the pin.
  */
-const rows: readonly (readonly [
-  path: string,
-  mode: Mode,
-  pinned: string,
-  entries: string,
-  fresh: string,
-  console: string,
-  verify: string,
-])[] = [
-  ['/api/transparency/sth', 'rolled back', '0 unchanged', '0 unchanged', '0 pinned', 'good', 'HTTP_REFUSED'],
-  [
-    '/api/transparency/sth',
-    'withheld',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    'good',
-    'HTTP_REFUSED',
-  ],
-  [
-    '/api/transparency/sth',
-    'unavailable',
-    '3 UNAVAILABLE',
-    '3 UNAVAILABLE',
-    '3 UNAVAILABLE',
-    'good',
-    'UNAVAILABLE',
-  ],
-  [
-    '/api/transparency/sth',
-    'mixed',
-    '4 UNKNOWN_KEY',
-    '4 UNKNOWN_KEY',
-    '4 UNKNOWN_KEY',
-    'good',
-    'UNKNOWN_KEY',
-  ],
-  [
-    '/api/transparency/sths',
-    'rolled back',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    'good',
-    'verified',
-  ],
-  [
-    '/api/transparency/sths',
-    'withheld',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    'good',
-    'verified',
-  ],
-  [
-    '/api/transparency/sths',
-    'unavailable',
-    '3 UNAVAILABLE',
-    '3 UNAVAILABLE',
-    '3 UNAVAILABLE',
-    'good',
-    'verified',
-  ],
-  [
-    '/api/transparency/sths',
-    'mixed',
-    '4 UNVOUCHED_KEY',
-    '4 UNVOUCHED_KEY',
-    '4 HEAD_MISSING',
-    'good',
-    'verified',
-  ],
-  [
-    '/api/transparency/inclusion',
-    'rolled back',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    '0 pinned',
-    'good',
-    'HTTP_REFUSED',
-  ],
-  [
-    '/api/transparency/inclusion',
-    'withheld',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    '0 pinned',
-    'good',
-    'HTTP_REFUSED',
-  ],
-  [
-    '/api/transparency/inclusion',
-    'unavailable',
-    '3 UNAVAILABLE',
-    '3 UNAVAILABLE',
-    '0 pinned',
-    'good',
-    'UNAVAILABLE',
-  ],
-  [
-    '/api/transparency/inclusion',
-    'mixed',
-    '4 NOT_INCLUDED',
-    '4 NOT_INCLUDED',
-    '0 pinned',
-    'good',
-    'NOT_INCLUDED',
-  ],
-  [
-    '/api/transparency/consistency',
-    'rolled back',
-    '4 PROOF_WITHHELD',
-    '4 PROOF_WITHHELD',
-    '0 pinned',
-    'good',
-    'verified',
-  ],
-  [
-    '/api/transparency/consistency',
-    'withheld',
-    '4 PROOF_WITHHELD',
-    '4 PROOF_WITHHELD',
-    '0 pinned',
-    'good',
-    'verified',
-  ],
-  [
-    '/api/transparency/consistency',
-    'unavailable',
-    '3 UNAVAILABLE',
-    '3 UNAVAILABLE',
-    '0 pinned',
-    'good',
-    'verified',
-  ],
-  [
-    '/api/transparency/consistency',
-    'mixed',
-    '4 WRONG_PROOF',
-    '4 WRONG_PROOF',
-    '0 pinned',
-    'good',
-    'verified',
-  ],
-  ['/api/transparency/leaf', 'rolled back', '0 extended', '0 extended', '0 pinned', 'good', 'HTTP_REFUSED'],
-  ['/api/transparency/leaf', 'withheld', '0 extended', '0 extended', '0 pinned', 'good', 'HTTP_REFUSED'],
-  ['/api/transparency/leaf', 'unavailable', '0 extended', '0 extended', '0 pinned', 'good', 'UNAVAILABLE'],
-  ['/api/transparency/leaf', 'mixed', '0 extended', '0 extended', '0 pinned', 'good', 'NOT_INCLUDED'],
-  ['/api/transparency/entries', 'rolled back', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  ['/api/transparency/entries', 'withheld', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  ['/api/transparency/entries', 'unavailable', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  ['/api/transparency/entries', 'mixed', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  ['/api/transparency/proof', 'rolled back', '0 extended', '0 extended', '0 pinned', 'refused', 'verified'],
-  ['/api/transparency/proof', 'withheld', '0 extended', '0 extended', '0 pinned', 'refused', 'verified'],
-  [
-    '/api/transparency/proof',
-    'unavailable',
-    '0 extended',
-    '0 extended',
-    '0 pinned',
-    'unavailable',
-    'verified',
-  ],
-  ['/api/transparency/proof', 'mixed', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  [
-    '/api/transparency/key-history',
-    'rolled back',
-    '4 UNVOUCHED_KEY',
-    '4 UNVOUCHED_KEY',
-    '0 pinned',
-    'good',
-    'verified',
-  ],
-  [
-    '/api/transparency/key-history',
-    'withheld',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    '0 pinned',
-    'good',
-    'verified',
-  ],
-  [
-    '/api/transparency/key-history',
-    'unavailable',
-    '3 UNAVAILABLE',
-    '3 UNAVAILABLE',
-    '0 pinned',
-    'good',
-    'verified',
-  ],
-  [
-    '/api/transparency/key-history',
-    'mixed',
-    '4 UNVOUCHED_KEY',
-    '4 UNVOUCHED_KEY',
-    '0 pinned',
-    'good',
-    'verified',
-  ],
-  ['/api/transparency/keys', 'rolled back', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  ['/api/transparency/keys', 'withheld', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  ['/api/transparency/keys', 'unavailable', '3 UNAVAILABLE', '3 UNAVAILABLE', '0 pinned', 'good', 'verified'],
-  ['/api/transparency/keys', 'mixed', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  ['/.well-known/jwks.json', 'rolled back', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  [
-    '/.well-known/jwks.json',
-    'withheld',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    '4 HTTP_REFUSED',
-    'good',
-    'HTTP_REFUSED',
-  ],
-  [
-    '/.well-known/jwks.json',
-    'unavailable',
-    '3 UNAVAILABLE',
-    '3 UNAVAILABLE',
-    '3 UNAVAILABLE',
-    'good',
-    'UNAVAILABLE',
-  ],
-  ['/.well-known/jwks.json', 'mixed', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  ['/checkpoint', 'rolled back', '0 extended', '0 extended', '0 pinned', 'good', 'verified'],
-  [
-    '/checkpoint',
-    'withheld',
-    '4 CHECKPOINT_WITHHELD',
-    '4 CHECKPOINT_WITHHELD',
-    '0 pinned',
-    'good',
-    'verified',
-  ],
-  ['/checkpoint', 'unavailable', '3 UNAVAILABLE', '3 UNAVAILABLE', '3 UNAVAILABLE', 'good', 'verified'],
-  [
-    '/checkpoint',
-    'mixed',
-    '4 UNSIGNED_CHECKPOINT',
-    '4 UNSIGNED_CHECKPOINT',
-    '4 UNSIGNED_CHECKPOINT',
-    'good',
-    'verified',
-  ],
-  ['/tile/0/', 'rolled back', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
-  ['/tile/0/', 'withheld', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
-  ['/tile/0/', 'unavailable', '0 extended', '3 UNAVAILABLE', '0 pinned', 'good', 'verified'],
-  ['/tile/0/', 'mixed', '0 extended', '4 WRONG_TILE', '0 pinned', 'good', 'verified'],
-  ['/tile/1/', 'rolled back', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
-  ['/tile/1/', 'withheld', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
-  ['/tile/1/', 'unavailable', '0 extended', '3 UNAVAILABLE', '0 pinned', 'good', 'verified'],
-  ['/tile/1/', 'mixed', '0 extended', '4 WRONG_TILE', '0 pinned', 'good', 'verified'],
-  ['/tile/entries/', 'rolled back', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
-  ['/tile/entries/', 'withheld', '0 extended', '4 HTTP_REFUSED', '0 pinned', 'good', 'verified'],
-  ['/tile/entries/', 'unavailable', '0 extended', '3 UNAVAILABLE', '0 pinned', 'good', 'verified'],
-  ['/tile/entries/', 'mixed', '0 extended', '4 UNKNOWN_KEY', '0 pinned', 'good', 'verified'],
-];
+const rows = rowsOf(`
+  /api/transparency/sth         | rolled back | 0 unchanged           | 0 unchanged           | 0 pinned              | OLD_HEAD            | cosigned     | good        | HTTP_REFUSED
+  /api/transparency/sth         | withheld    | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | HTTP_REFUSED        | cosigned     | good        | HTTP_REFUSED
+  /api/transparency/sth         | unavailable | 3 UNAVAILABLE         | 3 UNAVAILABLE         | 3 UNAVAILABLE         | UNAVAILABLE         | cosigned     | good        | UNAVAILABLE
+  /api/transparency/sth         | mixed       | 4 UNKNOWN_KEY         | 4 UNKNOWN_KEY         | 4 UNKNOWN_KEY         | UNKNOWN_KEY         | cosigned     | good        | UNKNOWN_KEY
+  /api/transparency/sths        | rolled back | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | HTTP_REFUSED        | cosigned     | good        | verified
+  /api/transparency/sths        | withheld    | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | HTTP_REFUSED        | cosigned     | good        | verified
+  /api/transparency/sths        | unavailable | 3 UNAVAILABLE         | 3 UNAVAILABLE         | 3 UNAVAILABLE         | UNAVAILABLE         | cosigned     | good        | verified
+  /api/transparency/sths        | mixed       | 4 UNVOUCHED_KEY       | 4 UNVOUCHED_KEY       | 4 HEAD_MISSING        | HEAD_MISSING        | cosigned     | good        | verified
+  /api/transparency/inclusion   | rolled back | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | 0 pinned              | silent              | cosigned     | good        | HTTP_REFUSED
+  /api/transparency/inclusion   | withheld    | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | 0 pinned              | silent              | cosigned     | good        | HTTP_REFUSED
+  /api/transparency/inclusion   | unavailable | 3 UNAVAILABLE         | 3 UNAVAILABLE         | 0 pinned              | silent              | cosigned     | good        | UNAVAILABLE
+  /api/transparency/inclusion   | mixed       | 4 NOT_INCLUDED        | 4 NOT_INCLUDED        | 0 pinned              | silent              | cosigned     | good        | NOT_INCLUDED
+  /api/transparency/consistency | rolled back | 4 PROOF_WITHHELD      | 4 PROOF_WITHHELD      | 0 pinned              | silent              | HTTP_REFUSED | good        | verified
+  /api/transparency/consistency | withheld    | 4 PROOF_WITHHELD      | 4 PROOF_WITHHELD      | 0 pinned              | silent              | HTTP_REFUSED | good        | verified
+  /api/transparency/consistency | unavailable | 3 UNAVAILABLE         | 3 UNAVAILABLE         | 0 pinned              | silent              | UNAVAILABLE  | good        | verified
+  /api/transparency/consistency | mixed       | 4 WRONG_PROOF         | 4 WRONG_PROOF         | 0 pinned              | silent              | inconsistent | good        | verified
+  /api/transparency/leaf        | rolled back | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | HTTP_REFUSED
+  /api/transparency/leaf        | withheld    | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | HTTP_REFUSED
+  /api/transparency/leaf        | unavailable | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | UNAVAILABLE
+  /api/transparency/leaf        | mixed       | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | NOT_INCLUDED
+  /api/transparency/entries     | rolled back | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/entries     | withheld    | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/entries     | unavailable | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/entries     | mixed       | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/proof       | rolled back | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | refused     | verified
+  /api/transparency/proof       | withheld    | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | refused     | verified
+  /api/transparency/proof       | unavailable | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | unavailable | verified
+  /api/transparency/proof       | mixed       | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/key-history | rolled back | 4 UNVOUCHED_KEY       | 4 UNVOUCHED_KEY       | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/key-history | withheld    | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/key-history | unavailable | 3 UNAVAILABLE         | 3 UNAVAILABLE         | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/key-history | mixed       | 4 UNVOUCHED_KEY       | 4 UNVOUCHED_KEY       | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/keys        | rolled back | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/keys        | withheld    | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/keys        | unavailable | 3 UNAVAILABLE         | 3 UNAVAILABLE         | 0 pinned              | silent              | cosigned     | good        | verified
+  /api/transparency/keys        | mixed       | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /.well-known/jwks.json        | rolled back | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /.well-known/jwks.json        | withheld    | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | 4 HTTP_REFUSED        | HTTP_REFUSED        | cosigned     | good        | HTTP_REFUSED
+  /.well-known/jwks.json        | unavailable | 3 UNAVAILABLE         | 3 UNAVAILABLE         | 3 UNAVAILABLE         | UNAVAILABLE         | cosigned     | good        | UNAVAILABLE
+  /.well-known/jwks.json        | mixed       | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /checkpoint                   | rolled back | 0 extended            | 0 extended            | 0 pinned              | silent              | cosigned     | good        | verified
+  /checkpoint                   | withheld    | 4 CHECKPOINT_WITHHELD | 4 CHECKPOINT_WITHHELD | 0 pinned              | CHECKPOINT_WITHHELD | HTTP_REFUSED | good        | verified
+  /checkpoint                   | unavailable | 3 UNAVAILABLE         | 3 UNAVAILABLE         | 3 UNAVAILABLE         | UNAVAILABLE         | UNAVAILABLE  | good        | verified
+  /checkpoint                   | mixed       | 4 UNSIGNED_CHECKPOINT | 4 UNSIGNED_CHECKPOINT | 4 UNSIGNED_CHECKPOINT | UNSIGNED_CHECKPOINT | HTTP_REFUSED | good        | verified
+  /tile/0/                      | rolled back | 0 extended            | 4 HTTP_REFUSED        | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/0/                      | withheld    | 0 extended            | 4 HTTP_REFUSED        | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/0/                      | unavailable | 0 extended            | 3 UNAVAILABLE         | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/0/                      | mixed       | 0 extended            | 4 WRONG_TILE          | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/1/                      | rolled back | 0 extended            | 4 HTTP_REFUSED        | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/1/                      | withheld    | 0 extended            | 4 HTTP_REFUSED        | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/1/                      | unavailable | 0 extended            | 3 UNAVAILABLE         | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/1/                      | mixed       | 0 extended            | 4 WRONG_TILE          | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/entries/                | rolled back | 0 extended            | 4 HTTP_REFUSED        | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/entries/                | withheld    | 0 extended            | 4 HTTP_REFUSED        | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/entries/                | unavailable | 0 extended            | 3 UNAVAILABLE         | 0 pinned              | silent              | cosigned     | good        | verified
+  /tile/entries/                | mixed       | 0 extended            | 4 UNKNOWN_KEY         | 0 pinned              | silent              | cosigned     | good        | verified
+`);
 
-test.each(rows)('%s %s', async (path, mode, pinned, entries, fresh, console, verify) => {
-  const lie = lying(path, mode);
+test.concurrent.each(rows)('%s %s', async (path, mode, ...verdicts) => {
+  const lie = lying(path!, mode as Mode);
+  const truth = httpLog(log.url);
   const before = writePin(pin);
-  const found = [
-    await auditOf(lie, pin),
-    await auditOf(lie, pin, { entries: true }),
-    await auditOf(lie, undefined),
-  ];
-  expect(found.map((one) => `${one.exit} ${one.found}`)).toEqual([pinned, entries, fresh]);
-  expect(found.map(({ evidence }) => evidence)).toEqual([undefined, undefined, undefined]);
+  const audits = await Promise.all([
+    auditOf(lie, pin),
+    auditOf(lie, pin, { entries: true }),
+    auditOf(lie, undefined),
+  ]);
+  expect([
+    ...audits.map(({ exit, found }) => `${exit} ${found}`),
+    await watchOf(
+      pin,
+      () => truth,
+      () => lie,
+      () => truth,
+    ),
+    await witnessOf(lie, cosigned),
+    await consoleOf(lie, 605),
+    await verifyOf(lie, 605),
+  ]).toEqual(verdicts);
+  const convicting = audits.filter(({ evidence }) => evidence?.includes('"convicts":true'));
+  expect(convicting).toEqual([]);
   expect(writePin(pin)).toBe(before);
-  expect(await consoleOf(lie, 605)).toBe(console);
-  expect(await verifyOf(lie, 605)).toBe(verify);
 });
 
 test('without a lie every judge is content', async () => {

@@ -1,14 +1,27 @@
-/** A tree head of which one field was changed on its way, by somebody without a key: refused, and no log is accused. */
+/**
+ * A tree head of which an attacker without a key changed one field on its way: refused, and no log is accused. A witness
+ * gets checkpoints and no tree heads, so it goes on cosigning.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { FaultCode } from '../../src/client/fault.ts';
 import { httpLog } from '../../src/client/log-source.ts';
 import type { Pin } from '../../src/client/pin.ts';
-import { ServedLog } from '../client/served-log.ts';
-import { auditOf, consoleOf, pinOf, verifyOf } from './parties.ts';
+import { type Lie, ServedLog } from '../client/served-log.ts';
+import {
+  auditOf,
+  type Cosigned,
+  consoleOf,
+  cosignedOf,
+  pinOf,
+  verifyOf,
+  watchOf,
+  witnessOf,
+} from './parties.ts';
 
 let log: ServedLog;
 let pin: Pin;
+let cosigned: Cosigned;
 /** Key ids of the log. */
 const kids = { retired: '', event: '', revoked: '' };
 
@@ -22,6 +35,7 @@ beforeAll(async () => {
   await log.append(5);
   kids.event = String((await log.ledger.keys()).find((key) => key.svc_purpose === 'event-signing')!.kid);
   pin = await pinOf(httpLog(log.url));
+  cosigned = await cosignedOf(httpLog(log.url), log.ledger);
   await log.append(5);
 });
 afterAll(() => log.close());
@@ -152,17 +166,29 @@ test.each(rows)('$code: $field $value', async ({ edit, code, console }) => {
     edit(head);
     return textOf(head);
   };
-  log.lies = [{ path: '/api/transparency/sth', tell: lie }];
   const source = httpLog(log.url);
+  const serve = (...lies: Lie[]) => {
+    log.lies = lies;
+    return source;
+  };
+  const altered = { path: '/api/transparency/sth', tell: lie };
+  serve(altered);
   const refused = { exit: exitCodes.refused, found: code, evidence: undefined };
   expect(await auditOf(source, pin)).toEqual(refused);
+  expect(await auditOf(source, pin, { entries: true })).toEqual(refused);
   expect(await auditOf(source, undefined)).toEqual(refused);
   expect(await verifyOf(source, 3)).toBe(code);
-  log.lies = [
-    {
-      path: '/api/transparency/proof',
-      tell: (text) => text.replace(/"head":\{[^}]*\}/, (head) => `"head":${lie(head.slice(7))}`),
-    },
-  ];
+  const watched = await watchOf(
+    pin,
+    () => serve(altered),
+    () => serve(),
+  );
+  expect(watched).toBe(code);
+  serve(altered);
+  expect(await witnessOf(source, cosigned)).toBe('cosigned');
+  serve({
+    path: '/api/transparency/proof',
+    tell: (text) => text.replace(/"head":\{[^}]*\}/, (head) => `"head":${lie(head.slice(7))}`),
+  });
   expect(await consoleOf(source, 3)).toBe(console ?? (code === 'MALFORMED_HEAD' ? code : 'broken'));
 });

@@ -1,18 +1,44 @@
-/** Everyone who judges a log, as functions of a folder or of its answers: start-up, fsck, the auditor. */
-import { existsSync } from 'node:fs';
+/**
+ * Every party that judges a log, as a function of a data folder or of the log's answers: start-up, fsck, the auditor with
+ * and without a pin, the auditor that watches, the witness, `candor verify` and the verifier of the console.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { auditOnce } from '../../src/cli/audit.ts';
 import { exitCodeOf, exitCodes } from '../../src/cli/exit-codes.ts';
+import { nativeVerifier } from '../../src/cli/native-ed25519.ts';
+import { savePin } from '../../src/cli/pin-file.ts';
+import type { Report } from '../../src/cli/report.ts';
+import { watch } from '../../src/cli/watch.ts';
 import { type AuditResult, audit } from '../../src/client/auditor.ts';
+import { fetchConsistency } from '../../src/client/consistency.ts';
 import { auditEntries } from '../../src/client/entries.ts';
+import { parseEvidence } from '../../src/client/evidence.ts';
 import { Fault } from '../../src/client/fault.ts';
 import { fetchHead } from '../../src/client/latest.ts';
 import type { LogSource } from '../../src/client/log-source.ts';
 import type { Pin } from '../../src/client/pin.ts';
 import { proveEntry } from '../../src/client/proven-entry.ts';
+import { judge as judgeEvidence } from '../../src/client/verdict.ts';
 import { parseBundle } from '../../src/client/verify.ts';
 import { isSound, judge } from '../../src/console/pages/transparency/judged.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
 import type { LedgerStatus } from '../../src/ledger/ledger.ts';
+import { sha256 } from '../../src/sha256.ts';
+import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
+import { parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
+import { askWitness } from '../../src/witness/ask.ts';
+import { startWitnessServer } from '../../src/witness/server.ts';
+import { Witness } from '../../src/witness/witness.ts';
+import { WitnessState } from '../../src/witness/witness-state.ts';
+
+/** The rows of a table: a line each, its cells between bars. */
+export const rowsOf = (table: string): string[][] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()));
 
 /** `ok`, or the fault, then the codes of the findings in alphabetical order: `ok anchor_missing`. */
 export function healthOf({ health, findings }: LedgerStatus): string {
@@ -35,7 +61,7 @@ export interface Audited {
   readonly evidence: string | undefined;
 }
 
-/** What the first run of `candor audit` keeps. */
+/** The pin that the first run of `candor audit` keeps. */
 export async function pinOf(log: LogSource): Promise<Pin> {
   const result = await audit(log, undefined, { now: Date.now() });
   if (result.status !== 'pinned') throw new Error(`wanted a pin, came ${JSON.stringify(result)}`);
@@ -54,11 +80,25 @@ export async function auditOf(
     return { exit: exitCodeOf(fault), found: fault.code, evidence };
   }
   if (entries && result.status !== 'empty') {
-    const checked = await auditEntries(log, { head: result.pin.head, keys: result.keys });
+    const signed = { head: result.pin.head, keys: result.keys };
+    const checked = await auditEntries(log, signed, { verify: nativeVerifier() });
     if (checked instanceof Fault)
       return { exit: exitCodeOf(checked), found: checked.code, evidence: undefined };
   }
   return { exit: exitCodes.ok, found: result.status, evidence: undefined };
+}
+
+/**
+ * `candor audit` as a command with this pin file: the exit code, the code of the fault or the status, and `evidence` where
+ * it keeps a file that convicts without the log.
+ */
+export function commandOf(report: Report): string {
+  const { exit, fault, fields } = report;
+  const found = `${exit} ${fault?.code ?? String(fields.status)}`;
+  if (typeof fields.evidence !== 'string') return found;
+  const evidence = parseEvidence(readFileSync(fields.evidence, 'utf8'));
+  if (evidence instanceof Fault) throw new Error(evidence.message);
+  return judgeEvidence(evidence).convicts ? `${found} evidence` : `${found} file`;
 }
 
 /** The console's verifier on the bundle of one entry: every check good, one broken, or no answer. */
@@ -79,4 +119,102 @@ export async function verifyOf(log: LogSource, leafIndex: number): Promise<strin
   if (signed instanceof Fault) return signed.code;
   const proven = await proveEntry(log, { leafIndex }, signed);
   return proven instanceof Fault ? proven.code : 'verified';
+}
+
+/** Gives the log that a round of `candor audit --watch` is served. */
+type Served = () => LogSource | Promise<LogSource>;
+
+/** The reports of `candor audit --watch` from this pin on, and whether it ended with the last of them. */
+export async function watchedOf(
+  pin: Pin,
+  rounds: readonly Served[],
+): Promise<{ readonly reports: readonly Report[]; readonly ended: boolean }> {
+  const folder = mkdtempSync(join(tmpdir(), 'candor-watch-'));
+  const state = join(folder, 'pin');
+  const reports: Report[] = [];
+  const over = new Error('every round was audited');
+  const audit = async () => {
+    const next = rounds[reports.length];
+    if (next === undefined) throw over;
+    reports.push(await auditOnce(await next(), { state, interval: 0 }));
+    return reports.at(-1)!;
+  };
+  try {
+    await savePin(state, pin, undefined);
+    await watch(0, { audit, tell: () => {} });
+    return { reports, ended: true };
+  } catch (error) {
+    if (error !== over) throw error;
+    return { reports, ended: false };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * `candor audit --watch` while a log lies without a key, in the last round but one: `silent` where the lie is no news, or
+ * the code of the fault. A watcher must go on, and accept the truth in the last round.
+ */
+export async function watchOf(pin: Pin, ...rounds: readonly Served[]): Promise<string> {
+  const { reports, ended } = await watchedOf(pin, rounds);
+  const [lie, truth] = reports.slice(-2);
+  if (ended || truth!.fault !== undefined) throw new Error(`the watcher stops: ${truth!.fault?.message}`);
+  return lie!.fault?.code ?? (lie!.state === truth!.state ? 'silent' : lie!.state);
+}
+
+/**
+ * A witness that cosigned the checkpoint `before`, asked with the checkpoint and the proof that the log serves:
+ * `cosigned`, why it refuses, or the code of the fault where the log serves neither. ` evidence` where it keeps some.
+ */
+export async function witnessOf(log: LogSource, { vkey, before }: Cosigned): Promise<string> {
+  const note = await log.get('/checkpoint');
+  if (note instanceof Fault) return note.code;
+  const folder = mkdtempSync(join(tmpdir(), 'candor-witness-'));
+  const state = await WitnessState.open(folder, 'witness.example/w');
+  const key = parseVerifierKey(sha256, vkey);
+  let evidence = '';
+  const witness = new Witness({
+    state,
+    logs: [key],
+    now: Date.now,
+    onContradiction: (found) => {
+      evidence = found.evidence === undefined ? '' : ' evidence';
+    },
+  });
+  const server = await startWitnessServer({ witness, host: '127.0.0.1', port: 0, onFailure: () => {} });
+  const ask = (body: { oldSize: number; proof: readonly Uint8Array[]; note: string }) =>
+    askWitness({
+      ...{ url: server.url, key: state.key.public, request: body, text: parseNote(body.note).text },
+      ...{ timeoutMs: 5000, signal: AbortSignal.timeout(5000), now: Date.now },
+    });
+  try {
+    const first = await ask({ oldSize: 0, proof: [], note: before });
+    if (first.kind !== 'cosigned') throw new Error(`the witness did not begin: ${JSON.stringify(first)}`);
+    const [old, next] = [before, note].map((text) => parseCheckpoint(parseNote(text).text).size);
+    const oldSize = Math.min(old!, next!);
+    const proof = oldSize === next ? undefined : await fetchConsistency(log, oldSize, next!);
+    if (proof instanceof Fault) return proof.code;
+    const asked = await ask({ oldSize, proof: proof?.path ?? [], note });
+    if (asked.kind === 'failed') return `${asked.failure}${evidence}`;
+    return `${asked.kind === 'elsewhere' ? 'ahead' : asked.kind}${evidence}`;
+  } finally {
+    await server.close();
+    state.release();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The key of a log, and a checkpoint of it that the witness cosigned. */
+export interface Cosigned {
+  readonly vkey: string;
+  readonly before: string;
+}
+
+export async function cosignedOf(
+  log: LogSource,
+  ledger: { status(): Promise<LedgerStatus> },
+): Promise<Cosigned> {
+  const before = await log.get('/checkpoint');
+  if (before instanceof Fault) throw new Error(before.message);
+  return { vkey: (await ledger.status()).checkpoint_vkey, before };
 }

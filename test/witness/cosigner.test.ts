@@ -82,12 +82,16 @@ function statusOf(cosigner: Cosigner, name: string) {
   return found;
 }
 
+async function loggedBy(ledger: DurableLedger) {
+  return { key: { public: parseVerifierKey(sha256, (await ledger.status()).checkpoint_vkey) } };
+}
+
 /** A ledger with so many entries, and real witnesses of it, by the clock on the wall. */
 async function logWith(size: number, witnesses: number) {
   const dataDir = folder();
   const ledger = await open(dataDir, { origin: 'log.example/test' });
   if (size > 0) await ledger.append(entries(size));
-  const log = { key: { public: parseVerifierKey(sha256, (await ledger.status()).checkpoint_vkey) } };
+  const log = await loggedBy(ledger);
   const clock = {
     offsetMs: 0,
     get ms() {
@@ -436,6 +440,37 @@ describe('restarts', () => {
     const stranger = await startCosigner(ledger, [b, a]);
     await stranger.serves(7, 'ab');
     expect(statusOf(stranger.cosigner, 'a').failures).toEqual([]);
+  });
+
+  test('of a log from an older copy that grew: the witness keeps evidence from every size', async () => {
+    const { dataDir, ledger, clock } = await logWith(1, 0);
+    const copy = folder();
+    await ledger.close();
+    cloneFolder(dataDir, copy);
+    for (const size of [2, 3, 4]) {
+      const [path, other] = [folder(), folder()];
+      cloneFolder(dataDir, path);
+      cloneFolder(copy, other);
+      const log = await open(path);
+      await log.append(entries(size - 1));
+      const witness = await startWitness(await loggedBy(log), { now: clock });
+      const first = await startCosigner(log, [witness], { k: 1 });
+      await first.serves(size, 'a');
+      await first.cosigner.close();
+      await log.close();
+      const restored = await open(other);
+      await restored.append(entries(6));
+      const second = await startCosigner(restored, [witness], { k: 1 });
+      await second.failing('a', 'inconsistent');
+      expect(statusOf(second.cosigner, 'a').failures).toEqual([{ kind: 'inconsistent', times: 1 }]);
+      await vi.waitFor(() => expect(witness.contradictions).toHaveLength(1), {
+        timeout: 20_000,
+        interval: 20,
+      });
+      expect(witness.contradictions[0]!.evidence).toBeDefined();
+      await second.cosigner.close();
+      await restored.close();
+    }
   });
 
   test('of a log from an older copy: witnesses refuse, nothing is published, and it is said aloud', async () => {

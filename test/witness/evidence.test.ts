@@ -8,11 +8,14 @@ import { Fault } from '../../src/client/fault.ts';
 import { judge } from '../../src/client/verdict.ts';
 import { limits } from '../../src/limits.ts';
 import { sha256 } from '../../src/sha256.ts';
+import { bindsElsewhere } from '../../src/tlog/binding.ts';
 import { formatCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { parseNote } from '../../src/tlog/note.ts';
 import { consistencyPlan } from '../../src/tlog/proof.ts';
 import { foldRoot, type Hash, leafHash, nodeHash, rootPlan } from '../../src/tlog/tree.ts';
 import { formatAddCheckpoint } from '../../src/witness/add-checkpoint.ts';
+import { findFork } from '../../src/witness/find-fork.ts';
+import { Oracle } from '../tlog/oracle.ts';
 import { startWitness } from './started-witness.ts';
 import { keyPair, post, signNote, TestLog } from './test-log.ts';
 
@@ -47,16 +50,22 @@ describe('evidence of a witness', () => {
     expect(await convicts(found!.evidence!)).toContain('two roots are signed for size 5');
   });
 
-  test('a later tree that begins with another one convicts the log, unless the size is a power of two', async () => {
+  test('a later tree that begins with another one convicts the log', async () => {
     const log = new TestLog(origin);
+    const fork = log.branch(1, 'b');
     for (let old = 2; old <= 9; old++) {
       const { url, path } = await startWitness(log);
       await post(url, log.request(0, old));
-      expect((await post(url, log.branch(1, 'b').request(old, 13))).status).toBe(422);
-      const isPower = (old & (old - 1)) === 0;
-      expect(filesIn(path)).toHaveLength(isPower ? 0 : 1);
-      for (const file of filesIn(path))
-        expect(await convicts(join(path, file))).toContain(`(size 13) begins with`);
+      expect((await post(url, fork.request(old, 13))).status).toBe(422);
+      if (isPowerOfTwo(old)) {
+        expect(filesIn(path)).toEqual([]);
+        const proof = [fork.root(old), ...fork.proof(old, 13)];
+        const complete = formatAddCheckpoint({ oldSize: old, proof, note: fork.note(13) });
+        expect((await post(url, complete)).status).toBe(422);
+      }
+      const [file, ...others] = filesIn(path);
+      expect(others).toEqual([]);
+      expect(await convicts(join(path, file!))).toContain(`(size 13) begins with`);
     }
   });
 
@@ -151,6 +160,44 @@ describe('evidence of a witness', () => {
     expect(parseNote(json.checkpoints[1]).text).toBe(log.branch(1, 'b').text(13));
   });
 });
+
+describe('a fork of every size', () => {
+  const most = 70;
+  const leaves = (name: string) =>
+    Array.from({ length: most }, (_, i) => new TextEncoder().encode(`${name} ${i}`));
+  const [a, b] = [new Oracle(leaves('a')), new Oracle(leaves('b'))];
+  const sized = (tree: Oracle, size: number) => ({ size, root: tree.root(0, size) });
+
+  test('is found from the proof of the later tree, and binds it to another beginning', () => {
+    for (let first = 1; first <= most; first++)
+      for (let second = 1; second <= most; second++) {
+        const kept = sized(a, first);
+        const fork = findFork(kept, sized(b, second), first < second ? complete(b, first, second) : []);
+        const about = `${first} to ${second}`;
+        if (first > second) expect(fork, about).toBeUndefined();
+        else if (first === second) expect(fork, about).toMatchObject({ message: expect.any(String) });
+        else expect(bindsElsewhere(sha256, fork!.binding!, kept, sized(b, second)), about).toBe(true);
+      }
+  });
+
+  test('is not found in an honest log, nor in a proof of which one bit was changed', () => {
+    for (let first = 1; first <= most; first++)
+      for (let second = first + 1; second <= most; second++) {
+        const proof = complete(a, first, second);
+        const flipped = proof.map((hash, i) => (i === 0 ? hash.with(5, hash[5]! ^ 1) : hash));
+        for (const one of [proof, flipped, proof.slice(1), [], [...proof, proof[0]!]])
+          expect(findFork(sized(a, first), sized(a, second), one), `${first} to ${second}`).toBeUndefined();
+      }
+  });
+});
+
+const isPowerOfTwo = (size: number): boolean => Number.isInteger(Math.log2(size));
+
+/** The proof that a log sends, or for a power of two sends in the end: with the root of the first size in front. */
+function complete(tree: Oracle, first: number, second: number): Uint8Array[] {
+  const proof = tree.proof(first, 0, second);
+  return isPowerOfTwo(first) ? [tree.root(0, first), ...proof] : proof;
+}
 
 /** Roots of two sizes and the proof between them, of a tree whose complete subtrees to the left of `first` are `hash`. */
 function giant(first: number, second: number, hash: Hash): { first: Hash; second: Hash; proof: Hash[] } {

@@ -8,10 +8,17 @@ import { type AddCheckpoint, parseAddCheckpoint } from '../../src/witness/add-ch
 import { signatureLine } from '../../src/witness/witness.ts';
 import { type KeyPair, keyPair } from './test-log.ts';
 
-/** A server in a witness's place that answers as it likes. */
-export async function rogueWitness(
-  answer: (response: ServerResponse, request: AddCheckpoint, key: KeyPair) => void,
-) {
+type Answer = (response: ServerResponse, request: AddCheckpoint, key: KeyPair) => void;
+
+/** A `rogueServer` that is closed when the test ends. */
+export async function rogueWitness(answer: Answer) {
+  const rogue = await rogueServer(answer);
+  onTestFinished(rogue.close);
+  return rogue;
+}
+
+/** A server in a witness's place that answers as it likes, until it is closed. */
+export async function rogueServer(answer: Answer) {
   const key = keyPair('rogue.example/w', 4);
   const requests: AddCheckpoint[] = [];
   const server = createServer((request, response) => {
@@ -24,12 +31,12 @@ export async function rogueWitness(
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
+  const close = (): void => {
     server.closeAllConnections();
     server.close();
-  });
+  };
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, vkey: key.vkey, key, requests };
+  return { url: `http://127.0.0.1:${port}`, vkey: key.vkey, key, requests, close };
 }
 
 /** The line that a witness with this key answers at a time. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { policyReloaded, policyRuleEdited } from '../../contract/critical-events.ts';
 import type { AccessRule, Policy } from '../../contract/resources/policy.ts';
 import { type OperationId, operationIds } from '../../contract/routes.ts';
@@ -7,6 +8,7 @@ import { limits } from '../../limits.ts';
 import type { Actor, PrincipalChange } from '../../store/store.ts';
 import type { AccessPolicy, NoteEntry, PolicyParts } from '../access-policy.ts';
 import { type AccessTable, accessTable, checkRules } from './check-rules.ts';
+import { contradictions } from './default-rules.ts';
 import { differenceOf, isEmpty } from './difference.ts';
 import {
   type KeptPolicy,
@@ -77,6 +79,10 @@ export class FilePolicy implements AccessPolicy {
     return this.#table.get(operation) ?? nobody;
   }
 
+  contradictions(): string[] {
+    return contradictions((operation) => this.accessOf(operation), this.#parts.defaults);
+  }
+
   replace(rules: readonly AccessRule[], by: Actor, version?: number, noteEntry?: NoteEntry): Promise<Policy> {
     return this.#inTurn(async () => {
       const { version: now } = this.#kept;
@@ -143,10 +149,14 @@ export class FilePolicy implements AccessPolicy {
       }
       if (this.#unsettled !== undefined) return this.#retryLater();
     }
+    const before = this.#kept;
     try {
       await this.#startFrom(this.#fileAtStart());
-      if (this.#kept.operations.join() !== operationIds.join()) await this.#keep(this.#kept);
+      const isSame = isDeepStrictEqual(before.settings, this.#kept.settings);
+      if (!isSame || this.#kept.operations.join() !== operationIds.join()) await this.#keep(this.#kept);
     } catch (error) {
+      // The next start applies the settings.
+      if (this.#kept.version === before.version && this.#unsettled === undefined) this.#kept = before;
       this.#fileRefused = refusalOf(error);
       warn('the access policy stays as it was', error);
     }
@@ -177,6 +187,7 @@ export class FilePolicy implements AccessPolicy {
         : startingRules(rules ?? this.#kept.rules, this.#kept, defaults);
     const isAsWanted =
       rules !== undefined && goneSince(this.#kept).size === 0 && isEmpty(differenceOf(rules, wanted));
+    this.#kept = { ...this.#kept, settings: defaults };
     const writesFile = (named === undefined || file === undefined) && file !== 'unusable' && !isAsWanted;
     await this.#change(wanted, system, policyReloaded, writesFile ? 'written' : 'left');
   }

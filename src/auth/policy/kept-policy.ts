@@ -5,6 +5,7 @@ import type { AccessRule, Policy } from '../../contract/resources/policy.ts';
 import { flushFolder, replaceFile } from '../../durable-file.ts';
 import { ServiceError } from '../../errors.ts';
 import { writeRefusal } from '../../write-errors.ts';
+import type { PolicyDefaults } from './default-rules.ts';
 
 /** The policy in effect, as the log knows it. Only the service writes it. */
 export interface KeptPolicy extends Policy {
@@ -12,6 +13,8 @@ export interface KeptPolicy extends Policy {
   readonly id: string;
   /** The operations that there were: a later program gives those that it adds their default rules. */
   readonly operations: readonly string[];
+  /** The settings of the last start; absent where an earlier program wrote it. */
+  readonly settings?: PolicyDefaults;
 }
 
 /** A change on its way: from when it is written down, it is made, whatever happens. */

@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { asSearchText } from '../../contract/search-text.ts';
 import { pages } from '../pages/index.ts';
 import { go, href } from '../state/address.ts';
 import { useAnswer } from '../state/answers.ts';
@@ -85,7 +86,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 }
 
 function useHits(text: string, asked: string): Hit[] {
-  const query = { q: asked, per_page: maxHits };
+  const query = { q: asSearchText(asked), per_page: maxHits };
   const enabled = asked.length > 1 && me.value !== undefined;
   const assets = useAnswer('listAssets', { query }, { enabled: enabled && may('listAssets') });
   const rules = useAnswer('listRules', { query }, { enabled: enabled && may('listRules') });

@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import type { ListId } from '../../client/client.ts';
 import { routeOf } from '../../contract/routes.ts';
+import { literally } from '../../contract/wildcards.ts';
 import { place, setParams } from './address.ts';
 
 /** One way in which a list can be filtered, as the contract has it. */
@@ -104,11 +105,11 @@ export function filterQuery(operation: ListId): Record<string, string | string[]
   return query;
 }
 
-/** Adds a value to those of a filter, or begins one. Values of one name are alternatives. */
+/** Adds a value, as it is, to those of a filter, or begins one. Values of one name are alternatives. */
 export function addFilter(name: string, value: string, { not = false } = {}): void {
   const key = not ? negation + name : name;
-  const values = place.peek().params.getAll(key);
-  if (!values.includes(value)) setParams({ [key]: [...values, value] });
+  const values = new Set(place.peek().params.getAll(key)).add(literally(value));
+  setParams({ [key]: [...values] });
 }
 
 /** A chip in place of another one. */
@@ -118,9 +119,9 @@ export const replaceChip = (before: Pick<Chip, 'name' | 'not'>, { name, not, val
     [not ? negation + name : name]: values.length === 0 ? undefined : values,
   });
 
-/** This value and no other. */
+/** This value, as it is, and no other. */
 export const setFilter = (name: string, value: string): void =>
-  setParams({ [name]: value, [negation + name]: undefined });
+  setParams({ [name]: literally(value), [negation + name]: undefined });
 
 export const removeFilter = ({ name, not }: Pick<Chip, 'name' | 'not'>): void =>
   setParams({ [not ? negation + name : name]: undefined });

@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { shownTheme, zone } from '../state/preferences.ts';
-import { compact, instant } from './format.ts';
-import { roundUp } from './scale.ts';
+import { compact, day, instant } from './format.ts';
+import { roundUp, stacked } from './scale.ts';
 import './chart.css';
 
 /** One line of a chart: a value for each time, null for a gap. */
@@ -34,11 +34,6 @@ interface ChartProps {
   readonly onZoom?: (from: number, to: number) => void;
   /** Which of `times` is pointed at; undefined for none. */
   readonly onPoint?: (index: number | undefined) => void;
-  /**
-   * For each time the name of a colour that its foot has, however low the bar: what is there but too little to be seen
-   * beside the rest.
-   */
-  readonly feet?: readonly (string | undefined)[];
 }
 
 /** Numbers over time: thin lines from zero, steps, or stacked bars, and a legend that is always there. */
@@ -53,18 +48,21 @@ export function Chart({
   base = 1000,
   onZoom,
   onPoint,
-  feet,
 }: ChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const zoom = useRef(onZoom);
   zoom.current = onZoom;
-  const latest = useRef({ onPoint, feet });
-  latest.current = { onPoint, feet };
   const theme = shownTheme();
   const inUtc = zone.value === 'utc';
   const titles = series.map(({ title }) => title).join('\n');
-  const values = kind === 'bars' ? stacked(series) : series.map((one) => one.values as (number | null)[]);
+  const plain = kind === 'bars' ? stacked(series, 0) : series.map(({ values }) => [...values]);
+  const top = highest ?? roundUp(Math.max(0, ...plain.flat().map(Number)), base);
+  const values = kind === 'bars' ? stacked(series, top / (height - topPx - axisPx)) : plain;
+  // Half a label that names the year is wider than one that does not.
+  const edge = day((times[0] ?? 0) * 1000).length > 5 ? 34 : 18;
+  const latest = useRef({ onPoint, top, edge });
+  latest.current = { onPoint, top, edge };
 
   useEffect(() => {
     const element = host.current;
@@ -82,7 +80,7 @@ export function Chart({
         width: Math.max(80, element.clientWidth),
         height,
         legend: { show: false },
-        padding: [6, 18, 0, 0],
+        padding: [topPx, () => latest.current.edge, 0, 0],
         cursor: {
           y: false,
           drag: { x: onZoom !== undefined, y: false, setScale: false },
@@ -90,13 +88,13 @@ export function Chart({
         },
         tzDate: (seconds) =>
           inUtc ? uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') : new Date(seconds * 1000),
-        scales: { y: { range: (_plot, _min, max) => [0, highest ?? roundUp(max, base)] } },
+        scales: { y: { range: () => [0, latest.current.top] } },
         axes: [
           {
             ...axis,
             // Room for a time of day with seconds.
             space: 72,
-            size: 28,
+            size: axisPx,
             gap: 6,
             values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => timeLabel(tick, step)),
           },
@@ -105,7 +103,8 @@ export function Chart({
             gap: 4,
             splits: (_plot, _axis, _min, max) =>
               height >= halvesFrom && max % 2 === 0 ? [0, max / 2, max] : [0, max],
-            size: (_plot, labels: readonly string[] | null) => widthOf(labels ?? []),
+            size: (_plot, labels: readonly string[] | null) =>
+              Math.max(latest.current.edge, widthOf(labels ?? [])),
             values: (_plot, ticks) => ticks.map((tick) => format(tick)),
           },
         ],
@@ -128,7 +127,6 @@ export function Chart({
         ],
         hooks: {
           setCursor: [({ cursor }) => latest.current.onPoint?.(cursor.idx ?? undefined)],
-          draw: [(shown) => drawFeet(shown, latest.current.feet ?? [], colour)],
           setSelect: [
             (shown) => {
               const { left, width } = shown.select;
@@ -174,6 +172,10 @@ export function Chart({
   );
 }
 
+/** Above the plot, and the axis below it, in pixels. */
+const topPx = 6;
+const axisPx = 28;
+
 /** From this height on, in pixels, a scale tells its half as well. */
 const halvesFrom = 90;
 
@@ -189,27 +191,8 @@ function timeLabel(at: number, step: number): string {
   const text = instant(at * 1000, { ms: false });
   const time = text.slice(11);
   if (step >= 28 * 86_400) return text.slice(0, 7);
-  if (step >= 86_400 || time === '00:00:00') return text.slice(5, 10);
+  if (step >= 86_400 || time === '00:00:00') return day(at * 1000);
   return step < 60 ? time : time.slice(0, 5);
-}
-
-const footPx = 3;
-
-function drawFeet(
-  { ctx, bbox, data, valToPos }: uPlot,
-  feet: readonly (string | undefined)[],
-  colour: (name: string) => string,
-): void {
-  const times = data[0];
-  const height = footPx * devicePixelRatio;
-  feet.forEach((name, index) => {
-    const [at, next] = [times[index], times[index + 1]];
-    if (name === undefined || at === undefined || next === undefined) return;
-    const left = valToPos(at, 'x', true);
-    const width = Math.max(1, (valToPos(next, 'x', true) - left) * 0.86);
-    ctx.fillStyle = colour(name);
-    ctx.fillRect(Math.round(left), Math.round(bbox.top + bbox.height - height), Math.round(width), height);
-  });
 }
 
 function Swatch({ colour, dashed }: { colour: string; dashed: boolean }) {
@@ -226,19 +209,4 @@ function Swatch({ colour, dashed }: { colour: string; dashed: boolean }) {
       />
     </svg>
   );
-}
-
-/** Each series on top of those after it: the first is drawn first and reaches highest. What was before stands alone. */
-function stacked(series: readonly Series[]): (number | null)[][] {
-  const sums: number[] = [];
-  const result: (number | null)[][] = [];
-  for (const { values, previous } of [...series].reverse()) {
-    if (previous === true) {
-      result.unshift([...values]);
-      continue;
-    }
-    for (let i = 0; i < values.length; i++) sums[i] = (sums[i] ?? 0) + (values[i] ?? 0);
-    result.unshift([...sums]);
-  }
-  return result;
 }

@@ -6,11 +6,15 @@ export * from './words.ts';
 
 /** Times as the console writes them; pure but for the zone that is preferred. */
 
-/** How long ago, or how far ahead, in one unit: `2 min ago`, `in 3 d`, `now`. */
+/** From this distance on a date says more than a number of days. */
+const datedFromMs = 30 * 86_400_000;
+
+/** How long ago, or how far ahead, in one unit: `2 min ago`, `in 3 d`, `now`; the date beyond a month. */
 export function relative(at: number, now: number): string {
   const away = Math.abs(now - at);
   if (Number.isNaN(away)) return 'no time';
   if (away < 1000) return 'now';
+  if (away >= datedFromMs) return instant(at).slice(0, 10);
   const { ms, name } = timeUnits.find((unit) => away >= unit.ms)!;
   const text = `${Math.floor(away / ms)} ${name}`;
   return at <= now ? `${text} ago` : `in ${text}`;
@@ -28,7 +32,23 @@ export function instant(at: number, { ms = true }: { ms?: boolean } = {}): strin
   return `${text.slice(0, 10)} ${text.slice(11, ms ? 23 : 19)}`;
 }
 
-/** The same with the name of its zone: `… UTC`, `… UTC+02:00`. */
+/** The day of a time, with its year unless that is the current one: `11-20`, `2009-11-20`. */
+export function day(at: number): string {
+  const date = instant(at).slice(0, 10);
+  return date.slice(0, 4) === instant(Date.now()).slice(0, 4) ? date.slice(5) : date;
+}
+
+/** A bound of a range; `…` where it is open. */
+export const edge = (iso: string | undefined): string =>
+  iso === undefined ? '…' : instant(Date.parse(iso), { ms: false });
+
+/** The bounds of a range, where it has any: ` between … and …`, ` since …`, ` before …`. */
+export function within(from: string | undefined, to: string | undefined): string {
+  if (from === undefined) return to === undefined ? '' : ` before ${edge(to)}`;
+  return to === undefined ? ` since ${edge(from)}` : ` between ${edge(from)} and ${edge(to)}`;
+}
+
+/** An instant with the name of its zone: `… UTC`, `… UTC+02:00`. */
 export const exact = (at: number): string => `${instant(at)} ${zoneName(at)}`;
 
 export function zoneName(at: number): string {

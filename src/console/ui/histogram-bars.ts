@@ -34,8 +34,6 @@ export const countBars = (name: string, colour: string, { buckets }: Pick<Bars, 
 export interface Drawn {
   readonly times: number[];
   readonly series: Series[];
-  /** Of each bar, the colour of its gravest severity; undefined where there is no more than informational. */
-  readonly feet: (string | undefined)[];
 }
 
 /**
@@ -44,21 +42,16 @@ export interface Drawn {
  * @param before - no line where its buckets are of another width: what stands side by side is as long
  */
 export function barsOf(histogram: Bars, before?: Bars): Drawn {
-  const { buckets, bucket_ms } = histogram;
   const times = timesOf(histogram);
   const series = severityBars(histogram);
-  if (before?.bucket_ms === bucket_ms && before.buckets.some(({ count }) => count > 0))
+  if (before?.bucket_ms === histogram.bucket_ms && before.buckets.some(({ count }) => count > 0))
     series.push({
       title: 'Period before',
       values: times.map((_, index) => before.buckets[index]?.count ?? null),
       colour: '--previous',
       previous: true,
     });
-  const feet = buckets.map(({ by_severity }) => {
-    const worst = severities.findLast((severity) => by_severity[severity]);
-    return worst === undefined || worst === 'informational' ? undefined : `--${worst}`;
-  });
-  return { times, series, feet };
+  return { times, series };
 }
 
 /**

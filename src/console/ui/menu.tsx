@@ -122,8 +122,9 @@ function MenuList({
             type="button"
             role="menuitem"
             tabIndex={-1}
-            onClick={() => {
-              onClose(true);
+            onClick={({ detail }) => {
+              // After a click of the mouse, Enter is for the page: only the keyboard returns to the button.
+              onClose(detail === 0);
               item.run?.();
             }}
           >

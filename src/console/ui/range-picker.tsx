@@ -5,7 +5,7 @@ import { shownRange, shownWindow } from '../state/range.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
-import { instant, zoneName } from './format.ts';
+import { edge, zoneName } from './format.ts';
 import { Menu } from './menu.tsx';
 
 const titles = {
@@ -48,9 +48,6 @@ export function RangePicker({ windowsOnly = false }: { windowsOnly?: boolean }) 
     </>
   );
 }
-
-const edge = (iso: string | undefined): string =>
-  iso === undefined ? '…' : instant(Date.parse(iso), { ms: false });
 
 function OwnRange({
   from,

@@ -1,17 +1,22 @@
-import { place, setParams } from '../state/address.ts';
+import { type Params, place, setParams } from '../state/address.ts';
 import './tabs.css';
 
-/** Views of one page; which one is shown stands in the address under `name`. The first is the default. */
+/** Views of one page; which one is shown stands in the address under `name`, except for the usual one. */
 export function Tabs<V extends string>({
   label,
   name = 'view',
   tabs,
+  usual = tabs[0]?.value,
+  others,
 }: {
   label: string;
   name?: string;
   tabs: readonly { value: V; title: string }[];
+  usual?: V | undefined;
+  /** Changes to the rest of the address when another view is chosen. */
+  others?: Params;
 }) {
-  const shown = shownTab(name, tabs);
+  const shown = shownTab(name, tabs, usual);
   return (
     <nav class="tabs" aria-label={label}>
       {tabs.map(({ value, title }) => (
@@ -19,7 +24,13 @@ export function Tabs<V extends string>({
           key={value}
           type="button"
           aria-current={value === shown ? 'page' : undefined}
-          onClick={() => setParams({ [name]: value === tabs[0]?.value ? undefined : value, id: undefined })}
+          onClick={() =>
+            setParams({
+              ...(value !== shown && others),
+              [name]: value === usual ? undefined : value,
+              id: undefined,
+            })
+          }
         >
           {title}
         </button>
@@ -28,7 +39,11 @@ export function Tabs<V extends string>({
   );
 }
 
-export function shownTab<V extends string>(name: string, tabs: readonly { value: V }[]): V {
-  const asked = place.value.params.get(name);
+export function shownTab<V extends string>(
+  name: string,
+  tabs: readonly { value: V }[],
+  usual = tabs[0]?.value,
+): V {
+  const asked = place.value.params.get(name) ?? usual;
   return (tabs.find(({ value }) => value === asked) ?? tabs[0]!).value;
 }

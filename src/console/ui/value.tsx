@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { ListId } from '../../client/client.ts';
+import { asSearchText } from '../../contract/search-text.ts';
 import { href, type Params } from '../state/address.ts';
 import { addFilter, canNegate, filterFields, setFilter } from '../state/filters.ts';
 import { shownRange } from '../state/range.ts';
@@ -26,8 +27,11 @@ function pivots(kind: PivotKind, value: string): MenuItem[] {
       ];
     case 'domain':
       return [
-        { title: 'DNS events that ask for it', href: href('events', { ...time, table: 'dns', q: value }) },
-        { title: 'Alerts about it', href: href('alerts', { ...time, q: value }) },
+        {
+          title: 'DNS events that ask for it',
+          href: href('events', { ...time, table: 'dns', q: asSearchText(value) }),
+        },
+        { title: 'Alerts about it', href: href('alerts', { ...time, q: asSearchText(value) }) },
       ];
     case 'connection':
       return [

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { limits } from '../../limits.ts';
 import { alertStatuses, priorities, ruleSources, verdicts } from '../vocabulary.ts';
 import { oneOf, type Static } from './common.ts';
 import {
@@ -31,6 +32,29 @@ const evidence = Type.Unsafe<Readonly<Record<string, Figure | boolean | readonly
   description: 'What the detector saw, by name, as of the latest occurrence.',
 });
 
+const texts = (item: string, description: string) => optional(list(text(item), description));
+const signature = part(
+  {
+    cves: texts('CVE-<year>-<number>.', 'Vulnerabilities that it is about.'),
+    references: texts('A URL or a name.', 'Where more is said of it.'),
+    metadata: optional(
+      list(
+        part({ key: text('Its name.'), values: list(text('A value.'), 'Its values.') }, 'One statement.'),
+        'What its author says of it.',
+      ),
+    ),
+  },
+  'The signature that matched, as the sensor describes it.',
+);
+const payload = part(
+  {
+    data: optional(text(`The first ${limits.maxAlertPayloadBytes} bytes that matched, in base64.`)),
+    printable: optional(text('The same as text, where the sensor sent no bytes.')),
+    packet: optional(text(`The first ${limits.maxAlertPacketBytes} bytes of the packet, in base64.`)),
+  },
+  'Traffic of the latest occurrence that came with any. Its sender chose the bytes: show them as text only.',
+);
+
 export const Alert = shape('Alert', {
   title: text('What happened, in a line.'),
   description: optional(text('What it means.')),
@@ -52,6 +76,19 @@ export const Alert = shape('Alert', {
   domain: optional(text('Name concerned.')),
   asset_ids: list(uuid('An asset.'), 'Assets concerned.'),
   event_ids: list(uuid('An event.'), 'A bounded sample of the events that show it.'),
+  sensors: optional(
+    list(
+      part(
+        {
+          id: uuid('The principal.'),
+          name: optional(text('Its name when it was last counted.')),
+          count: ordinal('Occurrences that rest on its events, on them alone or with others.'),
+        },
+        'A sensor.',
+      ),
+      'Sensors that sent what it rests on, those that came first; with one entry, no other sensor confirms it. Absent where that is unknown.',
+    ),
+  ),
   mitre: optional(
     part(
       {
@@ -62,9 +99,11 @@ export const Alert = shape('Alert', {
     ),
   ),
   evidence: optional(evidence),
-  count: ordinal('Occurrences so far.'),
-  first_seen: timestamp('First occurrence, in event time.'),
-  last_seen: timestamp('Last occurrence, in event time.'),
+  signature: optional(signature),
+  payload: optional(payload),
+  count: ordinal('Occurrences so far. An activity that goes on is one occurrence a day.'),
+  first_seen: timestamp('First occurrence, or when the activity began, in event time.'),
+  last_seen: timestamp('Last occurrence, or newest event of an activity that goes on, in event time.'),
   dedup_key: text('What occurrences share that are counted as one alert.'),
   silence_id: optional(uuid('The silence by which it is suppressed.')),
   folded_into: optional(
@@ -120,10 +159,10 @@ export const AlertUpdateInput = shape('AlertUpdateInput', {
   status: optional(
     oneOf(alertStatuses, { description: 'New status; INVALID_TRANSITION where not allowed.' }),
   ),
-  verdict: optional(verdict('What you found.')),
+  verdict: optional(oneOf([...verdicts, ''], { description: 'What you found; empty to withdraw it.' })),
   priority: optional(oneOf(priorities, { description: 'How soon it is to be worked on.' })),
   severity: optional(severity('Corrected severity; at high it is logged.')),
-  assignee: optional(text('Who works on it; empty for nobody.', { maxLength: 200 })),
+  assignee: optional(text('Name of the active user who works on it; empty for nobody.', { maxLength: 200 })),
   tags: optional(tags),
   note: optional(text('Appended as a note.', { minLength: 1, maxLength: 10_000 })),
   ai_override: optional(

@@ -21,9 +21,10 @@ export const AuditRecord = shape('AuditRecord', {
       'Error code. WORKER_LOST and CANCELLED: nobody was told whether a change was made, and it may have been.',
     ),
   ),
+  reason: optional(text('Of records that a sensor sent and that were rejected: why the first of them was.')),
   count: optional(
     ordinal(
-      'Calls that this record stands for: those of one caller, of its minute, past what gets records of their own. ' +
+      'Calls that this record stands for, with a reason records that were rejected: those of one caller, of its minute, past what gets records of their own. ' +
         'The other members are those of the first. Absent for one call.',
     ),
   ),

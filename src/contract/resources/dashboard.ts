@@ -46,7 +46,9 @@ const totals = (description: string) =>
     {
       network_events: count('Network events.'),
       dns_events: count('DNS events.'),
-      alerts: count('Alerts that were raised.'),
+      alerts: count(
+        'Alerts last seen in it, or last changed where that was earlier; as many as the list has of `from`.',
+      ),
       bytes: count(
         'IP bytes of network events, both ways; those of a connection that is reported again, once.',
       ),
@@ -61,7 +63,7 @@ const totals = (description: string) =>
 export const Dashboard = shape('Dashboard', {
   window,
   from: timestamp(
-    'Start of the window: that of the minute, hour or day in which it began. Events count at the time of their start, or when they were received where that was earlier.',
+    'Start of the window: that of the minute, hour or day in which it began; as `from` of a list it shows what is counted here. Events count at the time of their start, or when they were received where that was earlier.',
   ),
   to: timestamp('End of the window: now.'),
   bucket_s: count('Width of the buckets of series, in seconds.'),
@@ -86,8 +88,8 @@ export const Dashboard = shape('Dashboard', {
     },
     'How many different ones there were in the window.',
   ),
-  alerts_by_severity: by(severities, 'Alerts of the window.'),
-  alerts_by_status: by(alertStatuses, 'Alerts of the window.'),
+  alerts_by_severity: by(severities, 'Alerts last seen in the window.'),
+  alerts_by_status: by(alertStatuses, 'Alerts last seen in the window.'),
   top_talkers: top('Busiest originators, by network events.'),
   top_destinations: top('Busiest responders, by network events.'),
   top_services: top('Busiest services, by network events.'),

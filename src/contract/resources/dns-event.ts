@@ -3,7 +3,6 @@ import { oneOf, type Static } from './common.ts';
 import {
   address,
   between,
-  count,
   flag,
   list,
   optional,
@@ -19,7 +18,7 @@ import {
 export const DnsAnswer = part(
   {
     type: optional(text('Type of the record by name: A, AAAA, CNAME …')),
-    ttl: optional(real('Time to live, in seconds.')),
+    ttl: optional(real('Time to live, in seconds.', { minimum: 0, maximum: 2 ** 32 - 1 })),
     data: text('Value of the record in text form.'),
   },
   'One record of the answer section.',
@@ -41,7 +40,7 @@ const told = {
   query: optional(text('Name asked for.')),
   qtype: optional(text('Type asked for, by name.')),
   qclass: optional(text('Class asked for, by name.')),
-  rcode: optional(count('Response code (RFC 6895).')),
+  rcode: optional(between(0, 65535, 'Response code (RFC 6895).')),
   rcode_name: optional(text('Response code by name: NOERROR, NXDOMAIN …')),
   answers: optional(list(DnsAnswer, 'Records of the answer section.')),
   authoritative: optional(flag('AA: the server is an authority for the name.')),
@@ -52,7 +51,7 @@ const told = {
   rtt_ms: optional(real('From the query to its response, in milliseconds.', { minimum: 0 })),
   connection_id: optional(text("The sensor's id of the connection: Zeek uid, Suricata flow_id.")),
   community_id: optional(text('Community ID flow hash (version 1); computed where the sensor gave none.')),
-  sensor: optional(text('Name of the sensor that reported it.')),
+  sensor: optional(text('Name of the sensor, as the record or the request states it.')),
 };
 
 export const DnsEvent = shape('DnsEvent', {
@@ -63,13 +62,20 @@ export const DnsEvent = shape('DnsEvent', {
   src_asset_id: optional(uuid('Asset of the client.')),
   dst_asset_id: optional(uuid('Asset of the resolver.')),
   received_at: timestamp('When the service took it in.'),
+  sensor_id: optional(
+    uuid('Principal whose credentials sent it; absent for events stored before it was recorded.'),
+  ),
 });
 export type DnsEvent = Static<typeof DnsEvent>;
 
 /** One event as `POST /api/v1/events/dns` and native lines of ingest take it. */
 export const DnsEventInput = shape('DnsEventInput', {
   type: optional(oneOf(['dns_event'], { description: 'Tells the kind of event in mixed ingest.' })),
-  id: optional(uuid('An id that makes a repetition a duplicate; assigned where absent.')),
+  id: optional(
+    uuid(
+      'An id that makes a repetition by the same sensor a duplicate; assigned where absent, or where another sensor has used it.',
+    ),
+  ),
   ...told,
   severity: optional(severity('Defaults to informational.')),
 });

@@ -48,7 +48,7 @@ export const list = <T extends Parameters<typeof Type.Array>[0]>(
 ) => Type.Array(items, { description, ...limits });
 /** A JSON object whose keys are not the contract's to say. */
 export const anyObject = (description: string) =>
-  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description });
+  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description });
 export const severity = (description: string) => oneOf(severities, { description });
 
 /**

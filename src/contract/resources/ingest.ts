@@ -11,7 +11,7 @@ export const IngestAnswer = shape('IngestAnswer', {
   accepted: count('Records stored; on disk and queryable unless ack=memory.'),
   rejected: count('Bad records, left out.'),
   ignored: count('Records of kinds that are not stored.'),
-  duplicates: count('Records refused because their explicit id came before.'),
+  duplicates: count('Records refused because the sensor sent their explicit id before.'),
   errors: list(
     part(
       {

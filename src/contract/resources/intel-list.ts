@@ -24,7 +24,7 @@ const description = lines('What it is about.', { maxLength: 2000 });
 const source = line('Where it comes from: a name or a URL.', { maxLength: 1000 });
 const severity = oneOf(severities, {
   description:
-    'Severity of what is found by it: of lookups, of attempts to reach what it names, and of answers to it. Probes from what it names that nobody answered are low.',
+    'Severity of what is found by it: of lookups and their answers, of requests that name a host, of attempts to reach what it names, and of answers to it. Probes from what it names that nobody answered are low.',
 });
 const confidence = real('How sure it is, where it says nothing else of an indicator.', {
   minimum: 0,

@@ -166,6 +166,7 @@ export const entryData = {
     from: list(role, 'Before.'),
     to: list(role, 'From now on.'),
   }),
+  'principal.password_reset': entryShape('PrincipalPasswordResetData', { name: free('Its name.') }),
   // Of a token only its identifier is public, and that is the subject.
   'token.issued': TokenData,
   'token.revoked': TokenData,
@@ -224,6 +225,23 @@ export const entryData = {
     first_received: timestamp('When the body of the first receipt was received.'),
     last_received: timestamp('When the body of the last receipt was received.'),
   }),
+  'events.sealed': entryShape('EventsSealedData', {
+    ranges: list(
+      part(
+        {
+          table: oneOf(eventTables, { description: 'Which events.' }),
+          first_seq: ordinal('Commit sequence of the first event.'),
+          rows: ordinal('Events, with consecutive sequences.'),
+          events_root: hex32('Merkle root over their pieces of 64 (RFC 6962, section 2.1).'),
+          first_received: timestamp('When the first event was received.'),
+          last_received: timestamp('When the last event was received.'),
+        },
+        'A range of stored events.',
+      ),
+      'One range for each table with new events.',
+      { maxItems: eventTables.length },
+    ),
+  }),
   'checkpoint.timestamped': entryShape('CheckpointTimestampedData', {
     authority: text('URL of the timestamping authority.'),
     gen_time: timestamp('The time that the authority signed (genTime of RFC 3161).'),
@@ -246,6 +264,11 @@ export const entryData = {
           head: optional(loggedHead('Largest known head of the previous life; absent where none is known.')),
         },
         'The life before.',
+      ),
+    ),
+    events_life: optional(
+      lifeId(
+        'Life that the database of events had entered before this one; absent where it was the first life.',
       ),
     ),
     continues_from: optional(

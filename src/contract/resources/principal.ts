@@ -30,7 +30,8 @@ export const Caller = shape('Caller', {
 export type Caller = Static<typeof Caller>;
 
 /** Long enough that guessing is hopeless at the rate that the throttle leaves (NIST SP 800-63B, section 3.1.1.2). */
-export const password = (description: string) => text(description, { minLength: 8, maxLength: 1024 });
+export const passwordLength = { minLength: 8, maxLength: 1024 } as const;
+export const password = (description: string) => text(description, passwordLength);
 
 const name = text('Unique name; for users the login.', { minLength: 1, maxLength: 200 });
 const newRoles = list(role, 'What it may do.', { maxItems: roles.length, uniqueItems: true });

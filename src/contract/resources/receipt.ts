@@ -22,7 +22,7 @@ export const ReceiptStatement = shape('ReceiptStatement', {
   accepted: count('Records stored; on disk before the receipt was given.'),
   rejected: count('Bad records, left out.'),
   ignored: count('Records of kinds that are not stored.'),
-  duplicates: count('Records refused because their explicit id came before.'),
+  duplicates: count('Records refused because the sensor sent their explicit id before.'),
   sensor: part({ id: uuid('Its principal.'), name: text('Its name.') }, 'The authenticated sender.'),
   received_at: timestamp('When the service received the body.'),
 });

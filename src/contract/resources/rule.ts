@@ -21,10 +21,10 @@ export const ruleStatuses = ['stable', 'test', 'experimental', 'deprecated', 'un
 export const ruleKinds = ['rule', 'correlation', 'filter'] as const;
 export const ruleOrigins = ['shipped', 'folder', 'api'] as const;
 
-const source = text('The document as written, in YAML.', {
-  minLength: 1,
-  maxLength: limits.maxSigmaTextLength,
-});
+const source = text(
+  `The document as written, in YAML. Regular expressions, and wildcards with \`?\`, look at the first ${limits.maxRegexTextLength} characters of a value, as if it ended there.`,
+  { minLength: 1, maxLength: limits.maxSigmaTextLength },
+);
 const level = oneOf(severities, { description: 'Severity of its findings.' });
 const at = ordinal('Line, from 1.');
 
@@ -50,6 +50,11 @@ export const Rule = shape('Rule', {
   line: optional(ordinal('Of those in a folder: where in the file it begins, from 1.')),
   enabled: flag('Whether it is applied.'),
   hits: count('Records that it matched, or findings of a correlation, since it was loaded.'),
+  cost: optional(
+    count(
+      `What it costs a record at the worst, in about nanoseconds; rules that are tried on every record cost five times as much. All that are applied to one kind of record may cost ${limits.maxRuleCost} together. Absent where it is not applied.`,
+    ),
+  ),
   errors: list(text('An error, with its line.'), 'Why it cannot be applied; empty where it can.'),
   missing_fields: optional(
     list(text('A field.'), 'Fields that it asks for and no record here has: those parts of it never hold.'),
@@ -112,6 +117,11 @@ const match = part(
 export const RuleTestResult = shape('RuleTestResult', {
   looked_at: count('Stored events that were looked at.'),
   cut_short: flag('Whether there are more of that time, which were not.'),
+  cut_short_by: optional(
+    oneOf(['events', 'time'], {
+      description: `Why: it looks at ${limits.maxRuleTestEvents} events of a kind, the newest, and takes ${limits.ruleTestMs / 1000} s of a processor.`,
+    }),
+  ),
   answerable: flag(
     'Whether stored events can answer it: records other than of connections and DNS are not kept.',
   ),

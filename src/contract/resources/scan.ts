@@ -46,6 +46,9 @@ export const Scan = shape('Scan', {
 });
 export type Scan = Static<typeof Scan>;
 
+/** The state before the first scan. */
+export const NoScan = shape('NoScan', { status: oneOf(['idle'], { description: 'There was no scan yet.' }) });
+
 export const ScanInput = shape('ScanInput', {
   targets: list(target, 'What to scan; it must lie in `discovery.allowed_networks`.', {
     minItems: 1,

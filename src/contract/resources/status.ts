@@ -1,8 +1,9 @@
-import { eventTables, expiryReasons, ledgerFaults } from '../vocabulary.ts';
+import { limits } from '../../limits.ts';
+import { eventTables, expiryReasons, ledgerFaults, notStoredKinds } from '../vocabulary.ts';
 import { witnessFailureKinds } from '../witness-failures.ts';
 import { oneOf, type Static } from './common.ts';
-import { count, flag, list, optional, part, real, shape, text, timestamp } from './fields.ts';
-import { LedgerFindings, Regression } from './health.ts';
+import { count, flag, list, optional, part, real, shape, text, timestamp, uuid } from './fields.ts';
+import { LedgerFindings, notStoredCounts, Regression } from './health.ts';
 
 const WitnessStatus = part(
   {
@@ -46,16 +47,19 @@ const WitnessStatus = part(
 );
 export type WitnessStatus = Static<typeof WitnessStatus>;
 
-const LedgerScrub = part(
-  {
-    pass_began_at: timestamp('When the pass that is under way, or was last, began.'),
-    checked: count('Entries of it that were checked.'),
-    total: count('Entries that it checks.'),
-    last_pass_at: optional(
-      timestamp('When the last pass over the whole log ended; absent before the first.'),
-    ),
-    last_pass_damaged: optional(count('Damaged entries, pages and heads that the last pass found.')),
-  },
+const scrub = (checked: string, description: string) =>
+  part(
+    {
+      pass_began_at: timestamp('When the pass that is under way, or was last, began.'),
+      checked: count(`${checked} that this pass has checked.`),
+      total: count(`${checked} that this pass checks.`),
+      last_pass_at: optional(timestamp('When the last whole pass ended; absent before the first.')),
+      last_pass_damaged: optional(count('Damaged items that the last whole pass found.')),
+    },
+    description,
+  );
+const LedgerScrub = scrub(
+  'Entries',
   'The check of all entries, hashes and heads in the background; absent until it has begun.',
 );
 
@@ -69,6 +73,34 @@ const Verdict = part(
   },
   'How the service is, in short.',
 );
+
+const NotStored = part(
+  {
+    ...notStoredCounts,
+    reasons: list(
+      part(
+        {
+          kind: oneOf(notStoredKinds, { description: 'Which of the counts it is part of.' }),
+          sensor_id: optional(uuid('The principal that sent it; absent where that is not known.')),
+          sensor: optional(text('Its name.')),
+          reason: text('Why; of ignored records their kind.'),
+          times: count('How often.'),
+          last_at: timestamp('When it happened last.'),
+          samples: list(
+            text(
+              'The beginning of a record, with what looks like a secret left out; of a request its address.',
+            ),
+            'Recent examples, the newest first.',
+          ),
+        },
+        'What one sensor sent and was not stored, for one reason.',
+      ),
+      `The latest ${limits.maxNotStoredShown}, the newest first.`,
+    ),
+  },
+  'Records and requests of sensors that were not stored, since the start.',
+);
+export type NotStored = Static<typeof NotStored>;
 
 export const Status = shape('Status', {
   verdict: Verdict,
@@ -110,6 +142,11 @@ export const Status = shape('Status', {
       ),
       bytes: count('Size of the database, in bytes.'),
       unused_bytes: count('Bytes of it that nothing takes up: they are used before it grows.'),
+      damaged_events: count('Stored events that are damaged and left out of answers.'),
+      scrub: scrub(
+        'Blocks of events and rows of tables',
+        'The check of everything stored, in the background.',
+      ),
     },
     'What is stored.',
   ),
@@ -173,6 +210,15 @@ export const Status = shape('Status', {
     },
     'What the log has not got yet.',
   ),
+  sealing: optional(
+    part(
+      {
+        sealed_at: timestamp('When everything stored was sealed last; until then the start.'),
+        lag_s: real('Time since then, in seconds.', { minimum: 0 }),
+      },
+      'Sealing of events; absent while it is off.',
+    ),
+  ),
   witnesses: optional(WitnessStatus),
   scans: part({ queued: count('Scans that wait.'), running: count('Scans that run.') }, 'Discovery scans.'),
   sockets: part(
@@ -182,12 +228,22 @@ export const Status = shape('Status', {
     },
     'Live readers.',
   ),
+  not_stored: NotStored,
   limits_reached: list(
     part(
       {
         limit: text('Which limit.'),
         times: count('How often since the start.'),
         meaning: text('What became of what went beyond it.'),
+        detectors: optional(
+          list(
+            part(
+              { detector: text('Id of the detector.'), times: count('How often.') },
+              'A behaviour detector.',
+            ),
+            'Behaviour detectors that reached it since the store thread started.',
+          ),
+        ),
       },
       'A limit that was reached.',
     ),

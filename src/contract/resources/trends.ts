@@ -43,7 +43,7 @@ export const Trends = shape('Trends', {
             },
             'A bucket out of the ordinary.',
           ),
-          'Buckets out of the ordinary.',
+          'Buckets out of the ordinary; never of `alerts`, which move to the bucket in which they are last seen.',
         ),
       },
       'One metric.',

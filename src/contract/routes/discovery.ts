@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { paginated, success } from '../envelopes.ts';
+import { paginated, success, successWith } from '../envelopes.ts';
 import { scanQuery } from '../parameters.ts';
 import { uuid } from '../resources/fields.ts';
-import { Scan, ScanInput } from '../resources/scan.ts';
+import { NoScan, Scan, ScanInput } from '../resources/scan.ts';
 import { analysts, closed, json, list, type Route, readers } from './route.ts';
 
 const scanParams = Type.Object({ scan_id: uuid('Identifier of the scan.') }, closed);
@@ -22,11 +22,10 @@ export const discoveryRoutes = {
   getScanStatus: {
     method: 'GET',
     path: '/api/v1/discovery/status',
-    summary: 'The scan that is running, else the last one',
+    summary: 'The scan that is running, else the last one, else the state idle',
     tag: 'discovery',
     access: readers,
-    responses: { 200: json(success('scan')) },
-    errors: ['NOT_FOUND'],
+    responses: { 200: json(successWith('scan', Type.Union([Scan, NoScan]))) },
   },
   listScans: {
     method: 'GET',

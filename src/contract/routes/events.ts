@@ -9,9 +9,23 @@ import {
 } from '../parameters.ts';
 import { uuid } from '../resources/fields.ts';
 import { dnsEventValuesQuery, networkEventValuesQuery } from '../value-parameters.ts';
-import { closed, json, list, none, type Route, readers } from './route.ts';
+import type { eventTables } from '../vocabulary.ts';
+import { analysts, closed, json, list, none, type Route, readers } from './route.ts';
 
 const eventParams = Type.Object({ event_id: uuid('Identifier of the event.') }, closed);
+
+/** For roles that may read events and entries of the log. */
+const eventProof = (table: (typeof eventTables)[number]) =>
+  ({
+    method: 'GET',
+    path: `/api/v1/events/${table}/:event_id/proof`,
+    summary: `All that shows offline that a ${table} event was stored, unaltered, when the log covered it`,
+    tag: 'events',
+    access: analysts,
+    params: eventParams,
+    responses: { 200: json(success('event_proof')) },
+    errors: ['NOT_FOUND', 'UNAVAILABLE'],
+  }) as const satisfies Route;
 
 /** Network and DNS events. */
 export const eventsRoutes = {
@@ -62,6 +76,7 @@ export const eventsRoutes = {
     responses: { 200: json(success('network_event')) },
     errors: ['NOT_FOUND'],
   },
+  getNetworkEventProof: eventProof('network'),
   listDnsEvents: {
     method: 'GET',
     path: '/api/v1/events/dns',
@@ -109,4 +124,5 @@ export const eventsRoutes = {
     responses: { 200: json(success('dns_event')) },
     errors: ['NOT_FOUND'],
   },
+  getDnsEventProof: eventProof('dns'),
 } as const satisfies Record<string, Route>;

@@ -44,7 +44,7 @@ export const ingestRoutes = {
     body: {
       kind: 'ingest',
       mediaTypes: [...ingestMediaTypes, 'text/tab-separated-values', 'text/plain'],
-      schema: anyObject('One record of Zeek, Suricata or our own; in JSON also an array of them.'),
+      schema: oneOrMore(anyObject('One record of Zeek, Suricata, ECS or our own.')),
     },
     responses: { 200: json(answer(IngestAnswer)) },
     errors: ingestErrors,

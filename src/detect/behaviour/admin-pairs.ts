@@ -1,3 +1,4 @@
+import { limits } from '../../limits.ts';
 import type { Flow } from './detector.ts';
 import { Eldest } from './eldest.ts';
 import { OfBlock } from './of-block.ts';
@@ -18,6 +19,8 @@ export interface Reaching {
   readonly pairs: Map<string, Reached>;
   toldAt: number;
   toldRank: number;
+  toldFigure: number;
+  isRefreshing: boolean;
 }
 
 /** Who used a service first, in order of time: so many as make it a service for all. */
@@ -52,6 +55,8 @@ export class AdminPairs {
   readonly #eldestSource = new Eldest(this.#sources);
   readonly #eldestService = new Eldest(this.#services);
   readonly #new = new Set<string>();
+  /** Sources that were reported and reached something new since. */
+  readonly #stale = new Set<string>();
   #pairs = 0;
   #forgotten = 0;
   /** Of hosts of a block, what `#hosts` has. */
@@ -68,6 +73,10 @@ export class AdminPairs {
 
   get forgotten(): number {
     return this.#forgotten;
+  }
+
+  get stale(): number {
+    return this.#stale.size;
   }
 
   /** For every flow of a home host. */
@@ -102,12 +111,17 @@ export class AdminPairs {
     return before.length >= this.#terms.publicSources;
   }
 
-  /** Sources that reached something new since it was asked last. */
-  takeNew(): [src: string, source: Reaching][] {
-    const taken = [...this.#new].flatMap((src): [string, Reaching][] => {
+  /** Sources that reached something new since it was asked last, and those whose reports are to be refreshed. */
+  takeNew(refreshes = false): [src: string, source: Reaching][] {
+    const refreshed = refreshes ? [...this.#stale].slice(0, limits.refreshedKeys) : [];
+    const taken = [...new Set([...this.#new, ...refreshed])].flatMap((src): [string, Reaching][] => {
       const source = this.#sources.get(src);
-      return source === undefined ? [] : [[src, source]];
+      if (source === undefined) return [];
+      source.isRefreshing = refreshes;
+      if (!refreshes && source.toldRank >= 0) this.#stale.add(src);
+      return [[src, source]];
     });
+    for (const src of refreshed) this.#stale.delete(src);
     this.#new.clear();
     return taken;
   }
@@ -117,7 +131,7 @@ export class AdminPairs {
   }
 
   restore(state: AdminPairsState): void {
-    for (const table of [this.#hosts, this.#sources, this.#services, this.#new]) table.clear();
+    for (const table of [this.#hosts, this.#sources, this.#services, this.#new, this.#stale]) table.clear();
     this.#start = Number.POSITIVE_INFINITY;
     this.#firstOfBlock.forget();
     this.#pairs = 0;
@@ -135,6 +149,7 @@ export class AdminPairs {
       into.toldRank =
         source.toldAt > into.toldAt ? source.toldRank : Math.max(source.toldRank, into.toldRank);
       into.toldAt = source.toldAt;
+      into.toldFigure = Math.max(into.toldFigure, source.toldFigure ?? 0);
     }
     for (const [key, users] of services) for (const { src, first } of users) this.#use(key, src, first);
   }
@@ -165,7 +180,13 @@ export class AdminPairs {
   #source(src: string): Reaching {
     const known = this.#sources.get(src);
     if (known !== undefined) return known;
-    const source: Reaching = { pairs: new Map(), toldAt: Number.NEGATIVE_INFINITY, toldRank: -1 };
+    const source: Reaching = {
+      pairs: new Map(),
+      toldAt: Number.NEGATIVE_INFINITY,
+      toldRank: -1,
+      toldFigure: 0,
+      isRefreshing: false,
+    };
     this.#sources.set(src, source);
     return source;
   }
@@ -181,6 +202,7 @@ export class AdminPairs {
       this.#forgotten += pairs;
       this.#sources.delete(src);
       this.#new.delete(src);
+      this.#stale.delete(src);
     }
   }
 

@@ -60,8 +60,8 @@ export class BeaconPairs {
   }
 
   get left(): Left {
-    const { late, forgotten } = this.#windows.left;
-    return { late: late + this.#late, forgotten: forgotten + this.slots.forgotten };
+    const { late, forgotten, stale } = this.#windows.left;
+    return { late: late + this.#late, forgotten: forgotten + this.slots.forgotten, stale };
   }
 
   /** Counts a connection; false for what is late. */
@@ -97,8 +97,12 @@ export class BeaconPairs {
   }
 
   /** Records that were added to since it was asked last. */
-  changed(): readonly Window<Hour>[] {
-    return this.#windows.changed();
+  changed(refreshes?: boolean): readonly Window<Hour>[] {
+    return this.#windows.changed(refreshes);
+  }
+
+  defer(window: Window<Hour>): void {
+    this.#windows.defer(window);
   }
 
   state(): BeaconPairsState {

@@ -88,11 +88,13 @@ function common({
   dst,
   port,
   transport,
+  first,
   to,
   events,
-}: Pair): Pick<Sighted, 'timestamp' | 'ends' | 'about' | 'events'> {
+}: Pair): Pick<Sighted, 'timestamp' | 'began' | 'ends' | 'about' | 'events'> {
   return {
     timestamp: to * 1000,
+    began: first * 1000,
     ends: { src_ip: src, dst_ip: dst, dst_port: port, ...(transport === '' ? {} : { transport }) },
     about: `${transport} ${port}`,
     events,

@@ -3,10 +3,10 @@ import { asPair, type Hour, hourMs, type Pair, timesOf } from './beacon-pair.ts'
 import { BeaconPairs, type BeaconPairsState, type BeaconPairsTerms } from './beacon-pairs.ts';
 import { beaconScore, regularity } from './beacon-score.ts';
 import { beaconSighted, strobeSighted } from './beacon-sighted.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { hashText } from './distinct-names.ts';
 import { Prevalence } from './prevalence.ts';
-import { isDue, valueAt, type Window } from './windows.ts';
+import { dueOf, leftOf, valueAt, type Window } from './windows.ts';
 
 const hourS = 3600;
 /** Seconds up to here have 32 bits. */
@@ -101,9 +101,7 @@ export class BeaconingDetector implements Detector {
   readonly #prevalence = new Prevalence(this.#outbound.slots);
 
   get left(): Left {
-    const { late, forgotten } = this.#outbound.left;
-    const others = this.#others.left;
-    return { late: late + others.late, forgotten: forgotten + others.forgotten };
+    return leftOf(this.#outbound, this.#others);
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -117,15 +115,17 @@ export class BeaconingDetector implements Detector {
     if ((flow.srcHome ? this.#outbound : this.#others).add(flow)) this.#prevalence.age++;
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
+  judge(tell: Tell, refreshes?: boolean): void {
     for (const pairs of [this.#outbound, this.#others])
-      for (const window of pairs.changed()) {
-        if (!isToJudge(window) || !isWorth(window)) continue;
+      for (const window of pairs.changed(refreshes)) {
+        if (!isToJudge(window, pairs) || !isWorth(window)) continue;
         const pair = asPair(window, pairs === this.#outbound);
         const time = pair.to * 1000;
         const sighted = conclude(pair, this.#prevalence, (severity) => isNews(window, severity, time));
         if (sighted === undefined) continue;
-        if (isDue(window, severities.indexOf(sighted.severity), time, beaconing.againMs)) tell(sighted);
+        const rank = severities.indexOf(sighted.severity);
+        const due = dueOf(window, rank, time, beaconing.againMs, pair.count);
+        if (due !== undefined) tell(sighted, due);
       }
   }
 
@@ -159,7 +159,7 @@ const pairs = (room: Pick<BeaconPairsTerms, 'connections' | 'records' | 'maxWeig
   });
 
 /** Whether there is enough, and enough that is new; notes that it was judged. */
-function isToJudge(window: Window<Hour>): boolean {
+function isToJudge(window: Window<Hour>, pairs: BeaconPairs): boolean {
   let count = 0;
   let oldest = window.newest;
   let newest = 0;
@@ -174,7 +174,10 @@ function isToJudge(window: Window<Hour>): boolean {
   }
   if (count < lowest.connections || newest * 1000 - oldest < lowest.watchedMs) return false;
   const isOld = (newest - judgedAt) * 1000 >= beaconing.judgeEveryMs;
-  if (!isOld && count < judgedCount * beaconing.judgeGrowth) return false;
+  if (!isOld && !window.isRefreshing && count < judgedCount * beaconing.judgeGrowth) {
+    pairs.defer(window);
+    return false;
+  }
   for (const { value: hour } of window.slots) {
     hour.judgedAt = 0;
     hour.judgedCount = 0;
@@ -226,9 +229,9 @@ function severityOf(pair: Pair, score: number): Severity | undefined {
   return grade && isExpected ? lower[grade.severity] : grade?.severity;
 }
 
-/** As `isDue`, which notes it. */
-function isNews({ toldRank, toldAt }: Window<Hour>, severity: Severity, time: number): boolean {
-  return severities.indexOf(severity) > toldRank || time >= toldAt + beaconing.againMs;
+/** As `dueOf`, which notes it. */
+function isNews({ toldRank, toldAt, isRefreshing }: Window<Hour>, severity: Severity, time: number): boolean {
+  return isRefreshing || severities.indexOf(severity) > toldRank || time >= toldAt + beaconing.againMs;
 }
 
 const lowest = beaconing.grades.at(-1)!;

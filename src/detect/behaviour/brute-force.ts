@@ -1,5 +1,5 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { flowEvents } from './earliest.ts';
 import { mostFrequent } from './frequent.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from './guessing.ts';
 import { loginServices } from './ports.ts';
 import { ByParts, type KeyForm, type WindowIndex } from './window-index.ts';
-import { isDue, type Window, Windows, type WindowsState } from './windows.ts';
+import { dueOf, leftOf, type Window, Windows, type WindowsState } from './windows.ts';
 
 export const bruteForceTerms = {
   /** Together a day, by the hour. */
@@ -185,11 +185,7 @@ export class BruteForceDetector implements Detector {
   }
 
   get left(): Left {
-    const all = [this.#inside.left, this.#outside.left];
-    return {
-      late: all.reduce((sum, { late }) => sum + late, 0),
-      forgotten: all.reduce((sum, { forgotten }) => sum + forgotten, this.#targets.left.forgotten),
-    };
+    return leftOf(this.#inside, this.#outside, this.#targets);
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -220,11 +216,11 @@ export class BruteForceDetector implements Detector {
     }
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
-    const outside = this.#outside.changed();
-    for (const window of this.#inside.changed()) this.#judgeOne(window, this.#inside, tell);
+  judge(tell: Tell, refreshes?: boolean): void {
+    const outside = this.#outside.changed(refreshes);
+    for (const window of this.#inside.changed(refreshes)) this.#judgeOne(window, this.#inside, tell);
     for (const window of outside) this.#judgeOne(window, this.#outside, tell);
-    for (const window of this.#targets.changed()) this.#judgeTarget(window, tell);
+    for (const window of this.#targets.changed(refreshes)) this.#judgeTarget(window, tell);
   }
 
   state(): unknown {
@@ -258,7 +254,7 @@ export class BruteForceDetector implements Detector {
   }
 
   /** One source: a home host that guesses, or anybody who was let in. */
-  #judgeOne(window: Window<Guessing>, windows: Windows<Guessing>, tell: (sighted: Sighted) => void): void {
+  #judgeOne(window: Window<Guessing>, windows: Windows<Guessing>, tell: Tell): void {
     const { againMs, attemptsBeforeSession } = this.#terms;
     let attempts = 0;
     let session = false;
@@ -276,12 +272,12 @@ export class BruteForceDetector implements Detector {
     const isNew = inside && found === undefined && total.first < this.#start + this.#terms.learningMs;
     const severity: Severity = isNew ? 'medium' : 'high';
     const rank = severities.indexOf(severity) + (found === undefined ? 0 : 0.5);
-    if (!isDue(window, rank, total.last, againMs)) return;
-    tell(this.#ofOne(window.key, total, severity, found));
+    const due = dueOf(window, rank, total.last, againMs, total.attempts);
+    if (due !== undefined) tell(this.#ofOne(window.key, total, severity, found), due);
   }
 
   /** All sources outside at one service. */
-  #judgeTarget(window: Window<Guessed>, tell: (sighted: Sighted) => void): void {
+  #judgeTarget(window: Window<Guessed>, tell: Tell): void {
     const { attempts, machineAttempts, againMs } = this.#terms;
     // Twice: as soon as somebody guesses, and when it turns out to be several.
     const rank = severities.indexOf('medium') + 0.5;
@@ -294,12 +290,14 @@ export class BruteForceDetector implements Detector {
     if (most < (isPeople ? attempts : machineAttempts)) return;
     const since = window.newest - (this.#terms.slots - 1) * this.#terms.slotMs;
     // Going through all sources is dear: only where something would come of it.
-    if (rank <= window.toldRank && window.newest < window.toldAt + againMs - this.#terms.slotMs) return;
+    const isEarly = rank <= window.toldRank && window.newest < window.toldAt + againMs - this.#terms.slotMs;
+    if (isEarly && !window.isRefreshing) return;
     if (!this.#isGuessed(dst, port, isPeople, since)) return;
     const sources = this.#sourcesOf(dst, port, since);
     const last = sources.reduce((latest, { total }) => Math.max(latest, total.last), 0);
-    if (!isDue(window, sources.length === 1 ? rank - 0.5 : rank, last, againMs)) return;
-    tell(this.#ofTarget(dst, port, sources, last));
+    const tried = sources.reduce((sum, { total }) => sum + total.attempts, 0);
+    const due = dueOf(window, sources.length === 1 ? rank - 0.5 : rank, last, againMs, tried);
+    if (due !== undefined) tell(this.#ofTarget(dst, port, sources, last), due);
   }
 
   /** What sources did within the window of their target: their own may end earlier. */
@@ -379,6 +377,7 @@ export class BruteForceDetector implements Detector {
       severity,
       confidence: session === undefined ? 0.8 : 0.7,
       timestamp: session === undefined ? total.last : Math.max(session.time, total.first),
+      began: total.first,
       ends: { src_ip: src, dst_ip: dst, dst_port: port, transport: 'tcp' },
       about: service,
       evidence: {
@@ -412,12 +411,14 @@ export class BruteForceDetector implements Detector {
       severity: 'medium',
       confidence: 0.9,
       timestamp: last,
+      began: total.first,
       ends: {
         ...(only === undefined ? {} : { src_ip: only }),
         dst_ip: dst,
         dst_port: port,
         transport: 'tcp',
       },
+      keyed_by: ['dst_ip'],
       about: service,
       evidence: {
         service,

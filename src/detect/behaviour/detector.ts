@@ -22,7 +22,7 @@ export interface Flow {
   /** Whether they are in the home networks. */
   srcHome: boolean;
   dstHome: boolean;
-  /** Of the responder; NaN where there is none, and with ICMP. */
+  /** Port of the responder; NaN where it has no port, and for a ping. Other ICMP has its code. */
   port: number;
   /** Lower case. */
   transport: string;
@@ -78,9 +78,13 @@ export interface Sighted {
   readonly severity: Severity;
   /** 0–1. */
   readonly confidence: number;
-  /** Event time, epoch milliseconds. */
+  /** Event time of the newest event that counted, epoch milliseconds … */
   readonly timestamp: number;
+  /** … and of the first. */
+  readonly began?: number;
   readonly ends: Pick<Finding, 'src_ip' | 'src_port' | 'dst_ip' | 'dst_port' | 'transport' | 'domain'>;
+  /** The ends that tell its alert from others: both by default. An end that may come to be another one is not among them. */
+  readonly keyed_by?: Finding['keyed_by'];
   /** What it is about beside the addresses of its ends, where one pair of them can have several. */
   readonly about?: string;
   readonly evidence: Evidence;
@@ -105,7 +109,18 @@ export interface Left {
   readonly late: number;
   /** Keys that were forgotten for others. */
   readonly forgotten: number;
+  /** Keys that were reported and added to since: their reports are to be refreshed. */
+  readonly stale: number;
 }
+
+/**
+ * Why a key is reported: `new`, for the first time or after a pause; `graver`, more severe than before; `grown`, with
+ * larger figures than before; `ongoing`, only because it goes on, while its figures have fallen.
+ */
+export type Due = 'new' | 'graver' | 'grown' | 'ongoing';
+
+/** Takes what is reported, `new` unless it is said why. */
+export type Tell = (sighted: Sighted, due?: Due) => void;
 
 /**
  * Recognises one kind of behaviour in stored events: pure, without a clock, in event time, in bounded memory.
@@ -119,8 +134,12 @@ export interface Detector {
   readonly card: DetectorCard;
   flow?(flow: Readonly<Flow>): void;
   lookup?(lookup: Readonly<Lookup>): void;
-  /** Tells what is over its threshold and was not told before, or is graver, or goes on after a pause. */
-  judge(tell: (sighted: Sighted) => void): void;
+  /**
+   * Reports what is over its threshold and was not reported before, or is graver, or goes on after a pause.
+   *
+   * @param refreshes - whether what was reported before is reported again where it was added to, a limited number of keys
+   */
+  judge(tell: Tell, refreshes?: boolean): void;
   /** All that it remembers. */
   state(): unknown;
   /** In place of what it remembers; of the same version of the detector. */

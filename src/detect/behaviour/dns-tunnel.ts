@@ -1,6 +1,6 @@
 import type { Severity } from '../../contract/vocabulary.ts';
 import { severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, EventRef, Left, Lookup, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, EventRef, Left, Lookup, Sighted, Tell } from './detector.ts';
 import {
   addDistinct,
   countDistinct,
@@ -17,7 +17,7 @@ import { isJudgementDue, type Judged, mergeJudged, neverJudged } from './judged.
 import { knownDomains } from './known-domains.ts';
 import { Names } from './names.ts';
 import { nothing } from './put-at.ts';
-import { isDue, type Window, Windows } from './windows.ts';
+import { dueOf, type Window, Windows } from './windows.ts';
 
 export const tunnelTunables = {
   /** Registered domains that are left aside, because nobody but their owner can answer below them. */
@@ -137,8 +137,8 @@ export class DnsTunnelDetector implements Detector {
     asked.seqs = keepEarliest(asked.seqs, lookup.seq);
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
-    for (const window of this.#windows.changed()) {
+  judge(tell: Tell, refreshes?: boolean): void {
+    for (const window of this.#windows.changed(refreshes)) {
       if (!this.#isWorth(window)) continue;
       const asked = this.#windows.total(window);
       const seen = figures(asked);
@@ -146,8 +146,9 @@ export class DnsTunnelDetector implements Detector {
       const score = scoreTunnel(seen);
       const severity = this.#severity(score.score);
       if (severity === undefined) continue;
-      if (isDue(window, severities.indexOf(severity), asked.last, this.#terms.againMs))
-        tell(this.#sighted(window.key, asked, seen, score, severity));
+      const rank = severities.indexOf(severity);
+      const due = dueOf(window, rank, asked.last, this.#terms.againMs, seen.names);
+      if (due !== undefined) tell(this.#sighted(window.key, asked, seen, score, severity), due);
     }
   }
 
@@ -165,7 +166,7 @@ export class DnsTunnelDetector implements Detector {
 
   /** Whether there can be something to tell: adding up the slots of a large tunnel at each judgement would cost most. */
   #isWorth(window: Window<Asked>): boolean {
-    const { slots, toldRank, toldAt } = window;
+    const { slots } = window;
     let names = 0;
     let last = Number.NEGATIVE_INFINITY;
     for (const { value: asked } of slots) {
@@ -173,8 +174,9 @@ export class DnsTunnelDetector implements Detector {
       last = Math.max(last, asked.last);
     }
     if (names < this.#terms.minNames) return false;
-    if (toldRank >= severities.indexOf('high') && last < toldAt + this.#terms.againMs) return false;
-    return isJudgementDue(window, names, last);
+    if (isJudgementDue(window, names, last)) return true;
+    this.#windows.defer(window);
+    return false;
   }
 
   #severity(score: number): Severity | undefined {
@@ -201,7 +203,9 @@ export class DnsTunnelDetector implements Detector {
       severity,
       confidence: Math.min(0.95, score.score),
       timestamp: asked.last,
+      began: asked.first,
       ends: { src_ip: src, dst_ip: resolver, domain },
+      keyed_by: ['src_ip'],
       about: domain,
       evidence: {
         domain,

@@ -1,5 +1,5 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { addTo, type Largest, mergeInto, noneYet } from './largest-few.ts';
 import { OfBlock } from './of-block.ts';
 import { ascending, median, medianDeviation } from './order-statistics.ts';
@@ -52,10 +52,14 @@ interface Day {
   firstSeq: number;
   lastSeq: number;
   newest: number;
+  /** Time of the first; absent in states of earlier versions. */
+  oldest?: number;
   /** Rank of the severity that it was told with; -1 before. */
   told: number;
-  /** Bytes when it was judged last. */
+  /** Bytes when it was judged last … */
   judged: number;
+  /** … and when it was reported last; absent in states of earlier versions. */
+  reported?: number;
 }
 
 /**
@@ -121,6 +125,7 @@ export class ExfiltrationDetector implements Detector {
     if (flow.seq < day.firstSeq) day.firstSeq = flow.seq;
     if (flow.seq > day.lastSeq) day.lastSeq = flow.seq;
     if (flow.time > day.newest) day.newest = flow.time;
+    if (!(flow.time >= day.oldest!)) day.oldest = flow.time;
     if (bytes < exfiltration.minReport) return;
     const peer = srcHome ? flow.dst : flow.src;
     addTo(day.to, peer, bytes, exfiltration.destinations);
@@ -129,16 +134,23 @@ export class ExfiltrationDetector implements Detector {
       takeUpload(day, { bytes, bytesIn, peer, seq: flow.seq });
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
-    for (const window of this.#days.changed()) {
+  judge(tell: Tell, refreshes?: boolean): void {
+    for (const window of this.#days.changed(refreshes)) {
       const how = window.first as How;
       for (const { start, value: day } of window.slots) {
-        if (day.bytes === day.judged || day.bytes < exfiltration.minBytes[how]) continue;
+        window.toldRank = Math.max(window.toldRank, day.told);
+        const mayGrow = window.isRefreshing && day.told >= 0 && day.bytes !== day.reported;
+        if ((day.bytes === day.judged && !mayGrow) || day.bytes < exfiltration.minBytes[how]) continue;
         day.judged = day.bytes;
         const found = conclude(window, start, day, how);
-        if (found === undefined || severities.indexOf(found.severity) <= day.told) continue;
-        day.told = severities.indexOf(found.severity);
-        tell(sight(window.second as string, how, day, found));
+        if (found === undefined) continue;
+        const rank = severities.indexOf(found.severity);
+        if (rank <= day.told && !mayGrow) continue;
+        const due = day.told < 0 ? 'new' : rank > day.told ? 'graver' : 'grown';
+        day.told = Math.max(day.told, rank);
+        day.reported = day.bytes;
+        window.toldRank = Math.max(window.toldRank, rank);
+        tell(sight(window.second as string, how, day, found), due);
       }
     }
   }
@@ -180,6 +192,7 @@ function mergeDays(into: Day, from: Day): void {
   into.firstSeq = Math.min(into.firstSeq, from.firstSeq);
   into.lastSeq = Math.max(into.lastSeq, from.lastSeq);
   into.newest = Math.max(into.newest, from.newest);
+  if (from.oldest !== undefined && !(into.oldest! <= from.oldest)) into.oldest = from.oldest;
   into.told = Math.max(into.told, from.told);
   into.judged = Math.max(into.judged, from.judged);
 }
@@ -273,7 +286,9 @@ function sight(host: string, how: How, day: Day, found: Found): Sighted {
     severity: found.severity,
     confidence: { informational: 0.2, low: 0.4, medium: 0.6, high: 0.8, critical: 0.9 }[found.severity],
     timestamp: day.newest,
+    ...(day.oldest === undefined ? {} : { began: day.oldest }),
     ends: { src_ip: host, ...(isOne ? { dst_ip: peer } : {}) },
+    keyed_by: ['src_ip'],
     evidence: {
       bytes_out: Math.round(day.bytes),
       bytes_in: Math.round(day.bytesIn),

@@ -1,12 +1,17 @@
 import type { Finding } from '../../events/finding.ts';
-import type { DetectorCard, Sighted } from './detector.ts';
+import type { DetectorCard, Due, Sighted } from './detector.ts';
 
 /** Detectors tell once a day of what goes on. */
 const lastsMs = 36 * 3600 * 1000;
 
 /** What a detector concluded, as alerts are made of it. */
-export function behaviourFinding({ id, name, category, mitre }: DetectorCard, sighted: Sighted): Finding {
-  const { title, description, severity, confidence, timestamp, ends, about, evidence } = sighted;
+export function behaviourFinding(
+  { id, name, category, mitre }: DetectorCard,
+  sighted: Sighted,
+  due: Due = 'new',
+): Finding {
+  const { title, description, severity, confidence, timestamp, began, ends, keyed_by, about, evidence } =
+    sighted;
   return {
     rule_id: `behaviour.${id}`,
     rule_name: name,
@@ -19,7 +24,10 @@ export function behaviourFinding({ id, name, category, mitre }: DetectorCard, si
     timestamp,
     ...ends,
     mitre,
+    ...(began === undefined ? {} : { began }),
+    ...(keyed_by === undefined ? {} : { keyed_by }),
     ...(about === undefined ? {} : { about }),
+    ...(due === 'new' ? {} : { continues: due }),
     lasts_ms: lastsMs,
     evidence,
   };

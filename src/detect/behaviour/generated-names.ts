@@ -1,6 +1,6 @@
 import type { Severity } from '../../contract/vocabulary.ts';
 import { severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, EventRef, Left, Lookup, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, EventRef, Left, Lookup, Sighted, Tell } from './detector.ts';
 import {
   addDistinct,
   countDistinct,
@@ -15,7 +15,7 @@ import { isJudgementDue, type Judged, mergeJudged, neverJudged } from './judged.
 import { generatedFrom, modelVersion } from './name-model.ts';
 import { type Name, Names } from './names.ts';
 import { nothing } from './put-at.ts';
-import { isDue, Windows } from './windows.ts';
+import { dueOf, Windows } from './windows.ts';
 
 export const generatedTunables = {
   /** Different generated-looking domains that don't exist, from which on it is told. One in 160 ordinary names looks so. */
@@ -127,9 +127,9 @@ export class GeneratedNamesDetector implements Detector {
     looked.seqs = keepEarliest(looked.seqs, lookup.seq);
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
+  judge(tell: Tell, refreshes?: boolean): void {
     const { minGenerated, minShare, manyGenerated, manyWithFound, againMs } = this.#terms;
-    for (const window of this.#windows.changed()) {
+    for (const window of this.#windows.changed(refreshes)) {
       let most = 0;
       let last = Number.NEGATIVE_INFINITY;
       for (const { value: looked } of window.slots) {
@@ -137,7 +137,11 @@ export class GeneratedNamesDetector implements Detector {
         most += looked.generated.size + looked.found.length;
         last = Math.max(last, looked.last);
       }
-      if (most < minGenerated || !isJudgementDue(window, most, last)) continue;
+      if (most < minGenerated) continue;
+      if (!isJudgementDue(window, most, last)) {
+        this.#windows.defer(window);
+        continue;
+      }
       const looked = this.#windows.total(window);
       const generated = countDistinct(looked.generated, missingTerms);
       const missing = countDistinct(looked.missing, missingTerms);
@@ -145,8 +149,9 @@ export class GeneratedNamesDetector implements Detector {
       const found = looked.found.filter(({ time }) => time >= looked.first);
       const many = found.length > 0 ? manyWithFound : manyGenerated;
       const severity: Severity = generated >= many ? 'high' : 'medium';
-      if (isDue(window, severities.indexOf(severity), looked.last, againMs))
-        tell(this.#sighted(window.key, looked, { generated, missing, found }, severity));
+      const due = dueOf(window, severities.indexOf(severity), looked.last, againMs, generated);
+      if (due !== undefined)
+        tell(this.#sighted(window.key, looked, { generated, missing, found }, severity), due);
     }
   }
 
@@ -187,6 +192,7 @@ export class GeneratedNamesDetector implements Detector {
       severity,
       confidence: Math.min(0.95, 0.5 + 0.3 * share + 0.2 * Math.min(1, generated / manyGenerated)),
       timestamp: looked.last,
+      began: looked.first,
       ends: { src_ip: src, ...(rendezvous === undefined ? {} : { domain: rendezvous }) },
       evidence: {
         generated_domains: generated,

@@ -1,4 +1,4 @@
-import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { addDistinct, countDistinct, type Distinct, mergeDistinct, noneDistinct } from './distinct.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './earliest.ts';
 import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './frequent.ts';
@@ -99,8 +99,8 @@ export class InternetBackgroundDetector implements Detector {
     return this.#networks.at(network, time);
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
-    for (const window of this.#networks.changed())
+  judge(tell: Tell, refreshes?: boolean): void {
+    for (const window of this.#networks.changed(refreshes))
       for (const { start: day, value: noise } of inOrder(window)) this.#judgeDay(window, day, noise, tell);
   }
 
@@ -116,15 +116,19 @@ export class InternetBackgroundDetector implements Detector {
     this.#networks.merge(state as WindowsState<Noise>);
   }
 
-  #judgeDay(window: Window<Noise>, day: number, noise: Noise, tell: (sighted: Sighted) => void): void {
+  #judgeDay(window: Window<Noise>, day: number, noise: Noise, tell: Tell): void {
     const stage = day < window.newest ? stages.over : stages.begun;
-    if (noise.told >= stage) return;
-    if (stage === stages.begun && (valueAt(window, day - this.#terms.dayMs)?.told ?? 0) > 0) return;
+    const goesOn = noise.told > 0 || (valueAt(window, day - this.#terms.dayMs)?.told ?? 0) > 0;
+    if (goesOn) window.toldRank = 0;
+    const refreshes = window.isRefreshing && goesOn && day === window.newest;
+    if (noise.told >= stage && !refreshes) return;
+    if (stage === stages.begun && goesOn && !refreshes) return;
     const { countedSources, sources } = this.#terms;
     const count = countDistinct(noise.sources, countedSources);
     if (count < sources) return;
-    noise.told = stage;
-    tell(this.#sighted(window.key, day, noise, count, stage === stages.over));
+    if (!refreshes) noise.told = stage;
+    window.toldRank = 0;
+    tell(this.#sighted(window.key, day, noise, count, stage === stages.over), refreshes ? 'grown' : 'new');
   }
 
   #sighted(network: string, day: number, noise: Noise, sources: number, isOver: boolean): Sighted {
@@ -140,7 +144,10 @@ export class InternetBackgroundDetector implements Detector {
       severity: 'informational',
       confidence: 0.9,
       timestamp: noise.last,
+      began: noise.first,
       ends: only === undefined ? {} : { dst_ip: only },
+      keyed_by: [],
+      about: network,
       evidence: {
         network,
         day: date,

@@ -21,8 +21,8 @@ export function mergeJudged(into: Judged, from: Judged): void {
 export function isJudgementDue(window: Window<Judged>, count: number, time: number): boolean {
   const value = valueAt(window, window.newest);
   if (value === undefined) return true;
-  if (Math.abs(count - value.judgedCount) < grown * value.judgedCount && time < value.judgedAt + afterMs)
-    return false;
+  const isAlike = Math.abs(count - value.judgedCount) < grown * value.judgedCount;
+  if (!window.isRefreshing && isAlike && time < value.judgedAt + afterMs) return false;
   value.judgedCount = count;
   value.judgedAt = time;
   return true;

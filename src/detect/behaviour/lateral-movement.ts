@@ -1,9 +1,9 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
 import { AdminPairs, type AdminPairsState, type Reached } from './admin-pairs.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { flowEvents } from './earliest.ts';
 import { adminServices } from './ports.ts';
-import { isDue } from './windows.ts';
+import { dueOf } from './windows.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -62,7 +62,7 @@ export class LateralMovementDetector implements Detector {
   }
 
   get left(): Left {
-    return { late: 0, forgotten: this.#pairs.forgotten };
+    return { late: 0, forgotten: this.#pairs.forgotten, stale: this.#pairs.stale };
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -72,9 +72,9 @@ export class LateralMovementDetector implements Detector {
     if (flow.src !== flow.dst) this.#pairs.reached(flow);
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
+  judge(tell: Tell, refreshes?: boolean): void {
     const { learningMs, togetherMs, againMs } = this.#terms;
-    for (const [src, source] of this.#pairs.takeNew()) {
+    for (const [src, source] of this.#pairs.takeNew(refreshes)) {
       const since = this.#pairs.start + learningMs;
       const reached = [...source.pairs.values()].sort((a, b) => a.first - b.first || a.port - b.port);
       const newest = reached.at(-1)!.first;
@@ -87,8 +87,9 @@ export class LateralMovementDetector implements Detector {
       );
       const burst = mostWithin(fresh, this.#terms.burstMs);
       const severity = this.#severity(src, fresh, known.size, burst.length);
-      if (severity === undefined || !isDue(source, severities.indexOf(severity), newest, againMs)) continue;
-      tell(this.#sighted(src, fresh, known.size, burst, severity));
+      if (severity === undefined) continue;
+      const due = dueOf(source, severities.indexOf(severity), newest, againMs, fresh.length);
+      if (due !== undefined) tell(this.#sighted(src, fresh, known.size, burst, severity), due);
     }
   }
 
@@ -134,12 +135,14 @@ export class LateralMovementDetector implements Detector {
       severity,
       confidence: burst.length >= manyTargets ? 0.8 : burst.length >= someTargets ? 0.6 : 0.4,
       timestamp: fresh.at(-1)!.first,
+      began: fresh[0]!.first,
       ends: {
         src_ip: src,
         ...(only === undefined ? {} : { dst_ip: only }),
         ...(port === undefined ? {} : { dst_port: port }),
         transport: 'tcp',
       },
+      keyed_by: ['src_ip'],
       evidence: {
         new_targets: targets.length,
         new_connections: fresh.slice(0, named).map((one) => `${one.dst}:${one.port}`),

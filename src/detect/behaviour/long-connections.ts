@@ -1,6 +1,6 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
-import { isDue, Windows, type WindowsState } from './windows.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
+import { dueOf, Windows, type WindowsState } from './windows.ts';
 
 const hourMs = 3_600_000;
 
@@ -104,13 +104,14 @@ export class LongConnectionsDetector implements Detector {
     });
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
-    for (const window of this.#connections.changed())
+  judge(tell: Tell, refreshes?: boolean): void {
+    for (const window of this.#connections.changed(refreshes))
       for (const { value: connection } of window.slots) {
         const severity = severityOf(connection);
         if (severity === undefined) continue;
-        const isNews = isDue(window, severities.indexOf(severity), connection.time, Number.POSITIVE_INFINITY);
-        if (isNews) tell(sight(connection, severity));
+        const rank = severities.indexOf(severity);
+        const due = dueOf(window, rank, connection.time, Number.POSITIVE_INFINITY, connection.duration);
+        if (due !== undefined) tell(sight(connection, severity), due);
       }
   }
 
@@ -199,6 +200,7 @@ function sight(connection: Connection, severity: Severity): Sighted {
     severity,
     confidence: { unknown: 0.6, remote: 0.5, kept: 0.3 }[kind],
     timestamp: time + Math.min(duration, longestMs),
+    began: time,
     ends: { src_ip: src, dst_ip: dst, dst_port: port, ...(transport === '' ? {} : { transport }) },
     evidence: {
       duration_hours: Math.round(duration / 36_000) / 100,

@@ -1,5 +1,5 @@
 import { featureCount, featuresOf, maxFeatures, shapeFeatures } from './name-features.ts';
-import { scale, version, weights } from './name-weights.ts';
+import trained from './name-weights.json' with { type: 'json' };
 
 /** Shorter labels tell nothing: half of them are abbreviations. */
 export const minLength = 6;
@@ -13,11 +13,16 @@ export interface NameModel {
   readonly scale: number;
 }
 
-/** The one that `scripts/train-generated-names.ts` made. */
-export const nameModel: NameModel = { weights: unpack(weights), scale };
+/**
+ * The one that `scripts/train-generated-names.ts` made. Its file has the weights as base64 of signed bytes, one for each
+ * feature and the last for the bias, and its rates at a score of 0.8: ordinary names mistaken for generated, whose words,
+ * surnames and languages were not in the training (syllables, short forms, openings and endings were), and names found
+ * of families that were not in the training. Names of word lists look like names that people choose.
+ */
+export const nameModel: NameModel = { weights: unpack(trained.weights), scale: trained.scale };
 
 /** Which model it is. */
-export const modelVersion = version;
+export const modelVersion = trained.version;
 
 const features = new Uint16Array(maxFeatures);
 
@@ -25,7 +30,7 @@ const features = new Uint16Array(maxFeatures);
  * How much a label looks as if a program had made it up, 0–1: logistic regression over its trigrams, bigrams and shape.
  * For labels in lower case without dots; those under `minLength`, and those of internationalised names (`xn--`), whose
  * letters are a code, give 0. Error rates, on families and words that the model was not trained on, are in
- * name-weights.ts; of 587 domains that a real office and a real server asked for, 1.7 % count as generated.
+ * name-weights.json; of 587 domains that a real office and a real server asked for, 1.7 % count as generated.
  */
 export function generatedScore(label: string, { weights, scale }: NameModel = nameModel): number {
   if (label.length < minLength || label.startsWith('xn--')) return 0;

@@ -1,5 +1,5 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { addDistinct, countDistinct, type Distinct, mergeDistinct, noneDistinct } from './distinct.ts';
 import { hashText } from './distinct-names.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './earliest.ts';
@@ -7,7 +7,7 @@ import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } 
 import { adminServices, isGroup, isVain, loginServices } from './ports.ts';
 import { nothing } from './put-at.ts';
 import { ByKey, ByParts, type KeyForm, type WindowIndex } from './window-index.ts';
-import { isDue, type Window, Windows, type WindowsState } from './windows.ts';
+import { dueOf, leftOf, type Window, Windows, type WindowsState } from './windows.ts';
 
 export const networkScanTerms = {
   /** Together a day: slow sweeps count, too. */
@@ -34,14 +34,17 @@ export const networkScanTerms = {
   /** What goes on is told again. */
   againMs: 24 * 3_600_000,
   /** Pairs of home source and port, and sources outside, kept: these apart, as they can forge as many as they like. */
-  maxInside: 4_000,
+  maxInside: 8_192,
   maxOutside: 4_000,
+  /** Ports of one home source that are counted one by one. A port scan of one host would take the keys of all others:
+   * further ports, except those of logins, are counted together. */
+  maxPortsOfSource: 256,
   /** Hashes by which targets are counted: exact below, then an error of 6 %. */
   counted: 257,
   /** Ports named in a finding. */
   namedPorts: 20,
   /** Bytes of their slots, at most. */
-  maxInsideBytes: 4 * 2 ** 20,
+  maxInsideBytes: 10 * 2 ** 20,
   maxOutsideBytes: 4 * 2 ** 20,
 } as const;
 
@@ -62,8 +65,8 @@ type Direction = 'inside' | 'outbound' | 'inbound';
 
 /**
  * One source tries one port of many targets, mostly in vain; each port of a home host's sweep over several is judged by
- * itself, and all are of one alert. Bounded by 14 MB:
- * slots by their bytes, and what a key takes itself, 8,000 times.
+ * itself, and all are of one alert. Bounded by 22 MB:
+ * slots by their bytes, and what a key takes itself, 12,000 times.
  */
 export class NetworkScanDetector implements Detector {
   readonly card: DetectorCard = {
@@ -91,9 +94,7 @@ export class NetworkScanDetector implements Detector {
   }
 
   get left(): Left {
-    const inside = this.#inside.left;
-    const outside = this.#outside.left;
-    return { late: inside.late + outside.late, forgotten: inside.forgotten + outside.forgotten };
+    return leftOf(this.#inside, this.#outside);
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -102,19 +103,21 @@ export class NetworkScanDetector implements Detector {
     else this.#vain(flow);
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
+  judge(tell: Tell, refreshes?: boolean): void {
     const { insideTargets, outboundAdminTargets, outboundTargets, outsideTargets, againMs } = this.#terms;
     const least = Math.min(insideTargets, outboundAdminTargets, outboundTargets);
     for (const windows of [this.#inside, this.#outside]) {
       const fewest = windows === this.#inside ? least : outsideTargets;
-      for (const window of windows.changed()) {
+      for (const window of windows.changed(refreshes)) {
         if (!isWorthAdding(window, fewest)) continue;
         const known = windows.total(window);
         const [src = '', direction = '', port = '-1', transport] = window.key.split(' ');
         const severity = this.#severity(known, direction as Direction, Number(port));
         if (severity === undefined) continue;
-        if (!isDue(window, severities.indexOf(severity), known.last, againMs)) continue;
-        tell(this.#sighted(src, direction as Direction, Number(port), transport, known, severity));
+        const rank = severities.indexOf(severity);
+        const due = dueOf(window, rank, known.last, againMs, countDistinct(known.vain, this.#terms.counted));
+        if (due === undefined) continue;
+        tell(this.#sighted(src, direction as Direction, Number(port), transport, known, severity), due);
       }
     }
   }
@@ -147,7 +150,7 @@ export class NetworkScanDetector implements Detector {
     if (!flow.dstHome && flow.transport !== 'tcp') return;
     if (!flow.srcHome && !this.#isNetwork(flow.dst)) return;
     const swept = flow.srcHome
-      ? this.#inside.of(this.#insideBy, flow.src, aimOf(flow), flow.time)
+      ? this.#inside.of(this.#insideBy, flow.src, this.#aimOf(flow), flow.time)
       : this.#outside.of(this.#outsideBy, flow.src, undefined, flow.time);
     if (swept === undefined) return;
     addDistinct(swept.vain, flow.dst, this.#terms.counted, flow.dstHash);
@@ -174,9 +177,17 @@ export class NetworkScanDetector implements Detector {
 
   #foundInside(flow: Readonly<Flow>): Window<Swept> | undefined {
     const { src, srcHash = hashText(src) } = flow;
-    const aim = aimOf(flow);
+    const aim = this.#aimOf(flow);
     if (typeof aim === 'number' && !this.#insideBy.mayHave(srcHash, aim)) return undefined;
     return this.#watched.has(src) ? this.#insideBy.of(src, aim) : undefined;
+  }
+
+  #aimOf(flow: Readonly<Flow>): number | string {
+    const aim = aimOf(flow);
+    const known = this.#insideBy.group(flow.src);
+    if (known === undefined || known.size < this.#terms.maxPortsOfSource) return aim;
+    if (known.has(aim) || isLogin(flow.port)) return aim;
+    return aimAt(flow.dstHome ? 'inside' : 'outbound', -1, flow.transport);
   }
 
   #foundOutside({ src }: Readonly<Flow>): Window<Swept> | undefined {
@@ -246,6 +257,7 @@ export class NetworkScanDetector implements Detector {
       severity,
       confidence: inVain >= 2 * threshold ? 0.95 : 0.8,
       timestamp: known.last,
+      began: known.first,
       ends: {
         src_ip: src,
         ...(only === undefined ? {} : { dst_port: only }),

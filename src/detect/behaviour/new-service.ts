@@ -67,7 +67,7 @@ export class NewServiceDetector implements Detector {
   }
 
   get left(): Left {
-    return { late: 0, forgotten: this.#forgotten };
+    return { late: 0, forgotten: this.#forgotten, stale: 0 };
   }
 
   flow(flow: Readonly<Flow>): void {

@@ -1,6 +1,7 @@
 import type { Severity } from '../../contract/vocabulary.ts';
 import { severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, EventRef, Left, Lookup, Sighted } from './detector.ts';
+import { limits } from '../../limits.ts';
+import type { Detector, DetectorCard, EventRef, Left, Lookup, Sighted, Tell } from './detector.ts';
 import {
   addDistinct,
   countDistinct,
@@ -15,7 +16,7 @@ import { addFrequent, type Frequent, mergeFrequent, mostFrequent } from './frequ
 import { isJudgementDue, type Judged, mergeJudged, neverJudged } from './judged.ts';
 import { type Name, Names } from './names.ts';
 import { nothing } from './put-at.ts';
-import { isDue, type Window, Windows } from './windows.ts';
+import { dueOf, leftOf, type Window, Windows } from './windows.ts';
 
 export const stormTunables = {
   /** Different names that don't exist, of a client within an hour, from which on it is told. */
@@ -98,6 +99,8 @@ export class NxdomainStormDetector implements Detector {
   };
   readonly #terms: typeof stormTunables;
   readonly #names: Names;
+  /** Hours that end so many slots before the newest are judged as well: what is late may complete one of them. */
+  readonly #lateSlots: number;
   readonly #clients: Windows<Missed>;
   readonly #domains: Windows<Flooded>;
 
@@ -106,9 +109,10 @@ export class NxdomainStormDetector implements Detector {
     this.#terms = { ...stormTunables, ...terms };
     this.#names = names;
     const { slotMs, slots, baselineSlots, maxClients, maxDomains, maxBytes } = this.#terms;
+    this.#lateSlots = Math.ceil(limits.maxEventDelayMs / slotMs);
     this.#clients = new Windows({
       slotMs,
-      slots: baselineSlots,
+      slots: baselineSlots + this.#lateSlots,
       maxKeys: maxClients,
       maxWeight: maxBytes,
       weigh: ({ names }) => 600 + distinctBytes(names),
@@ -117,7 +121,7 @@ export class NxdomainStormDetector implements Detector {
     });
     this.#domains = new Windows({
       slotMs,
-      slots,
+      slots: slots + this.#lateSlots,
       maxKeys: maxDomains,
       maxWeight: maxBytes,
       weigh: ({ names, probes, clients }) =>
@@ -128,11 +132,7 @@ export class NxdomainStormDetector implements Detector {
   }
 
   get left(): Left {
-    const { late, forgotten } = this.#clients.left;
-    return {
-      late: late + this.#domains.left.late,
-      forgotten: forgotten + this.#domains.left.forgotten,
-    };
+    return leftOf(this.#clients, this.#domains);
   }
 
   lookup(lookup: Readonly<Lookup>): void {
@@ -146,9 +146,9 @@ export class NxdomainStormDetector implements Detector {
     if (name.payload > 0) this.#ofDomain(lookup, name, isMissing);
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
-    for (const window of this.#domains.changed()) this.#judgeDomain(window, tell);
-    for (const window of this.#clients.changed()) this.#judgeClient(window, tell);
+  judge(tell: Tell, refreshes?: boolean): void {
+    for (const window of this.#domains.changed(refreshes)) this.#judgeDomain(window, tell);
+    for (const window of this.#clients.changed(refreshes)) this.#judgeClient(window, tell);
   }
 
   state(): unknown {
@@ -188,50 +188,75 @@ export class NxdomainStormDetector implements Detector {
     addFrequent(flooded.by, lookup.dst, resolvers);
   }
 
-  #judgeDomain(window: Window<Flooded>, tell: (sighted: Sighted) => void): void {
+  #judgeDomain(window: Window<Flooded>, tell: Tell): void {
     const { domainNames, domainManyNames, domainClients, minUniqueness, searched, againMs } = this.#terms;
-    let most = 0;
-    let last = Number.NEGATIVE_INFINITY;
-    for (const { value: flooded } of window.slots) {
-      most += countDistinct(flooded.names, domainTerms) + countDistinct(flooded.probes, domainTerms);
-      last = Math.max(last, flooded.last);
+    const namesOf = ({ names, probes }: Flooded) =>
+      countDistinct(names, domainTerms) + countDistinct(probes, domainTerms);
+    const { slots, most, began, last } = this.#busiest(window, domainNames, namesOf);
+    if (most < domainNames) return;
+    if (!isJudgementDue(window, most, last)) {
+      this.#domains.defer(window);
+      return;
     }
-    if (most < domainNames || !isJudgementDue(window, most, last)) return;
-    const flooded = this.#domains.total(window);
+    const flooded = noneFlooded();
+    for (const { value } of slots) mergeFlooded(flooded, value);
     const probes = flooded.searched >= searched ? 0 : countDistinct(flooded.probes, domainTerms);
     const names = countDistinct(flooded.names, domainTerms) + probes;
     const clients = countDistinct(flooded.clients, askerTerms);
     if (names < domainNames || clients < domainClients || names < minUniqueness * flooded.count) return;
     const severity = names >= domainManyNames ? 'high' : 'medium';
-    if (!isDue(window, severities.indexOf(severity), flooded.last, againMs)) return;
-    tell(this.#domainSighted(window.key, flooded, { names, clients }, severity));
+    const due = dueOf(window, severities.indexOf(severity), flooded.last, againMs, names);
+    if (due === undefined) return;
+    tell({ ...this.#domainSighted(window.key, flooded, { names, clients }, severity), began }, due);
   }
 
-  #judgeClient(window: Window<Missed>, tell: (sighted: Sighted) => void): void {
+  #judgeClient(window: Window<Missed>, tell: Tell): void {
     const { clientNames, clientManyNames, timesBaseline, slotMs, slots, baselineSlots, againMs } =
       this.#terms;
-    const from = window.newest - (slots - 1) * slotMs;
-    let most = 0;
+    const namesOf = ({ names }: Missed) => countDistinct(names, clientTerms);
+    const { from, slots: judged, most, began, last } = this.#busiest(window, clientNames, namesOf);
+    if (most < clientNames) return;
+    const since = from - (baselineSlots - slots) * slotMs;
     let before = 0;
-    let last = Number.NEGATIVE_INFINITY;
-    for (const { start, value: missed } of window.slots) {
-      const names = countDistinct(missed.names, clientTerms);
-      if (start >= from) most += names;
-      else before += names;
-      last = Math.max(last, missed.last);
-    }
+    for (const { start, value: missed } of window.slots)
+      if (start < from && start >= since) before += namesOf(missed);
     const baseline = (before * slots) / (baselineSlots - slots);
     const threshold = Math.max(clientNames, timesBaseline * baseline);
-    if (most < threshold || !isJudgementDue(window, most, last)) return;
+    if (most < threshold) return;
+    if (!isJudgementDue(window, most, last)) {
+      this.#clients.defer(window);
+      return;
+    }
     const hour = noneMissed();
-    for (const { start, value: missed } of window.slots) if (start >= from) mergeMissed(hour, missed);
+    for (const { value } of judged) mergeMissed(hour, value);
     const names = countDistinct(hour.names, clientTerms);
     if (names < threshold) return;
     const { domain, share } = this.#mostlyOf(hour.names);
     if (share >= this.#terms.mostlyOneDomain && this.#isTold(domain, hour.last)) return;
     const severity = names >= clientManyNames ? 'high' : 'medium';
-    if (!isDue(window, severities.indexOf(severity), hour.last, againMs)) return;
-    tell(this.#clientSighted(window.key, hour, { names, baseline, threshold, domain, share }, severity));
+    const due = dueOf(window, severities.indexOf(severity), hour.last, againMs, names);
+    if (due === undefined) return;
+    const seen = { names, baseline, threshold, domain, share };
+    tell({ ...this.#clientSighted(window.key, hour, seen, severity), began }, due);
+  }
+
+  /**
+   * The hour with the most names, of those that end in the newest slot and in the few before it, and when the first of
+   * those with enough names began.
+   */
+  #busiest<V extends Missed>(window: Window<V>, enough: number, namesOf: (value: V) => number) {
+    const { slotMs, slots: wide } = this.#terms;
+    let busiest = { from: 0, slots: window.slots, most: -1 };
+    let began = Number.POSITIVE_INFINITY;
+    for (let end = window.newest; end >= window.newest - this.#lateSlots * slotMs; end -= slotMs) {
+      const from = end - (wide - 1) * slotMs;
+      const slots = window.slots.filter(({ start }) => start >= from && start <= end);
+      const most = slots.reduce((sum, { value }) => sum + namesOf(value), 0);
+      if (most > busiest.most) busiest = { from, slots, most };
+      if (most >= enough) began = Math.min(began, ...slots.map(({ value }) => value.first));
+    }
+    const last = Math.max(...busiest.slots.map(({ value }) => value.last));
+    return { ...busiest, began, last };
   }
 
   /** Whether an attack on the domain is what is told of it. */
@@ -295,6 +320,7 @@ export class NxdomainStormDetector implements Detector {
       confidence: 0.8,
       timestamp: flooded.last,
       ends: { dst_ip: resolver, domain },
+      keyed_by: [],
       about: domain,
       evidence: {
         domain,

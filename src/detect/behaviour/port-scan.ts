@@ -1,12 +1,12 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { hashText } from './distinct-names.ts';
 import { flowEvents, keepEarliest, mergeEarliest } from './earliest.ts';
 import { addPort, lowestPorts, mergePorts, noPorts, type PortSet, portsWeight } from './port-set.ts';
 import { isGroup, isVain } from './ports.ts';
 import { nothing } from './put-at.ts';
 import { ByParts, twoWords, twoWordsTurned, type WindowIndex } from './window-index.ts';
-import { isDue, type Window, Windows, type WindowsState } from './windows.ts';
+import { dueOf, leftOf, type Window, Windows, type WindowsState } from './windows.ts';
 
 export const portScanTerms = {
   /** Together a day: a scan that tries a port every hour still shows. */
@@ -83,9 +83,7 @@ export class PortScanDetector implements Detector {
   }
 
   get left(): Left {
-    const inside = this.#inside.left;
-    const outside = this.#outside.left;
-    return { late: inside.late + outside.late, forgotten: inside.forgotten + outside.forgotten };
+    return leftOf(this.#inside, this.#outside);
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -94,15 +92,17 @@ export class PortScanDetector implements Detector {
     else if (isVain(flow)) this.#vain(flow);
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
+  judge(tell: Tell, refreshes?: boolean): void {
     for (const windows of [this.#inside, this.#outside]) {
-      for (const window of windows.changed()) {
+      for (const window of windows.changed(refreshes)) {
         if (!this.#isWorthAdding(window, windows === this.#inside)) continue;
         const known = windows.total(window);
         const severity = this.#severity(known, windows === this.#inside);
         if (severity === undefined) continue;
-        if (!isDue(window, severities.indexOf(severity), known.last, this.#terms.againMs)) continue;
-        tell(this.#sighted(window.key, known, severity, windows === this.#inside));
+        const rank = severities.indexOf(severity);
+        const due = dueOf(window, rank, known.last, this.#terms.againMs, known.vain.size);
+        if (due !== undefined)
+          tell(this.#sighted(window.key, known, severity, windows === this.#inside), due);
       }
     }
   }
@@ -174,7 +174,7 @@ export class PortScanDetector implements Detector {
   }
 
   /** Adding up the slots costs more than all the rest: only where it may come to what was not told yet. */
-  #isWorthAdding({ slots, newest, toldAt, toldRank }: Window<Tried>, inside: boolean): boolean {
+  #isWorthAdding({ slots, newest, toldAt, toldRank, isRefreshing }: Window<Tried>, inside: boolean): boolean {
     const { insidePorts, insideManyPorts, outsidePorts, outsideUsedPorts, slotMs, againMs } = this.#terms;
     let ports = 0;
     let isUsed = false;
@@ -191,7 +191,7 @@ export class PortScanDetector implements Detector {
       : isUsed
         ? 'medium'
         : 'low';
-    return severities.indexOf(gravest) > toldRank || newest + slotMs >= toldAt + againMs;
+    return isRefreshing || severities.indexOf(gravest) > toldRank || newest + slotMs >= toldAt + againMs;
   }
 
   #severity({ vain, answered, first, used }: Tried, inside: boolean): Severity | undefined {
@@ -225,6 +225,7 @@ export class PortScanDetector implements Detector {
       severity,
       confidence: vain.size >= 2 * (inside ? insidePorts : outsidePorts) ? 0.95 : 0.8,
       timestamp: last,
+      began: first,
       ends: { src_ip: src, dst_ip: dst },
       evidence: {
         ports_in_vain: vain.size,

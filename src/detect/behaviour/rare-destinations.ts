@@ -1,11 +1,11 @@
 import { type Severity, severities } from '../../contract/vocabulary.ts';
-import type { Detector, DetectorCard, Flow, Left, Sighted } from './detector.ts';
+import type { Detector, DetectorCard, Flow, Left, Sighted, Tell } from './detector.ts';
 import { hashText } from './distinct-names.ts';
 import { FirstSeen, type FirstSeenState } from './first-seen.ts';
 import { OfBlock } from './of-block.ts';
 import { ascending } from './order-statistics.ts';
 import { ByKey, ByParts } from './window-index.ts';
-import { type Window, Windows, type WindowsState } from './windows.ts';
+import { leftOf, type Window, Windows, type WindowsState } from './windows.ts';
 
 const dayMs = 86_400_000;
 
@@ -59,6 +59,8 @@ interface Day {
   /** Which place got least; below 0 where that is to be found out. */
   least: number;
   newest: number;
+  /** Time of the first; absent in states of earlier versions. */
+  oldest?: number;
   /** Rank of the severity that it was told with; -1 before. */
   told: number;
 }
@@ -120,6 +122,7 @@ export class RareDestinationsDetector implements Detector {
     merge: (into, from) => {
       for (const place of from.places) addPlace(into, place, hashText(place.dst));
       into.newest = Math.max(into.newest, from.newest);
+      if (from.oldest !== undefined && !(into.oldest! <= from.oldest)) into.oldest = from.oldest;
       into.told = Math.max(into.told, from.told);
     },
   });
@@ -136,9 +139,7 @@ export class RareDestinationsDetector implements Detector {
   });
 
   get left(): Left {
-    const { late, forgotten } = this.#hosts.left;
-    const ports = this.#ports.left;
-    return { late: late + ports.late, forgotten: forgotten + ports.forgotten };
+    return leftOf(this.#hosts, this.#ports);
   }
 
   flow(flow: Readonly<Flow>): void {
@@ -160,15 +161,18 @@ export class RareDestinationsDetector implements Detector {
     const { srcBytes: bytesOut, dstBytes: bytesIn, seq, dstHash = hashText(dst) } = flow;
     addBytes(host, dst, port, transport, bytesOut, bytesIn, seq, dstHash);
     if (time > host.newest) host.newest = time;
+    if (!(time >= host.oldest!)) host.oldest = time;
   }
 
-  judge(tell: (sighted: Sighted) => void): void {
+  judge(tell: Tell, refreshes?: boolean): void {
     this.#ports.changed();
     let lastDay = Number.NaN;
     let isLearnt = false;
-    for (const window of this.#hosts.changed())
+    for (const window of this.#hosts.changed(refreshes))
       for (const { start, value: day } of window.slots) {
-        if (day.told >= low) continue;
+        window.toldRank = Math.max(window.toldRank, day.told);
+        const mayGrow = window.isRefreshing && day.told >= 0;
+        if (day.told >= low && !mayGrow) continue;
         const dayNumber = start / dayMs;
         if (dayNumber !== lastDay) isLearnt = this.#daysBefore(dayNumber) >= rareDestinations.learningDays;
         lastDay = dayNumber;
@@ -176,9 +180,12 @@ export class RareDestinationsDetector implements Detector {
         const rare = this.#rareOf(day, dayNumber);
         if (rare.length === 0) continue;
         const severity = rare.some(({ isNew, isRarePort }) => isNew && isRarePort) ? 'low' : 'informational';
-        if (severities.indexOf(severity) <= day.told) continue;
-        day.told = severities.indexOf(severity);
-        tell(sight(window.key, day, rare, severity));
+        const rank = severities.indexOf(severity);
+        if (rank <= day.told && !mayGrow) continue;
+        const due = day.told < 0 ? 'new' : rank > day.told ? 'graver' : 'grown';
+        day.told = Math.max(day.told, rank);
+        window.toldRank = Math.max(window.toldRank, rank);
+        tell(sight(window.key, day, rare, severity), due);
       }
   }
 
@@ -381,10 +388,12 @@ function sight(host: string, day: Day, rare: readonly Rare[], severity: Severity
     severity,
     confidence: 0.3,
     timestamp: day.newest,
+    ...(day.oldest === undefined ? {} : { began: day.oldest }),
     ends: {
       src_ip: host,
       ...(others === 0 ? { dst_ip: dst, dst_port: port, ...(transport === '' ? {} : { transport }) } : {}),
     },
+    keyed_by: ['src_ip'],
     evidence: {
       destinations: listed.map(
         (p) => `${p.dst}:${p.port}/${p.transport} ${Math.round(p.bytesOut)} out ${Math.round(p.bytesIn)} in`,

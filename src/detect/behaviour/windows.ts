@@ -1,4 +1,5 @@
-import type { Left } from './detector.ts';
+import { limits } from '../../limits.ts';
+import type { Due, Left } from './detector.ts';
 import { nothing } from './put-at.ts';
 import { ByKey, type KeyForm, type WindowIndex } from './window-index.ts';
 
@@ -44,6 +45,10 @@ export class Window<V> {
   /** When it was told last, by event time, and how grave it was: `-Infinity` and -1 before. */
   toldAt = Number.NEGATIVE_INFINITY;
   toldRank = -1;
+  /** The largest figure that was reported since. */
+  toldFigure = 0;
+  /** Its report is to be refreshed with this judgement. */
+  isRefreshing = false;
   /** As of the last time that it was weighed. */
   weight = 0;
   /** Of its newest slot, which is asked for most. */
@@ -83,6 +88,9 @@ export type WindowsState<V> = readonly {
   readonly slots: readonly (readonly [start: number, value: V])[];
   readonly toldAt: number;
   readonly toldRank: number;
+  /** Absent in states of earlier versions, and where nothing was reported. */
+  readonly toldFigure?: number;
+  readonly isStale?: boolean;
 }[];
 
 /**
@@ -99,6 +107,10 @@ export class Windows<V> {
   #newest: Window<V> | undefined;
   #size = 0;
   #changed: Window<V>[] = [];
+  /** Keys that were reported and added to since, those that wait longest first. */
+  readonly #stale = new Set<Window<V>>();
+  /** Keys that were too early to judge with what came last. */
+  readonly #deferred = new Set<Window<V>>();
   /** How often it was asked what changed. */
   #round = 0;
   #weight = 0;
@@ -112,7 +124,11 @@ export class Windows<V> {
   }
 
   get left(): Left {
-    return { late: this.#late, forgotten: this.#forgotten };
+    return {
+      late: this.#late,
+      forgotten: this.#forgotten,
+      stale: this.#stale.size + this.#deferred.size,
+    };
   }
 
   get size(): number {
@@ -175,22 +191,41 @@ export class Windows<V> {
     for (let window = this.#oldest; window !== undefined; window = window.newer) yield window;
   }
 
-  /** The keys whose values were added to since it was asked last. */
-  changed(): readonly Window<V>[] {
+  /**
+   * The keys whose values were added to since it was asked last.
+   *
+   * @param refreshes - whether reports are refreshed: then keys that wait for it are among them, a limited number
+   */
+  changed(refreshes = false): readonly Window<V>[] {
     this.#round++;
     const changed = this.#changed;
-    if (changed.length === 0) return changed;
+    if (changed.length === 0 && !(refreshes && this.#waits)) return changed;
     this.#changed = [];
     let kept = 0;
     for (const window of changed) {
       if (!window.isChanged) continue;
       window.isChanged = false;
+      window.isRefreshing = false;
+      if (window.toldRank >= 0) this.#stale.add(window);
       if (this.#maxWeight !== Number.POSITIVE_INFINITY) this.#weigh(window);
       changed[kept++] = window;
     }
     changed.length = kept;
     while (this.#weight > this.#maxWeight && this.#size > 1) this.#forgetOldest();
+    if (refreshes) {
+      const listed = new Set(changed);
+      for (const waiting of [this.#stale, this.#deferred]) addWaiting(changed, listed, waiting);
+    }
     return changed;
+  }
+
+  /** Has a key judged with the next refresh, as it is too early to do so with what came last. */
+  defer(window: Window<V>): void {
+    this.#deferred.add(window);
+  }
+
+  get #waits(): boolean {
+    return this.#stale.size + this.#deferred.size > 0;
   }
 
   /** What the window of a key has, in one value. */
@@ -207,6 +242,9 @@ export class Windows<V> {
       slots: inOrder(window).map(({ start, value }) => [start, value] as const),
       toldAt: window.toldAt,
       toldRank: window.toldRank,
+      ...(window.toldRank < 0
+        ? {}
+        : { toldFigure: window.toldFigure, isStale: this.#stale.has(window) || window.isChanged }),
     }));
   }
 
@@ -219,10 +257,16 @@ export class Windows<V> {
     this.#weight = 0;
     this.merge(state);
     this.changed();
+    this.#stale.clear();
+    this.#deferred.clear();
+    for (const { key, isStale } of state) {
+      const window = isStale === true ? this.#index.get(key) : undefined;
+      if (window !== undefined) this.#stale.add(window);
+    }
   }
 
   merge(state: WindowsState<V>): void {
-    for (const { key, slots, toldAt, toldRank } of state) {
+    for (const { key, slots, toldAt, toldRank, toldFigure = 0 } of state) {
       for (const [start, from] of slots) {
         const into = this.at(key, start);
         if (into !== undefined) this.#terms.merge(into, from);
@@ -231,6 +275,7 @@ export class Windows<V> {
       if (window === undefined || toldAt < window.toldAt) continue;
       window.toldRank = toldAt > window.toldAt ? toldRank : Math.max(toldRank, window.toldRank);
       window.toldAt = toldAt;
+      window.toldFigure = Math.max(window.toldFigure, toldFigure);
     }
   }
 
@@ -297,10 +342,14 @@ export class Windows<V> {
     if (window === undefined) return;
     this.#unlink(window);
     this.#index.remove(window);
+    this.#stale.delete(window);
+    this.#deferred.delete(window);
     window.isChanged = false;
     window.isForgotten = true;
     this.#weight -= window.weight;
-    this.#forgotten++;
+    const { slotMs, slots } = this.#terms;
+    // A key whose window has passed would not have counted any more.
+    if (this.#newest === undefined || window.newest > this.#newest.newest - slots * slotMs) this.#forgotten++;
     this.#terms.forgot?.(window);
   }
 }
@@ -316,18 +365,45 @@ export function inOrder<V>({ slots }: Pick<Window<V>, 'slots'>): readonly Slot<V
   return slots.length < 2 ? slots : [...slots].sort((a, b) => a.start - b.start);
 }
 
+/** Moves some of those that wait to the keys that are judged. */
+function addWaiting<V>(changed: Window<V>[], listed: ReadonlySet<Window<V>>, waiting: Set<Window<V>>): void {
+  let left = limits.refreshedKeys;
+  for (const window of waiting) {
+    if (left-- === 0) return;
+    waiting.delete(window);
+    if (!listed.has(window) && !window.isRefreshing) changed.push(window);
+    window.isRefreshing = true;
+  }
+}
+
+/** The latest report about a key, and whether it is to be refreshed. */
+type Told = Pick<Window<unknown>, 'toldAt' | 'toldRank' | 'toldFigure' | 'isRefreshing'>;
+
 /**
- * Whether something is to be told that is as grave as this: for the first time, when it became graver, and again when it
- * goes on after a pause. Notes that it was.
+ * Why a key is reported that is as severe as this: for the first time or after a pause, because it became more severe, or
+ * because its report is to be refreshed. Undefined where it is not to be reported. Notes that it was.
+ *
+ * @param figure - the largest that is reported stands: an alert about 900 ports never comes to say 30
  */
-export function isDue(
-  window: Pick<Window<unknown>, 'toldAt' | 'toldRank'>,
-  rank: number,
-  time: number,
-  againMs: number,
-): boolean {
-  if (rank <= window.toldRank && time < window.toldAt + againMs) return false;
-  window.toldRank = rank;
-  window.toldAt = Math.max(window.toldAt, time);
-  return true;
+export function dueOf(told: Told, rank: number, time: number, againMs: number, figure = 0): Due | undefined {
+  const isNew = told.toldRank < 0 || time >= told.toldAt + againMs;
+  const due = isNew ? 'new' : rank > told.toldRank ? 'graver' : refreshOf(told, figure);
+  if (due === undefined) return undefined;
+  if (isNew || due === 'graver') {
+    told.toldAt = Math.max(told.toldAt, time);
+    told.toldRank = rank;
+  }
+  told.toldFigure = isNew ? figure : Math.max(told.toldFigure, figure);
+  return due;
+}
+
+function refreshOf({ isRefreshing, toldFigure }: Told, figure: number): Due | undefined {
+  if (!isRefreshing) return undefined;
+  return figure >= toldFigure ? 'grown' : 'ongoing';
+}
+
+/** Drop counts of several windows of one detector. */
+export function leftOf(...windows: readonly { readonly left: Left }[]): Left {
+  const sum = (name: keyof Left) => windows.reduce((all, { left }) => all + left[name], 0);
+  return { late: sum('late'), forgotten: sum('forgotten'), stale: sum('stale') };
 }

@@ -2,8 +2,11 @@ import { type Severity, severities } from '../../contract/vocabulary.ts';
 import type { Finding } from '../../events/finding.ts';
 import type { IntelHit } from './intel-matcher.ts';
 
-/** Which part of an event is on a list: an end of a connection, or the name that was asked for. */
-export type BadPart = 'src' | 'dst' | 'domain';
+/**
+ * Which part of an event is on a list: an end of a connection, the name that was looked up, an answer to the lookup, or
+ * the host that a client named in a TLS handshake or an HTTP request.
+ */
+export type BadPart = 'src' | 'dst' | 'domain' | 'answer' | 'server_name' | 'http_host';
 
 /** The event in which it was met. */
 export interface IntelContact {
@@ -15,6 +18,8 @@ export interface IntelContact {
   readonly dst_ip?: string;
   readonly dst_port?: number;
   readonly transport?: string;
+  /** The part that is on the list, where it is neither an end nor `domain`. */
+  readonly seen?: string;
   /** The name as it was asked for, where it was. */
   readonly domain?: string;
   readonly direction?: 'inbound' | 'outbound' | 'internal' | 'external';
@@ -28,6 +33,10 @@ const contacts: Readonly<Record<BadPart, (answered: boolean) => string>> = {
   src: (answered) => (answered ? 'Answered a known-bad address' : 'Probed by a known-bad address'),
   dst: (answered) => (answered ? 'Contact with a known-bad address' : 'Attempt to reach a known-bad address'),
   domain: () => 'Lookup of a known-bad domain',
+  answer: () => 'DNS answer with a known-bad address or domain',
+  server_name: (answered) =>
+    answered ? 'TLS connection to a known-bad host' : 'TLS request for a known-bad host',
+  http_host: () => 'HTTP request for a known-bad host',
 };
 
 /**
@@ -36,11 +45,10 @@ const contacts: Readonly<Record<BadPart, (answered: boolean) => string>> = {
  * host and not the host. What comes from such an address and gets no answer is what every network meets: low at most.
  */
 export function intelFinding(hit: IntelHit, contact: IntelContact): Finding {
-  const { bad, answered, direction, event, timestamp, ...ends } = contact;
+  const { bad, answered, direction, event, timestamp, seen = seenOf(contact), ...ends } = contact;
   const { list_id, list_name, indicator, confidence, valid_until, label, page } = hit;
   const rule = `intel.${list_id}`;
   const said = label === undefined ? '' : `, as ${label}`;
-  const seen = bad === 'domain' ? contact.domain : bad === 'src' ? contact.src_ip : contact.dst_ip;
   const title = `${contacts[bad](answered)}: ${indicator} (${list_name})`;
   const about = page
     ? 'a page of this host'
@@ -72,6 +80,9 @@ export function intelFinding(hit: IntelHit, contact: IntelContact): Finding {
     ...(event === undefined ? {} : { event }),
   };
 }
+
+const seenOf = ({ bad, domain, src_ip, dst_ip }: IntelContact): string | undefined =>
+  bad === 'src' ? src_ip : bad === 'dst' ? dst_ip : domain;
 
 function severityOf({ severity, page }: IntelHit, { bad, answered }: IntelContact): Severity {
   const listed = severities.indexOf(severity);

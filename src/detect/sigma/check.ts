@@ -1,6 +1,7 @@
 import type { Problem } from './document.ts';
 import { shown } from './fault.ts';
 import { fieldName, type Path } from './field-name.ts';
+import { expansionRoom, type Room } from './item.ts';
 import { isObject, type JsonObject } from './record.ts';
 
 /**
@@ -10,9 +11,12 @@ import { isObject, type JsonObject } from './record.ts';
 export class Check {
   readonly problems: Problem[] = [];
   readonly at: (path: Path) => number;
+  /** The values that modifiers may still add to the text in which the document stands. */
+  readonly expansion: Room;
 
-  constructor(at: (path: Path) => number) {
+  constructor(at: (path: Path) => number, expansion: Room = expansionRoom()) {
     this.at = at;
+    this.expansion = expansion;
   }
 
   problem(path: Path, reason: string): undefined {

@@ -4,7 +4,7 @@ import { reasonOr, refuse, shown } from './fault.ts';
 import { fieldName } from './field-name.ts';
 import { resolveField } from './fields/field.ts';
 import { type Formula, fieldsOf, formulaOf, settled } from './formula.ts';
-import { compileItem, expandedValues, type Placeholders } from './item.ts';
+import { compileItem, type Placeholders, type Room } from './item.ts';
 import { route } from './logsource.ts';
 import { problemOf } from './problem.ts';
 import type { RecordKind } from './record.ts';
@@ -15,11 +15,6 @@ export interface RuleFormula {
   readonly formula: Formula;
   readonly kinds: readonly RecordKind[];
   readonly missingFields: readonly string[];
-}
-
-/** Values that placeholders may still bring to documents that are compiled together. */
-export interface Room {
-  left: number;
 }
 
 /** What a rule asks, and which records can answer; or why it cannot be asked here. */
@@ -67,14 +62,15 @@ export function itemProblems(
     alternatives.flat().flatMap((item): Problem[] => {
       if (!item.modifiers.includes('expand')) return [];
       const compiled = reasonOr(() => {
-        const { length } = expandedValues(item, placeholders);
+        const compiled = compileItem(item, placeholders);
+        const { length } = compiled.values.flat();
         if (values + length > limits.maxSigmaNodes)
           refuse(`brings the document to more than ${limits.maxSigmaNodes} values by its placeholders`);
         if (length > room.left)
           refuse(`brings all rules to more than ${limits.maxSigmaPlaceholderValues} values by placeholders`);
         values += length;
         room.left -= length;
-        return compileItem(item, placeholders);
+        return compiled;
       });
       if (!('reason' in compiled)) return [];
       const field = fieldName([section, name, [item.field ?? '', ...item.modifiers].join('|')]);

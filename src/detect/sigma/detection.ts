@@ -147,7 +147,7 @@ function checkOne(item: SearchItem, path: Path, check: Check): void {
       path,
       `has a value longer than ${limits.maxSigmaValueLength} characters: ${shown(long)}`,
     );
-  const reason = checkItem(item);
+  const reason = checkItem(item, check.expansion);
   if (reason !== undefined) check.problem(path, reason);
 }
 

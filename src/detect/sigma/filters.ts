@@ -1,9 +1,9 @@
-import { itemProblems, type Room, type RuleFormula } from './compile-rule.ts';
+import { itemProblems, type RuleFormula } from './compile-rule.ts';
 import type { FilterDocument, Problem } from './document.ts';
 import { reasonOr } from './fault.ts';
 import type { Path } from './field-name.ts';
 import { type Formula, filterFormula } from './formula.ts';
-import type { Placeholders } from './item.ts';
+import type { Placeholders, Room } from './item.ts';
 import { includesLogsource } from './logsource.ts';
 import { problemOf } from './problem.ts';
 

@@ -1,4 +1,4 @@
-import { type Condition, parseCondition } from './condition.ts';
+import { type Condition, type ConditionFault, parseCondition } from './condition.ts';
 import type { FilterDocument, RuleDocument, Search } from './document.ts';
 import { refuse } from './fault.ts';
 import { type CompiledItem, compileItem, type Placeholders } from './item.ts';
@@ -27,13 +27,24 @@ export function formulaOf(
 }
 
 /**
- * What a filter takes away. The specification's examples have `condition: selection` for what is to be taken away, and
- * pySigma's have `not selection` for what is to be left: nobody who filters means the opposite of either, so that a
- * condition that is negated as a whole means what it negates.
+ * The records that a filter takes away from its rules. pySigma's filters state what is left (`not sel_a and not sel_b`),
+ * and the examples of the specification what is taken away (`selection`). A record that none of the searches matches
+ * stays in either: a condition that holds for such a record states what is left.
  */
 export function filterFormula(filter: FilterDocument, placeholders: Placeholders): Formula {
-  const formula = formulaOf(filter, placeholders);
-  return formula.kind === 'not' ? formula.of : formula;
+  const of = formulaOf(filter, placeholders);
+  const names = [...filter.searches.keys()];
+  const statesRest = filter.conditions.some((text) => holdsWithoutMatch(parseCondition(text, names)));
+  return statesRest ? { kind: 'not', of } : of;
+}
+
+/** Whether a condition holds for a record that none of its searches matches. */
+function holdsWithoutMatch(condition: Condition | ConditionFault): boolean {
+  if (!('kind' in condition) || condition.kind === 'search') return false;
+  if (condition.kind === 'not') return !holdsWithoutMatch(condition.of);
+  return condition.kind === 'and'
+    ? condition.of.every(holdsWithoutMatch)
+    : condition.of.some(holdsWithoutMatch);
 }
 
 function ofSearch({ alternatives }: Search, placeholders: Placeholders): Formula {

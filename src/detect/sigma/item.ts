@@ -28,7 +28,8 @@ export type Test =
       readonly view: View;
       /** What it looks for: the same for tests of a view that match the same. */
       readonly source: string;
-      readonly regex: boolean;
+      /** The automaton of a regular expression, from which its cost is measured. */
+      readonly regex: Pick<Automaton, 'states' | 'workPerCharacter'> | undefined;
       readonly matches: (text: string) => boolean;
       /** All that it matches, where that is one text; in the form of the view. */
       readonly exact?: string;
@@ -70,13 +71,21 @@ export interface CompiledItem {
  */
 export type Placeholders = ReadonlyMap<string, readonly Scalar[]>;
 
+/** How many values may still be added to those that are written. */
+export interface Room {
+  left: number;
+}
+
+/** For values that modifiers make of one: all of a text have it together. */
+export const expansionRoom = (): Room => ({ left: limits.maxSigmaExpandedValues });
+
 /** Why the item cannot be used, whatever placeholders stand for; undefined where it can. */
-export function checkItem(item: SearchItem): string | undefined {
+export function checkItem(item: SearchItem, room: Room): string | undefined {
   const expands = item.modifiers.includes('expand');
   const known = expands ? item.values.filter((value) => placeholdersIn(value).length === 0) : item.values;
   const result = reasonOr(() => {
     checkModifiers(item);
-    compileValues(item, known);
+    compileValues(item, known, room);
   });
   return typeof result === 'object' ? result.reason : undefined;
 }
@@ -98,10 +107,7 @@ export function compileItem(item: SearchItem, placeholders: Placeholders): Compi
  *
  * @throws SigmaFault where nothing is known of one, or nothing is left
  */
-export function expandedValues(
-  { modifiers, values }: SearchItem,
-  placeholders: Placeholders,
-): readonly Scalar[] {
+function expandedValues({ modifiers, values }: SearchItem, placeholders: Placeholders): readonly Scalar[] {
   if (!modifiers.includes('expand')) return values;
   const expanded = values.flatMap((value) => expand(value, placeholders));
   if (expanded.length === 0 && values.length > 0)
@@ -144,13 +150,18 @@ function checkModifiers({ field, modifiers, values }: SearchItem): void {
 function compileValues(
   { field, modifiers }: SearchItem,
   values: readonly Scalar[],
+  room: Room = expansionRoom(),
 ): readonly (readonly Test[])[] {
   const ofValues = modifiers.filter((name) => !ofTheItem.has(name));
   const anywhere =
     field === undefined && !['re', 'startswith', 'endswith'].some((name) => modifiers.includes(name));
   const modified = values.map((value) => {
     if (field === undefined && value === null) return refuse('looks for null in the whole record');
-    return applyModifiers(field === undefined ? String(value) : value, ofValues);
+    const ways = applyModifiers(field === undefined ? String(value) : value, ofValues);
+    room.left -= ways.length - 1;
+    if (room.left < 0)
+      refuse(`brings the text to more than ${limits.maxSigmaExpandedValues} values by its modifiers`);
+    return ways;
   });
   const blocks = modified.flat().flatMap((value) => (value.type === 'cidr' ? [value.block] : []));
   if (blocks.length > 0 && !modifiers.includes('all')) return [[blocksTest(blocks)]];
@@ -227,7 +238,7 @@ function textTest(tokens: readonly Token[], cased: boolean, windash: boolean): T
   const matches = patternMatcher(compared);
   const literals = literalsOf(tokens, windash);
   const source = exact ?? patternSource(compared);
-  const test = { kind: 'text', view, source, regex: false, matches, literals } as const;
+  const test = { kind: 'text', view, source, regex: undefined, matches, literals } as const;
   return exact === undefined ? test : { ...test, exact };
 }
 
@@ -253,7 +264,7 @@ function regexTest(value: Extract<Value, { readonly type: 'regex' }>): Test {
   const literals = requiredLiterals(tree)?.map((text): Literal => ({ text, where: 'anywhere' }));
   const source = `${value.i ? 'i' : ''}${value.m ? 'm' : ''}${value.s ? 's' : ''}/${value.source}`;
   const matches = (text: string): boolean => automaton.test(text);
-  return { kind: 'text', view: 'raw', source, regex: true, matches, literals };
+  return { kind: 'text', view: 'raw', source, regex: automaton, matches, literals };
 }
 
 /** The backslash makes a percent sign plain. */

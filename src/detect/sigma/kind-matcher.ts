@@ -49,13 +49,33 @@ export class KindMatcher<Rule> {
   /** Calls back for each rule that matches, in order. The callback MUST NOT match another record. */
   match(record: JsonObject, found: (rule: Rule) => void): void {
     const candidates = this.#candidates;
-    this.#turn.record = record;
-    this.#turn.stamp++;
-    candidates.addAll(this.#always);
-    for (let at = 0; at < this.#indexes.length; at++) this.#indexes[at]!.find(candidates);
+    this.#begin(record);
     for (let rule = candidates.take(); rule >= 0; rule = candidates.take())
       if (this.#predicates[rule]!()) found(this.#rules[rule]!);
     this.#turn.record = nothing;
+  }
+
+  /** The rule that takes longest of the record, tried alone, in milliseconds; undefined where none is tried. */
+  slowest(record: JsonObject): { readonly rule: Rule; readonly ms: number } | undefined {
+    let slowest: { rule: Rule; ms: number } | undefined;
+    this.#begin(record);
+    for (let rule = this.#candidates.take(); rule >= 0; rule = this.#candidates.take()) {
+      // Nothing is remembered of what the rules before it asked.
+      this.#turn.stamp++;
+      const began = performance.now();
+      this.#predicates[rule]!();
+      const ms = performance.now() - began;
+      if (ms > (slowest?.ms ?? 0)) slowest = { rule: this.#rules[rule]!, ms };
+    }
+    this.#turn.record = nothing;
+    return slowest;
+  }
+
+  #begin(record: JsonObject): void {
+    this.#turn.record = record;
+    this.#turn.stamp++;
+    this.#candidates.addAll(this.#always);
+    for (let at = 0; at < this.#indexes.length; at++) this.#indexes[at]!.find(this.#candidates);
   }
 
   #answersTo(formulas: readonly Formula[]): readonly Predicate[] {

@@ -11,6 +11,7 @@ import type {
   SigmaDocument,
 } from './document.ts';
 import { readHead, readLogsource } from './head.ts';
+import { expansionRoom, type Room } from './item.ts';
 import { keepsLine } from './problem.ts';
 import { isObject, type JsonObject } from './record.ts';
 import { readYaml, type YamlDocument } from './yaml-text.ts';
@@ -29,18 +30,19 @@ export function parseSigma(text: string): ParsedText {
   const documents: SigmaDocument[] = [];
   const problems: Problem[] = [];
   const read = readYaml(text, keepsLine);
+  const expansion = expansionRoom();
   if (read.length === 0) problems.push({ line: 1, field: '', reason: 'holds no document' });
   for (const document of read) {
-    const result = document.problems.length > 0 ? document.problems : readDocument(document);
+    const result = document.problems.length > 0 ? document.problems : readDocument(document, expansion);
     if (Array.isArray(result)) problems.push(...result);
     else documents.push(result as SigmaDocument);
   }
   return { documents, problems: problems.slice(0, limits.maxSigmaProblems) };
 }
 
-function readDocument(yaml: YamlDocument): SigmaDocument | readonly Problem[] {
+function readDocument(yaml: YamlDocument, expansion: Room): SigmaDocument | readonly Problem[] {
   const { content } = yaml;
-  const check = new Check(yaml.at);
+  const check = new Check(yaml.at, expansion);
   if (!isObject(content)) {
     check.problem([], `is ${typeName(content)}, not a mapping`);
     return check.problems;

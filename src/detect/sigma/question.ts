@@ -182,7 +182,7 @@ function wholeText(test: Test): string | undefined {
 function testKey(test: Test): readonly (string | boolean)[] {
   switch (test.kind) {
     case 'text':
-      return ['text', test.view, test.regex, test.exact !== undefined, test.source];
+      return ['text', test.view, test.regex !== undefined, test.exact !== undefined, test.source];
     case 'blocks':
       return ['blocks', test.blocks.key];
     case 'number':
@@ -199,11 +199,11 @@ function testKey(test: Test): readonly (string | boolean)[] {
 }
 
 function costOf(leaf: Leaf): number {
-  if (leaf.kind === 'anywhere') return leaf.test.kind === 'text' && leaf.test.regex ? 400 : 200;
+  if (leaf.kind === 'anywhere') return leaf.test.kind === 'text' && leaf.test.regex !== undefined ? 400 : 200;
   if (leaf.kind === 'values') return [...leaf.texts].every((text) => text === String(Number(text))) ? 1 : 2;
   const { test } = leaf;
   if (test.kind !== 'text') return costs[test.kind];
-  return test.regex ? 40 : test.view === 'raw' || test.view === 'folded' ? 4 : 10;
+  return test.regex !== undefined ? 40 : test.view === 'raw' || test.view === 'folded' ? 4 : 10;
 }
 
 const costs = { null: 1, exists: 1, number: 2, blocks: 8, field: 10, moment: 12 } as const;

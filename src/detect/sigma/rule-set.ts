@@ -1,9 +1,10 @@
 import { limits } from '../../limits.ts';
-import { compileRule, type Room, type RuleFormula } from './compile-rule.ts';
+import { compileRule, type RuleFormula } from './compile-rule.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { linkCorrelations } from './correlation/link-correlations.ts';
 import type { LinkedCorrelation, LinkedCorrelations } from './correlation/linked.ts';
 import { keyFieldOf, keyOf, type Named } from './correlation/references.ts';
+import { CostRoom, costOf, feedCost, type MeasureBudget } from './cost.ts';
 import type {
   CorrelationDocument,
   FilterDocument,
@@ -15,7 +16,7 @@ import { shown } from './fault.ts';
 import type { Path } from './field-name.ts';
 import { resolveField } from './fields/field.ts';
 import { type AppliedFilter, applyFilter, filtered } from './filters.ts';
-import type { Placeholders } from './item.ts';
+import type { Placeholders, Room } from './item.ts';
 import { type Asked, KindMatcher } from './kind-matcher.ts';
 import { problemOf } from './problem.ts';
 import type { Accessor, JsonObject, RecordKind } from './record.ts';
@@ -31,12 +32,21 @@ export interface RuleSet {
   /** In the order of their documents. */
   readonly rules: readonly CompiledRule[];
   readonly refused: readonly RefusedDocument[];
+  /** Costs of rules and filters per record, by `costOf`; empty without `maxCost`. */
+  readonly costs: ReadonlyMap<SigmaDocument, number>;
+  /** Those that are refused for their cost. */
+  readonly tooCostly: ReadonlySet<SigmaDocument>;
   /** Each after those that it names. */
   readonly correlations: readonly LinkedCorrelation[];
   /** Kinds of record that any rule looks at: others need not come. */
   readonly kinds: ReadonlySet<RecordKind>;
   /** Calls back for each rule that matches, in order of rules. The callback MUST NOT match another record. */
   match(kind: RecordKind, record: JsonObject, found: (rule: CompiledRule) => void): void;
+  /** The rule that takes longest of a record, tried alone; undefined where none is tried. */
+  slowest(
+    kind: RecordKind,
+    record: JsonObject,
+  ): { readonly rule: CompiledRule; readonly ms: number } | undefined;
   /** How records of a kind are asked for a field by any of its names, as feeds of correlations do. */
   reader(kind: RecordKind, field: string): Accessor;
 }
@@ -46,6 +56,10 @@ export interface CompileOptions {
   readonly placeholders?: Placeholders;
   /** False tries every rule of every record: it finds the same, and is what tests hold the index against. */
   readonly indexed?: boolean;
+  /** The total cost of rules and filters for one kind of record. Documents that exceed it are refused. */
+  readonly maxCost?: number;
+  /** Limits the time to measure costs of some documents; by default there is no limit. */
+  readonly measureBudget?: MeasureBudget;
 }
 
 /**
@@ -54,13 +68,14 @@ export interface CompileOptions {
  */
 export function compileRules(
   documents: readonly SigmaDocument[],
-  { placeholders = new Map(), indexed = true }: CompileOptions = {},
+  { placeholders = new Map(), indexed = true, maxCost, measureBudget }: CompileOptions = {},
 ): RuleSet {
+  const costs = maxCost === undefined ? undefined : new CostRoom(maxCost, measureBudget);
   const refused = new Map<SigmaDocument, readonly Problem[]>();
   const room = { left: limits.maxSigmaPlaceholderValues };
-  const formulas = compileEach(documents, refused, placeholders, room);
-  const filters = applyEach(documents, formulas, refused, placeholders, room);
-  const linked = link(documents, formulas, refused);
+  const formulas = compileEach(documents, refused, placeholders, room, costs);
+  const filters = applyEach(documents, formulas, refused, placeholders, room, costs);
+  const linked = link(documents, formulas, refused, costs);
   const asked = formulas.map(
     (rule): Asked<CompiledRule> => ({
       formula: filtered(rule, filters),
@@ -71,6 +86,8 @@ export function compileRules(
   const readers = new Map<string, Accessor>();
   return {
     rules: asked.map(({ rule }) => rule),
+    costs: costs?.costs ?? new Map(),
+    tooCostly: costs?.refused ?? new Set(),
     refused: documents.flatMap((document) => {
       const problems = refused.get(document);
       return problems === undefined ? [] : [{ document, problems }];
@@ -78,6 +95,7 @@ export function compileRules(
     correlations: linked.correlations,
     kinds: new Set(matchers.keys()),
     match: (kind, record, found) => matchers.get(kind)?.match(record, found),
+    slowest: (kind, record) => matchers.get(kind)?.slowest(record),
     reader: (kind, field) => {
       const key = `${kind} ${field}`;
       const known = readers.get(key);
@@ -99,6 +117,7 @@ function compileEach(
   refused: Refused,
   placeholders: Placeholders,
   room: Room,
+  costs: CostRoom | undefined,
 ): RuleFormula[] {
   const keys = new Set<string>();
   return documents.flatMap((document) => {
@@ -108,8 +127,14 @@ function compileEach(
       ? [problemOf(document, [keyFieldOf(document)], `is ${shown(key)}, as that of a rule before it`)]
       : compileRule(document, placeholders, room);
     keys.add(key);
-    if ('formula' in compiled) return [compiled];
-    refused.set(document, compiled);
+    if (!('formula' in compiled)) {
+      refused.set(document, compiled);
+      return [];
+    }
+    const { formula, kinds } = compiled;
+    const tooMuch = costs?.take(document, kinds, (left, budget) => costOf(formula, left, budget));
+    if (tooMuch === undefined) return [compiled];
+    refused.set(document, [problemOf(document, ['detection'], tooMuch)]);
     return [];
   });
 }
@@ -120,24 +145,34 @@ function applyEach(
   refused: Refused,
   placeholders: Placeholders,
   room: Room,
+  costs: CostRoom | undefined,
 ): AppliedFilter[] {
   return documents.flatMap((document) => {
     if (document.kind !== 'filter') return [];
     const applied = applyFilter(document satisfies FilterDocument, rules, placeholders, room);
-    if ('formula' in applied) return [applied];
-    refused.set(document, applied);
+    if (!('formula' in applied)) {
+      refused.set(document, applied);
+      return [];
+    }
+    const kinds = new Set([...applied.rules].flatMap((rule) => rule.kinds));
+    const tooMuch = costs?.take(document, [...kinds], (left, budget) =>
+      costOf(applied.formula, left, budget),
+    );
+    if (tooMuch === undefined) return [applied];
+    refused.set(document, [problemOf(document, ['filter'], tooMuch)]);
     return [];
   });
 }
 
 /**
  * Links correlations twice: what a correlation groups by and counts is only known when it is linked, and where it asks a
- * rule for a field that none of its records has, it must go, and with it those that name it.
+ * rule for a field that none of its records has, or costs too much, it must go, and with it those that name it.
  */
 function link(
   documents: readonly SigmaDocument[],
   formulas: readonly RuleFormula[],
   refused: Refused,
+  costs: CostRoom | undefined,
 ): LinkedCorrelations {
   const rules = documents.filter((document): document is RuleDocument => document.kind === 'rule');
   const correlations = documents.filter(
@@ -149,7 +184,7 @@ function link(
     if (problem !== undefined) unavailable.set(rule, problem);
   }
   const first = linkCorrelations(rules, correlations, unavailable);
-  const unanswered = unansweredFeeds(first, formulas);
+  const unanswered = unansweredFeeds(first, formulas, costs);
   const linked =
     unanswered.size === 0
       ? first
@@ -158,7 +193,11 @@ function link(
   return linked;
 }
 
-function unansweredFeeds(linked: LinkedCorrelations, formulas: readonly RuleFormula[]): Map<Named, Problem> {
+function unansweredFeeds(
+  linked: LinkedCorrelations,
+  formulas: readonly RuleFormula[],
+  costs: CostRoom | undefined,
+): Map<Named, Problem> {
   const byKey = new Map(linked.correlations.map(({ key, document }) => [key, document]));
   const unanswered = new Map<Named, Problem>();
   for (const { document, kinds } of formulas) {
@@ -166,7 +205,10 @@ function unansweredFeeds(linked: LinkedCorrelations, formulas: readonly RuleForm
       const fields = [...group, ...value];
       const lacking = fields.findIndex((field) => !kinds.some((kind) => resolveField(kind, field).known));
       const asking = byKey.get(correlation);
-      if (lacking < 0 || asking === undefined) continue;
+      if (asking === undefined) continue;
+      const tooMuch = costs?.take(asking, kinds, () => feedCost);
+      if (tooMuch !== undefined) unanswered.set(asking, problemOf(asking, ['correlation', 'rules'], tooMuch));
+      if (lacking < 0) continue;
       const reason = `asks for ${shown(fields[lacking])}, which no record of the rule ${shown(document.title)} has`;
       unanswered.set(asking, problemOf(asking, askedAt(asking, lacking, document), reason));
     }

@@ -1,7 +1,9 @@
 import type { ServiceError } from '../../errors.ts';
+import { shownError } from '../error-reply.ts';
 
 /** An error as a socket is told it. `id` names the subscription that it is about. */
-export function errorMessage({ code, message, details }: ServiceError, now: number, id?: string): string {
+export function errorMessage(error: ServiceError, now: number, id?: string): string {
+  const { code, message, details } = shownError(error);
   return JSON.stringify({
     type: 'error',
     id,

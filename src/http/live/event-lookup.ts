@@ -1,3 +1,5 @@
+import { appProtocols, protocolWord } from '../../contract/app-protocols.ts';
+import { wildcardParts } from '../../contract/wildcards.ts';
 import type { BlockAssets, End } from '../../events/block-assets.ts';
 import type { AddressList } from '../../events/column-readers.ts';
 import { type Column, type ColumnName, columnOf } from '../../events/columns.ts';
@@ -53,7 +55,9 @@ export function lookupOf(table: Table, filter: EventFilter): Lookup | undefined 
     const term = filter.terms.find((one) => one.field === field && one.negated !== true);
     if (term !== undefined && field in assetEnds)
       return { field, values: term.values.map((id) => String(id).toLowerCase()) };
-    const values = term && wanted(columnOf(table, columnsOf(field)[0]!), term.values);
+    const given =
+      field === 'app_protocol' ? term?.values.map((one) => protocolWord(String(one))) : term?.values;
+    const values = given && wanted(columnOf(table, columnsOf(field)[0]!), given);
     if (values) return { field, values };
   }
   return undefined;
@@ -73,7 +77,8 @@ export function* valuesOf(assets: BlockAssets, field: string): Iterable<LookupVa
       case 'unique': {
         const { list } = block.texts(name);
         for (let i = 0; i < list.length; i++)
-          yield column.fold === true ? list.text(i).toLowerCase() : list.text(i);
+          if (name === 'app_protocol') yield* appProtocols(list.text(i));
+          else yield column.fold === true ? list.text(i).toLowerCase() : list.text(i);
         break;
       }
       default: {
@@ -95,7 +100,7 @@ const assetEnds = {
 const columnsOf = (field: string): readonly ColumnName[] =>
   field === 'ip' ? ['src_ip', 'dst_ip'] : [field as ColumnName];
 
-/** Undefined where a value covers more than one, as CIDR blocks do. */
+/** Undefined where a value covers more than one, as CIDR blocks and wildcards do. */
 function wanted(column: Column | undefined, values: FilterTerm['values']): LookupValue[] | undefined {
   const written = values.map((value) => write(column, value));
   return written.every((value) => value !== undefined) ? written : undefined;
@@ -114,7 +119,8 @@ function write(column: Column | undefined, value: FilterTerm['values'][number]):
     case 'text':
     case 'unique': {
       // As the block has it: in UTF-8, where a lone surrogate cannot be.
-      const text = String(value).toWellFormed();
+      const [text = '', ...more] = wildcardParts(String(value).toWellFormed());
+      if (more.length > 0) return undefined;
       return column.fold === true ? text.toLowerCase() : text;
     }
     default:

@@ -4,6 +4,7 @@ import { errorCodes, ServiceError } from '../../errors.ts';
 import { type LimitName, limits } from '../../limits.ts';
 import { type Backlogged, Backlogs } from './backlogs.ts';
 import type { Channel, LiveBatch, LiveMessage, Lookup } from './channel.ts';
+import { errorMessage } from './error-message.ts';
 import { Interests } from './interests.ts';
 import { RecentBatches } from './recent-batches.ts';
 import { ShareOfTime } from './share-of-time.ts';
@@ -373,9 +374,8 @@ export class Hub {
     if (!known) this.#logError(error, 'a replay failed');
     const code = known ? (errorCodes[error.code].retry ? 'UNAVAILABLE' : error.code) : 'INTERNAL';
     const message = known ? error.message : 'the replay failed';
-    const details = { channel: stream.name, after };
-    const timestamp = new Date().toISOString();
-    reader.send(JSON.stringify({ type: 'error', id, error: { code, message, details }, timestamp }));
+    const told = new ServiceError(code, message, { channel: stream.name, after });
+    reader.send(errorMessage(told, Date.now(), id));
   }
 
   /** Resolves when the reader's backlog allows another part of a replay, or the subscription has ended. */

@@ -213,10 +213,12 @@ export class Session {
 
   #expireAt(time: number): void {
     if (!Number.isFinite(time)) return;
-    // Timers are 32-bit: a long-lived token is looked at again when the longest timer ends.
-    const delay = Math.min(time - this.#options.now(), 2 ** 31 - 1);
+    // Timers are 32-bit: a long-lived token is looked at again when the longest timer ends. One that ran for as long as
+    // was left ends the session, whatever a clock that was set back says then.
+    const left = time - this.#options.now();
+    const delay = Math.min(left, 2 ** 31 - 1);
     this.#timer = setTimeout(() => {
-      if (this.#options.now() < time) this.#expireAt(time);
+      if (delay < left && this.#options.now() < time) this.#expireAt(time);
       else this.#end('unauthenticated', new ServiceError('UNAUTHENTICATED', 'the credentials have expired'));
     }, delay);
     this.#timer.unref();

@@ -1,9 +1,9 @@
 import { type ChannelName, channels } from '../../contract/channels.ts';
 import { decodeQuery, parseStream } from '../../contract/query.ts';
-import { invalidField } from '../../errors.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
 import { addressOf } from '../connections.ts';
 import type { Credentials } from '../endpoint.ts';
-import { copyHead, type RequestHead } from '../request.ts';
+import { copyHead, framing, type RequestHead } from '../request.ts';
 import type { SocketFront } from '../server.ts';
 import { requireOrigin } from '../socket-origin.ts';
 import { fromOtherSite, type Transport } from '../tls-transport.ts';
@@ -25,6 +25,15 @@ export interface Upgrade {
 }
 
 /**
+ * Headers that a handshake must have (RFC 6455, section 4.2.1). uWebSockets.js only looks for a key; a proxy that knows
+ * the others would take what follows for HTTP.
+ */
+const handshake = [
+  ['upgrade', 'websocket'],
+  ['sec-websocket-version', '13'],
+] as const;
+
+/**
  * Reads a request for a WebSocket, at `now` (epoch milliseconds).
  *
  * @param channel - what the path is the stream of
@@ -39,7 +48,13 @@ export function readUpgrade(
   now: number,
 ): Upgrade {
   const head = copyHead(req);
-  if (head.repeated !== undefined) throw invalidField(head.repeated, 'came more than once');
+  const address = addressOf(res);
+  if (address === '') throw new ServiceError('CANCELLED', 'the client went away');
+  if (framing(head).body)
+    throw invalidField('content-length', 'must be 0: a WebSocket begins without a body');
+  for (const [name, value] of handshake) {
+    if (req.getHeader(name).toLowerCase() !== value) throw invalidField(name, `must be ${value}`);
+  }
   const shown = transport.certificate(res);
   transport.requireCertificate(shown, now);
   requireOrigin(head, transport.isTls, corsOrigins);
@@ -47,7 +62,7 @@ export function readUpgrade(
   const protocol = bearerOf(req.getHeader('sec-websocket-protocol'));
   const offered = protocol && `Bearer ${protocol.slice('bearer.'.length)}`;
   return {
-    address: addressOf(res),
+    address,
     transport,
     credentials: {
       authorization: head.headers.get('authorization') ?? offered,

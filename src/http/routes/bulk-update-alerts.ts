@@ -6,6 +6,7 @@ import { invalidField } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { RunOptions } from '../../rpc/pool.ts';
 import type { AlertChange } from '../../store/store.ts';
+import { requireAssignee } from '../alert-reads.ts';
 import { askedBy } from '../asked-by.ts';
 import { changeEach } from '../bulk-change.ts';
 import type { Handler } from '../context.ts';
@@ -16,6 +17,7 @@ import type { Services } from '../services.ts';
 
 export const bulkUpdateAlerts: Handler<'bulkUpdateAlerts'> = async (context) => {
   const { services, body, identity, audited } = context;
+  requireAssignee(body.change, services);
   const endTurn = services.bulkChanges.take();
   try {
     const logged = entriesOfEach(body.change);

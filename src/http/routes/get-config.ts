@@ -1,4 +1,5 @@
 import { configReply } from '../config-reply.ts';
 import type { Handler } from '../context.ts';
 
-export const getConfig: Handler<'getConfig'> = ({ services }) => configReply(services.settings.read());
+export const getConfig: Handler<'getConfig'> = async ({ services }) =>
+  configReply(await services.settings.read());

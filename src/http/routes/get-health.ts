@@ -6,7 +6,12 @@ import { bareJson } from '../reply.ts';
 export const getHealth: Handler<'getHealth'> = async ({ services }) => {
   const health = await services.health.state();
   return bareJson(
-    { ...health, version: services.version, timestamp: new Date().toISOString() } satisfies Health,
+    {
+      ...health,
+      version: services.version,
+      not_stored: services.metrics.notStored.counts(),
+      timestamp: new Date().toISOString(),
+    } satisfies Health,
     health.status === 'unavailable' ? 503 : 200,
   );
 };

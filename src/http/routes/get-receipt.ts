@@ -6,7 +6,7 @@ import { logView } from '../log-view.ts';
 import { signatureOf } from '../receipts.ts';
 import { resource } from '../reply.ts';
 import type { Services } from '../services.ts';
-import { writeProofBundle } from '../write-bundle.ts';
+import { loggedProof, writeProofBundle } from '../write-bundle.ts';
 
 /** Sensors see their own receipts; another's does not exist for them. */
 export const getReceipt: Handler<'getReceipt'> = async (context) => {
@@ -30,20 +30,7 @@ async function writeReceipt(
     signature === undefined
       ? []
       : (await services.ledger.keys()).filter(({ kid }) => kid === signature.key_id);
-  const proof = batch === undefined ? undefined : await proofOf(services, batch.entry_id, view);
+  const proof = batch === undefined ? undefined : await loggedProof(services, batch.entry_id, view);
   const attributes = JSON.stringify({ receipt, ...signature, keys, batch });
-  return proof === undefined ? attributes : `${attributes.slice(0, -1)},"proof":${proof}}`;
+  return proof === undefined ? attributes : `${attributes.slice(0, -1)},"proof":${writeProofBundle(proof)}}`;
 }
-
-/** Undefined until the entry is in the log, as far as the caller may see it, and while the log can't prove it. */
-async function proofOf({ ledger }: Services, entryId: string, view: LogView): Promise<string | undefined> {
-  try {
-    return writeProofBundle(await ledger.bundle({ entry_id: entryId }, undefined, view));
-  } catch (error) {
-    const isLater = error instanceof ServiceError && laterCodes.has(error.code);
-    if (!isLater) throw error;
-    return undefined;
-  }
-}
-
-const laterCodes: ReadonlySet<string> = new Set(['NOT_FOUND', 'LOG_EMPTY', 'UNAVAILABLE']);

@@ -1,9 +1,9 @@
-import { ServiceError } from '../../errors.ts';
+import { onlyId } from '../../contract/singleton.ts';
 import type { Handler } from '../context.ts';
+import { resource } from '../reply.ts';
 import { scanReply } from '../scan-reads.ts';
 
 export const getScanStatus: Handler<'getScanStatus'> = ({ services }) => {
   const scan = services.scans.current();
-  if (scan === undefined) throw new ServiceError('NOT_FOUND', 'there has been no scan yet');
-  return scanReply(scan);
+  return scan === undefined ? resource('scan', onlyId, { status: 'idle' }) : scanReply(scan);
 };

@@ -38,6 +38,7 @@ import { getDnsEvent } from './get-dns-event.ts';
 import { getDnsEventHistogram } from './get-dns-event-histogram.ts';
 import { getDnsEventValues } from './get-dns-event-values.ts';
 import { getEntryBundle } from './get-entry-bundle.ts';
+import { getDnsEventProof, getNetworkEventProof } from './get-event-proof.ts';
 import { getHealth } from './get-health.ts';
 import { getInclusionProof } from './get-inclusion-proof.ts';
 import { getIntel } from './get-intel.ts';
@@ -146,10 +147,12 @@ export const handlers = {
   getNetworkEventHistogram,
   getNetworkEventValues,
   getNetworkEvent,
+  getNetworkEventProof,
   listDnsEvents,
   getDnsEventHistogram,
   getDnsEventValues,
   getDnsEvent,
+  getDnsEventProof,
   listAlerts,
   getAlertHistogram,
   bulkUpdateAlerts,

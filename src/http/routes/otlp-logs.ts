@@ -14,7 +14,7 @@ export const otlpLogs: Handler<'otlpLogs'> = async (context) => {
   const nothing = accepted + rejected + ignored + duplicates === 0;
   // Names that are misspelt, as in snake_case, are to be ignored: nobody would ever know.
   const warning =
-    nothing && encoding === 'json' && length > 2 ? 'there are no log records in the request' : '';
+    nothing && encoding === 'json' && length > 2 ? 'the request holds no log records to store' : '';
   const reply = {
     kind: 'bare',
     status: 200,

@@ -1,6 +1,6 @@
 import { severities } from '../../contract/vocabulary.ts';
 import type { AlertChange } from '../../store/store.ts';
-import { announce, readAlert } from '../alert-reads.ts';
+import { announce, readAlert, requireAssignee } from '../alert-reads.ts';
 import type { Handler } from '../context.ts';
 import { ifMatchVersion } from '../if-match.ts';
 import { requireLog } from '../log-required.ts';
@@ -8,6 +8,7 @@ import type { Services } from '../services.ts';
 
 export const updateAlert: Handler<'updateAlert'> = async (context) => {
   const { services, params, headers, body, identity, audited } = context;
+  requireAssignee(body, services);
   const toBeLogged = mustBeLogged(body, params.alert_id, services);
   if (toBeLogged) await requireLog(services);
   const version = ifMatchVersion(headers['if-match']);

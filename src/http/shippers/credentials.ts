@@ -5,6 +5,7 @@
  * |---|---|
  * | `Basic base64(user:token)` (RFC 7617) | the password; the user may be anything |
  * | `ApiKey base64(id:token)` (Elasticsearch) | the key; the id may be anything |
+ * | `ApiKey token` | itself |
  * | `Splunk token` (HTTP Event Collector) | itself |
  *
  * Passwords of people are none: each request would have to check one, at 20 ms and 19 MiB, and they would lie in the
@@ -18,9 +19,12 @@ export function asBearer(authorization: string | undefined): string | undefined 
 
 const tokens: ReadonlyMap<string, (value: string) => string | undefined> = new Map([
   ['basic', behindColon],
-  ['apikey', behindColon],
+  ['apikey', (value: string) => (isToken(value) ? value : behindColon(value))],
   ['splunk', (value: string) => value],
 ]);
+
+/** A token as the service issues it. Decoded as base64 it may hold a colon by chance. */
+const isToken = (value: string): boolean => /^candor_|\./.test(value);
 
 function behindColon(value: string): string | undefined {
   const pair = Buffer.from(value, 'base64').toString('latin1');

@@ -16,11 +16,11 @@ import { eachText, jsonMembers, maxBrackets } from './otlp-json-value.ts';
 import {
   idAttribute,
   idOf,
-  isObjectText,
+  isRecordText,
   type LogEnvelope,
-  objectStart,
   orNothing,
   reasons,
+  recordStart,
   type Sink,
   withoutOrigin,
 } from './otlp-record.ts';
@@ -172,7 +172,7 @@ export class JsonLogRecords {
       case 'text': {
         const text = this.#unescaped();
         if (text !== undefined) {
-          if (isObjectText(text)) return text;
+          if (isRecordText(text)) return text;
         } else if (this.#bodyStart >= 0) return undefined;
         break;
       }
@@ -181,7 +181,7 @@ export class JsonLogRecords {
           ? parseText(this.#bytes, start, end)
           : this.#bytes.toString('latin1', start, end);
         const text = Buffer.from(base64, 'base64').toString();
-        if (isObjectText(text)) return text;
+        if (isRecordText(text)) return text;
         break;
       }
       case 'list': {
@@ -206,7 +206,7 @@ export class JsonLogRecords {
       if (typeof end === 'string') return end;
       this.#bodyEnd = end;
     }
-    this.#bodyStart = objectStart(bytes, this.#bodyStart, this.#bodyEnd);
+    this.#bodyStart = recordStart(bytes, this.#bodyStart, this.#bodyEnd);
     return undefined;
   }
 

@@ -7,9 +7,9 @@ import {
   idOf,
   type LogEnvelope,
   millisOf,
-  objectStart,
   orNothing,
   reasons,
+  recordStart,
   type Sink,
   withoutOrigin,
 } from './otlp-record.ts';
@@ -135,7 +135,7 @@ export class LogRecords {
   /** A text that is no object is nothing that a sensor wrote. */
   #judgeText(): void {
     if (this.#body !== 'text') return;
-    this.#start = objectStart(this.#bytes, this.#start, this.#stop);
+    this.#start = recordStart(this.#bytes, this.#start, this.#stop);
     if (this.#start < 0) this.#body = 'other';
   }
 

@@ -6,7 +6,7 @@ import { shippedId } from '../shipped-id.ts';
 
 // A log record of OpenTelemetry is an envelope. What a sensor wrote is in it as
 //
-//   1. the text of its body, or its bytes, that is a JSON object: the line as the sensor wrote it. Parsers of a collector
+//   1. the text of its body, or its bytes, that is a JSON object or a line of Zeek TSV: the line as the sensor wrote it. Parsers of a collector
 //      leave it there and put what it says beside it, with numbers as doubles, so that it comes first;
 //   2. the key-value list that is its body, as a document;
 //   3. its attributes, as a document without what the collector adds of where it read it.
@@ -110,16 +110,19 @@ export function integer(value: bigint): number | string {
   return Number.isSafeInteger(number) ? number : String(value);
 }
 
-/** Where the JSON object is that a text in `[start, end)` may be, or -1. */
-export function objectStart(bytes: Buffer, start: number, end: number): number {
+/** Where the JSON object, or the line of Zeek TSV, is that a text in `[start, end)` may be, or -1. */
+export function recordStart(bytes: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && (bytes[at] as number) <= 32) at++;
-  return at < end && bytes[at] === openBrace ? at : -1;
+  if (at === end) return -1;
+  return bytes[at] === openBrace || bytes[at] === hash || bytes.subarray(at, end).includes(tab) ? at : -1;
 }
 
+const tab = 9;
+const hash = 35;
 const openBrace = 123;
 
-export const isObjectText = (text: string): boolean => /^[\0- ]*\{/.test(text);
+export const isRecordText = (text: string): boolean => /^[\0- ]*(?:[{#]|[^\0- ][^\t]*\t)/.test(text);
 
 export const reasons = {
   nothing: 'is no JSON object and no key-value list, and there are no attributes',

@@ -39,6 +39,8 @@ export interface DatabaseFileOptions extends Reading {
    * meta page may be torn; and a file without a meta page is taken for pages of 4096 bytes, with stray rows and no tables.
    */
   readonly isRescue?: boolean;
+  /** Longer values are damage. Default: what the log's are at most. */
+  readonly maxValueBytes?: number;
 }
 
 /** The file can't be opened as LMDB's at all. */
@@ -57,24 +59,32 @@ export interface PageDamage {
 export class DatabaseFile {
   readonly path: string;
   readonly pageBytes: number;
+  readonly maxValueBytes: number;
   /** Without pages of zeros at the end: a file that was cut short is filled up with them before LMDB maps it (lmdb.ts). */
   readonly fileBytes: number;
   /** Which of the two meta pages can't be read: after a torn write, one. */
   readonly tornMeta: 0 | 1 | undefined;
+  /** Whether the meta pages are of two transactions in a row, each on the page of its turn; or the whole one is, alone. */
+  readonly areMetasInStep: boolean;
+  readonly #sizeOnDisk: number;
   readonly #meta: Meta;
   readonly #pieces: FilePieces;
 
   /** @throws NotADatabase; or the system's error where the file can't be read at all. */
-  constructor(path: string, { isRescue = false, ...reading }: DatabaseFileOptions = {}) {
+  constructor(path: string, options: DatabaseFileOptions = {}) {
+    const { isRescue = false, maxValueBytes: longest = maxValueBytes, ...reading } = options;
     this.path = path;
+    this.maxValueBytes = longest;
     const file = openSync(path, 'r');
     try {
       const { size } = fstatSync(file);
+      this.#sizeOnDisk = size;
       const found = readMetas(file, size) ?? (isRescue ? withoutMeta() : undefined);
       if (found === undefined)
         throw new NotADatabase(size === 0 ? 'it is empty' : 'neither of its meta pages can be read');
       this.pageBytes = found.pageBytes;
       this.fileBytes = writtenBytes(file, size, found.pageBytes);
+      this.areMetasInStep = found.areInStep;
       this.#meta = isRescue ? wholeFile(found, this.fileBytes) : found.meta;
       this.tornMeta = found.torn;
     } finally {
@@ -168,18 +178,26 @@ export class DatabaseFile {
     return Math.ceil((headerBytes + size) / this.pageBytes);
   }
 
+  /** Why a value of this size on overflow pages cannot be followed, by the header of the first; undefined when it can. */
+  overflowWrong(first: number, size: number): string | undefined {
+    if (!(first > 1 && first <= this.#meta.lastPage)) return `there is no page ${first}`;
+    // The value may end with pages of zeros, the header cannot.
+    if (first * this.pageBytes + headerBytes + size > this.#sizeOnDisk)
+      return 'it lies beyond the end of the file';
+    const header = Buffer.allocUnsafe(headerBytes);
+    const failed = this.#pieces.copy(first * this.pageBytes, header, headerBytes);
+    if (failed !== undefined) return failed;
+    if (number64(header, 0) !== first) return 'it holds something else';
+    if (header.readUInt16LE(18) !== overflowPage) return 'it is of another kind';
+    return header.readUInt32LE(20) === this.pagesOf(size) ? undefined : 'it says another length';
+  }
+
   /** The bytes of a value on overflow pages, or why they can't be read. */
   overflow(first: number, size: number): Buffer | string {
-    if (!(first > 1 && first <= this.#meta.lastPage)) return `there is no page ${first}`;
-    const position = first * this.pageBytes;
-    if (position + headerBytes + size > this.fileBytes) return 'it lies beyond the end of the file';
+    const wrong = this.overflowWrong(first, size);
+    if (wrong !== undefined) return wrong;
     const bytes = Buffer.allocUnsafe(headerBytes + size);
-    const failed = this.#pieces.copy(position, bytes, bytes.length);
-    if (failed !== undefined) return failed;
-    if (number64(bytes, 0) !== first) return 'it holds something else';
-    if (bytes.readUInt16LE(18) !== overflowPage) return 'it is of another kind';
-    if (bytes.readUInt32LE(20) !== this.pagesOf(size)) return 'it says another length';
-    return bytes.subarray(headerBytes);
+    return this.#pieces.copy(first * this.pageBytes, bytes, bytes.length) ?? bytes.subarray(headerBytes);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { readSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { type KeyOrder, number64 } from './database-page.ts';
 
 const magic = 0xbeefc0de;
@@ -41,7 +41,9 @@ export function readMetas(file: number, size: number): FoundMeta | undefined {
     if (one === undefined && two === undefined) continue;
     // Both alike: the second is what LMDB left of a first commit that failed, and LMDB takes the first.
     const meta = two === undefined || (one !== undefined && one.transaction >= two.transaction) ? one! : two;
-    return { pageBytes, meta, torn: one === undefined ? 0 : two === undefined ? 1 : undefined };
+    const torn = one === undefined ? 0 : two === undefined ? 1 : undefined;
+    const whole = [one, two].filter((found) => found !== undefined);
+    return { pageBytes, meta, whole, torn, areInStep: areInStep(one, two) };
   }
   return undefined;
 }
@@ -49,14 +51,50 @@ export function readMetas(file: number, size: number): FoundMeta | undefined {
 export interface FoundMeta {
   readonly pageBytes: number;
   readonly meta: Meta;
+  /** Both, where none is torn. */
+  readonly whole: readonly Meta[];
   readonly torn: 0 | 1 | undefined;
+  readonly areInStep: boolean;
+}
+
+/**
+ * A commit writes the meta page that the older transaction has. A new file has 0 in both, a compacted copy in the first: with
+ * that page alone, the file would be empty.
+ */
+function areInStep(first: Meta | undefined, second: Meta | undefined): boolean {
+  if (first === undefined) return second !== undefined && second.transaction % 2 === 1;
+  if (second === undefined) return first.transaction > 0 && first.transaction % 2 === 0;
+  const [even, odd] = [first.transaction, second.transaction];
+  if (even === 0) return odd === 0 || odd % 2 === 1;
+  return even % 2 === 0 && Math.abs(even - odd) === 1;
+}
+
+/**
+ * Writes a torn meta page as the transaction before the whole one, of which it is a copy: LMDB itself only ever writes the
+ * end of a meta page. Returns its number; undefined where both are whole.
+ */
+export function mendMeta(path: string): 0 | 1 | undefined {
+  const file = openSync(path, 'r+');
+  try {
+    const { torn, pageBytes, meta } = readMetas(file, fstatSync(file).size) ?? withoutMeta();
+    if (torn === undefined) return undefined;
+    const page = Buffer.alloc(pageBytes);
+    readSync(file, page, 0, pageBytes, (1 - torn) * pageBytes);
+    page.writeBigUInt64LE(BigInt(torn), 0);
+    page.writeBigUInt64LE(BigInt(meta.transaction - 1), 152);
+    writeSync(file, page, 0, pageBytes, torn * pageBytes);
+    fsyncSync(file);
+    return torn;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** For a file without any meta page. */
 export function withoutMeta(): FoundMeta {
   const none = (name: string): Table => ({ name, root: undefined, depth: 0, rows: 0, keyOrder: 'bytes' });
   const meta = { transaction: 0, lastPage: 1, free: none('free list'), tables: none('tables') };
-  return { pageBytes: 4096, meta, torn: undefined };
+  return { pageBytes: 4096, meta, whole: [], torn: undefined, areInStep: false };
 }
 
 /** The same without its bounds: all pages of the file count, of whatever transaction. */

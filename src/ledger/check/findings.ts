@@ -98,6 +98,12 @@ export const findingCodes = {
   journal_ahead: { severity: 'rollback', advice: wentBack },
   journal_root: { severity: 'rollback', advice: wentBack },
   key_damaged: { severity: 'witness', advice: 'Put the key file back from a backup.' },
+  /** No key file of one purpose is active, so the log cannot go on. */
+  key_missing: {
+    severity: 'witness',
+    advice: 'Put the key file back from a copy: the log does not start without it.',
+  },
+  /** No key file can be used. */
   keys_missing: {
     severity: 'content',
     advice: 'Put the key files back from a backup: without them nothing can be verified.',

@@ -84,6 +84,8 @@ export async function fsck(options: FsckOptions): Promise<FsckReport> {
   } = options;
   const keys = PublicKeys.load(join(dataDir, 'keys'));
   for (const damaged of keys.damaged) findings.add('key_damaged', damaged);
+  for (const purpose of keys.missing)
+    findings.add('key_missing', `the folder keys has no active key for ${purpose}`);
   const { heads: witnesses, regression } = await readWitnesses(
     { anchor: anchorPath, journal: join(dataDir, 'journal.ndjson') },
     keys,

@@ -106,7 +106,7 @@ class NumberedHeads {
     this.#last = head;
   }
 
-  /** What the next number stands for; size −1 where its row is malformed. Undefined where there are no more. */
+  /** The head of the next number; size −1 where its row is malformed. Undefined where there are no more. */
   #next(): Place | undefined {
     const number = this.#number++;
     this.#more = this.#more && this.#rows?.next() === true;

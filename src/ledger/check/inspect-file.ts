@@ -25,6 +25,21 @@ export function inspectFile(path: string): { readonly cut: boolean } {
   }
 }
 
+/**
+ * The same look before a thread maps a log that start-up has not opened.
+ *
+ * @throws Error with one clear line
+ */
+export function requireReadableLog(path: string): void {
+  const file = open(path);
+  try {
+    const damaged = file.checkEdges();
+    if (damaged !== undefined) throw new Error(shown(damaged));
+  } finally {
+    file.close();
+  }
+}
+
 /** What start-up says of a file that was cut. */
 export function cutShort(): Error {
   return halfWritten('ledger.mdb is shorter than what it says is in use');

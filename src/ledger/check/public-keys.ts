@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importPublicKey } from '../../ed25519.ts';
 import { encodeHead } from '../../tlog/head.ts';
-import { type KeyFile, KeyFileError, parseKeyFile } from '../keys/key-file.ts';
+import { type KeyFile, KeyFileError, lostPurposes, parseKeyFile } from '../keys/key-file.ts';
 import { Key } from '../keys/signing-key.ts';
+import type { LedgerKeyPurpose } from '../ledger.ts';
 import type { SignedHead } from '../storage/storage.ts';
 
 export interface PublicKey {
@@ -49,6 +50,15 @@ export class PublicKeys {
 
   get size(): number {
     return this.#keys.size;
+  }
+
+  /**
+   * Purposes without an active key, as start-up sees them, except that a backup has public halves only. Empty where key
+   * files are damaged, or none is there.
+   */
+  get missing(): LedgerKeyPurpose[] {
+    if (this.damaged.length > 0 || this.size === 0) return [];
+    return lostPurposes(this.files, ({ svc_state }) => svc_state === 'active');
   }
 
   get(kid: string, purpose: 'transparency-sth' | 'event-signing'): PublicKey | undefined {

@@ -142,7 +142,8 @@ async function newestLostPlace(path: string, options: RebuildOptions): Promise<n
     recover(storage, keys, { anchor: { kind: 'missing' }, anchorPath: '', journal, places });
     return undefined;
   } catch (error) {
-    if (error instanceof Distrust && error.fault === 'rollback') return places.places[0]?.leaf_index ?? 0;
+    if (error instanceof Distrust && error.fault === 'rollback')
+      return places.last?.leaf_index ?? places.places.find(({ kind }) => kind === 'alert')?.place ?? 0;
     if (error instanceof Distrust) return undefined;
     throw error;
   } finally {

@@ -147,20 +147,39 @@ export class RowCursor {
     this.#size = number32(page, key - 8);
   }
 
+  /** As `next`, but of a value on pages of its own only the header of the first is read. */
+  nextRow(): boolean {
+    while (this.nextKey()) {
+      if (this.#flags !== bigValue) return true;
+      const first = this.#firstPage;
+      const wrong = this.#bigWrong ?? this.#file.overflowWrong(first, this.#size);
+      if (wrong === undefined) return true;
+      this.#damaged(first, wrong);
+    }
+    return false;
+  }
+
   #readBig(): boolean {
-    const { page } = this.#leaf!;
-    const first = number64(page, this.#value);
-    // A record of the free list names up to a million pages; what is read is bounded by the file.
-    const mostBytes = this.#table.keyOrder === 'integers' ? this.#file.fileBytes : maxValueBytes;
-    const fits =
-      this.#size <= mostBytes && number64(page, this.#value + 16) === this.#file.pagesOf(this.#size);
-    const bytes = fits ? this.#file.overflow(first, this.#size) : 'its length makes no sense';
+    const first = this.#firstPage;
+    const bytes = this.#bigWrong ?? this.#file.overflow(first, this.#size);
     if (typeof bytes === 'string') {
       this.#damaged(first, bytes);
       return false;
     }
     this.#big = bytes;
     return true;
+  }
+
+  get #firstPage(): number {
+    return number64(this.#leaf!.page, this.#value);
+  }
+
+  get #bigWrong(): string | undefined {
+    // A record of the free list names up to a million pages; what is read is bounded by the file.
+    const mostBytes = this.#table.keyOrder === 'integers' ? this.#file.fileBytes : this.#file.maxValueBytes;
+    const pages = number64(this.#leaf!.page, this.#value + 16);
+    const fits = this.#size <= mostBytes && pages === this.#file.pagesOf(this.#size);
+    return fits ? undefined : 'its length makes no sense';
   }
 
   /** To the first leaf under page `n` at this depth; past it where it can't be followed. */

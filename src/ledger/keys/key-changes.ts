@@ -54,7 +54,7 @@ export class KeyChanges {
   /** Entries that files of keys promise and the log hasn't got. */
   #owed: UnsignedEntry[] = [];
   #changing = false;
-  /** What the files promise must be compared with the log before a key changes. */
+  /** The files' promises must be compared with the log before a key changes. */
   #isUnread = true;
   /** A write failed: the files may differ from what is in memory. */
   #isUnsure = false;

@@ -55,7 +55,7 @@ export interface KeyFile extends JsonWebKey {
   readonly svc_ending?: Ending;
   /** What the log must hold of this key's end. */
   readonly svc_entries?: readonly UnsignedEntry[];
-  /** Of the event-signing key of a new life, until the entry that begins this life is in the log. */
+  /** Only in the event-signing key of a new life, until the entry that begins this life is in the log. */
   readonly svc_life_start?: LifeStart;
 }
 
@@ -131,6 +131,16 @@ export function ended(
     ...(state === 'revoked' ? { svc_revoked_at: at } : {}),
     ...(entry === undefined ? {} : { svc_entries: [...(file.svc_entries ?? []), entry] }),
   };
+}
+
+/** Purposes without an active key. A log of a time when there were no checkpoint keys can be given one. */
+export function lostPurposes(
+  files: readonly KeyFile[],
+  isActive: (file: KeyFile) => boolean,
+): LedgerKeyPurpose[] {
+  const isOfBefore = files.every(({ svc_created }) => svc_created === undefined);
+  const held = new Set(files.filter(isActive).map(({ svc_purpose }) => svc_purpose));
+  return ledgerPurposes.filter((one) => !held.has(one) && !(isOfBefore && one === 'checkpoint'));
 }
 
 /** Whether the key signs or is to sign, and its private part exists: here, encrypted, or in an ssh-agent. */

@@ -11,6 +11,7 @@ import {
   byAge,
   KeyFileError,
   ledgerPurposes,
+  lostPurposes,
   newKeyFile,
   parseKeyFile,
   published,
@@ -33,8 +34,10 @@ interface View {
   /** By purpose. */
   readonly active: ReadonlyMap<string, Key>;
   readonly pending: ReadonlyMap<string, Key>;
-  /** Of the active tree-head key, locked or not. */
+  /** The life of the active tree-head key, locked or not. */
   readonly life: string | undefined;
+  /** The origin of the active checkpoint key, locked or not. */
+  readonly origin: string | undefined;
 }
 
 function viewOf(keys: readonly Key[]): View {
@@ -46,11 +49,12 @@ function viewOf(keys: readonly Key[]): View {
     published: ordered.map(({ file }) => published(file)),
     active: inState('active'),
     pending: inState('pending'),
-    life: ordered.findLast(isActiveHeadKey)?.file.svc_life,
+    life: ordered.findLast(isActive('transparency-sth'))?.file.svc_life,
+    origin: ordered.findLast(isActive('checkpoint'))?.file.svc_origin,
   };
 }
 
-const isActiveHeadKey = ({ purpose, state }: Key) => purpose === 'transparency-sth' && state === 'active';
+const isActive = (wanted: string) => (key: Key) => key.purpose === wanted && key.state === 'active';
 
 /**
  * All keys of the log, from `<data>/keys/`. A key has a state and the sizes that it covers, so that the public half of
@@ -141,19 +145,10 @@ export class KeyRing {
     return this.#damaged;
   }
 
-  /**
-   * Purposes whose active key was there once, locked ones counted as there. A log of a time when there were no
-   * checkpoint keys can be given one.
-   */
+  /** Purposes whose active key was there once; locked keys count as there. */
   get lost(): LedgerKeyPurpose[] {
-    const isOfBefore = this.#all().every(({ file }) => file.svc_created === undefined);
-    const isActive = ({ state, file }: Key) => state === 'active' && signsOrWill(file);
-    const held = new Set(
-      this.#all()
-        .filter(isActive)
-        .map(({ purpose }) => purpose),
-    );
-    return ledgerPurposes.filter((one) => !held.has(one) && !(isOfBefore && one === 'checkpoint'));
+    const files = this.#all().map(({ file }) => file);
+    return lostPurposes(files, (file) => file.svc_state === 'active' && signsOrWill(file));
   }
 
   /** Makes active keys, each flushed to disk before the next. `origin` names checkpoint keys. */
@@ -258,7 +253,7 @@ export class KeyRing {
 
   /** The log's name in notes. */
   get origin(): string | undefined {
-    return this.active('checkpoint')?.file.svc_origin;
+    return this.#seen().origin;
   }
 
   /** The life of the log whose keys sign: 8 hex digits; undefined in the first life. */

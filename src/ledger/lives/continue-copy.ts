@@ -13,6 +13,7 @@ import type { LedgerStatus } from '../ledger.ts';
 import { openLedger } from '../open.ts';
 import type { SignedHead } from '../storage/storage.ts';
 import { recordInstance } from './instance.ts';
+import { StoreAge } from './store-age.ts';
 
 /** There is no log to continue. The message is for the operator. */
 export class NoLogError extends Error {
@@ -74,6 +75,16 @@ export async function recordMove({ dataDir, clock }: Folder): Promise<void> {
   const at = clock === undefined ? new Date() : new Date(milliseconds(clock()));
   const line = { event: 'moved', at, head, health: { state: 'ok' } } as const;
   await new Journal(join(dataDir, 'journal.ndjson')).write(line);
+}
+
+/**
+ * siem.mdb is an older copy and goes on beside the log.
+ *
+ * @throws NoLogError
+ */
+export async function acceptOlderStore({ dataDir }: Folder): Promise<void> {
+  const head = requireLog(dataDir);
+  await new StoreAge(dataDir).accept(head?.size ?? 0);
 }
 
 function requireLog(dataDir: string): SignedHead | undefined {

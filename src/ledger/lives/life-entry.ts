@@ -1,15 +1,17 @@
 import { entryOf, lifeStarted } from '../../contract/critical-events.ts';
 import type { LogEntry } from '../../contract/resources/transparency.ts';
 import type { LifeReason } from '../../contract/vocabulary.ts';
+import { sha256 } from '../../sha256.ts';
 import { bytesToHex, hexToBytes } from '../../tlog/hex.ts';
-import { equalHashes, type Hash } from '../../tlog/tree.ts';
+import { equalHashes, type Hash, leafHash } from '../../tlog/tree.ts';
 import { corrupt, keysLost, rollback } from '../distrust.ts';
 import { signedBytes } from '../entry.ts';
 import type { LifeStart } from '../keys/key-file.ts';
 import { ledgerPurposes } from '../keys/key-file.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
+import { lifeInOrigin } from '../keys/life-origin.ts';
 import type { LedgerStatus, UnsignedEntry } from '../ledger.ts';
-import type { LedgerStorage } from '../storage/storage.ts';
+import { DamagedError, type LedgerStorage } from '../storage/storage.ts';
 
 export const lifeKind = 'log.life_started';
 
@@ -33,14 +35,24 @@ export interface Continued {
   readonly root: Hash;
 }
 
-/** The entry that begins the life whose keys are active. */
-export function lifeEntry(start: LifeStart, keys: KeyRing, tree: Continued): UnsignedEntry {
+/**
+ * The entry that begins the life whose keys are active.
+ *
+ * @param eventsLife - the life that the database of events has entered
+ */
+export function lifeEntry(
+  start: LifeStart,
+  keys: KeyRing,
+  tree: Continued,
+  eventsLife: string | undefined,
+): UnsignedEntry {
   const { reason, entry_id, at, previous } = start;
   const event = lifeStarted({
     reason,
     life: keys.life!,
     origin: keys.origin!,
     previous,
+    ...(eventsLife === undefined ? {} : { events_life: eventsLife }),
     ...(tree.size === 0
       ? {}
       : { continues_from: { tree_size: tree.size, root_hash: bytesToHex(tree.root) } }),
@@ -52,20 +64,42 @@ export function lifeEntry(start: LifeStart, keys: KeyRing, tree: Continued): Uns
   return entryOf(event, entry_id, Date.parse(at));
 }
 
-/** What `lifeRecord` reads of an entry of this kind. */
+/** Fields of an entry of this kind that are read back. */
 interface LifeData {
   readonly reason: LifeReason;
   readonly life: string;
-  readonly previous?: { readonly head?: { readonly tree_size: number } };
+  readonly previous?: { readonly origin: string; readonly head?: { readonly tree_size: number } };
+  readonly events_life?: string;
   readonly continues_from?: { readonly tree_size: number; readonly root_hash: string };
 }
 
 export function lifeRecord(index: number, canonical: Uint8Array): LifeRecord {
-  const { data, occurred_at } = JSON.parse(new TextDecoder().decode(canonical)) as LogEntry;
+  const { data, occurred_at } = parsed(canonical);
   const { reason, life, previous, continues_from } = data as unknown as LifeData;
   const toSize = continues_from?.tree_size ?? 0;
   const fromSize = previous?.head?.tree_size ?? toSize;
   return { index, canonical, id: life, reason, at: occurred_at, fromSize, toSize };
+}
+
+const parsed = (canonical: Uint8Array): LogEntry => JSON.parse(new TextDecoder().decode(canonical));
+
+/**
+ * Whether the log was in this life, or a life of the log took the place of this one. Reads the first entry of each life.
+ *
+ * @throws DamagedError
+ */
+export function followsLife(storage: LedgerStorage, hashAt: (index: number) => Hash, life: string): boolean {
+  const { kinds } = storage;
+  return kinds.range(lifeKind, 0, kinds.count(lifeKind)).some((index) => {
+    const canonical = storage.canonical(index);
+    if (canonical === undefined || !equalHashes(leafHash(sha256, canonical), hashAt(index)))
+      throw new DamagedError(`entry ${index} is missing or does not hash to its leaf`);
+    const { kind, data } = parsed(canonical);
+    if (kind !== lifeKind)
+      throw new DamagedError(`entry ${index} is indexed under another kind than its own`);
+    const { life: begun, previous, events_life } = data as unknown as LifeData;
+    return [begun, events_life, lifeInOrigin(previous?.origin ?? '')].includes(life);
+  });
 }
 
 const events = {
@@ -107,7 +141,7 @@ export function currentLife(
 const nameOf = (life: string | undefined): string => (life === undefined ? 'the first life' : `life ${life}`);
 
 function requireValid(record: LifeRecord, keys: KeyRing, rootAt: (size: number) => Hash): LifeRecord {
-  const entry = JSON.parse(new TextDecoder().decode(record.canonical)) as LogEntry;
+  const entry = parsed(record.canonical);
   const { continues_from } = entry.data as unknown as LifeData;
   const signed = keys.verify(
     entry.key_id,

@@ -1,8 +1,10 @@
 import { bytesToHex } from '../../tlog/hex.ts';
 import type { Hash } from '../../tlog/tree.ts';
-import { rollback } from '../distrust.ts';
+import { type Distrust, rollback } from '../distrust.ts';
 import type { NotedPlace } from '../lost-entries.ts';
-import type { LifeRecord } from './life-entry.ts';
+
+/** Kinds of entries that only the database of events causes. The log itself, backups and timestamps cause the others. */
+const causedByStore = /^(alert|principal|token|policy|detection|verdict|events|ingest)\./;
 
 /** The life of the log that a database of events has entered: its id and the time of its entry (ISO 8601). */
 export interface EnteredLife {
@@ -10,18 +12,32 @@ export interface EnteredLife {
   readonly at: string;
 }
 
-/** What a database of events remembers of the log that its entries were settled in. */
+/** Records of a database of events about the log that its entries were settled in. */
 export interface NotedPlaces {
   /** Absent in the first life. */
   readonly life?: EnteredLife;
-  /** The highest leaves first. */
+  /** The highest of each kind first. */
   readonly places: readonly NotedPlace[];
+  /** The highest leaf at which an entry of whatever kind was recorded in that life. */
+  readonly last?: { readonly leaf_index: number; readonly leaf_hash: string };
+  /** Ids of entries that wait to be logged, or to be recorded as logged. */
+  readonly waiting?: ReadonlySet<string>;
+  /** Why it, or a part of it, cannot be compared with the log. */
+  readonly unreadable?: string;
 }
 
 /** The log, as far as the check needs it. */
 export interface ComparedLog {
   readonly size: number;
+  /** Id of the current life; undefined in the first one. */
+  readonly life: string | undefined;
+  /** A life begins with the next entry, by an operator's command. */
+  readonly isBeginning: boolean;
   hashAt(index: number): Hash;
+  has(entryId: string): boolean;
+  entryAt(index: number): { readonly id?: unknown; readonly kind?: unknown };
+  /** Whether the log was in this life, or a life of the log took the place of this one. */
+  follows(life: string): boolean;
 }
 
 /**
@@ -29,33 +45,63 @@ export interface ComparedLog {
  * and journal are gone.
  *
  * Places count against the log only in the life in which they were recorded: a database that has not entered the current
- * life yet may know of entries that this life gave up, and has them logged again when it enters (lost-entries.ts). A
- * database that has entered a later life proves that the keys and the log are those of an earlier one.
+ * life yet may know of entries that this life gave up, and has them logged again when it enters (lost-entries.ts). Lives
+ * are told apart by their ids, because clocks may be wrong: a database that has entered a life unknown to this log proves
+ * that the log is an earlier or another one.
  *
- * @param life - the current life, as its signed entry in the log says; undefined in the first one
  * @throws Distrust `rollback`
  */
-export function checkPlaces(
-  noted: NotedPlaces,
-  life: Pick<LifeRecord, 'id' | 'at'> | undefined,
-  log: ComparedLog,
-): void {
-  const entered = noted.life;
-  if (entered?.id !== life?.id) {
-    if (entered === undefined || (life !== undefined && entered.at < life.at)) return;
+export function checkPlaces(noted: NotedPlaces, log: ComparedLog): void {
+  if (log.isBeginning) return;
+  const entered = noted.life?.id;
+  if (entered !== log.life) {
+    if (entered === undefined || log.follows(entered)) return;
     throw rollback(
-      `The database of events has entered life ${entered.id} of the log, and this log has not begun it.`,
+      `The database of events has entered life ${entered} of the log, and this log has not begun it.`,
     );
   }
   const lost = noted.places.find((place) => !holds(place, log));
-  if (lost !== undefined)
+  if (lost !== undefined && lost.kind !== 'alert')
     throw rollback(
-      `The database of events has an alert logged as leaf ${lost.leaf_index}, and the log ` +
-        (lost.leaf_index < log.size ? 'has another entry there.' : `has ${log.size} leaves.`),
+      `The database of events has ${lost.kind} that entry ${lost.entry_id} covers, and the log does not have this entry.`,
     );
+  if (lost !== undefined) throw lostLeaf('an alert', lost.place, log);
+  const { leaf_index, leaf_hash } = noted.last ?? {};
+  if (leaf_index !== undefined && hexAt(leaf_index, log) !== leaf_hash)
+    throw lostLeaf('an entry', leaf_index, log);
 }
 
-/** Whether the log has the entry where it was recorded. */
-export function holds({ leaf_index, leaf_hash }: NotedPlace, { size, hashAt }: ComparedLog): boolean {
-  return leaf_index < size && bytesToHex(hashAt(leaf_index)) === leaf_hash;
+/**
+ * The first entry that the database of events caused and neither recorded as logged nor has in its outbox: it is an older
+ * copy. Returns undefined if there is no such entry, or if the database has recorded no entry in the current life of the
+ * log. After a crash between a commit of the log and the record of it, the entry is still in the outbox.
+ *
+ * @param accepted - entries before this one may be unknown; without effect where the log is shorter
+ */
+export function unknownEntry(noted: NotedPlaces, log: ComparedLog, accepted = 0): number | undefined {
+  const { last, life, waiting } = noted;
+  if (last === undefined || waiting === undefined || log.isBeginning || life?.id !== log.life)
+    return undefined;
+  const from = accepted > log.size ? 0 : accepted;
+  for (let index = Math.max(last.leaf_index + 1, from); index < log.size; index++) {
+    const { id, kind } = log.entryAt(index);
+    if (causedByStore.test(String(kind)) && !waiting.has(String(id))) return index;
+  }
+  return undefined;
+}
+
+function lostLeaf(what: string, index: number, { size }: ComparedLog): Distrust {
+  return rollback(
+    `The database of events has ${what} logged as leaf ${index}, and the log ` +
+      (index < size ? 'has another entry there.' : `has ${size} leaves.`),
+  );
+}
+
+function holds(noted: NotedPlace, log: ComparedLog): boolean {
+  return noted.kind === 'alert' ? hexAt(noted.place, log) === noted.leaf_hash : log.has(noted.entry_id);
+}
+
+/** The hash of a leaf; undefined beyond the end. */
+function hexAt(index: number, { size, hashAt }: ComparedLog): string | undefined {
+  return index < size ? bytesToHex(hashAt(index)) : undefined;
 }

@@ -22,11 +22,12 @@ export interface BundleParts {
   readonly keys: KeyRing;
 }
 
-export interface BundleOptions {
+/** The checkpoints, as notes, of which the bundle carries the first that covers the leaf. */
+export interface BundleNotes {
   /** The note that `/checkpoint` serves. */
   readonly published?: string | undefined;
-  /** Whether the log may sign a checkpoint of its own where the published one does not cover the leaf. */
-  readonly maySign: boolean;
+  /** A note that the log signs for the bundle. Called only where the published one does not cover the leaf. */
+  signed?(): string | undefined;
 }
 
 /** The leaf with everything that an offline verifier needs, against this head. */
@@ -34,12 +35,12 @@ export function makeBundle(
   parts: BundleParts,
   query: LeafQuery,
   head: SignedHead,
-  options: BundleOptions,
+  notes: BundleNotes,
 ): ProofBundle {
   const { prover, keys } = parts;
   const { leaf_index, audit_path } = prover.inclusion(query, head.size);
   const leaf = prover.leafAt(leaf_index);
-  const checkpoint = checkpointFor(parts, leaf_index, head.size, options);
+  const checkpoint = checkpointFor(parts, leaf_index, head.size, notes);
   const needed = [
     head.keyId,
     keyOf(leaf),
@@ -55,32 +56,39 @@ export function makeBundle(
   };
 }
 
-/** Undefined where no checkpoint covers the leaf and none may be signed. */
+/** Undefined where no checkpoint covers the leaf. */
 function checkpointFor(
-  { prover, checkpoints }: BundleParts,
+  parts: BundleParts,
   leafIndex: number,
   size: number,
-  { published: note, maySign }: BundleOptions,
+  notes: BundleNotes,
 ): { note: string; part: BundleCheckpoint } | undefined {
-  const covering = note !== undefined && coveredSize(checkpoints, note) > leafIndex ? note : undefined;
-  const chosen = covering ?? (maySign ? checkpoints.latest() : undefined);
-  if (chosen === undefined) return undefined;
-  const covered = checkpoints.sizeOf(chosen);
+  const { prover } = parts;
+  let chosen = notes.published;
+  let covered = coveredSize(parts, chosen);
+  const isPublished = covered > leafIndex;
+  if (!isPublished) {
+    chosen = notes.signed?.();
+    covered = coveredSize(parts, chosen);
+  }
+  if (chosen === undefined || covered <= leafIndex) return undefined;
   const path = prover
     .inclusion({ leaf_index: leafIndex }, covered)
     .audit_path.map((hash) => hexToBytes(hash, hashBytes));
   const part = {
     tlog_proof: formatTlogProof({ leafIndex, path, note: chosen }),
-    published: covering !== undefined,
+    published: isPublished,
     consistency: covered === size ? [] : prover.consistency(covered, size).audit_path,
   };
   return { note: chosen, part };
 }
 
-/** 0 for a note that is not a checkpoint of this tree under its current name. */
-function coveredSize(checkpoints: Checkpoints, note: string): number {
+/** 0 for a note that is not a checkpoint of this tree under its current name, and for one by a revoked key. */
+function coveredSize({ checkpoints, keys }: BundleParts, note: string | undefined): number {
+  if (note === undefined) return 0;
   try {
-    return checkpoints.sizeOf(note);
+    const size = checkpoints.sizeOf(note);
+    return signersOf(note, keys).some((kid) => keys.get(kid)?.state !== 'revoked') ? size : 0;
   } catch (error) {
     if (error instanceof ServiceError) return 0;
     throw error;

@@ -20,8 +20,10 @@ export interface CheckpointParts {
   readonly nodes: VerifiedNodes;
   /** The latest head that is published. */
   head(): SignedHead | undefined;
-  /** The one that signs now. UNAVAILABLE where there is none. */
+  /** The active signing key. @throws UNAVAILABLE without one */
   signer(): CheckpointSigner;
+  /** The log's name in notes. @throws UNAVAILABLE without one */
+  origin(): string;
 }
 
 /** Tree heads as C2SP tlog-checkpoints. Owner of the one that was signed last. */
@@ -72,13 +74,13 @@ export class Checkpoints {
 
   /** The size of a note whose text is what this log signs for it. INVALID_REQUEST for any other. */
   sizeOf(note: string): number {
-    const { nodes, head, signer } = this.#parts;
+    const { nodes, head, origin } = this.#parts;
     const current = head()?.size ?? 0;
     try {
       const { text } = parseNote(note);
       const { size } = parseCheckpoint(text);
       if (size < 1 || size > current) throw wrongNote(`is of ${size} leaves, and the log has ${current}`);
-      if (text !== checkpointText(signer().origin, size, nodes.rootAt(size)))
+      if (text !== checkpointText(origin(), size, nodes.rootAt(size)))
         throw wrongNote(`is not the checkpoint of this log for ${size} leaves`);
       return size;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { invalidField } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import type { EntriesQuery, StoredLeaf } from '../ledger.ts';
-import type { LedgerStorage } from '../storage/storage.ts';
+import { DamagedError, type LedgerStorage } from '../storage/storage.ts';
 import type { Prover } from './prover.ts';
 import { checkRange } from './ranges.ts';
 
@@ -43,10 +43,14 @@ export function listEntries(
 }
 
 /** The leaves of a page, verified. INVALID_REQUEST naming `per_page` where they are too long for one answer. */
-export function readLeaves(prover: Prover, indices: readonly number[]): StoredLeaf[] {
+export function readLeaves(
+  prover: Prover,
+  indices: readonly number[],
+  kinds: readonly string[] | undefined,
+): StoredLeaf[] {
   let bytes = 0;
   return indices.map((index) => {
-    const leaf = prover.leafAt(index);
+    const leaf = prover.leafAt(index, kinds);
     bytes += leaf.canonical.length;
     if (bytes > limits.maxEntriesPageBytes)
       throw invalidField(
@@ -81,5 +85,9 @@ function merged(
   const indices = stretches.flatMap(({ kind, to: end }, i) =>
     kinds.range(kind, places[i]!, Math.min(end, places[i]! + count)),
   );
-  return indices.sort((a, b) => a - b).slice(0, count);
+  const page = indices.sort((a, b) => a - b).slice(0, count);
+  const wrong = page.find((index, i) => index < from || index >= to || index === page[i - 1]);
+  if (wrong !== undefined)
+    throw new DamagedError(`the index of kinds names entry ${wrong} twice or out of order`);
+  return page;
 }

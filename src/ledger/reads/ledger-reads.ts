@@ -17,7 +17,7 @@ import type {
 import type { LedgerCounter } from '../methods.ts';
 import type { LeafIndex } from '../storage/leaf-index.ts';
 import { DamagedError, EdgeDamagedError, type LedgerStorage } from '../storage/storage.ts';
-import { type BundleOptions, makeBundle } from './bundle.ts';
+import { type BundleNotes, makeBundle } from './bundle.ts';
 import { type CheckpointSigner, Checkpoints } from './checkpoints.ts';
 import { listEntries, readLeaves } from './entry-list.ts';
 import { listHeads } from './head-list.ts';
@@ -52,7 +52,13 @@ export class LedgerReads {
     this.#parts = parts;
     const head = () => heads.latest();
     this.#prover = new Prover({ storage, nodes, leaves, head });
-    this.#checkpoints = new Checkpoints({ storage, nodes, head, signer: () => checkpointSigner(keys()) });
+    this.#checkpoints = new Checkpoints({
+      storage,
+      nodes,
+      head,
+      signer: () => checkpointSigner(keys()),
+      origin: () => keys().origin ?? noCheckpointKey(),
+    });
   }
 
   head(treeSize?: number): SignedTreeHead {
@@ -97,18 +103,18 @@ export class LedgerReads {
   entries(query: EntriesQuery): EntriesPage {
     return this.guarded(() => {
       const { indices, total } = listEntries(this.#parts.storage, this.#size, query);
-      return { leaves: readLeaves(this.#prover, indices), total };
+      return { leaves: readLeaves(this.#prover, indices, query.kinds), total };
     });
   }
 
   /** The leaf with everything that an offline verifier needs, against the latest visible head. */
-  bundle(leaf: LeafQuery, options: BundleOptions): ProofBundle {
+  bundle(leaf: LeafQuery, notes: BundleNotes): ProofBundle {
     const { storage, nodes, keys, heads, verified } = this.#parts;
     const parts = { storage, nodes, keys: keys(), prover: this.#prover, checkpoints: this.#checkpoints };
     const bundle = this.guarded(() => {
       const head = heads.latest();
       if (head === undefined) throw logEmpty();
-      return makeBundle(parts, leaf, verified.checked(head), options);
+      return makeBundle(parts, leaf, verified.checked(head), notes);
     });
     this.#parts.count('proofs');
     return bundle;
@@ -132,7 +138,8 @@ export class LedgerReads {
   }
 
   entryBundle(index: number, width: number): Uint8Array<ArrayBuffer> {
-    return this.guarded(() => readEntryBundle(this.#prover, this.#size, index, width));
+    const { storage, nodes } = this.#parts;
+    return this.guarded(() => readEntryBundle(storage, nodes, this.#size, index, width));
   }
 
   /** Runs a read and reports the damage that it finds. */
@@ -153,7 +160,10 @@ export class LedgerReads {
 function checkpointSigner(keys: KeyRing): CheckpointSigner {
   const key = keys.active('checkpoint');
   const { origin } = keys;
-  if (key === undefined || origin === undefined)
-    throw new ServiceError('UNAVAILABLE', 'there is no checkpoint key');
+  if (key === undefined || origin === undefined) return noCheckpointKey();
   return { origin, publicKey: key.publicKey, sign: (message) => key.sign(message) };
+}
+
+function noCheckpointKey(): never {
+  throw new ServiceError('UNAVAILABLE', 'there is no checkpoint key');
 }

@@ -65,10 +65,16 @@ export class Prover {
     return this.leafAt(index);
   }
 
-  /** A leaf that the log has. @throws DamagedError unless its bytes hash to the leaf */
-  leafAt(index: number): StoredLeaf {
+  /**
+   * A leaf that the log has. The index of kinds is no part of the tree: an entry that it names must be of one of `kinds`.
+   *
+   * @throws DamagedError unless the bytes hash to the leaf and are of such a kind
+   */
+  leafAt(index: number, kinds?: readonly string[]): StoredLeaf {
     const { storage, nodes } = this.#parts;
     const canonical = verifiedEntry(storage, nodes, index);
+    if (kinds !== undefined && !kinds.includes(indexedOf(canonical).kind ?? ''))
+      throw new DamagedError(`the index of kinds names entry ${index} under another kind than its own`);
     return { leaf_index: index, leaf_hash: bytesToHex(nodes.hashAt({ level: 0, index })), canonical };
   }
 
@@ -98,7 +104,7 @@ export class Prover {
   #byId(id: string, size: number): number | undefined {
     const index = this.#parts.storage.indexOf(id);
     if (index === undefined || index >= size) return undefined;
-    if (idOf(this.leafAt(index).canonical) !== id)
+    if (indexedOf(this.leafAt(index).canonical).id !== id)
       throw new DamagedError(`the index of ids names entry ${index} for ${id}, which it is not`);
     return index;
   }
@@ -121,18 +127,23 @@ export function verifiedEntry(
 ): Uint8Array<ArrayBuffer> {
   const canonical = storage.canonical(index);
   if (canonical === undefined) throw new DamagedError(`entry ${index} is missing`);
-  if (!equalHashes(leafHash(sha256, canonical), nodes.hashAt({ level: 0, index })))
+  if (!nodes.hasHash({ level: 0, index }, leafHash(sha256, canonical)))
     throw new DamagedError(`entry ${index} does not hash to its leaf`);
   return canonical;
 }
 
-/** The id of an entry, lower case; undefined where the bytes are not an entry's. */
-export function idOf(canonical: Uint8Array): string | undefined {
+const utf8 = new TextDecoder();
+
+/** Members of an entry by which it is indexed: the id in lower case, and the kind. Empty where the bytes are not an entry's. */
+export function indexedOf(canonical: Uint8Array): { id?: string | undefined; kind?: string | undefined } {
   try {
-    const { id } = JSON.parse(new TextDecoder().decode(canonical)) as { id?: unknown };
-    return typeof id === 'string' ? canonicalUuid(id) : undefined;
+    const { id, kind } = JSON.parse(utf8.decode(canonical)) as { id?: unknown; kind?: unknown };
+    return {
+      id: typeof id === 'string' ? canonicalUuid(id) : undefined,
+      kind: typeof kind === 'string' ? kind : undefined,
+    };
   } catch {
-    return undefined;
+    return {};
   }
 }
 

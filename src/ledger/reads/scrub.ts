@@ -3,8 +3,9 @@ import { pageColumns } from '../../tlog/page.ts';
 import { equalHashes } from '../../tlog/tree.ts';
 import type { ReadReport } from '../ledger.ts';
 import { DamagedError, EdgeDamagedError, type LedgerStorage, type SignedHead } from '../storage/storage.ts';
-import { idOf, verifiedEntry } from './prover.ts';
+import { indexedOf, verifiedEntry } from './prover.ts';
 import { newPass, readScrubState, type ScrubState } from './scrub-state.ts';
+import type { TileDigests } from './tile-digests.ts';
 import { badSignature } from './verified-heads.ts';
 import { VerifiedNodes } from './verified-nodes.ts';
 
@@ -12,6 +13,8 @@ export interface ScrubParts {
   readonly storage: LedgerStorage;
   /** The head of the snapshot that is read. */
   latest(): SignedHead | undefined;
+  /** Receives each full tile of level 0 whose entries are sound. */
+  readonly digests: TileDigests;
   isSigned(head: SignedHead): boolean;
   /** Takes the newest snapshot: reads of one step see the same. */
   refresh(): Promise<void>;
@@ -33,8 +36,8 @@ const saveEveryMs = 60_000;
 
 /**
  * Checks the whole log in the background, from disk: each entry against its leaf, each node up to the root of the
- * signed head, the index of ids and the signature of each head. A step checks 256 entries (1 ms) or 64 heads; steps are
- * spread over the pass, which takes 12 hours or, for small logs, a second for each step.
+ * signed head, the indexes of ids and of kinds, and the signature of each head. A step checks 256 entries (1 ms) or 64
+ * heads; steps are spread over the pass, which takes 12 hours or, for small logs, a second for each step.
  */
 export class Scrub {
   readonly #parts: ScrubParts;
@@ -49,7 +52,7 @@ export class Scrub {
 
   constructor(parts: ScrubParts) {
     this.#parts = parts;
-    this.#nodes = new VerifiedNodes(parts.storage, parts.latest);
+    this.#nodes = new VerifiedNodes(parts.storage, parts.latest, parts.digests);
     this.#state = readScrubState(parts.file) ?? newPass(0);
   }
 
@@ -135,23 +138,41 @@ export class Scrub {
   #checkEntries(): void {
     const { entries: from, total } = this.#state;
     const to = Math.min(total, from + pageColumns);
-    for (let index = from; index < to; index++) this.#checking(() => this.#checkEntry(index));
+    const kinds = new Map<number, string>();
+    for (let index = from; index < to; index++) this.#checking(() => this.#checkEntry(index, kinds));
+    this.#checking(() => this.#checkKinds(from, to, kinds));
+    if (to - from === pageColumns)
+      this.#checking(() => this.#nodes.rowOf({ level: 0, index: from / pageColumns }, pageColumns));
     this.#state.entries = to;
     this.#parts.onChecked(to - from);
   }
 
-  #checkEntry(index: number): void {
+  /** @param kinds - takes the kind of the entry */
+  #checkEntry(index: number, kinds: Map<number, string>): void {
     const { storage } = this.#parts;
-    const canonical = verifiedEntry(storage, this.#nodes, index);
-    const id = idOf(canonical);
+    const { id, kind } = indexedOf(verifiedEntry(storage, this.#nodes, index));
+    if (kind !== undefined) kinds.set(index, kind);
     const named = id === undefined ? index : storage.indexOf(id);
     // An id that was appended twice names its first entry: auditors report that, it is not damage.
     if (
       named === index ||
-      (named !== undefined && named < index && idOf(verifiedEntry(storage, this.#nodes, named)) === id)
+      (named !== undefined &&
+        named < index &&
+        indexedOf(verifiedEntry(storage, this.#nodes, named)).id === id)
     )
       return;
     throw new DamagedError(`the index of ids does not name entry ${index} for ${id}`);
+  }
+
+  /** Storage compares the number of places with that of entries: where each entry has one, there are no others. */
+  #checkKinds(from: number, to: number, entries: ReadonlyMap<number, string>): void {
+    const { kinds } = this.#parts.storage;
+    for (const [kind, ofKind] of Map.groupBy(entries, ([, kind]) => kind)) {
+      const named = new Set(kinds.range(kind, kinds.countBelow(kind, from), kinds.countBelow(kind, to)));
+      const missing = ofKind.find(([index]) => !named.has(index));
+      if (missing !== undefined)
+        throw new DamagedError(`the index of kinds does not name entry ${missing[0]} for ${kind}`);
+    }
   }
 
   /** False where all heads of now have been checked. */

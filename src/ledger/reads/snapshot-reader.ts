@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SignedTreeHead } from '../../contract/resources/transparency.ts';
 import type { ServiceError } from '../../errors.ts';
@@ -5,6 +6,7 @@ import type { TileAddress } from '../../tlog/tile.ts';
 import { dataDamaged } from '../distrust.ts';
 import { KeyRing } from '../keys/key-ring.ts';
 import type {
+  CheckpointNotes,
   ConsistencyProof,
   EntriesPage,
   EntriesQuery,
@@ -14,6 +16,7 @@ import type {
   LeafQuery,
   LogReader,
   LogView,
+  ProofBundle,
   ReadReport,
   StoredLeaf,
 } from '../ledger.ts';
@@ -26,11 +29,14 @@ import { currentHeads } from './head-view.ts';
 import { LedgerReads } from './ledger-reads.ts';
 import { PublishedHeads } from './published-heads.ts';
 import { Scrub } from './scrub.ts';
+import { TileDigests } from './tile-digests.ts';
 import { badSignature, isSigned, VerifiedHeads } from './verified-heads.ts';
 import { VerifiedNodes } from './verified-nodes.ts';
 
 /** Where keys are lost, the folder is not read for each call. */
 const keysEveryMs = 500;
+/** After so long a folder's time of change shows every later change. */
+const settledMs = 100;
 
 export interface ReaderOptions {
   readonly dataDir: string;
@@ -54,6 +60,10 @@ export class SnapshotReader implements LogReader {
   readonly scrub: Scrub;
   #keys: KeyRing;
   #keysLoadedAt = Number.NEGATIVE_INFINITY;
+  /** The latest head when the keys were loaded. */
+  #keysLoadedFor: SignedHead | undefined;
+  /** Time of change of the folder when its keys were loaded; undefined while it may still change unnoticed. */
+  #keysChangedAt: number | undefined;
   /** The head of the snapshot, and the one whose signature was verified last. */
   #latest: SignedHead | undefined;
   #checked: SignedHead | undefined;
@@ -75,7 +85,8 @@ export class SnapshotReader implements LogReader {
     this.#keysFolder = keysFolder;
     this.#keys = keys;
     const latest = () => this.#latest;
-    this.#nodes = new VerifiedNodes(storage, latest);
+    const digests = new TileDigests();
+    this.#nodes = new VerifiedNodes(storage, latest, digests);
     const reading = {
       storage,
       nodes: this.#nodes,
@@ -96,6 +107,7 @@ export class SnapshotReader implements LogReader {
     this.scrub = new Scrub({
       storage,
       latest,
+      digests,
       isSigned: (head) => this.#isSigned(head),
       file: join(options.dataDir, 'scrub.json'),
       refresh: () => this.#freshSnapshot(),
@@ -128,6 +140,11 @@ export class SnapshotReader implements LogReader {
     return this.#read(view, (reads) => reads.entries(query));
   }
 
+  async bundle(view: LogView, leaf: LeafQuery, { published, signed }: CheckpointNotes): Promise<ProofBundle> {
+    await this.#currentKeys();
+    return this.#read(view, (reads) => reads.bundle(leaf, { published, signed: () => signed }));
+  }
+
   tile(view: LogView, tile: TileAddress): Promise<Uint8Array<ArrayBuffer>> {
     return this.#read(view, (reads) => reads.tile(tile));
   }
@@ -148,22 +165,32 @@ export class SnapshotReader implements LogReader {
   async #read<T>(view: LogView, read: (reads: LedgerReads) => T): Promise<T> {
     const reads = this.#views[view];
     reads.guarded(() => this.#refresh());
-    if (this.#signerIsUnknown) await this.#reloadKeys();
+    while (this.#mayHaveNewSigner) await this.#reloadKeys();
     reads.guarded(() => this.#checkLatest());
     return read(reads);
   }
 
   async #freshSnapshot(): Promise<void> {
     this.#refresh();
-    if (this.#signerIsUnknown) await this.#reloadKeys();
+    while (this.#mayHaveNewSigner) await this.#reloadKeys();
     this.#checkLatest();
   }
 
   /** Keys change while the log is read: a head by another key shows that they have. */
   async #reloadKeys(): Promise<void> {
-    this.#keysLoadedAt = performance.now();
+    const head = this.#latest;
     this.#keys = await KeyRing.load(this.#keysFolder);
+    [this.#keysLoadedFor, this.#keysLoadedAt] = [head, performance.now()];
     this.#refresh();
+  }
+
+  /** Bundles carry keys with their states: each change of a key file renames a file in the folder. */
+  async #currentKeys(): Promise<void> {
+    const changedAt = statSync(this.#keysFolder).mtimeMs;
+    if (changedAt === this.#keysChangedAt) return;
+    // Times of files are a few milliseconds coarse: a change just before may hide another one.
+    this.#keysChangedAt = Date.now() - changedAt > settledMs ? changedAt : undefined;
+    await this.#reloadKeys();
   }
 
   /** Takes the newest snapshot. Calls that were received together share it. */
@@ -180,8 +207,10 @@ export class SnapshotReader implements LogReader {
     if (known?.size !== last?.size || known?.timestampNs !== last?.timestampNs) this.#latest = head;
   }
 
-  get #signerIsUnknown(): boolean {
+  /** A key is on disk before it signs: keys that were loaded for a head before may lack the signer of this one. */
+  get #mayHaveNewSigner(): boolean {
     if (this.#latest === undefined || this.#keys.get(this.#latest.keyId) !== undefined) return false;
+    if (this.#latest !== this.#keysLoadedFor) return true;
     return performance.now() - this.#keysLoadedAt > keysEveryMs;
   }
 
@@ -192,7 +221,7 @@ export class SnapshotReader implements LogReader {
   }
 
   #isSigned(head: SignedHead): boolean {
-    return isSigned(head, this.#keys, this.#latest);
+    return isSigned(head, { keys: this.#keys, storage: this.#storage, latest: this.#latest });
   }
 
   /** The index of leaf hashes, brought up to the snapshot. */

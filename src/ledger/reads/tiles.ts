@@ -6,7 +6,8 @@ import { ServiceError } from '../../errors.ts';
 import { encodeEntryBundle } from '../../tlog/entry-bundle.ts';
 import { pageColumns, pageWidth } from '../../tlog/page.ts';
 import type { TileAddress } from '../../tlog/tile.ts';
-import type { Prover } from './prover.ts';
+import type { LedgerStorage } from '../storage/storage.ts';
+import { verifiedEntry } from './prover.ts';
 import type { VerifiedNodes } from './verified-nodes.ts';
 
 /** Levels that a tree of safe integers has: 256^7 is past 2^53. */
@@ -22,15 +23,17 @@ export function readTile(nodes: VerifiedNodes, size: number, tile: TileAddress):
 
 /** NOT_FOUND where the log of `size` leaves does not have the bundle. @throws DamagedError */
 export function readEntryBundle(
-  prover: Prover,
+  storage: LedgerStorage,
+  nodes: VerifiedNodes,
   size: number,
   index: number,
   width: number,
 ): Uint8Array<ArrayBuffer> {
   if (width > pageWidth({ level: 0, index }, size))
     throw notThere(`bundle of entries ${index} of width ${width}`, size);
+  nodes.rowOf({ level: 0, index }, width); // verified as a whole, and kept as the page that was read last
   return encodeEntryBundle(
-    Array.from({ length: width }, (_, i) => prover.leafAt(index * pageColumns + i).canonical),
+    Array.from({ length: width }, (_, i) => verifiedEntry(storage, nodes, index * pageColumns + i)),
   );
 }
 

@@ -28,7 +28,7 @@ export function timestampsAround(
   const near = limits.nearbyTimestamps;
   const read = (indices: readonly number[]) =>
     indices.flatMap((index) => {
-      const leaf = prover.leafAt(index);
+      const leaf = prover.leafAt(index, [kind]);
       const data = timestampOf(leaf);
       return data === undefined ? [] : [{ leaf, data }];
     });

@@ -1,7 +1,7 @@
 import { bytesToHex } from '../../tlog/hex.ts';
 import { verifyHead } from '../heads.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import { DamagedError, type SignedHead } from '../storage/storage.ts';
+import { DamagedError, type LedgerStorage, type SignedHead } from '../storage/storage.ts';
 
 /** Heads remembered as verified: eight pages of the history, 2 MB. */
 const remembered = 8192;
@@ -31,11 +31,27 @@ export function badSignature({ size, timestampNs }: SignedHead): string {
   return `the head of ${size} leaves signed at ${timestampNs} ns has no valid signature`;
 }
 
+interface SignedLog {
+  readonly keys: KeyRing;
+  readonly storage: LedgerStorage;
+  readonly latest: SignedHead | undefined;
+}
+
 /**
- * Whether a key of this log signed the head. Where the signer of even the latest head is unknown, the keys are lost:
- * the log is degraded for that reason, and heads whose signer is unknown are served as they are.
+ * Whether a key of this log signed the head. Where keys are lost, the log is degraded for that reason, and heads whose
+ * signer is unknown are served without a check.
  */
-export function isSigned(head: SignedHead, keys: KeyRing, latest: SignedHead | undefined): boolean {
-  const areLost = latest !== undefined && keys.get(latest.keyId) === undefined;
-  return verifyHead(head, keys) || (areLost && keys.get(head.keyId) === undefined);
+export function isSigned(head: SignedHead, log: SignedLog): boolean {
+  return verifyHead(head, log.keys) || (log.keys.get(head.keyId) === undefined && areKeysLost(log));
+}
+
+/**
+ * Whether a missing key file explains that the signer of the latest head is unknown: there is no active tree-head key,
+ * or the head before names the same signer. Otherwise the key id of the head is damaged.
+ */
+function areKeysLost({ keys, storage: { history }, latest }: SignedLog): boolean {
+  if (latest === undefined || keys.get(latest.keyId) !== undefined) return false;
+  if (keys.lost.includes('transparency-sth')) return true;
+  const [before, last] = history.from(Math.max(0, history.count - 2), 2);
+  return last !== undefined && before?.keyId === latest.keyId;
 }

@@ -11,10 +11,11 @@ import {
 } from '../../tlog/page.ts';
 import { type Coordinate, equalHashes, foldRoot, type Hash, hashBytes, rootPlan } from '../../tlog/tree.ts';
 import { DamagedError, EdgeDamagedError, type LedgerStorage, type SignedHead } from '../storage/storage.ts';
+import type { TileDigests } from './tile-digests.ts';
 
 /**
  * Cached pages: 4 MB, the upper levels of 16 million leaves. A proof reads one page of each level, and the upper ones
- * are the same for many proofs. Of level 0 only the page on the right edge and the page read last are kept.
+ * are the same for many proofs. Level 0 keeps only the page on the right edge and the page read last.
  */
 const cachedPages = 256;
 const fullPageHashes = pageHashes(pageColumns);
@@ -38,6 +39,7 @@ interface Page {
 export class VerifiedNodes {
   readonly #storage: LedgerStorage;
   readonly #latest: () => SignedHead | undefined;
+  readonly #digests: TileDigests | undefined;
   readonly #cache = new Map<number, Page>();
   /** Reused for the full page of level 0 that was read last: allocating 16 kB for each took a tenth of the thread. */
   readonly #lastBytes = new Uint8Array(fullPageHashes * hashBytes);
@@ -47,10 +49,14 @@ export class VerifiedNodes {
   #edgeOf: SignedHead | undefined;
   #edge: ReadonlyMap<string, Hash> = new Map();
 
-  /** @param latest - the signed head of what `storage` holds now */
-  constructor(storage: LedgerStorage, latest: () => SignedHead | undefined) {
+  /**
+   * @param latest - the signed head of what `storage` holds now
+   * @param digests - of tiles that were verified before; without them each tile that is read is verified again
+   */
+  constructor(storage: LedgerStorage, latest: () => SignedHead | undefined, digests?: TileDigests) {
     this.#storage = storage;
     this.#latest = latest;
+    this.#digests = digests;
   }
 
   /** The hash of a complete node of the latest tree. @throws DamagedError, EdgeDamagedError */
@@ -62,12 +68,30 @@ export class VerifiedNodes {
     return page.bytes.slice(offset * hashBytes, (offset + 1) * hashBytes);
   }
 
+  /** Whether the node has this hash. As `hashAt`, without a copy. */
+  hasHash(at: Coordinate, hash: Hash): boolean {
+    const place = placeOf(at);
+    const page = this.#page(place);
+    const offset = pageOffset(page.width, place.row, place.column);
+    if (page.verified[offset] === 0) this.#verify(page, place.row, place.column);
+    const start = offset * hashBytes;
+    for (let i = 0; i < hashBytes; i++) if (hash[i] !== page.bytes[start + i]) return false;
+    return true;
+  }
+
   /** The first `width` hashes of the bottom row of a page, which has as many at least. */
   rowOf(address: PageAddress, width: number): Uint8Array<ArrayBuffer> {
     const page = this.#page(address);
+    const row = page.bytes.slice(0, width * hashBytes);
+    const digests = address.level === 0 && width === pageColumns ? this.#digests : undefined;
+    if (digests?.has(address.index, row)) {
+      page.verified.fill(1, 0, width);
+      return row;
+    }
     for (let column = 0; column < width; column++)
       if (page.verified[column] === 0) this.#verify(page, 0, column);
-    return page.bytes.slice(0, width * hashBytes);
+    digests?.add(address.index, row);
+    return row;
   }
 
   /** Root of the first `treeSize` leaves of the latest tree. */

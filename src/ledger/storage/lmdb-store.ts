@@ -184,8 +184,8 @@ export class LmdbStorage implements LedgerStorage {
   }
 
   canonical(index: number): Uint8Array<ArrayBuffer> | undefined {
-    const bytes = readRow(() => this.#entries.getBinary(index));
-    return bytes && new Uint8Array(bytes);
+    const bytes = readRow(() => this.#entries.getBinaryFast(index)); // valid until the next read
+    return bytes && new Uint8Array(bytes.subarray(0, bytes.length));
   }
 
   indexOf(entryId: string): number | undefined {

@@ -5,6 +5,12 @@ import { address, compileFilter, members, number, oneOf, type Predicate, text } 
 import type { ListSpec } from './list.ts';
 import { addressOrder, rank, timeOrder } from './order.ts';
 
+/** More than any time in milliseconds; a few times as much is still a whole number. */
+const levelApart = 2 ** 48;
+/** A level first, and within it when the alert was last seen. */
+const byLevel = (level: number | undefined, { last_seen }: Alert): number | undefined =>
+  level === undefined ? undefined : level * levelApart + Date.parse(last_seen);
+
 /** `from` and `to` bound `last_seen`. */
 export const alertList: ListSpec<Alert> = {
   type: 'alert',
@@ -50,9 +56,9 @@ export const alertList: ListSpec<Alert> = {
     event_id: members((alert) => alert.event_ids),
   },
   sorts: {
-    severity: (alert) => rank(severities, alert.severity),
+    severity: (alert) => byLevel(rank(severities, alert.severity), alert),
     status: (alert) => rank(alertStatuses, alert.status),
-    priority: (alert) => rank(priorities, alert.priority),
+    priority: (alert) => byLevel(rank(priorities, alert.priority), alert),
     verdict: (alert) => alert.verdict,
     title: (alert) => alert.title,
     description: (alert) => alert.description,

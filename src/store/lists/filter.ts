@@ -1,5 +1,6 @@
 import type { ResourceType } from '../../contract/resource-types.ts';
 import { type Severity, severities } from '../../contract/vocabulary.ts';
+import { oneOfTexts } from '../../contract/wildcards.ts';
 import { invalidField } from '../../errors.ts';
 import type { FilterTerm } from '../../events/filter.ts';
 import { addressBytes, addressRanges, compareAddress, printAddress, rangesMeet } from '../../events/ip.ts';
@@ -49,14 +50,14 @@ export function boundsOnlyTime({ q, min_severity, terms }: ListFilter): boolean 
   return min_severity === undefined && terms.length === 0 && (q === undefined || q === '');
 }
 
-/** Exactly one of the values. */
+/** One of the values, which may have wildcards. */
 export const text =
   <T>(read: Read<T, string>): TermCompiler<T> =>
   (_field, values) => {
-    const wanted = new Set(values.map(String));
+    const isWanted = oneOfTexts(values.map(String));
     return (item) => {
       const value = read(item);
-      return value !== undefined && wanted.has(value);
+      return value !== undefined && isWanted(value);
     };
   };
 
@@ -89,8 +90,8 @@ export const number =
 export const members =
   <T>(read: Read<T, readonly string[]>): TermCompiler<T> =>
   (_field, values) => {
-    const wanted = new Set(values.map(String));
-    return (item) => read(item)?.some((member) => wanted.has(member)) ?? false;
+    const isWanted = oneOfTexts(values.map(String));
+    return (item) => read(item)?.some(isWanted) ?? false;
   };
 
 /** The same of a list whose members are of these. */

@@ -1,3 +1,4 @@
+import { isExpired } from '../../contract/token-life.ts';
 import { roles, tokenKinds, tokenStatuses } from '../../contract/vocabulary.ts';
 import type { Token } from '../store.ts';
 import { oneOf, someOf, text } from './filter.ts';
@@ -28,7 +29,7 @@ export function tokenListAt(nowMs: number): ListSpec<Token> {
   };
 }
 
-function statusOf({ revoked_at, expires_at }: Token, nowMs: number): (typeof tokenStatuses)[number] {
-  if (revoked_at !== undefined) return 'revoked';
-  return expires_at !== undefined && Date.parse(expires_at) <= nowMs ? 'expired' : 'active';
+function statusOf(token: Token, nowMs: number): (typeof tokenStatuses)[number] {
+  if (token.revoked_at !== undefined) return 'revoked';
+  return isExpired(token, nowMs) ? 'expired' : 'active';
 }

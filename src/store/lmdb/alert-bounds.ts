@@ -62,7 +62,8 @@ const hourMs = 3_600_000;
  * clock opens a window with each alert: so what is old, or of the future, is counted as it comes. It takes nothing from
  * what happens now.
  *
- * What a silence is about is counted apart, by silence: it takes nothing from what is to be seen.
+ * Silenced findings are counted separately, by silence, so that they use up no bound of visible ones. Findings that
+ * rest on one sensor are counted by sensor: no sensor can use up the bounds of another.
  *
  * One batch's; the windows are written at its end.
  */
@@ -86,7 +87,7 @@ export class AlertBounds {
    * Where a finding goes whose pair of addresses has no alert.
    *
    * @param home - its ends that are home hosts
-   * @param scope - the silence that it is under, or ''
+   * @param scope - the silence that it is under and the sensor that it rests on, or ''
    * @param hasFold - whether an alert of this host is there that counts it
    */
   place(
@@ -228,7 +229,10 @@ export class AlertBounds {
   #of(key: string): readonly RuleWindow[] {
     let windows = this.#windows.get(key);
     if (windows === undefined) {
-      windows = this.#tables.ruleWindows.get(key) ?? [];
+      // Those of the future, of sensors whose clocks are ahead or from before ours was set back, would take the place of
+      // those that what happens now belongs to.
+      const latest = this.#nowMs + this.#windowMs;
+      windows = (this.#tables.ruleWindows.get(key) ?? []).filter(({ start }) => start <= latest);
       this.#windows.set(key, windows);
     }
     return windows;

@@ -4,7 +4,7 @@ import type { Alert } from '../../contract/resources/alert.ts';
 import { alertTransitions, mayBecome } from '../../contract/vocabulary.ts';
 import { ServiceError } from '../../errors.ts';
 import { priorityOf, riskScore } from '../alert-scoring.ts';
-import type { Actor, AlertChange, AlertChanged, AlertUpdate, NotedPlace, Settlement } from '../store.ts';
+import type { Actor, AlertChange, AlertChanged, AlertPlace, AlertUpdate, Settlement } from '../store.ts';
 import { type Alerts, mustBeRaised } from './alerts.ts';
 import { putNote, requireRoomForNote, type StoredNote } from './notes.ts';
 import type { Outbox } from './outbox.ts';
@@ -67,14 +67,16 @@ export function planNote(
   };
 }
 
-/** Removes what the ledger has taken, and tells the alerts where it put them. Within a transaction. */
+/** Removes the rows that the log has, and records their places in the alerts. Within a transaction. */
 export function settle(
   { tables, alerts, outbox }: AlertTables,
   settlements: readonly Settlement[],
   nowMs: number,
 ): AlertUpdate[] {
   const updates: AlertUpdate[] = [];
+  let last = tables.lastEntry.get('last');
   for (const { id, leaf_index, tree_size, leaf_hash } of settlements) {
+    if (last === undefined || leaf_index > last.leaf_index) last = { leaf_index, leaf_hash };
     const entry = outbox.remove(id);
     if (entry?.kind !== 'alert.raised') continue;
     const row = tables.alerts.get(entry.subject.id);
@@ -83,22 +85,24 @@ export function settle(
     tables.alertPlaces.putSync(leaf_index, row.id);
     updates.push(alerts.save(row, { ...row, alert }, { id: 'system' }, nowMs));
   }
+  if (last !== undefined) tables.lastEntry.putSync('last', last);
   return updates;
 }
 
-/** Where the last alerts of the log say that they stand. */
-export function lastPlaces(tables: Tables, limit: number): NotedPlace[] {
-  const places: NotedPlace[] = [];
-  for (const { value: id } of tables.alertPlaces.getRange({ reverse: true, limit })) {
-    const place = tables.alerts.get(id)?.alert.transparency;
-    if (place !== undefined)
-      places.push({ subject: id, leaf_index: place.leaf_index, leaf_hash: place.leaf_hash });
+/** Places of the last alerts in the log, the highest leaf first. */
+export function lastAlertPlaces(tables: Tables, limit: number, below?: number): AlertPlace[] {
+  const places: AlertPlace[] = [];
+  const start = below === undefined ? {} : { start: below - 1 };
+  for (const { value: id } of tables.alertPlaces.getRange({ reverse: true, limit, ...start })) {
+    const { leaf_index, leaf_hash } = tables.alerts.get(id)?.alert.transparency ?? {};
+    if (leaf_index !== undefined && leaf_hash !== undefined)
+      places.push({ kind: 'alert', place: leaf_index, alert_id: id, leaf_hash });
   }
   return places;
 }
 
 /** Alerts forget where they were logged; saving them raises what must be. Within a transaction. */
-export function logAgain(
+export function logAlertsAgain(
   { tables, alerts }: AlertTables,
   ids: readonly string[],
   nowMs: number,
@@ -162,7 +166,8 @@ function changed(before: Alert, change: AlertChange, by: Actor, nowMs: number): 
     alert.override = { verdict, reason, by: by.name, at: new Date(nowMs).toISOString() };
     alert.verdict = verdict;
   }
-  if (change.verdict !== undefined) alert.verdict = change.verdict;
+  if (change.verdict === '') delete alert.verdict;
+  else if (change.verdict !== undefined) alert.verdict = change.verdict;
   return alert;
 }
 

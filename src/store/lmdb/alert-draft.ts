@@ -2,6 +2,7 @@ import type { Alert } from '../../contract/resources/alert.ts';
 import { severities } from '../../contract/vocabulary.ts';
 import type { Finding } from '../../events/finding.ts';
 import { limits } from '../../limits.ts';
+import { present } from '../present.ts';
 import { setSeverity } from './alert-change.ts';
 import { FoldTally } from './folded-ends.ts';
 import type { AlertRow } from './tables.ts';
@@ -14,6 +15,8 @@ const firstEvents = limits.maxAlertEventIds / 2;
 const latestEvents = limits.maxAlertEventIds - firstEvents;
 
 const idOf = (ref: EventRef): string => (typeof ref === 'string' ? ref : ref());
+
+const ends = ['src_ip', 'src_port', 'dst_ip', 'dst_port', 'transport', 'domain'] as const;
 
 class EventSample {
   readonly #first: EventRef[];
@@ -61,6 +64,8 @@ export class AlertDraft {
   /** When a finding came last that no silence was about, in epoch milliseconds of our clock. */
   heard: number | undefined;
   #found: AlertRow['found'];
+  /** Occurrences of each sensor. */
+  readonly #sensors: Map<string, number>;
   #count: number;
   #first: number;
   #last: number;
@@ -82,6 +87,7 @@ export class AlertDraft {
     this.#first = Date.parse(alert.first_seen);
     this.#last = Date.parse(alert.last_seen);
     this.#events = new EventSample(alert.event_ids);
+    this.#sensors = new Map(alert.sensors?.map(({ id, count }) => [id, count]));
   }
 
   static begun(id: string, alert: Alert, isFold: boolean): AlertDraft {
@@ -98,18 +104,24 @@ export class AlertDraft {
     );
   }
 
+  get sensors(): readonly string[] {
+    return [...this.#sensors.keys()];
+  }
+
   get first(): number {
     return this.#first;
   }
 
   count(finding: Finding, events: readonly EventRef[]): void {
     const { alert } = this;
-    const { timestamp, confidence, severity, evidence } = finding;
-    this.#count++;
-    if (timestamp < this.#first) this.#first = timestamp;
+    const { timestamp, began = timestamp, confidence, severity, sensors = [], continues } = finding;
+    const isOther = continues === undefined || this.#count === 0;
+    if (isOther) this.#count++;
+    for (const sensor of sensors) if (isOther || !this.#sensors.has(sensor)) this.#countSensor(sensor, 1);
+    if (began < this.#first) this.#first = began;
     if (timestamp >= this.#last) {
       this.#last = timestamp;
-      if (evidence !== undefined && this.fold === undefined) this.#describe(finding);
+      if (this.fold === undefined && continues !== 'ongoing') this.#describe(finding);
     }
     if (events.length > 0) this.#events.add(events);
     const surer = confidence !== undefined && confidence > (alert.confidence ?? -1);
@@ -118,11 +130,19 @@ export class AlertDraft {
   }
 
   /** As the latest finding tells it: what was seen of it grew. */
-  #describe({ title, description, evidence }: Finding): void {
+  #describe({ title, description, evidence, keyed_by, signature, payload, ...finding }: Finding): void {
     const { alert } = this;
+    if (signature !== undefined) alert.signature = signature;
+    if (payload !== undefined) alert.payload = payload;
+    if (evidence === undefined) return;
+    if (keyed_by !== undefined)
+      for (const end of ends) {
+        delete alert[end];
+        Object.assign(alert, present({ [end]: finding[end] }));
+      }
     alert.title = title;
     if (description !== undefined) alert.description = description;
-    if (evidence !== undefined) alert.evidence = evidence;
+    alert.evidence = evidence;
   }
 
   /** Counts what another one counted, which is told to nobody. */
@@ -131,6 +151,7 @@ export class AlertDraft {
     this.#first = Math.min(this.#first, other.#first);
     this.#last = Math.max(this.#last, other.#last);
     for (const id of other.#events.ids()) this.#events.add([id]);
+    for (const [sensor, count] of other.#sensors) this.#countSensor(sensor, count);
     const { confidence } = other.alert;
     const surer = confidence !== undefined && confidence > (this.alert.confidence ?? -1);
     if (surer) this.alert.confidence = confidence;
@@ -138,13 +159,19 @@ export class AlertDraft {
   }
 
   /** As it is to be stored. */
-  row(): Omit<AlertRow, 'seq'> {
+  row(sensorName: (id: string) => string | undefined): Omit<AlertRow, 'seq'> {
     const { id, alert, heard, fold } = this;
     alert.count = this.#count;
     alert.first_seen = new Date(this.#first).toISOString();
     alert.last_seen = new Date(this.#last).toISOString();
     alert.event_ids = this.#events.ids();
     if (fold !== undefined) alert.evidence = fold.evidence();
+    if (this.#sensors.size > 0)
+      alert.sensors = Array.from(this.#sensors, ([id, count]) => ({
+        id,
+        ...present({ name: sensorName(id) }),
+        count,
+      }));
     return {
       id,
       alert,
@@ -153,6 +180,12 @@ export class AlertDraft {
       ...(heard === undefined ? {} : { heard }),
       ...(fold === undefined ? {} : { folded: fold.stored() }),
     };
+  }
+
+  #countSensor(id: string, count: number): void {
+    const before = this.#sensors.get(id);
+    if (before !== undefined || this.#sensors.size < limits.maxAlertSensors)
+      this.#sensors.set(id, (before ?? 0) + count);
   }
 
   /** An analyst's severity stands until a finding is graver than all before. */

@@ -26,7 +26,8 @@ interface Series {
 }
 
 /** What findings have in common that share rule, source and destination address: made once in a batch. */
-interface Pair extends Series {
+interface Pair {
+  readonly series: Series;
   readonly source: string | undefined;
   readonly destination: string | undefined;
   /** Its ends that are home hosts: the destination first. */
@@ -44,13 +45,16 @@ interface End {
   readonly isHome: boolean;
 }
 
+const bothEnds = ['src_ip', 'dst_ip'] as const;
+
 /** What the contract allows of tags; rules may carry more and longer ones. */
 const maxTags = 100;
 const maxTagLength = 100;
 
 /**
  * Merges the findings of one batch into alerts, within its transaction. Findings that share rule, source and
- * destination address, and what they are about, are one alert while they recur within the window, in event time:
+ * destination address, sensor, and what they are about, are one alert while they recur within the window, in event time.
+ * Findings of a correlation share rule, group and sensor instead:
  *
  * 1. the alert whose interval, widened by the window at both ends, contains the finding counts it;
  * 2. if there is none, or all of them are resolved or archived, a new alert begins, unless
@@ -74,6 +78,9 @@ const maxTagLength = 100;
  * minutes, not in a window, so that an outbreak shows each host. Addresses are counted by sketches, so that an alert
  * has a few kilobytes whatever it stands for.
  *
+ * **Sensors.** A finding that rests on one sensor counts in alerts of this sensor alone, and against its bounds alone. So
+ * no sensor can hide what another finds in an alert of its own making, or in a flood.
+ *
  * **Silences.** An alert of which all findings were silenced is suppressed and names the silence. One that was heard
  * before is suppressed by a silence that was made since, if this is about all that the alert is. A finding that no
  * silence is about makes it new again. What somebody works on, and what somebody suppressed, stays so.
@@ -92,6 +99,8 @@ export class AlertMerge {
   /** By rule, then by the addresses as findings have them. */
   readonly #pairs = new Map<string, Map<string, Pair>>();
   readonly #folds = new Map<string, Series>();
+  /** Series of pairs, by their keys: some findings have one key whatever their other end is. */
+  readonly #series = new Map<string, Series>();
   /** What began in this batch, by the alert. */
   readonly #begun = new Map<string, Series>();
   readonly #ends = new Map<string, End>();
@@ -111,15 +120,17 @@ export class AlertMerge {
    * @param events - ids of those that show it, or how they are made: called at `finish` at the latest
    */
   add(finding: Finding, events: readonly EventRef[]): void {
-    const pair = this.#pairOf(finding);
+    const pair = finding.continues === undefined ? this.#pairOf(finding) : this.#pairGoingOn(finding);
     const silence = this.#hasSilences ? this.#silenceOf(pair, finding) : undefined;
-    const joined = this.#openAlert(pair, finding);
+    const joined = this.#openAlert(pair.series, finding);
     if (joined !== undefined) {
-      this.#count(pair, joined, finding, events);
+      this.#count(pair.series, joined, finding, events);
       this.#stand(joined, pair, finding, silence);
       return;
     }
-    const scope = silence?.id ?? '';
+    // A person may have closed the alert, or it is part of a flood: growing is nothing to begin another one for.
+    if (finding.continues === 'grown' || finding.continues === 'ongoing') return;
+    const scope = scopeOf(silence?.id, finding.sensors);
     const place = this.#bounds.place(finding, pair.home, scope, (end) => {
       const series = this.#foldSeries(finding, end, scope);
       return this.#openAlert(series, finding) !== undefined;
@@ -127,15 +138,15 @@ export class AlertMerge {
     if (place.fold !== undefined) {
       const fold = this.#countFold(place.fold, pair, finding, events, silence);
       for (const id of this.#bounds.takeIds(place.bounds, finding.timestamp))
-        this.#takeUp(id, fold, place.fold, finding.timestamp);
+        this.#takeUp(id, fold, place.fold, finding.began ?? finding.timestamp);
       return;
     }
     const { title, description, src_port, dst_port, transport, domain } = finding;
     const ends = { src_ip: pair.source, src_port, dst_ip: pair.destination, dst_port, transport, domain };
     const particulars = { title, ...present({ description, ...ends }) };
-    const draft = this.#begin(pair, finding, particulars, silence, false);
+    const draft = this.#begin(pair.series, finding, particulars, silence, false);
     this.#bounds.count(place.bounds, finding.timestamp, draft.id);
-    this.#count(pair, draft, finding, events);
+    this.#count(pair.series, draft, finding, events);
   }
 
   /** Writes what was touched; one change for each alert, in the order in which they were first touched. */
@@ -145,28 +156,50 @@ export class AlertMerge {
       if (intervals.length > 0) tables.alertKeys.putSync(key, intervals);
     this.#bounds.write();
     return Array.from(this.#drafts.values(), (draft) =>
-      alerts.save(draft.before, draft.row(), { id: 'system' }, this.#nowMs),
+      alerts.save(
+        draft.before,
+        draft.row((id) => tables.principals.get(id)?.name),
+        { id: 'system' },
+        this.#nowMs,
+      ),
     );
   }
 
-  #pairOf({ rule_source, rule_id, src_ip = '', dst_ip = '', about = '' }: Finding): Pair {
-    const rule = `${rule_source}\n${rule_id}`;
+  #pairOf(finding: Finding): Pair {
+    const {
+      rule_source,
+      rule_id,
+      src_ip = '',
+      dst_ip = '',
+      about = '',
+      group,
+      keyed_by = bothEnds,
+      sensors,
+    } = finding;
+    const basis = basisOf(sensors);
+    const rule = `${rule_source}\n${rule_id}\n${keyed_by.length}`;
     let pairs = this.#pairs.get(rule);
     if (pairs === undefined) {
       pairs = new Map();
       this.#pairs.set(rule, pairs);
     }
-    const ends = `${src_ip}\n${dst_ip}\n${about}`;
+    const ends =
+      group === undefined ? `${src_ip}\n${dst_ip}\n${basis}\n${about}` : `${basis}\ngroup ${group}`;
     const known = pairs.get(ends);
     if (known !== undefined) return known;
     const source = this.#end(src_ip);
     const destination = this.#end(dst_ip);
     // Other spellings of the same addresses are the same pair.
-    const name = `${source.ip ?? ''}\n${destination.ip ?? ''}\n${about}`;
+    const name =
+      group === undefined ? `${source.ip ?? ''}\n${destination.ip ?? ''}\n${basis}\n${about}` : ends;
     let pair = name === ends ? undefined : pairs.get(name);
     if (pair === undefined) {
-      const parts = ['alert', rule_source, rule_id, source.ip ?? '', destination.ip ?? ''];
-      const key = keyHash(...parts, ...(about === '' ? [] : [about]));
+      const keyEnd = (name: 'src_ip' | 'dst_ip', { ip = '' }: End) => (keyed_by.includes(name) ? ip : '');
+      const parts = ['alert', rule_source, rule_id];
+      if (group === undefined) parts.push(keyEnd('src_ip', source), keyEnd('dst_ip', destination));
+      else parts.push('group', group);
+      if (about !== '') parts.push(about);
+      const key = keyHash(...parts, ...(basis === '' ? [] : ['sensor', basis]));
       pair = this.#newPair(key, source, destination);
       pairs.set(name, pair);
     }
@@ -174,12 +207,22 @@ export class AlertMerge {
     return pair;
   }
 
+  /** An activity may be reported by other sensors later: it stays in the alert that it began with. */
+  #pairGoingOn(finding: Finding): Pair {
+    const { sensors = [] } = finding;
+    const pairs = [sensors, ['', ''], ...sensors.map((one) => [one])].map((each) =>
+      this.#pairOf({ ...finding, sensors: each }),
+    );
+    return pairs.find(({ series }) => this.#openAlert(series, finding) !== undefined) ?? pairs[0]!;
+  }
+
   #newPair(key: string, source: End, destination: End): Pair {
     const home: HomeEnd[] = [];
     if (destination.isHome) home.push({ end: 'dst', ip: destination.ip! });
     if (source.isHome) home.push({ end: 'src', ip: source.ip! });
-    const intervals = this.#to.tables.alertKeys.get(key) ?? [];
-    return { key, intervals, source: source.ip, destination: destination.ip, home };
+    const series = this.#series.get(key) ?? { key, intervals: this.#to.tables.alertKeys.get(key) ?? [] };
+    this.#series.set(key, series);
+    return { series, source: source.ip, destination: destination.ip, home };
   }
 
   /** The alerts that stand for many. */
@@ -250,14 +293,15 @@ export class AlertMerge {
     silence: CompiledSilence | undefined,
   ): AlertDraft {
     const told = of === 'source' ? ofSource(finding) : finding;
-    const series = this.#foldSeries(told, of, silence?.id ?? '');
+    const scope = scopeOf(silence?.id, finding.sensors);
+    const series = this.#foldSeries(told, of, scope);
     // Whose times may be any is one while it goes on coming.
     const isOfAnyTime = of === 'untimely' || of === 'source';
     const at = isOfAnyTime ? this.#nowMs : finding.timestamp;
     let draft = this.#openAlert(series, { ...told, timestamp: at });
     if (draft === undefined) {
       draft = this.#begin(series, told, particularsOf(of, told, this.#windowMs), silence, true);
-      if (!isOfAnyTime) this.#bounds.countFold(finding, silence?.id ?? '', draft.id);
+      if (!isOfAnyTime) this.#bounds.countFold(finding, scope, draft.id);
     }
     draft.fold?.add(pair.source, pair.destination);
     this.#count(series, draft, finding, events, at);
@@ -271,7 +315,7 @@ export class AlertMerge {
     const { src_ip, dst_ip, previous_alert_id } = draft.alert;
     if (of === 'rule' && this.#isOfCriticalHost(src_ip, dst_ip)) return;
     fold.fold?.add(src_ip, dst_ip);
-    this.#bounds.uncount(draft.alert, draft.alert.silence_id ?? '');
+    this.#bounds.uncount(draft.alert, scopeOf(draft.alert.silence_id, draft.sensors));
     const series = this.#begun.get(id);
     if (series === undefined || previous_alert_id !== undefined) {
       draft.alert.status = 'suppressed';
@@ -377,7 +421,11 @@ export class AlertMerge {
       return;
     }
     delete alert.silence_id;
-    if (alert.folded_into !== undefined && this.#bounds.folds(finding, pair.home, '')) return;
+    if (
+      alert.folded_into !== undefined &&
+      this.#bounds.folds(finding, pair.home, scopeOf(undefined, finding.sensors))
+    )
+      return;
     delete alert.folded_into;
     alert.status = 'new';
   }
@@ -406,6 +454,17 @@ export class AlertMerge {
     this.#drafts.set(id, draft);
     return draft;
   }
+}
+
+/** The one sensor that findings rest on, or `several`; '' if it is unknown. */
+function basisOf(sensors: Finding['sensors'] = []): string {
+  return sensors.length > 1 ? 'several' : (sensors[0] ?? '');
+}
+
+/** The part of the bounds that counts a finding: by silence and by sensor. */
+function scopeOf(silenceId: string | undefined, sensors: Finding['sensors']): string {
+  const basis = basisOf(sensors);
+  return basis === '' ? (silenceId ?? '') : `${silenceId ?? ''}\n${basis}`;
 }
 
 /** Nobody has it in hand. */

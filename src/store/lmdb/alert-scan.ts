@@ -2,10 +2,10 @@ import type { Alert } from '../../contract/resources/alert.ts';
 import { ServiceError } from '../../errors.ts';
 import { withAssets } from '../../events/alert-assets.ts';
 import type { AssetLookup } from '../../events/asset-lookup.ts';
-import type { Database } from '../../lmdb.ts';
 import { compileAlertFilter } from '../lists/alerts.ts';
 import type { AlertSpan, ListFilter, VisitAlert, VisitFacts } from '../store.ts';
 import { alertOfFacts, factsSuffice } from './alert-facts.ts';
+import type { Rows } from './seal.ts';
 import type { Tables } from './tables.ts';
 
 /** Rows read between two looks at whether anybody still waits: a few milliseconds. */
@@ -40,7 +40,7 @@ export const visitAlertFacts = (
     : visitAlerts(tables, assets, filter, span, visit, cancelled);
 
 function visitRows<V>(
-  table: Database<V, string>,
+  table: Rows<V, string>,
   alertOf: (row: V) => Alert,
   assets: AssetLookup,
   filter: ListFilter,

@@ -42,11 +42,12 @@ export class Alerts {
     openAlerts: OpenAlerts,
     triage: Triage,
     events: Pick<LmdbEvents, 'resource'>,
+    believedMs: () => number,
   ) {
     this.#tables = tables;
     this.#outbox = outbox;
     this.#openAlerts = openAlerts;
-    this.#counts = new AlertCounts(tables);
+    this.#counts = new AlertCounts(tables, believedMs);
     this.#histories = new AlertHistories(tables);
     this.#triage = triage;
     this.#events = events;
@@ -114,7 +115,7 @@ export class Alerts {
     alerts.putSync(row.id, row);
     alertFacts.putSync(row.id, factsRow(alert));
     this.#openAlerts.saved(before, row);
-    this.#counts.saved(before, row, nowMs);
+    this.#counts.saved(before, row);
     if (raises) {
       const digest = digestEvents(alert.event_ids, (event) => this.#events.resource(event));
       this.#outbox.add(alertRaised(row.id, alert, by.id, digest), nowMs, by.call);

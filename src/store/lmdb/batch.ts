@@ -11,6 +11,7 @@ import type { LmdbEvents } from './events.ts';
 import type { FindingsInEvents } from './found-in-events.ts';
 import { diskIsFull } from './group-commit.ts';
 import type { RememberedAnswers } from './idempotency.ts';
+import type { Intel } from './intel/intel.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import type { AssetsPart } from './inventory/parts.ts';
 import type { Receipts } from './receipts.ts';
@@ -23,6 +24,7 @@ export interface BatchParts extends MergeParts {
   readonly inventory: Pick<Inventory<AssetsPart>, 'take'>;
   readonly correlations: Pick<Correlations, 'mayRaiseHigh' | 'take'>;
   readonly found: Pick<FindingsInEvents, 'isFull'>;
+  readonly intel: Pick<Intel, 'met' | 'counted'>;
   readonly alertWindowMs: number;
   readonly nowMs: number;
   /** Whether the volume has nothing left but its reserve. */
@@ -39,10 +41,10 @@ export interface BatchParts extends MergeParts {
 export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committed {
   const { outbox, answers, receipts, nowMs } = parts;
   const { idempotency } = batch;
-  if (batch.receipt !== undefined) receipts.requireRoom();
+  if (batch.receipt !== undefined) receipts.requireRoom(batch.receipt.sensor.id);
   const receiptOf = (answer: IngestAnswer, earlierId?: string): Pick<Committed, 'receipt'> =>
     batch.receipt === undefined ? {} : { receipt: receipts.give(batch.receipt, answer, earlierId) };
-  const first = idempotency === undefined ? undefined : answers.find(idempotency, nowMs);
+  const first = idempotency === undefined ? undefined : answers.find(idempotency);
   if (first !== undefined)
     return () => {
       const { answer } = first;
@@ -50,7 +52,10 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
       return { ...again, ...receiptOf(answer, first.receipt) };
     };
   if (parts.diskFull) throw diskIsFull();
-  const { findings, facts = [] } = batch;
+  const { facts = [] } = batch;
+  const met = parts.intel.met(batch.contacts ?? [], nowMs);
+  const findings =
+    met.length === 0 ? batch.findings : [...batch.findings, ...met.map(({ finding }) => finding)];
   if (
     parts.found.isFull ||
     findings.some(({ severity }) => atLeast(severity, 'high')) ||
@@ -60,28 +65,43 @@ export function planBatch(parts: BatchParts, batch: IngestBatch): () => Committe
   return () => {
     const { blocks, refused, eventOf, duplicates } = appendBlocks(parts.events, batch.blocks);
     parts.inventory.take(blocks, batch.sightings ?? []);
+    for (const { list_id, finding } of met) parts.intel.counted(list_id, finding.timestamp);
     const merge = new AlertMerge(parts, parts.alertWindowMs, nowMs);
     const found = findings.flatMap((finding) => withEvents(finding, eventOf));
     const inputs = facts.flatMap((fact) => withEvents(fact, eventOf));
     const correlated = parts.correlations.take(
-      inputs.map(({ about, events: [event] }) => ({
+      inputs.map(({ about: { sensor_id, ...about }, events: [event] }) => ({
         ...about,
-        event: typeof event === 'function' ? event() : event,
+        event: reference(sensor_id, typeof event === 'function' ? event() : event),
       })),
       nowMs,
     );
     for (const { linked, fired } of correlated)
-      found.push({ about: correlationFinding(linked, fired), events: fired.events });
+      found.push({
+        about: { ...correlationFinding(linked, fired), ...sensorsOf(fired.events) },
+        events: fired.events.map((one) => one.slice(one.indexOf(' ') + 1)).filter((id) => id !== ''),
+      });
     for (const { about, events } of found.sort((a, b) => a.about.timestamp - b.about.timestamp))
       merge.add(about, events);
     const alerts = merge.finish();
     const answer = withDuplicates(batch.answer, duplicates);
     const given = receiptOf(answer);
-    if (idempotency !== undefined) answers.remember(idempotency, answer, nowMs, given.receipt?.id);
+    if (idempotency !== undefined) answers.remember(idempotency, answer, given.receipt?.id);
     const fired = correlated.map(({ linked }) => linked.key);
     const some = refused.length === 0 ? {} : { refused };
     return { answer, replayed: false, blocks, ...some, alerts, fired, outbox: outbox.rows, ...given };
   };
+}
+
+/** The reference that a correlation keeps to a record: the principal that sent it, and the id of its event if it has one. */
+function reference(sensorId: string | undefined, event: string | undefined): string | undefined {
+  return sensorId === undefined ? event : `${sensorId} ${event ?? ''}`;
+}
+
+/** Empty if a reference was written by a version that did not name the sensor. */
+function sensorsOf(references: readonly string[]): Pick<Finding, 'sensors'> {
+  if (references.length === 0 || references.some((one) => !one.includes(' '))) return {};
+  return { sensors: [...new Set(references.map((one) => one.slice(0, one.indexOf(' '))))] };
 }
 
 /** With its event where it has one; without anything where that came before under the same id: it was counted then. */

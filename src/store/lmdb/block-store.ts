@@ -3,8 +3,12 @@ import { EventBlock as Block, type EventBlock, partStarts } from '../../events/b
 import { aligned, BlockHeader, encodings } from '../../events/block-format.ts';
 import { columnIndex, columnNames, tables } from '../../events/columns.ts';
 import type { Table } from '../../events/records.ts';
-import { type Database, ownBytes, type RootDatabase, tableBytes } from '../../lmdb.ts';
+import { limits } from '../../limits.ts';
+import { type Database, isReadOnly, ownBytes, type RootDatabase, tableBytes } from '../../lmdb.ts';
+import { DamagedBlockError, type DamagedRange, type RangeRow } from './damaged-range.ts';
 import { KeptHeaders } from './kept-headers.ts';
+import { DamagedDataError, openRows, type Rows, viewOf } from './seal.ts';
+import { hasSeals, StoredHeader, withSeals } from './stored-header.ts';
 import { entryCount } from './tables.ts';
 
 /** What is counted of a table, in the same transaction as its blocks. */
@@ -28,6 +32,13 @@ export interface TableState {
 
 const empty: TableState = { next_seq: 1, rows: 0, blocks: 0, bytes: 0, generation: 0 };
 
+/** The state after blocks from a sequence on were replaced. */
+export const replacing = (state: TableState, firstSeq: number): TableState => ({
+  ...state,
+  generation: state.generation + 1,
+  replaced: [...(state.replaced ?? []), firstSeq].slice(-limits.toldMerges),
+});
+
 /** The sequence from which on rows are stored. */
 export const firstSeqOf = ({ first_seq = 1 }: TableState): number => first_seq;
 
@@ -35,12 +46,16 @@ export const firstSeqOf = ({ first_seq = 1 }: TableState): number => first_seq;
  * Blocks in LMDB. Each part of a column is a value of its own, so that a query reads only what it names:
  *
  * ```
- * event-headers  [table, first_seq]        → header
+ * event-headers  [table, first_seq]        → header with checksums (stored-header.ts)
  * event-parts    [table, first_seq, part]  → bytes; part is 2 × column, + 1 for its dictionary
  * event-ids      table and UUID, 17 bytes  → sequence, f64
  * event-leavings [table, first_seq]        → header of a block that went, while explicit ids of it are in `event-ids`
  * event-state    table                     → TableState as JSON
+ * event-damage   [table, first_seq]        → a range of events that is damaged and left out (damaged-range.ts)
  * ```
+ *
+ * Headers and parts are verified when they are read. A part of a block whose header is cached is verified once in
+ * `limits.reverifyMs`: a CRC-32 of each part at each look would double the time of a filter that reads two columns.
  *
  * Explicit ids lie all over their index: taking out those of one block writes up to 8,160 pages. So a block goes at
  * once, its column of ids is left, and the index forgets them some at a time.
@@ -53,7 +68,13 @@ export class BlockStore {
   readonly #ids: Database<Buffer, Uint8Array>;
   /** Undefined in a file from before there was retention, opened for reading. */
   readonly #leavings: Database<Buffer, number[]> | undefined;
-  readonly #state: Database<TableState, number>;
+  readonly #state: Rows<TableState, number>;
+  /** Undefined in a file of an earlier version, opened for reading. */
+  readonly #damage: Rows<RangeRow, number[]> | undefined;
+  /** Ranges that were found damaged in a file opened for reading. */
+  readonly #found = new Map<string, RangeRow>();
+  #verifiedSince = 0;
+  #epoch = 0;
   #kept = new KeptHeaders();
   readonly #shelf = new Shelf();
   readonly #shelve = (bytes: Uint8Array) => this.#shelf.put(bytes);
@@ -66,12 +87,16 @@ export class BlockStore {
     this.#parts = env.openDB({ name: 'event-parts', encoding: 'binary' });
     this.#ids = env.openDB({ name: 'event-ids', encoding: 'binary', keyEncoding: 'binary' });
     this.#leavings = env.openDB({ name: 'event-leavings', encoding: 'binary' });
-    this.#state = env.openDB({ name: 'event-state', encoding: 'json' });
+    this.#state = openRows(env, 'event-state', 'json');
+    this.#damage = openRows(env, 'event-damage');
   }
 
   /** Reads that follow, until the next call, see the newest snapshot. */
   refresh(): void {
     this.#env.resetReadTxn();
+    if (performance.now() - this.#verifiedSince < limits.reverifyMs) return;
+    this.#verifiedSince = performance.now();
+    this.#epoch++;
   }
 
   transaction<T>(change: () => T): T {
@@ -86,12 +111,113 @@ export class BlockStore {
     this.#state.putSync(tables.indexOf(table), state);
   }
 
-  /** Headers of blocks from a sequence on, ascending. */
+  /**
+   * Headers of sound blocks from a sequence on, at which a block begins, ascending.
+   *
+   * @throws DamagedBlockError where a header is damaged or missing and not set aside
+   */
   *headers(table: Table, from: number): Generator<{ firstSeq: number; header: BlockHeader }> {
     const code = tables.indexOf(table);
-    for (const { key, value } of this.#headers.getRange({ start: [code, from], end: [code + 1] })) {
-      yield { firstSeq: key[1]!, header: new BlockHeader(ownBytes(value)) };
+    const state = this.state(table);
+    const aside = new Map(this.damage(table).map(({ firstSeq, rows }) => [firstSeq, firstSeq + rows]));
+    let next = Math.max(from, firstSeqOf(state));
+    const skip = () => {
+      for (let end = aside.get(next); end !== undefined; end = aside.get(next)) next = end;
+    };
+    for (const { key, value } of this.#headers.getRange({ start: [code, next], end: [code + 1] })) {
+      const firstSeq = key[1]!;
+      skip();
+      if (firstSeq < next) continue; // in a range that was set aside
+      if (firstSeq > next) throw this.#missing(table, next, firstSeq);
+      const header = StoredHeader.open(table, firstSeq, ownBytes(value));
+      next += header.rows;
+      yield { firstSeq, header };
     }
+    skip();
+    if (next < state.next_seq) throw this.#missing(table, next, state.next_seq);
+  }
+
+  /** Where the stored block begins that has a sequence: a merge may have moved it. The sequence itself where none has it. */
+  startOf(table: Table, seq: number): number {
+    const code = tables.indexOf(table);
+    const before = { start: [code, seq], end: [code, 0], reverse: true, limit: 1 };
+    const aside = new Set(this.damage(table).map(({ firstSeq }) => firstSeq));
+    for (const { key, value } of this.#headers.getRange(before)) {
+      const start = key[1]!;
+      if (key[0] === code && aside.has(start)) return seq; // its header may be damaged
+      const { rows } = StoredHeader.open(table, start, ownBytes(value));
+      if (key[0] === code && start + rows > seq) return start;
+    }
+    return seq;
+  }
+
+  /** Whether any block was ever set aside. */
+  get hasDamage(): boolean {
+    return this.#damage !== undefined && entryCount(this.#damage) > 0;
+  }
+
+  /** Ranges of events that are damaged and left out, ascending. Those of retention are gone. */
+  damage(table: Table): DamagedRange[] {
+    if (this.#found.size === 0 && !this.hasDamage) return [];
+    const code = tables.indexOf(table);
+    const first = firstSeqOf(this.state(table));
+    const rows = [...(this.#damage?.getRange() ?? [])];
+    const found = [...this.#found].map(([key, value]) => ({ key: key.split(',').map(Number), value }));
+    return [...rows, ...found]
+      .filter(({ key, value }) => key[0] === code && key[1]! + value.rows > first)
+      .map(({ key, value }) => ({ ...value, table, firstSeq: key[1]! }));
+  }
+
+  /**
+   * Leaves a damaged block out of everything that is read: in the transaction, or where the file is opened for reading,
+   * for as long as it is open. Its bytes stay until retention takes the blocks beside it.
+   */
+  setAside(table: Table, firstSeq: number, what: string): void {
+    const code = tables.indexOf(table);
+    const state = this.state(table);
+    let end = state.next_seq;
+    for (const [, next] of this.#headers.getKeys({
+      start: [code, firstSeq + 1],
+      end: [code + 1],
+      limit: 1,
+    }))
+      end = Math.min(end, next!);
+    const range: RangeRow = {
+      rows: end - firstSeq,
+      found_at: Date.now(),
+      what,
+      ...this.#times(table, firstSeq),
+    };
+    this.forget();
+    if (isReadOnly(this.#env)) {
+      this.#found.set(`${code},${firstSeq}`, range);
+      return;
+    }
+    const bytes = this.#headers.getBinaryFast([code, firstSeq]);
+    this.#damage!.putSync([code, firstSeq], range);
+    this.putState(table, {
+      ...replacing(state, firstSeq),
+      rows: state.rows - range.rows,
+      blocks: state.blocks - (bytes === undefined ? 0 : 1),
+    });
+  }
+
+  /** Times of the events of a damaged block; nothing where its header is damaged, too. */
+  #times(table: Table, firstSeq: number): Pick<RangeRow, 'from' | 'to'> {
+    try {
+      const { minTime, maxTime } = StoredHeader.open(
+        table,
+        firstSeq,
+        ownBytes(this.#header(table, firstSeq)),
+      );
+      return { from: minTime, to: maxTime };
+    } catch {
+      return {};
+    }
+  }
+
+  #missing(table: Table, from: number, to: number): DamagedBlockError {
+    return new DamagedBlockError(table, from, `the header of ${to - from} events is missing`);
   }
 
   /** Stores a whole block, of which nothing is there yet. */
@@ -100,20 +226,35 @@ export class BlockStore {
     const header = new BlockHeader(bytes);
     const code = tables.indexOf(header.table);
     const starts = partStarts(header);
-    this.#headers.putSync([code, firstSeq], Buffer.from(buffer, 0, header.bytes.byteLength));
+    const parts: Uint8Array[] = [];
     eachPart(header, (part, length) => {
-      this.#parts.putSync([code, firstSeq, part], Buffer.from(buffer, starts[part]!, length));
+      parts[part] = Buffer.from(buffer, starts[part]!, length);
+      this.#parts.putSync([code, firstSeq, part], parts[part] as Buffer);
     });
+    this.#headers.putSync(
+      [code, firstSeq],
+      withSeals(firstSeq, header, (part) => parts[part]),
+    );
   }
 
-  /** The first part of a block that isn't there in the length that its header says; undefined where all are. */
-  damagedPart(firstSeq: number, header: BlockHeader): number | undefined {
-    const code = tables.indexOf(header.table);
-    let damaged: number | undefined;
-    eachPart(header, (part, length) => {
-      if (this.#parts.getBinaryFast([code, firstSeq, part])?.length !== length) damaged ??= part;
+  /**
+   * Reads all of a block. A block of an earlier version gets its checksums, where the file is opened for writing.
+   *
+   * @throws DamagedBlockError
+   */
+  verify(table: Table, firstSeq: number): EventBlock {
+    const header = StoredHeader.open(table, firstSeq, ownBytes(this.#header(table, firstSeq)));
+    const code = tables.indexOf(table);
+    const parts: Uint8Array[] = [];
+    eachPart(header, (part) => {
+      parts[part] = this.#part(header, firstSeq, part, ownBytes);
     });
-    return damaged;
+    if (!hasSeals(header) && !isReadOnly(this.#env))
+      this.#headers.putSync(
+        [code, firstSeq],
+        withSeals(firstSeq, header, (part) => parts[part]),
+      );
+    return new Block(header, firstSeq, (column, kind) => parts[2 * column + (kind === 'codes' ? 0 : 1)]!);
   }
 
   remove(firstSeq: number, header: BlockHeader): void {
@@ -125,7 +266,8 @@ export class BlockStore {
   /** A stored block. `rows` is what the directory says of it: a merge may have put a larger block at the same place. */
   open(table: Table, firstSeq: number, rows: number): EventBlock {
     this.#goOn();
-    return this.#opened(firstSeq, expected(new BlockHeader(ownBytes(this.#header(table, firstSeq))), rows));
+    const header = StoredHeader.open(table, firstSeq, ownBytes(this.#header(table, firstSeq)));
+    return this.#opened(firstSeq, expected(header, rows));
   }
 
   /**
@@ -137,8 +279,8 @@ export class BlockStore {
     this.#shelf.clear();
     let header = this.#kept.get(table, firstSeq);
     if (header?.rows !== rows) {
-      const bytes = this.#header(table, firstSeq);
-      header = this.#kept.put(table, firstSeq, bytes) ?? new BlockHeader(this.#shelf.put(bytes));
+      const bytes = this.#shelf.put(this.#header(table, firstSeq));
+      header = this.#kept.put(table, firstSeq, StoredHeader.open(table, firstSeq, bytes));
     }
     return this.#opened(firstSeq, expected(header, rows), this.#shelve);
   }
@@ -150,37 +292,55 @@ export class BlockStore {
   /** Good until the next read. */
   #header(table: Table, firstSeq: number): Uint8Array {
     const bytes = this.#headers.getBinaryFast([tables.indexOf(table), firstSeq]);
-    if (bytes === undefined) throw new Error(`block ${firstSeq} of ${table} events is missing`);
+    if (bytes === undefined) throw new DamagedBlockError(table, firstSeq, 'its header is missing');
     return bytes;
   }
 
-  #opened(firstSeq: number, header: BlockHeader, keep = ownBytes): EventBlock {
-    const { table } = header;
-    const code = tables.indexOf(table);
-    return new Block(header, firstSeq, (column, kind) => {
-      const part = 2 * column + (kind === 'codes' ? 0 : 1);
-      const bytes = this.#parts.getBinaryFast([code, firstSeq, part]);
-      if (bytes === undefined)
-        throw new Error(`part ${part} of block ${firstSeq} of ${table} events is missing`);
-      return keep(bytes);
-    });
+  #opened(firstSeq: number, header: StoredHeader, keep = ownBytes): EventBlock {
+    return new Block(header, firstSeq, (column, kind) =>
+      this.#part(header, firstSeq, 2 * column + (kind === 'codes' ? 0 : 1), keep),
+    );
+  }
+
+  #part(header: StoredHeader, firstSeq: number, part: number, keep: typeof ownBytes): Uint8Array {
+    const bytes = this.#parts.getBinaryFast([tables.indexOf(header.table), firstSeq, part]);
+    const kept = bytes && keep(bytes);
+    if (kept === undefined || !header.verifies(part, kept, this.#epoch))
+      throw new DamagedBlockError(
+        header.table,
+        firstSeq,
+        `part ${part} is ${kept === undefined ? 'missing' : 'damaged'}`,
+      );
+    return kept;
   }
 
   /** Removes a block but for its explicit ids, where it has some: `leavings` has those. */
   retire(firstSeq: number, header: BlockHeader): void {
     const code = tables.indexOf(header.table);
+    const value = Buffer.from(viewOf(this.#header(header.table, firstSeq)));
     this.#headers.removeSync([code, firstSeq]);
     const kept = header.encoding(idColumn) === encodings.absent ? [] : idParts;
     eachPart(header, (part) => {
       if (!kept.includes(part)) this.#parts.removeSync([code, firstSeq, part]);
     });
-    if (kept.length > 0) this.#leavings!.putSync([code, firstSeq], Buffer.from(header.bytes));
+    if (kept.length > 0) this.#leavings!.putSync([code, firstSeq], value);
+  }
+
+  /** Removes what is stored of ranges that were set aside and end at or before a sequence. */
+  removeDamaged(table: Table, before: number): void {
+    const code = tables.indexOf(table);
+    for (const { firstSeq, rows } of this.damage(table)) {
+      if (firstSeq + rows > before) continue;
+      this.#headers.removeSync([code, firstSeq]);
+      const span = { start: [code, firstSeq], end: [code, firstSeq + rows] };
+      for (const key of [...this.#parts.getKeys(span)]) this.#parts.removeSync(key);
+    }
   }
 
   /** What is left of blocks that were retired, oldest first of each table: of their columns only the ids can be read. */
   *leavings(limit?: number): Generator<EventBlock> {
     for (const { key, value } of this.#leavings?.getRange(limit === undefined ? {} : { limit }) ?? [])
-      yield this.#opened(key[1]!, new BlockHeader(ownBytes(value)));
+      yield this.#opened(key[1]!, StoredHeader.open(tables[key[0]!]!, key[1]!, ownBytes(value)));
   }
 
   leavingsCount(): number {
@@ -210,7 +370,7 @@ export class BlockStore {
   }
 
   get databases(): readonly Pick<Database, 'getStats'>[] {
-    return [this.#headers, this.#parts, this.#ids, this.#leavings!, this.#state];
+    return [this.#headers, this.#parts, this.#ids, this.#leavings!, this.#state, this.#damage!];
   }
 
   /** Drops what is kept of blocks that a transaction stored and did not keep. */
@@ -301,7 +461,8 @@ class Shelf {
   }
 }
 
-function expected(header: BlockHeader, rows: number): BlockHeader {
-  if (header.rows !== rows) throw new Error(`a block of ${header.rows} events where ${rows} are expected`);
+function expected(header: StoredHeader, rows: number): StoredHeader {
+  if (header.rows !== rows)
+    throw new DamagedDataError(`a block of ${header.rows} events where ${rows} are expected`);
   return header;
 }

@@ -7,6 +7,7 @@ import { type AssetLookup, noAssets } from '../../events/asset-lookup.ts';
 import { type EventBlock, openBlock } from '../../events/block.ts';
 import { BlockAssets } from '../../events/block-assets.ts';
 import { BlockBuilder } from '../../events/block-builder.ts';
+import type { TextColumn } from '../../events/column-readers.ts';
 import { tables } from '../../events/columns.ts';
 import { countValues } from '../../events/count-values.ts';
 import { parseEventId } from '../../events/event-id.ts';
@@ -16,7 +17,7 @@ import type { Table } from '../../events/records.ts';
 import { readEvent, rowId, writeEventJson } from '../../events/resource.ts';
 import { compileFilter } from '../../events/select.ts';
 import { limits } from '../../limits.ts';
-import type { RootDatabase } from '../../lmdb.ts';
+import { isReadOnly, type RootDatabase } from '../../lmdb.ts';
 import { isUuid } from '../../uuid.ts';
 import { boundsOnlyTime } from '../lists/filter.ts';
 import type {
@@ -32,18 +33,21 @@ import type {
 } from '../store.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockDirectory, receivedColumn } from './block-directory.ts';
-import { BlockStore, firstSeqOf, storedBytes, type TableState } from './block-store.ts';
+import { BlockStore, firstSeqOf, replacing, storedBytes, type TableState } from './block-store.ts';
 import { queryHash, readCursor, writeCursor } from './cursor.ts';
+import { DamagedBlockError, type DamagedRange, mayLieIn } from './damaged-range.ts';
 import { eventHistogram } from './event-histogram.ts';
 import { EventQuery, type Position } from './event-query.ts';
 import { eventValueCounts } from './event-value-counts.ts';
 import { believedTime, type OldBlock } from './expiry.ts';
+import { type StandingOf, standingBeside, withoutRepeated } from './explicit-ids.ts';
 import { chooseRun } from './merge.ts';
+import { DamagedDataError, isDamage } from './seal.ts';
 
 /** What became of one block. */
 export interface Appended {
   readonly committed: CommittedBlock;
-  /** Rows refused because their explicit id came before, in the store or in the block. */
+  /** Rows refused because their sensor sent their explicit id before, in the store or in the block. */
   readonly duplicates: number;
   /** The rows of the block given that were kept, in order; row n of `committed` was row `kept[n]`. Absent when all. */
   readonly kept?: Uint32Array;
@@ -56,6 +60,7 @@ export interface Appended {
 export class LmdbEvents {
   readonly #store: BlockStore;
   readonly #assets: AssetLookup;
+  readonly #isWriter: boolean;
   readonly #counts = new BlockCounts();
   #directories = newDirectories();
   /** Up to where `forgetIds` came in what is left of which block. */
@@ -66,25 +71,33 @@ export class LmdbEvents {
    * @param assets - of the same snapshot as the reads
    */
   constructor(env: RootDatabase, cancelled?: () => boolean, assets: AssetLookup = noAssets) {
+    this.#isWriter = !isReadOnly(env);
     this.#store = new BlockStore(env, cancelled);
     this.#assets = assets;
   }
 
   /**
    * Stores a block and gives its rows the next sequences of its table. Call it inside a write transaction. The buffer
-   * is kept and comes back in `committed`, unless rows were refused: then it is that of a new block of the others,
-   * and of no rows (nothing stored) when none are left.
+   * is kept and comes back in `committed`, unless rows were refused or renamed: then it is that of a new block, of no
+   * rows (nothing stored) when none are left.
+   *
+   * An explicit id is its sensor's: a row is a repetition where the same sensor sent the id before, or where it is
+   * unknown which one did. Where another sensor did, the row is stored under `scopedId`.
    *
    * An id that this service gave to an event is never another's, not even when that event is past retention: alerts and
    * log entries name it. An id that a sender chose may come again then.
    */
   append(buffer: ArrayBuffer): Appended {
+    return this.#sound(() => this.#append(buffer));
+  }
+
+  #append(buffer: ArrayBuffer): Appended {
     const block = openBlock(buffer, 0);
     const { table } = block;
     const state = this.#store.state(table);
     const firstSeq = state.next_seq;
-    const { kept, ids } = this.#withoutDuplicates(block, state);
-    const stored = kept === undefined ? buffer : rebuilt(block, kept);
+    const { kept, ids, isRenamed } = withoutRepeated(block, this.#standings(table, state));
+    const stored = kept === undefined && !isRenamed ? buffer : rebuilt(block, kept, ids);
     const rows = kept === undefined ? block.rows : kept.length;
     const committed = { table, first_seq: firstSeq, rows, buffer: stored };
     if (rows > 0) {
@@ -109,7 +122,7 @@ export class LmdbEvents {
    */
   mergeSmall(): boolean {
     this.#store.refresh();
-    return tables.some((table) => this.#mergeIn(table));
+    return this.#sound(() => tables.some((table) => this.#mergeIn(table)));
   }
 
   /**
@@ -118,6 +131,10 @@ export class LmdbEvents {
    * @param nowMs - by which it is judged when it was received (see `believedTime`)
    */
   oldest(table: Table, nowMs: number): OldBlock | undefined {
+    return this.#sound(() => this.#oldest(table, nowMs));
+  }
+
+  #oldest(table: Table, nowMs: number): OldBlock | undefined {
     const { directory, state } = this.#known(table);
     if (directory.count === 0) return undefined;
     const { header, firstSeq } = this.#store.open(table, directory.firstSeq[0]!, directory.rows[0]!);
@@ -136,7 +153,7 @@ export class LmdbEvents {
   /** When the newest event was received, epoch milliseconds; undefined without events. */
   newestReceived(): number | undefined {
     const newest = tables
-      .map((table) => this.#known(table).directory)
+      .map((table) => this.#sound(() => this.#known(table).directory))
       .filter(({ count }) => count > 0)
       .map(({ received, count }) => received[count - 1]!);
     return newest.length === 0 ? undefined : Math.max(...newest);
@@ -147,6 +164,7 @@ export class LmdbEvents {
     const { directory, state } = this.#known(table);
     const { header, firstSeq } = this.#store.open(table, directory.firstSeq[0]!, directory.rows[0]!);
     this.#store.retire(firstSeq, header);
+    this.#store.removeDamaged(table, firstSeq);
     this.#store.putState(table, {
       ...state,
       rows: state.rows - header.rows,
@@ -167,7 +185,8 @@ export class LmdbEvents {
       const block = this.#store.oldestLeavings();
       if (block === undefined) return;
       const { table, firstSeq } = block;
-      const ids = block.texts('id');
+      const ids = this.#idsOf(block);
+      if (ids === undefined) continue;
       const known = this.#forgotten;
       let row = known.table === table && known.firstSeq === firstSeq ? known.rows : 0;
       for (; row < block.rows; row++) {
@@ -180,6 +199,36 @@ export class LmdbEvents {
       }
       this.#store.removeLeavings(block);
     }
+  }
+
+  /** Ids of a block that went. Where they are damaged the block is forgotten, and its ids stay in the index. */
+  #idsOf(block: EventBlock): TextColumn | undefined {
+    try {
+      return block.texts('id');
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#store.removeLeavings(block);
+      return undefined;
+    }
+  }
+
+  /** Verifies the block that has a sequence, in a transaction, and sets it aside where it is damaged. */
+  check(table: Table, seq: number): boolean {
+    try {
+      const { directory } = this.#known(table);
+      const place = directory.find(seq);
+      if (place >= 0) this.#store.verify(table, directory.firstSeq[place]!);
+      return false;
+    } catch (error) {
+      if (!(error instanceof DamagedBlockError)) throw error;
+      this.#setAside(error);
+      return true;
+    }
+  }
+
+  /** Ranges of events that are damaged and left out, those that may have events of these times. */
+  damage(table: Table, from?: number, to?: number): DamagedRange[] {
+    return this.#store.damage(table).filter((range) => mayLieIn(range, from, to));
   }
 
   /** Forgets what was read inside a transaction that was undone. */
@@ -289,22 +338,50 @@ export class LmdbEvents {
 
   /** Undefined for an id that no event has. */
   get(table: Table, id: string): NetworkEvent | DnsEvent | undefined {
+    return this.find(table, id)?.attributes;
+  }
+
+  /** The same with its sequence. */
+  find(
+    table: Table,
+    id: string,
+  ): { readonly seq: number; readonly attributes: NetworkEvent | DnsEvent } | undefined {
     if (!isUuid(id)) return undefined;
     const { directory, state } = this.#snapshot(table);
-    const seq = this.#find(table, directory, state, id.toLowerCase());
+    const wanted = id.toLowerCase();
+    const made = parseEventId(wanted);
+    const found = this.#find(table, directory, state, wanted);
+    const seq = found ?? (made?.table === table ? made.seq : undefined);
     if (seq === undefined) return undefined;
+    if (directory.find(seq) < 0) this.#failInDamage(table, seq, id);
     const block = this.#blockOf(directory, seq);
     if (block === undefined) return undefined;
-    return readEvent(block, seq - block.firstSeq, new BlockAssets(block, this.#assets)).attributes;
+    if (found !== undefined) requireId(block, seq, wanted);
+    else if (rowId(block, seq - block.firstSeq).toLowerCase() !== wanted) return undefined;
+    const { attributes } = readEvent(block, seq - block.firstSeq, new BlockAssets(block, this.#assets));
+    return { seq, attributes };
+  }
+
+  /** @throws DamagedDataError where the event is in a range that was set aside */
+  #failInDamage(table: Table, seq: number, id: string): void {
+    for (const { firstSeq, rows } of this.#store.damage(table))
+      if (seq >= firstSeq && seq < firstSeq + rows)
+        throw new DamagedDataError(`the block of ${table} event ${id}`, { table });
   }
 
   /** The event with this id as JSON, without its assets. Within a write transaction that one's events count too. */
   resource(id: string): string | undefined {
+    return this.#sound(() => this.#resource(id));
+  }
+
+  #resource(id: string): string | undefined {
     for (const table of tables) {
       const { directory, state } = this.#known(table);
       const seq = this.#find(table, directory, state, id);
       const block = seq === undefined ? undefined : this.#blockOf(directory, seq);
-      if (seq !== undefined && block !== undefined) return writeEventJson(block, seq - block.firstSeq);
+      if (seq === undefined || block === undefined) continue;
+      requireId(block, seq, id);
+      return writeEventJson(block, seq - block.firstSeq);
     }
     return undefined;
   }
@@ -348,24 +425,29 @@ export class LmdbEvents {
 
   /**
    * The stored rows with a sequence in [from, to), ascending, a block at a time: rows [first, end) of it. A block is
-   * good until the next, and no longer than the next change. Inside a write transaction its own rows are there too.
+   * a copy that stays good. Inside a write transaction its own rows are there too.
    */
   *rows(
     table: Table,
     from: number,
     to: number = Number.POSITIVE_INFINITY,
   ): Generator<{ readonly block: EventBlock; readonly first: number; readonly end: number }> {
-    const state = this.#store.state(table);
-    const directory = this.#directories[table];
-    directory.update(this.#store, state);
-    for (let i = Math.max(0, directory.placeOf(from)); i < directory.count; i++) {
-      const firstSeq = directory.firstSeq[i]!;
-      const rows = directory.rows[i]!;
-      if (firstSeq >= to) return;
-      const first = Math.max(0, from - firstSeq);
-      const end = Math.min(rows, to - firstSeq);
-      if (first < end) yield { block: this.#store.open(table, firstSeq, rows), first, end };
+    for (let next = from; next < to; ) {
+      const block = this.#sound(() => this.#soundFrom(table, next));
+      if (block === undefined || block.firstSeq >= to) return;
+      const first = Math.max(0, from - block.firstSeq);
+      const end = Math.min(block.rows, to - block.firstSeq);
+      next = block.firstSeq + block.rows;
+      yield { block, first, end };
     }
+  }
+
+  /** The first block that ends behind a sequence, verified as a whole: consumers do not stop in the middle of a block. */
+  #soundFrom(table: Table, seq: number): EventBlock | undefined {
+    const { directory } = this.#known(table);
+    let place = Math.max(0, directory.placeOf(seq));
+    if (place < directory.count && directory.firstSeq[place]! + directory.rows[place]! <= seq) place++;
+    return place < directory.count ? this.#store.verify(table, directory.firstSeq[place]!) : undefined;
   }
 
   /** The blocks of which some row may be of [from, to), epoch milliseconds, newest block first. */
@@ -379,6 +461,11 @@ export class LmdbEvents {
   /** The sequence that the next row of a table gets, and how many rows there are, within a transaction too. */
   next(table: Table): number {
     return this.#store.state(table).next_seq;
+  }
+
+  /** The sequence before which retention has taken all rows of a table, within a transaction too. */
+  firstStored(table: Table): number {
+    return firstSeqOf(this.#store.state(table));
   }
 
   /** Newest committed sequence; 0 before the first. */
@@ -413,9 +500,31 @@ export class LmdbEvents {
     return this.#store.diskBytes();
   }
 
+  /** The blocks, for what checks them. */
+  get blockStore(): BlockStore {
+    return this.#store;
+  }
+
   /** The tables of siem.mdb that are the events'. */
   get databases() {
     return this.#store.databases;
+  }
+
+  /** Reads for the thread that writes: blocks that turn out to be damaged are set aside. */
+  #sound<T>(read: () => T): T {
+    for (;;) {
+      try {
+        return read();
+      } catch (error) {
+        if (!(error instanceof DamagedBlockError) || !this.#isWriter) throw error;
+        this.#store.transaction(() => this.#setAside(error));
+      }
+    }
+  }
+
+  #setAside({ table, firstSeq, what }: DamagedBlockError): void {
+    this.#store.setAside(table, firstSeq, what);
+    this.reload();
   }
 
   #snapshot(table: Table): { directory: BlockDirectory; state: TableState } {
@@ -431,26 +540,37 @@ export class LmdbEvents {
     return { directory, state };
   }
 
-  /** The rows to keep (undefined when all) and the explicit ids of those that have one, by their row once stored. */
-  #withoutDuplicates(block: EventBlock, state: TableState): { kept?: Uint32Array; ids: Map<number, string> } {
-    const column = block.texts('id');
-    const ids = new Map<number, string>();
-    if (column.list.length === 0) return { ids };
-    const directory = this.#directories[block.table];
-    const seen = new Set<string>();
-    const kept: number[] = [];
-    for (let row = 0; row < block.rows; row++) {
-      const id = column.text(row)?.toLowerCase();
-      if (id !== undefined) {
-        if (parseEventId(id) !== undefined) directory.update(this.#store, state);
-        if (seen.has(id) || isPast(block.table, state, id)) continue;
-        if (this.#find(block.table, directory, state, id) !== undefined) continue;
-        seen.add(id);
-        ids.set(kept.length, id);
+  /** Tells whether a new event of a table may have an explicit id. Within the write transaction. */
+  #standings(table: Table, state: TableState): StandingOf {
+    const ownerIn = { network: this.#owners('network'), dns: this.#owners('dns') };
+    const other = table === 'network' ? 'dns' : 'network';
+    return (id, sensor) => {
+      if (isPast(table, state, id)) return 'repeated';
+      const owner = ownerIn[table](id);
+      if (owner !== 'free') return standingBeside(owner, sensor);
+      // The service may give it to another event, and an alert may name it already.
+      if (parseEventId(id) !== undefined) return 'foreign';
+      const beside = ownerIn[other](id);
+      return beside !== 'free' && standingBeside(beside, sensor) === 'foreign' ? 'foreign' : 'free';
+    };
+  }
+
+  /** The sensor of the event that has an id: `free` if no event has it, undefined if its sensor is unknown. */
+  #owners(table: Table): (id: string) => string | 'free' | undefined {
+    const state = this.#store.state(table);
+    const directory = this.#directories[table];
+    let block: EventBlock | undefined;
+    return (id) => {
+      if (parseEventId(id) !== undefined) directory.update(this.#store, state);
+      const seq = this.#find(table, directory, state, id);
+      if (seq === undefined) return 'free';
+      if (block === undefined || seq < block.firstSeq || seq >= block.firstSeq + block.rows) {
+        directory.update(this.#store, state);
+        const place = placeIn(directory, seq);
+        block = this.#store.open(table, directory.firstSeq[place]!, directory.rows[place]!);
       }
-      kept.push(row);
-    }
-    return kept.length === block.rows ? { ids } : { kept: Uint32Array.from(kept), ids };
+      return block.texts('sensor_id').text(seq - block.firstSeq);
+    };
   }
 
   /** Sequence of the event with this id, lower case: by what the id says, else by the index of senders' ids. */
@@ -518,15 +638,19 @@ export class LmdbEvents {
       for (const block of old) this.#store.remove(block.firstSeq, block.header);
       this.#store.put(old[0]!.firstSeq, merged);
       this.#store.putState(table, {
-        ...state,
+        ...replacing(state, old[0]!.firstSeq),
         blocks: state.blocks - old.length + 1,
         bytes: state.bytes - freed + storedBytes(openBlock(merged, 0).header),
-        generation: state.generation + 1,
-        replaced: [...(state.replaced ?? []), old[0]!.firstSeq].slice(-limits.toldMerges),
       });
     });
     return true;
   }
+}
+
+/** The index of senders' ids has no checksums. @throws DamagedDataError where it names an event of another id */
+function requireId(block: EventBlock, seq: number, id: string): void {
+  if (rowId(block, seq - block.firstSeq).toLowerCase() !== id.toLowerCase())
+    throw new DamagedDataError(`the place of event ${id}`, { table: 'event-ids' });
 }
 
 function placeIn(directory: BlockDirectory, seq: number): number {
@@ -547,8 +671,12 @@ function newDirectories(): Record<Table, BlockDirectory> {
   return { network: new BlockDirectory('network'), dns: new BlockDirectory('dns') };
 }
 
-function rebuilt(block: EventBlock, rows: Uint32Array): ArrayBuffer {
+function rebuilt(
+  block: EventBlock,
+  rows: Uint32Array | undefined,
+  ids: ReadonlyMap<number, string>,
+): ArrayBuffer {
   const builder = new BlockBuilder(block.table, 0);
-  builder.copy(block, rows);
+  builder.copy(block, rows, ids);
   return builder.finish();
 }

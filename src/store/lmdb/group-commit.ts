@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors.ts';
+import { isDamage } from './seal.ts';
 
 /** What the queue needs of a database. */
 export interface Transactor {
@@ -29,6 +30,7 @@ interface GroupOptions {
   forget(): void;
   diskFull(): boolean;
   onIdle?(): void;
+  onDamage?(error: ServiceError): void;
   beforeFlush?(): void;
 }
 
@@ -59,18 +61,21 @@ export class GroupCommit {
   readonly #forget: () => void;
   readonly #onIdle: () => void;
   readonly #beforeFlush: () => void;
+  readonly #onDamage: (error: ServiceError) => void;
 
   /**
    * `beforeFlush` is called at the end of each transaction, in it.
-   * `forget` is called after a transaction was undone: what is kept in memory must be read anew.
+   * `forget` is called after a transaction was undone and the queue goes on: what is kept in memory must be read again.
    * `diskFull` says whether the volume has no room left.
    * `onIdle` is called when nothing waits any more.
+   * `onDamage` is called when a transaction was undone because stored data is damaged: `beforeFlush` must not need it again.
    */
   constructor(db: Transactor, options: GroupOptions) {
     this.#db = db;
     this.#diskFull = options.diskFull;
     this.#forget = options.forget;
     this.#onIdle = options.onIdle ?? (() => {});
+    this.#onDamage = options.onDamage ?? (() => {});
     this.#beforeFlush = options.beforeFlush ?? (() => {});
   }
 
@@ -138,7 +143,6 @@ export class GroupCommit {
         this.#beforeFlush();
       });
     } catch (error) {
-      this.#forget();
       this.#failed(group, broken, error);
       return;
     }
@@ -147,17 +151,28 @@ export class GroupCommit {
 
   /** The transaction is undone. `broken` is the call that threw what is no refusal; undefined when the commit itself did. */
   #failed(group: readonly Waiting[], broken: Waiting | undefined, error: unknown): void {
-    if (outOfSpace(error, this.#diskFull)) {
+    const isFull = outOfSpace(error, this.#diskFull);
+    // A failed write or flush (LMDB's errors carry numbers): the content of the disk is unknown, and after a failed meta
+    // page even a read would corrupt the heap. The thread ends with the calls unanswered, so that their callers get
+    // WORKER_LOST, and comes back through the same path as a cold start.
+    const isDamaged = isDamage(error);
+    if (!isFull && !isDamaged && (broken === undefined || typeof codeOf(error) === 'number')) throw error;
+    this.#forget();
+    if (isFull) {
       // One large call among small ones may be what doesn't fit.
       if (group.length > 1) for (const call of group) this.#commit([call]);
       else group[0]!.reject(diskIsFull());
       return;
     }
-    // A failed write or flush (LMDB's errors carry numbers): nobody knows what is on disk. The thread ends with the
-    // calls unanswered, so that their callers get WORKER_LOST, and comes back through the same path as a cold start.
-    if (broken === undefined || typeof codeOf(error) === 'number') throw error;
+    if (isDamaged) {
+      this.#onDamage(error);
+      if (broken === undefined) {
+        this.#commit(group);
+        return;
+      }
+    }
     // A bug in one call: its neighbours are applied without it.
-    broken.reject(error);
+    broken!.reject(error);
     const rest = group.filter((call) => call !== broken);
     if (rest.length > 0) this.#commit(rest);
   }

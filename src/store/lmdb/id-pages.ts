@@ -1,12 +1,12 @@
-import type { Database } from '../../lmdb.ts';
 import { boundsOnlyTime } from '../lists/filter.ts';
 import type { Found } from '../lists/list.ts';
 import type { Place } from '../lists/order.ts';
 import type { ListQuery } from '../store.ts';
+import type { Rows } from './seal.ts';
 import { entryCount } from './tables.ts';
 
 /** The part of a table that this reads; its keys are UUIDv7, made at the time that the rows tell. */
-type ById = Pick<Database<unknown, string>, 'getKeys' | 'getStats'>;
+type ById = Pick<Rows<unknown, string>, 'getKeys' | 'getStats'>;
 
 /** Whether a list is wanted whole, in the order of the time at which its items were made. */
 export function isAllByTime(query: ListQuery, time: string): boolean {

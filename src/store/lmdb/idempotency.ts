@@ -10,18 +10,29 @@ type Idempotency = NonNullable<IngestBatch['idempotency']>;
 /** Expired answers removed with each new one: more than are added, so that none pile up. */
 const sweptAtOnce = 4;
 
-/** Answers to Idempotency-Keys, kept for limits.idempotencyTtlMs. All methods run within a transaction. */
+/**
+ * Answers to Idempotency-Keys, kept for limits.idempotencyTtlMs while the service runs. All methods run within a
+ * transaction. Times count from that of the newest answer at the start, so that no leap of the host's clock makes a
+ * repeated request a new one, or keeps an answer for longer.
+ */
 export class RememberedAnswers {
   readonly #tables: Tables;
+  readonly #steadyMs: () => number;
+  readonly #origin: number;
 
-  constructor(tables: Tables) {
+  /** @param steadyMs - milliseconds since some moment, which never leap */
+  constructor(tables: Tables, nowMs: number, steadyMs: () => number) {
     this.#tables = tables;
+    this.#steadyMs = steadyMs;
+    const [newest] = tables.answerTimes.getKeys({ reverse: true, limit: 1 });
+    const begun = newest === undefined ? nowMs : newest[0] - limits.idempotencyTtlMs;
+    this.#origin = begun - steadyMs();
   }
 
   /** The first answer to this key, if it is known. CONFLICT when the key came with another request. */
-  find({ key, digest }: Idempotency, nowMs: number): RememberedAnswer | undefined {
+  find({ key, digest }: Idempotency): RememberedAnswer | undefined {
     const known = this.#tables.answers.get(keyHash(key));
-    if (known === undefined || known.expires <= nowMs) return undefined;
+    if (known === undefined || known.expires <= this.#now()) return undefined;
     if (known.digest === digest) return known;
     throw new ServiceError('CONFLICT', 'this Idempotency-Key came before with another request', {
       field: 'Idempotency-Key',
@@ -29,8 +40,9 @@ export class RememberedAnswers {
     });
   }
 
-  remember({ key, digest }: Idempotency, answer: IngestAnswer, nowMs: number, receipt?: string): void {
-    this.sweep(nowMs);
+  remember({ key, digest }: Idempotency, answer: IngestAnswer, receipt?: string): void {
+    const nowMs = this.#now();
+    this.#sweep(nowMs);
     const { answers, answerTimes } = this.#tables;
     const hash = keyHash(key);
     const replaced = answers.get(hash);
@@ -40,7 +52,11 @@ export class RememberedAnswers {
     answerTimes.putSync([expires, hash], true);
   }
 
-  sweep(nowMs: number): void {
+  #now(): number {
+    return this.#origin + this.#steadyMs();
+  }
+
+  #sweep(nowMs: number): void {
     const { answers, answerTimes } = this.#tables;
     const expired = [...answerTimes.getKeys({ limit: sweptAtOnce })].filter(([expires]) => expires <= nowMs);
     for (const key of expired) {

@@ -1,7 +1,7 @@
-import { BlockHeader } from '../../events/block-format.ts';
 import { tables } from '../../events/columns.ts';
 import type { Table } from '../../events/records.ts';
 import { limits } from '../../limits.ts';
+import { StoredHeader } from './stored-header.ts';
 
 /**
  * Headers of blocks that were looked at, in memory of a fixed size: reading one from the database takes 2 µs, finding it
@@ -12,7 +12,7 @@ export class KeptHeaders {
   readonly #places: number;
   /** Taken when the first is kept. */
   #bytes = new Uint8Array(0);
-  #headers: (BlockHeader | undefined)[] = [];
+  #headers: (StoredHeader | undefined)[] = [];
   /** Sequences, by place; with a fraction for DNS. 0 where free. */
   #keys = new Float64Array(0);
 
@@ -27,30 +27,31 @@ export class KeptHeaders {
   }
 
   /** The header that was kept last for the block that begins there; good until one is kept again. */
-  get(table: Table, firstSeq: number): BlockHeader | undefined {
+  get(table: Table, firstSeq: number): StoredHeader | undefined {
     const key = keyOf(table, firstSeq);
     const place = this.#placeOf(key);
     return this.#keys[place] === key ? this.#headers[place] : undefined;
   }
 
-  /** Keeps a copy; undefined for one that is longer than `limits.maxKeptHeaderBytes`. */
-  put(table: Table, firstSeq: number, bytes: Uint8Array): BlockHeader | undefined {
-    const { length } = bytes;
-    if (length > limits.maxKeptHeaderBytes) return undefined;
+  /** Keeps a copy, unless it is longer than `limits.maxKeptHeaderBytes`. @returns the copy, or the header itself */
+  put(table: Table, firstSeq: number, header: StoredHeader): StoredHeader {
+    const { value } = header;
+    const { length } = value;
+    if (length > limits.maxKeptHeaderBytes) return header;
     if (this.#keys.length === 0) {
       this.#keys = new Float64Array(this.#places);
-      this.#headers = new Array<BlockHeader | undefined>(this.#places).fill(undefined);
+      this.#headers = new Array<StoredHeader | undefined>(this.#places).fill(undefined);
       this.#bytes = new Uint8Array(this.#places * limits.maxKeptHeaderBytes);
     }
     const key = keyOf(table, firstSeq);
     const place = this.#placeOf(key);
     const from = place * limits.maxKeptHeaderBytes;
     const copy = this.#bytes.subarray(from, from + length);
-    copy.set(new Uint8Array(bytes.buffer, bytes.byteOffset, length));
-    const header = new BlockHeader(copy);
+    copy.set(value);
+    const kept = new StoredHeader(copy);
     this.#keys[place] = key;
-    this.#headers[place] = header;
-    return header;
+    this.#headers[place] = kept;
+    return kept;
   }
 
   /** Fibonacci hashing: sequences of blocks lie at similar distances. */

@@ -20,7 +20,7 @@ const dayMs = 24 * 3_600_000;
  * times at most, however small the batches in which it came. A block has events that were received on one day (UTC).
  */
 export function chooseRun(
-  { count, rows, received }: Pick<BlockDirectory, 'count' | 'rows' | 'received'>,
+  { count, firstSeq, rows, received }: Pick<BlockDirectory, 'count' | 'firstSeq' | 'rows' | 'received'>,
   maxRows: number,
 ): Run | undefined {
   const dayOf = (block: number) => Math.floor(received[block]! / dayMs);
@@ -28,7 +28,10 @@ export function chooseRun(
     let to = from;
     let sum = 0;
     const day = dayOf(from);
-    while (to < count && sum + rows[to]! <= maxRows && dayOf(to) === day) sum += rows[to++]!;
+    // Behind a block that was set aside, another run begins.
+    const next = firstSeq[from]!;
+    while (to < count && firstSeq[to] === next + sum && sum + rows[to]! <= maxRows && dayOf(to) === day)
+      sum += rows[to++]!;
     const closed = to < count;
     if (closed && to - from >= manyWithin) return { from, to };
     const run = closed || to - from >= fewAtEnd ? doubling(rows, from, to) : undefined;

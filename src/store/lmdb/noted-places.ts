@@ -1,38 +1,59 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase } from '../../lmdb.ts';
-import type { LogLife, NotedPlace } from '../store.ts';
-import { lastPlaces } from './alert-change.ts';
-import { databaseFile, openTables } from './tables.ts';
+import { openDatabase, prepareDatabaseFile, type RootDatabase } from '../../lmdb.ts';
+import type { EntryPlace, LogLife, NotedPlace } from '../store.ts';
+import { lastAlertPlaces } from './alert-change.ts';
+import { lastCoveringPlaces } from './covering-places.ts';
+import { databaseFile, openTables, type Tables } from './tables.ts';
 
-/** Alerts whose places are compared at a start: the highest one alone proves a rollback, more find an altered one. */
+/** Places of each kind that are compared at a start: the highest one alone proves a rollback, more find an altered one. */
 const compared = 256;
 
+/** Records of a siem.mdb about the log. */
+interface NotedPlaces {
+  readonly life?: LogLife;
+  readonly places: readonly NotedPlace[];
+  readonly last?: EntryPlace;
+  /** Ids of entries in the outbox. */
+  readonly waiting?: ReadonlySet<string>;
+  /** Why the file or a part of it cannot be compared with the log. */
+  readonly unreadable?: string;
+}
+
 /**
- * What the siem.mdb of a folder remembers of the log, before the store opens it; undefined where there is none, or where
- * it cannot be read, which the store reports.
+ * Reads the places that the siem.mdb of a folder records of the log, before the store opens it. The caller holds the data
+ * folder.
  */
-export async function readNotedPlaces(
-  dataDir: string,
-): Promise<{ readonly life?: LogLife; readonly places: readonly NotedPlace[] } | undefined> {
+export async function readNotedPlaces(dataDir: string): Promise<NotedPlaces> {
   const path = join(dataDir, databaseFile);
-  if (!existsSync(path) || statSync(path).size === 0) return undefined;
-  let root: ReturnType<typeof openDatabase>;
+  const unreadable = (why: string): NotedPlaces => ({ places: [], unreadable: `${path} ${why}` });
+  if (!existsSync(path)) return unreadable('is missing');
+  if (statSync(path).size === 0) return unreadable('is empty');
+  let root: RootDatabase | undefined;
   try {
+    prepareDatabaseFile(path); // as the store will: reading past the end of a file that was cut ends the process
     root = openDatabase(path, { readOnly: true });
-  } catch {
-    return undefined;
-  }
-  try {
-    const tables = openTables(root);
-    // Opened for reading, a table that an older file does not have is undefined.
-    const later = tables as Partial<Pick<typeof tables, 'logLife' | 'alertPlaces'>>;
-    if (later.alertPlaces === undefined) return undefined;
-    const life = later.logLife?.get('life');
-    return { ...(life === undefined ? {} : { life }), places: lastPlaces(tables, compared) };
-  } catch {
-    return undefined;
+    return notedIn(openTables(root));
+  } catch (error) {
+    return unreadable(`cannot be read (${error instanceof Error ? error.message : String(error)})`);
   } finally {
-    await root.close();
+    await root?.close();
   }
+}
+
+/** Opened for reading, a table that the file does not have is undefined. */
+function notedIn(tables: Tables): NotedPlaces {
+  const there: Partial<Tables> = tables;
+  const life = there.logLife?.get('life');
+  const last = there.lastEntry?.get('last');
+  return {
+    ...(life === undefined ? {} : { life }),
+    ...(last === undefined ? {} : { last }),
+    waiting: new Set(there.outboxIds?.getKeys()),
+    places: [
+      ...(there.alertPlaces === undefined ? [] : lastAlertPlaces(tables, compared)),
+      ...(there.receiptBatches === undefined ? [] : lastCoveringPlaces('receipts', tables, compared)),
+      ...(there.eventSeals === undefined ? [] : lastCoveringPlaces('events', tables, compared)),
+    ],
+  };
 }

@@ -11,6 +11,7 @@ import { listAlertHistory } from './alert-history.ts';
 import { listAlerts, replayAlerts } from './alert-list.ts';
 import { lastAlertId, visitAlertFacts, visitAlerts } from './alert-scan.ts';
 import { listAudit } from './audit.ts';
+import { digestEvents, proveEvent } from './event-proof.ts';
 import { LmdbEvents } from './events.ts';
 import { getIntel, listIndicators, listIntel } from './intel/intel-reads.ts';
 import { assetLookup, getAsset, listAssetHistory, listAssets, mergedInto } from './inventory/asset-reads.ts';
@@ -72,6 +73,7 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     eventHistogram: named((query) => events.histogram(query)),
     eventValueCounts: named((query) => events.valueCounts(query)),
     getEvent: named((table, id) => events.get(table, id)) as StoreReader['getEvent'],
+    damagedEvents: fresh((table, from, to) => events.damage(table, from, to)),
     isPast: (table, id) => events.isPast(table, id),
     replayEvents: named((table, since, filter, limit) => events.replay(table, since, filter, limit)),
     listAlerts: named((query) => listAlerts(tables, query, givenUp, assets)),
@@ -114,6 +116,9 @@ export function openReader(dataDir: string, cancelled?: () => boolean): StoreRea
     listServices: fresh((query) => listServices(tables, query, givenUp)),
     listScans: fresh((query) => listScans(tables, query, givenUp)),
     getReceipt: fresh((id) => getReceipt(tables, id)),
+    sealedUpTo: fresh((table) => tables.sealedUpTo.get(table)),
+    digestEvents: fresh((table, from, maxRows) => digestEvents(events, table, from, maxRows)),
+    proveEvent: named((table, id) => proveEvent(tables, events, table, id)),
     getScan: fresh((id) => byId(tables.scans, id)?.scan),
     replayScans: fresh((since, filter, limit) => replayScans(tables, since, filter, limit)),
     lastScan: fresh(() => lastScan(tables)),

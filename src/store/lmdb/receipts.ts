@@ -6,16 +6,8 @@ import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { sha256 } from '../../sha256.ts';
 import { bytesToHex } from '../../tlog/hex.ts';
-import { foldProof, inclusionPlan } from '../../tlog/proof.ts';
-import {
-  type Coordinate,
-  foldRoot,
-  type Hash,
-  hashBytes,
-  leafHash,
-  nodeHash,
-  rootPlan,
-} from '../../tlog/tree.ts';
+import { pathOf, rootOf } from '../../tlog/leaf-hashes.ts';
+import { hashBytes, leafHash } from '../../tlog/tree.ts';
 import { canonicalUuid, uuid7 } from '../../uuid.ts';
 import type { ReceiptDraft, StoredReceipt } from '../store.ts';
 import type { Outbox } from './outbox.ts';
@@ -29,11 +21,13 @@ export interface ReceiptBatch {
   readonly hashes: Uint8Array;
 }
 
-/** Of the oldest and the newest receipt, and of the newest that an entry covers. */
+/** Sequences of the oldest and the newest receipt, and of the newest that an entry covers. */
 interface Sequences {
   first: number;
   last: number;
   covered: number;
+  /** Receipts that no entry covers, by sensor. */
+  readonly waitingOf: Map<string, number>;
 }
 
 type ReceiptTables = Pick<Tables, 'receipts' | 'receiptIds' | 'receiptBatches'>;
@@ -63,8 +57,16 @@ export class Receipts {
     const { receipts, receiptBatches } = this.#tables;
     const last = lastSequence(receipts);
     const [first = last + 1] = receipts.getKeys({ limit: 1 });
-    this.#known = { first, last, covered: lastSequence(receiptBatches) };
-    return this.#known;
+    const known = {
+      first,
+      last,
+      covered: lastSequence(receiptBatches),
+      waitingOf: new Map<string, number>(),
+    };
+    for (const { value } of receipts.getRange({ start: known.covered + 1 }))
+      countOf(known.waitingOf, value.sensor.id, 1);
+    this.#known = known;
+    return known;
   }
 
   /** Receipts that no entry covers yet. */
@@ -73,12 +75,17 @@ export class Receipts {
     return last - covered;
   }
 
-  /** Called before anything is written. @throws UNAVAILABLE (`receipts_full`) */
-  requireRoom(): void {
-    if (this.waiting < this.#max) return;
+  /**
+   * Called before anything is written. One sensor has half of the room at most: another one still finds some.
+   *
+   * @throws UNAVAILABLE (`receipts_full`)
+   */
+  requireRoom(sensorId: string): void {
+    const ofSensor = this.#sequences.waitingOf.get(sensorId) ?? 0;
+    if (this.waiting < this.#max && ofSensor < this.#max / 2) return;
     throw new ServiceError(
       'UNAVAILABLE',
-      `${this.waiting} receipts wait for the transparency log; send the body without Candor-Receipt, or again later`,
+      `${this.waiting} receipts (${ofSensor} of this sensor) wait for the transparency log; send the body without Candor-Receipt, or again later`,
       { reason: 'receipts_full' },
     );
   }
@@ -95,6 +102,7 @@ export class Receipts {
     const { accepted, rejected, ignored, duplicates } = answer;
     const receipt = { ...draft, accepted, rejected, ignored, duplicates };
     this.#sequences.last++;
+    countOf(this.#sequences.waitingOf, draft.sensor.id, 1);
     receipts.putSync(this.#sequences.last, receipt);
     receiptIds.putSync(receipt.id, this.#sequences.last);
     return receipt;
@@ -108,20 +116,40 @@ export class Receipts {
     if (this.waiting === 0 || !outbox.hasRoom) return false;
     const first = this.#sequences.covered + 1;
     const end = Math.min(this.#sequences.last + 1, first + limits.maxReceiptsPerEntry);
+    const rows = this.#log(first, end, outbox, nowMs);
+    this.#sequences.covered = end - 1;
+    for (const { sensor } of rows) countOf(this.#sequences.waitingOf, sensor.id, -1);
+    this.#forget();
+    return true;
+  }
+
+  /** Batches whose entries the log has lost get other entries. `lasts` are their last sequences. Within a transaction. */
+  logAgain(lasts: readonly number[], outbox: Pick<Outbox, 'add'>, nowMs: number): void {
+    for (const last of lasts) {
+      const batch = this.#tables.receiptBatches.get(last);
+      if (batch !== undefined) this.#log(batch.first, last + 1, outbox, nowMs);
+    }
+  }
+
+  /** Puts an entry that covers the receipts `first` ≤ sequence < `end` into the outbox; returns the receipts. */
+  #log(
+    first: number,
+    end: number,
+    outbox: Pick<Outbox, 'add'>,
+    nowMs: number,
+  ): Pick<StoredReceipt['receipt'], 'sensor'>[] {
     const rows = Array.from(this.#tables.receipts.getRange({ start: first, end }), ({ value }) => value);
     const hashes = Buffer.concat(rows.map((row) => leafHash(sha256, receiptBytes(row))));
     const entryId = uuid7(nowMs);
     const data = {
       count: rows.length,
-      receipts_root: bytesToHex(rootOf(hashes)),
+      receipts_root: bytesToHex(rootOf(sha256, hashes)),
       first_received: rows[0]!.received_at,
       last_received: rows.at(-1)!.received_at,
     };
     outbox.add(ingestReceipted(rows[0]!.id, data), nowMs, undefined, entryId);
-    this.#sequences.covered = end - 1;
-    this.#tables.receiptBatches.putSync(this.#sequences.covered, { first, entry_id: entryId, hashes });
-    this.#forget();
-    return true;
+    this.#tables.receiptBatches.putSync(end - 1, { first, entry_id: entryId, hashes });
+    return rows;
   }
 
   /** Removes the oldest batches while there are more receipts than are kept. */
@@ -140,6 +168,12 @@ export class Receipts {
   }
 }
 
+function countOf(counts: Map<string, number>, id: string, more: number): void {
+  const count = (counts.get(id) ?? 0) + more;
+  if (count === 0) counts.delete(id);
+  else counts.set(id, count);
+}
+
 /** A receipt with its place in the entry that covers it. Reads at most limits.maxReceiptsPerEntry hashes. */
 export function getReceipt(tables: ReceiptTables, id: string): StoredReceipt | undefined {
   const seq = tables.receiptIds.get(canonicalUuid(id) ?? '');
@@ -148,24 +182,9 @@ export function getReceipt(tables: ReceiptTables, id: string): StoredReceipt | u
   for (const { value } of tables.receiptBatches.getRange({ start: seq, limit: 1 })) {
     const { first, entry_id, hashes } = value;
     const size = hashes.length / hashBytes;
-    const path = foldProof(sha256, inclusionPlan(seq - first, size), (at) => subtreeHash(hashes, at));
+    const path = pathOf(sha256, hashes, seq - first);
     const batch = { entry_id, leaf_index: seq - first, tree_size: size, audit_path: path.map(bytesToHex) };
     return { receipt, batch };
   }
   return { receipt };
-}
-
-function rootOf(hashes: Uint8Array): Hash {
-  const size = hashes.length / hashBytes;
-  return foldRoot(
-    sha256,
-    size,
-    rootPlan(size).map((at) => subtreeHash(hashes, at)),
-  );
-}
-
-function subtreeHash(hashes: Uint8Array, { level, index }: Coordinate): Hash {
-  if (level === 0) return hashes.subarray(index * hashBytes, (index + 1) * hashBytes);
-  const left = subtreeHash(hashes, { level: level - 1, index: 2 * index });
-  return nodeHash(sha256, left, subtreeHash(hashes, { level: level - 1, index: 2 * index + 1 }));
 }

@@ -67,6 +67,11 @@ export class Retention {
     return this.#clock.behindMs;
   }
 
+  /** The time that age goes by: epoch milliseconds, which a leap of the host's clock hardly moves. */
+  get believedMs(): number {
+    return this.#clock.now();
+  }
+
   get totals(): ReturnType<Expired['totals']> {
     return this.#expired.totals();
   }

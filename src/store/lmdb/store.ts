@@ -12,9 +12,12 @@ import { ServiceError } from '../../errors.ts';
 import { tables as eventTables } from '../../events/columns.ts';
 import { compileHome } from '../../events/home-networks.ts';
 import { addressBytes } from '../../events/ip.ts';
+import { freeBytesOf } from '../../free-bytes.ts';
 import { limits } from '../../limits.ts';
 import { copyDatabase, DatabaseFileError, openDatabase, type RootDatabase, unusedBytes } from '../../lmdb.ts';
+import type { StoreDamage } from '../damage.ts';
 import type { IntelContent, IntelTerms } from '../intel-row.ts';
+import { present } from '../present.ts';
 import type { RulesChange } from '../rule-row.ts';
 import type {
   Actor,
@@ -23,6 +26,7 @@ import type {
   AlertUpdate,
   AssetChanged,
   Committed,
+  DamageFound,
   GivenVerdict,
   IngestBatch,
   IntelChanged,
@@ -36,6 +40,7 @@ import type {
   ScannedHost,
   ScanRecorded,
   ScanUpdate,
+  SealedRows,
   Settlement,
   SilenceChanged,
   Store,
@@ -48,13 +53,15 @@ import type {
 import { completeAdministrators } from './administrators.ts';
 import { planAiVerdict } from './ai-verdict.ts';
 import type { Hosts } from './alert-bounds.ts';
-import { lastPlaces, logAgain, planChange, planNote, settle } from './alert-change.ts';
+import { lastAlertPlaces, logAlertsAgain, planChange, planNote, settle } from './alert-change.ts';
 import { completeFacts } from './alert-facts.ts';
 import { AlertMerge } from './alert-merge.ts';
 import { Alerts } from './alerts.ts';
 import { planAudit } from './audit.ts';
 import { planBatch } from './batch.ts';
 import { Behaviour } from './behaviour/behaviour.ts';
+import { lastCoveringPlaces } from './covering-places.ts';
+import { EventSeals } from './event-seals.ts';
 import { LmdbEvents } from './events.ts';
 import type { Bounds } from './expiry.ts';
 import { FindingsInEvents } from './found-in-events.ts';
@@ -79,13 +86,16 @@ import { Outbox, planRecord } from './outbox.ts';
 import { type ChangeTerms, planPrincipalChange } from './principal-change.ts';
 import { completeNames } from './principal-names.ts';
 import { planPrincipal } from './principals.ts';
+import { PublicHostSearch } from './public-host.ts';
 import { Receipts } from './receipts.ts';
 import { byteBound, Retention } from './retention.ts';
 import { Rollups } from './rollups/rollups.ts';
 import { Correlations } from './rules/correlations.ts';
 import { planRules } from './rules/rules.ts';
 import { planScan } from './scans.ts';
+import { DamagedDataError, isDamage } from './seal.ts';
 import { planSilence, planSilenceChange, planSilenceRemoval, Silences } from './silences.ts';
+import { StoreScrub } from './store-scrub.ts';
 import { databaseFile, openTables, type Tables } from './tables.ts';
 import { completeTokenIndex } from './token-index.ts';
 import { planRevocation, planRotation, planToken, planTokenUse } from './tokens.ts';
@@ -120,6 +130,8 @@ export interface StoreOptions {
   readonly steadyMs?: () => number;
   /** Without it, events are kept. `maxAgeMs` 0: for as long as there is room; `maxBytes` 0: half of the volume. */
   readonly retention?: Bounds;
+  /** `by hand`: everything is checked only when `checkAll` is called. Default: in the background. */
+  readonly scrub?: 'by hand';
 }
 
 /** Roughly what a change of an alert or an identity writes, with its indexes. */
@@ -140,9 +152,25 @@ const mergeWhileIdleMs = 10;
 /** After a transaction was undone, what memory had counted is counted anew, unless another transaction comes before. */
 const afterUndoneMs = 5000;
 
-/** Opens siem.mdb for writing, and creates it. The caller holds the data folder: there is one writer. */
+/**
+ * Opens siem.mdb for writing, and creates it. The caller holds the data folder: there is one writer.
+ *
+ * @throws Error with one clear line when the file is damaged
+ */
 export function openStore(options: StoreOptions): Store {
-  return new LmdbStore(options);
+  try {
+    return new LmdbStore(options);
+  } catch (error) {
+    if (!isDamagedFile(error) && !isDamage(error)) throw error;
+    const file = join(options.dataDir, databaseFile);
+    throw new Error(`${file} is damaged (${error.message}): put it back from a backup`);
+  }
+}
+
+/** A file that LMDB does not open, or in which it does not find a page that another page names. */
+function isDamagedFile(error: unknown): error is Error {
+  if (error instanceof DatabaseFileError) return true;
+  return error instanceof Error && /^MDB_(CORRUPTED|PAGE_NOTFOUND)/.test(error.message);
 }
 
 class LmdbStore implements Store {
@@ -157,6 +185,7 @@ class LmdbStore implements Store {
   readonly #answers: RememberedAnswers;
   readonly #receipts: Receipts;
   readonly #receiptIntervalMs: number;
+  readonly #seals: EventSeals;
   readonly #topology: Topology;
   readonly #rollups: Rollups;
   readonly #found: FindingsInEvents;
@@ -168,6 +197,7 @@ class LmdbStore implements Store {
   readonly #inventory: Inventory<Assets>;
   readonly #retention: Retention;
   readonly #queue: GroupCommit;
+  readonly #publicHosts: PublicHostSearch;
   readonly #alertWindowMs: number;
   readonly #maxAuditRecords: number;
   readonly #now: () => number;
@@ -183,13 +213,19 @@ class LmdbStore implements Store {
   #closing = false;
   #closed: Promise<void> | undefined;
   #forgottenScans = 0;
+  readonly #scrub: StoreScrub;
+  #scrubTimer: NodeJS.Timeout | undefined;
+  /** Damage that ended the projection of events onto what is derived from them. */
+  #halted: string | undefined;
 
   constructor(options: StoreOptions) {
     const { dataDir, alertWindowMs, clock = Date.now, maxOutboxRows } = options;
+    const { steadyMs = () => performance.now() } = options;
+    const believedMs = () => this.#retention.believedMs;
     this.#file = join(dataDir, databaseFile);
     this.#maxAuditRecords = options.maxAuditRecords ?? limits.maxAuditRecords;
     this.#freeBytes = options.freeBytes ?? (() => freeBytesOf(this.#file));
-    this.#root = openOwn(this.#file);
+    this.#root = openDatabase(this.#file);
     this.#tables = openTables(this.#root);
     this.#root.transactionSync(() => {
       completeTokenIndex(this.#tables);
@@ -203,12 +239,21 @@ class LmdbStore implements Store {
     this.#intel = new Intel(this.#tables, clock);
     this.#silences = new Silences(this.#tables);
     this.#outbox = new Outbox(this.#tables, maxOutboxRows);
-    this.#openAlerts = new OpenAlerts(this.#tables, clock);
+    this.#openAlerts = new OpenAlerts(this.#tables, believedMs);
     const isHome = compileHome(options.home ?? []);
+    this.#publicHosts = new PublicHostSearch(this.#events, isHome);
     this.#triage = new Triage(this.#tables, isHome);
-    this.#alerts = new Alerts(this.#tables, this.#outbox, this.#openAlerts, this.#triage, this.#events);
-    this.#answers = new RememberedAnswers(this.#tables);
+    this.#alerts = new Alerts(
+      this.#tables,
+      this.#outbox,
+      this.#openAlerts,
+      this.#triage,
+      this.#events,
+      believedMs,
+    );
+    this.#answers = new RememberedAnswers(this.#tables, clock(), steadyMs);
     this.#receipts = new Receipts(this.#tables, options.maxReceipts);
+    this.#seals = new EventSeals(this.#tables, this.#events);
     this.#receiptIntervalMs = options.receiptIntervalMs ?? limits.receiptIntervalMs;
     this.#alertWindowMs = alertWindowMs;
     this.#now = clock;
@@ -220,7 +265,7 @@ class LmdbStore implements Store {
     });
     this.#rollups = new Rollups({
       tables: this.#tables,
-      now: clock,
+      now: believedMs,
       newKey: () => [randomInt(2 ** 32), randomInt(2 ** 32)],
       transaction: (write) => this.#root.transactionSync(write),
     });
@@ -270,9 +315,16 @@ class LmdbStore implements Store {
         maxBytes: byteBound(retention.maxBytes, volumeBytesOf(this.#file)),
       },
       now: clock,
-      steadyMs: options.steadyMs ?? (() => performance.now()),
+      steadyMs,
       hasRoom: () => this.#hasRoom(),
       transaction: (write) => this.#root.transactionSync(write),
+    });
+    this.#scrub = new StoreScrub({
+      blocks: this.#events.blockStore,
+      tables: this.#tables,
+      isWriter: true,
+      now: clock,
+      onSetAside: () => this.#events.reload(),
     });
     this.#root.transactionSync(() => this.#openAlerts.complete());
     this.#catchUp();
@@ -280,7 +332,9 @@ class LmdbStore implements Store {
       forget: () => this.#reload(),
       diskFull: () => this.#diskFull(),
       onIdle: () => this.#mergeIn(mergeWhileBusyMs),
+      onDamage: (error) => this.#damaged(error),
       beforeFlush: () => {
+        if (this.#halted !== undefined) return;
         const againMs = this.#inventory.checkpoint();
         if (againMs !== undefined) this.#goOnIn(againMs);
         this.#awaitFall();
@@ -290,6 +344,7 @@ class LmdbStore implements Store {
     this.#retainIn(mergeWhileIdleMs);
     this.#awaitFall();
     this.#coverReceiptsIn(this.#receiptIntervalMs);
+    if (options.scrub !== 'by hand') this.#scrubIn(this.#scrub.pauseMs);
   }
 
   commit(batch: IngestBatch): Promise<Committed> {
@@ -351,8 +406,9 @@ class LmdbStore implements Store {
     );
   }
 
-  async lastPlaces(limit: number): Promise<NotedPlace[]> {
-    return lastPlaces(this.#tables, limit);
+  async lastPlaces(kind: NotedPlace['kind'], limit: number, below?: number): Promise<NotedPlace[]> {
+    if (kind === 'alert') return lastAlertPlaces(this.#tables, limit, below);
+    return lastCoveringPlaces(kind, this.#tables, limit, below);
   }
 
   async logLife(): Promise<LogLife | undefined> {
@@ -362,14 +418,28 @@ class LmdbStore implements Store {
   enterLogLife(life: LogLife): Promise<void> {
     return this.#change(() => () => {
       this.#tables.logLife.putSync('life', life);
+      this.#tables.lastEntry.removeSync('last');
     });
   }
 
-  logAgain(alertIds: readonly string[]): Promise<AlertUpdate[]> {
-    return this.#queue.submit(
-      alertIds.length * smallChangeBytes,
-      () => () => logAgain(this.#parts(), alertIds, this.#now()),
-    );
+  logAgain(places: readonly NotedPlace[]): Promise<AlertUpdate[]> {
+    const alerts = places.flatMap((place) => (place.kind === 'alert' ? place.alert_id : []));
+    const placesOf = (wanted: NotedPlace['kind']) =>
+      places.flatMap(({ kind, place }) => (kind === wanted ? place : []));
+    return this.#queue.submit(places.length * smallChangeBytes, () => () => {
+      this.#receipts.logAgain(placesOf('receipts'), this.#outbox, this.#now());
+      this.#seals.logAgain(placesOf('events'), this.#outbox, this.#now());
+      return logAlertsAgain(this.#parts(), alerts, this.#now());
+    });
+  }
+
+  switchSealing(isOn: boolean): Promise<void> {
+    return this.#change(() => () => this.#seals.switch(isOn));
+  }
+
+  sealEvents(ranges: readonly SealedRows[]): Promise<boolean> {
+    const bytes = ranges.reduce((sum, { batches }) => sum + batches.length, smallChangeBytes);
+    return this.#queue.submit(bytes, () => () => this.#seals.add(ranges, this.#outbox, this.#now()));
   }
 
   createPrincipal(principal: Principal, by: Actor): Promise<void> {
@@ -390,7 +460,9 @@ class LmdbStore implements Store {
   }
 
   addToken(token: Token, by: Actor): Promise<{ readonly ended: readonly string[] }> {
-    return this.#change(() => planToken(this.#tables, this.#outbox, token, by, this.#now()));
+    return this.#change(() =>
+      planToken(this.#tables, this.#outbox, token, by, this.#now(), this.#retention.believedMs),
+    );
   }
 
   rotateSession(jti: string, expectedHash: string, newHash: string, by: Actor): Promise<boolean> {
@@ -403,7 +475,9 @@ class LmdbStore implements Store {
   }
 
   noteTokenUse(uses: ReadonlyMap<string, string>): Promise<void> {
-    return this.#queue.submit(uses.size * smallChangeBytes, () => planTokenUse(this.#tables, uses));
+    return this.#queue.submit(uses.size * smallChangeBytes, () =>
+      planTokenUse(this.#tables, uses, this.#now()),
+    );
   }
 
   saveScan(scan: StoredScan): Promise<ScanUpdate> {
@@ -498,11 +572,27 @@ class LmdbStore implements Store {
         ...(this.#forgottenScans > 0 ? { maxScans: this.#forgottenScans } : {}),
         ...(this.#alerts.forgotten > 0 ? { maxAlertHistory: this.#alerts.forgotten } : {}),
       },
+      detector_limits: this.#behaviour.detectorLimits(),
+      ...present({ public_host: this.#publicHosts.found() }),
       bytes: statSync(this.#file).size,
       unused_bytes: this.#unusedBytes(),
       uncounted_events: this.#inventory.uncounted,
       retention: this.#retentionStatus(),
+      damage: await this.damage(),
     };
+  }
+
+  async damage(): Promise<StoreDamage> {
+    this.#events.refresh();
+    return { ...this.#scrub.damage(), ...(this.#halted === undefined ? {} : { halted: this.#halted }) };
+  }
+
+  reportDamage({ table, block }: DamageFound): Promise<void> {
+    return this.#change(() => () => {
+      const events = eventTables.find((name) => name === table);
+      if (events === undefined) this.#scrub.foundRow(`of table ${table}`);
+      else if (block !== undefined) this.#events.check(events, block);
+    });
   }
 
   close(): Promise<void> {
@@ -522,8 +612,32 @@ class LmdbStore implements Store {
     clearTimeout(this.#inventoryTimer);
     clearTimeout(this.#fallTimer);
     clearTimeout(this.#receiptTimer);
+    clearTimeout(this.#scrubTimer);
     await this.#copying?.catch(() => undefined);
     await this.#root.close();
+  }
+
+  /** Nothing more is derived from events: a row that this needs is damaged. Events are stored, and counted after a repair. */
+  #damaged(error: ServiceError): void {
+    this.#noteDamage(error);
+    this.#halted ??= error.message;
+  }
+
+  #noteDamage({ details }: ServiceError): void {
+    if (typeof details?.table === 'string') this.#scrub.foundRow(`of table ${details.table}`);
+  }
+
+  #scrubIn(delayMs: number): void {
+    this.#scrubTimer = setTimeout(() => {
+      if (this.#closing) return;
+      try {
+        this.#root.transactionSync(() => this.#scrub.step());
+      } catch (error) {
+        if (!outOfSpace(error, () => this.#diskFull())) throw error;
+        this.#reload();
+      }
+      this.#scrubIn(this.#scrub.pauseMs);
+    }, delayMs).unref();
   }
 
   #intelParts() {
@@ -559,22 +673,28 @@ class LmdbStore implements Store {
       silences: this.#silences,
       hosts: this.#hosts,
       found: this.#found,
+      intel: this.#intel,
       alertWindowMs: this.#alertWindowMs,
       nowMs: this.#now(),
       diskFull: !this.#hasRoom(),
     };
   }
 
-  /** What memory holds of the tables, read anew after a transaction was undone. */
+  /**
+   * Reads the content of the tables that is in memory again, after a transaction was undone. In a transaction of its own:
+   * if a meta page could not be written, LMDB refuses that transaction, and nothing is read.
+   */
   #reload(): void {
-    this.#events.reload();
-    this.#outbox.reload();
-    this.#receipts.forget();
-    this.#alerts.reload();
-    this.#inventory.forget();
-    this.#correlations.forget();
-    this.#intel.forget();
-    this.#silences.reload();
+    this.#root.transactionSync(() => {
+      this.#events.reload();
+      this.#outbox.reload();
+      this.#receipts.forget();
+      this.#alerts.reload();
+      this.#inventory.forget();
+      this.#correlations.forget();
+      this.#intel.forget();
+      this.#silences.reload();
+    });
     if (!this.#closing) this.#goOnIn(afterUndoneMs);
   }
 
@@ -584,8 +704,13 @@ class LmdbStore implements Store {
       this.#rollups.complete(this.#events);
       this.#inventory.catchUp((step) => this.#root.transactionSync(step));
     } catch (error) {
+      if (isDamage(error)) {
+        this.#inventory.forget();
+        this.#damaged(error);
+        return;
+      }
       if (!outOfSpace(error, () => this.#diskFull())) throw error;
-      this.#inventory.forget();
+      this.#root.transactionSync(() => this.#inventory.forget());
       this.#goOnIn(afterUndoneMs);
     }
   }
@@ -607,11 +732,15 @@ class LmdbStore implements Store {
     if (this.#fallTimer !== undefined || this.#closing) return;
     const next = this.#openAlerts.nextFall;
     if (next === undefined) return;
-    const delayMs = Math.min(Math.max(next - this.#now(), limits.riskPauseMs), limits.riskLookMs);
+    const delayMs = Math.min(
+      Math.max(next - this.#retention.believedMs, limits.riskPauseMs),
+      limits.riskLookMs,
+    );
     this.#fallTimer = setTimeout(() => {
       this.#fallTimer = undefined;
       const due = this.#openAlerts.nextFall;
-      if (due !== undefined && due <= this.#now()) this.#inventoryStep(() => this.#openAlerts.fall());
+      if (due !== undefined && due <= this.#retention.believedMs)
+        this.#inventoryStep(() => this.#openAlerts.fall());
       else this.#awaitFall();
     }, delayMs).unref();
   }
@@ -649,6 +778,7 @@ class LmdbStore implements Store {
   /** Resolves when what is stored now is counted, others being committed meanwhile. */
   async #counted(): Promise<Place> {
     const place = this.#inventory.stored;
+    if (this.#halted !== undefined) throw new DamagedDataError(this.#halted);
     while (!this.#inventory.hasReached(place))
       await this.#queue.submit(smallChangeBytes, () => () => this.#inventory.resume());
     return place;
@@ -698,9 +828,10 @@ class LmdbStore implements Store {
       if (isMore) this.#retainIn(limits.retentionStepMs);
       else if (this.#retention.bounds !== undefined) this.#retainIn(limits.retentionLookMs);
     } catch (error) {
-      if (!outOfSpace(error, () => this.#diskFull())) throw error;
+      if (isDamage(error)) this.#noteDamage(error);
+      else if (!outOfSpace(error, () => this.#diskFull())) throw error;
       this.#reload();
-      this.#retainIn(afterUndoneMs);
+      this.#retainIn(isDamage(error) ? limits.retentionLookMs : afterUndoneMs);
     }
   }
 
@@ -720,7 +851,8 @@ class LmdbStore implements Store {
       if (this.#events.mergeSmall() || this.#topology.mergeSome())
         this.#mergeIn(isBusy ? mergeWhileBusyMs : mergeWhileIdleMs);
     } catch (error) {
-      if (!outOfSpace(error, () => this.#diskFull())) throw error;
+      if (isDamage(error)) this.#noteDamage(error);
+      else if (!outOfSpace(error, () => this.#diskFull())) throw error;
       this.#reload();
     }
   }
@@ -729,18 +861,4 @@ class LmdbStore implements Store {
 function volumeBytesOf(file: string): number {
   const { blocks, bsize } = statfsSync(file);
   return blocks * bsize;
-}
-
-function freeBytesOf(file: string): number {
-  const { bavail, bsize } = statfsSync(file);
-  return bavail * bsize;
-}
-
-function openOwn(file: string): RootDatabase {
-  try {
-    return openDatabase(file);
-  } catch (error) {
-    if (!(error instanceof DatabaseFileError)) throw error;
-    throw new Error(`${file} is damaged (${error.message}): put it back from a backup`);
-  }
 }

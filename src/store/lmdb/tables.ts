@@ -4,16 +4,17 @@ import type { IngestAnswer } from '../../contract/resources/ingest.ts';
 import type { ReceiptStatement } from '../../contract/resources/receipt.ts';
 import type { Severity } from '../../contract/vocabulary.ts';
 import type { Table } from '../../events/records.ts';
-import type { Database, RootDatabase } from '../../lmdb.ts';
+import type { RootDatabase } from '../../lmdb.ts';
 import type { TriageState } from '../../triage/describe.ts';
 import type { AssetRow } from '../asset-row.ts';
 import type { IntelHits, IntelRow } from '../intel-row.ts';
 import type { RuleRow } from '../rule-row.ts';
 import type { ServiceKey, ServiceRow } from '../service-row.ts';
 import type { SilenceRow } from '../silence-row.ts';
-import type { LogLife, OutboxRow, Principal, Token } from '../store.ts';
+import type { EntryPlace, LogLife, OutboxRow, Principal, Token } from '../store.ts';
 import type { FactsRow } from './alert-facts.ts';
 import type { AlertHistoryRow } from './alert-history.ts';
+import type { SealRow } from './event-seals.ts';
 import type { ExpiredKey, ExpiredRow } from './expired.ts';
 import type { FoldedEnds } from './folded-ends.ts';
 import type { FoundInEvents } from './found-in-events.ts';
@@ -31,6 +32,8 @@ import type { KeptClock } from './retention-clock.ts';
 import type { BucketKey, RollupState } from './rollups/rollup-tables.ts';
 import type { TakenInputs } from './rules/correlations.ts';
 import type { ScanRow } from './scans.ts';
+import { openRows, type Rows } from './seal.ts';
+import type { ScrubState } from './store-scrub.ts';
 import type { GraphState, StepEdges, StepRow } from './topology/graph-tables.ts';
 import type { TallyKey, TallyRow, TaughtRow } from './triage.ts';
 
@@ -86,143 +89,153 @@ export type AuditRow = readonly [actor: string, operation: string, outcome: stri
  */
 export interface Tables {
   /** alert id → row */
-  readonly alerts: Database<AlertRow, string>;
+  readonly alerts: Rows<AlertRow, string>;
   /** alert id → what alerts are counted by */
-  readonly alertFacts: Database<FactsRow, string>;
+  readonly alertFacts: Rows<FactsRow, string>;
   /** change sequence → alert id; one key for each alert, that of its latest change */
-  readonly alertLog: Database<string, number>;
+  readonly alertLog: Rows<string, number>;
   /** [last_seen in epoch ms, alert id] → nothing */
-  readonly alertTimes: Database<true, [number, string]>;
+  readonly alertTimes: Rows<true, [number, string]>;
   /** leaf index → id of the alert whose entry stands there, as it was settled */
-  readonly alertPlaces: Database<string, number>;
+  readonly alertPlaces: Rows<string, number>;
   /** The life of the log that `alertPlaces` are of; nothing in its first one */
-  readonly logLife: Database<LogLife, 'life'>;
+  readonly logLife: Rows<LogLife, 'life'>;
+  /** The entry with the highest leaf that was settled in this life, of whatever kind */
+  readonly lastEntry: Rows<EntryPlace, 'last'>;
   /** deduplication key → intervals of its recent alerts, oldest alert first */
-  readonly alertKeys: Database<readonly Interval[], string>;
+  readonly alertKeys: Rows<readonly Interval[], string>;
   /** hash of the rule, or of the rule and a host → recent windows, oldest first */
-  readonly ruleWindows: Database<readonly RuleWindow[], string>;
+  readonly ruleWindows: Rows<readonly RuleWindow[], string>;
   /** [alert id, number of the note from 1] → note */
-  readonly notes: Database<AlertNote & { id: string }, [string, number]>;
+  readonly notes: Rows<AlertNote & { id: string }, [string, number]>;
   /** [alert id, number from 0] → what happened to it */
-  readonly alertHistory: Database<AlertHistoryRow, [string, number]>;
+  readonly alertHistory: Rows<AlertHistoryRow, [string, number]>;
   /** [table of events, reason] → what retention took of it */
-  readonly expired: Database<ExpiredRow, ExpiredKey>;
+  readonly expired: Rows<ExpiredRow, ExpiredKey>;
   /** what → where retention is with it */
-  readonly retentionState: Database<KeptClock, 'clock'>;
+  readonly retentionState: Rows<KeptClock, 'clock'>;
   /** sequence → row */
-  readonly outbox: Database<OutboxRow, number>;
+  readonly outbox: Rows<OutboxRow, number>;
   /** entry id → sequence */
-  readonly outboxIds: Database<number, string>;
+  readonly outboxIds: Rows<number, string>;
   /** sequence → receipt given for an ingest body */
-  readonly receipts: Database<ReceiptStatement, number>;
+  readonly receipts: Rows<ReceiptStatement, number>;
   /** receipt id → sequence */
-  readonly receiptIds: Database<number, string>;
+  readonly receiptIds: Rows<number, string>;
   /** sequence of the last receipt in it → receipts that one log entry covers */
-  readonly receiptBatches: Database<ReceiptBatch, number>;
+  readonly receiptBatches: Rows<ReceiptBatch, number>;
+  /** number from 1 → ranges of events that one log entry covers */
+  readonly eventSeals: Rows<SealRow, number>;
+  /** [table of events, last sequence of a range] → number of its row in `eventSeals` */
+  readonly eventSealPlaces: Rows<number, [Table, number]>;
+  /** table of events → the sequence from which on its rows are to be sealed; nothing while sealing is off */
+  readonly sealedUpTo: Rows<number, Table>;
   /** hash of an Idempotency-Key → answer */
-  readonly answers: Database<RememberedAnswer, string>;
+  readonly answers: Rows<RememberedAnswer, string>;
   /** [expires, hash] → nothing */
-  readonly answerTimes: Database<true, [number, string]>;
+  readonly answerTimes: Rows<true, [number, string]>;
   /** principal id → principal */
-  readonly principals: Database<Principal, string>;
+  readonly principals: Rows<Principal, string>;
   /** hash of a name as it is written, and as it looks → principal id */
-  readonly principalNames: Database<string, string>;
+  readonly principalNames: Rows<string, string>;
   /** jti → token */
-  readonly tokens: Database<Token, string>;
+  readonly tokens: Rows<Token, string>;
   /** [expires_at in epoch ms, jti] → nothing; sessions only */
-  readonly tokenTimes: Database<true, [number, string]>;
+  readonly tokenTimes: Rows<true, [number, string]>;
   /** [principal id, its kind or `ended` once it was revoked, jti] → nothing */
-  readonly principalTokens: Database<true, [string, Token['kind'] | 'ended', string]>;
+  readonly principalTokens: Rows<true, [string, Token['kind'] | 'ended', string]>;
   /** principal id → nothing; those who can administer */
-  readonly administrators: Database<true, string>;
+  readonly administrators: Rows<true, string>;
   /** scan id → row */
-  readonly scans: Database<ScanRow, string>;
+  readonly scans: Rows<ScanRow, string>;
   /** change sequence → scan id; one key for each scan, that of its latest change */
-  readonly scanLog: Database<string, number>;
+  readonly scanLog: Rows<string, number>;
   /** [requested_at in epoch ms, scan id] → nothing */
-  readonly scanTimes: Database<true, [number, string]>;
+  readonly scanTimes: Rows<true, [number, string]>;
   /** [time in epoch ms, id] → record */
-  readonly audit: Database<AuditRow, [number, string]>;
+  readonly audit: Rows<AuditRow, [number, string]>;
   /** [call, sequence in the outbox] → id of the entry; until the audit record of the call is written */
-  readonly callEntries: Database<string, [string, number]>;
+  readonly callEntries: Rows<string, [string, number]>;
   /** asset id → row */
-  readonly assets: Database<AssetRow, string>;
+  readonly assets: Rows<AssetRow, string>;
   /** address → whose it is, its newest binding */
-  readonly assetAddresses: Database<AddressRow, string>;
+  readonly assetAddresses: Rows<AddressRow, string>;
   /** [address, since in epoch ms] → an earlier binding of it */
-  readonly assetBindings: Database<EarlierBinding, [string, number]>;
+  readonly assetBindings: Rows<EarlierBinding, [string, number]>;
   /** [asset id, address that it has or had] → nothing */
-  readonly assetAddressesOf: Database<true, [string, string]>;
+  readonly assetAddressesOf: Rows<true, [string, string]>;
   /** MAC address → whose it is, or that it is a gateway's */
-  readonly assetMacs: Database<MacRow, string>;
+  readonly assetMacs: Rows<MacRow, string>;
   /** number → hosts that were seen again, later than their rows say; in order of time */
-  readonly assetsSeen: Database<readonly SeenAgain[], number>;
+  readonly assetsSeen: Rows<readonly SeenAgain[], number>;
   /** [asset id, number from 0] → what happened to it */
-  readonly assetHistory: Database<HistoryRow, [string, number]>;
+  readonly assetHistory: Rows<HistoryRow, [string, number]>;
   /** asset id that is no more → the asset that it was merged into */
-  readonly assetMerges: Database<string, string>;
+  readonly assetMerges: Rows<string, string>;
   /** Alerts that are open or weigh, by the addresses of their ends, gravest first */
-  readonly openAlerts: Database<AlertEntry, AlertKey>;
+  readonly openAlerts: Rows<AlertEntry, AlertKey>;
   /** asset id → its risk score, and when that falls */
-  readonly assetRisks: Database<AssetRisk, string>;
+  readonly assetRisks: Rows<AssetRisk, string>;
   /** [100 − risk score, asset id] → nothing; of those at risk */
-  readonly riskRanks: Database<true, [number, string]>;
+  readonly riskRanks: Rows<true, [number, string]>;
   /** [epoch ms from which its risk score is lower, asset id] → nothing */
-  readonly riskFalls: Database<true, [number, string]>;
+  readonly riskFalls: Rows<true, [number, string]>;
   /** [asset id, epoch ms] → how its risk score changed then */
-  readonly riskHistory: Database<RiskChangeRow, [string, number]>;
+  readonly riskHistory: Rows<RiskChangeRow, [string, number]>;
   /** `generation` of the bindings; `risks`: the change of alerts up to which assets know theirs */
-  readonly assetCounters: Database<number, AssetCounter>;
+  readonly assetCounters: Rows<number, AssetCounter>;
   /** service id → row */
-  readonly services: Database<ServiceRow, string>;
+  readonly services: Rows<ServiceRow, string>;
   /** [asset id, transport, port, address] → service id */
-  readonly serviceKeys: Database<string, ServiceKey>;
+  readonly serviceKeys: Rows<string, ServiceKey>;
   /** service id → what `src/inventory/client-count.ts` makes of the addresses that used it */
-  readonly serviceClients: Database<Buffer, string>;
+  readonly serviceClients: Rows<Buffer, string>;
   /** table of events → how far the inventory has read it */
-  readonly inventoryState: Database<FoldedTo, Table>;
+  readonly inventoryState: Rows<FoldedTo, Table>;
   /** number → what sensors told in a batch whose events the inventory has not read yet */
-  readonly inventoryTold: Database<ToldRow, number>;
+  readonly inventoryTold: Rows<ToldRow, number>;
   /** sequence of the channel `topology` → what was added to the graph */
-  readonly topologySteps: Database<StepRow, number>;
+  readonly topologySteps: Rows<StepRow, number>;
   /** the same sequence → its edges */
-  readonly topologyStepEdges: Database<StepEdges, number>;
+  readonly topologyStepEdges: Rows<StepEdges, number>;
   /** number → encoded edges */
-  readonly topologySegments: Database<Buffer, number>;
-  readonly topologyState: Database<GraphState, 'graph'>;
+  readonly topologySegments: Rows<Buffer, number>;
+  readonly topologyState: Rows<GraphState, 'graph'>;
   /** bucket → its counters, and numbers of different ones */
-  readonly rollupCounts: Database<Buffer, BucketKey>;
+  readonly rollupCounts: Rows<Buffer, BucketKey>;
   /** bucket → all that is counted of it */
-  readonly rollupSketches: Database<Buffer, BucketKey>;
+  readonly rollupSketches: Rows<Buffer, BucketKey>;
   /** sequence → what is to be added to the buckets */
-  readonly rollupDeltas: Database<Buffer, number>;
+  readonly rollupDeltas: Rows<Buffer, number>;
   /** bucket → alerts that were created in it, by severity and status */
-  readonly rollupAlerts: Database<Buffer, BucketKey>;
-  readonly rollupState: Database<RollupState, 'rollups'>;
+  readonly rollupAlerts: Rows<Buffer, BucketKey>;
+  readonly rollupState: Rows<RollupState, 'rollups'>;
   /** behaviour detector → what it remembers, and up to which event */
-  readonly behaviourState: Database<Buffer, string>;
+  readonly behaviourState: Rows<Buffer, string>;
   /** number → a finding in stored events that waits for the outbox to have room */
-  readonly waitingFindings: Database<FoundInEvents, number>;
+  readonly waitingFindings: Rows<FoundInEvents, number>;
   /** rule id → rule */
-  readonly rules: Database<RuleRow, string>;
+  readonly rules: Rows<RuleRow, string>;
   /** Of all rules: their version, the correlations among them, and what these remember up to a row of inputs */
-  readonly rulesState: Database<Buffer, 'version' | 'correlations' | 'state'>;
+  readonly rulesState: Rows<Buffer, 'version' | 'correlations' | 'state'>;
   /** sequence → inputs of correlations that are not in what they remember yet */
-  readonly correlationInputs: Database<TakenInputs, number>;
+  readonly correlationInputs: Rows<TakenInputs, number>;
   /** intel list id → list */
-  readonly intelLists: Database<IntelRow, string>;
+  readonly intelLists: Rows<IntelRow, string>;
   /** [intel list id, number from 0] → a piece of its index, by `encodeIndicators` */
-  readonly intelContents: Database<Buffer, [string, number]>;
+  readonly intelContents: Rows<Buffer, [string, number]>;
   /** intel list id → how often events met it */
-  readonly intelHits: Database<IntelHits, string>;
+  readonly intelHits: Rows<IntelHits, string>;
   /** Changes of intel lists so far; with what their indexes are hashed */
-  readonly intelState: Database<number, 'version' | 'seed'>;
+  readonly intelState: Rows<number, 'version' | 'seed'>;
   /** silence id → silence */
-  readonly silences: Database<SilenceRow, string>;
+  readonly silences: Rows<SilenceRow, string>;
   /** what the triage learned in general */
-  readonly triageState: Database<TriageState, 'model'>;
+  readonly triageState: Rows<TriageState, 'model'>;
   /** a rule, or an address at one end → what analysts found of its alerts */
-  readonly triageTallies: Database<TallyRow, TallyKey>;
+  readonly triageTallies: Rows<TallyRow, TallyKey>;
+  /** how far the check of everything is */
+  readonly scrubState: Rows<ScrubState, 'siem'>;
 }
 
 export type AssetCounter = 'generation' | 'risks';
@@ -276,6 +289,7 @@ export const laterTables: readonly (keyof Tables)[] = [
   'silences',
   'triageState',
   'triageTallies',
+  'scrubState',
   'alertHistory',
   'alertFacts',
   'expired',
@@ -283,86 +297,95 @@ export const laterTables: readonly (keyof Tables)[] = [
   'receipts',
   'receiptIds',
   'receiptBatches',
+  'eventSeals',
+  'eventSealPlaces',
+  'sealedUpTo',
   'logLife',
+  'lastEntry',
 ];
 
 export function openTables(root: RootDatabase): Tables {
   return {
-    alerts: root.openDB('alerts', {}),
-    alertLog: root.openDB('alert-log', {}),
-    alertTimes: root.openDB('alert-times', {}),
-    alertPlaces: root.openDB('alert-places', {}),
-    logLife: root.openDB('log-life', {}),
-    alertKeys: root.openDB('alert-keys', {}),
-    ruleWindows: root.openDB('alert-rule-windows', {}),
-    notes: root.openDB('alert-notes', {}),
-    alertFacts: root.openDB('alert-facts', {}),
-    alertHistory: root.openDB('alert-history', {}),
-    expired: root.openDB('expired-events', {}),
-    retentionState: root.openDB('retention-state', {}),
-    outbox: root.openDB('outbox', {}),
-    outboxIds: root.openDB('outbox-ids', {}),
-    receipts: root.openDB('receipts', {}),
-    receiptIds: root.openDB('receipt-ids', {}),
-    receiptBatches: root.openDB('receipt-batches', {}),
-    answers: root.openDB('answers', {}),
-    answerTimes: root.openDB('answer-times', {}),
-    principals: root.openDB('principals', {}),
-    principalNames: root.openDB('principal-names', {}),
-    tokens: root.openDB('tokens', {}),
-    tokenTimes: root.openDB('token-times', {}),
-    principalTokens: root.openDB('principal-tokens', {}),
-    administrators: root.openDB('administrators', {}),
-    audit: root.openDB('audit', {}),
-    scans: root.openDB('scans', {}),
-    scanLog: root.openDB('scan-log', {}),
-    scanTimes: root.openDB('scan-times', {}),
-    callEntries: root.openDB('call-entries', {}),
-    assets: root.openDB('assets', {}),
-    assetAddresses: root.openDB('asset-addresses', {}),
-    assetBindings: root.openDB('asset-bindings', {}),
-    assetAddressesOf: root.openDB('asset-addresses-of', {}),
-    assetMacs: root.openDB('asset-macs', {}),
-    assetsSeen: root.openDB('assets-seen', {}),
-    assetHistory: root.openDB('asset-history', {}),
-    assetMerges: root.openDB('asset-merges', {}),
-    openAlerts: root.openDB('open-alerts', {}),
-    assetRisks: root.openDB('asset-risks', {}),
-    riskRanks: root.openDB('risk-ranks', {}),
-    riskFalls: root.openDB('risk-falls', {}),
-    riskHistory: root.openDB('risk-history', {}),
-    assetCounters: root.openDB('asset-counters', {}),
-    services: root.openDB('services', {}),
-    serviceKeys: root.openDB('service-keys', {}),
-    serviceClients: root.openDB({ name: 'service-clients', encoding: 'binary' }),
-    inventoryState: root.openDB('inventory-state', {}),
-    inventoryTold: root.openDB('inventory-told', {}),
-    topologySteps: root.openDB('topology-steps', {}),
-    topologyStepEdges: root.openDB('topology-step-edges', {}),
-    topologySegments: root.openDB({ name: 'topology-segments', encoding: 'binary' }),
-    topologyState: root.openDB('topology-state', {}),
-    rollupCounts: root.openDB({ name: 'rollup-counts', encoding: 'binary' }),
-    rollupSketches: root.openDB({ name: 'rollup-sketches', encoding: 'binary' }),
-    rollupDeltas: root.openDB({ name: 'rollup-deltas', encoding: 'binary' }),
-    rollupAlerts: root.openDB({ name: 'rollup-alerts', encoding: 'binary' }),
-    rollupState: root.openDB('rollup-state', {}),
-    behaviourState: root.openDB({ name: 'behaviour-state', encoding: 'binary' }),
-    waitingFindings: root.openDB('waiting-findings', {}),
-    rules: root.openDB('rules', {}),
-    rulesState: root.openDB({ name: 'rules-state', encoding: 'binary' }),
-    correlationInputs: root.openDB('correlation-inputs', {}),
-    intelLists: root.openDB('intel-lists', {}),
-    intelContents: root.openDB({ name: 'intel-contents', encoding: 'binary' }),
-    intelHits: root.openDB('intel-hits', {}),
-    intelState: root.openDB('intel-state', {}),
-    silences: root.openDB('silences', {}),
-    triageState: root.openDB('triage-state', {}),
-    triageTallies: root.openDB('triage-tallies', {}),
+    alerts: openRows(root, 'alerts'),
+    alertLog: openRows(root, 'alert-log'),
+    alertTimes: openRows(root, 'alert-times'),
+    alertPlaces: openRows(root, 'alert-places'),
+    logLife: openRows(root, 'log-life'),
+    lastEntry: openRows(root, 'last-entry'),
+    alertKeys: openRows(root, 'alert-keys'),
+    ruleWindows: openRows(root, 'alert-rule-windows'),
+    notes: openRows(root, 'alert-notes'),
+    alertFacts: openRows(root, 'alert-facts'),
+    alertHistory: openRows(root, 'alert-history'),
+    expired: openRows(root, 'expired-events'),
+    retentionState: openRows(root, 'retention-state'),
+    outbox: openRows(root, 'outbox'),
+    outboxIds: openRows(root, 'outbox-ids'),
+    receipts: openRows(root, 'receipts'),
+    receiptIds: openRows(root, 'receipt-ids'),
+    receiptBatches: openRows(root, 'receipt-batches'),
+    eventSeals: openRows(root, 'event-seals'),
+    eventSealPlaces: openRows(root, 'event-seal-places'),
+    sealedUpTo: openRows(root, 'sealed-up-to'),
+    answers: openRows(root, 'answers'),
+    answerTimes: openRows(root, 'answer-times'),
+    principals: openRows(root, 'principals'),
+    principalNames: openRows(root, 'principal-names'),
+    tokens: openRows(root, 'tokens'),
+    tokenTimes: openRows(root, 'token-times'),
+    principalTokens: openRows(root, 'principal-tokens'),
+    administrators: openRows(root, 'administrators'),
+    audit: openRows(root, 'audit'),
+    scans: openRows(root, 'scans'),
+    scanLog: openRows(root, 'scan-log'),
+    scanTimes: openRows(root, 'scan-times'),
+    callEntries: openRows(root, 'call-entries'),
+    assets: openRows(root, 'assets'),
+    assetAddresses: openRows(root, 'asset-addresses'),
+    assetBindings: openRows(root, 'asset-bindings'),
+    assetAddressesOf: openRows(root, 'asset-addresses-of'),
+    assetMacs: openRows(root, 'asset-macs'),
+    assetsSeen: openRows(root, 'assets-seen'),
+    assetHistory: openRows(root, 'asset-history'),
+    assetMerges: openRows(root, 'asset-merges'),
+    openAlerts: openRows(root, 'open-alerts'),
+    assetRisks: openRows(root, 'asset-risks'),
+    riskRanks: openRows(root, 'risk-ranks'),
+    riskFalls: openRows(root, 'risk-falls'),
+    riskHistory: openRows(root, 'risk-history'),
+    assetCounters: openRows(root, 'asset-counters'),
+    services: openRows(root, 'services'),
+    serviceKeys: openRows(root, 'service-keys'),
+    serviceClients: openRows(root, 'service-clients', 'binary'),
+    inventoryState: openRows(root, 'inventory-state'),
+    inventoryTold: openRows(root, 'inventory-told'),
+    topologySteps: openRows(root, 'topology-steps'),
+    topologyStepEdges: openRows(root, 'topology-step-edges'),
+    topologySegments: openRows(root, 'topology-segments', 'binary'),
+    topologyState: openRows(root, 'topology-state'),
+    rollupCounts: openRows(root, 'rollup-counts', 'binary'),
+    rollupSketches: openRows(root, 'rollup-sketches', 'binary'),
+    rollupDeltas: openRows(root, 'rollup-deltas', 'binary'),
+    rollupAlerts: openRows(root, 'rollup-alerts', 'binary'),
+    rollupState: openRows(root, 'rollup-state'),
+    behaviourState: openRows(root, 'behaviour-state', 'binary'),
+    waitingFindings: openRows(root, 'waiting-findings'),
+    rules: openRows(root, 'rules'),
+    rulesState: openRows(root, 'rules-state', 'binary'),
+    correlationInputs: openRows(root, 'correlation-inputs'),
+    intelLists: openRows(root, 'intel-lists'),
+    intelContents: openRows(root, 'intel-contents', 'binary'),
+    intelHits: openRows(root, 'intel-hits'),
+    intelState: openRows(root, 'intel-state'),
+    silences: openRows(root, 'silences'),
+    triageState: openRows(root, 'triage-state'),
+    triageTallies: openRows(root, 'triage-tallies'),
+    scrubState: openRows(root, 'scrub-state'),
   };
 }
 
 /** The highest key of a table keyed by a sequence; 0 while it is empty. */
-export function lastSequence(table: Database<unknown, number>): number {
+export function lastSequence(table: Rows<unknown, number>): number {
   for (const key of table.getKeys({ reverse: true, limit: 1 })) return key;
   return 0;
 }

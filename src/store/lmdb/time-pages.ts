@@ -1,13 +1,13 @@
 import { invalidField } from '../../errors.ts';
-import type { Database } from '../../lmdb.ts';
 import type { Found } from '../lists/list.ts';
 import type { Place } from '../lists/order.ts';
 import type { ListQuery } from '../store.ts';
+import type { Rows } from './seal.ts';
 import { entryCount } from './tables.ts';
 
 type TimeKey = [number, string];
 /** The part of a table that this reads; its keys are times (epoch ms) with ids. */
-type ByTime = Pick<Database<unknown, TimeKey>, 'getKeys' | 'getKeysCount' | 'getStats'>;
+type ByTime = Pick<Rows<unknown, TimeKey>, 'getKeys' | 'getKeysCount' | 'getStats'>;
 
 /** The keys of a range of time, in the order of the query. A time alone sorts before all keys of that time. */
 export function timeRange({ from, to, order }: Pick<ListQuery, 'from' | 'to' | 'order'>) {

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { tokenIssued, tokenRevoked } from '../../contract/critical-events.ts';
 import { tokenAttributes } from '../../contract/shown-attributes.ts';
+import { isLive } from '../../contract/token-life.ts';
 import { ServiceError } from '../../errors.ts';
 import { limits } from '../../limits.ts';
 import { jsonPage } from '../json-page.ts';
@@ -21,6 +22,7 @@ const sweptAtOnce = 4;
  * Plans a new token with its log entry. A session is a login, so the principal's `last_login_at` moves with it, and the
  * oldest session ends where there are too many.
  *
+ * @param believedMs - by which expired tokens are removed: a leap of the clock must not remove any for good
  * @throws CONFLICT for a jti that exists and for one long-lived token too many, NOT_FOUND for an unknown principal.
  */
 export function planToken(
@@ -29,17 +31,18 @@ export function planToken(
   token: Token,
   by: Actor,
   nowMs: number,
+  believedMs: number,
 ): () => { readonly ended: readonly string[] } {
   if (tables.tokens.doesExist(token.jti))
     throw new ServiceError('CONFLICT', `a token ${token.jti} exists`, { field: 'jti', reason: 'is taken' });
   const principal = tables.principals.get(token.principal_id);
   if (principal === undefined)
     throw new ServiceError('NOT_FOUND', `no principal ${token.principal_id}`, { field: 'principal_id' });
-  const displaced = displacedBy(tables, token, nowMs);
+  const displaced = displacedBy(tables, token, believedMs);
   const ended = displaced.filter((each) => isLive(each, nowMs));
   outbox.requireRoom(1 + ended.length);
   return () => {
-    sweep(tables, nowMs);
+    sweep(tables, believedMs);
     for (const each of displaced) removeToken(tables, each);
     for (const { jti } of ended) outbox.add(tokenRevoked(jti, by.id), nowMs, by.call);
     putToken(tables, token);
@@ -107,12 +110,15 @@ export function revoke(tables: Tables, outbox: Outbox, token: Token, by: Actor, 
     removeToken(tables, oldest);
 }
 
-/** Plans to note when tokens were last presented; never earlier than is known. */
-export function planTokenUse(tables: Tables, uses: ReadonlyMap<string, string>): () => void {
+/** Plans to note when tokens were last presented; never earlier than is known, unless a clock that was ahead said it. */
+export function planTokenUse(tables: Tables, uses: ReadonlyMap<string, string>, nowMs: number): () => void {
+  const latest = new Date(nowMs + limits.maxClockJumpMs).toISOString();
   return () => {
     for (const [jti, usedAt] of uses) {
       const token = tables.tokens.get(jti);
-      if (token === undefined || (token.last_used_at ?? '') >= usedAt) continue;
+      if (token === undefined) continue;
+      const { last_used_at: before = '' } = token;
+      if (before >= usedAt && before <= latest) continue;
       putToken(tables, { ...token, last_used_at: usedAt }, token);
     }
   };
@@ -140,9 +146,6 @@ export function listTokens(
   }));
   return { json: jsonPage(resources, query), ...rest };
 }
-
-const isLive = ({ revoked_at, expires_at }: Token, nowMs: number): boolean =>
-  revoked_at === undefined && (expires_at === undefined || Date.parse(expires_at) > nowMs);
 
 /**
  * What a new token takes the place of: the oldest sessions of its principal, which are also the first to expire (more

@@ -14,7 +14,10 @@ import { at as inAsset } from '../asset-row.ts';
 import { keyHash } from './key-hash.ts';
 import { type AlertRow, entryCount, type Tables } from './tables.ts';
 
-/** What is counted: the hash of a rule, a source address, a target address. Addresses are canonical. */
+/**
+ * Counted keys: the hash of a rule, and of a rule with a source or target address. Rows of earlier versions that
+ * count an address for all rules are not read any more, and go as the oldest when there are too many.
+ */
 export type TallyKey = [of: 'rule' | 'source' | 'target', what: string];
 /** Something wrong, nothing wrong, of that the rule mistaken; epoch milliseconds of the last verdict. */
 export type TallyRow = readonly [wrong: number, harmless: number, mistaken: number, at: number];
@@ -190,9 +193,10 @@ export class Triage {
 }
 
 function keysOf({ rule_source, rule_id, src_ip, dst_ip }: Alert): TallyKey[] {
-  const keys: TallyKey[] = [['rule', keyHash('rule', rule_source, rule_id)]];
-  if (src_ip !== undefined) keys.push(['source', src_ip]);
-  if (dst_ip !== undefined) keys.push(['target', dst_ip]);
+  const rule = ['rule', rule_source, rule_id] as const;
+  const keys: TallyKey[] = [['rule', keyHash(...rule)]];
+  if (src_ip !== undefined) keys.push(['source', keyHash(...rule, src_ip)]);
+  if (dst_ip !== undefined) keys.push(['target', keyHash(...rule, dst_ip)]);
   return keys;
 }
 

@@ -1,8 +1,8 @@
-import type { Database } from '../../lmdb.ts';
 import { within } from './inventory/grouped-rows.ts';
+import type { Rows } from './seal.ts';
 
 /** Rows of a history are keyed by what they are of, and a number that grows. */
-type HistoryTable<V> = Pick<Database<V, [string, number]>, 'getRange' | 'removeSync'>;
+type HistoryTable<V> = Pick<Rows<V, [string, number]>, 'getRange' | 'removeSync'>;
 
 /** Past its limit, so many rows go at once: what it costs to find the oldest is spread. */
 export const slackOf = (limit: number): number => Math.ceil(limit / 10);

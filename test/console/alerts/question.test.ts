@@ -5,6 +5,7 @@ import {
   filtersOf,
   stillMatches,
   streamFilters,
+  usualView,
   views,
 } from '../../../src/console/pages/alerts/question.ts';
 import { channels } from '../../../src/contract/channels.ts';
@@ -13,8 +14,6 @@ import { listFilterOf, parseFilters, parseQuery } from '../../../src/contract/qu
 import { alertStatuses, priorities, severities, verdicts } from '../../../src/contract/vocabulary.ts';
 import { compileAlertFilter } from '../../../src/store/lists/alerts.ts';
 import { someAlert } from './some-alert.ts';
-
-const statuses = (filters: object) => (filters as { status?: unknown }).status;
 
 describe('a view', () => {
   test('adds what it is about', () => {
@@ -27,11 +26,38 @@ describe('a view', () => {
     expect(filtersOf({ q: 'scan' }, 'all', 'ana')).toEqual({ q: 'scan' });
   });
 
-  test('gives way to chips about the same, turned round or not', () => {
-    expect(statuses(filtersOf({ status: ['resolved'] }, 'open', 'ana'))).toEqual(['resolved']);
-    expect(filtersOf({ not_status: ['new'] }, 'open', 'ana')).toEqual({ not_status: ['new'] });
-    expect(filtersOf({ assignee: ['bob'] }, 'mine', 'ana')).toMatchObject({ assignee: ['bob'] });
-    expect(filtersOf({ assignee: ['bob'] }, 'unassigned', 'ana')).not.toHaveProperty('assigned');
+  test('has the alerts that are its own among those that match the filters', () => {
+    expect(filtersOf({ status: ['new', 'resolved'] }, 'open', 'ana')).toEqual({ status: ['new'] });
+    expect(filtersOf({ status: ['resolved'] }, 'all', 'ana')).toEqual({ status: ['resolved'] });
+    expect(filtersOf({ not_status: ['new'] }, 'open', 'ana')).toEqual({
+      status: ['new', 'in_progress'],
+      not_status: ['new'],
+    });
+    expect(filtersOf({ status: ['new'] }, 'mine', 'ana')).toEqual({ status: ['new'], assignee: ['ana'] });
+  });
+
+  test.each([
+    ['open', { status: ['resolved'] }],
+    ['mine', { assignee: ['bob'] }],
+    ['unassigned', { assigned: ['true'] }],
+    ['unassigned', { assignee: ['bob'] }],
+  ] as const)('%s has none of %j', (view, chips) => {
+    const filters = filtersOf(chips, view, 'ana');
+    expect(() => parsed(filters)).not.toThrow();
+    for (const status of alertStatuses)
+      for (const assignee of [undefined, 'ana', 'bob'])
+        expect(stillMatches(someAlert({ status, ...(assignee && { assignee }) }), filters)).toBe(false);
+  });
+
+  test.each([
+    [{}, 'open'],
+    [{ q: 'scan' }, 'open'],
+    [{ status: ['new'] }, 'open'],
+    [{ status: ['new', 'resolved'] }, 'all'],
+    [{ not_status: ['new'] }, 'all'],
+    [{ not_status: ['resolved', 'suppressed', 'archived'] }, 'open'],
+  ] as const)('of %j is %s unless another one is chosen', (chips, view) => {
+    expect(usualView(chips)).toBe(view);
   });
 
   test.each(views)('%s is a question that the list understands', (view) => {

@@ -187,7 +187,7 @@ test('a rule is checked as it is typed, added, and its title is text, whatever i
   expect(await dialog(page).getByRole('button', { name: 'Add the rule' }).isDisabled()).toBe(true);
   await text.fill(rule(hostile));
   await dialog(page).getByText('It can be applied').waitFor(soon);
-  await dialog(page).getByRole('button', { name: 'Try it on what is stored' }).click();
+  await dialog(page).getByRole('button', { name: 'Try it on stored events' }).click();
   await dialog(page)
     .getByText(/found in 0 events/)
     .waitFor(soon);

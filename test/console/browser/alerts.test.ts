@@ -71,6 +71,8 @@ beforeAll(async () => {
   open = await openConsole();
   sensor = await tokenFor(open.service, 'sensor');
   admin = await login(open.service);
+  const bob = { name: 'bob', kind: 'user', roles: ['analyst'] };
+  await call(open.service, 'createPrincipal', { token: admin, json: bob });
   const now = Date.now();
   // The first is the latest: the queue begins with it.
   await sendAlerts(Array.from({ length: 40 }, (_, n) => raised(n + 1, { at: now - (n + 1) * minute })));
@@ -98,6 +100,7 @@ test('ten alerts are triaged by keys alone, each followed by the next', async ()
   const page = await queue('/alerts?q=Test+rule');
   await press(page, 'j', 'Enter');
   await detail(page).getByRole('heading', { name: 'Test rule 1', exact: true }).waitFor();
+  await detail(page).getByText('No other sensor confirms it.').waitFor();
   for (let n = 1; n <= 10; n++) {
     await press(page, 'r');
     await page.getByRole('dialog').waitFor();
@@ -171,7 +174,7 @@ test('a verdict against the model says that it is logged, wants a reason, and is
 });
 
 test('a new alert is announced within a second, moves nothing, and comes when it is asked for', async () => {
-  const page = await queue();
+  const page = await queue('/alerts?sort=-last_seen');
   await press(page, 'j', 'j');
   const before = await rows(page).allTextContents();
   const title = `Live ${crypto.randomUUID()}`;
@@ -403,6 +406,30 @@ test('dragging over the histogram sets the time', async () => {
   const length = Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '');
   expect(length).toBeGreaterThan(3 * 60 * minute);
   expect(length).toBeLessThan(8 * 60 * minute);
+});
+
+test('the most severe alerts come first', async () => {
+  const page = await queue();
+  expect(await rows(page).nth(1).textContent()).toContain('Grave one');
+  await page
+    .getByRole('columnheader', { name: 'Severity' })
+    .and(page.locator('[aria-sort=descending]'))
+    .waitFor();
+});
+
+test('a tab counts the alerts that it lists, whatever the filters are', async () => {
+  const { id } = await titled('Test rule 33');
+  const resolved = { token: admin, params: [id], json: { status: 'resolved' } };
+  expect((await call(open.service, 'updateAlert', resolved)).status).toBe(200);
+  const page = await queue('/alerts?q=Test+rule+33&status=resolved');
+  const tab = (name: string) => page.getByRole('button', { name, exact: true });
+  await page.locator('[aria-current=page]').and(tab('All 1')).waitFor();
+  await tab('Mine 0').waitFor();
+  await tab('Open 0').click();
+  await page.getByText('Nothing is open in this time.').waitFor();
+  expect(new URL(page.url()).searchParams.get('view')).toBe('open');
+  await tab('All 1').click();
+  await row(page, 'Test rule 33').waitFor();
 });
 
 test('grouped by rule, a group opens into its alerts', async () => {

@@ -181,7 +181,9 @@ test('a title that turns text round turns nothing of ours round', async () => {
   expect(await dialog(page).getByRole('heading').first().textContent()).toBe(
     `Silence what is like “${shown}”`,
   );
-  await press(page, 'Escape', 'a');
+  await press(page, 'Escape');
+  await expect.poll(() => dialog(page).count(), soon).toBe(0);
+  await press(page, 'a');
   await page
     .locator('.toast')
     .filter({ hasText: `“${shown}”: assigned to` })

@@ -1,8 +1,9 @@
 /** The explorer of events: asked by filters, time and text; read in detail; followed live; taken away as a file. */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { tokenFor } from '../../../scripts/service.ts';
+import { candor } from '../../cli/candor.ts';
 import { send } from '../../system/call.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
@@ -57,7 +58,8 @@ const sendAll = (events: readonly object[]) =>
   send(open.service, sensor, events.map((event) => JSON.stringify(event)).join('\n'));
 
 beforeAll(async () => {
-  open = await openConsole();
+  const env = { CANDOR_TRANSPARENCY_SEAL_EVENTS: 'true', CANDOR_TRANSPARENCY_SEAL_INTERVAL_MS: '1000' };
+  open = await openConsole({ env });
   sensor = await tokenFor(open.service, 'sensor');
   await sendAll([...network, ...dns]);
 });
@@ -100,6 +102,34 @@ test('all of a time is counted exactly, newest first, and turned round by its he
   await page.getByRole('columnheader', { name: 'Time' }).getByRole('button').click();
   await page.waitForFunction(() => document.querySelector('.table-row')?.textContent?.includes(':40000'));
   expect(search(page).get('sort')).toBe('timestamp');
+});
+
+test('a tab tells how many events of the other table match, where it knows the filters', async () => {
+  const page = await open.page({ path: '/events?sensor=north' });
+  await page.getByRole('button', { name: 'Network 300', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'DNS 2', exact: true }).waitFor();
+  await page.goto('/events?sensor=north&state=closed');
+  await page.getByRole('button', { name: 'Network 300', exact: true }).waitFor();
+  await settled(page);
+  await page.getByRole('button', { name: 'DNS', exact: true }).waitFor();
+});
+
+test('an empty time is named by the bounds that were chosen', async () => {
+  const page = await open.page({ path: '/events?range=15m' });
+  await page.getByText(/^None since \S+ \S+\.$/).waitFor();
+});
+
+test('after a time was chosen by mouse, Enter opens the row', async () => {
+  const page = await open.page({ path: '/events' });
+  await shows(page, '300 network events');
+  await page.getByRole('button', { name: 'Time: Last 24 hours' }).click();
+  await page.getByRole('menuitem', { name: 'Last 7 days' }).click();
+  await page.waitForURL(/range=7d/);
+  await shows(page, '300 network events');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await detail(page).waitFor();
+  expect(await page.getByRole('menu').count()).toBe(0);
 });
 
 test('filters are written, checked, turned round and taken away, by keyboard, and stand in the address', async () => {
@@ -195,6 +225,27 @@ test('an event shows all of itself and what belongs to it, and its values lead o
   await shows(page, '1 DNS event');
 });
 
+test('an event is proven in this browser, and its proof is a file that verifies elsewhere', async () => {
+  const page = await open.page({ path: '/events?range=all&q=C299' });
+  await moments(page).first().click();
+  await page.getByRole('button', { name: 'Prove this event' }).waitFor();
+  const id = new URL(page.url()).searchParams.get('id')!;
+  const token = await tokenFor(open.service, 'analyst');
+  const proof = `${open.service.url}/api/v1/events/network/${id}/proof`;
+  const headers = { authorization: `Bearer ${token}` };
+  await vi.waitFor(async () => expect((await fetch(proof, { headers })).status).toBe(200), 20_000);
+  await page.getByRole('button', { name: 'Prove this event' }).click();
+  await page.getByText('Verified in this browser').waitFor();
+  expect(await violations(page)).toEqual([]);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download the proof' }).click();
+  const file = await (await download).path();
+  expect(await candor('verify', file, '--json')).toMatchObject({ code: 0, json: { event_id: id } });
+  await page.goto('/transparency?view=verify');
+  await page.getByLabel('File to verify').setInputFiles(file);
+  await page.getByText(`The entry below covers network event ${id}`).waitFor();
+});
+
 test('an address with an event that the list has not loaded opens it', async () => {
   const page = await open.page({ path: '/events?sort=timestamp' });
   await moments(page).first().click();
@@ -225,7 +276,7 @@ test('the most frequent values are counted, and taken or left out', async () => 
   expect(await violations(page)).toEqual([]);
   await panel.getByRole('button', { name: 'Not dns' }).click();
   await shows(page, '200 network events');
-  await panel.getByRole('button', { name: 'Only ssl' }).click();
+  await panel.getByRole('button', { name: 'Only tls' }).click();
   await shows(page, '100 network events');
 });
 

@@ -60,7 +60,13 @@ async function sendHostile(service: Service): Promise<void> {
     alert: { gid: 1, signature_id: 9_000_001, rev: 1, signature: script, category: link, severity: 1 },
     http: { hostname: attribute, url: link, http_user_agent: script },
     fileinfo: { filename: fileName },
+    payload: Buffer.from(`GET /${script} HTTP/1.1\r\n${turned}`).toString('base64'),
+    packet: Buffer.from(script).toString('base64'),
   };
+  Object.assign(alert.alert, {
+    references: [link],
+    metadata: { cve: ['CVE_2021_44228'], [script]: [attribute] },
+  });
   await send(service, sensor, lines.map((line) => JSON.stringify(line)).join('\n'));
   await send(service, sensor, JSON.stringify(alert));
   const token = await login(service);
@@ -139,6 +145,38 @@ test('a user agent and a file name are text in the evidence of an alert', async 
   expect(await fact('File name').textContent()).toBe(fileName);
   expect(await fact('HTTP user agent').textContent()).toBe(script);
   expect(await fact('HTTP URL').textContent()).toBe(link);
+  expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
+});
+
+test('a payload is shown as text and as bytes, with what its signature says', async () => {
+  const page = await open.page({ path: '/alerts' });
+  await page
+    .getByRole('row')
+    .nth(1)
+    .click({ position: { x: 3, y: 3 } });
+  const section = (name: string) =>
+    page.locator('section.section').filter({ has: page.getByRole('heading', { name, exact: true }) });
+  const payload = section('Payload');
+  expect(await payload.locator('pre').first().textContent()).toBe(
+    `GET /${script} HTTP/1.1\\u000d\n\\u202etxt.exe`,
+  );
+  await payload.getByText('Hexadecimal').click();
+  expect(await payload.locator('pre').nth(1).textContent()).toMatch(
+    /^0000 {2}47 45 54 20 2f .* {2}GET \/<img src=x/,
+  );
+  const signature = section('Signature');
+  expect(await signature.textContent()).toContain('CVE-2021-44228');
+  expect(await signature.textContent()).toContain(link);
+  expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
+});
+
+test('records that were rejected are shown with their sensor, reason and a sample', async () => {
+  const sensor = await tokenFor(open.service, 'sensor');
+  await send(open.service, sensor, `${script}\n{"_path":"conn","ts":"${script}"}`);
+  const page = await open.page({ path: '/status' });
+  const panel = page.getByRole('region', { name: 'Not stored' });
+  await panel.getByText(`line 1: ${script}`).waitFor();
+  expect(await panel.textContent()).toContain('records rejected');
   expect([await ran(page), await made(page)]).toEqual([undefined, 0]);
 });
 

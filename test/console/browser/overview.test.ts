@@ -45,8 +45,15 @@ test('says how to begin, and leads to events of other times, until the first of 
   await begin.waitFor({ state: 'detached' });
   await others.getByRole('link', { name: 'look at all of them' }).click();
   await page.getByText('1 network event', { exact: true }).waitFor();
+  // Of another year.
+  await page.getByRole('grid').getByText('2020-02-01').waitFor();
   await page.goBack();
   await send(open.service, sensor, conn(Date.now()));
   await others.waitFor({ state: 'detached' });
   await page.getByRole('img', { name: /^Network events: 1 in this period/ }).waitFor();
+  for (const figure of await page.locator('.overview-figure').all())
+    expect(await figure.locator('.overview-big').getByRole('link').getAttribute('href')).toMatch(/^\//);
+  const figure = page.getByRole('region', { name: 'Network events over time' });
+  await figure.getByRole('link', { name: '1', exact: true }).click();
+  await page.getByText('1 network event', { exact: true }).waitFor();
 });

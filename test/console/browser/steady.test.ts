@@ -48,7 +48,7 @@ async function away(page: Page, what: () => Promise<void>): Promise<void> {
 
 test('counts of the overview lead to as many alerts', async () => {
   const page = await open.page();
-  const panel = page.getByRole('region', { name: 'Alerts', exact: true });
+  const panel = page.getByRole('region', { name: 'Alerts last seen', exact: true });
   await panel.getByRole('link', { name: String(sent), exact: true }).click();
   await page.waitForURL(/\/alerts\?.*view=all/);
   await page.locator('[aria-current=page]', { hasText: `All ${sent}` }).waitFor(soon);

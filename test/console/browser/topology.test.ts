@@ -1,10 +1,14 @@
 /** The graph of who talks to whom, as a picture and as a table, with real traffic. */
+import type { Core } from 'cytoscape';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tokenFor } from '../../../scripts/service.ts';
 import { send } from '../../system/call.ts';
 import { hasSharedData } from '../../system/shared-data.ts';
 import { type Opened, openConsole, settled, violations } from './console.ts';
 import { sendRealData } from './real-data.ts';
+
+/** How long is waited for what takes a moment, on a machine that has other things to do. */
+const soon = { timeout: 10_000 };
 
 describe.skipIf(!hasSharedData)('the topology', () => {
   let open: Opened;
@@ -43,6 +47,33 @@ describe.skipIf(!hasSharedData)('the topology', () => {
     expect([...searchParams.getAll('src_ip'), ...searchParams.getAll('dst_ip')]).toEqual(
       expect.arrayContaining([source, target]),
     );
+  });
+
+  test('names as many nodes as can be read, and the one under the pointer', async () => {
+    const page = await open.page({ path: '/topology?range=all' });
+    await settled(page);
+    const canvas = page.locator('.topology-canvas');
+    const nodes = () =>
+      canvas.evaluate((element) => {
+        const { cy } = (element as unknown as { _cyreg: { cy: Core } })._cyreg;
+        return cy.nodes().map((node) => ({
+          id: node.id(),
+          isNamed: node.hasClass('named'),
+          size: node.data('size') as number | undefined,
+          ...node.renderedPosition(),
+        }));
+      });
+    await expect.poll(async () => (await nodes()).some(({ isNamed }) => isNamed), soon).toBe(true);
+    const drawn = await nodes();
+    const named = drawn.filter(({ isNamed }) => isNamed);
+    expect(named.length).toBeLessThanOrEqual(45);
+    const small = drawn.find(({ isNamed, size }) => !isNamed && size !== undefined);
+    if (small === undefined) throw new Error('every host has a name');
+    const box = (await canvas.boundingBox())!;
+    await page.mouse.move(box.x + small.x, box.y + small.y, { steps: 3 });
+    await expect
+      .poll(async () => (await nodes()).filter(({ isNamed }) => isNamed).map(({ id }) => id), soon)
+      .toContain(small.id);
   });
 
   test('a host is looked at by its address in the address bar: its peers, and the way to its asset', async () => {

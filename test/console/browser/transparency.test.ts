@@ -203,6 +203,8 @@ describe('the pin', () => {
         () => (JSON.parse(localStorage.getItem('candor.pin')!) as { pinned_at: string }).pinned_at,
       );
     await page.getByText('First pinned').waitFor();
+    // The comparison above the buttons moves them when it is shown.
+    await settled(page);
     const before = await pinnedAt();
     await page.getByRole('button', { name: 'Pin anew' }).click();
     await page.getByRole('button', { name: 'Keep the pin' }).click();

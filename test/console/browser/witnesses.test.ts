@@ -6,7 +6,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { login, type Service, startScript } from '../../../scripts/service.ts';
 import { openLedger } from '../../../src/ledger/open.ts';
+import { sizeContentType } from '../../../src/witness/add-checkpoint.ts';
 import { candor } from '../../cli/candor.ts';
+import { entry } from '../../ledger/fixture-entry.ts';
+import { rogueServer } from '../../witness/rogue-witness.ts';
 import { type Opened, openConsole, overflow, phone, settled, violations } from './console.ts';
 
 /** How long is waited for what takes a moment, on a machine that has other things to do. */
@@ -21,6 +24,8 @@ let vkey: string;
 /** Answers well, and answers with another key than the policy says. */
 let good: Service;
 let other: Service;
+/** Answers that it cosigned a larger tree. */
+let ahead: Awaited<ReturnType<typeof rogueServer>>;
 
 const startWitness = (name: string, ...args: string[]): Promise<Service> =>
   startScript(
@@ -36,14 +41,20 @@ beforeAll(async () => {
   mkdirSync(dataDir);
   const origin = 'log.example/console';
   // The log's key is made by its first start.
-  const ledger = await openLedger({ dataDir, origin });
+  const then = Date.now() - 100 * 86_400_000;
+  const ledger = await openLedger({ dataDir, origin, clock: () => BigInt(then) * 1_000_000n });
   vkey = (await ledger.status()).checkpoint_vkey;
+  // To a service that starts now its clock seems to have jumped.
+  await ledger.append([entry(0, undefined, then)]);
   await ledger.close();
 
   good = await startWitness('good');
   other = await startWitness('other');
   const show = ['witness', '--state', join(folder, 'absent'), '--name', 'absent.example/w', '--show-key'];
   const absent = (await candor(...show)).stdout.trim();
+  ahead = await rogueServer((response) =>
+    response.writeHead(409, { 'content-type': sizeContentType }).end('1000000\n'),
+  );
   const policy = join(folder, 'policy');
   // In place of the key of `other` stands that of one who never answers, under its name.
   const forOther = (
@@ -53,7 +64,8 @@ beforeAll(async () => {
     `witness good ${keyOf(good)} ${good.url}`,
     `witness absent ${absent} http://127.0.0.1:1`,
     `witness other ${forOther} ${other.url}`,
-    'group enough 1 good absent other',
+    `witness ahead ${ahead.vkey} ${ahead.url}`,
+    'group enough 1 good absent other ahead',
     'quorum enough',
   ];
   writeFileSync(policy, `${lines.join('\n')}\n`);
@@ -72,6 +84,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([good, other].map((one) => one.kill().catch(() => undefined)));
+  ahead.close();
   await open.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -83,6 +96,19 @@ const witness = (page: Page, name: string) =>
     .filter({ has: page.locator('.check-title').getByText(name, { exact: true }) });
 const checkpoint = (page: Page) => page.getByRole('heading', { name: /^Checkpoint of [\d,]+ entries/ });
 
+test('an administrator confirms the clock, and the log takes entries again', async () => {
+  const page = await open.page({ path: '/status' });
+  const log = page.getByRole('region', { name: 'Transparency log' });
+  await log.getByText('It takes no entries: Clock.').waitFor(soon);
+  await log.getByRole('button', { name: 'Confirm clock' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Confirm the clock of the host?' });
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Confirm', exact: true }).click();
+  await page.getByText('Clock confirmed.').waitFor(soon);
+  await log.getByText('It takes entries.').waitFor(soon);
+  expect(await log.getByRole('button', { name: 'Confirm clock' }).count()).toBe(0);
+});
+
 test('what a witness cosigned is verified here, by the key of the policy; what is the matter with others is said', async () => {
   const page = await open.page({ path });
   await witness(page, 'good').getByText('Its cosignature was verified in your browser').waitFor(soon);
@@ -91,7 +117,7 @@ test('what a witness cosigned is verified here, by the key of the policy; what i
   await witness(page, 'absent').getByText('It could not be reached.').waitFor(soon);
   await witness(page, 'absent').getByText('This checkpoint has no cosignature by its key.').waitFor();
   await witness(page, 'other').getByText('It answered with a signature that is not its own.').waitFor(soon);
-  await page.getByRole('heading', { name: 'Witnesses: 1 of 3 cosigned' }).waitFor();
+  await page.getByRole('heading', { name: 'Witnesses: 1 of 4 cosigned' }).waitFor();
   await page.getByText('The service says that this is enough for its policy.').waitFor();
   await page.getByText('Of the tree that this browser has pinned').waitFor(soon);
   expect(await violations(page)).toEqual([]);
@@ -133,9 +159,11 @@ test('a cosignature that was altered on its way is refused, and nothing else wit
   });
   await page.goto(path);
   await witness(page, 'good').getByText('BAD_COSIGNATURE').waitFor(soon);
-  await page.getByRole('heading', { name: 'Witnesses: 0 of 3 cosigned' }).waitFor();
+  await page.getByRole('heading', { name: 'Witnesses: 0 of 4 cosigned' }).waitFor();
   await page.getByText('Signed by the checkpoint key of the log, verified here').waitFor();
   expect(await violations(page)).toEqual([]);
+  // The page may be fetching the checkpoint again, and must not be closed meanwhile.
+  await page.unrouteAll({ behavior: 'wait' });
 });
 
 test('without the witness what was cosigned stays, and what waits for it is told; then it is back', async () => {
@@ -168,5 +196,10 @@ test('the state of the service tells of each witness in words', async () => {
   const log = page.getByRole('region', { name: 'Transparency log' });
   await log.getByText('; it could not be reached').first().waitFor(soon);
   await log.getByText('; it answered with a signature that is not its own').waitFor(soon);
+  const row = log.getByRole('listitem').filter({ hasText: 'ahead' });
+  await row.getByText('; it has cosigned a larger tree than this log has now').waitFor(soon);
+  await row.getByText(/Reports a rollback since/).waitFor();
+  const finding = log.getByRole('paragraph').filter({ hasText: 'Witness rollback since' });
+  await finding.getByText(/witness ahead .* 1000000 entries/).waitFor();
   expect(await violations(page)).toEqual([]);
 });

@@ -2,10 +2,7 @@ import { expect, test } from 'vitest';
 import { attributes, filterOf } from '../../../src/console/pages/events/attributes.ts';
 import { allColumns, chosenColumns, columnsText } from '../../../src/console/pages/events/column-names.ts';
 import { curlCommand, quoted } from '../../../src/console/pages/events/command.ts';
-import { streamFilters } from '../../../src/console/pages/events/stream-filters.ts';
 import { type TableName, tables } from '../../../src/console/pages/events/tables.ts';
-import { channels } from '../../../src/contract/channels.ts';
-import { parseFilters } from '../../../src/contract/query.ts';
 import { DnsEvent } from '../../../src/contract/resources/dns-event.ts';
 import { NetworkEvent } from '../../../src/contract/resources/network-event.ts';
 import { routeOf } from '../../../src/contract/routes.ts';
@@ -29,33 +26,6 @@ test.each(names)('columns of %s events: what the address names, else those of ev
   expect(chosenColumns(table, 'sensor,sensor,src_port')).toEqual(['timestamp', 'sensor', 'src_port']);
   const all = allColumns(table).map(({ id }) => id);
   expect(chosenColumns(table, columnsText(table, all))).toEqual(all);
-});
-
-test('severities of a list are asked of the stream by those that are not among them', () => {
-  expect(streamFilters({ severity: ['high', 'critical'], q: 'x' })).toEqual({
-    q: 'x',
-    not_severity: ['informational', 'low', 'medium'],
-  });
-  expect(streamFilters({ severity: 'low', not_severity: ['low'] }).not_severity).toHaveLength(5);
-  expect(streamFilters({ min_severity: 'high', dst_port: ['53'] })).toEqual({
-    severity: 'high',
-    dst_port: ['53'],
-  });
-  expect(streamFilters({})).toEqual({});
-});
-
-test('the stream takes what it is asked', () => {
-  const asked = streamFilters({
-    severity: ['low'],
-    min_severity: 'low',
-    not_src_ip: ['10.0.0.0/8'],
-    q: 'dns',
-  });
-  expect(parseFilters(channels['events.network'].filters, asked)).toMatchObject({
-    min_severity: 'low',
-    q: 'dns',
-    terms: expect.arrayContaining([{ field: 'src_ip', values: ['10.0.0.0/8'], negated: true }]),
-  });
 });
 
 test('nothing in a command is read by the shell', () => {

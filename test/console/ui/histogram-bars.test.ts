@@ -36,16 +36,8 @@ test('the period before is not drawn where its buckets are of another width', ()
   expect(barsOf(now, before).series.map(({ title }) => title)).toEqual(['Low']);
 });
 
-test('bars have a foot in the colour of their gravest severity, none where all is informational', () => {
-  const { feet } = barsOf({
-    buckets: [bucket(0, { informational: 2, high: 1 }), bucket(1, { informational: 1 }), bucket(2, {})],
-    bucket_ms: hour,
-  });
-  expect(feet).toEqual(['--high', undefined, undefined]);
-});
-
 test('nothing stored is nothing drawn', () => {
-  expect(barsOf({ buckets: [], bucket_ms: hour })).toEqual({ times: [], series: [], feet: [] });
+  expect(barsOf({ buckets: [], bucket_ms: hour })).toEqual({ times: [], series: [] });
 });
 
 test('what is dragged becomes whole buckets around it', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bytes } from '../../../src/console/ui/numbers.ts';
-import { roundUp } from '../../../src/console/ui/scale.ts';
+import { roundUp, stacked } from '../../../src/console/ui/scale.ts';
 
 test.each([
   [0, 1],
@@ -48,4 +48,25 @@ test.each([
   [1_047_000, '1,022 KiB'],
 ])('%d bytes are written %s', (value, text) => {
   expect(bytes(value)).toBe(text);
+});
+
+const of = (...values: (number | null)[]) => ({ values });
+
+test('bars are as high as their values: a small share is a small part', () => {
+  expect(stacked([of(993, null), of(7, null)], 0)).toEqual([
+    [1000, 0],
+    [7, 0],
+  ]);
+});
+
+test('a value above zero is drawn as at least a pixel, on top of which the others keep their height', () => {
+  expect(stacked([of(993, 0), of(0, 0), of(7, 0)], 20)).toEqual([
+    [1013, 0],
+    [20, 0],
+    [20, 0],
+  ]);
+});
+
+test('the period before stands alone', () => {
+  expect(stacked([of(1), { values: [50], previous: true }, of(2)], 0)).toEqual([[3], [50], [2]]);
 });

@@ -14,7 +14,7 @@ import {
 import { registeredDomain } from '../../../src/events/registered-domain.ts';
 import { dnsFiles, hasDnsFiles, realLookups } from './told-lookups.ts';
 
-const file = new URL('../../../src/detect/behaviour/name-weights.ts', import.meta.url);
+const file = new URL('../../../src/detect/behaviour/name-weights.json', import.meta.url);
 /** Words of many languages come from the runtime: another version of CLDR has others. */
 const hasSameWords = modelVersion.endsWith(`cldr-${process.versions.cldr}`);
 

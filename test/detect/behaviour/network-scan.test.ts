@@ -90,10 +90,26 @@ describe('what is remembered', () => {
   });
 
   it('is capped', () => {
-    const detector = new NetworkScanDetector({ maxInside: 20, maxInsideBytes: 3000 });
+    const detector = new NetworkScanDetector({ maxInside: 20, maxInsideBytes: 3000, maxPortsOfSource: 1000 });
     const many = sweep(300, inside).map((flow, i) => ({ ...flow, port: i }));
     expect(sightedOf(detector, many, 50)).toEqual([]);
     expect(detector.left.forgotten).toBeGreaterThan(270);
+  });
+});
+
+describe('a source that tries very many ports', () => {
+  it('takes a bounded number of keys, and its sweep over further ports is found', () => {
+    const ports = (dst: (i: number) => string) =>
+      sweep(5000, inside).map((flow, i) => ({ ...flow, port: 1 + i, dst: dst(i) }));
+    const detector = new NetworkScanDetector({ maxInside: 300 });
+    expect(
+      sightedOf(
+        detector,
+        ports(() => '10.0.0.9'),
+      ),
+    ).toEqual([]);
+    expect(detector.left.forgotten).toBe(0);
+    expect(most(ports((i) => `10.0.0.${i % 100}`))).toBe('medium');
   });
 });
 

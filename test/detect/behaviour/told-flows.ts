@@ -6,7 +6,7 @@ import type { ConnectionState } from '../../../src/contract/vocabulary.ts';
 import type { Detector, Flow, Sighted } from '../../../src/detect/behaviour/detector.ts';
 import { compileHome } from '../../../src/events/home-networks.ts';
 import { addressBytes } from '../../../src/events/ip.ts';
-import { handshakeDone } from '../../../src/inventory/evidence.ts';
+import { handshakeDone } from '../../../src/events/outcome.ts';
 
 const shared = join(process.env.CANDOR_SHARED ?? '../shared', 'data');
 export const realFiles = {

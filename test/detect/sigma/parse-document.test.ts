@@ -194,6 +194,20 @@ describe('texts that want too much', () => {
     );
     expect(problemsOf(levels.join('\n'))[0]).toMatch(/more than 20000 values/);
   });
+  it('values that modifiers multiply, in several items and documents', () => {
+    const document = `title: x
+logsource: {category: dns}
+detection:
+  selection:
+    query|windash|base64offset|contains: ['-a-b-c-d']
+    answers|windash|base64offset|contains: ['-a-b-c-d', '-e-f-g-h']
+  condition: selection
+`;
+    expect(parseSigma(document).problems).toEqual([]);
+    expect(problemsOf([document, document].join('---\n'))[0]).toMatch(
+      /^14 .*answers.* brings the text to more than 10000 values by its modifiers/,
+    );
+  });
   it('an alias of itself', () => {
     expect(problemsOf('a: &a [*a]')[0]).toMatch(/nests deeper|alias/);
   });

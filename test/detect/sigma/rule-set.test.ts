@@ -49,6 +49,28 @@ describe('filters', () => {
     expect(matches(set, 'zeek.dns', { ...record, 'id.orig_h': '10.0.0.54' })).toEqual(['Text', 'Tunnel']);
   });
 
+  it.each([
+    ['not a and not b', [true, false, false, false]],
+    ['not a or not b', [true, true, true, false]],
+    ['not (a or b)', [true, false, false, false]],
+    ['not 1 of them', [true, false, false, false]],
+    ['not a and b', [true, true, false, true]],
+    ['not (not a) and b', [true, true, true, false]],
+    ['a and not b', [true, false, true, true]],
+    ['a or b', [true, false, false, false]],
+    ['all of them', [true, true, true, false]],
+  ])('leave what the condition states, %s, with neither search, a, b and both', (condition, left) => {
+    const own = { rules: 'any', a: { src_ip: '10.0.0.53' }, b: { dst_port: 53 }, condition };
+    const set = compiled([tunnel, { title: 'Ours', logsource: dns, filter: own }]);
+    expect(set.refused).toEqual([]);
+    const records = [0, 1, 2, 3].map((n) => ({
+      ...record,
+      'id.orig_h': n & 1 ? '10.0.0.53' : '10.0.0.54',
+      'id.resp_p': n & 2 ? 53 : 5353,
+    }));
+    expect(records.map((one) => matches(set, 'zeek.dns', one).length === 1)).toEqual(left);
+  });
+
   it('are told with the rules', () => {
     expect(compiled([tunnel, filter(['tunnel'])]).rules[0]!.filters).toEqual(['Ours']);
   });

@@ -359,7 +359,11 @@ describe('replays', () => {
       await turnOfLoop();
     }
     expect(wire.sent).toMatchObject([
-      { type: 'error', id: 'bug', error: { code: 'INTERNAL', details: { channel: name, after: 2 } } },
+      {
+        type: 'error',
+        id: 'bug',
+        error: { code: 'INTERNAL', details: { channel: name, after: 2, reason: expect.any(String) } },
+      },
       { type: 'error', id: 'known', error: { code: 'INVALID_REQUEST' } },
     ]);
     for (const message of wire.sent) assertServerMessage(message);

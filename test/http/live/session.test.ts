@@ -291,6 +291,17 @@ describe('credentials', () => {
     expect(wire.closed?.code).toBe(4401);
   });
 
+  it.each([365 * 24 * hour, -365 * 24 * hour])(
+    'that expire do so although the clock leaps by %d ms',
+    async (leap) => {
+      const { wire } = setUp({ identity: { expiresAt: Date.now() + hour } });
+      await vi.advanceTimersByTimeAsync(1);
+      vi.setSystemTime(Date.now() + leap);
+      await vi.advanceTimersByTimeAsync(hour);
+      expect(wire.closed?.code).toBe(4401);
+    },
+  );
+
   it('that never expire need no timer', async () => {
     const { say } = setUp({ identity: { expiresAt: Number.POSITIVE_INFINITY } });
     await say();

@@ -241,11 +241,12 @@ function dial(path: string, headers: readonly string[] = [], options = {}): Sock
   const lines = [
     `GET ${path} HTTP/1.1`,
     'Host: localhost',
+    // Of a name that comes twice, the first counts.
+    ...headers,
     'Upgrade: websocket',
     'Connection: Upgrade',
     'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
     'Sec-WebSocket-Version: 13',
-    ...headers,
   ];
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   return socket;
@@ -310,6 +311,9 @@ describe('credentials', () => {
   it.each([
     ['a page of another site is FORBIDDEN', '/ws', 'Origin: https://evil.example', 403, 'FORBIDDEN'],
     ['a token in the URL is refused by name', '/ws?token=s3cret', 'X: y', 400, '"field":"token"'],
+    ['another protocol is refused', '/ws', 'Upgrade: h2c', 400, '"field":"upgrade"'],
+    ['another version is refused', '/ws', 'Sec-WebSocket-Version: 8', 400, '"field":"sec-websocket-version"'],
+    ['a body is refused', '/ws', 'Content-Length: 5', 400, '"field":"content-length"'],
   ])('%s before the upgrade', async (_what, path, header, status, text) => {
     const socket = dial(path, [header]);
     const [answer] = await once(socket, 'data');

@@ -15,7 +15,7 @@ export class EveryFifth implements Detector {
     category: 'test',
     mitre: { tactics: [], techniques: [] },
   };
-  readonly left = { late: 0, forgotten: 0 };
+  readonly left = { late: 0, forgotten: 0, stale: 0 };
   #sources = new Map<string, Counted>();
 
   flow({ src, seq }: Flow): void {

@@ -318,7 +318,7 @@ test('assets are what a plain account of the same sightings and changes says, ov
       }
     }),
     {
-      numRuns: 40,
+      numRuns: 25,
       examples: [
         // A MAC address that takes an address over in the very moment in which another was first seen there.
         [

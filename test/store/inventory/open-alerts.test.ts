@@ -3,6 +3,7 @@ import { riskScore } from '../../../src/analytics/risk-score.ts';
 import { openDatabase, type RootDatabase } from '../../../src/lmdb.ts';
 import { at } from '../../../src/store/asset-row.ts';
 import { openReader } from '../../../src/store/lmdb/reader.ts';
+import { openRows } from '../../../src/store/lmdb/seal.ts';
 import { openStore } from '../../../src/store/lmdb/store.ts';
 import { analyst, batchOf, finding, hour, opened, start } from '../opened.ts';
 import { holder, macA, macB, see } from './sightings.ts';
@@ -101,7 +102,7 @@ describe('open alerts of an asset', () => {
     open.reader.close();
     const root = openDatabase(`${open.dataDir}/siem.mdb`, { maxDbs: 64 });
     leave(root);
-    const assets = root.openDB<unknown[], string>({ name: 'assets' });
+    const assets = openRows<unknown[], string>(root, 'assets');
     for (const { key, value } of [...assets.getRange()])
       assets.putSync(key, value.with(at.risk, 0).with(at.openAlerts, 0));
     await root.close();

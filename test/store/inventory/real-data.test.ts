@@ -24,7 +24,7 @@ function servicesIn(
     const [src, dst] = [String(line['id.orig_h']), String(line['id.resp_h'])];
     const tcp = line.proto === 'tcp';
     const answered = tcp
-      ? established.includes(String(line.conn_state))
+      ? established.includes(String(line.conn_state)) && /[hd]/.test(String(line.history ?? 'h'))
       : Number(line.resp_pkts) > 0 && Number(line.orig_pkts) > 0;
     const isNew = !known.has(String(line.uid));
     known.add(String(line.uid));

@@ -327,6 +327,6 @@ test('any changes leave what a map of all would, whenever they are written, and 
         services.removeOf(other);
       });
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });

@@ -56,7 +56,9 @@ function valuesOf(event: Attributes, by: string): readonly string[] {
   const found =
     by === 'answer'
       ? ((event.answers as { data: string }[] | undefined) ?? []).map(({ data }) => data)
-      : of.map((name) => event[name]).filter((value) => value !== undefined);
+      : by === 'app_protocol'
+        ? ((event.app_protocols as string[] | undefined) ?? [])
+        : of.map((name) => event[name]).filter((value) => value !== undefined);
   const texts = found.map((value) =>
     ['query', 'src_mac', 'dst_mac'].includes(by) ? String(value).toLowerCase() : String(value),
   );

@@ -5,12 +5,13 @@ import { openBlock } from '../../../src/events/block.ts';
 import { BlockBuilder } from '../../../src/events/block-builder.ts';
 import { limits } from '../../../src/limits.ts';
 import { KeptHeaders } from '../../../src/store/lmdb/kept-headers.ts';
+import { StoredHeader } from '../../../src/store/lmdb/stored-header.ts';
 
 /** Of a block of so many rows. */
-function headerOf(rows: number): Uint8Array<ArrayBuffer> {
+function headerOf(rows: number): StoredHeader {
   const builder = new BlockBuilder('network', 0);
   for (const record of connRecords(rows)) builder.add(record);
-  return openBlock(builder.finish(), 1).header.bytes.slice();
+  return new StoredHeader(openBlock(builder.finish(), 1).header.bytes.slice());
 }
 
 const headers = Array.from({ length: 9 }, (_, i) => headerOf(i + 1));
@@ -26,7 +27,7 @@ test('what is found is what was kept for the block last, in memory that does not
       const kept = new KeptHeaders(16);
       const last = new Map<string, number>();
       for (const { table, firstSeq, rows } of steps) {
-        expect(kept.put(table, firstSeq, headers[rows - 1]!)?.rows).toBe(rows);
+        expect(kept.put(table, firstSeq, headers[rows - 1]!).rows).toBe(rows);
         last.set(`${table} ${firstSeq}`, rows);
         expect(kept.get(table, firstSeq)?.rows).toBe(rows);
         expect(kept.byteLength).toBe(16 * limits.maxKeptHeaderBytes);
@@ -36,7 +37,7 @@ test('what is found is what was kept for the block last, in memory that does not
         const found = kept.get(table as 'network' | 'dns', Number(firstSeq));
         if (found === undefined) continue;
         expect(found.rows).toBe(rows);
-        expect(found.bytes).toEqual(headers[rows - 1]);
+        expect(found.bytes).toEqual(headers[rows - 1]!.bytes);
       }
     }),
   );
@@ -59,8 +60,9 @@ test('of more blocks than there are places, looked at in turn, some are found', 
 
 test('a header that is too long is not kept', () => {
   const kept = new KeptHeaders(16);
-  const long = new Uint8Array(limits.maxKeptHeaderBytes + 1);
-  long.set(headers[0]!);
-  expect(kept.put('network', 1, long)).toBeUndefined();
+  const bytes = new Uint8Array(limits.maxKeptHeaderBytes + 1);
+  bytes.set(headers[0]!.bytes);
+  const long = new StoredHeader(bytes);
+  expect(kept.put('network', 1, long)).toBe(long);
   expect([kept.get('network', 1), kept.byteLength]).toEqual([undefined, 0]);
 });

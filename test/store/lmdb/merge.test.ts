@@ -3,6 +3,16 @@ import { chooseRun } from '../../../src/store/lmdb/merge.ts';
 
 const maxRows = 1024;
 
+/** A directory of adjacent blocks of so many rows. */
+function blocksOf(rows: Float64Array<ArrayBuffer>, received = new Float64Array(rows.length)) {
+  let next = 1;
+  const firstSeq = rows.map((count) => {
+    next += count;
+    return next - count;
+  });
+  return { count: rows.length, firstSeq, rows, received };
+}
+
 /** Appends batches and merges after each, on row counts alone. */
 function simulate(batches: readonly number[]): { blocks: number[]; rewritten: number } {
   const blocks: number[] = [];
@@ -10,8 +20,7 @@ function simulate(batches: readonly number[]): { blocks: number[]; rewritten: nu
   for (const batch of batches) {
     blocks.push(batch);
     for (;;) {
-      const received = new Float64Array(blocks.length);
-      const run = chooseRun({ count: blocks.length, rows: Float64Array.from(blocks), received }, maxRows);
+      const run = chooseRun(blocksOf(Float64Array.from(blocks)), maxRows);
       if (run === undefined) break;
       const sum = blocks.slice(run.from, run.to).reduce((a, b) => a + b, 0);
       expect(run.to - run.from).toBeGreaterThan(1);
@@ -44,17 +53,22 @@ describe('merging', () => {
     const days = [1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2];
     const received = Float64Array.from(days, (day, i) => day * 24 * 3_600_000 + i);
     const rows = new Float64Array(days.length).fill(5);
-    const choose = (from: number) =>
-      chooseRun(
-        { count: days.length - from, rows: rows.slice(from), received: received.slice(from) },
-        maxRows,
-      );
+    const choose = (from: number) => chooseRun(blocksOf(rows.slice(from), received.slice(from)), maxRows);
     expect(choose(0)).toEqual({ from: 0, to: 4 });
     expect(choose(4)).toEqual({ from: 0, to: 8 });
     expect(choose(5)).toBeUndefined();
     // Two days in turn.
-    const turns = { count: 12, rows, received: received.map((_, i) => (i % 2) * 24 * 3_600_000) };
+    const turns = blocksOf(
+      rows,
+      received.map((_, i) => (i % 2) * 24 * 3_600_000),
+    );
     expect(chooseRun(turns, maxRows)).toBeUndefined();
+  });
+
+  it('merges nothing across a gap', () => {
+    const gapped = blocksOf(new Float64Array(12).fill(5));
+    for (let i = 4; i < 12; i++) gapped.firstSeq[i]! += 5;
+    expect(chooseRun(gapped, maxRows)).toEqual({ from: 0, to: 4 });
   });
 
   it('takes small blocks between large ones, with one of them if they are many', () => {

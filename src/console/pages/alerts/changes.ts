@@ -31,10 +31,12 @@ export function refusal(from: AlertStatus, to: AlertStatus): string | undefined 
 
 /** What the alert will be, shown until the service has said so. */
 export function predicted(alert: Alert, change: Change): Alert {
-  const { note, ai_override, assignee, ...rest } = change;
+  const { note, ai_override, assignee, verdict, ...rest } = change;
   const next: Alert = { ...alert, ...rest };
   if (assignee !== undefined && assignee !== '') next.assignee = assignee;
   if (assignee === '') delete next.assignee;
+  if (verdict === '') delete next.verdict;
+  else if (verdict !== undefined) next.verdict = verdict;
   if (note !== undefined) next.note_count = alert.note_count + 1;
   if (ai_override !== undefined) next.verdict = ai_override.verdict;
   if (change.status !== undefined) {
@@ -67,7 +69,8 @@ export function told(change: Change): string {
   if (change.assignee !== undefined)
     parts.push(change.assignee === '' ? 'assigned to nobody' : `assigned to ${foreign(change.assignee)}`);
   const verdict = change.ai_override?.verdict ?? change.verdict;
-  if (verdict !== undefined) parts.push(`verdict ${words(verdict)}`);
+  if (verdict === '') parts.push('verdict withdrawn');
+  else if (verdict !== undefined) parts.push(`verdict ${words(verdict)}`);
   if (change.severity !== undefined) parts.push(`severity ${change.severity}`);
   if (change.priority !== undefined) parts.push(`priority ${change.priority}`);
   if (change.tags !== undefined) parts.push('tagged');

@@ -141,11 +141,11 @@ export const rowClass = ({ attributes }: AlertRow): string => (isOpen(attributes
 
 /** How the queue may be sorted, for where the titles of columns have no room. */
 export const sorts: readonly { readonly by: string; readonly title: string }[] = [
+  { by: '-severity', title: 'Most severe first' },
   { by: '-last_seen', title: 'Last seen first' },
   { by: '-created_at', title: 'Raised last first' },
   { by: 'created_at', title: 'Waiting longest first' },
   { by: '-risk_score', title: 'Highest risk first' },
-  { by: '-severity', title: 'Most severe first' },
   { by: '-priority', title: 'Highest priority first' },
   { by: '-count', title: 'Most often first' },
   { by: 'assignee', title: 'By assignee' },

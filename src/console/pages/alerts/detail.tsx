@@ -18,7 +18,9 @@ import { attackPage } from './mitre.ts';
 import { Proof } from './proof-section.tsx';
 import type { Alert, AlertRow } from './question.ts';
 import { Related } from './related.tsx';
+import { Sensors } from './sensors.tsx';
 import { Notes, Timeline } from './timeline.tsx';
+import { Traffic } from './traffic-section.tsx';
 import { Verdicts } from './verdicts-section.tsx';
 
 /** What is done to the alert that is shown, as the keys do it. */
@@ -70,6 +72,7 @@ export function AlertDetail({
       <About alert={alert} />
       <Verdicts alert={attributes} onVerdict={triage.verdict} />
       <Evidence key={`evidence ${alert.id}`} alert={attributes} />
+      <Traffic alert={attributes} />
       <Notes key={`notes ${alert.id}`} alert={alert} />
       <Related alert={alert} />
       <Proof alert={alert} goTo={proof} />
@@ -129,7 +132,7 @@ function Actions({ alert, triage }: { alert: Alert; triage: Triage }) {
 function About({ alert }: { alert: AlertRow }) {
   const { attributes } = alert;
   const { rule_id, rule_name, rule_source, src_ip, src_port, dst_ip, dst_port, domain } = attributes;
-  const { mitre, asset_ids, silence_id, confidence, transport, category } = attributes;
+  const { mitre, asset_ids, silence_id, confidence, transport, category, sensors } = attributes;
   return (
     <div class="alert-about">
       <Facts
@@ -173,6 +176,10 @@ function About({ alert }: { alert: AlertRow }) {
             ),
           ],
           ['Rule from', title(rule_source)],
+          [
+            sensors?.length === 1 ? 'Sensor' : 'Sensors',
+            sensors && <Sensors key="sensors" sensors={sensors} />,
+          ],
           ['Rule is sure', confidence === undefined ? undefined : `${Math.round(confidence * 100)} %`],
           [
             'Category',

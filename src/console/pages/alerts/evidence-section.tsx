@@ -141,15 +141,15 @@ const asked = ({
 
 function carried(event: {
   transport: string;
-  app_protocol?: string;
+  app_protocols?: readonly string[];
   state?: string;
   src_bytes?: number;
   dst_bytes?: number;
 }): string {
-  const { transport, app_protocol, state, src_bytes, dst_bytes } = event;
+  const { transport, app_protocols, state, src_bytes, dst_bytes } = event;
   const isCounted = src_bytes !== undefined || dst_bytes !== undefined;
   const size = isCounted ? bytes((src_bytes ?? 0) + (dst_bytes ?? 0)) : undefined;
-  return [transport, app_protocol, state && words(state), size]
+  return [transport, app_protocols?.join(' '), state && words(state), size]
     .filter((part) => part !== undefined)
     .join(' · ');
 }

@@ -5,7 +5,7 @@ import { recently } from '../../state/clock.ts';
 import { shownRange } from '../../state/range.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
-import { instant, number, percent } from '../../ui/format.ts';
+import { number, percent, within } from '../../ui/format.ts';
 import { barsOf, zoomed } from '../../ui/histogram-bars.ts';
 import { changeOf, periodBefore } from './histogram-series.ts';
 import type { Filters } from './question.ts';
@@ -51,8 +51,7 @@ export function AlertHistogram({ filters }: { filters: Filters }) {
     return (
       <div class="alert-histogram alert-histogram-empty">
         <span class="quiet">
-          None between {instant(Date.parse(shown.from), { ms: false })} and{' '}
-          {instant(Date.parse(shown.to), { ms: false })}
+          None{within(from, to)}
           {before !== undefined && ', nor in the period before'}.
         </span>
       </div>

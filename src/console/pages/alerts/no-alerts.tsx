@@ -4,10 +4,9 @@ import { rangeQuery, shownRange } from '../../state/range.ts';
 import { Button } from '../../ui/button.tsx';
 import { number } from '../../ui/format.ts';
 import { Empty } from '../../ui/states.tsx';
-import { shownTab } from '../../ui/tabs.tsx';
 import { WithoutFilters } from '../../ui/without-filters.tsx';
 import type { Counts } from './page.tsx';
-import { type View, views } from './question.ts';
+import type { View } from './question.ts';
 
 const nothing: Readonly<Record<View, string>> = {
   open: 'Nothing is open in this time.',
@@ -17,11 +16,7 @@ const nothing: Readonly<Record<View, string>> = {
 };
 
 /** Why there is nothing, and what was looked at. */
-export function NoAlerts({ counts, hasChips }: { counts: Counts; hasChips: boolean }) {
-  const view = shownTab(
-    'view',
-    views.map((value) => ({ value })),
-  );
+export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Counts; hasChips: boolean }) {
   const all = counts.all ?? 0;
   if (all > 0 && view !== 'all')
     return (

@@ -16,7 +16,7 @@ import { shownTab, Tabs } from '../../ui/tabs.tsx';
 import { sorts } from './columns.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 import { Groups, groupTitles, shownGrouping } from './groups.tsx';
-import { type Filters, filtersOf, type View, views } from './question.ts';
+import { type Filters, filtersOf, usualView, type View, views } from './question.ts';
 import { Queue } from './queue.tsx';
 import './alerts.css';
 
@@ -26,16 +26,19 @@ const viewTitles: Readonly<Record<View, string>> = {
   unassigned: 'Unassigned',
   all: 'All',
 };
-const defaultSort = '-last_seen';
+/** The most severe first, and the latest of those. */
+const defaultSort = '-severity';
 const countedEveryMs = 30_000;
 
 /** The queue of an analyst: what is new, decided and moved on. */
 export default function Alerts() {
   const chips = filterQuery('listAlerts');
   const myName = me.value?.name ?? '';
+  const usual = usualView(chips);
   const view = shownTab(
     'view',
     views.map((value) => ({ value })),
+    usual,
   );
   const filters = filtersOf(chips, view, myName);
   const grouping = shownGrouping();
@@ -47,6 +50,7 @@ export default function Alerts() {
       <div class="alert-views">
         <Tabs
           label="Which alerts"
+          usual={usual}
           tabs={views.map((value) => ({
             value,
             title:
@@ -76,7 +80,13 @@ export default function Alerts() {
         </div>
       </div>
       {grouping === undefined ? (
-        <Queue filters={filters} sort={sort} counts={counts} hasChips={Object.keys(chips).length > 0} />
+        <Queue
+          filters={filters}
+          sort={sort}
+          view={view}
+          counts={counts}
+          hasChips={Object.keys(chips).length > 0}
+        />
       ) : (
         <Groups by={grouping} filters={filters} />
       )}

@@ -1,5 +1,6 @@
 import type { ListItem } from '../../../client/client.ts';
-import { openAlertStatuses, type Severity, severities } from '../../../contract/vocabulary.ts';
+import { alertStatuses, openAlertStatuses, type Severity, severities } from '../../../contract/vocabulary.ts';
+import { oneOfTexts } from '../../../contract/wildcards.ts';
 
 /** What of the queue is shown; all pure, so that lists, counts, the histogram and live updates ask the same. */
 export type AlertRow = ListItem<'listAlerts'>;
@@ -20,13 +21,25 @@ const byView: Readonly<Record<View, (me: string) => Filters>> = {
   all: () => ({}),
 };
 
-/** What is filtered by, and what the view adds: who filters by status or assignee says so in place of the view. */
-export function filtersOf(chips: Filters, view: View, me: string): Filters {
-  const says = (name: string) => Object.hasOwn(chips, name) || Object.hasOwn(chips, `not_${name}`);
-  const added = Object.entries(byView[view](me)).filter(
-    ([name]) => !says(name) && !(name === 'assigned' && says('assignee')),
+/** The view that the address need not name: open alerts, or all where the filters ask for others by status. */
+export function usualView({ status, not_status = [] }: Filters): View {
+  if (status === undefined && not_status.length === 0) return 'open';
+  const asked = alertStatuses.filter(
+    (one) => asList(status ?? alertStatuses).includes(one) && !asList(not_status).includes(one),
   );
-  return { ...Object.fromEntries(added), ...chips };
+  return asked.every((one) => isOpen({ status: one })) ? 'open' : 'all';
+}
+
+/** Alerts of the view that match the filters, so that the number on a tab is that of the list behind it. */
+export function filtersOf(chips: Filters, view: View, me: string): Filters {
+  const filters: Record<string, string | readonly string[]> = { ...chips };
+  for (const [name, wanted] of Object.entries(byView[view](me))) {
+    const both = asList(chips[name] ?? wanted).filter((one) => asList(wanted).includes(one));
+    filters[name] = both.length > 0 ? both : wanted;
+    // No alert is both.
+    if (both.length === 0) filters[`not_${name}`] = wanted;
+  }
+  return filters;
 }
 
 const rank = (severity: string): number => severities.indexOf(severity as Severity);
@@ -60,7 +73,8 @@ export function stillMatches(alert: Alert, filters: Filters): boolean {
     if (key === 'min_severity') return rank(alert.severity) >= rank(asList(value)[0] ?? '');
     const read = Object.hasOwn(changeable, nameOf(key)) ? changeable[nameOf(key)] : undefined;
     if (read === undefined) return true;
-    const has = read(alert).some((one) => one !== undefined && asList(value).includes(one));
+    const isWanted = oneOfTexts(asList(value));
+    const has = read(alert).some((one) => one !== undefined && isWanted(one));
     return key.startsWith('not_') ? !has : has;
   });
 }

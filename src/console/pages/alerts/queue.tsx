@@ -13,7 +13,7 @@ import { AlertHistogram } from './histogram.tsx';
 import { MissingAlert } from './missing.tsx';
 import { NoAlerts } from './no-alerts.tsx';
 import type { Counts } from './page.tsx';
-import { type AlertRow, type Filters, stillMatches } from './question.ts';
+import { type AlertRow, type Filters, stillMatches, type View } from './question.ts';
 import { QueueLine } from './queue-line.tsx';
 import { useTriage } from './triage.tsx';
 
@@ -24,11 +24,13 @@ import { useTriage } from './triage.tsx';
 export function Queue({
   filters,
   sort,
+  view,
   counts,
   hasChips,
 }: {
   filters: Filters;
   sort: string;
+  view: View;
   counts: Counts;
   hasChips: boolean;
 }) {
@@ -125,7 +127,7 @@ export function Queue({
             sort={sort}
             onSort={(by) => setParams({ sort: by })}
             rowClass={rowClass}
-            empty={<NoAlerts counts={counts} hasChips={hasChips} />}
+            empty={<NoAlerts view={view} counts={counts} hasChips={hasChips} />}
           />
         </div>
       </Split>

@@ -10,7 +10,7 @@ import { type Verdict, verdictOptions } from './verdict-options.ts';
 export function ResolveDialog({ what, asked: { rows, typed, failure }, onDone, onClose }: AskedProps) {
   const first = rows[0]?.attributes;
   const [verdict, setVerdict] = useState<Verdict | 'none'>(
-    typed === undefined ? (rows.length === 1 && first?.verdict) || 'none' : (typed.verdict ?? 'none'),
+    typed === undefined ? (rows.length === 1 && first?.verdict) || 'none' : typed.verdict || 'none',
   );
   const [note, setNote] = useState(typed?.note ?? '');
   // A verdict that is in the log is replaced by another override alone: here it stays.
@@ -24,6 +24,7 @@ export function ResolveDialog({ what, asked: { rows, typed, failure }, onDone, o
           onDone({
             status: 'resolved',
             ...(verdict !== 'none' && !overridden && { verdict }),
+            ...(verdict === 'none' && rows.length === 1 && first?.verdict !== undefined && { verdict: '' }),
             ...(note.trim() !== '' && { note: note.trim() }),
           });
         }}

@@ -12,13 +12,14 @@ export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, o
   const only = rows.length === 1 ? rows[0]?.attributes : undefined;
   const said = only?.ai_verdict?.verdict;
   const overridden = only?.override !== undefined;
-  const [verdict, setVerdict] = useState<Verdict | undefined>(
+  const [verdict, setVerdict] = useState<Verdict | '' | undefined>(
     typed?.ai_override?.verdict ?? typed?.verdict ?? only?.verdict,
   );
   const [override, setOverride] = useState(typed?.ai_override !== undefined || overridden);
   const [reason, setReason] = useState(typed?.ai_override?.reason ?? '');
   const [asked, setAsked] = useState(false);
-  const mayOverride = verdict !== undefined && said !== undefined && (said !== verdict || overridden);
+  const mayOverride =
+    verdict !== undefined && verdict !== '' && said !== undefined && (said !== verdict || overridden);
   const overrides = mayOverride && (override || overridden);
   const wanting = overrides && reason.trim() === '';
   return (
@@ -34,7 +35,11 @@ export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, o
       >
         <Choices
           label="What was it?"
-          options={verdictOptions}
+          options={
+            only?.verdict === undefined || overridden
+              ? verdictOptions
+              : [...verdictOptions, { value: '', title: 'No verdict' }]
+          }
           value={verdict}
           error={asked && verdict === undefined ? 'Choose one.' : undefined}
           onChange={setVerdict}

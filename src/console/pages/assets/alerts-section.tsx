@@ -16,7 +16,7 @@ import './alerts-section.css';
 const shownAlerts = 6;
 const maxBars = 48;
 
-/** What was found about it: open alerts, the gravest first, and all of them over time, closed ones too. */
+/** Alerts about the asset: open ones, the most severe first, and all of them over time, closed ones too. */
 export function AssetAlerts({ asset: { id, attributes } }: { asset: AssetRow }) {
   const window = shownWindow();
   const open = useAnswer(

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { asSearchText } from '../../../contract/search-text.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { api } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -35,7 +36,7 @@ export function MergeDialog({
   const text = sought.trim();
   const found = useAnswer(
     'listAssets',
-    { query: { ...(text !== '' && { q: text }), per_page: maxOffered + 1 } },
+    { query: { ...(text !== '' && { q: asSearchText(text) }), per_page: maxOffered + 1 } },
     { keepPrevious: true },
   );
   const offered = (found.data?.data ?? []).filter(({ id }) => id !== asset.id).slice(0, maxOffered);

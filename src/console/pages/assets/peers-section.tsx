@@ -99,9 +99,7 @@ function PeerRow({ peer, most }: { peer: Peer; most: number }) {
       <td class="mono asset-ports">
         <Ports title="It uses" ports={peer.usedPorts} mark="→" />
         <Ports title="It offers" ports={peer.offeredPorts} mark="←" />
-        {peer.protocols.length > 0 && (
-          <bdi class="quiet"> {peer.protocols.join(' ').replaceAll(',', ' ')}</bdi>
-        )}
+        {peer.protocols.length > 0 && <bdi class="quiet"> {peer.protocols.join(' ')}</bdi>}
       </td>
       <td class="table-end quiet">
         <Time at={peer.lastSeen} />

@@ -1,8 +1,8 @@
 import { place, setParams } from '../../state/address.ts';
 import type { ranges } from '../../state/range.ts';
-import { instant } from '../../ui/format.ts';
+import { edge } from '../../ui/format.ts';
 import { Menu } from '../../ui/menu.tsx';
-import { shownTab } from '../../ui/tabs.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { type Seen, seenParams, shownSeen } from './question.ts';
 
 export const assetViews = [
@@ -14,30 +14,17 @@ export const assetViews = [
 const shared: readonly string[] = ['ip', 'q', 'from', 'to', 'range', 'unseen'];
 
 /** Hosts, or what they offer. */
-export function Views() {
-  const shown = shownTab('view', assetViews);
-  return (
-    <nav class="tabs" aria-label="What is listed">
-      {assetViews.map(({ value, title }) => (
-        <button
-          key={value}
-          type="button"
-          aria-current={value === shown ? 'page' : undefined}
-          onClick={() => {
-            const others = [...place.peek().params.keys()].filter((name) => !shared.includes(name));
-            if (value !== shown)
-              setParams({
-                ...Object.fromEntries(others.map((name) => [name, undefined])),
-                view: value === 'assets' ? undefined : value,
-              });
-          }}
-        >
-          {title}
-        </button>
-      ))}
-    </nav>
-  );
-}
+export const Views = () => (
+  <Tabs
+    label="What is listed"
+    tabs={assetViews}
+    others={Object.fromEntries(
+      [...place.value.params.keys()]
+        .filter((name) => !shared.includes(name))
+        .map((name) => [name, undefined]),
+    )}
+  />
+);
 
 const lengths = {
   '15m': '15 minutes',
@@ -59,9 +46,6 @@ function written(seen: Seen): string {
       return `Seen ${edge(seen.from)} – ${edge(seen.to)}`;
   }
 }
-
-const edge = (iso: string | undefined): string =>
-  iso === undefined ? '…' : instant(Date.parse(iso), { ms: false });
 
 /** When what is listed was last seen. Unlike on other pages it is any time unless one says so: what is silent counts. */
 export function SeenPicker() {

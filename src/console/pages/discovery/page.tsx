@@ -145,7 +145,8 @@ export default function Discovery() {
 /** The scan that runs, else the last one, as it was told of last. */
 function useCurrent(live: LiveScans) {
   const answer = useAnswer('getScanStatus', {}, { refreshMs, keepPrevious: true });
-  const asked = answer.data?.data;
+  const data = answer.data?.data;
+  const asked = data?.attributes.status === 'idle' ? undefined : (data as ScanRow | undefined);
   const seen = useRef<ScanRow | undefined>(undefined);
   // Where nothing is told live, what was asked for shows how far it is.
   useEffect(() => {
@@ -161,10 +162,9 @@ function useCurrent(live: LiveScans) {
       last === undefined || one.attributes.requested_at > last.attributes.requested_at ? one : last,
     undefined,
   );
-  const isNone = answer.error?.code === 'NOT_FOUND';
   return {
     scan: running ?? (known !== undefined && !isOver(known.attributes) ? known : latest),
-    error: isNone ? null : answer.error,
+    error: answer.error,
     refetch: () => void answer.refetch(),
   };
 }

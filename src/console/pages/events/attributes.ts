@@ -39,7 +39,7 @@ export interface Attribute {
 }
 
 const common = {
-  timestamp: { title: 'Time', group: 'time', as: 'time', width: 150 },
+  timestamp: { title: 'Time', group: 'time', as: 'time', width: 172 },
   severity: { title: 'Severity', group: 'sensor', as: 'severity', width: 84 },
   src_ip: { title: 'Source', group: 'ends', as: 'address', pivot: 'address', width: 130 },
   src_port: { title: 'Source port', group: 'ends', as: 'port', pivot: 'port', width: 84 },
@@ -51,19 +51,22 @@ const common = {
   connection_id: { title: 'Connection', group: 'ids', as: 'code', pivot: 'connection', width: 160 },
   community_id: { title: 'Community ID', group: 'ids', as: 'code', pivot: 'flow', width: 240 },
   sensor: { title: 'Sensor', group: 'sensor', as: 'word', width: 100 },
+  sensor_id: { title: 'Sent by', group: 'sensor', as: 'code', width: 240 },
   source: { title: 'Format', group: 'sensor', as: 'word', width: 72 },
-  received_at: { title: 'Received', group: 'time', as: 'time', width: 150 },
+  received_at: { title: 'Received', group: 'time', as: 'time', width: 172 },
 } as const satisfies Record<string, Attribute>;
 
 const network = {
   ...common,
-  end_time: { title: 'End', group: 'time', as: 'time', width: 150 },
+  end_time: { title: 'End', group: 'time', as: 'time', width: 172 },
   duration_ms: { title: 'Duration', group: 'time', as: 'duration', width: 76 },
   src_mac: { title: 'Source MAC', group: 'ends', as: 'code', width: 140 },
   dst_mac: { title: 'Destination MAC', group: 'ends', as: 'code', width: 140 },
   direction: { title: 'Direction', group: 'ends', as: 'word', width: 84 },
   vlan: { title: 'VLAN', group: 'ends', as: 'port', width: 60 },
   app_protocol: { title: 'Application', group: 'protocol', as: 'word', width: 90 },
+  app_protocols: { title: 'Applications', group: 'protocol', as: 'word', width: 120 },
+  app_protocol_stored: { title: "Sensor's applications", group: 'protocol', as: 'code', width: 120 },
   state: { title: 'State', group: 'protocol', as: 'word', width: 76 },
   conn_state: { title: "Sensor's state", group: 'protocol', as: 'code', width: 100 },
   history: { title: 'History', group: 'protocol', as: 'code', width: 120 },
@@ -108,4 +111,9 @@ export const attributes: Readonly<Record<'network' | 'dns', Readonly<Record<stri
 };
 
 /** The filter of the list that takes values of this attribute. */
-export const filterOf = (attribute: string): string => (attribute === 'answers' ? 'answer' : attribute);
+export const filterOf = (attribute: string): string => membersOf[attribute] ?? attribute;
+const membersOf: Readonly<Record<string, string>> = {
+  answers: 'answer',
+  app_protocols: 'app_protocol',
+  app_protocol_stored: 'app_protocol',
+};

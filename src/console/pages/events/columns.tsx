@@ -1,4 +1,4 @@
-import { instant } from '../../ui/format.ts';
+import { day, exact, instant } from '../../ui/format.ts';
 import type { Column } from '../../ui/table.tsx';
 import { attributes } from './attributes.ts';
 import { columnsText, titleOf, widthOf } from './column-names.ts';
@@ -68,11 +68,11 @@ function cellOf(table: TableName, id: string, of: EventRow['attributes'], plain:
         <span class="events-protocol">
           <Written
             table={table}
-            name={of.app_protocol === undefined ? 'transport' : 'app_protocol'}
+            name={of.app_protocols === undefined ? 'transport' : 'app_protocols'}
             of={of}
             plain={plain}
           />
-          {of.app_protocol !== undefined && <bdi class="quiet">{String(of.transport)}</bdi>}
+          {of.app_protocols !== undefined && <bdi class="quiet">{String(of.transport)}</bdi>}
         </span>
       );
     case 'traffic':
@@ -82,13 +82,14 @@ function cellOf(table: TableName, id: string, of: EventRow['attributes'], plain:
   }
 }
 
-/** The day is quieter than the time, and goes where there is little room. */
+/** The day is quieter than the time. Where there is little room it goes, or above the time if it is of another year. */
 function Moment({ at }: { at: string }) {
-  const text = instant(Date.parse(at));
+  const ms = Date.parse(at);
+  const date = day(ms);
   return (
-    <time class="mono" dateTime={at} title={text}>
-      <span class="events-day quiet">{text.slice(5, 11)}</span>
-      {text.slice(11)}
+    <time class={`mono${date.length > 5 ? ' events-past' : ''}`} dateTime={at} title={exact(ms)}>
+      <span class="events-day quiet">{date} </span>
+      {instant(ms).slice(11)}
     </time>
   );
 }

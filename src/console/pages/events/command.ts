@@ -1,6 +1,6 @@
 import { routeOf } from '../../../contract/routes.ts';
 import { type WholeListForm, wholeListTypes } from '../../../contract/whole-list.ts';
-import type { Filters } from './stream-filters.ts';
+import type { Filters } from './question.ts';
 import { type TableName, tables } from './tables.ts';
 
 export const forms = {

@@ -10,6 +10,7 @@ import { Detail, Facts, Section } from '../../ui/split.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Value } from '../../ui/value.tsx';
 import { attributes, type Group, groups } from './attributes.ts';
+import { EventProof } from './proof.tsx';
 import { AssetLink, ConnectionEvents, NamingAlerts } from './related.tsx';
 import { type EventAttributes, type EventRow, type TableName, tables } from './tables.ts';
 import { Written } from './written.tsx';
@@ -54,6 +55,7 @@ export function EventDetail({
         {of.connection_id !== undefined && (
           <ConnectionEvents connectionId={String(of.connection_id)} except={id} />
         )}
+        <EventProof table={table} id={id} />
         <Raw of={event} />
       </div>
     </Detail>
@@ -72,7 +74,7 @@ function Title({ table, of }: { table: TableName; of: EventAttributes }) {
     <>
       <bdi class="mono">{of.src_ip}</bdi> → <bdi class="mono">{of.dst_ip}</bdi>
       {of.dst_port !== undefined && <span class="mono">:{String(of.dst_port)}</span>}{' '}
-      <bdi class="quiet">{String(of.app_protocol ?? of.transport)}</bdi>
+      <bdi class="quiet">{String(of.app_protocols ?? of.transport)}</bdi>
     </>
   );
 }
@@ -96,10 +98,13 @@ const order: Readonly<Record<TableName, readonly Group[]>> = {
 };
 const groupsOf = (table: TableName): readonly Group[] => order[table];
 
+/** Answers have a table of their own; the first protocol is one of the list. */
+const shownElsewhere: ReadonlySet<string> = new Set(['answers', 'app_protocol']);
+
 function Part({ table, group, event }: { table: TableName; group: Group; event: EventRow }) {
   const of = event.attributes;
   const facts = Object.entries(attributes[table])
-    .filter(([name, { group: own }]) => own === group && name !== 'answers' && of[name] !== undefined)
+    .filter(([name, { group: own }]) => own === group && !shownElsewhere.has(name) && of[name] !== undefined)
     .map(([name, { title, as }]): readonly [string, ComponentChildren] => [
       title,
       as === 'asset' ? (

@@ -6,7 +6,7 @@ import { useAnswer } from '../../state/answers.ts';
 import { ranges, shownRange } from '../../state/range.ts';
 import { Button } from '../../ui/button.tsx';
 import { Chart } from '../../ui/chart.tsx';
-import { duration, instant, number } from '../../ui/format.ts';
+import { day, duration, instant, number, within } from '../../ui/format.ts';
 import { type Bars, barsOf, zoomed } from '../../ui/histogram-bars.ts';
 import type { Question } from './question.ts';
 import { type TableName, tables } from './tables.ts';
@@ -38,12 +38,7 @@ export function EventHistogram({
   return (
     <div class="events-histogram" role="group" aria-label="Events over time" onDblClick={widen}>
       {shown?.total === 0 ? (
-        <p class="events-histogram-state quiet">
-          {(question.query as { from?: string }).from === undefined
-            ? 'None until '
-            : `None between ${instant(Date.parse(shown.from), { ms: false })} and `}
-          {instant(Date.parse(shown.to), { ms: false })}.
-        </p>
+        <p class="events-histogram-state quiet">None{within(question.query.from, question.query.to)}.</p>
       ) : shown === undefined || bars === undefined ? (
         <p class="events-histogram-state quiet" role="status">
           {answer.error === null ? (
@@ -62,7 +57,6 @@ export function EventHistogram({
           label={`${number(shown.total)} ${tables[table].one}s over time, by severity, in steps of ${duration(shown.bucket_ms)}. Drag to zoom; the time menu does the same by keyboard.`}
           times={bars.times}
           series={bars.series}
-          feet={bars.feet}
           kind="bars"
           height={96}
           onPoint={(index) => {
@@ -88,12 +82,14 @@ function Pointed({ histogram, index }: { histogram: Bars; index: number | undefi
   const bucket = index === undefined ? undefined : histogram.buckets[index];
   if (bucket === undefined) return <>a bar is {duration(histogram.bucket_ms)} · drag to zoom</>;
   const start = Date.parse(bucket.at);
+  const end = start + histogram.bucket_ms;
+  const time = (at: number) => instant(at, { ms: false }).slice(11);
   const parts = severities.toReversed().flatMap((severity) => bucket.by_severity[severity] ?? []).length;
   return (
     <>
       <span class="mono">
-        {instant(start, { ms: false }).slice(5)} –{' '}
-        {instant(start + histogram.bucket_ms, { ms: false }).slice(11)}
+        {day(start)} {time(start)} – {day(end) !== day(start) && `${day(end)} `}
+        {time(end)}
       </span>{' '}
       · {number(bucket.count)}
       {parts > 1 &&

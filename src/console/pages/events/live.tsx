@@ -11,7 +11,6 @@ import { Empty, Failure } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { columnsOf } from './columns.tsx';
 import type { Question } from './question.ts';
-import { streamFilters } from './stream-filters.ts';
 import { type EventRow, type TableName, tables } from './tables.ts';
 import { createTail } from './tail.ts';
 
@@ -39,7 +38,7 @@ export function LiveTable({
   open: string | undefined;
   onOpen: (row: EventRow, options: { replace: boolean }) => void;
 }) {
-  const filters = streamFilters(question.filters);
+  const { filters } = question;
   const asked = JSON.stringify(filters);
   const tail = useMemo(() => createTail<EventRow>(keptRows), [table, asked]);
   const paused = useSignal(false);

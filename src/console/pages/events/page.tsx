@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { place, setParams } from '../../state/address.ts';
+import { href, place, setParams } from '../../state/address.ts';
 import { again, useAnswer, useList } from '../../state/answers.ts';
+import { filterQuery } from '../../state/filters.ts';
 import { useKeys } from '../../state/keys.ts';
 import { ranges, shownRange } from '../../state/range.ts';
+import { may } from '../../state/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterBar } from '../../ui/chips.tsx';
 import { duration, number } from '../../ui/format.ts';
@@ -19,7 +21,7 @@ import { EventDetail } from './detail.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 import { EventHistogram } from './histogram.tsx';
 import { LiveTable } from './live.tsx';
-import { shownTable, useQuestion } from './question.ts';
+import { type Question, shownTable, useQuestion } from './question.ts';
 import { rememberedColumns } from './remembered.ts';
 import { type EventRow, type TableName, tables } from './tables.ts';
 import { countedFields, firstField } from './value-shares.ts';
@@ -58,6 +60,8 @@ function Explorer({ table }: { table: TableName }) {
   const query = { ...question.query, sort } as never;
   const list = useList(operation, { query }, { still: true, enabled: !live });
   const rows = list as unknown as Rows<EventRow>;
+  const other = table === 'dns' ? 'network' : 'dns';
+  const elsewhere = useOtherTotal(other, question, live);
   const ids = chosenColumns(table, params.get(columnsIn));
   const columnsKey = ids.join();
   const { columns, minWidth } = useMemo(() => columnsOf(table, ids, { plain: false }), [table, columnsKey]);
@@ -72,7 +76,7 @@ function Explorer({ table }: { table: TableName }) {
   const refresh = () => {
     if (askAgain()) return;
     list.refetch();
-    void again([tables[table].histogram]);
+    void again([tables[table].histogram, tables[other].list]);
   };
   const goLive = () => {
     setParams({ live: live ? undefined : 1 }, { replace: true });
@@ -110,10 +114,10 @@ function Explorer({ table }: { table: TableName }) {
         <Tabs
           label="Table"
           name="table"
-          tabs={[
-            { value: 'network', title: 'Network' },
-            { value: 'dns', title: 'DNS' },
-          ]}
+          tabs={(Object.keys(tables) as TableName[]).map((value) => ({
+            value,
+            title: titleOf(value, value === other ? elsewhere : live ? undefined : list.total),
+          }))}
         />
         <div class="events-actions">
           <Button hint="t" aria-pressed={live} onClick={goLive}>
@@ -167,8 +171,29 @@ function Explorer({ table }: { table: TableName }) {
   );
 }
 
+const titleOf = (table: TableName, total: number | undefined): string =>
+  total === undefined ? tables[table].title : `${tables[table].title} ${number(total)}`;
+
+/** How many events of the other table match the same filters; undefined where one of them is not known there. */
+function useOtherTotal(other: TableName, { filters, query }: Question, live: boolean): number | undefined {
+  const { list } = tables[other];
+  const { from, to } = query;
+  const others = filterQuery(list);
+  const asked = { ...others, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  const applies = !live && may(list) && Object.keys(filters).every((name) => Object.hasOwn(others, name));
+  const answer = useAnswer(
+    list,
+    { query: { ...asked, per_page: 1 } as never },
+    { still: true, enabled: applies, keepPrevious: false },
+  );
+  return applies ? answer.data?.pagination.total : undefined;
+}
+
 interface FirstPage {
-  readonly meta?: { readonly query_time_ms?: number };
+  readonly meta?: {
+    readonly query_time_ms?: number;
+    readonly damaged_events?: readonly { readonly events: number }[];
+  };
 }
 
 /** How many there are, exactly, how long it took to know, and how many have come since. */
@@ -191,7 +216,9 @@ function Count({
     { refreshMs: newsMs, enabled: follows && list.total !== undefined, keepPrevious: false },
   );
   if (list.total === undefined) return <p class="events-count quiet">{list.error === null ? '…' : ' '}</p>;
-  const took = (list.result.data as { pages: FirstPage[] } | undefined)?.pages[0]?.meta?.query_time_ms;
+  const meta = (list.result.data as { pages: FirstPage[] } | undefined)?.pages[0]?.meta;
+  const took = meta?.query_time_ms;
+  const damaged = meta?.damaged_events?.reduce((sum, { events }) => sum + events, 0) ?? 0;
   const fresh = latest.data === undefined ? 0 : latest.data.pagination.total - list.total;
   return (
     <p class="events-count quiet">
@@ -200,6 +227,13 @@ function Count({
         {list.total === 1 ? '' : 's'}
       </span>
       {took !== undefined && <span class="mono"> · {duration(took)}</span>}
+      {damaged > 0 && (
+        <a class="events-damaged" href={href('status')}>
+          {' '}
+          · <span aria-hidden="true">▲ </span>
+          {number(damaged)} damaged events are left out
+        </a>
+      )}
       {list.result.isPlaceholderData && <span> · asking …</span>}
       {fresh > 0 && !list.result.isPlaceholderData && (
         <Button kind="plain" hint="." onClick={onRefresh}>

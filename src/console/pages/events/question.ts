@@ -3,8 +3,10 @@ import { place } from '../../state/address.ts';
 import { filterQuery } from '../../state/filters.ts';
 import { movedOn } from '../../state/moving-range.ts';
 import { rangeQuery, shownRange } from '../../state/range.ts';
-import type { Filters } from './stream-filters.ts';
 import { type TableName, tables } from './tables.ts';
+
+/** By the name of a filter its value or values, as the service is asked. */
+export type Filters = Readonly<Record<string, string | readonly string[]>>;
 
 /** The table that the address names; network where it names none. */
 export const shownTable = (): TableName => (place.value.params.get('table') === 'dns' ? 'dns' : 'network');
@@ -13,7 +15,7 @@ export const shownTable = (): TableName => (place.value.params.get('table') === 
 export interface Question {
   readonly filters: Filters;
   /** Filters and time as lists, histograms and exports take them. */
-  readonly query: Filters;
+  readonly query: Filters & { readonly from?: string; readonly to?: string };
   /** Tells this question, asked at this time, from every other. */
   readonly key: string;
 }

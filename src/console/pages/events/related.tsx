@@ -1,10 +1,11 @@
 import { href } from '../../state/address.ts';
 import { useAnswer } from '../../state/answers.ts';
 import { may } from '../../state/session.ts';
-import { abbreviated, bytes, instant, number } from '../../ui/format.ts';
+import { abbreviated, bytes, number } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { Section } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
 import type { EventAttributes, EventRow, TableName } from './tables.ts';
 
 /** An asset by its name; by its identifier where that is not to be had. */
@@ -110,7 +111,7 @@ function Events({
         {rows.map(({ table, row: { id, attributes: of } }) => (
           <li key={id}>
             <a href={href('events', { ...all(table), id })} class="clip">
-              <span class="mono">{instant(Date.parse(of.timestamp)).slice(11)}</span>{' '}
+              <Time at={of.timestamp} as="exact" />{' '}
               <span class="quiet">{table === 'dns' ? 'DNS' : 'network'}</span> <bdi>{summary(table, of)}</bdi>
             </a>
           </li>
@@ -132,7 +133,7 @@ function summary(table: TableName, of: EventAttributes): string {
     table === 'dns'
       ? [of.kind, of.qtype, of.query, of.rcode_name]
       : [
-          of.app_protocol ?? of.transport,
+          String(of.app_protocols ?? of.transport).replaceAll(',', ' '),
           of.state,
           typeof of.src_bytes === 'number' ? `${bytes(of.src_bytes)} sent` : undefined,
           typeof of.dst_bytes === 'number' ? `${bytes(of.dst_bytes)} answered` : undefined,

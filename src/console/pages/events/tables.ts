@@ -9,6 +9,7 @@ export const tables = {
     one: 'network event',
     list: 'listNetworkEvents',
     get: 'getNetworkEvent',
+    proof: 'getNetworkEventProof',
     histogram: 'getNetworkEventHistogram',
     values: 'getNetworkEventValues',
     channel: 'events.network',
@@ -21,6 +22,7 @@ export const tables = {
     one: 'DNS event',
     list: 'listDnsEvents',
     get: 'getDnsEvent',
+    proof: 'getDnsEventProof',
     histogram: 'getDnsEventHistogram',
     values: 'getDnsEventValues',
     channel: 'events.dns',
@@ -36,7 +38,9 @@ export interface EventRow {
   readonly id: string;
   readonly attributes: EventAttributes;
 }
-export type EventAttributes = Readonly<Record<string, string | number | boolean | readonly DnsAnswer[]>> & {
+export type EventAttributes = Readonly<
+  Record<string, string | number | boolean | readonly string[] | readonly DnsAnswer[]>
+> & {
   readonly timestamp: string;
   readonly severity: Severity;
   readonly src_ip: string;

@@ -20,9 +20,13 @@ export function textOf(attribute: Attribute, value: unknown): string {
     }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (attribute.as === 'time' && typeof value === 'string') return instant(Date.parse(value));
-  if (Array.isArray(value)) return value.map(({ data }: { data: string }) => data).join(', ');
+  if (Array.isArray(value)) return value.map(memberText).join(', ');
   return String(value);
 }
+
+/** A protocol, or a record of an answer section. */
+type Member = string | { readonly data: string };
+const memberText = (member: Member): string => (typeof member === 'string' ? member : member.data);
 
 /**
  * One attribute of an event, with the menu of what can be asked about its value. `plain` without: for rows that are gone
@@ -48,9 +52,13 @@ export function Written({
       <Plain text={textOf(attribute, value)} mono />
     ) : (
       <span class="events-answers">
-        {value.map(({ data }, index) => (
-          <Value key={index} value={data} list={tables[table].list} field="answer" pivot={pivotOf(data)} />
-        ))}
+        {value.map((member: Member, index: number) => {
+          const text = memberText(member);
+          const pivot = typeof member === 'string' ? {} : { pivot: pivotOf(text) };
+          return (
+            <Value key={index} value={text} list={tables[table].list} field={filterOf(name)} {...pivot} />
+          );
+        })}
       </span>
     );
   const text = textOf(attribute, value);

@@ -4,22 +4,21 @@ import { href } from '../../state/address.ts';
 import { number, percent, title } from '../../ui/format.ts';
 import { Severity } from '../../ui/severity.tsx';
 import { Answered, type Asked } from '../../ui/states.tsx';
-import { timeOf } from './metrics.ts';
 
 const worstFirst = [...severities].reverse();
 
-/** Alerts of the window by severity, and where the work on them stands. */
+/** Alerts last seen in the window, by severity, and where the work on them stands. */
 export function AlertPanel({ dashboard }: { dashboard: Asked<CallResult<'getDashboard'>> }) {
   return (
     <section class="panel overview-alerts" aria-labelledby="overview-alerts">
-      <h2 id="overview-alerts">Alerts</h2>
+      <h2 id="overview-alerts">Alerts last seen</h2>
       <Answered of={dashboard} rows={4}>
         {({ data: { attributes } }) => {
           const counts = attributes.alerts_by_severity as Readonly<Record<SeverityName, number>>;
           const statuses = attributes.alerts_by_status as Readonly<Record<string, number>>;
           const before = attributes.previous.totals.alerts;
           // What is counted is in every status: the list shows as many then.
-          const counted = { ...timeOf(attributes.window), view: 'all' };
+          const counted = { from: attributes.from, view: 'all' };
           const most = Math.max(1, ...Object.values(counts));
           return (
             <>

@@ -5,28 +5,26 @@ import { Answered, type Asked } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type Change, changeOf, metricTexts } from './metrics.ts';
 
-type Metric = CallResult<'getTrends'>['data']['attributes']['metrics'][number];
+type Trends = CallResult<'getTrends'>['data']['attributes'];
+type Metric = Trends['metrics'][number];
 
 /** Every figure over the window: its line, the period before as a faint one, the change, and what is out of the ordinary. */
 export function Figures({ trends }: { trends: Asked<CallResult<'getTrends'>> }) {
   return (
     <Answered of={trends} rows={12}>
       {({ data: { attributes } }) =>
-        attributes.metrics.map((metric) => (
-          <Figure
-            key={metric.metric}
-            metric={metric}
-            bucketS={attributes.bucket_s}
-            method={attributes.method}
-          />
-        ))
+        attributes.metrics.map((metric) => <Figure key={metric.metric} metric={metric} of={attributes} />)
       }
     </Answered>
   );
 }
 
-function Figure({ metric, bucketS, method }: { metric: Metric; bucketS: number; method: string }) {
-  const text = metricTexts[metric.metric] ?? { title: metric.metric, isTrouble: false };
+function Figure({ metric, of }: { metric: Metric; of: Trends }) {
+  const text = metricTexts[metric.metric] ?? {
+    title: metric.metric,
+    isTrouble: false,
+    list: '/events?table=network',
+  };
   const write = metric.metric === 'bytes' ? bytes : number;
   const change = changeOf(metric.current, metric.previous, metric.change_percent, metric.anomalies.length);
   const times = metric.series.map(({ at }) => Date.parse(at) / 1000);
@@ -48,20 +46,22 @@ function Figure({ metric, bucketS, method }: { metric: Metric; bucketS: number; 
     <section class="panel overview-figure" aria-label={`${text.title} over time`}>
       <h2>{text.title}</h2>
       <p class="overview-big">
-        {metric.error ? `about ${write(metric.current)}` : write(metric.current)}
+        <a href={`${text.list}&from=${of.from}`}>
+          {metric.error ? `about ${write(metric.current)}` : write(metric.current)}
+        </a>
         <span class="overview-small">
           <Told change={change} previous={metric.previous} write={write} />
         </span>
       </p>
       <Chart
-        label={`${text.title}: ${write(metric.current)} in this period, ${write(metric.previous)} in the one before, in steps of ${bucketS} seconds`}
+        label={`${text.title}: ${write(metric.current)} in this period, ${write(metric.previous)} in the one before, in steps of ${of.bucket_s} seconds`}
         times={times}
         series={series}
         height={96}
         {...(metric.metric === 'bytes' ? { format: bytes, base: 1024 as const } : { format: compact })}
       />
       {newest !== undefined && (
-        <p class="overview-anomaly" title={method}>
+        <p class="overview-anomaly" title={of.method}>
           <span aria-hidden="true">▲ </span>
           unusual <Time at={newest.at} />: {write(newest.value)}, expected{' '}
           {write(Math.round(newest.expected))}

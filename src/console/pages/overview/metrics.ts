@@ -1,28 +1,33 @@
-import type { Params } from '../../state/address.ts';
-
 /** The figures of the overview: what they are called, and whether more of them is worse. */
 export interface MetricText {
   readonly title: string;
   /** More of it than usual is a reason to look. */
   readonly isTrouble: boolean;
+  /** The list of what is counted, of any time. */
+  readonly list: string;
 }
 
 export const metricTexts: Readonly<Record<string, MetricText>> = {
-  network_events: { title: 'Network events', isTrouble: false },
-  dns_events: { title: 'DNS events', isTrouble: false },
-  alerts: { title: 'Alerts', isTrouble: true },
-  bytes: { title: 'Bytes', isTrouble: false },
-  rejected_connections: { title: 'Rejected connections', isTrouble: true },
-  nxdomain: { title: 'Names that do not exist', isTrouble: true },
-  new_assets: { title: 'New assets', isTrouble: true },
-  new_services: { title: 'New services', isTrouble: true },
-  sources: { title: 'Different sources', isTrouble: false },
-  destinations: { title: 'Different destinations', isTrouble: false },
-  domains: { title: 'Different domains', isTrouble: false },
+  network_events: { title: 'Network events', isTrouble: false, list: '/events?table=network' },
+  dns_events: { title: 'DNS events', isTrouble: false, list: '/events?table=dns' },
+  alerts: { title: 'Alerts last seen', isTrouble: true, list: '/alerts?view=all' },
+  bytes: { title: 'Bytes', isTrouble: false, list: '/events?table=network' },
+  rejected_connections: {
+    title: 'Rejected connections',
+    isTrouble: true,
+    list: '/events?state=refused&state=reset',
+  },
+  nxdomain: { title: 'Names that do not exist', isTrouble: true, list: '/events?table=dns&rcode=3' },
+  new_assets: { title: 'New assets', isTrouble: true, list: '/assets?sort=-first_seen' },
+  new_services: { title: 'New services', isTrouble: true, list: '/assets?view=services&sort=-first_seen' },
+  sources: { title: 'Different sources', isTrouble: false, list: '/events?values=src_ip' },
+  destinations: { title: 'Different destinations', isTrouble: false, list: '/events?values=dst_ip' },
+  domains: {
+    title: 'Different domains',
+    isTrouble: false,
+    list: '/events?table=dns&values=registered_domain',
+  },
 };
-
-/** The time of figures, for where their links lead: they show the same then. */
-export const timeOf = (window: string): Params => ({ range: window === '24h' ? undefined : window });
 
 /** How a total stands to the one of the period before. */
 export type Change =

@@ -17,7 +17,7 @@ export function RiskPanel({ risk }: { risk: Asked<CallResult<'getRiskScore'>> })
         {({ data: { attributes } }) => (
           <>
             <p class="overview-big">
-              <span>{attributes.score}</span>
+              <a href={href('assets', { sort: '-risk_score' })}>{attributes.score}</a>
               <span class="overview-small">
                 <Risk level={attributes.level} />{' '}
                 <span class="quiet">

@@ -3,7 +3,6 @@ import { href, type Params } from '../../state/address.ts';
 import { bytes, number } from '../../ui/format.ts';
 import { Answered, type Asked, Empty } from '../../ui/states.tsx';
 import { type PivotKind, Value } from '../../ui/value.tsx';
-import { timeOf } from './metrics.ts';
 
 type Attributes = CallResult<'getDashboard'>['data']['attributes'];
 type Top = Attributes['top_talkers'];
@@ -92,7 +91,7 @@ function TopList({ list, of }: { list: List; of: Attributes }) {
                 <meter class="overview-meter" min={0} max={most} value={amount(row)} aria-label={row.key} />
                 <a
                   class="number"
-                  href={href('events', { ...timeOf(of.window), ...list.filter(row.key) })}
+                  href={href('events', { from: of.from, ...list.filter(row.key) })}
                   title={error === 0 ? 'exact' : `too many by ${write(error)} at most`}
                 >
                   {error > 0 && '≤ '}

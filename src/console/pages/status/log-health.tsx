@@ -6,6 +6,16 @@ import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ConfirmClock } from './confirm-clock.tsx';
 
+/** Open conditions that an operator must look at. */
+export function Findings({ findings }: { findings: Status['ledger']['findings'] }) {
+  return findings.map(({ code, message, since }) => (
+    <p key={code} class="status-unwell">
+      <span aria-hidden="true">▲ </span>
+      {title(code)} since <Time at={since} />: {message}
+    </p>
+  ));
+}
+
 /** The transparency log as the service sees it, what is on its way there, and who cosigns it. */
 export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: Status }) {
   return (
@@ -27,12 +37,7 @@ export function LogHealth({ status: { ledger, outbox, witnesses } }: { status: S
           {number(ledger.regression.from_size)} to {number(ledger.regression.to_size)} entries.
         </p>
       )}
-      {ledger.findings.map(({ code, message, since }) => (
-        <p key={code} class="status-unwell">
-          <span aria-hidden="true">▲ </span>
-          {title(code)} since <Time at={since} />: {message}
-        </p>
-      ))}
+      <Findings findings={ledger.findings.filter(({ code }) => code !== 'store_damaged')} />
       <Facts
         facts={[
           ['Entries', number(ledger.size)],

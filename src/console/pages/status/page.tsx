@@ -8,7 +8,7 @@ import { Facts } from '../../ui/split.tsx';
 import { Answered } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type Sample, withSample } from './history.ts';
-import { Limits } from './limits.tsx';
+import { Limits, NotStored } from './limits.tsx';
 import { LogHealth } from './log-health.tsx';
 import { Storage } from './storage.tsx';
 import './status.css';
@@ -40,6 +40,7 @@ export default function Health() {
             <Verdict status={attributes} />
             <Rates samples={samples} />
             <Threads status={attributes} />
+            <NotStored status={attributes} />
             <Limits status={attributes} />
             <Storage status={attributes} />
             <LogHealth status={attributes} />

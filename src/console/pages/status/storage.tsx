@@ -2,13 +2,15 @@ import type { Status } from '../../../contract/resources/status.ts';
 import { bytes, duration, number } from '../../ui/format.ts';
 import { Facts, Section } from '../../ui/split.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Findings } from './log-health.tsx';
 
 /** What is stored, in how many bytes, and until when it is kept. */
-export function Storage({ status: { store, retention } }: { status: Status }) {
+export function Storage({ status: { store, retention, ledger } }: { status: Status }) {
   const perEvent = retention.event_bytes / Math.max(1, store.network_events + store.dns_events);
   return (
     <section class="panel" aria-label="Storage">
       <h2>Storage</h2>
+      <Findings findings={ledger.findings.filter(({ code }) => code === 'store_damaged')} />
       <Facts
         facts={[
           ['Network events', number(store.network_events)],
@@ -18,6 +20,7 @@ export function Storage({ status: { store, retention } }: { status: Status }) {
           ['Services', number(store.services)],
           ['Edges', number(store.topology_edges)],
           ['Blocks', number(store.blocks)],
+          ['Damaged events', store.damaged_events === 0 ? undefined : number(store.damaged_events)],
           ['Not looked at', store.uncounted_events === 0 ? undefined : number(store.uncounted_events)],
           ['Database', `${bytes(store.bytes)}, ${bytes(store.unused_bytes)} of it free`],
           ['Events', `${bytes(retention.event_bytes)}, ${bytes(perEvent)} an event`],

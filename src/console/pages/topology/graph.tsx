@@ -1,8 +1,14 @@
-import cytoscape, { type Core, type ElementDefinition, type StylesheetJson } from 'cytoscape';
+import cytoscape, {
+  type Core,
+  type ElementDefinition,
+  type NodeSingular,
+  type StylesheetJson,
+} from 'cytoscape';
 import { useEffect, useRef } from 'preact/hooks';
 import { shownTheme } from '../../state/preferences.ts';
 import { compact } from '../../ui/format.ts';
 import { type Box, boxId, elsewhere, nameWithin, type Place } from './arrange.ts';
+import { characterWidth, maxCharacters, roomFor } from './labels.ts';
 import { type Bundle, foremost, thickness } from './lines.ts';
 
 interface GraphProps {
@@ -56,10 +62,21 @@ export function Graph(props: GraphProps) {
       moved.current = true;
     });
     made.on('resize', () => {
-      if (!moved.current) made.fit(undefined, 24);
+      if (!moved.current && !made.destroyed()) made.fit(undefined, 24);
+    });
+    let due = 0;
+    const later = () => {
+      cancelAnimationFrame(due);
+      due = requestAnimationFrame(() => nameNodes(made));
+    };
+    made.on('viewport resize add remove', later);
+    made.on('mouseover mouseout', 'node', ({ target, type }) => {
+      target.toggleClass('pointed', type === 'mouseover');
+      later();
     });
     core.current = made;
     return () => {
+      cancelAnimationFrame(due);
       made.destroy();
       core.current = undefined;
     };
@@ -91,6 +108,7 @@ export function Graph(props: GraphProps) {
       near.edges().addClass('chosen');
       node.addClass('chosen');
     });
+    nameNodes(shown);
   }, [selected, boxes, bundles]);
 
   const zoom = (by: number) => {
@@ -158,7 +176,8 @@ function elements(
         data: {
           id: node.id,
           label: box.nodes.length > 1 ? nameWithin(node) : node.label,
-          ...(box.nodes.length > 1 && { parent: boxId(box.id), within: true }),
+          name: node.label,
+          ...(box.nodes.length > 1 && { parent: boxId(box.id) }),
           size: 10 + Math.min(22, 4 * Math.log2(1 + node.degree)),
           risk: node.risk_level ?? 'none',
           ...network,
@@ -205,6 +224,54 @@ function show(core: Core, next: readonly ElementDefinition[]): void {
   });
 }
 
+/** In pixels of the screen: names that are drawn can be read. Close up they grow with the picture. */
+const namePx = 11;
+const modelPx = 10;
+/** So many names are drawn at most: of all of it few, so that the picture is seen; close up all that have room. */
+const maxNames = { far: 45, close: 500 };
+const risks = ['none', 'low', 'moderate', 'high', 'critical'];
+
+/** Selected and hovered nodes are labelled first, then hosts at risk, networks, and hosts with most connections. */
+function precedence(node: NodeSingular): number {
+  if (node.hasClass('pointed') || node.hasClass('chosen')) return Number.POSITIVE_INFINITY;
+  if (node.hasClass('dimmed')) return -1;
+  const { size, risk } = node.data();
+  if (size === undefined) return 150;
+  // Without a name, a host that stands alone cannot be placed at all.
+  return 100 * risks.indexOf(risk) + size + (node.isOrphan() ? 8 : 0);
+}
+
+/** Names as many of the nodes in sight as there is room for. */
+function nameNodes(core: Core): void {
+  // Its last events come after the picture has gone.
+  if (core.destroyed()) return;
+  const zoom = core.zoom();
+  const fontPx = Math.max(namePx, modelPx * zoom);
+  const labels = core
+    .nodes()
+    .toArray()
+    .map((node) => ({ node, box: node.renderedBoundingBox({ includeLabels: false }) }))
+    .filter(({ box: { x1, x2, y1, y2 } }) => x2 > 0 && y2 > 0 && x1 < core.width() && y1 < core.height())
+    .sort((a, b) => precedence(b.node) - precedence(a.node))
+    .map(({ node, box: { x1, x2, y1, y2 } }) => ({
+      id: node.id(),
+      text: node.data(node.hasClass('pointed') && !node.isOrphan() ? 'name' : 'label') as string,
+      x: (x1 + x2) / 2,
+      y: node.data('box') ? y1 - 1.25 * fontPx : node.data('closed') ? (y1 + y2) / 2 - 1.25 * fontPx : y2,
+    }));
+  const named = roomFor(labels, fontPx, zoom < 1 ? maxNames.far : maxNames.close);
+  const font = {
+    'font-size': fontPx / zoom,
+    'text-max-width': `${(maxCharacters * characterWidth * fontPx) / zoom}px`,
+  };
+  core.batch(() => {
+    core.nodes().forEach((node) => {
+      node.toggleClass('named', named.has(node.id()));
+      if (named.has(node.id())) node.style(font);
+    });
+  });
+}
+
 const isSame = (known: Record<string, unknown>, next: Record<string, unknown>): boolean =>
   Object.entries(next).every(([name, value]) => known[name] === value);
 
@@ -218,20 +285,14 @@ const marks = {
 function styles(): StylesheetJson {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
-  const label = {
-    label: 'data(label)',
-    color: colour('--quiet'),
-    'font-size': 10,
-    'font-family': 'monospace',
-    // What is too small to be read is not drawn.
-    'min-zoomed-font-size': 8,
-    'text-max-width': '160px',
-  } as const;
   return [
     {
       selector: 'node',
       style: {
-        ...label,
+        color: colour('--quiet'),
+        'font-family': 'monospace',
+        'text-background-color': colour('--ground'),
+        'text-background-opacity': 0.7,
         'background-color': colour('--line-strong'),
         'border-width': 1,
         'border-color': colour('--quiet'),
@@ -240,8 +301,8 @@ function styles(): StylesheetJson {
         'text-margin-y': 2,
       },
     },
-    { selector: 'node[?within]', style: { 'text-max-width': '54px' } },
-    { selector: 'node[?outside]', style: { 'font-size': 12 } },
+    { selector: 'node.named', style: { label: 'data(label)' } },
+    { selector: 'node.pointed[name]', style: { label: 'data(name)' } },
     { selector: 'node[size]', style: { width: 'data(size)', height: 'data(size)' } },
     {
       selector: 'node[?box]',
@@ -251,8 +312,6 @@ function styles(): StylesheetJson {
         'background-opacity': 0.6,
         'border-color': colour('--line-strong'),
         'text-valign': 'top',
-        'font-size': 14,
-        'text-max-width': '240px',
         padding: '12px',
       },
     },
@@ -263,6 +322,7 @@ function styles(): StylesheetJson {
         width: 124,
         height: 36,
         'background-color': colour('--raised'),
+        'text-background-opacity': 0,
         'text-valign': 'center',
         'text-margin-y': 0,
         'text-wrap': 'wrap',

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Choice } from '../../ui/button.tsx';
 import { bytes as bytesText } from '../../ui/format.ts';
+import { hexDump } from '../../ui/hex-dump.ts';
 import { withoutTricks } from './plain-text.ts';
 import { differenceOf } from './tamper.ts';
 import './entry-bytes.css';
@@ -64,16 +65,4 @@ function readable(bytes: Uint8Array): string {
   } catch {
     return withoutTricks(text);
   }
-}
-
-/** Sixteen bytes a line behind their offset. */
-function hexDump(bytes: Uint8Array): string {
-  const lines: string[] = [];
-  for (let at = 0; at < bytes.length; at += 16) {
-    const line = [...bytes.subarray(at, at + 16)];
-    const hex = line.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
-    const text = line.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.'));
-    lines.push(`${at.toString(16).padStart(4, '0')}  ${hex.padEnd(47)}  ${text.join('')}`);
-  }
-  return lines.join('\n');
 }

@@ -40,6 +40,8 @@ function titleOf(kind: string, data: Fields): string | undefined {
       return joined([text('severity'), text('title')], ': ');
     case 'principal.provisioned':
       return joined([text('name'), listed(data.roles)], ', ');
+    case 'principal.password_reset':
+      return text('name');
     case 'principal.status_changed':
     case 'principal.role_changed':
       return change();
@@ -56,6 +58,13 @@ function titleOf(kind: string, data: Fields): string | undefined {
       return joined([text('verdict'), text('reason')], ': ');
     case 'events.expired':
       return joined([text('count'), text('table'), text('reason')], ' ');
+    case 'events.sealed':
+      return (Array.isArray(data.ranges) ? data.ranges : [])
+        .map(
+          (range) =>
+            `${textOf(range?.rows) ?? '?'} ${textOf(range?.table) ?? ''} from ${textOf(range?.first_seq) ?? '?'}`,
+        )
+        .join(', ');
     case 'checkpoint.timestamped':
       return joined([text('gen_time'), text('authority')], ' ');
     case 'log.life_started':

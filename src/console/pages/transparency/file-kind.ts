@@ -1,9 +1,10 @@
 import { looksLikeArchive } from '../../../client/archive.ts';
 import { looksLikeEvidence } from '../../../client/evidence.ts';
 import { members, parseExact } from '../../../client/exact-json.ts';
+import { looksLikeEventProof } from '../../../client/verifier.ts';
 
 /** What a file that somebody hands in says that it is. What is none of these is read as a bundle, which tells why not. */
-export type FileKind = 'bundle' | 'evidence' | 'pin' | 'checkpoint' | 'archive' | 'keys';
+export type FileKind = 'bundle' | 'event' | 'evidence' | 'pin' | 'checkpoint' | 'archive' | 'keys';
 
 /** Larger ones are refused unread: a bundle with the keys of a hundred years has 10 MB. */
 export const maxFileBytes = 32 * 2 ** 20;
@@ -12,6 +13,7 @@ export function kindOf(text: string): FileKind {
   if (looksLikeArchive(text.slice(0, text.indexOf('\n') + 1 || undefined))) return 'archive';
   if (text.includes('\n\n\u2014 ')) return 'checkpoint';
   if (looksLikeEvidence(text)) return 'evidence';
+  if (looksLikeEventProof(text)) return 'event';
   const fields = members(parseExact(text));
   if (fields?.version !== undefined && fields.pinned_at !== undefined) return 'pin';
   if (fields !== undefined && Array.isArray(fields.keys) && Object.keys(fields).length === 1) return 'keys';

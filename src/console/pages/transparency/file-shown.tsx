@@ -6,10 +6,13 @@ import {
   judge,
   type KeySet,
   parseBundle,
+  parseEventProof,
   parseEvidence,
   parseKeySet,
   parsePin,
+  verifyBundle,
   verifyCheckpoint,
+  verifySealedEvent,
 } from '../../../client/verifier.ts';
 import { href } from '../../state/address.ts';
 import { keptPin } from '../../state/pin.ts';
@@ -17,6 +20,7 @@ import { Choice } from '../../ui/button.tsx';
 import { Command } from '../../ui/command.tsx';
 import { number } from '../../ui/format.ts';
 import { Hash } from '../../ui/hash.tsx';
+import { Raw } from '../../ui/raw.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { BundleProofsShown } from './bundle-proofs-shown.tsx';
@@ -31,6 +35,8 @@ export function FileShown({ text }: { text: string }) {
   switch (kindOf(text)) {
     case 'bundle':
       return <BundleShown text={text} />;
+    case 'event':
+      return <EventShown text={text} />;
     case 'evidence':
       return <EvidenceShown text={text} />;
     case 'checkpoint':
@@ -74,7 +80,7 @@ function BundleShown({ text }: { text: string }) {
         <span class="quiet">
           {fromPin
             ? 'Only what keys signed that this browser has pinned counts.'
-            : 'The file vouches for itself: it is of the log you mean only if the fingerprints below are its own.'}
+            : 'The keys come from the file itself: compare the fingerprints below with those of the log that you mean.'}
         </span>
       </div>
       <ProofShown
@@ -88,6 +94,34 @@ function BundleShown({ text }: { text: string }) {
         }
       />
       <BundleProofsShown text={text} bundle={bundle} keys={fromPin ? pinned : bundle.keys} />
+    </>
+  );
+}
+
+/** An event, and below it the entry that covers it. */
+function EventShown({ text }: { text: string }) {
+  const file = parseEventProof(text);
+  if (file instanceof Fault) return <Refused fault={file} />;
+  const bundle = parseBundle(file.bundle);
+  const entry = bundle instanceof Fault ? bundle : verifyBundle(bundle);
+  const sealed = entry instanceof Fault ? entry : verifySealedEvent(file, entry);
+  if (sealed instanceof Fault) return <Refused fault={sealed} />;
+  return (
+    <>
+      <section class="panel stack">
+        <ul class="checks">
+          <Check
+            state="good"
+            title={`The entry below covers ${sealed.table} event ${sealed.id} with these values`}
+          >
+            {sealed.derived.length > 0 &&
+              `Derived by the service and not covered: ${sealed.derived.join(', ')}. `}
+            The file discloses {number(sealed.neighbours)} events stored beside it.
+          </Check>
+        </ul>
+        <Raw of={file.event} />
+      </section>
+      <BundleShown text={file.bundle} />
     </>
   );
 }

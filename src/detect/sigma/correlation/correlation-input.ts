@@ -21,7 +21,7 @@ export interface CorrelationInput {
   readonly carried: readonly Value[];
   /** Reference to the event, where it is stored. */
   readonly event?: string | undefined;
-  /** Whom it is about; passed on as it is. Plain data. */
+  /** Its addresses and ports, of which a group passes on those that all of its inputs share. Plain data. */
   readonly ends?: unknown;
 }
 

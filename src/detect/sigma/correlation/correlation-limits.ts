@@ -17,8 +17,10 @@ export interface CorrelationLimits {
   readonly groups: number;
   /** Inputs that one group keeps one by one. */
   readonly entries: number;
-  /** Newer inputs of its group that a late one may have, for windows that end before the newest to be looked at. */
+  /** Inputs around a late one that it may have, for windows that end before the newest to be looked at. */
   readonly lookback: number;
+  /** How much older than the newest of its group an input may be, where that is more than a timespan. */
+  readonly delayMs: number;
   /** Entries of all groups of all correlations, where a group itself is as many as `groupCost` says. */
   readonly units: number;
   /** References to events that a group keeps. */
@@ -39,6 +41,7 @@ export const correlationLimits: CorrelationLimits = {
   groups: limits.maxCorrelationGroups,
   entries: limits.maxCorrelationEntries,
   lookback: limits.maxCorrelationLookback,
+  delayMs: limits.maxEventDelayMs,
   units: limits.maxCorrelationUnits,
   samples: limits.maxCorrelationSamples,
   valueLength: limits.maxCorrelationValueLength,

@@ -85,6 +85,7 @@ export class Correlator {
   take(inputs: readonly CorrelationInput[], nowMs: number): Fired[] {
     const fired: Fired[] = [];
     const timed = inputs.map((input) => ({ input, time: this.#time(input.timestamp, nowMs) }));
+    for (const { groups } of this.#running.values()) groups.forgetAfter(nowMs + this.#limits.leadMs);
     for (const { input, time } of timed.sort((a, b) => a.time - b.time)) this.#take(input, time, fired);
     return fired;
   }
@@ -118,10 +119,13 @@ export class Correlator {
     return { kept, dropped: state.correlations.length - kept };
   }
 
-  /** A clock that is wrong tells nothing; then it is when the input came that counts. */
+  /**
+   * An input ahead of the owner's clock counts as of now: as the newest of its group, it would make those of sensors whose
+   * clocks are right late. Small leads are usual and are not counted.
+   */
   #time(timestamp: number, nowMs: number): number {
-    if (timestamp <= nowMs + this.#limits.leadMs) return timestamp;
-    this.#uncounted.ahead++;
+    if (timestamp <= nowMs) return timestamp;
+    if (!(timestamp <= nowMs + this.#limits.leadMs)) this.#uncounted.ahead++;
     return nowMs;
   }
 

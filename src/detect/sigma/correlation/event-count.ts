@@ -1,7 +1,7 @@
 import type { CorrelationDocument } from '../document.ts';
 import type { CorrelationLimits } from './correlation-limits.ts';
 import type { Counting, Measure } from './measure.ts';
-import { compileThreshold, decidedFrom, isLowerBound } from './threshold.ts';
+import { compileThreshold, exactBelow, isLowerBound } from './threshold.ts';
 import { dropOldest, mergeNeighbours } from './trim.ts';
 
 /** Inputs of the window. */
@@ -37,13 +37,13 @@ class EventCount implements Measure {
 export function eventCount(
   { threshold = {}, timespanMs }: CorrelationDocument,
   limits: CorrelationLimits,
-): Omit<Counting, 'lookback'> {
+): Omit<Counting, 'lookback' | 'reachMs'> {
   const meets = compileThreshold(threshold);
-  const enough = 2 * decidedFrom(threshold) - 1;
+  const enough = exactBelow(threshold);
   const few = isLowerBound(threshold) && enough <= limits.entries / 2;
   return {
     spanMs: timespanMs,
-    keep: few ? Math.max(enough, 8) : limits.entries / 2,
+    keep: few ? enough : limits.entries / 2,
     trim: few ? dropOldest : mergeNeighbours,
     measure: () => new EventCount(meets),
     counted: () => 0,

@@ -17,7 +17,7 @@ export interface Fired {
   readonly value: number;
   /** References to some of the events in the window, by time. */
   readonly events: readonly string[];
-  /** As the newest input of the group has them. */
+  /** Those that all inputs of the group share. */
   readonly ends: unknown;
   /** Keys of the rules that matched since the window began. */
   readonly rules: readonly string[];

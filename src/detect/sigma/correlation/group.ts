@@ -28,7 +28,12 @@ export interface Episode {
   count: number;
   /** So many make it worth telling again. */
   next: number;
+  /** `at` of those before it, for late inputs: a limited number. Absent in states of earlier versions. */
+  readonly former?: readonly number[];
 }
+
+/** Former episodes that a group knows. Past it, late inputs may make one begin a second time. */
+const maxFormer = 64;
 
 /** What an input did. */
 export interface Met {
@@ -47,8 +52,9 @@ export class Group {
   /** Newest input of each rule. */
   readonly seen: number[];
   readonly samples: Sample[];
-  /** Of the newest input. */
+  /** Those that all inputs share since the group was last quiet for a timespan. */
   ends: unknown;
+  /** Carried values of the newest input. */
   carried: readonly Value[];
   episode: Episode | undefined;
   /** Time of the correlation when the group was last touched. */
@@ -77,35 +83,45 @@ export class Group {
     this.episode = episode;
   }
 
-  /** What the input does; `late` where it is more than a timespan older than the newest, and doesn't count. */
+  /** The effect of the input; `late` where it is older than late inputs may be, and doesn't count. */
   take(input: GroupInput, plan: Plan): Met | 'late' | undefined {
     const { time, counted } = input;
-    if (time < this.window.newest - plan.spanMs) return 'late';
+    if (time < this.window.newest - plan.reachMs) return 'late';
     this.#note(input, plan);
 
     const until = this.episode === undefined ? -Infinity : this.episode.at + plan.spanMs;
-    if (this.episode !== undefined && time <= until) this.episode.count++;
+    const since = this.episode === undefined ? -Infinity : this.episode.at - plan.spanMs;
+    if (this.episode !== undefined && time >= since && time <= until) this.episode.count++;
     const full = this.episode !== undefined && this.episode.count >= this.episode.next;
-    const asks = plan.watched || full || Math.max(time, this.window.newest) > until;
+    const asks = plan.watched || full || Math.max(time, this.window.newest) > until || time < since;
     const end = this.window.take(time, counted, asks);
     if (end === undefined) return;
     if (end > until) return this.#begin(end, counted);
+    if (end < since) return this.#beganBefore(end, counted, plan);
     return full ? this.#grow(end, counted) : { how: 'holds', end, found: undefined };
   }
 
   #note({ time, rule, event, ends, carried }: GroupInput, plan: Plan): void {
     this.seen[rule] = Math.max(this.seen[rule]!, time);
-    if (time >= this.window.newest) {
-      this.ends = ends;
-      this.carried = carried;
-    }
+    this.ends = time > this.window.newest + plan.spanMs ? ends : shared(this.ends, ends);
+    if (time >= this.window.newest) this.carried = carried;
     if (event !== undefined) addSample(this.samples, { time, rule, event }, plan.samples);
   }
 
   #begin(end: number, counted: Counted): Met {
     const found = this.window.describe(end, counted);
-    this.episode = { at: end, first: found.first, count: found.count, next: 2 * found.count };
+    const { at, former = [] } = this.episode ?? {};
+    const episode = { at: end, first: found.first, count: found.count, next: 2 * found.count };
+    this.episode = at === undefined ? episode : { ...episode, former: [...former, at].slice(-maxFormer) };
     return { how: 'begins', end, found };
+  }
+
+  /** A late input met the condition before this episode: in a former one, or in one that nothing is known of yet. */
+  #beganBefore(end: number, counted: Counted, { spanMs }: Plan): Met {
+    const { former = [] } = this.episode!;
+    if (former.some((at) => Math.abs(at - end) <= spanMs)) return { how: 'holds', end, found: undefined };
+    this.episode = { ...this.episode!, former: [...former, end].sort((a, b) => a - b).slice(-maxFormer) };
+    return { how: 'begins', end, found: this.window.describe(end, counted) };
   }
 
   #grow(end: number, counted: Counted): Met {
@@ -114,4 +130,12 @@ export class Group {
     const { value } = this.window.describe(end, counted);
     return { how: 'grows', end, found: { count: episode.count, first: episode.first, value } };
   }
+}
+
+/** Members that two plain objects have alike; addresses that differ are no address of the group. */
+function shared(one: unknown, other: unknown): unknown {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return other;
+  const entries = Object.entries(one);
+  const same = entries.filter(([name, value]) => Reflect.get(other, name) === value);
+  return same.length === entries.length ? one : Object.fromEntries(same);
 }

@@ -91,8 +91,21 @@ export class Groups {
     if (group.window.newest >= this.clock - this.#plan.spanMs) this.forgotten++;
   }
 
+  /**
+   * Forgets groups that have inputs after a time: they came while the clock was ahead, and all that comes now would be
+   * late for them.
+   */
+  forgetAfter(time: number): void {
+    if (this.clock <= time) return;
+    this.clock = time;
+    for (const group of [...this.all()]) {
+      if (group.window.newest > time) this.#delete(group);
+      else group.touched = Math.min(group.touched, time);
+    }
+  }
+
   #expire(): void {
-    const since = this.clock - 2 * this.#plan.spanMs;
+    const since = this.clock - this.#plan.spanMs - this.#plan.reachMs;
     while (this.#oldest !== undefined && this.#oldest.touched < since) this.#delete(this.#oldest);
   }
 

@@ -18,9 +18,11 @@ export interface Measure {
 
 /** How a type of correlation is run; the same for all its groups. */
 export interface Counting {
-  /** Newer inputs that a late one may have, and the windows that end at these be looked at; else only the newest is. */
+  /** Inputs around a late one that there may be, and all windows that it is in be looked at; else only the newest is. */
   readonly lookback: number;
   readonly spanMs: number;
+  /** How much older than the newest an input may be. */
+  readonly reachMs: number;
   /** Inputs that a group keeps one by one. Twice as many are made so many again by `trim`. */
   readonly keep: number;
   /** Makes them `keep` or fewer. */

@@ -81,7 +81,7 @@ class Percentile implements Measure {
 export function valueTotal(
   { type, threshold = {}, timespanMs }: CorrelationDocument,
   limits: CorrelationLimits,
-): Omit<Counting, 'lookback'> {
+): Omit<Counting, 'lookback' | 'reachMs'> {
   const meets = compileThreshold(threshold);
   return {
     spanMs: timespanMs,
@@ -96,7 +96,7 @@ export function valueTotal(
 export function valuePercentile(
   { percentile = 50, threshold = {}, timespanMs }: CorrelationDocument,
   limits: CorrelationLimits,
-): Omit<Counting, 'lookback'> {
+): Omit<Counting, 'lookback' | 'reachMs'> {
   const meets = compileThreshold(threshold);
   return {
     spanMs: timespanMs,
@@ -110,5 +110,5 @@ export function valuePercentile(
 function numberOf(value: string | null): number | undefined {
   if (value === null || value.trim() === '') return;
   const number = Number(value);
-  return Number.isFinite(number) ? number : undefined;
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : undefined;
 }

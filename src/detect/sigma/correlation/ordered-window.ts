@@ -8,6 +8,8 @@ import { keepEndsOfRuns } from './trim.ts';
 /** How `temporal_ordered` is run; the same for all groups. */
 export interface Ordering {
   readonly spanMs: number;
+  /** How much older than the newest an input may be. */
+  readonly reachMs: number;
   /** Inputs that a group keeps one by one. */
   readonly keep: number;
   readonly alternatives: readonly Alternative[];
@@ -16,10 +18,16 @@ export interface Ordering {
   trim(entries: Entries<Counted>, keep: number): void;
 }
 
-export function ordering(spanMs: number, rules: number, alternatives: readonly Alternative[]): Ordering {
+export function ordering(
+  { spanMs, reachMs }: Pick<Ordering, 'spanMs' | 'reachMs'>,
+  rules: number,
+  alternatives: readonly Alternative[],
+  kept: (keep: number) => number,
+): Ordering {
   return {
     spanMs,
-    keep: Math.max(temporalEntries, 2 * rules),
+    reachMs,
+    keep: kept(Math.max(temporalEntries, 2 * rules)),
     alternatives,
     sequences: alternatives.map(({ required }) => new Sequence(required)),
     trim: keepEndsOfRuns(spanMs),
@@ -85,11 +93,11 @@ export class OrderedWindow implements GroupWindow {
   }
 
   take(time: number, rule: Counted, asks: boolean): number | undefined {
-    const { spanMs, keep, trim } = this.#ordering;
+    const { spanMs, reachMs, keep, trim } = this.#ordering;
     this.entries.add(time, rule);
     if (time >= this.newest) {
       this.newest = time;
-      const gone = this.entries.from(time - 2 * spanMs);
+      const gone = this.entries.from(time - spanMs - reachMs);
       if (gone > 0) this.entries.drop(gone);
     }
     if (this.entries.length > 2 * keep) trim(this.entries, keep);
@@ -117,6 +125,7 @@ export class OrderedWindow implements GroupWindow {
     let found: number | undefined;
     for (let i = entries.from(time - spanMs); i < entries.length; i++) {
       const end = entries.time(i);
+      if (end > time + spanMs) break;
       for (const sequence of sequences) sequence.take(entries.value(i) as number, end);
       const last = i === entries.length - 1 || entries.time(i + 1) !== end;
       if (end < time || !last) continue;

@@ -14,6 +14,8 @@ import { valueCount, valueShare } from './value-count.ts';
 /** How a correlation is run. */
 export interface Plan {
   readonly spanMs: number;
+  /** How much older than the newest of its group an input may be. */
+  readonly reachMs: number;
   /** An outer correlation wants to know of each input whether the condition is met with it. */
   readonly watched: boolean;
   readonly samples: number;
@@ -38,26 +40,35 @@ const countings = {
     document: CorrelationDocument,
     linked: LinkedCorrelation,
     limits: CorrelationLimits,
-  ) => Omit<Counting, 'lookback'>
+  ) => Omit<Counting, 'lookback' | 'reachMs'>
 >;
 
 export function planOf(linked: LinkedCorrelation, limits: CorrelationLimits): Plan {
   const { document, outer } = linked;
   const { type, timespanMs } = document;
+  const reachMs = Math.max(timespanMs, limits.delayMs);
+  // So many inputs decide about a timespan and the one before it.
+  const kept = (keep: number) =>
+    Math.max(
+      keep,
+      Math.min(limits.entries / 2, Math.ceil((keep * (timespanMs + reachMs)) / (2 * timespanMs))),
+    );
   const shared = {
     spanMs: timespanMs,
+    reachMs,
     watched: outer.some(({ whileMet }) => whileMet),
     samples: limits.samples,
   };
   if (type === 'temporal_ordered') {
-    const order = ordering(timespanMs, document.rules.length, linked.alternatives ?? []);
+    const order = ordering(shared, document.rules.length, linked.alternatives ?? [], kept);
     return {
       ...shared,
       window: (entries) => new OrderedWindow(order, entries),
       counted: (_value, rule) => rule,
     };
   }
-  const counting = { ...countings[type](document, linked, limits), lookback: limits.lookback };
+  const plain = countings[type](document, linked, limits);
+  const counting = { ...plain, keep: kept(plain.keep), lookback: limits.lookback, reachMs };
   return {
     ...shared,
     window: (entries) => new SlidingWindow(counting, entries),

@@ -8,12 +8,12 @@ import type { Counted, Counting, Measure } from './measure.ts';
  * ```
  *   entries   x  x     x   x x       x     x  x
  *             |<--- reach --->|<--- window --->|
- *        newest - 2 span      left          newest
+ *                             left          newest
  * ```
  *
  * In order, an input is added at the right end, and the measure forgets what falls out at the left, each once. A late one
- * may complete a window that ends before the newest input. The window is then moved back from there to it, input by
- * input, and forth again, which takes as long as inputs are newer than the late one, of which there may be `lookback`.
+ * may complete a window that ends before the newest input. Another measure then goes over the windows that it is in, input
+ * by input, which takes as long as there are inputs around the late one: `lookback` at most.
  */
 export class SlidingWindow implements GroupWindow {
   newest: number;
@@ -32,15 +32,17 @@ export class SlidingWindow implements GroupWindow {
   }
 
   take(time: number, value: Counted, asks: boolean): number | undefined {
-    const { spanMs, keep, trim } = this.#counting;
+    const { spanMs, reachMs, keep, trim } = this.#counting;
     const entries = this.entries;
     const late = time < this.newest;
+    const isInNewest = time >= this.newest - spanMs;
     entries.add(time, value);
-    this.#measure.add(value, 1);
+    if (isInNewest) this.#measure.add(value, 1);
+    else this.#left++;
     if (!late) {
       this.newest = time;
       while (entries.time(this.#left) < time - spanMs) this.#remove(this.#left++);
-      const gone = entries.from(time - 2 * spanMs);
+      const gone = entries.from(time - spanMs - reachMs);
       if (gone > 0) this.#drop(gone);
     }
     if (entries.length > 2 * keep) {
@@ -49,9 +51,8 @@ export class SlidingWindow implements GroupWindow {
       this.#rebuild();
     }
     if (!asks) return;
-    if (this.#measure.met(value)) return this.newest;
-    const looks = late && entries.length - entries.after(time) <= this.#counting.lookback;
-    return looks ? this.#earlier(time, value) : undefined;
+    if (isInNewest && this.#measure.met(value)) return this.newest;
+    return late ? this.#earlier(time, value) : undefined;
   }
 
   describe(end: number, subject: Counted): Found {
@@ -69,21 +70,22 @@ export class SlidingWindow implements GroupWindow {
 
   /** The end of the newest window that meets the condition, of those that contain `time` and end before the newest input. */
   #earlier(time: number, subject: Counted): number | undefined {
+    const { spanMs, lookback, measure: begin } = this.#counting;
     const entries = this.entries;
-    let left = this.#left;
-    let right = entries.length;
-    let found: number | undefined;
-    while (found === undefined) {
+    let right = Math.min(entries.after(time + spanMs), entries.from(this.newest));
+    if (right - entries.from(time - spanMs) > lookback) return undefined;
+    const measure = begin();
+    let left = right;
+    for (let added = right; right > 0; ) {
       const end = entries.time(right - 1);
-      while (right > 0 && entries.time(right - 1) === end) this.#remove(--right);
-      if (right === 0 || entries.time(right - 1) < time) break;
-      const earlier = entries.time(right - 1);
-      while (left > 0 && entries.time(left - 1) >= earlier - this.#counting.spanMs) this.#add(--left);
-      if (this.#measure.met(subject)) found = earlier;
+      if (end < time) return undefined;
+      while (left > 0 && entries.time(left - 1) >= end - spanMs)
+        measure.add(entries.value(--left), entries.weight(left));
+      while (added > right) measure.remove(entries.value(--added), entries.weight(added));
+      if (measure.met(subject)) return end;
+      while (right > 0 && entries.time(right - 1) === end) right--;
     }
-    while (right < entries.length) this.#add(right++);
-    while (left < this.#left) this.#remove(left++);
-    return found;
+    return undefined;
   }
 
   #add(i: number): void {

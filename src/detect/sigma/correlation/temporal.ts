@@ -53,7 +53,7 @@ export const temporalEntries = 64;
 export function temporal(
   { threshold = {}, timespanMs, rules }: CorrelationDocument,
   alternatives: readonly Alternative[] | undefined,
-): Omit<Counting, 'lookback'> {
+): Omit<Counting, 'lookback' | 'reachMs'> {
   const meets = compileThreshold(threshold);
   return {
     spanMs: timespanMs,

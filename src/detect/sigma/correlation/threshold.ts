@@ -36,6 +36,23 @@ export function decidedFrom(threshold: Threshold): number {
   return Math.max(1, ...boundsOf(threshold).map(([name, bound]) => Math.floor(bound) + above[name]));
 }
 
+/** Below this number, counts of inputs and of values are exact; above, the oldest may be forgotten. */
+export function exactBelow(threshold: Threshold): number {
+  return Math.max(8, 2 * decidedFrom(threshold) - 1);
+}
+
+const signs = { gt: '> ', gte: '≥ ', lt: '< ', lte: '≤ ', eq: '= ', neq: '≠ ' } satisfies Record<
+  Comparison,
+  string
+>;
+
+/** A number where that is the least which meets it; else its bounds as text. */
+export function shownThreshold(threshold: Threshold): number | string {
+  const bounds = boundsOf(threshold);
+  if (bounds.length === 1 && bounds[0]![0] === 'gte') return bounds[0]![1];
+  return bounds.map(([name, bound]) => signs[name] + bound).join(', ');
+}
+
 /** Numbers that what is compared can be: whole ones, or all, from `least` to `most`. */
 export interface Range {
   readonly whole: boolean;

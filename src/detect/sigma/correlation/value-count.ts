@@ -1,7 +1,7 @@
 import type { CorrelationDocument } from '../document.ts';
 import type { CorrelationLimits } from './correlation-limits.ts';
 import type { Counted, Counting, Measure } from './measure.ts';
-import { compileThreshold, decidedFrom } from './threshold.ts';
+import { compileThreshold, exactBelow } from './threshold.ts';
 import { dropOldest, keepNewestOfEach } from './trim.ts';
 
 /** How often each value is in the window. */
@@ -59,11 +59,14 @@ class ValueShare extends Occurrences implements Measure {
 }
 
 /** Exact as far as the threshold asks: of more different values than that, the oldest may be forgotten. */
-export function valueCount({ threshold = {}, timespanMs }: CorrelationDocument): Omit<Counting, 'lookback'> {
+export function valueCount({
+  threshold = {},
+  timespanMs,
+}: CorrelationDocument): Omit<Counting, 'lookback' | 'reachMs'> {
   const meets = compileThreshold(threshold);
   return {
     spanMs: timespanMs,
-    keep: Math.max(8, 2 * decidedFrom(threshold)),
+    keep: exactBelow(threshold) + 1,
     trim: keepNewestOfEach,
     measure: () => new ValueCount(meets),
     counted: (value) => value ?? undefined,
@@ -77,7 +80,7 @@ export function valueCount({ threshold = {}, timespanMs }: CorrelationDocument):
 export function valueShare(
   { threshold = {}, timespanMs }: CorrelationDocument,
   limits: CorrelationLimits,
-): Omit<Counting, 'lookback'> {
+): Omit<Counting, 'lookback' | 'reachMs'> {
   const meets = compileThreshold(threshold);
   return {
     spanMs: timespanMs,

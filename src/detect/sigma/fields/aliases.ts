@@ -170,7 +170,7 @@ export const aliases: readonly Alias[] = [
     at: {
       'zeek.conn': made.listed(zeekPath('service')),
       suricata: 'app_proto',
-      'candor.network_event': made.listed(nestedPath('app_protocol')),
+      'candor.network_event': made.spelled(allOf(nestedPath('app_protocol'), nestedPath('app_protocols'))),
     },
   },
   {

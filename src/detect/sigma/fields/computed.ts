@@ -1,3 +1,4 @@
+import { appProtocols, protocolSpellings } from '../../../contract/app-protocols.ts';
 import { registeredDomain } from '../../../events/registered-domain.ts';
 import { type Accessor, isObject } from '../record.ts';
 
@@ -31,6 +32,14 @@ export const length = ofText((text) => text.length);
 
 /** `ssl,http`, and each of the two. */
 export const listed = ofText((text) => (text.includes(',') ? [text, ...text.split(',')] : text));
+
+/** All words that mean one of the protocols of an event: rules for a sensor use that sensor's. */
+export const spelled: Of = (read) => (record) => {
+  const names = read(record);
+  if (!Array.isArray(names)) return undefined;
+  const given = names.map(String);
+  return [...new Set([...given, ...given.flatMap(appProtocols).flatMap(protocolSpellings)])];
+};
 
 /** A URL's path: of `/a/b.exe?c=d`, with or without scheme and host, `/a/b.exe`. */
 export const urlPath = ofText(pathOf);

@@ -1,6 +1,7 @@
 import type { Accessor, RecordKind } from '../record.ts';
 import { type Alias, aliases, type Places } from './aliases.ts';
 import { isEcsName } from './ecs-sets.ts';
+import { outcomeOf } from './outcome.ts';
 import { firstOf, nestedPath, zeekPath } from './paths.ts';
 import { zeekFields, zeekName } from './zeek-logs.ts';
 
@@ -18,12 +19,25 @@ export interface Field {
  * header in http.log and an address in software.log), then the names of others for what the record has.
  */
 export function resolveField(kind: RecordKind, name: string): Field {
+  if ((name === 'state' || name === 'answered') && ofConnections.has(kind)) {
+    const read = outcomeOf(kind, (other) => resolveField(kind, other).read)[name];
+    return { key: `(${name})`, read, known: true };
+  }
   const [family = '', type = ''] = kind.split('.', 2);
   if (family === 'zeek') return zeekField(kind, type, name);
   if (family === 'suricata') return aliasField(kind, family, name) ?? suricataField(type, name);
   if (family === 'ecs') return ecsField(kind, name);
   return ownField(kind, name) ?? aliasField(kind, family, name) ?? absent(name);
 }
+
+const ofConnections: ReadonlySet<RecordKind> = new Set([
+  'zeek.conn',
+  'zeek.open_conn',
+  'zeek.conn_long',
+  'suricata.flow',
+  'ecs.connection',
+  'candor.network_event',
+]);
 
 /** Objects in the place of dots, as ingest gives them; what has no other name is asked for by its own. */
 function ecsField(kind: RecordKind, name: string): Field {
@@ -83,7 +97,7 @@ function suricataField(type: string, path: string): Field {
 /** Attributes of our own events, by the names of the contract. */
 const attributes: Readonly<Record<string, ReadonlySet<string>>> = {
   'candor.network_event': new Set(
-    'timestamp end_time duration_ms src_ip src_port src_mac dst_ip dst_port dst_mac transport app_protocol src_bytes dst_bytes src_payload_bytes dst_payload_bytes src_packets dst_packets missed_bytes state conn_state history direction community_id connection_id vlan sensor source severity src_asset_id dst_asset_id received_at'.split(
+    'timestamp end_time duration_ms src_ip src_port src_mac dst_ip dst_port dst_mac transport src_bytes dst_bytes src_payload_bytes dst_payload_bytes src_packets dst_packets missed_bytes state conn_state history direction community_id connection_id vlan sensor source severity src_asset_id dst_asset_id received_at'.split(
       ' ',
     ),
   ),

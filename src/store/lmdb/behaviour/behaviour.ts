@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8';
-import type { Detector, EventRef, Sighted } from '../../../detect/behaviour/detector.ts';
+import type { Detector, EventRef, Tell } from '../../../detect/behaviour/detector.ts';
 import { behaviourFinding } from '../../../detect/behaviour/finding.ts';
 import type { EventBlock } from '../../../events/block.ts';
 import type { IsHome } from '../../../events/home-networks.ts';
@@ -9,6 +9,7 @@ import { ConnectionMemory } from '../../../inventory/connection-memory.ts';
 import { Observations } from '../../../inventory/observations.ts';
 import type { FlowFact } from '../../../inventory/seen.ts';
 import { type LimitName, limits } from '../../../limits.ts';
+import type { DetectorLimit } from '../../store.ts';
 import type { LmdbEvents } from '../events.ts';
 import type { FindingsInEvents } from '../found-in-events.ts';
 import type { FlowFold } from '../inventory/seen-events.ts';
@@ -21,6 +22,8 @@ interface KeptState {
   readonly version: number;
   readonly next: Readonly<Record<Table, number>>;
   readonly state: unknown;
+  /** Receipt time of the newest event that it counted: epoch milliseconds. Missing in older files. */
+  readonly received?: number;
 }
 
 interface Running {
@@ -70,6 +73,13 @@ export class Behaviour implements FlowFold {
   /** What is found was raised before: events are told again. */
   #isRecalling = false;
   #keepsAll = false;
+  /** When alerts of what goes on are refreshed next, by performance.now(). */
+  #refreshAt = 0;
+  /** When the newest event that detectors know was received, and the first one after the clock was set back. */
+  #received = 0;
+  #setBackAt: number | undefined;
+  /** Which part of event time, of `judgedMs`, the newest events are of. */
+  #judgedTo = Number.NEGATIVE_INFINITY;
 
   constructor(options: BehaviourOptions) {
     this.#options = options;
@@ -81,10 +91,15 @@ export class Behaviour implements FlowFold {
 
   begin(block: EventBlock, from: number): void {
     this.#running ??= this.#recall();
+    this.#followClock(block, from);
     this.#flows.begin(block, from);
   }
 
   flow(fact: Readonly<FlowFact>): void {
+    if (this.#isOfAnotherTime(fact.first)) {
+      this.#tellFlows();
+      this.#conclude();
+    }
     const seq = this.#flows.add(fact);
     if (seq % judgedEvery === 0) {
       this.#tellFlows();
@@ -99,9 +114,11 @@ export class Behaviour implements FlowFold {
 
   dns(block: EventBlock, from: number, to: number): void {
     this.#running ??= this.#recall();
+    this.#followClock(block, from);
     this.#lookup.begin(block);
     for (let row = from; row < to; row++) {
       this.#lookup.row(row);
+      if (this.#isOfAnotherTime(this.#lookup.time)) this.#conclude();
       this.#tellLookup();
       if (this.#lookup.seq % judgedEvery === 0) this.#conclude();
     }
@@ -125,6 +142,15 @@ export class Behaviour implements FlowFold {
   /** With the next write, so that the next start has nothing to tell again. */
   keepAll(): void {
     this.#keepsAll = true;
+    this.#refreshAt = 0;
+  }
+
+  /** Refreshes alerts of what goes on, once no event waits. Returns milliseconds after which more of that is due. */
+  settle(): number | undefined {
+    const waits = () => this.#running?.some(({ detector }) => detector.left.stale > 0) === true;
+    if (!waits()) return undefined;
+    this.#conclude();
+    return waits() ? Math.max(1, this.#refreshAt - performance.now()) : undefined;
   }
 
   /** The transaction was undone: what memory holds may never have been. */
@@ -135,14 +161,48 @@ export class Behaviour implements FlowFold {
 
   /** How often something was not counted, since the detectors were made. */
   limitsReached(): Partial<Record<LimitName, number>> {
-    let late = 0;
-    let forgotten = 0;
-    for (const { detector } of this.#running ?? []) {
-      late += detector.left.late;
-      forgotten += detector.left.forgotten;
+    const reached: Partial<Record<LimitName, number>> = {};
+    for (const { limit, times } of this.detectorLimits()) reached[limit] = (reached[limit] ?? 0) + times;
+    return reached;
+  }
+
+  /** The same by detector. */
+  detectorLimits(): DetectorLimit[] {
+    return (this.#running ?? []).flatMap(({ detector: { card, left } }) => {
+      const reached = { maxBehaviourDelay: left.late, maxDetectorKeys: left.forgotten };
+      const limits = Object.entries(reached).filter(([, times]) => times > 0);
+      return limits.map(([limit, times]) => ({ limit: limit as LimitName, detector: card.id, times }));
+    });
+  }
+
+  /**
+   * Restarts the detectors once the clock has been behind known events for an hour: windows that end in the future would
+   * count every new event as late.
+   */
+  #followClock(block: EventBlock, row: number): void {
+    const receipt = block.numbers('received_at').at(row);
+    if (receipt >= this.#received - limits.maxClockJumpMs) {
+      this.#received = Math.max(this.#received, receipt);
+      this.#setBackAt = undefined;
+      return;
     }
-    const reached = { maxBehaviourDelay: late, maxDetectorKeys: forgotten };
-    return Object.fromEntries(Object.entries(reached).filter(([, times]) => times > 0));
+    this.#setBackAt = Math.min(this.#setBackAt ?? receipt, receipt);
+    if (receipt - this.#setBackAt < limits.maxClockJumpMs) return;
+    const fresh = new Map(this.#options.detectors().map((detector) => [detector.card.id, detector]));
+    this.#running = this.#running!.map((running) => ({
+      ...running,
+      detector: fresh.get(running.detector.card.id)!,
+    }));
+    this.#received = receipt;
+    this.#setBackAt = undefined;
+  }
+
+  /** Whether what was told is judged first: what is of another time moves windows on, and those before go unjudged. */
+  #isOfAnotherTime(time: number): boolean {
+    const part = Math.floor(time / judgedMs);
+    if (part <= this.#judgedTo && part >= this.#judgedTo - limits.maxEventDelayMs / judgedMs) return false;
+    this.#judgedTo = part;
+    return true;
   }
 
   /** One detector after the other is told of all rows that wait: its code and its tables then stay near. */
@@ -184,18 +244,25 @@ export class Behaviour implements FlowFold {
   }
 
   #conclude(): void {
-    this.#judge((detector, sighted) => {
+    const began = performance.now();
+    const refreshes = !this.#isRecalling && began >= this.#refreshAt;
+    this.#judge(refreshes, (detector) => (sighted, due) => {
       if (this.#isRecalling) return;
-      this.#options.found.add(behaviourFinding(detector.card, sighted), this.#idsOf(sighted.events));
+      const { ids, sensors } = this.#shownBy(sighted.events);
+      const finding = behaviourFinding(detector.card, sighted, due);
+      this.#options.found.add(sensors.length === 0 ? finding : { ...finding, sensors }, ids);
     });
+    if (!refreshes) return;
+    const now = performance.now();
+    this.#refreshAt = now + Math.max(limits.alertRefreshMs, refreshingShare * (now - began));
   }
 
-  #judge(take: (detector: Detector, sighted: Sighted) => void): void {
+  #judge(refreshes: boolean, tellOf: (detector: Detector) => Tell): void {
     // As above.
     for (const running of this.#running!) {
       const { detector } = running;
       try {
-        detector.judge((sighted) => take(detector, sighted));
+        detector.judge(tellOf(detector), refreshes);
       } catch (error) {
         this.#setAside(running, error);
       }
@@ -215,6 +282,7 @@ export class Behaviour implements FlowFold {
     const { tables, detectors } = this.#options;
     const end = (table: Table) => tables.inventoryState.get(table)?.next_seq ?? 1;
     const ends = { network: end('network'), dns: end('dns') };
+    this.#received = 0;
     const running = detectors().map((detector) => this.#restored(detector, ends));
     this.#running = running;
     this.#isRecalling = true;
@@ -232,6 +300,7 @@ export class Behaviour implements FlowFold {
     const kept = deserialize(bytes) as KeptState;
     if (kept.version !== detector.card.version) return running;
     detector.restore(kept.state);
+    this.#received = Math.max(this.#received, kept.received ?? 0);
     return { ...running, next: { ...kept.next } };
   }
 
@@ -261,20 +330,29 @@ export class Behaviour implements FlowFold {
   #keep(running: Running): void {
     const { detector, next } = running;
     const began = performance.now();
-    const kept: KeptState = { version: detector.card.version, next: { ...next }, state: detector.state() };
+    const kept: KeptState = {
+      version: detector.card.version,
+      next: { ...next },
+      state: detector.state(),
+      received: this.#received,
+    };
     this.#options.tables.behaviourState.putSync(detector.card.id, serialize(kept));
     running.unkept = 0;
     running.keptAt = performance.now();
     running.keepingMs = running.keptAt - began;
   }
 
-  /** Ids of events, those that are still stored. */
-  #idsOf(events: readonly EventRef[]): string[] {
+  /** Ids of events, those that are still stored, and the principals that sent them. */
+  #shownBy(events: readonly EventRef[]): { readonly ids: string[]; readonly sensors: string[] } {
     const ids: string[] = [];
+    const sensors = new Set<string>();
     for (const { table, seq } of events.slice(0, limits.maxAlertEventIds))
-      for (const { block, first } of this.#options.events.rows(table, seq, seq + 1))
+      for (const { block, first } of this.#options.events.rows(table, seq, seq + 1)) {
         ids.push(rowId(block, first));
-    return ids;
+        const sensor = block.texts('sensor_id').text(first);
+        if (sensor !== undefined) sensors.add(sensor);
+      }
+    return { ids, sensors: [...sensors] };
   }
 }
 
@@ -283,7 +361,11 @@ export class Behaviour implements FlowFold {
  * 512, judging is a tenth of what the store does; with these, a third of that.
  */
 const judgedEvery = 2048;
+/** Event time between two of them, at most: the shortest of detectors' slots. */
+const judgedMs = 30 * 60_000;
 /** Writing states takes at most a four-hundredth of the time for each detector. */
 const keepingShare = 400;
+/** … and refreshing alerts a tenth. */
+const refreshingShare = 9;
 /** Connections that are remembered while events are told again; a power of two. */
 const recalledConnections = 2 ** 18;

@@ -1,6 +1,7 @@
 import { type ConnectionState, connectionStates } from '../../../contract/vocabulary.ts';
 import type { Flow } from '../../../detect/behaviour/detector.ts';
 import type { EventBlock } from '../../../events/block.ts';
+import { carried, lasted } from '../../../events/carried.ts';
 import { writeNumbers } from '../../../inventory/columns.ts';
 import type { FlowFact } from '../../../inventory/seen.ts';
 import { limits } from '../../../limits.ts';
@@ -16,6 +17,7 @@ class FlowRows {
   /** The one that follows. */
   row = 0;
   readonly texts = new AddressTexts();
+  readonly time = numbers();
   readonly receipt = numbers();
   readonly duration = numbers();
   readonly state = numbers();
@@ -29,6 +31,7 @@ class FlowRows {
     this.block = block;
     this.blocks++;
     this.row = from;
+    writeNumbers(block.numbers('timestamp'), from, to, this.time);
     writeNumbers(block.numbers('received_at'), from, to, this.receipt);
     writeNumbers(block.numbers('duration_ms'), from, to, this.duration);
     writeNumbers(block.numbers('state'), from, to, this.state);
@@ -103,8 +106,9 @@ export class FlowView implements Flow {
     this.state = connectionStates[rows.state[row]!];
     this.answered = fact.answered;
     this.isFirst = fact.isFirst;
-    const sent = known(rows.src[row]!, rows.srcPayload[row]!);
-    const received = known(rows.dst[row]!, rows.dstPayload[row]!);
+    const duration = lasted(rows.duration[row]!, rows.time[row]!, rows.receipt[row]!);
+    const sent = carried(rows.src[row]!, rows.srcPayload[row]!, duration);
+    const received = carried(rows.dst[row]!, rows.dstPayload[row]!, duration);
     // Of a connection that was reported before, what is new is shared as all of it is.
     const share = fact.isFirst ? 1 : fact.bytes / Math.max(1, sent + received);
     this.srcBytes = sent * share;
@@ -157,6 +161,3 @@ export class FlowViews {
     this.size = 0;
   }
 }
-
-/** Some sensors tell what was carried only, not the packets around it. */
-const known = (bytes: number, payload: number): number => (bytes >= 0 ? bytes : payload > 0 ? payload : 0);

@@ -26,6 +26,7 @@ export class IntelFold implements FlowFold {
   readonly #srcs: Named;
   readonly #dsts: Named;
   readonly #queries: Named;
+  readonly #answers: Named;
   #block: EventBlock | undefined;
   #row = 0;
 
@@ -35,7 +36,9 @@ export class IntelFold implements FlowFold {
     const isAddress = (text: string) => this.#matcher.namesAddress(text);
     this.#srcs = new Named(isAddress);
     this.#dsts = new Named(isAddress);
-    this.#queries = new Named((text) => this.#matcher.namesDomain(text));
+    const isName = (text: string) => this.#matcher.namesDomain(text);
+    this.#queries = new Named(isName);
+    this.#answers = new Named((json) => answersIn(json).some((data) => isAddress(data) || isName(data)));
   }
 
   get dirty(): number {
@@ -81,16 +84,21 @@ export class IntelFold implements FlowFold {
     if (this.#matcher.isEmpty) return;
     this.#block = block;
     this.#queries.begin(block, this.#matcher.version);
+    this.#answers.begin(block, this.#matcher.version);
     const queries = block.texts('query');
+    const answers = block.texts('answers');
     for (let row = from; row < to; row++) {
       const code = queries.code(row);
-      if (code === 0 || !this.#queries.has(queries.list, code - 1)) continue;
-      const domain = queries.list
-        .text(code - 1)
-        .toLowerCase()
-        .replace(/\.$/, '');
+      const answer = answers.code(row);
+      const isBadName = code !== 0 && this.#queries.has(queries.list, code - 1);
+      const isBadAnswer = answer !== 0 && this.#answers.has(answers.list, answer - 1);
+      if (!isBadName && !isBadAnswer) continue;
+      const domain = queries.text(row)?.toLowerCase().replace(/\.$/, '');
       const timestamp = timeOf(block, row, block.numbers('timestamp').at(row));
-      const hit = this.#matcher.domainHit(domain, timestamp);
+      const ofName = domain === undefined ? undefined : this.#matcher.domainHit(domain, timestamp);
+      const ofAnswer =
+        ofName === undefined && isBadAnswer ? this.#answerHit(answers.text(row)!, timestamp) : undefined;
+      const hit = ofName ?? ofAnswer?.hit;
       if (hit === undefined) continue;
       const text = (name: 'src_ip' | 'dst_ip') => block.addresses(name).text(row);
       const ends = {
@@ -100,8 +108,21 @@ export class IntelFold implements FlowFold {
       };
       const ports = { src_port: port(block, 'src_port', row), dst_port: port(block, 'dst_port', row) };
       const answered = !Number.isNaN(block.numbers('rcode').at(row));
-      this.#tell(hit, row, { bad: 'domain', timestamp, domain, ...present({ ...ends, ...ports }), answered });
+      const bad =
+        ofAnswer === undefined
+          ? ({ bad: 'domain' } as const)
+          : { bad: 'answer' as const, seen: ofAnswer.data };
+      this.#tell(hit, row, { ...bad, timestamp, ...present({ ...ends, ...ports, domain }), answered });
     }
+  }
+
+  /** The first of the answers that a list names for this time. */
+  #answerHit(json: string, timestamp: number): { readonly hit: IntelHit; readonly data: string } | undefined {
+    for (const data of answersIn(json)) {
+      const hit = this.#matcher.addressHit(data, timestamp) ?? this.#matcher.domainHit(data, timestamp);
+      if (hit !== undefined) return { hit, data };
+    }
+    return undefined;
   }
 
   write(): void {
@@ -114,9 +135,20 @@ export class IntelFold implements FlowFold {
 
   #tell(hit: IntelHit, row: number, contact: IntelContact): void {
     this.#options.intel.counted(hit.list_id, contact.timestamp);
-    this.#options.found.add(intelFinding(hit, contact), [rowId(this.#block!, row)]);
+    const finding = intelFinding(hit, contact);
+    const sensor = this.#block!.texts('sensor_id').text(row);
+    const found = sensor === undefined ? finding : { ...finding, sensors: [sensor] };
+    this.#options.found.add(found, [rowId(this.#block!, row)]);
   }
 }
+
+/** The addresses and names in an answer section (JSON). */
+const answersIn = (json: string): readonly string[] =>
+  (JSON.parse(json) as { type?: string; data?: string }[]).flatMap(({ type = '', data }) =>
+    data !== undefined && pointing.has(type) ? [data] : [],
+  );
+/** Types of records whose data is an address or a name; Zeek gives none. */
+const pointing: ReadonlySet<string> = new Set(['', 'A', 'AAAA', 'CNAME', 'DNAME']);
 
 const directions: Readonly<Record<`${boolean}-${boolean}`, NonNullable<IntelContact['direction']>>> = {
   'true-true': 'internal',

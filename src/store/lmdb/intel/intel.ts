@@ -1,5 +1,10 @@
+import { intelFinding } from '../../../detect/intel/intel-finding.ts';
 import { IntelIndex } from '../../../detect/intel/intel-index.ts';
 import { IntelMatcher } from '../../../detect/intel/intel-matcher.ts';
+import type { Contact } from '../../../events/contact.ts';
+import type { Finding } from '../../../events/finding.ts';
+import { isAddress } from '../../../events/ip.ts';
+import { limits } from '../../../limits.ts';
 import { endOfEndless, type IntelRow } from '../../intel-row.ts';
 import type { Tables } from '../tables.ts';
 import { readIndex } from './intel-tables.ts';
@@ -34,6 +39,23 @@ export class Intel {
       this.#hits.delete(id);
       this.#drop(id);
     } else this.#take(id, row, index === undefined ? this.matcher.indexOf(id) : new IntelIndex(index));
+  }
+
+  /** Findings about hosts that records name which are not stored. @param nowMs - of a clock that sensors' may be ahead of */
+  met(
+    contacts: readonly Contact[],
+    nowMs: number,
+  ): { readonly list_id: string; readonly finding: Finding }[] {
+    if (this.matcher.isEmpty) return [];
+    return contacts.flatMap(({ value, sensor, part, ...contact }) => {
+      const timestamp = Math.min(contact.timestamp, nowMs + limits.maxClockLeadMs);
+      const hit = this.matcher.addressHit(value, timestamp) ?? this.matcher.domainHit(value, timestamp);
+      if (hit === undefined) return [];
+      const domain = isAddress(value) ? {} : { domain: value.toLowerCase().replace(/\.$/, '') };
+      const finding = intelFinding(hit, { ...contact, ...domain, bad: part, seen: value, timestamp });
+      const sensors = sensor === undefined ? {} : { sensors: [sensor] };
+      return [{ list_id: hit.list_id, finding: { ...finding, ...sensors } }];
+    });
   }
 
   /** An event met something of a list. @param at - of the event, epoch milliseconds */

@@ -1,4 +1,5 @@
-import type { Database, Key } from '../../../lmdb.ts';
+import type { Key } from '../../../lmdb.ts';
+import type { Rows } from '../seal.ts';
 import { entryCount } from '../tables.ts';
 
 /** What is known of one key. */
@@ -27,13 +28,13 @@ export class CachedRows<K extends Key, V, Stored> {
   #stored: number;
   /** Told of each row as it is written, and of what the table had before; undefined where there is none. */
   onWritten: ((before: Stored | undefined, after: Stored | undefined) => void) | undefined;
-  readonly #table: Database<Stored, K>;
+  readonly #table: Rows<Stored, K>;
   readonly #capacity: number;
   readonly #pack: (value: V) => Stored;
   readonly #unpack: (stored: Stored, key: K) => V;
 
   constructor(
-    table: Database<Stored, K>,
+    table: Rows<Stored, K>,
     capacity: number,
     codec: { pack(value: V): Stored; unpack(stored: Stored, key: K): V },
   ) {

@@ -5,8 +5,11 @@ import type { AssetState } from './asset-state.ts';
 import { network } from './history.ts';
 import type { KnownAssets } from './known-assets.ts';
 
-/** Addresses of one MAC address within this time make it a gateway's. */
-const gatewayWindowMs = 3_600_000;
+/** Times within which so many addresses of one MAC address make it a gateway's. */
+const crowds = [
+  { withinMs: 3_600_000, most: limits.maxAddressesPerMac },
+  { withinMs: 86_400_000, most: limits.maxAddressesPerMacDay },
+];
 
 /** MAC addresses that forward for others: they identify no host, and what was taken for one machine is several. */
 export class Gateways {
@@ -29,17 +32,20 @@ export class Gateways {
     else this.become(mac, undefined);
   }
 
-  /** More IPv4 addresses than one machine has, all at once. */
+  /** More IPv4 addresses than one machine has, at once or in turn. */
   isCrowded(asset: AssetState, mac: string, ip: string, last: number): boolean {
     if (ip.includes(':') || asset.ips.length <= limits.maxAddressesPerMac) return false;
-    const active = asset.ips.filter((each) => {
+    const seen = asset.ips.flatMap((each) => {
       const binding = each.includes(':') ? undefined : this.#known.bindings.latest(each);
-      return binding?.mac === mac && binding.last >= last - gatewayWindowMs;
+      return binding?.mac === mac ? [binding.last] : [];
     });
-    return active.length > limits.maxAddressesPerMac;
+    return crowds.some(({ withinMs, most }) => seen.filter((at) => at >= last - withinMs).length > most);
   }
 
-  /** The addresses found with it are other machines': each but the first gets an asset of its own, with all it had. */
+  /**
+   * The addresses found with it are other machines': each but the first goes back to the asset that had it before, or gets
+   * one of its own, with all it had.
+   */
   become(mac: string, at: number | undefined): void {
     const { bindings } = this.#known;
     const known = bindings.mac(mac);
@@ -54,7 +60,10 @@ export class Gateways {
       const binding = bindings.latest(ip)!;
       if (binding.mac !== mac) continue;
       this.#addresses.forgetAddress(asset, ip, when, network, reason);
-      const other = this.#known.create(ip, { source: asset.source, by: network }, when);
+      const before = bindings.all(ip).findLast(({ asset_id }) => asset_id !== asset.id);
+      const other =
+        (before && this.#known.rows.get(before.asset_id)) ??
+        this.#known.create(ip, { source: asset.source, by: network }, when);
       bindings.setMac(ip, undefined);
       bindings.reassign(ip, asset.id, other?.id);
       if (other === undefined) {
@@ -62,7 +71,7 @@ export class Gateways {
         continue;
       }
       owners.set(ip, other.id);
-      other.ips.push(ip);
+      if (!other.ips.includes(ip)) other.ips.push(ip);
       this.#known.note(other, when, { action: 'address_bound', by: network, ip_address: ip, reason });
       this.#known.noteSeen(other, binding.last, binding.last, network);
     }

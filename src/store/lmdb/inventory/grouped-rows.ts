@@ -1,4 +1,4 @@
-import type { Database } from '../../../lmdb.ts';
+import type { Rows } from '../seal.ts';
 
 type Part = number | string;
 
@@ -16,9 +16,9 @@ export class GroupedRows<B extends Part, V> {
   readonly #changed = new Map<string, Map<B, V | undefined>>();
   #dirty = 0;
   readonly #counts = new Map<string, number>();
-  readonly #table: Database<V, [string, B]>;
+  readonly #table: Rows<V, [string, B]>;
 
-  constructor(table: Database<V, [string, B]>) {
+  constructor(table: Rows<V, [string, B]>) {
     this.#table = table;
   }
 

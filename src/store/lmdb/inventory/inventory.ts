@@ -204,13 +204,19 @@ export class Inventory<A extends AssetsPart> {
     let isCounted = this.#position === undefined || this.#countSome([]);
     if (!isCounted) isCounted = this.#hurry();
     this.#endCounting();
+    const settleMs = isCounted ? this.#settleFolds() : undefined;
     const { dirty } = this;
     const isLittle = isCounted && dirty <= limits.inventoryRowsPerCommit;
     const isChanged = dirty > 0 || this.#moved || this.#forced || this.#told.isUnkept;
     if (isChanged && (this.#forced || isLittle || this.#dueMs() <= 0 || this.#isFull())) this.write();
     this.#told.keep();
     if (!isCounted) return 0;
-    return this.dirty > 0 ? Math.max(1, this.#dueMs()) : undefined;
+    return this.dirty > 0 ? Math.max(1, this.#dueMs()) : settleMs;
+  }
+
+  #settleFolds(): number | undefined {
+    const dues = this.#folds.map((fold) => fold.settle?.()).filter((ms) => ms !== undefined);
+    return dues.length === 0 ? undefined : Math.min(...dues);
   }
 
   write(): void {

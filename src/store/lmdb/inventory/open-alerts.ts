@@ -62,13 +62,14 @@ export class OpenAlerts {
     const { openAlerts } = this.#tables;
     const old = before === undefined ? undefined : indexed(id, before.alert);
     const next = indexed(id, alert);
-    if (old?.as === next?.as && old?.order === next?.order && old?.time === next?.time) return;
+    const isSamePlace = `${old?.ips}` === `${next?.ips}`;
+    if (isSamePlace && old?.as === next?.as && old?.order === next?.order && old?.time === next?.time) return;
     if (old !== undefined)
       for (const place of [...old.ips, nowhere]) openAlerts.removeSync([place, old.as, old.order, id]);
     if (next !== undefined) this.#put(next);
     if (next === undefined) this.#dueAlerts.delete(id);
     else this.#dueAlerts.set(id, next);
-    for (const ip of addressesOf(alert)) this.#dueAddresses.add(ip);
+    for (const ip of [...addressesOf(alert), ...(old?.ips ?? [])]) this.#dueAddresses.add(ip);
   }
 
   /** Other assets have an address than before. */

@@ -15,6 +15,8 @@ import type { HostAt } from './told.ts';
 export interface FlowFold extends FlowSink, InventoryPart {
   /** Rows [from, to) of a block of DNS events. */
   dns?(block: EventBlock, from: number, to: number): void;
+  /** All that is stored was counted. Returns milliseconds after which to call this again, where something waits for that. */
+  settle?(): number | undefined;
 }
 
 interface SeenOptions {

@@ -64,6 +64,10 @@ export class SeenHosts {
       case 'nobody':
         return undefined;
       case 'seen': {
+        if (mac !== undefined && decision.extends && this.#gateways.isCrowded(owner!, mac, ip, last)) {
+          this.#gateways.become(mac, last);
+          return this.seen({ ip, first: host.first, last: host.last }, from);
+        }
         if (decision.extends && last === host.last && this.#isStillThere(owner!, inForce!, ip, mac, first)) {
           owner!.last = Math.max(owner!.last, last);
           // Only what comes without a MAC address is known by its address alone.

@@ -1,4 +1,4 @@
-import { levels, startOf } from '../../../rollups/levels.ts';
+import { type Level, levels, startOf } from '../../../rollups/levels.ts';
 import { AlertTally } from '../../../rollups/view.ts';
 import type { AlertRow, Tables } from '../tables.ts';
 import { floorOf, keyOf, removeOld } from './rollup-tables.ts';
@@ -9,52 +9,61 @@ const removedAtOnce = 64;
 type Counted = Pick<AlertRow, 'alert'>;
 
 /**
- * How many alerts of each severity and status were created in each minute, hour and day: adjusted with each change, in
+ * How many alerts of each severity and status were last seen in each minute, hour and day: adjusted with each change, in
  * its transaction. All is called within transactions.
  */
 export class AlertCounts {
   readonly #tables: Tables;
+  readonly #now: () => number;
 
-  constructor(tables: Tables) {
+  /** @param now - epoch milliseconds: what is older than is kept goes by it */
+  constructor(tables: Tables, now: () => number) {
     this.#tables = tables;
+    this.#now = now;
   }
 
   /** An alert is being saved, a new one where there is none before. */
-  saved(before: Counted | undefined, after: Counted, nowMs: number): void {
-    const from = before === undefined ? undefined : placeOf(before);
-    const to = placeOf(after);
-    if (from === to) return;
-    const created = Date.parse(after.alert.created_at);
-    for (const level of levels) {
-      const start = startOf(level, created);
-      if (start < floorOf(level, nowMs)) continue;
-      const key = keyOf(level, start);
-      const known = this.#tables.rollupAlerts.get(key);
-      const tally = known === undefined ? new AlertTally() : decodeAlerts(known);
-      // Of a bucket that a clock which was ahead had removed, there may be none left.
-      if (from !== undefined) tally.counts[from] = Math.max(0, tally.counts[from]! - 1);
-      tally.counts[to]!++;
-      this.#tables.rollupAlerts.putSync(key, encodeAlerts(tally));
-      if (known === undefined) removeOld(this.#tables.rollupAlerts, level, nowMs, removedAtOnce);
+  saved(before: Counted | undefined, after: Counted): void {
+    const nowMs = this.#now();
+    const to = startsOf(after);
+    const from = before === undefined ? undefined : startsOf(before);
+    for (const [i, level] of levels.entries()) {
+      if (before !== undefined && from![i] === to[i] && placeOf(before) === placeOf(after)) continue;
+      if (before !== undefined) this.#add(level, from![i]!, placeOf(before), -1, nowMs);
+      this.#add(level, to[i]!, placeOf(after), 1, nowMs);
     }
   }
 
-  /** Counts all that are stored, where none was counted. */
-  countAll(nowMs: number): void {
-    this.#tables.rollupAlerts.clearSync();
-    const created = new Map<string, AlertTally>();
-    for (const { value } of this.#tables.alerts.getRange())
-      for (const level of levels) {
-        const start = startOf(level, Date.parse(value.alert.created_at));
-        if (start < floorOf(level, nowMs)) continue;
-        const key = JSON.stringify(keyOf(level, start));
-        const tally = created.get(key) ?? new AlertTally();
-        tally.counts[placeOf(value)]!++;
-        created.set(key, tally);
-      }
-    for (const [key, tally] of created)
-      this.#tables.rollupAlerts.putSync(JSON.parse(key), encodeAlerts(tally));
+  #add(level: Level, start: number, place: number, delta: 1 | -1, nowMs: number): void {
+    if (start < floorOf(level, nowMs)) return;
+    const { rollupAlerts } = this.#tables;
+    const key = keyOf(level, start);
+    const known = rollupAlerts.get(key);
+    const tally = known === undefined ? new AlertTally() : decodeAlerts(known);
+    // A clock that was ahead may have removed the bucket.
+    tally.counts[place] = Math.max(0, tally.counts[place]! + delta);
+    if (tally.total === 0) rollupAlerts.removeSync(key);
+    else rollupAlerts.putSync(key, encodeAlerts(tally));
+    if (known === undefined) removeOld(rollupAlerts, level, nowMs, removedAtOnce);
   }
+
+  /** Counts all that are stored, where none was counted, or by another time. */
+  countAll(): void {
+    const nowMs = this.#now();
+    this.#tables.rollupAlerts.clearSync();
+    for (const { value } of this.#tables.alerts.getRange())
+      for (const [i, start] of startsOf(value).entries())
+        this.#add(levels[i]!, start, placeOf(value), 1, nowMs);
+  }
+}
+
+/**
+ * Starts of the buckets, by level: when the alert was last seen, or last changed where that was earlier, since sensors
+ * may have clocks that are ahead.
+ */
+function startsOf({ alert }: Counted): number[] {
+  const time = Math.min(Date.parse(alert.last_seen), Date.parse(alert.updated_at));
+  return levels.map((level) => startOf(level, time));
 }
 
 const placeOf = ({ alert }: Counted): number => AlertTally.place(alert.severity, alert.status);

@@ -1,3 +1,4 @@
+import { limits } from '../../../limits.ts';
 import type { Cell } from '../../../rollups/event-fold.ts';
 import { cover, type Level, type Part, startOf, widthMs } from '../../../rollups/levels.ts';
 import { counters, distincts, type Fineness, Rollup } from '../../../rollups/rollup.ts';
@@ -19,8 +20,11 @@ const windowFineness: Fineness = { hashes: 4096, entries: 512 };
 
 /** All that a window shows, of one snapshot: at most some sixty buckets and the deltas, however many events there are. */
 export function readRollups(tables: Tables, query: RollupQuery): RollupView {
-  const deltas = [...tables.rollupDeltas.getRange()].flatMap(({ value }) => [...decodeCells(value)]);
-  const current = cover(query.from);
+  const end = endOf(query);
+  const deltas = [...tables.rollupDeltas.getRange()]
+    .flatMap(({ value }) => [...decodeCells(value)])
+    .filter(({ start }) => start < end);
+  const current = cover(query.from).map((part) => ({ ...part, to: Math.min(part.to, end) }));
   const previous = cover(query.previousFrom, query.from);
   const received = tables.rollupState.get('rollups')?.received ?? 0;
   return {
@@ -33,6 +37,9 @@ export function readRollups(tables: Tables, query: RollupQuery): RollupView {
     received: received === 0 ? undefined : received,
   };
 }
+
+/** Buckets from then on are from before the clock was set back. Those before may be those of another clock's now. */
+const endOf = ({ now }: RollupQuery): number => now + limits.maxClockJumpMs;
 
 function readParts(
   tables: Tables,
@@ -59,9 +66,10 @@ function readAlerts(tables: Tables, parts: readonly Part[]): AlertTally {
 
 function readSeries(
   tables: Tables,
-  { unit, seriesFrom, now }: RollupQuery,
+  query: RollupQuery,
   deltas: readonly Cell[],
 ): Record<Metric, Float64Array> {
+  const { unit, seriesFrom, now } = query;
   const buckets = 1 + (startOf(unit, Math.max(now, seriesFrom)) - seriesFrom) / widthMs[unit];
   const series = Object.fromEntries(metrics.map((metric) => [metric, new Float64Array(buckets)])) as Record<
     Metric,
@@ -69,7 +77,7 @@ function readSeries(
   >;
   /** A bucket that begins later than now, as another clock has it, is that of now. */
   const placeOf = (start: number) => Math.min(buckets - 1, (start - seriesFrom) / widthMs[unit]);
-  const all = keysOf(unit, seriesFrom, Number.POSITIVE_INFINITY);
+  const all = keysOf(unit, seriesFrom, endOf(query));
   for (const { key, value } of tables.rollupCounts.getRange(all)) {
     const place = placeOf(key[1]);
     for (const [i, counter] of counters.entries()) series[counter][place]! += value.readDoubleLE(8 * i);

@@ -1,8 +1,8 @@
 import { limits } from '../../../limits.ts';
-import type { Database } from '../../../lmdb.ts';
 import { type Level, levels, startOf } from '../../../rollups/levels.ts';
 import type { Fineness, Rollup } from '../../../rollups/rollup.ts';
 import { distincts } from '../../../rollups/rollup.ts';
+import type { Rows } from '../seal.ts';
 
 /**
  * The rollups in siem.mdb:
@@ -21,6 +21,8 @@ export interface RollupState {
   readonly key: readonly [number, number];
   /** Everything that was stored before rollups were is in them. */
   readonly built: boolean;
+  /** By which time alerts are counted; absent in files of versions that counted them by when they were raised. */
+  readonly alerts_by?: 'last_seen';
   /** When the newest event was received, epoch milliseconds; 0 before the first. */
   readonly received: number;
 }
@@ -57,12 +59,7 @@ export function encodeCounts(rollup: Rollup): Buffer {
 }
 
 /** Removes buckets that are no longer kept, at most so many. */
-export function removeOld(
-  table: Database<Buffer, BucketKey>,
-  level: Level,
-  nowMs: number,
-  limit: number,
-): void {
+export function removeOld(table: Rows<Buffer, BucketKey>, level: Level, nowMs: number, limit: number): void {
   const old = [...table.getKeys({ ...keysOf(level, 0, floorOf(level, nowMs)), limit })];
   for (const key of old) table.removeSync(key);
 }

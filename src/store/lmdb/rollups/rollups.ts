@@ -21,7 +21,7 @@ import { encodeCounts, fineness, floorOf, keyOf, type RollupState, removeOld } f
 
 export interface RollupsOptions {
   readonly tables: Tables;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds. MUST NOT leap ahead: buckets that are old by it are removed. */
   readonly now: () => number;
   /** 64 random bits that nobody outside knows. */
   readonly newKey: () => readonly [number, number];
@@ -104,7 +104,9 @@ export class Rollups implements FlowSink, InventoryPart {
       this.#waiting = { rows, bytes: all };
     } else this.#addToBuckets();
     const { received } = this.#fold;
-    if (received > this.#state.received) this.#putState({ ...this.#state, received });
+    const known = this.#state.received;
+    if (received > known || known > this.#now() + limits.maxClockJumpMs)
+      this.#putState({ ...this.#state, received });
     this.#fold.clear();
   }
 
@@ -116,16 +118,22 @@ export class Rollups implements FlowSink, InventoryPart {
   }
 
   /**
-   * Counts what is in the inventory and in no rollup, of a file from before there were any. Once: cut short, it begins
-   * anew at the next start. 3 µs an event.
+   * Counts what is in the inventory and in no rollup, of a file from before there were any; of one that has rollups, the
+   * alerts alone where they are counted by another time. Once: cut short, it begins again at the next start. 3 µs an event.
    */
   complete(events: LmdbEvents): void {
-    if (this.#state.built) return;
+    if (this.#state.built) {
+      if (this.#state.alerts_by === 'last_seen') return;
+      return this.#transaction(() => {
+        new AlertCounts(this.#tables, this.#now).countAll();
+        this.#putState({ ...this.#state, alerts_by: 'last_seen' });
+      });
+    }
     this.#transaction(() => {
       for (const table of ['rollupCounts', 'rollupSketches', 'rollupDeltas'] as const)
         this.#tables[table].clearSync();
       this.#waiting = undefined;
-      new AlertCounts(this.#tables).countAll(this.#now());
+      new AlertCounts(this.#tables, this.#now).countAll();
       for (const { value } of this.#tables.assets.getRange()) this.assetWritten(undefined, value);
       for (const { value } of this.#tables.services.getRange())
         this.serviceFirstSeen(undefined, value[inService.firstSeen]);
@@ -140,7 +148,7 @@ export class Rollups implements FlowSink, InventoryPart {
           this.write();
         });
     }
-    this.#transaction(() => this.#putState({ ...this.#state, built: true }));
+    this.#transaction(() => this.#putState({ ...this.#state, built: true, alerts_by: 'last_seen' }));
   }
 
   /** Counts some of the events in [from, to), and says how far it came. */

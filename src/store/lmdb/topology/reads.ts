@@ -12,7 +12,7 @@ import { getAsset, mergedInto } from '../inventory/asset-reads.ts';
 import type { Tables } from '../tables.ts';
 import type { GraphState } from './graph-tables.ts';
 import { currentName, nameOfAsset } from './names.ts';
-import { graphState, lastStep, passSegment, segmentsAfter, stepSegments } from './segments.ts';
+import { graphState, lastStep, readSegment, segmentsAfter, stepSegments } from './segments.ts';
 
 /** The graph of one snapshot. NOT_FOUND for a focus that is no asset, with `merged_into` where that is why. */
 export function readTopology(
@@ -74,7 +74,7 @@ function* readParts(tables: Tables, { runs, taken }: GraphState, { parts }: Cove
   for (const { level, from, to } of parts)
     for (const { id, min, max } of runs[level].flat()) {
       if (max < from || min >= to) continue;
-      const segment = passSegment(tables, id);
+      const segment = readSegment(tables, id);
       const [first, end] = segment.range(from, to);
       if (first < end) yield { segment, from: first, to: end };
     }

@@ -1,4 +1,3 @@
-import { ownBytes } from '../../../lmdb.ts';
 import { Segment } from '../../../topology/segment.ts';
 import type { Tables } from '../tables.ts';
 import { emptyGraph, type GraphState, type RunRow, type RunSegment } from './graph-tables.ts';
@@ -11,22 +10,15 @@ export function lastStep(tables: Tables): number {
   return 0;
 }
 
-/** A stored segment, where it lies: good until the next value is read, or the transaction ends. */
-export function passSegment(tables: Tables, id: number): Segment {
-  const bytes = tables.topologySegments.getBinaryFast(id);
+/** A stored segment, in memory of its own. */
+export function readSegment(tables: Tables, id: number): Segment {
+  const bytes = tables.topologySegments.get(id);
   if (bytes === undefined) throw new Error(`segment ${id} of the topology is missing`);
   return new Segment(bytes);
 }
 
-/** The same in memory of its own, for who writes meanwhile. */
-function copySegment(tables: Tables, id: number): Segment {
-  const bytes = tables.topologySegments.getBinaryFast(id);
-  if (bytes === undefined) throw new Error(`segment ${id} of the topology is missing`);
-  return new Segment(ownBytes(bytes));
-}
-
 export function* copySegments(tables: Tables, run: RunRow): Generator<Segment> {
-  for (const { id } of run) yield copySegment(tables, id);
+  for (const { id } of run) yield readSegment(tables, id);
 }
 
 /** The edges of a step; none where it has only names, or they are gone. */

@@ -162,18 +162,22 @@ describe('the same fires as where everything is kept and looked at anew', () => 
   });
 });
 
-it('the order of inputs changes nothing about who fires, while they are within a timespan', () => {
+it.each([
+  ['a timespan', 10, 0],
+  ['the delay that is allowed, six timespans', 60, 60_000],
+])('the order of inputs changes nothing about who fires, while they are within %s', (_, seconds, delayMs) => {
   const given = fc.oneof(
     counting(lower, true),
     meeting.filter(({ grows }) => grows),
   );
   const whoFires = (real: Correlator, some: CorrelationInput[]) =>
     new Set(some.flatMap((one) => real.take([one], now + 1e6)).map((one) => one.group[0]!.value));
-  const shuffled = inputs(16, 10).chain((some) =>
+  const shuffled = inputs(16, seconds).chain((some) =>
     fc.tuple(fc.constant(some), fc.shuffledSubarray(some, { minLength: some.length })),
   );
   const property = fc.property(given, shuffled, ({ document }, [some, others]) => {
-    expect(whoFires(correlator([document]), some)).toEqual(whoFires(correlator([document]), others));
+    const fresh = () => correlator([document], { delayMs });
+    expect(whoFires(fresh(), some)).toEqual(whoFires(fresh(), others));
   });
   fc.assert(property, { numRuns: 1000 });
 });

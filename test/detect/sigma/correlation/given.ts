@@ -43,7 +43,7 @@ export function correlator(
   documents: readonly CorrelationDocument[],
   limits: Partial<CorrelationLimits> = {},
 ) {
-  return new Correlator(linked(...documents).correlations, { ...correlationLimits, ...limits });
+  return new Correlator(linked(...documents).correlations, { ...correlationLimits, delayMs: 0, ...limits });
 }
 
 export const now = 1_000_000_000;

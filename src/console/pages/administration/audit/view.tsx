@@ -63,18 +63,19 @@ function Export() {
 function RecordDetail({ record: { attributes } }: { record: AuditRow }) {
   const { actor, actor_name, operation, resource, request_id, source_address, outcome, code, count } =
     attributes;
-  const { entry_ids, time } = attributes;
+  const { entry_ids, reason, time } = attributes;
   return (
     <Detail title={<Operation name={operation} />} onClose={closeDetail}>
       {count !== undefined && (
         <p class="admin-note">
-          It stands for {number(count)} calls of one caller within a minute; what else stands here is of the
-          first.
+          It stands for {number(count)} {reason === undefined ? 'calls' : 'rejected records'} of one caller
+          within a minute; what else stands here is of the first.
         </p>
       )}
       <Facts
         facts={[
           ['Outcome', <Outcome key="o" outcome={outcome} code={code} />],
+          ['Reason', reason && <bdi key="w">{reason}</bdi>],
           ['When', <Time key="t" at={time} as="exact" />],
           [
             'Who',

@@ -154,7 +154,7 @@ export function newId(): string {
 }
 
 function RuleFacts({ rule: { id, attributes } }: { rule: ListItem<'listRules'> }) {
-  const { level, status, kind, logsource, origin, file, line, hits, tags, changed_at } = attributes;
+  const { level, status, kind, logsource, origin, file, line, hits, cost, tags, changed_at } = attributes;
   const state = stateOf(attributes);
   return (
     <Facts
@@ -171,6 +171,7 @@ function RuleFacts({ rule: { id, attributes } }: { rule: ListItem<'listRules'> }
             <a href={href('alerts', { range: 'all', rule_id: id })}>alerts</a>
           </span>,
         ],
+        ['Cost', cost && `${number(cost)} ns a record at the worst`],
         ['Comes', origins[origin]],
         ['File', file && <bdi key="f">{`${file}${line === undefined ? '' : `, line ${line}`}`}</bdi>],
         ['Changed', <Time key="c" at={changed_at} />],

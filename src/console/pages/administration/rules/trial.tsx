@@ -37,7 +37,7 @@ export function Trial({ source, disabled = false }: { source: string; disabled?:
             })
           }
         >
-          Try it on what is stored
+          Try it on stored events
         </Button>
         {sending.busy && <span role="status">Looking through the events …</span>}
       </div>
@@ -48,7 +48,7 @@ export function Trial({ source, disabled = false }: { source: string; disabled?:
       )}
       {found !== undefined && !sending.busy && (
         <>
-          {found.source !== source && <p class="quiet">This is of the text before it was changed.</p>}
+          {found.source !== source && <p class="quiet">This result is of an earlier version of the text.</p>}
           <Found result={found.result} />
         </>
       )}
@@ -57,13 +57,14 @@ export function Trial({ source, disabled = false }: { source: string; disabled?:
 }
 
 function Found({ result }: { result: RuleTestResult }) {
-  const { looked_at, cut_short, answerable, not_stored, matched, matches } = result;
+  const { looked_at, cut_short, cut_short_by, answerable, not_stored, matched, matches } = result;
   return (
     <div class="stack" role="status">
       {answerable ? (
         <p>
           {matched === 0 ? 'Nothing' : number(matched)} found in {number(looked_at)} events
-          {cut_short && ', the newest: there are more of that time, which were not looked at'}.
+          {cut_short && ', the newest: there are more of that time, which were not looked at'}
+          {cut_short_by === 'time' && ', as the rule took too long'}.
         </p>
       ) : (
         <p>Stored events cannot answer it: it is about records that are not kept.</p>

@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { connectionStates } from '../../src/contract/vocabulary.ts';
-import { bothSent, type Counters, handshakeDone, tcpEstablished } from '../../src/inventory/evidence.ts';
+import type { ConnectionState as State } from '../../src/contract/vocabulary.ts';
+import { bothSent, type Counters, handshakeDone, tcpAnswered } from '../../src/events/outcome.ts';
 
-type State = (typeof connectionStates)[number];
-
-const event = (state: State | undefined, told: Partial<Counters> = {}): Counters => ({
-  state: state === undefined ? Number.NaN : connectionStates.indexOf(state),
+const event = (told: Partial<Counters>): Counters => ({
   src_bytes: Number.NaN,
   dst_bytes: Number.NaN,
   src_payload_bytes: Number.NaN,
@@ -23,7 +20,7 @@ test('Zeek says which handshakes were completed; other words decide nothing', ()
   expect(['new', 'established', 'closed', '', 'sf'].map(handshakeDone)).toEqual(Array(5).fill(undefined));
 });
 
-describe('a TCP connection was established', () => {
+describe('a TCP connection was answered', () => {
   const payload = { src_payload_bytes: 1, dst_payload_bytes: 1 };
   test.each<[boolean, State | undefined, Partial<Counters>]>([
     [true, 'open', {}],
@@ -33,6 +30,8 @@ describe('a TCP connection was established', () => {
     [false, 'closed', { dst_bytes: 0 }],
     [true, 'reset', payload],
     [false, 'reset', {}],
+    [true, 'reset', { src_packets: 3, dst_packets: 1 }],
+    [false, 'reset', { src_packets: 3, dst_packets: 0 }],
     [false, 'reset', { ...payload, dst_payload_bytes: 0 }],
     [true, undefined, payload],
     [false, undefined, { dst_packets: 4 }],
@@ -40,8 +39,8 @@ describe('a TCP connection was established', () => {
     [false, 'refused', payload],
     [false, 'failed', payload],
     [false, 'traffic', payload],
-  ])('%s: state %s, %o', (established, state, told) => {
-    expect(tcpEstablished(event(state, told))).toBe(established);
+  ])('%s: state %s, %o', (answered, state, told) => {
+    expect(tcpAnswered(undefined, state, event(told))).toBe(answered);
   });
 });
 
@@ -59,11 +58,11 @@ describe('both sides of something else sent', () => {
     [false, 'attempt', {}],
     [false, undefined, {}],
   ])('%s: state %s, %o', (sent, state, told) => {
-    expect(bothSent(event(state, told), false)).toBe(sent);
+    expect(bothSent(event(told), state, false)).toBe(sent);
   });
 
   test('ICMP has no state: without counters nobody answered', () => {
-    expect(bothSent(event('closed'), true)).toBe(false);
-    expect(bothSent(event(undefined, { src_packets: 2, dst_packets: 2 }), true)).toBe(true);
+    expect(bothSent(event({}), 'closed', true)).toBe(false);
+    expect(bothSent(event({ src_packets: 2, dst_packets: 2 }), undefined, true)).toBe(true);
   });
 });

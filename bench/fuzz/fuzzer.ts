@@ -1,0 +1,183 @@
+import { Agent } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { login, type Service } from '../../scripts/service.ts';
+import { routeOf } from '../../src/contract/routes.ts';
+import { type Role, roles } from '../../src/contract/vocabulary.ts';
+import { exchange, type Outcome, sendFrames, sendPacket } from './exchange.ts';
+import { randomFrames, randomUpgrade } from './frames.ts';
+import { randomPacket } from './packets.ts';
+import { Random } from './random.ts';
+import { randomRequest } from './requests.ts';
+import { SeenIds } from './values.ts';
+
+export interface Fault {
+  /** Makes the same choices again. */
+  readonly seed: number;
+  readonly about: string;
+  readonly problem: string;
+}
+
+const atOnce = 40;
+const gaugesEveryMs = 1000;
+/** Reported in full; more of them repeat these. */
+const maxFaults = 50;
+
+/** Sends random requests, packets and WebSocket frames to a service, and collects what should not have happened. */
+export class Fuzzer {
+  readonly faults: Fault[] = [];
+  /** How often each kind of exchange ended how. */
+  readonly outcomes = new Map<string, number>();
+  readonly #service: Service;
+  readonly #port: number;
+  readonly #seen = new SeenIds();
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+  #tokens: Record<string, string> = {};
+  /** Issues the other tokens; no request knows it. */
+  #issuer = '';
+  #renewal: Promise<void> | undefined;
+  #seed: number;
+  #until = 0;
+  #done = 0;
+
+  private constructor(service: Service, seed: number) {
+    this.#service = service;
+    this.#port = Number(new URL(service.url).port);
+    this.#seed = seed;
+  }
+
+  static async start(service: Service, seed: number): Promise<Fuzzer> {
+    const fuzzer = new Fuzzer(service, seed);
+    const headers = { authorization: `Bearer ${await login(service)}` };
+    fuzzer.#seen.protect(await (await fetch(`${service.url}/auth/me`, { headers })).text());
+    fuzzer.#issuer = await fuzzer.#issue(headers, 'admin');
+    await fuzzer.#renewTokens();
+    return fuzzer;
+  }
+
+  /** Exchanges so far. */
+  get done(): number {
+    return this.#done;
+  }
+
+  /** Resolves after this time, and once every exchange is over and every connection closed. */
+  async run(forMs: number): Promise<void> {
+    this.#until = performance.now() + forMs;
+    const workers = Array.from({ length: atOnce }, async () => {
+      while (performance.now() < this.#until) await this.#one(this.#seed++);
+    });
+    await Promise.all([...workers, this.#watchGauges()]);
+    this.#agent.destroy();
+    await this.#atRest();
+  }
+
+  async #one(seed: number): Promise<void> {
+    const random = new Random(seed);
+    const kind = random.below(10);
+    this.#done++;
+    if (kind === 0) {
+      const packet = randomPacket(random);
+      await this.#attempt(seed, `packet ${packet.name}`, 'packets', () => sendPacket(this.#port, packet));
+    } else if (kind === 1) {
+      const frames = randomFrames(random, this.#tokens, this.#seen);
+      const upgrade = randomUpgrade(random, this.#tokens);
+      await this.#attempt(seed, upgrade.split('\r\n', 1)[0]!, 'sockets', () =>
+        sendFrames(this.#port, upgrade, frames, random.chance(0.2)),
+      );
+    } else {
+      const asked = randomRequest(random, this.#tokens, this.#seen);
+      const { method, target, operation, holder, body } = asked;
+      const about = `${operation} as ${holder}: ${method} ${target.slice(0, 500)} ${body?.toString('latin1').slice(0, 500) ?? ''}`;
+      await this.#attempt(seed, about, 'requests', async () => {
+        const [outcome, text] = await exchange(this.#service.url, this.#agent, asked);
+        this.#seen.collect(text);
+        // A request may have revoked the token; the operations of sessions refuse other credentials as well.
+        const { authorization } = asked.headers;
+        const isOwn = holder !== 'forged' && authorization === `Bearer ${this.#tokens[holder]}`;
+        if (outcome === '401' && isOwn && routeOf(operation).tag !== 'auth') await this.#renewTokens();
+        return [outcome];
+      });
+    }
+  }
+
+  async #attempt(seed: number, about: string, kind: string, work: () => Promise<Outcome[]>): Promise<void> {
+    try {
+      for (const outcome of await work()) this.#count(`${kind}: ${outcome}`);
+    } catch (error) {
+      this.#fail(seed, about, error);
+      this.#count(`${kind}: fault`);
+    }
+  }
+
+  #count(name: string): void {
+    this.outcomes.set(name, (this.outcomes.get(name) ?? 0) + 1);
+  }
+
+  #fail(seed: number, about: string, error: unknown): void {
+    const problem = error instanceof Error ? error.message : String(error);
+    if (this.faults.length < maxFaults) this.faults.push({ seed, about, problem: problem.slice(0, 1000) });
+  }
+
+  #renewTokens(): Promise<void> {
+    this.#renewal ??= this.#issueTokens().finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  async #issueTokens(): Promise<void> {
+    const headers = { authorization: `Bearer ${this.#issuer}` };
+    const tokens = Object.fromEntries(
+      await Promise.all(roles.map(async (role) => [role, await this.#issue(headers, role)])),
+    );
+    this.#tokens = { ...tokens, nobody: '', forged: `${tokens.admin}x` };
+  }
+
+  async #issue(headers: { readonly authorization: string }, role: Role): Promise<string> {
+    const answer = await fetch(`${this.#service.url}/api/v1/tokens`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: `${role} ${crypto.randomUUID()}`, scopes: [role] }),
+    });
+    const text = await answer.text();
+    if (answer.status !== 201) throw new Error(`no token for the fuzzer: ${answer.status} ${text}`);
+    this.#seen.protect(text);
+    return (JSON.parse(text) as { data: { attributes: { token: string } } }).data.attributes.token;
+  }
+
+  async #watchGauges(): Promise<void> {
+    while (performance.now() < this.#until) {
+      for (const [name, value] of await this.#gauges()) {
+        if (value < 0) this.#fail(this.#seed, 'gauges', `${name} is ${value}`);
+      }
+      await pause(gaugesEveryMs);
+    }
+  }
+
+  async #gauges(): Promise<Map<string, number>> {
+    const text = await (await fetch(`${this.#service.url}/metrics`)).text();
+    const lines = text.matchAll(/^(candor_[^\s{]+(?:\{.*\})?) (\S+)$/gm);
+    return new Map(Array.from(lines, ([, name, value]) => [name!, Number(value)]));
+  }
+
+  /** Nothing is left of any exchange. */
+  async #atRest(): Promise<void> {
+    const most: Readonly<Record<string, number>> = {
+      candor_http_connections: 10,
+      candor_http_requests_in_flight: 1,
+      candor_http_unsent_bytes: 0,
+      candor_ingest_body_bytes: 0,
+      candor_sockets: 0,
+    };
+    const deadline = performance.now() + 60_000;
+    for (;;) {
+      const gauges = await this.#gauges();
+      const left = Object.keys(most).filter((name) => !(gauges.get(name)! <= most[name]!));
+      if (left.length === 0) return;
+      if (performance.now() > deadline) {
+        for (const name of left) this.#fail(this.#seed, 'at rest', `${name} is ${gauges.get(name)}`);
+        return;
+      }
+      await pause(200);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { type CorroborationPolicy, type DatedRoot, datedRoots } from '../client/corroboration.ts';
+import { evidenceFields, parseEvidence } from '../client/evidence.ts';
+import { Fault } from '../client/fault.ts';
+import { fingerprint, type LogKey } from '../client/key-set.ts';
+import { inUse, judge, trustedKeys } from '../client/verdict.ts';
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts';
+import { checkpointPolicy } from './options.ts';
+import type { Output } from './output.ts';
+import { timestampVerifier } from './timestamps.ts';
+import { type OfflineOptions, readText, shownTrust, signerFields, type Trust } from './verify-offline.ts';
+
+/** Derives the verdict on evidence, with what the given witnesses and authorities say of its times. */
+export async function verifyEvidence(
+  text: string,
+  trust: Trust,
+  options: OfflineOptions,
+  out: Output,
+): Promise<ExitCode> {
+  const parsed = parseEvidence(text);
+  if (parsed instanceof Fault) return out.fault(parsed);
+  const policy = await policyOf(options);
+  const times = datedRoots(parsed, inUse(trustedKeys(parsed, trust.keys)), policy);
+  const dated = times.filter((one): one is DatedRoot => !(one instanceof Fault));
+  const refused = times.filter((one) => one instanceof Fault);
+  const verdict = judge(parsed, trust.keys, dated);
+  const { convicts, reason, signers, basis } = verdict;
+  const { code, message, log, foundAt } = parsed;
+  const lines = [
+    convicts ? `Convicts the ${holderOf(signers)}: ${reason}.` : `Does not convict by itself: ${reason}.`,
+    ...basis,
+    `found        ${code}: ${message}`,
+    `log          ${log}, on ${foundAt}`,
+    ...signers.map((key) => `signed by    ${key.kid} (${key.purpose}), fingerprint ${fingerprint(key)}`),
+    ...refused.map((fault) => `not counted  ${fault.code}: ${fault.message}`),
+    ...(trust.from === 'file'
+      ? [
+          'The keys are those that the auditor had pinned, by the file: it convicts a log only if all of these fingerprints are its own.',
+        ]
+      : []),
+  ];
+  out.result(lines, {
+    status: convicts ? 'convicts' : 'does_not_convict',
+    ...evidenceFields(parsed, verdict),
+    basis,
+    not_counted: refused.map((fault) => ({ code: fault.code, message: fault.message })),
+    signers: signers.map(signerFields),
+    keys: shownTrust(trust),
+  });
+  return convicts ? exitCodes.misbehaviour : exitCodes.refused;
+}
+
+async function policyOf(options: OfflineOptions): Promise<CorroborationPolicy> {
+  const { tsaCa, quorum, witness = [] } = options;
+  if (options.extract !== undefined)
+    throw new CommandError('--extract: evidence has no parts to extract; leave it out', exitCodes.usage);
+  if (quorum !== undefined && (quorum === 0 || quorum > witness.length))
+    throw new CommandError(
+      '--quorum: must be from 1 to the number of --witness options for evidence',
+      exitCodes.usage,
+    );
+  const checkpoint = checkpointPolicy(options);
+  if (tsaCa === undefined) return { checkpoint };
+  const verify = await timestampVerifier(await readText(tsaCa));
+  return {
+    checkpoint,
+    timeOf: (claim) => {
+      const token = verify(claim);
+      if (token instanceof Fault) return token;
+      return token === 'untrusted'
+        ? new Fault('UNTRUSTED_TIMESTAMP', `no certificate of --tsa-ca vouches for ${claim.authority}`)
+        : token.genTimeMs + token.accuracyMs;
+    },
+  };
+}
+
+function holderOf(signers: readonly LogKey[]): string {
+  const names = signers.map((key) => fingerprint(key)).join(', ');
+  return signers.length === 1 ? `holder of key ${names}` : `holders of keys ${names}`;
+}

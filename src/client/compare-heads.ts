@@ -1,0 +1,101 @@
+import { type CheckpointPolicy, readCheckpoint, type SignedCheckpoint } from './checkpoint.ts';
+import { type Contradiction, checkEither, checkExtension } from './consistency.ts';
+import type { Evidence } from './evidence.ts';
+import { Fault } from './fault.ts';
+import { clockToleranceMs } from './key-set.ts';
+import { fetchCheckpoint, type HeadWithKeys } from './latest.ts';
+import type { LogSource } from './log-source.ts';
+import type { Pin } from './pin.ts';
+import type { SignedHead } from './tree-head.ts';
+
+/**
+ * Whether `head` may follow `pinned`, by size, root and time; undefined if so. Both must be signed by trusted keys. An
+ * older head is refused but is no contradiction, since it may come from a cache or a backup, unless the log's own proof or
+ * tiles show that the pinned tree begins with another root.
+ */
+export async function compare(
+  log: LogSource,
+  pinned: SignedHead,
+  head: SignedHead,
+): Promise<Fault | Contradiction | undefined> {
+  const elapsed = head.timestampNs - pinned.timestampNs;
+  if (head.size < pinned.size) {
+    const sizes = `the log had ${pinned.size} entries, and the head is of ${head.size}`;
+    if (elapsed < 0n) {
+      const found = await checkExtension(log, head, pinned);
+      if (found !== undefined && 'binding' in found) return found;
+      const unproven =
+        found === undefined ? '' : '; the log does not prove that the pinned tree begins with it';
+      return new Fault('OLD_HEAD', `${sizes}: it is ${-elapsed} ns older than the pinned head${unproven}`);
+    }
+    return { fault: new Fault('ROLLBACK', `${sizes}, signed later than the pinned head`) };
+  }
+  const found = await checkExtension(log, pinned, head);
+  if (found !== undefined) return found;
+  if (elapsed > 0n || (elapsed === 0n && head.size === pinned.size)) return undefined;
+  if (head.size === pinned.size)
+    return new Fault('OLD_HEAD', `the head is ${-elapsed} ns older than the pinned one of the same tree`);
+  const times = `${head.timestampNs} ns, not after the ${pinned.timestampNs} ns of size ${pinned.size}`;
+  return { fault: new Fault('TIME_WENT_BACK', `the head of size ${head.size} is dated ${times}`) };
+}
+
+/**
+ * The checkpoint, which must be of the head's tree or of one that extends it or that it extends: a log that shows
+ * different trees to different readers shows them in different places. NotFound where the log serves none.
+ */
+export async function checkpointOf(
+  log: LogSource,
+  { head, keys }: Pick<HeadWithKeys, 'head' | 'keys'>,
+  policy: CheckpointPolicy | undefined,
+): Promise<SignedCheckpoint | Fault | (Contradiction & { checkpoint: string })> {
+  const seen = await fetchCheckpoint(log, keys, policy);
+  if (seen instanceof Fault) return seen;
+  const found = await checkEither(log, seen, head);
+  if (found === undefined || found instanceof Fault) return found ?? seen;
+  const message = `head and checkpoint (size ${seen.size}) differ: ${found.fault.message}`;
+  return { ...found, fault: new Fault(found.fault.code, message), checkpoint: seen.note };
+}
+
+/**
+ * Whether the larger checkpoint that the pin remembers is of one tree with a head beyond the pinned one, and with the
+ * checkpoint that was seen now; undefined if so.
+ */
+export async function compareAhead(
+  log: LogSource,
+  pin: Pin,
+  head: SignedHead,
+  seen: SignedCheckpoint | undefined,
+): Promise<Fault | (Contradiction & Pick<Evidence, 'checkpoint' | 'checkpoints'>) | undefined> {
+  const { checkpointAhead: note } = pin;
+  if (note === undefined) return undefined;
+  const ahead = readCheckpoint(note);
+  if (ahead instanceof Fault) return ahead;
+  const byHead = head.size > pin.head.size ? await checkEither(log, ahead, head) : undefined;
+  if (byHead !== undefined) return byHead instanceof Fault ? byHead : { ...byHead, checkpoint: note };
+  // Trees that are not larger than the head are compared with the head.
+  if (seen === undefined || Math.min(seen.size, ahead.size) <= head.size) return undefined;
+  const found = await checkEither(log, ahead, seen);
+  return found === undefined || found instanceof Fault ? found : { ...found, checkpoints: [note, seen.note] };
+}
+
+/** The largest of the checkpoints with a larger tree than the head's, and the first of one size. */
+export function largestAhead(head: SignedHead, notes: readonly (string | undefined)[]): string | undefined {
+  let largest: string | undefined;
+  let { size } = head;
+  for (const note of notes) {
+    const read = note === undefined ? undefined : readCheckpoint(note);
+    if (read === undefined || read instanceof Fault || read.size <= size) continue;
+    size = read.size;
+    largest = note;
+  }
+  return largest;
+}
+
+/** Whether the head is too old, or dated later than now. */
+export function outOfTime(head: SignedHead, now: number, maxAgeMs: number): Fault | undefined {
+  const ageMs = now - Number(head.timestampNs / 1_000_000n);
+  if (ageMs < -clockToleranceMs)
+    return new Fault('HEAD_FROM_FUTURE', `the head is dated ${-ageMs} ms from now`);
+  if (maxAgeMs === 0 || ageMs <= maxAgeMs) return undefined;
+  return new Fault('STALE_HEAD', `the head is ${ageMs} ms old, ${maxAgeMs} ms are allowed`);
+}

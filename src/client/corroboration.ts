@@ -1,0 +1,154 @@
+/**
+ * Independent proof of when a root existed: a checkpoint of the log that witnesses cosigned, or that an authority
+ * timestamped (RFC 3161). Without it only the auditor who wrote the evidence says when a statement was seen.
+ */
+import type { SizedRoot } from '../tlog/binding.ts';
+import type { Hash } from '../tlog/tree.ts';
+import { readClaim, type TimestampClaim } from './bundle-proofs.ts';
+import { type CheckpointPolicy, isCosigned, readCheckpoint, verifyCheckpoint } from './checkpoint.ts';
+import { fetchConsistency } from './consistency.ts';
+import type { Evidence } from './evidence.ts';
+import { type Exact, members } from './exact-json.ts';
+import { Fault } from './fault.ts';
+import type { KeySet } from './key-set.ts';
+import { decodeNote } from './latest.ts';
+import { fetchPage } from './list-page.ts';
+import type { LogSource } from './log-source.ts';
+import { readEntry, readLeaf, verifyConsistency } from './verify.ts';
+
+/** A checkpoint whose tree begins with that of a statement. */
+export interface Corroboration {
+  /** The whole note. */
+  readonly checkpoint: string;
+  /** From the tree of the statement to that of the checkpoint; empty for the same size. */
+  readonly path: readonly Hash[];
+  readonly timestamp?: Pick<TimestampClaim, 'authority' | 'token'>;
+}
+
+/** A tree that existed at a time, as witnesses or an authority say. */
+export interface DatedRoot extends SizedRoot {
+  readonly path: readonly Hash[];
+  /** Epoch milliseconds. */
+  readonly atMs: number;
+  /** Names who says so, for people. */
+  readonly by: string;
+}
+
+/** Whose word counts. */
+export interface CorroborationPolicy {
+  readonly checkpoint?: CheckpointPolicy | undefined;
+  /** Verifies a token; the latest time at which it can have been made, epoch milliseconds. */
+  readonly timeOf?: (claim: TimestampClaim) => number | Fault;
+}
+
+/** More than a log gives for one head: a timestamp of each authority. */
+export const maxCorroborations = 16;
+
+/** Asks the log for cosigned or timestamped checkpoints of these trees. Nothing of the answers is verified. */
+export async function fetchCorroboration(
+  log: LogSource,
+  roots: readonly SizedRoot[],
+): Promise<Corroboration[]> {
+  const found: Corroboration[] = [];
+  const bytes = await log.getBytes('/checkpoint');
+  const note = bytes instanceof Fault ? bytes : decodeNote(bytes);
+  if (!(note instanceof Fault) && isCosigned(note)) found.push(...(await covering(log, roots, note)));
+  for (const { checkpoint, authority, token } of await timestampsAfter(log, roots))
+    for (const one of await covering(log, roots, checkpoint))
+      found.push({ ...one, timestamp: { authority, token } });
+  return found.slice(0, maxCorroborations);
+}
+
+/** Verifies what corroborates evidence: each tree with its time, or the reason why it does not count. */
+export function datedRoots(
+  { checkpoint, checkpoints = [], corroboration = [] }: Evidence,
+  keys: KeySet,
+  { checkpoint: policy = {}, timeOf }: CorroborationPolicy,
+): (DatedRoot | Fault)[] {
+  const logPolicy = policy.logKey === undefined ? {} : { logKey: policy.logKey };
+  const cosigned = (one: Corroboration) => datedByWitnesses(one, keys, policy);
+  // The statements of the evidence itself; if they lack cosignatures, nothing is missing.
+  const own = [...(checkpoint === undefined ? [] : [checkpoint]), ...checkpoints]
+    .map((note) => cosigned({ checkpoint: note, path: [] }))
+    .filter((dated) => !(dated instanceof Fault));
+  const others = corroboration.map((one) =>
+    one.timestamp === undefined
+      ? cosigned(one)
+      : datedByAuthority({ ...one, ...one.timestamp }, keys, logPolicy, timeOf),
+  );
+  return [...own, ...others].filter((dated) => dated !== undefined);
+}
+
+/** Undefined where no witness was named. */
+function datedByWitnesses(
+  { checkpoint, path }: Corroboration,
+  keys: KeySet,
+  policy: CheckpointPolicy,
+): DatedRoot | Fault | undefined {
+  const { witnesses = [], quorum = witnesses.length } = policy;
+  if (witnesses.length === 0) return undefined;
+  const signed = verifyCheckpoint(checkpoint, keys, { ...policy, quorum: Math.max(1, quorum) });
+  if (signed instanceof Fault) return signed;
+  const { size, root, cosigners } = signed;
+  const first = cosigners.toSorted((a, b) => a.timeS - b.timeS).slice(0, Math.max(1, quorum));
+  const names = first.map(({ name }) => name).join(', ');
+  return { size, root, path, atMs: 1000 * first.at(-1)!.timeS, by: `cosigned by ${names}` };
+}
+
+/** Undefined where no authority is trusted. */
+function datedByAuthority(
+  claim: TimestampClaim & Pick<Corroboration, 'path'>,
+  keys: KeySet,
+  policy: CheckpointPolicy,
+  timeOf: CorroborationPolicy['timeOf'],
+): DatedRoot | Fault | undefined {
+  if (timeOf === undefined) return undefined;
+  const signed = verifyCheckpoint(claim.checkpoint, keys, policy);
+  if (signed instanceof Fault) return signed;
+  const atMs = timeOf(claim);
+  if (atMs instanceof Fault) return atMs;
+  const { size, root } = signed;
+  return { size, root, path: claim.path, atMs, by: `timestamped by ${claim.authority}` };
+}
+
+/** The earliest proof that this root existed. */
+export function earliestProof(root: SizedRoot, dated: readonly DatedRoot[]): DatedRoot | undefined {
+  return dated
+    .filter((one) => root.size <= one.size && verifyConsistency(root, one, one.path) === undefined)
+    .toSorted((a, b) => a.atMs - b.atMs)[0];
+}
+
+/** The checkpoint with a path from each of the roots that its tree begins with. */
+async function covering(
+  log: LogSource,
+  roots: readonly SizedRoot[],
+  checkpoint: string,
+): Promise<Corroboration[]> {
+  const read = readCheckpoint(checkpoint);
+  if (read instanceof Fault) return [];
+  const found: Corroboration[] = [];
+  for (const root of roots) {
+    if (root.size > read.size) continue;
+    const proof = root.size === read.size ? { path: [] } : await fetchConsistency(log, root.size, read.size);
+    if (proof instanceof Fault || verifyConsistency(root, read, proof.path) !== undefined) continue;
+    found.push({ checkpoint, path: proof.path });
+  }
+  return found;
+}
+
+/** The first timestamps that were logged after one of these trees. Reading them needs a role. */
+async function timestampsAfter(log: LogSource, roots: readonly SizedRoot[]): Promise<TimestampClaim[]> {
+  const claims: TimestampClaim[] = [];
+  for (const { size } of roots) {
+    const path = `/api/transparency/entries?kind=checkpoint.timestamped&from=${size}`;
+    const list = await fetchPage(log, path, 1, maxCorroborations);
+    if (list instanceof Fault) continue;
+    for (const item of list.items) {
+      const leaf = readLeaf(item);
+      const read = leaf instanceof Fault ? leaf : readEntry(leaf.canonical);
+      const claim = read instanceof Fault ? undefined : readClaim(members(read.entry.data as Exact));
+      if (claim !== undefined) claims.push(claim);
+    }
+  }
+  return claims;
+}

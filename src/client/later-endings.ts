@@ -1,0 +1,61 @@
+import { Fault } from './fault.ts';
+import { fetchChain, withEndings } from './key-chain.ts';
+import { fetchKeyHistory, type KeyHistory } from './key-history.ts';
+import type { KeySet } from './key-set.ts';
+import { fetchAllKeys } from './latest.ts';
+import { fetchPage } from './list-page.ts';
+import type { LogSource } from './log-source.ts';
+import type { Pin } from './pin.ts';
+import { readTreeHead, type SignedHead } from './tree-head.ts';
+import { verifyHead } from './verify.ts';
+
+/**
+ * The pinned keys with the ends that `head` and the checkpoint need to be judged, as far as the log shows them: ends of
+ * checkpoint keys, and of the signer of `head` if it is pinned. A thief of a key that ended after the pin cannot accuse the
+ * log with it unless the thief hides the key history too. The keys stay as pinned where an end cannot be proven.
+ */
+export async function withLaterEndings(log: LogSource, pin: Pin, head: SignedHead): Promise<KeySet> {
+  const history = await fetchKeyHistory(log);
+  if (history instanceof Fault) return pin.keys;
+  let keys: KeySet = new Map(
+    [...pin.keys].filter(
+      ([kid, key]) => history.endings.has(kid) && (key.purpose === 'checkpoint' || kid === head.signerKeyId),
+    ),
+  );
+  if (keys.size === 0) return pin.keys;
+  for (const one of [head, pin.head, await laterHead(log, pin, history)]) {
+    const known = new Map([...pin.keys, ...keys]);
+    if (one === undefined) continue;
+    const isTrusted = one !== head || !(verifyHead(one, known) instanceof Fault);
+    const ended = isTrusted ? await withEndings(log, keys, one, history) : keys;
+    if (!(ended instanceof Fault)) keys = ended;
+  }
+  return new Map([...pin.keys, ...keys]);
+}
+
+/** A head by the last key that rotations lead to from the signer of the pinned head, and that covers every end. */
+async function laterHead(
+  log: LogSource,
+  { head, keys }: Pin,
+  history: KeyHistory,
+): Promise<SignedHead | undefined> {
+  const published = await fetchAllKeys(log);
+  if (published instanceof Fault) return undefined;
+  const next = new Map([...history.rotations.values()].map(({ oldKid, newKid }) => [oldKid, newKid]));
+  let last = head.signerKeyId;
+  for (const _ of next) last = next.get(last) ?? last;
+  const key = published.get(last);
+  if (key === undefined || last === head.signerKeyId) return undefined;
+  const roots = new Map([[head.signerKeyId, keys.get(head.signerKeyId)!]]);
+  const chain = await fetchChain(log, roots, key, published, history);
+  if (chain instanceof Fault) return undefined;
+  const covering = Math.max(...[...history.endings.values()].flat().map(({ leaf }) => leaf.leafIndex)) + 1;
+  const list = await fetchPage(log, `/api/transparency/sths?from_size=${covering}`, 1);
+  if (list instanceof Fault) return undefined;
+  for (const item of list.items) {
+    const one = readTreeHead(item);
+    if (one instanceof Fault) return undefined;
+    if (one.signerKeyId === last && !(verifyHead(one, chain.trusted) instanceof Fault)) return one;
+  }
+  return undefined;
+}

@@ -1,0 +1,92 @@
+import { useState } from 'preact/hooks';
+import {
+  anchored,
+  type EventProofFile,
+  Fault,
+  parseBundle,
+  parseEventProof,
+  type SealedEvent,
+  verifyBundle,
+  verifySealedEvent,
+} from '../../../client/verifier.ts';
+import { keptPin } from '../../state/pin.ts';
+import { saveText } from '../../state/save.ts';
+import { may } from '../../state/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Section } from '../../ui/split.tsx';
+import { log } from '../transparency/log.ts';
+import { type TableName, tables } from './tables.ts';
+
+interface Proven {
+  readonly text: string;
+  readonly sealed: SealedEvent;
+}
+
+/** Whether the log covers the event, computed in this browser when the user asks. */
+export function EventProof({ table, id }: { table: TableName; id: string }) {
+  const [result, setResult] = useState<Proven | Fault | 'checking'>();
+  if (!may(tables[table].proof)) return null;
+  const check = async () => {
+    setResult('checking');
+    setResult(await prove(table, id));
+  };
+  return (
+    <Section title="Proof">
+      {result === undefined && <p class="quiet">Events can be proven if transparency.seal_events is on.</p>}
+      {result === 'checking' ? (
+        <p role="status">Checking in this browser …</p>
+      ) : result instanceof Fault ? (
+        <p role="alert">
+          <strong>{isLater(result) ? '○ Not proven yet.' : '✕ Not proven.'}</strong>{' '}
+          <span class="mono">{result.code}</span> <bdi>{result.message}</bdi>
+        </p>
+      ) : (
+        result !== undefined && <Outcome proven={result} />
+      )}
+      <div class="row">
+        <Button onClick={() => void check()} disabled={result === 'checking'}>
+          {result === undefined ? 'Prove this event' : 'Check again'}
+        </Button>
+        {typeof result === 'object' && !(result instanceof Fault) && (
+          <Button onClick={() => saveText(`candor-event-${id}.json`, result.text)}>Download the proof</Button>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+const isLater = ({ kind }: Fault) => kind === 'unavailable';
+
+function Outcome({ proven: { sealed } }: { proven: Proven }) {
+  return (
+    <div role="status">
+      <p>
+        <strong>✓ Verified in this browser</strong>: the log covers the event with these values.
+      </p>
+      {sealed.derived.length > 0 && (
+        <p class="quiet">Derived by the service and not covered: {sealed.derived.join(', ')}.</p>
+      )}
+      <p class="quiet">The proof discloses {sealed.neighbours} events stored beside this one.</p>
+    </div>
+  );
+}
+
+/** By the keys that this browser has pinned, or by those of the file where it has pinned none. */
+async function prove(table: TableName, id: string): Promise<Proven | Fault> {
+  const text = await log.get(`/api/v1/events/${table}/${id}/proof`);
+  if (text instanceof Fault) return text;
+  const file = parseEventProof(text);
+  if (file instanceof Fault) return file;
+  if (file.event.id !== id) return new Fault('WRONG_EVENT', `the proof is for event ${file.event.id}`);
+  const sealed = verifyFile(file);
+  return sealed instanceof Fault ? sealed : { text, sealed };
+}
+
+function verifyFile(file: EventProofFile): SealedEvent | Fault {
+  const bundle = parseBundle(file.bundle);
+  if (bundle instanceof Fault) return bundle;
+  const pin = keptPin();
+  const keys = pin === undefined || pin instanceof Fault ? bundle.keys : anchored(bundle.keys, pin.keys);
+  const entry = verifyBundle({ ...bundle, keys });
+  return entry instanceof Fault ? entry : verifySealedEvent(file, entry);
+}

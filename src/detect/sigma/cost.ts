@@ -1,0 +1,144 @@
+import { limits } from '../../limits.ts';
+import type { SigmaDocument } from './document.ts';
+import type { Formula } from './formula.ts';
+import type { CompiledItem, Test } from './item.ts';
+import type { RecordKind } from './record.ts';
+import { witnessesOf } from './witness.ts';
+
+/**
+ * Estimates the nanoseconds that a formula takes for one record: the sum over its tests, each with a value of 100
+ * characters. Senders choose the values, so every test counts. A formula that the index cannot exclude for most records
+ * counts several times. Regular expressions are measured on generated texts. The worst value of
+ * `limits.maxRegexTextLength` characters found for any expression took seven times its cost. The result is deterministic
+ * while the budget lasts.
+ *
+ * @param room - measuring stops when the cost exceeds it; the result is then a lower bound
+ * @param budget - when it is used up, an expression is charged the maximum for its number of states
+ */
+export function costOf(formula: Formula, room = Number.POSITIVE_INFINITY, budget?: MeasureBudget): number {
+  const literals = witnessesOf(formula)?.map(({ literal }) => literal);
+  const isIndexed =
+    literals?.every(({ text, where }) => where === 'whole' || text.length >= minIndexed) ?? false;
+  const factor = isIndexed ? 1 : costs.always;
+  let cost = costs.formula * factor;
+  // A condition may name a search many times; it is evaluated once.
+  const parts = new Set([formula]);
+  for (const part of parts) {
+    if (part.kind === 'item') cost += factor * itemCost(part.item, (room - cost) / factor, budget);
+    else for (const of of part.kind === 'not' ? [part.of] : part.of) parts.add(of);
+    if (cost > room) break;
+  }
+  return Math.round(cost);
+}
+
+/** The time left to measure the regular expressions of these documents. */
+export interface MeasureBudget {
+  readonly of: ReadonlySet<SigmaDocument>;
+  ms: number;
+}
+
+/** The shortest literal that the index can use to exclude most records, in characters. */
+const minIndexed = 3;
+
+/** Nanoseconds, from `bench sigma`; those of regular expressions were measured with the worst texts found. */
+const costs = {
+  formula: 100,
+  /** The factor for rules that are evaluated for every record. */
+  always: 5,
+  /** A search in all values of a record. */
+  anywhere: 30,
+  /** One of several whole values, which are looked up together. */
+  exact: 5,
+  part: 50,
+  dashes: 200,
+  /** A regular expression also costs `regexState` per state, because the generated texts may miss the worst one. */
+  regex: 200,
+  regexState: 50,
+  regexWork: 20_000,
+  number: 20,
+  blocks: 100,
+  field: 100,
+  moment: 200,
+  null: 10,
+  exists: 10,
+  /** Passing a match to a correlation. */
+  feed: 1000,
+} as const;
+
+export const feedCost: number = costs.feed;
+
+function itemCost({ field, values }: CompiledItem, room: number, budget?: MeasureBudget): number {
+  const factor = field === undefined ? costs.anywhere : 1;
+  let cost = 0;
+  for (const ways of values)
+    for (const test of ways) {
+      cost += factor * testCost(test, room - cost, budget);
+      if (cost > room) return cost;
+    }
+  return cost;
+}
+
+function testCost(test: Test, room: number, budget?: MeasureBudget): number {
+  if (test.kind !== 'text') return costs[test.kind];
+  if (test.regex === undefined) {
+    if (test.view === 'raw dashes' || test.view === 'folded dashes') return costs.dashes;
+    return test.exact === undefined ? costs.part : costs.exact;
+  }
+  const cost = costs.regex + costs.regexState * test.regex.states;
+  return cost > room ? cost : cost + costs.regexWork * workOf(test.source, test.regex, budget);
+}
+
+/** Work of expressions that were measured before, by source. Every change of rules compiles all of them. */
+const measured = new Map<string, number>();
+
+function workOf(
+  source: string,
+  regex: { readonly states: number; workPerCharacter(): number },
+  budget?: MeasureBudget,
+): number {
+  const known = measured.get(source);
+  if (known !== undefined) return known;
+  if (budget !== undefined && budget.ms <= 0) return regex.states;
+  if (measured.size >= limits.maxRules) measured.clear();
+  const begun = performance.now();
+  const work = regex.workPerCharacter();
+  if (budget !== undefined) budget.ms -= performance.now() - begun;
+  measured.set(source, work);
+  return work;
+}
+
+/** The cost that is left for each kind of record while documents are compiled together. */
+export class CostRoom {
+  /** Costs of the accepted documents. */
+  readonly costs = new Map<SigmaDocument, number>();
+  /** Documents refused for their cost. */
+  readonly refused = new Set<SigmaDocument>();
+  readonly #most: number;
+  readonly #budget: MeasureBudget | undefined;
+  readonly #taken = new Map<RecordKind, number>();
+
+  constructor(most: number, budget?: MeasureBudget) {
+    this.#most = most;
+    this.#budget = budget;
+  }
+
+  /** Charges a document to each of its kinds. Returns the reason when the limit refuses it. */
+  take(
+    document: SigmaDocument,
+    kinds: readonly RecordKind[],
+    costWithin: (room: number, budget?: MeasureBudget) => number,
+  ): string | undefined {
+    const left = (kind: RecordKind) => this.#most - (this.#taken.get(kind) ?? 0);
+    const least = kinds.reduce((a, b) => (left(b) < left(a) ? b : a));
+    const room = left(least);
+    const cost = costWithin(room, this.#budget?.of.has(document) ? this.#budget : undefined);
+    if (cost > room) {
+      this.refused.add(document);
+      this.costs.delete(document);
+      return `costs at least ${cost} for a record of ${least}; all rules together may cost ${this.#most}, of which ${room} remain`;
+    }
+    for (const kind of kinds) this.#taken.set(kind, (this.#taken.get(kind) ?? 0) + cost);
+    this.costs.set(document, cost + (this.costs.get(document) ?? 0));
+    return undefined;
+  }
+}

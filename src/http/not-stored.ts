@@ -1,0 +1,95 @@
+import type { NotStored as Shown } from '../contract/resources/status.ts';
+import type { NotStoredKind } from '../contract/vocabulary.ts';
+import { limits } from '../limits.ts';
+
+/** Records of one sensor that were not stored for one reason. */
+interface Row {
+  /** Undefined where that is not known. */
+  sender: { readonly id: string; readonly name: string } | undefined;
+  readonly kind: NotStoredKind;
+  readonly reason: string;
+  times: number;
+  /** Epoch milliseconds. */
+  lastAt: number;
+  /** Examples that help to find the cause, without secrets; the newest first. */
+  samples: string[];
+}
+
+/** Counts that are added to a row. */
+type Added = Pick<Row, 'kind' | 'reason' | 'times'> & { readonly sample?: string };
+
+const otherReasons = 'other reasons';
+/** Warnings end a day after the last occurrence; the table keeps it. */
+const recentMs = 24 * 3600 * 1000;
+const maxWarnings = 3;
+
+/**
+ * Counts of sensor data that was not stored since the start, by sensor, kind and reason, with recent samples. They are
+ * exact; sensors and reasons past the limits are counted together.
+ */
+export class NotStored {
+  readonly #rows = new Map<string, Row>();
+  /** Rows by sensor. */
+  readonly #ofSensors = new Map<string, number>();
+
+  get rows(): Iterable<Readonly<Row>> {
+    return this.#rows.values();
+  }
+
+  add(sender: Row['sender'], { kind, reason, times, sample }: Added, nowMs: number): void {
+    const row = this.#row(sender, kind, reason);
+    // It may have been renamed.
+    if (row.sender !== undefined) row.sender = sender;
+    row.times += times;
+    row.lastAt = nowMs;
+    if (sample !== undefined)
+      row.samples = [...new Set([sample, ...row.samples])].slice(0, limits.maxNotStoredSamples);
+  }
+
+  /** How often, by kind. */
+  counts(): Record<NotStoredKind, number> {
+    const counts = { rejected: 0, ignored: 0, refused: 0, credentials: 0 };
+    for (const { kind, times } of this.rows) counts[kind] += times;
+    return counts;
+  }
+
+  shown(): Shown {
+    const reasons = this.#latest().map(({ sender, lastAt, ...row }) => ({
+      ...row,
+      ...(sender && { sensor_id: sender.id, sensor: sender.name }),
+      last_at: new Date(lastAt).toISOString(),
+    }));
+    return { ...this.counts(), reasons: reasons.slice(0, limits.maxNotStoredShown) };
+  }
+
+  /** Sentences on the sensors that an operator must look after, the latest first. */
+  warnings(nowMs: number): string[] {
+    const recent = this.#latest().filter(
+      ({ kind, sender, lastAt }) => kind !== 'ignored' && sender && nowMs - lastAt < recentMs,
+    );
+    return recent.slice(0, maxWarnings).map(({ sender, kind, times, reason }) => {
+      const subject = kind === 'credentials' ? 'Credentials' : kind === 'refused' ? 'Requests' : 'Records';
+      return `${subject} of sensor ${sender?.name} were rejected (${times.toLocaleString('en-US')} so far): ${reason}.`;
+    });
+  }
+
+  #latest(): Row[] {
+    return [...this.#rows.values()].sort((a, b) => b.lastAt - a.lastAt);
+  }
+
+  #row(sender: Row['sender'], kind: NotStoredKind, reason: string): Row {
+    const id = sender?.id ?? '';
+    const key = `${id} ${kind} ${reason}`;
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known;
+    const rows = this.#ofSensors.get(id) ?? 0;
+    if (rows === 0 && id !== '' && this.#ofSensors.size >= limits.maxNotStoredSensors)
+      return this.#row(undefined, kind, reason);
+    if (rows >= limits.maxNotStoredReasons && reason !== otherReasons)
+      return this.#row(sender, kind, otherReasons);
+    const row = { sender, kind, reason, times: 0, lastAt: 0, samples: [] };
+    this.#rows.set(key, row);
+    this.#ofSensors.set(id, rows + 1);
+    return row;
+  }
+}

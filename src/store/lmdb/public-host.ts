@@ -1,0 +1,68 @@
+import type { EventBlock } from '../../events/block.ts';
+import type { IsHome } from '../../events/home-networks.ts';
+import { addressBytes } from '../../events/ip.ts';
+import type { PublicHost } from '../store.ts';
+import type { LmdbEvents } from './events.ts';
+
+/** The newest events that are looked at: some 5 ms, and at most twice as many addresses. */
+const sample = 10_000;
+/** With fewer events, one conversation may be most of them. */
+const least = 1000;
+
+/**
+ * Finds an address outside of the home networks that takes part in most of the newest connections, none of whose ends is
+ * at home: a sensor watches a host that `network.home` does not name. A resolver on the Internet that all home hosts ask
+ * is not meant, since its connections have a home end.
+ */
+export class PublicHostSearch {
+  readonly #events: Pick<LmdbEvents, 'rows' | 'next' | 'firstStored'>;
+  readonly #isHome: IsHome;
+  #found: PublicHost | undefined;
+  /** The sequence behind the events that were looked at. */
+  #end = 0;
+
+  constructor(events: Pick<LmdbEvents, 'rows' | 'next' | 'firstStored'>, isHome: IsHome) {
+    this.#events = events;
+    this.#isHome = isHome;
+  }
+
+  /** As of the last time that there were many new events. */
+  found(): PublicHost | undefined {
+    const end = this.#events.next('network');
+    const from = Math.max(this.#events.firstStored('network'), end - sample);
+    if (end - from < least || end - this.#end < least) return this.#found;
+    this.#end = end;
+    this.#found = this.#search(from, end);
+    return this.#found;
+  }
+
+  #search(from: number, end: number): PublicHost | undefined {
+    const met = new Map<string, number>();
+    let rows = 0;
+    for (const { block, first, end: last } of this.#events.rows('network', from, end)) {
+      rows += last - first;
+      this.#count(block, first, last, met);
+    }
+    const [ip, most] = [...met].reduce((one, other) => (other[1] > one[1] ? other : one), ['', 0]);
+    return most * 2 > rows ? { ip, share: most / rows } : undefined;
+  }
+
+  #count(block: EventBlock, from: number, to: number, met: Map<string, number>): void {
+    const ends = [block.addresses('src_ip'), block.addresses('dst_ip')];
+    const home = ends.map(() => new Map<number, boolean>());
+    const isAway = (end: number, code: number) => {
+      let isHome = home[end]!.get(code);
+      if (isHome === undefined) {
+        isHome = this.#isHome(addressBytes(ends[end]!.list.text(code - 1))!);
+        home[end]!.set(code, isHome);
+      }
+      return !isHome;
+    };
+    for (let row = from; row < to; row++) {
+      const codes = ends.map((column) => column.code(row));
+      if (!codes.every((code, end) => code > 0 && isAway(end, code))) continue;
+      const [src, dst] = codes.map((code, end) => ends[end]!.list.text(code - 1));
+      for (const ip of new Set([src!, dst!])) met.set(ip, (met.get(ip) ?? 0) + 1);
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { ServiceError } from '../errors.ts';
+import type { Pool, TaskTable } from '../rpc/pool.ts';
+import { damageMessage } from './damage.ts';
+import type { Store } from './store.ts';
+
+/** A finding, as the contract has it. */
+interface Finding {
+  readonly code: 'store_damaged' | 'events_altered';
+  readonly message: string;
+  readonly since: string;
+}
+
+/** Damaged blocks that one query meets and is repeated for; with more, it fails. */
+const maxRepeats = 16;
+
+/**
+ * Damage of siem.mdb as the main thread knows it. Reads that meet a damaged block report it to the store, which sets it
+ * aside, and are repeated.
+ */
+export class SiemDamage {
+  readonly #store: Pick<Store, 'damage' | 'reportDamage'>;
+  readonly #nowMs: () => number;
+  #finding: Finding | undefined;
+  /** The first alteration that a proof met: evidence, so it stays until the service stops. */
+  #altered: Finding | undefined;
+
+  constructor(store: Pick<Store, 'damage' | 'reportDamage'>, nowMs: () => number) {
+    this.#store = store;
+    this.#nowMs = nowMs;
+  }
+
+  async refresh(): Promise<void> {
+    const message = damageMessage(await this.#store.damage());
+    const since = this.#finding?.since ?? new Date(this.#nowMs()).toISOString();
+    this.#finding = message === undefined ? undefined : { code: 'store_damaged', message, since };
+  }
+
+  /** `store_damaged`, while anything is damaged, and `events_altered`. */
+  findings(): readonly Finding[] {
+    return [this.#finding, this.#altered].filter((finding) => finding !== undefined);
+  }
+
+  /** Reports the damage that a read failed with. @returns true where the read may succeed when it is repeated */
+  async report(error: unknown): Promise<boolean> {
+    if (error instanceof ServiceError && error.details?.reason === 'events_altered') {
+      const since = new Date(this.#nowMs()).toISOString();
+      this.#altered ??= { code: 'events_altered', message: error.message, since };
+    }
+    if (!(error instanceof ServiceError) || error.details?.reason !== 'data_damaged') return false;
+    const { table, block } = error.details;
+    if (typeof table !== 'string') return false;
+    const isBlock = typeof block === 'number';
+    await this.#store.reportDamage(isBlock ? { table, block } : { table });
+    await this.refresh();
+    return isBlock;
+  }
+
+  /** A pool whose tasks are repeated without the damaged blocks that they met. */
+  repeating<Tasks extends TaskTable<Tasks>>(pool: Pool<Tasks>): Pool<Tasks> {
+    return {
+      run: async (task, input, options) => {
+        for (let repeats = 0; ; repeats++) {
+          try {
+            return await pool.run(task, input, options);
+          } catch (error) {
+            if (!(await this.report(error)) || repeats === maxRepeats) throw error;
+          }
+        }
+      },
+      stats: () => pool.stats(),
+      close: () => pool.close(),
+    };
+  }
+}

@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { literally, matchesParts, oneOfTexts, wildcardParts } from '../../src/contract/wildcards.ts';
+
+const short = fc.string({ unit: fc.constantFrom('a', 'b', '*', '.'), maxLength: 8 });
+
+test('matches what a regular expression with .* for each star matches', () => {
+  fc.assert(
+    fc.property(short, short, (pattern, text) => {
+      const source = pattern.replaceAll('.', '\\.').replaceAll('*', '.*');
+      expect(matchesParts(text, wildcardParts(pattern))).toBe(new RegExp(`^${source}$`, 's').test(text));
+    }),
+  );
+});
+
+test('an escaped text matches itself alone', () => {
+  fc.assert(
+    fc.property(short, short, (text, other) => {
+      expect(oneOfTexts([literally(text)])(other)).toBe(text === other);
+    }),
+  );
+});
+
+test('takes no longer for many stars', () => {
+  const parts = wildcardParts(`${'a*'.repeat(5000)}b`);
+  expect(matchesParts('a'.repeat(4000), parts)).toBe(false);
+});

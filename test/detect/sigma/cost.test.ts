@@ -1,0 +1,148 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { sigmaRules } from '../../../bench/sigma-rules.ts';
+import { parseSigma } from '../../../src/detect/sigma/parse-document.ts';
+import { compileRules } from '../../../src/detect/sigma/rule-set.ts';
+import { limits } from '../../../src/limits.ts';
+import { compiled, type Rule, ruleOf } from './rules.ts';
+
+const maxCost = limits.maxRuleCost;
+const rule = (search: unknown, more: Rule = {}): Rule =>
+  ruleOf({ s: search, condition: 's' }, { logsource: { category: 'dns' }, ...more });
+const costOf = (search: unknown): number => {
+  const { costs, refused } = compiled([rule(search)], { maxCost: Number.MAX_SAFE_INTEGER });
+  expect(refused).toEqual([]);
+  return [...costs.values()][0]!;
+};
+
+describe('the cost of a rule', () => {
+  it('grows from whole values over parts and expressions to those that keep many ways open', () => {
+    const searches = [
+      { query: 'www.example.org' },
+      { 'query|contains': 'example' },
+      { 'query|re': 'example[0-9]{1,3}' },
+      { 'query|re': 'example([a-z]|[a-m0-9])*x[a-z0-9]{12}!' },
+      { 'query|re': 'example([a-z]|[a-m0-9])*x[a-z0-9]{150}!' },
+    ];
+    const costs = searches.map(costOf);
+    expect(costs).toEqual(costs.toSorted((a, b) => a - b));
+    expect(costs[3]! / costs[2]!).toBeGreaterThan(10);
+  });
+
+  it.each([
+    ['behind a text that leads there', 'secret-prefix(a|b)*a(a|b){12}!', 'secret-prefix[0-9]{12}!', 10],
+    [
+      'beside a longer way without them',
+      `(${'x'.repeat(150)}|(a|b)*a(a|b){60})!`,
+      `(${'x'.repeat(150)}|[a-b]{60})!`,
+      2,
+    ],
+    [
+      'behind a beginning that has more states than memory',
+      '^[a-c]{258}(a|b)*a(a|b){60}!',
+      '^[a-c]{320}!',
+      8,
+    ],
+    ['where one of them is often at its end', '^abc[ab]{200}(a|b)*a(a|b){20}!', '^abc[ab]{220}!', 4],
+  ])('shows many ways %s', (_, source, other, times) => {
+    expect(costOf({ 'query|re': source })).toBeGreaterThan(times * costOf({ 'query|re': other }));
+  });
+
+  it('is higher where no literal tells which records may match', () => {
+    expect(costOf({ 'query|re': '[a-z]{9}' })).toBeGreaterThan(3 * costOf({ 'query|re': 'abcdefghi' }));
+  });
+
+  it('counts a search that a condition names often once', () => {
+    const often = { s: { query: 'a' }, condition: Array(100).fill('s').join(' or ') };
+    const { costs } = compiled([ruleOf(often)], { maxCost });
+    expect([...costs.values()]).toEqual([costOf({ query: 'a' })]);
+  });
+
+  it('is the same each time', () => {
+    const search = { 'query|re': '(foo|ba[rz])+[a-z]{20,40}!' };
+    expect(costOf(search)).toBe(costOf(search));
+  });
+});
+
+describe('rules that cost more together than may be', () => {
+  const costly = (n: number) =>
+    rule({ 'query|re': `([a-z]|[a-m0-9])*${n}[a-z0-9]{60}[!_]` }, { title: `costly ${n}`, name: `n${n}` });
+  const plain = rule({ query: 'x' }, { title: 'plain', name: 'plain' });
+
+  it('are refused one by one, with what they cost and what remains; cheaper ones find room', () => {
+    const { rules, refused } = compiled([...Array.from({ length: 50 }, (_, n) => costly(n)), plain], {
+      maxCost,
+    });
+    expect(rules.length).toBeGreaterThan(1);
+    expect(rules.length + refused.length).toBe(51);
+    expect(rules.at(-1)!.title).toBe('plain');
+    for (const { problems } of refused)
+      expect(problems).toEqual([
+        {
+          line: expect.any(Number),
+          field: 'detection',
+          reason: expect.stringMatching(
+            /^costs at least \d+ for a record of \S+; all rules together may cost 3000000, of which \d+ remain$/,
+          ),
+        },
+      ]);
+  });
+
+  it('cost the most that they can where the time to measure them is used up', () => {
+    const [document] = compiled([costly(98), plain]).rules.map((one) => one.document);
+    const measureBudget = { of: new Set([document!]), ms: 0 };
+    const { refused } = compileRules([document!], { maxCost, measureBudget });
+    expect(refused.map(({ problems }) => problems[0]!.reason)).toEqual([
+      expect.stringMatching(/^costs at least /),
+    ]);
+    expect(compileRules([document!], { maxCost }).refused).toEqual([]);
+  });
+
+  it('are counted for each kind of record', () => {
+    const conn = { logsource: { category: 'firewall' }, title: 'other' };
+    const other = ruleOf({ s: { 'service|re': '([a-z]|[a-m0-9])*a[a-z0-9]{60}[!_]' }, condition: 's' }, conn);
+    const { rules } = compiled([...Array.from({ length: 50 }, (_, n) => costly(n)), other], { maxCost });
+    expect(rules.map(({ title }) => title)).toContain('other');
+  });
+
+  it('may be filters, and correlations of one rule', () => {
+    const filter = {
+      title: 'filter',
+      logsource: { category: 'dns' },
+      filter: {
+        rules: 'any',
+        s: { 'query|re': Array.from({ length: 50 }, (_, n) => `([a-z]|[a-m0-9])*${n}[a-z0-9]{60}[!_]`) },
+        condition: 's',
+      },
+    };
+    const correlation = (n: number) => ({
+      title: `c${n}`,
+      name: `c${n}`,
+      correlation: {
+        ...{ type: 'event_count', rules: ['plain'], timespan: '1m' },
+        ...{ 'group-by': ['src_ip'], condition: { gte: 2 } },
+      },
+    });
+    const many = Array.from({ length: 20 }, (_, n) => correlation(n));
+    const { rules, refused, correlations } = compiled([plain, filter, ...many], { maxCost: 10_000 });
+    expect(rules.map(({ filters }) => filters)).toEqual([[]]);
+    expect(refused.map(({ document }) => document.title)).toContain('filter');
+    expect(correlations.length).toBe(9);
+    expect(refused.length).toBe(12);
+  });
+
+  it('are neither those that come with the program nor thousands of ordinary ones besides', () => {
+    const folder = join(import.meta.dirname, '../../../src/detect/rules');
+    const shipped = globSync('*.yml', { cwd: folder }).map((file) =>
+      readFileSync(join(folder, file), 'utf8'),
+    );
+    const documents = [...shipped, ...sigmaRules(4000)].flatMap((text) => parseSigma(text).documents);
+    const placeholders = new Map([
+      ['home_networks', ['10.0.0.0/8']],
+      ['guarded_ports', [22]],
+    ]);
+    const { refused } = compileRules(documents, { maxCost, placeholders });
+    expect(refused.map(({ document, problems }) => [document.title, problems[0]!.reason])).toEqual([]);
+  });
+});

@@ -1,0 +1,130 @@
+/** Alerts of behaviour stay true while the activity goes on: figures, times and severity, until a person closes them. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Alert } from '../../src/contract/resources/alert.ts';
+import { type AttackLine, attackLines } from './attack-lines.ts';
+import { adminOf, openService, type Service } from './service.ts';
+
+const hourMs = 3_600_000;
+const patience = { timeout: 20_000, interval: 200 };
+const start = Math.floor(Date.now() / hourMs) * hourMs - 6 * hourMs;
+const lines = attackLines(start);
+
+let service: Service;
+let token: string;
+beforeAll(async () => {
+  service = await openService();
+  token = await adminOf(service);
+});
+afterAll(() => service.close());
+
+async function send(some: readonly AttackLine[], by = token): Promise<void> {
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const text = some.map(({ line }) => line).join('\n');
+  const { status } = await service.call('ingest', 'POST /api/v1/ingest', {
+    token: by,
+    text,
+    headers,
+  });
+  expect(status).toBe(200);
+}
+
+type Item = { readonly id: string; readonly attributes: Alert };
+
+async function alertsOf(rule: string, src: string): Promise<Item[]> {
+  const path = `GET /api/v1/alerts?rule_id=behaviour.${rule}&src_ip=${src}`;
+  const { body } = await service.call('listAlerts', path, { token });
+  return (body as { data: Item[] }).data;
+}
+
+async function only(rule: string, src: string): Promise<Item> {
+  const [alert, ...others] = await alertsOf(rule, src);
+  expect(others).toEqual([]);
+  return alert!;
+}
+
+const change = (id: string, json: Partial<Alert>) =>
+  service.call('updateAlert', `PUT /api/v1/alerts/${id}`, { token, json });
+
+const ofHost = (src: string) => lines.filter(({ line }) => line.includes(`"${src}"`));
+const at = ({ time }: AttackLine) => new Date(time).toISOString();
+
+test('the alert of a port scan comes to name every port, as one occurrence', async () => {
+  const scan = ofHost('10.1.0.5');
+  expect(scan).toHaveLength(1465);
+  await send(scan.slice(0, 332));
+  await expect.poll(() => alertsOf('port-scan', '10.1.0.5'), patience).toHaveLength(1);
+  for (let from = 332; from < scan.length; from += 100) await send(scan.slice(from, from + 100));
+  const evidence = async () => (await only('port-scan', '10.1.0.5')).attributes.evidence;
+  await expect.poll(evidence, patience).toMatchObject({ ports_in_vain: 1465 });
+  const { attributes } = await only('port-scan', '10.1.0.5');
+  expect(attributes).toMatchObject({
+    title: 'Port scan: 10.1.0.5 tried 1465 ports of 10.1.0.9',
+    severity: 'high',
+    count: 1,
+    first_seen: at(scan[0]!),
+    last_seen: at(scan.at(-1)!),
+  });
+  expect(attributes.description).toContain('1465 ports');
+});
+
+test('the alert of an exfiltration comes to name every byte, with the severity that an analyst gave it', async () => {
+  const upload = ofHost('10.1.0.7');
+  await send(upload.slice(0, 30));
+  await expect.poll(() => alertsOf('exfiltration', '10.1.0.7'), patience).toHaveLength(1);
+  const evidence = async () => (await only('exfiltration', '10.1.0.7')).attributes.evidence;
+  await expect.poll(evidence, patience).toMatchObject({ bytes_out: 30 * 100_000_400 });
+  const before = await only('exfiltration', '10.1.0.7');
+  expect(before.attributes.severity).toBe('low');
+  await change(before.id, { severity: 'informational' });
+  await send(upload.slice(30));
+  await expect.poll(evidence, patience).toMatchObject({ bytes_out: 52 * 100_000_400 });
+  const { attributes } = await only('exfiltration', '10.1.0.7');
+  expect(attributes).toMatchObject({ severity: 'informational', count: 1, last_seen: at(upload.at(-1)!) });
+  expect(attributes.description).toMatch(/^5\.2 GB left 10\.1\.0\.7/);
+});
+
+test('an alert that was resolved stays what it was, and no other one begins for what only goes on', async () => {
+  const scan = ofHost('10.1.0.6');
+  await send(scan.slice(0, 120));
+  await expect.poll(() => alertsOf('network-scan', '10.1.0.6'), patience).toHaveLength(1);
+  const evidence = async () => (await only('network-scan', '10.1.0.6')).attributes.evidence;
+  await expect.poll(evidence, patience).toMatchObject({ targets_in_vain: 120 });
+  const { id } = await only('network-scan', '10.1.0.6');
+  await change(id, { status: 'resolved' });
+  const told = async () => {
+    const { title, evidence, count, last_seen, status } = (await only('network-scan', '10.1.0.6')).attributes;
+    return { title, evidence, count, last_seen, status };
+  };
+  const resolved = await told();
+  await send(scan.slice(120));
+  // The alert of another host shows that refreshes were made since.
+  await send(ofHost('198.51.100.9'));
+  await expect.poll(() => alertsOf('port-scan', '198.51.100.9'), patience).toHaveLength(1);
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(await told()).toEqual(resolved);
+});
+
+/** The token of a sensor of its own. */
+async function sensor(name: string): Promise<string> {
+  const json = { name, kind: 'sensor', roles: ['sensor'] };
+  const made = await service.call('createPrincipal', 'POST /api/v1/principals', { token, json });
+  const principal_id = (made.body as { data: { id: string } }).data.id;
+  const issued = await service.call('issueToken', 'POST /api/v1/tokens', {
+    token,
+    json: { name, principal_id, scopes: ['sensor'] },
+  });
+  return (issued.body as { data: { attributes: { token: string } } }).data.attributes.token;
+}
+
+test('an activity that another sensor goes on to report stays one alert, which names both', async () => {
+  const [one, other] = [await sensor('one'), await sensor('other')];
+  const beacon = ofHost('10.1.0.10');
+  await send(beacon.slice(0, 200), one);
+  await expect.poll(() => alertsOf('beaconing', '10.1.0.10'), patience).toHaveLength(1);
+  await send(beacon.slice(200), other);
+  const evidence = async () => (await only('beaconing', '10.1.0.10')).attributes.evidence;
+  await expect.poll(evidence, patience).toMatchObject({ connections: 300 });
+  const { attributes } = await only('beaconing', '10.1.0.10');
+  expect(attributes.sensors?.map(({ name }) => name)).toEqual(['one', 'other']);
+  expect(attributes).toMatchObject({ count: 1, last_seen: at(beacon.at(-1)!) });
+});

@@ -1,0 +1,194 @@
+/** Known-bad hosts that clients name, and known-bad answers of DNS, in the lines of both sensors. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Alert } from '../../src/contract/resources/alert.ts';
+import { adminOf, openService, type Service } from './service.ts';
+
+let service: Service;
+let token: string;
+let list: string;
+const start = Date.UTC(2026, 1, 2);
+const iso = new Date(start).toISOString().replace('Z', '000+0000');
+
+const zeek = (log: string, n: number, more: object) => ({
+  _path: log,
+  ts: start / 1000,
+  uid: `C${n}`,
+  'id.orig_h': `10.3.0.${n}`,
+  'id.orig_p': 50_000,
+  'id.resp_h': '203.0.113.80',
+  'id.resp_p': log === 'ssl' ? 443 : 80,
+  ...more,
+});
+const eve = (event_type: string, n: number, more: object) => ({
+  event_type,
+  timestamp: iso,
+  flow_id: n,
+  src_ip: `10.3.0.${n}`,
+  src_port: 50_000,
+  dest_ip: '203.0.113.80',
+  dest_port: 443,
+  proto: 'TCP',
+  ...more,
+});
+const zeekDns = (n: number, answers: string[], TTLs: number[]) =>
+  zeek('dns', n, {
+    'id.resp_h': '10.3.0.53',
+    'id.resp_p': 53,
+    proto: 'udp',
+    query: `ask${n}.example`,
+    qtype_name: 'A',
+    rcode: 0,
+    rcode_name: 'NOERROR',
+    answers,
+    TTLs,
+  });
+const eveDns = (n: number, answers: object[]) =>
+  eve('dns', n, {
+    dest_ip: '10.3.0.53',
+    dest_port: 53,
+    proto: 'UDP',
+    dns: {
+      version: 2,
+      type: 'answer',
+      id: 1,
+      rrname: `ask${n}.example`,
+      rrtype: 'A',
+      rcode: 'NOERROR',
+      answers,
+    },
+  });
+
+const bad = 'www.bad.example';
+const cases: readonly (readonly [what: string, line: (n: number) => object, part?: string])[] = [
+  [
+    'Zeek ssl',
+    (n) => zeek('ssl', n, { version: 'TLSv12', established: true, server_name: bad }),
+    'server_name',
+  ],
+  [
+    'Zeek ssl that does not name its log',
+    (n) => ({ ...zeek('', n, { established: true, resumed: false, server_name: bad }), _path: undefined }),
+    'server_name',
+  ],
+  [
+    'Zeek http host',
+    (n) => zeek('http', n, { host: bad, method: 'GET', uri: '/', status_code: 200 }),
+    'http_host',
+  ],
+  ['Zeek http host with a port', (n) => zeek('http', n, { host: `${bad}:8080`, uri: '/' }), 'http_host'],
+  [
+    'Zeek http that does not name its log',
+    (n) => ({
+      ...zeek('', n, { trans_depth: 1, method: 'GET', request_body_len: 0, host: bad, uri: '/' }),
+      _path: undefined,
+    }),
+    'http_host',
+  ],
+  [
+    'Zeek http URL to a proxy',
+    (n) => zeek('http', n, { 'id.resp_h': '10.3.9.9', host: 'x', uri: `http://${bad}/a` }),
+    'http_host',
+  ],
+  [
+    'Zeek http CONNECT',
+    (n) => zeek('http', n, { 'id.resp_h': '10.3.9.9', method: 'CONNECT', uri: `${bad}:443` }),
+    'http_host',
+  ],
+  [
+    'Zeek http address to a proxy',
+    (n) => zeek('http', n, { 'id.resp_h': '10.3.9.9', uri: 'http://198.51.100.66/a' }),
+    'http_host',
+  ],
+  ['Zeek quic', (n) => zeek('quic', n, { client_initial_dcid: 'c0', server_name: bad }), 'server_name'],
+  [
+    'Zeek quic that does not name its log',
+    (n) => ({ ...zeek('', n, { client_initial_dcid: 'c0', server_name: bad }), _path: undefined }),
+    'server_name',
+  ],
+  ['EVE tls', (n) => eve('tls', n, { tls: { sni: bad, version: 'TLS 1.3' } }), 'server_name'],
+  ['EVE quic', (n) => eve('quic', n, { proto: 'UDP', quic: { sni: bad } }), 'server_name'],
+  ['EVE http host', (n) => eve('http', n, { http: { hostname: bad, url: '/', status: 200 } }), 'http_host'],
+  [
+    'EVE http URL to a proxy',
+    (n) => eve('http', n, { dest_ip: '10.3.9.9', http: { hostname: 'x', url: `http://u@${bad}:80/a` } }),
+    'http_host',
+  ],
+  ['Zeek dns answer', (n) => zeekDns(n, ['198.51.100.66'], [60]), 'answer'],
+  ['Zeek dns alias', (n) => zeekDns(n, [bad, '192.0.2.7'], [60, 60]), 'answer'],
+  [
+    'EVE dns answer',
+    (n) => eveDns(n, [{ rrname: `ask${n}.example`, rrtype: 'A', ttl: 60, rdata: '198.51.100.66' }]),
+    'answer',
+  ],
+  [
+    'EVE dns alias',
+    (n) => eveDns(n, [{ rrname: `ask${n}.example`, rrtype: 'CNAME', ttl: 60, rdata: bad }]),
+    'answer',
+  ],
+  ['a good name', (n) => zeek('ssl', n, { established: true, server_name: 'good.example' })],
+  [
+    'a text that holds the name',
+    (n) => eveDns(n, [{ rrname: `ask${n}.example`, rrtype: 'TXT', ttl: 60, rdata: bad }]),
+  ],
+  ['a path that holds the name', (n) => zeek('http', n, { host: 'good.example', uri: `/?u=http://${bad}/` })],
+  ['an own address', (n) => zeek('http', n, { 'id.resp_h': '10.3.9.9', host: '10.3.9.66', uri: '/' })],
+  [
+    'a request from outside to a home host',
+    (n) => zeek('http', n, { 'id.orig_h': '203.0.113.81', 'id.resp_h': `10.3.0.${n}`, host: bad, uri: '/' }),
+  ],
+  [
+    'a TLS handshake from outside with a home host',
+    (n) => eve('tls', n, { src_ip: '203.0.113.81', dest_ip: `10.3.0.${n}`, tls: { sni: bad } }),
+  ],
+  ['a record without a time', (n) => zeek('http', n, { ts: undefined, host: 'good.example', uri: '/' })],
+  ['a record without an end', (n) => zeek('http', n, { 'id.resp_h': undefined, host: bad, uri: '/' })],
+];
+
+beforeAll(async () => {
+  service = await openService();
+  token = await adminOf(service);
+  const json = { name: 'Bad', severity: 'high', content: 'bad.example\n198.51.100.66\n10.3.9.66' };
+  const made = await service.call('createIntel', 'POST /api/v1/intel', { token, json });
+  expect(made.status).toBe(201);
+  list = (made.body as { data: { id: string } }).data.id;
+  const text = cases.map(([, line], n) => JSON.stringify(line(n + 1))).join('\n');
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const { body } = await service.call('ingest', 'POST /api/v1/ingest', { token, text, headers });
+  expect(body).toMatchObject({ data: { rejected: 0 } });
+});
+afterAll(() => service.close());
+
+async function alerts(): Promise<Alert[]> {
+  const { body } = await service.call('listAlerts', `GET /api/v1/alerts?per_page=100&rule_id=intel.${list}`, {
+    token,
+  });
+  return (body as { data: { attributes: Alert }[] }).data.map(({ attributes }) => attributes);
+}
+
+describe('an alert is raised', () => {
+  let found: ReadonlyMap<string | undefined, Alert>;
+  beforeAll(async () => {
+    const wanted = cases.filter(([, , part]) => part !== undefined).length;
+    await vi.waitFor(async () => expect((await alerts()).length).toBeGreaterThanOrEqual(wanted));
+    found = new Map((await alerts()).map((alert) => [alert.src_ip, alert]));
+  });
+
+  test.each(cases.map(([what, , part], n) => ({ what, part, src: `10.3.0.${n + 1}` })))(
+    'for $what: $part',
+    ({ part, src }) => {
+      const alert = found.get(src);
+      expect((alert?.evidence as { part?: string } | undefined)?.part).toBe(part);
+      if (alert === undefined) return;
+      expect(alert).toMatchObject({ severity: 'high', rule_source: 'intel', count: 1 });
+      expect(alert.event_ids.length).toBe(part === 'answer' ? 1 : 0);
+    },
+  );
+
+  test('and counted as a hit of the list', async () => {
+    const wanted = cases.filter(([, , part]) => part !== undefined).length;
+    await vi.waitFor(async () => {
+      const { body } = await service.call('getIntel', `GET /api/v1/intel/${list}`, { token });
+      expect(body).toMatchObject({ data: { attributes: { hits: wanted } } });
+    });
+  });
+});

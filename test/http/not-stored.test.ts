@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Health } from '../../src/contract/resources/health.ts';
+import type { Status } from '../../src/contract/resources/status.ts';
+import { limits } from '../../src/limits.ts';
+import { adminOf, openService, type Service } from './service.ts';
+
+// Whatever sensors send and is not stored is counted, by sensor and reason, where operators look.
+
+let service: Service;
+let admin: string;
+beforeAll(async () => {
+  service = await openService();
+  admin = await adminOf(service);
+});
+afterAll(() => service.close());
+
+const lines = { 'content-type': 'application/x-ndjson' };
+const conn =
+  '{"ts":1767268800,"uid":"C1","id.orig_h":"10.0.0.1","id.resp_h":"192.0.2.1","proto":"tcp","conn_state":"SF"}';
+
+interface Sensor {
+  readonly id: string;
+  readonly jti: string;
+  readonly token: string;
+}
+
+async function newSensor(name: string, more: object = {}): Promise<Sensor> {
+  const made = await service.call('createPrincipal', 'POST /api/v1/principals', {
+    token: admin,
+    json: { name, kind: 'sensor', roles: ['sensor'] },
+  });
+  const { id } = (made.body as { data: { id: string } }).data;
+  const json = { name, scopes: ['sensor'], principal_id: id, ...more };
+  const issued = await service.call('issueToken', 'POST /api/v1/tokens', { token: admin, json });
+  const { data } = issued.body as { data: { id: string; attributes: { token: string } } };
+  return { id, jti: data.id, token: data.attributes.token };
+}
+
+const send = (
+  token: string,
+  text: string,
+  path = '/api/v1/ingest',
+  headers: Record<string, string> = lines,
+) => service.call('ingest', `POST ${path}`, { token, text, headers });
+
+async function status(): Promise<Status> {
+  const { body } = await service.call('getStatus', 'GET /api/v1/status', { token: admin });
+  return (body as { data: { attributes: Status } }).data.attributes;
+}
+const reasonsOf = async ({ id }: Sensor) =>
+  (await status()).not_stored.reasons.filter(({ sensor_id }) => sensor_id === id);
+
+describe('records that are rejected', () => {
+  test('are counted by sensor and reason, with samples, whatever the values in them', async () => {
+    const sensor = await newSensor('tap-1');
+    const bad = (n: number) => conn.replace('1767268800', `"day ${n}"`);
+    for (let n = 0; n < 5; n++)
+      await send(sensor.token, `${bad(2 * n)}\n${conn}\n${bad(2 * n + 1)}\nnoise\n`);
+    const reasons = await reasonsOf(sensor);
+    expect(reasons.map(({ kind, sensor, reason, times }) => [kind, sensor, reason, times])).toEqual(
+      expect.arrayContaining([
+        ['rejected', 'tap-1', 'ts is …, not an ISO 8601 time in the years 1970 to 9999', 10],
+        ['rejected', 'tap-1', 'line is neither a JSON object nor a row after a header of Zeek TSV', 5],
+      ]),
+    );
+    const [ofTime] = reasons.filter(({ reason }) => reason.startsWith('ts'));
+    expect(ofTime?.samples).toHaveLength(limits.maxNotStoredSamples);
+    expect(ofTime?.samples[0]).toMatch(/^line 1: \{"ts":"day 8","uid":"C1"/);
+    const { warnings, verdict } = await status();
+    expect(verdict.well).toBe(false);
+    expect(warnings).toContain(
+      'Records of sensor tap-1 were rejected (10 so far): ts is …, not an ISO 8601 time in the years 1970 to 9999.',
+    );
+    const { body } = await service.call('getHealth', 'GET /health');
+    expect((body as Health).not_stored).toMatchObject({ rejected: 15, ignored: 0 });
+    const scrape = await service.call('getMetrics', 'GET /metrics', { token: admin });
+    expect(scrape.body).toContain(`candor_ingest_not_stored_total{sensor="${sensor.id}",kind="rejected"} 15`);
+  });
+
+  test.each([
+    ['/_bulk', '{"create":{}}\n{"message":"a line of something else"}\n', 'message is not valid JSON'],
+    ['/services/collector/event', '{"event":"a line of something else"}', 'line is not valid JSON'],
+    [
+      '/v1/logs',
+      '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"a line of something else"}}]}]}]}',
+      'body is no JSON object and no key-value list, and there are no attributes',
+    ],
+  ])('are counted whichever protocol they come in: %s', async (path, text, reason) => {
+    const sensor = await newSensor(`tap${path}`);
+    await fetch(service.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${sensor.token}`, 'content-type': 'application/json' },
+      body: text,
+    });
+    expect(await reasonsOf(sensor)).toMatchObject([{ kind: 'rejected', reason, times: 1 }]);
+  });
+
+  test('show no secrets in samples', async () => {
+    const sensor = await newSensor('tap-2');
+    const secrets = [
+      '{"user":"ann","password":"hunter2x"}',
+      '{"header":"Authorization: Bearer abc.def.ghi"}',
+      '{"url":"https://ann:hunter2x@example.org/?api_key=hunter2x&a=1"}',
+      `{"x":"${sensor.token}"}`,
+      '{"note":"Zm9vYmFyMTIzNDU2Nzg5MGFiY2RlZkdISUpLTA"}',
+      'login pwd=hunter2x ok',
+    ];
+    for (const line of secrets) await send(sensor.token, line);
+    const samples = (await reasonsOf(sensor)).flatMap(({ samples }) => samples);
+    expect(samples.length).toBeGreaterThan(3);
+    expect(samples.join('\n')).not.toMatch(/hunter2x|def\.ghi|Zm9v|candor_0/);
+  });
+
+  test('stay bounded, however many reasons and how long lines there are', async () => {
+    const sensor = await newSensor('tap-3');
+    for (let n = 0; n < 60; n++)
+      await send(sensor.token, `{"type":"network_event","field_${'x'.repeat(n)}${n}":"${'y'.repeat(2000)}"}`);
+    const reasons = await reasonsOf(sensor);
+    expect(reasons.length).toBeLessThanOrEqual(limits.maxNotStoredReasons + 1);
+    expect(reasons.reduce((sum, { times }) => sum + times, 0)).toBe(60);
+    expect(Math.max(...reasons.flatMap(({ samples }) => samples).map(({ length }) => length))).toBeLessThan(
+      200,
+    );
+  });
+});
+
+test('records of kinds that are not stored are counted by kind, and are no cause for a warning', async () => {
+  const sensor = await newSensor('tap-4');
+  const http = '{"_path":"http","ts":1767268800,"uid":"C1","method":"GET"}';
+  await send(sensor.token, `${http}\n${http}\n{"event_type":"stats","timestamp":"2026-01-01T00:00:00Z"}\n`);
+  expect(await reasonsOf(sensor)).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ kind: 'ignored', reason: 'zeek.http', times: 2, samples: [] }),
+      expect.objectContaining({ kind: 'ignored', reason: 'suricata.stats', times: 1 }),
+    ]),
+  );
+  expect((await status()).warnings.join()).not.toContain('tap-4');
+});
+
+test('requests that are refused as a whole are counted, and those that are to be sent again are not', async () => {
+  const sensor = await newSensor('tap-5');
+  await send(sensor.token, 'no gzip', '/api/v1/ingest', { ...lines, 'content-encoding': 'gzip' });
+  await send(sensor.token, conn, '/api/v1/ingest', { 'content-type': 'image/png' });
+  expect(await reasonsOf(sensor)).toEqual([
+    expect.objectContaining({ kind: 'refused', times: 1, samples: ['ingest from 127.0.0.1'] }),
+    expect.objectContaining({ kind: 'refused', reason: 'body is not valid gzip', times: 1 }),
+  ]);
+});
+
+describe('credentials that are refused', () => {
+  test('name the sensor whose token has ended, and why; the sensor is not told', async () => {
+    const sensor = await newSensor('tap-6');
+    await service.call('revokeToken', `DELETE /api/v1/tokens/${sensor.jti}`, { token: admin });
+    const { body } = await send(sensor.token, conn);
+    expect(body).toMatchObject({ error: { code: 'UNAUTHENTICATED', message: 'the token is not valid' } });
+    expect(await reasonsOf(sensor)).toMatchObject([
+      { kind: 'credentials', reason: 'the token was revoked', samples: ['ingest from 127.0.0.1'] },
+    ]);
+    expect((await status()).warnings).toContain(
+      'Credentials of sensor tap-6 were rejected (1 so far): the token was revoked.',
+    );
+  });
+
+  test('of unknown senders are counted together', async () => {
+    const made = '0190d000-0000-7000-8000-000000000000';
+    for (let n = 0; n < 5; n++) await send(`candor_${made}_${'x'.repeat(42)}${n}`, conn);
+    const { reasons } = (await status()).not_stored;
+    expect(reasons.filter(({ sensor_id }) => sensor_id === undefined)).toMatchObject([
+      { kind: 'credentials', reason: 'the token is not valid', times: 5 },
+    ]);
+  });
+});

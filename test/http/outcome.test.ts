@@ -1,0 +1,231 @@
+/** One definition of "answered": services, assets, rules and detectors agree about every state of every sensor. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { NetworkEvent } from '../../src/contract/resources/network-event.ts';
+import type { Service as Offer } from '../../src/contract/resources/service.ts';
+import { adminOf, openService, type Service } from './service.ts';
+
+let service: Service;
+let token: string;
+const start = Date.UTC(2026, 1, 2);
+const iso = (ms: number) => new Date(ms).toISOString().replace('Z', '000+0000');
+
+type Json = Record<string, unknown>;
+type Row = readonly [what: string, state: string | undefined, answered: boolean, line: Json];
+
+const zeek = (conn_state: string, more: Json = {}): Json => ({
+  _path: 'conn',
+  ts: start / 1000,
+  proto: 'tcp',
+  conn_state,
+  orig_pkts: 4,
+  resp_pkts: 4,
+  orig_ip_bytes: 400,
+  resp_ip_bytes: 400,
+  ...more,
+});
+const eve = (state: string, pkts_toclient: number, tcp: Json | undefined, more: Json = {}): Json => ({
+  event_type: 'flow',
+  timestamp: iso(start + 1000),
+  proto: 'TCP',
+  ...(tcp === undefined ? {} : { tcp }),
+  ...more,
+  flow: {
+    pkts_toserver: 4,
+    pkts_toclient,
+    bytes_toserver: 240,
+    bytes_toclient: 60 * pkts_toclient,
+    start: iso(start),
+    end: iso(start + 500),
+    state,
+    reason: 'timeout',
+    alerted: false,
+    ...((more.flow as Json | undefined) ?? {}),
+  },
+});
+const flags = (tcp_flags: string, tcp_flags_ts: string, tcp_flags_tc: string) => ({
+  tcp_flags,
+  tcp_flags_ts,
+  tcp_flags_tc,
+});
+const ecs = (type: string[], more: Json = {}, dst = 4): Json => ({
+  '@timestamp': new Date(start).toISOString(),
+  event: { category: ['network'], type },
+  network: { transport: 'tcp', ...more },
+  source: { packets: 4, bytes: 240 },
+  destination: { packets: dst, bytes: 60 * dst },
+});
+const own = (more: Json): Json => ({
+  type: 'network_event',
+  timestamp: new Date(start).toISOString(),
+  transport: 'tcp',
+  src_packets: 4,
+  dst_packets: 4,
+  ...more,
+});
+
+const rows: readonly Row[] = [
+  ['Zeek S0', 'attempt', false, zeek('S0', { history: 'S', resp_pkts: 0, resp_ip_bytes: 0 })],
+  ['Zeek S1', 'open', true, zeek('S1', { history: 'ShADad' })],
+  ['Zeek S1 half open', 'open', true, zeek('S1', { history: 'Sh' })],
+  ['Zeek SF', 'closed', true, zeek('SF', { history: 'ShADadFf' })],
+  ['Zeek SF without history', 'closed', true, zeek('SF')],
+  ['Zeek SF begun unseen', 'closed', true, zeek('SF', { history: 'DdFf' })],
+  ['Zeek REJ', 'refused', false, zeek('REJ', { history: 'Sr' })],
+  ['Zeek S2', 'failed', true, zeek('S2', { history: 'ShAF' })],
+  ['Zeek S3', 'failed', true, zeek('S3', { history: 'ShAf' })],
+  ['Zeek RSTO', 'reset', true, zeek('RSTO', { history: 'ShR' })],
+  ['Zeek RSTR', 'reset', true, zeek('RSTR', { history: 'ShADadr' })],
+  ['Zeek RSTR refused', 'refused', false, zeek('RSTR', { history: 'SrFRr' })],
+  ['Zeek RSTOS0', 'reset', false, zeek('RSTOS0', { history: 'SR', resp_pkts: 0 })],
+  ['Zeek RSTRH', 'reset', false, zeek('RSTRH', { history: '^hr' })],
+  ['Zeek SH', 'failed', false, zeek('SH', { history: 'SF', resp_pkts: 0 })],
+  ['Zeek SHR', 'failed', false, zeek('SHR', { history: '^hf' })],
+  ['Zeek OTH', 'traffic', false, zeek('OTH', { history: 'C' })],
+  ['Zeek UDP answered', 'closed', true, zeek('SF', { proto: 'udp', history: 'Dd' })],
+  [
+    'Zeek UDP silent',
+    'attempt',
+    false,
+    zeek('S0', { proto: 'udp', history: 'D', resp_pkts: 0, resp_ip_bytes: 0 }),
+  ],
+  ['EVE closed by FIN', 'closed', true, eve('closed', 4, flags('1b', '1b', '1b'))],
+  ['EVE closed by RST after data', 'reset', true, eve('closed', 4, flags('1e', '1e', '1a'))],
+  ['EVE half-open scan', 'reset', true, eve('closed', 1, flags('16', '06', '12'))],
+  ['EVE refused', 'refused', false, eve('closed', 1, flags('16', '02', '14'))],
+  ['EVE refused again and again', 'refused', false, eve('closed', 9, flags('16', '02', '14'))],
+  [
+    'EVE refused, one side only',
+    'refused',
+    false,
+    eve('closed', 9, { tcp_flags_ts: '02', tcp_flags_tc: '14' }),
+  ],
+  ['EVE refused, sides unknown', 'refused', false, eve('closed', 3, { tcp_flags: '16' })],
+  ['EVE closed, one packet', 'refused', false, eve('closed', 1, undefined)],
+  [
+    'EVE refused and alerted',
+    'refused',
+    false,
+    eve('closed', 9, flags('16', '02', '14'), { flow: { alerted: true, reason: 'forced' } }),
+  ],
+  ['EVE given up', 'attempt', false, eve('closed', 0, flags('06', '06', '00'))],
+  ['EVE established', 'open', true, eve('established', 4, flags('1a', '1a', '1a'))],
+  ['EVE bypassed', 'open', true, eve('bypassed', 4, flags('1a', '1a', '1a'))],
+  ['EVE new, silent', 'attempt', false, eve('new', 0, flags('02', '02', '00'))],
+  ['EVE new, SYN-ACK', 'open', true, eve('new', 1, flags('12', '02', '12'))],
+  ['EVE new, begun unseen', 'traffic', false, eve('new', 2, flags('10', '10', '10'))],
+  ['EVE UDP answered', 'closed', true, eve('established', 2, undefined, { proto: 'UDP' })],
+  ['EVE UDP silent', 'attempt', false, eve('new', 0, undefined, { proto: 'UDP' })],
+  ['ECS ended', 'closed', true, ecs(['connection', 'end'])],
+  ['ECS ended, silent', 'attempt', false, ecs(['connection', 'end'], {}, 0)],
+  ['ECS denied', 'refused', false, ecs(['connection', 'denied'])],
+  ['ECS started', 'open', true, ecs(['connection', 'start'])],
+  ['ECS with Zeek word', 'refused', false, ecs(['connection', 'end'], { state: 'REJ', history: 'Sr' })],
+  ['ECS with EVE word', 'refused', false, ecs(['connection', 'end'], { state: 'closed', history: '16' })],
+  ['native closed', 'closed', true, own({ state: 'closed' })],
+  ['native refused', 'refused', false, own({ state: 'refused' })],
+  ['native reset', 'reset', true, own({ state: 'reset' })],
+  ['native by Zeek word', 'refused', false, own({ conn_state: 'REJ' })],
+  ['native by EVE word', 'refused', false, own({ conn_state: 'closed', history: '16' })],
+  ['native without state', undefined, false, own({})],
+];
+
+/** One for each row: alerts of one client to many destinations become one. */
+const clientOf = (n: number) => `10.9.0.${n + 1}`;
+const dstOf = (n: number) => `10.9.1.${n + 1}`;
+function aimed(line: Json, n: number): Json {
+  const port = 5000 + n;
+  const client = clientOf(n);
+  if (line._path !== undefined)
+    return {
+      ...line,
+      uid: `C${n}`,
+      'id.orig_h': client,
+      'id.orig_p': 40_000,
+      'id.resp_h': dstOf(n),
+      'id.resp_p': port,
+    };
+  if (line.event_type !== undefined)
+    return { ...line, flow_id: n + 1, src_ip: client, src_port: 40_000, dest_ip: dstOf(n), dest_port: port };
+  if (line.type === undefined)
+    return {
+      ...line,
+      source: { ...(line.source as Json), ip: client, port: 40_000 },
+      destination: { ...(line.destination as Json), ip: dstOf(n), port },
+    };
+  return { ...line, src_ip: client, src_port: 40_000, dst_ip: dstOf(n), dst_port: port };
+}
+
+const rule = (title: string, field: string) => `title: ${title}
+id: ${title === 'answered' ? '6f9619ff-8b86-4011-b42d-00c04fc964ff' : '6f9619ff-8b86-4011-b42d-00c04fc964fe'}
+status: test
+logsource:
+  category: firewall
+detection:
+  selection:
+    ${field}
+  condition: selection
+level: low
+`;
+
+async function all<A>(
+  operation: 'listNetworkEvents' | 'listServices' | 'listAlerts',
+  path: string,
+): Promise<A[]> {
+  const { body } = await service.call(operation, `GET /api/v1/${path}`, { token });
+  return (body as { data: { attributes: A }[] }).data.map(({ attributes }) => attributes);
+}
+
+describe('the outcome of a connection', () => {
+  let events: ReadonlyMap<string, NetworkEvent>;
+  let offers: readonly string[];
+  let answeredBy: readonly string[];
+  let unansweredBy: readonly string[];
+
+  beforeAll(async () => {
+    service = await openService();
+    token = await adminOf(service);
+    for (const [title, field] of [
+      ['answered', 'answered: true'],
+      ['vain', 'state: [attempt, refused]'],
+    ] as const) {
+      const made = await service.call('createRule', 'POST /api/v1/rules', {
+        token,
+        json: { source: rule(title, field) },
+      });
+      expect(made.status).toBe(201);
+    }
+    const text = rows.map(([, , , line], n) => JSON.stringify(aimed(line, n))).join('\n');
+    const { body } = await service.call('ingest', 'POST /api/v1/ingest', {
+      token,
+      text,
+      headers: { 'content-type': 'application/x-ndjson' },
+    });
+    expect(body).toMatchObject({ data: { accepted: rows.length, errors: [] } });
+    await vi.waitFor(async () => {
+      expect((await all('listServices', 'services?per_page=1000')).length).toBe(
+        rows.filter(([, , answered]) => answered).length,
+      );
+    }, 30_000);
+    events = new Map(
+      (await all<NetworkEvent>('listNetworkEvents', 'events/network?per_page=1000')).map((one) => [
+        one.dst_ip,
+        one,
+      ]),
+    );
+    offers = (await all<Offer>('listServices', 'services?per_page=1000')).map(({ ip }) => ip);
+    const alerts = await all<{ rule_name: string; dst_ip: string }>('listAlerts', 'alerts?per_page=1000');
+    answeredBy = alerts.filter(({ rule_name }) => rule_name === 'answered').map(({ dst_ip }) => dst_ip);
+    unansweredBy = alerts.filter(({ rule_name }) => rule_name === 'vain').map(({ dst_ip }) => dst_ip);
+  });
+  afterAll(() => service.close());
+
+  test.each(rows.map(([what, state, answered], n) => ({ what, state, answered, dst: dstOf(n) })))(
+    '$what: state $state, answered $answered',
+    ({ state, answered, dst }) => {
+      expect(events.get(dst)?.state).toBe(state);
+      expect(offers.includes(dst)).toBe(answered);
+      expect(answeredBy.includes(dst)).toBe(answered);
+      expect(unansweredBy.includes(dst)).toBe(state === 'attempt' || state === 'refused');
+    },
+  );
+});

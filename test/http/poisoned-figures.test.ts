@@ -1,0 +1,333 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Dashboard } from '../../src/contract/resources/dashboard.ts';
+import type { IngestAnswer } from '../../src/contract/resources/ingest.ts';
+import type { Topology } from '../../src/contract/resources/topology.ts';
+import { type OperationId, routeOf } from '../../src/contract/routes.ts';
+import { windows } from '../../src/contract/vocabulary.ts';
+import { encodeRequest, requestOf } from '../ingest/otlp-messages.ts';
+import { readArrow } from './read-arrow.ts';
+import { adminOf, openService, type Service } from './service.ts';
+
+/** As JSON writes them: JSON.stringify would not write most of these. */
+const extremes = [
+  '0',
+  '-1',
+  '0.5',
+  '2147483648',
+  '4294967296',
+  '999999999999',
+  '1000000000000000',
+  '1000000000000001',
+  '9007199254740991',
+  '9007199254740992',
+  '9007199254740993',
+  '9223372036854775808',
+  '18446744073709551615',
+  '18446744073709551616',
+  '1e308',
+  '1e309',
+  'NaN',
+  '"NaN"',
+  '"Infinity"',
+  '"9007199254740991"',
+  'null',
+];
+
+const now = Date.now();
+/** Two hours ago. */
+const before = now - 7_200_000;
+const iso = new Date(before).toISOString();
+const zeekConn = {
+  _path: 'conn',
+  ts: before / 1000,
+  uid: 'C1',
+  'id.orig_h': '10.0.0.1',
+  'id.orig_p': 40_000,
+  'id.resp_h': '203.0.113.1',
+  'id.resp_p': 443,
+  proto: 'tcp',
+  duration: 1,
+  conn_state: 'SF',
+  orig_bytes: 1,
+  resp_bytes: 1,
+  orig_ip_bytes: 2,
+  resp_ip_bytes: 2,
+  orig_pkts: 1,
+  resp_pkts: 1,
+  missed_bytes: 0,
+  vlan: 1,
+};
+const zeekDns = {
+  _path: 'dns',
+  ts: before / 1000,
+  uid: 'D1',
+  'id.orig_h': '10.0.0.1',
+  'id.orig_p': 40_000,
+  'id.resp_h': '10.0.0.53',
+  'id.resp_p': 53,
+  proto: 'udp',
+  trans_id: 1,
+  rtt: 0.1,
+  query: 'www.example.com',
+  qclass: 1,
+  qtype: 1,
+  rcode: 0,
+  answers: ['203.0.113.1'],
+  TTLs: [60],
+};
+const eve = {
+  timestamp: iso,
+  src_ip: '10.0.0.1',
+  src_port: 40_000,
+  dest_ip: '203.0.113.1',
+  dest_port: 443,
+  proto: 'TCP',
+  vlan: [1],
+};
+const flow = {
+  pkts_toserver: 1,
+  pkts_toclient: 1,
+  bytes_toserver: 2,
+  bytes_toclient: 2,
+  start: iso,
+  end: iso,
+};
+const bare = { src_ip: '10.0.0.1', src_port: 40_000, dst_ip: '203.0.113.1', dst_port: 443, timestamp: iso };
+const ecs = {
+  '@timestamp': iso,
+  event: { category: ['network'], type: ['end'], duration: 1_000_000 },
+  source: { ip: '10.0.0.1', port: 40_000, bytes: 2, packets: 1 },
+  destination: { ip: '203.0.113.1', port: 443, bytes: 2, packets: 1 },
+  network: { transport: 'tcp', vlan: { id: 1 } },
+};
+
+/** A record of each format with all of its numbers. */
+const formats: Readonly<Record<string, object>> = {
+  'zeek conn': zeekConn,
+  'zeek dns': zeekDns,
+  'zeek notice': { ...zeekConn, _path: 'notice', note: 'Scan::Port_Scan', msg: 'scan', n: 1, p: 1 },
+  'zeek known_services': {
+    _path: 'known_services',
+    ts: before / 1000,
+    host: '10.0.0.1',
+    port_num: 22,
+    port_proto: 'tcp',
+  },
+  'suricata flow': { ...eve, event_type: 'flow', flow },
+  'suricata alert': {
+    ...{ ...eve, event_type: 'alert', flow, direction: 'to_server', icmp_type: 8, icmp_code: 0 },
+    alert: { gid: 1, signature_id: 2, rev: 3, signature: 's', category: 'c', severity: 3 },
+    http: { status: 200 },
+  },
+  'suricata alert of ICMP': {
+    ...{
+      timestamp: iso,
+      src_ip: '10.0.0.1',
+      dest_ip: '203.0.113.1',
+      proto: 'ICMP',
+      src_port: 1,
+      dest_port: 1,
+    },
+    ...{
+      event_type: 'alert',
+      icmp_type: 8,
+      icmp_code: 0,
+      flow: { src_ip: '10.0.0.1', dest_ip: '203.0.113.1' },
+    },
+    alert: { signature_id: 2, signature: 's', category: 'c', severity: 3 },
+  },
+  'suricata dns': {
+    ...{ ...eve, event_type: 'dns', dest_port: 53, proto: 'UDP' },
+    dns: {
+      type: 'answer',
+      id: 1,
+      rrname: 'a.example',
+      rrtype: 'A',
+      answers: [{ rrtype: 'A', ttl: 1, rdata: '203.0.113.1' }],
+    },
+  },
+  'ecs flow': ecs,
+  'ecs dns': {
+    ...ecs,
+    dns: {
+      id: 1,
+      response_code: 0,
+      question: { name: 'a.example' },
+      answers: [{ ttl: 1, data: '203.0.113.1' }],
+    },
+  },
+  'native network': {
+    ...{ type: 'network_event', ...bare, transport: 'tcp', duration_ms: 1, vlan: 1, missed_bytes: 0 },
+    ...{
+      src_bytes: 2,
+      dst_bytes: 2,
+      src_payload_bytes: 1,
+      dst_payload_bytes: 1,
+      src_packets: 1,
+      dst_packets: 1,
+    },
+  },
+  'native dns': {
+    ...{
+      type: 'dns_event',
+      ...bare,
+      transport: 'udp',
+      kind: 'transaction',
+      transaction_id: 1,
+      rcode: 0,
+      rtt_ms: 1,
+    },
+    answers: [{ type: 'A', ttl: 1, data: '203.0.113.1' }],
+  },
+};
+
+/** The record once for each of its numbers and each extreme value in the place of it. */
+function poisoned(record: object): string[] {
+  const text = JSON.stringify(record);
+  const places = [...text.matchAll(/(?<=[:[])-?[0-9.]+(?=[,}\]])/g)];
+  return places.flatMap(({ index, 0: number }) =>
+    extremes.map((value) => text.slice(0, index) + value + text.slice(index + number.length)),
+  );
+}
+const lines = Object.values(formats).flatMap(poisoned);
+
+/** Numbers that no answer may hold, with what is before them; a text of digits is a text. */
+const strange = (text: string) =>
+  text.match(/.{0,60}(Infinity|NaN|[+-]Inf\b|(?<!")900719925474099|(?<![0-9a-f])1e\+?308)/g) ?? [];
+
+let service: Service;
+let token: string;
+beforeAll(async () => {
+  service = await openService();
+  token = await adminOf(service);
+});
+afterAll(() => service.close());
+
+const get = async <T>(operation: OperationId, query = ''): Promise<T> => {
+  const answer = await service.call(operation, `GET ${routeOf(operation).path}${query}`, { token });
+  expect(answer.status).toBe(200);
+  return (answer.body as { data: { attributes: T } }).data.attributes;
+};
+/** Resolves when all stored events are counted. */
+const counted = async () => {
+  const json = { name: `counted ${crypto.randomUUID()}` };
+  const { status } = await service.call('createAsset', 'POST /api/v1/assets', { token, json });
+  expect(status).toBe(201);
+};
+const figures = async () => {
+  const { totals, series, top_talkers_by_bytes } = await get<Dashboard>('getDashboard', '?window=24h');
+  const { nodes } = await get<Topology>('getTopology', '?limit=2000');
+  return { totals, series, top_talkers_by_bytes, nodes };
+};
+
+describe('after every number of every format was sent with every extreme value', () => {
+  beforeAll(async () => {
+    // NaN is not JSON, and the line is refused for it; all others are told by the name of their field.
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const text = lines.join('\n');
+    const { body } = await service.call('ingest', 'POST /api/v1/ingest', { token, text, headers });
+    const { errors, accepted } = (body as { data: IngestAnswer }).data;
+    expect(accepted).toBeGreaterThan(lines.length / 4);
+    expect(errors.length).toBeGreaterThan(10);
+    const wrapped = encodeRequest(requestOf(lines.map((line) => ({ body: { stringValue: line } }))));
+    const sent = await fetch(`${service.url}/v1/logs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-protobuf' },
+      body: wrapped,
+    });
+    expect(sent.status).toBe(200);
+    const events = lines.filter((line) => !line.includes('NaN')).map((line) => `{"event":${line}}`);
+    const collected = await fetch(`${service.url}/services/collector/event`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: events.join('\n'),
+    });
+    expect(collected.status).toBe(200);
+    await counted();
+  });
+
+  const lists = ['listNetworkEvents', 'listDnsEvents', 'listAlerts', 'listAssets', 'listServices'] as const;
+  const reads: readonly (readonly [OperationId, string])[] = [
+    ...windows.map((window) => ['getDashboard', `?window=${window}`] as const),
+    ...windows.map((window) => ['getTrends', `?window=${window}`] as const),
+    ['getTopology', ''],
+    ['getRiskScore', ''],
+    ['getAlertHistogram', ''],
+    ['getNetworkEventHistogram', ''],
+    ['getDnsEventHistogram', ''],
+    ['getMetrics', ''],
+    ...['src_bytes', 'duration_ms', 'src_port', 'vlan'].map(
+      (field) => ['getNetworkEventValues', `?by=${field}`] as const,
+    ),
+    ...['rcode', 'rtt_ms'].map((field) => ['getDnsEventValues', `?by=${field}`] as const),
+    ...lists.map((list) => [list, '?per_page=1000'] as const),
+  ];
+  it.each(reads)(
+    '%s%s holds neither Infinity nor NaN nor the largest integer, and fits its schema',
+    async (operation, query) => {
+      const { status, body } = await service.call(operation, `GET ${routeOf(operation).path}${query}`, {
+        token,
+      });
+      expect(status).toBe(200);
+      const text = typeof body === 'string' ? body.replace(/^.*le="\+Inf".*$/gm, '') : JSON.stringify(body);
+      expect(strange(text)).toEqual([]);
+    },
+  );
+
+  it.each(lists)('%s as lines and as Arrow says the same', async (operation) => {
+    const read = (accept: string) =>
+      fetch(`${service.url}${routeOf(operation).path}`, {
+        headers: { authorization: `Bearer ${token}`, accept },
+      });
+    const text = await (await read('application/x-ndjson')).text();
+    expect(strange(text)).toEqual([]);
+    const bytes = new Uint8Array(await (await read('application/vnd.apache.arrow.stream')).arrayBuffer());
+    const rows = readArrow(operation, bytes).batches.flat();
+    expect(rows.map(({ id }) => id)).toEqual(
+      text
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { id: string }).id),
+    );
+    expect(strange(JSON.stringify(rows))).toEqual([]);
+  });
+
+  it('a duration that ends long after the report makes no bytes plausible', async () => {
+    const old = await figures();
+    const json = Array.from({ length: 30 }, (_, n) => ({
+      ...{ ...formats['native network'], duration_ms: 2e14, src_bytes: 1e15, dst_bytes: 1e15 },
+      ...{ timestamp: new Date().toISOString(), src_port: n + 1 },
+    }));
+    const { body } = await service.call('ingest', 'POST /api/v1/ingest', { token, json });
+    expect((body as { data: IngestAnswer }).data.accepted).toBe(30);
+    await counted();
+    expect((await figures()).totals.bytes - old.totals.bytes).toBeLessThan(1e9);
+  });
+
+  it('a normal day is counted to the byte', async () => {
+    const old = await figures();
+    expect(old.totals.bytes).toBeLessThan(1e14);
+    const normal = Array.from({ length: 200 }, (_, n) => ({
+      ...{ type: 'network_event', timestamp: new Date().toISOString(), transport: 'tcp', state: 'closed' },
+      ...{ src_ip: `10.9.0.${n % 10}`, dst_ip: '10.9.1.1', src_port: 1000 + n, dst_port: 443 },
+      ...{ duration_ms: 1000, src_bytes: 1_000_003 + n, dst_bytes: 2 },
+    }));
+    const sum = normal.reduce((all, { src_bytes, dst_bytes }) => all + src_bytes + dst_bytes, 0);
+    await service.call('ingest', 'POST /api/v1/ingest', { token, json: normal });
+    await counted();
+    const after = await figures();
+    expect(after.totals.bytes - old.totals.bytes).toBe(sum);
+    expect(after.totals.network_events - old.totals.network_events).toBe(normal.length);
+    const bytesOf = ({ series }: typeof after) =>
+      series.find(({ metric }) => metric === 'bytes')!.points.reduce((all, { value }) => all + value, 0);
+    expect(bytesOf(after) - bytesOf(old)).toBe(sum);
+    expect(after.nodes.find(({ id }) => id.includes('10.9.1.1'))).toMatchObject({ bytes: sum });
+    const own = normal.filter(({ src_ip }) => src_ip === '10.9.0.1');
+    expect(after.top_talkers_by_bytes).toContainEqual(
+      expect.objectContaining({
+        key: '10.9.0.1',
+        bytes: own.reduce((all, { src_bytes, dst_bytes }) => all + src_bytes + dst_bytes, 0),
+      }),
+    );
+  });
+});

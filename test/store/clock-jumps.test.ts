@@ -1,0 +1,324 @@
+/** The promises that the store keeps while the host's clock is wrong by a year, and once it is right again. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { dashboard } from '../../src/analytics/dashboard.ts';
+import { createAuthenticator } from '../../src/auth/authenticate.ts';
+import { newSecret, secretHash, writeSecret } from '../../src/auth/secrets.ts';
+import { isLive } from '../../src/contract/token-life.ts';
+import type { Detector, Flow, Sighted } from '../../src/detect/behaviour/detector.ts';
+import { Windows } from '../../src/detect/behaviour/windows.ts';
+import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { limits } from '../../src/limits.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
+import { openStore, type StoreOptions } from '../../src/store/lmdb/store.ts';
+import type { Token } from '../../src/store/store.ts';
+import { uuid7 } from '../../src/uuid.ts';
+import { holder, see } from './inventory/sightings.ts';
+import { administrator, analyst, batchOf, everything, finding, hour, resources, start } from './opened.ts';
+import { networkRecord } from './records.ts';
+
+const day = 24 * hour;
+const year = 365 * day;
+
+/** Reports each third flow of a window of four days. */
+class EveryThird implements Detector {
+  readonly card = {
+    id: 'third',
+    version: 1,
+    name: 'Third',
+    category: 'test',
+    mitre: { tactics: [], techniques: [] },
+  };
+  readonly #windows = new Windows<{ n: number }>({
+    ...{ slotMs: day, slots: 4, maxKeys: 10 },
+    create: () => ({ n: 0 }),
+    merge: (into, from) => {
+      into.n += from.n;
+    },
+  });
+  #found: Sighted[] = [];
+  get left() {
+    return this.#windows.left;
+  }
+  flow({ src, time, seq }: Flow): void {
+    const counted = this.#windows.at(src, time);
+    if (counted === undefined || ++counted.n % 3 !== 0) return;
+    this.#found.push({
+      ...{ title: 'Third', description: 'Three.', severity: 'low', confidence: 0.5, timestamp: time },
+      ...{ ends: { src_ip: src }, evidence: {}, events: [{ table: 'network', seq }] },
+    });
+  }
+  judge(tell: (sighted: Sighted) => void): void {
+    for (const one of this.#found.splice(0)) tell(one);
+  }
+  state() {
+    return this.#windows.state();
+  }
+  restore(state: ReturnType<Windows<{ n: number }>['state']>): void {
+    this.#windows.restore(state);
+  }
+  merge(): void {
+    throw new Error('not asked for here');
+  }
+}
+
+/** A store whose clock can leap. Its steady clock goes on by what `pass` says, and begins anew with a restart. */
+function world(restarts: boolean, options: Pick<StoreOptions, 'detectors' | 'retention'> = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'candor-clock-'));
+  const clock = { wall: start, steady: 0 };
+  const open = () => ({
+    store: openStore({
+      ...{ dataDir, alertWindowMs: hour, clock: () => clock.wall, steadyMs: () => clock.steady },
+      ...{ home: ['10.0.0.0/8'], detectors: () => [], ...options },
+    }),
+    reader: openReader(dataDir),
+  });
+  let now = open();
+  const close = async () => {
+    now.reader.close();
+    await now.store.close();
+  };
+  onTestFinished(async () => {
+    await close();
+    rmSync(dataDir, { recursive: true });
+  });
+  return {
+    clock,
+    get store() {
+      return now.store;
+    },
+    get reader() {
+      return now.reader;
+    },
+    pass: (ms: number) => {
+      clock.wall += ms;
+      clock.steady += ms;
+    },
+    leap: async (ms: number) => {
+      if (restarts) await close();
+      clock.wall += ms;
+      if (!restarts) return;
+      clock.steady = 7;
+      now = open();
+    },
+    /** Stores events of these times, received now. */
+    send: (...times: readonly number[]) => {
+      const builder = new BlockBuilder('network', clock.wall);
+      for (const timestamp of times) builder.add(networkRecord({ timestamp, src_ip: '10.0.0.1' }));
+      return now.store.commit(batchOf([], { blocks: [builder.finish()] }));
+    },
+    counted: () => now.store.createAsset({ name: crypto.randomUUID() }, analyst),
+  };
+}
+
+describe.each([
+  ['ahead', year],
+  ['back', -year],
+])('a clock that leaps a year %s', (_, leap) => {
+  describe.each([
+    ['while the store runs', false],
+    ['with restarts', true],
+  ])('%s', (_, restarts) => {
+    test('expires no events', async () => {
+      const of = world(restarts, { retention: { maxAgeMs: 10 * day, maxBytes: 2 ** 37 } });
+      const total = () => {
+        const filter = { terms: [] };
+        return of.reader.listEvents({ table: 'network', filter, order: 'asc', per_page: 10, page: 1 }).total;
+      };
+      await of.send(start);
+      await of.leap(leap);
+      await of.send(of.clock.wall);
+      await setTimeout(1.3 * limits.retentionLookMs);
+      expect(total()).toBe(2);
+      await of.leap(-leap);
+      await of.send(start);
+      await setTimeout(1.3 * limits.retentionLookMs);
+      expect(total()).toBe(3);
+    });
+
+    test('stores each request once, whenever it is repeated, and forgets its key in time', async () => {
+      const of = world(restarts);
+      const send = async (key: string) => {
+        const { replayed } = await of.store.commit(batchOf([], { idempotency: { key, digest: 'd' } }));
+        return replayed;
+      };
+      expect(await send('before')).toBe(false);
+      await of.leap(leap);
+      expect(await send('before')).toBe(true);
+      expect(await send('while')).toBe(false);
+      await of.leap(-leap);
+      expect([await send('before'), await send('while')]).toEqual([true, true]);
+      of.pass(limits.idempotencyTtlMs + 1);
+      expect([await send('before'), await send('while')]).toEqual([false, false]);
+    });
+
+    test('ends no session and no token for good, and makes none last longer', async () => {
+      const of = world(restarts);
+      await of.send(start);
+      const admin = administrator();
+      await of.store.createPrincipal(admin, analyst);
+      const secrets = new Map<string, string>();
+      const add = async (name: string, kind: Token['kind'], lastsMs: number) => {
+        const secret = newSecret();
+        const jti = uuid7(of.clock.wall);
+        secrets.set(name, writeSecret(kind, { jti, secret }));
+        await of.store.addToken(
+          {
+            ...{ jti, principal_id: admin.id, kind, roles: ['admin'], secret_hash: secretHash(secret) },
+            issued_at: new Date(of.clock.wall).toISOString(),
+            expires_at: new Date(of.clock.wall + lastsMs).toISOString(),
+          },
+          analyst,
+        );
+        return jti;
+      };
+      const live = (jti: string) => {
+        const token = of.reader.token(jti);
+        return token !== undefined && isLive(token, of.clock.wall);
+      };
+      const session = await add('session', 'session', 7 * day);
+      const token = await add('token', 'long_lived', 90 * day);
+      await of.leap(leap);
+      const meanwhile: string[] = [];
+      for (let n = 0; n < 4; n++) meanwhile.push(await add(`meanwhile ${n}`, 'session', 7 * day));
+      expect(meanwhile.every(live)).toBe(true);
+      await of.leap(-leap);
+      expect([live(session), live(token), ...meanwhile.map(live)]).toEqual([
+        ...[true, true, false, false, false, false],
+      ]);
+      const authenticate = createAuthenticator(of.reader, undefined as never);
+      const authorization = `Bearer ${secrets.get('token')}`;
+      expect(await authenticate({ authorization }, of.clock.wall)).toMatchObject({ jti: token });
+      of.pass(90 * day);
+      expect([live(session), live(token)]).toEqual([false, false]);
+    });
+
+    test('leaves no last use in the future', async () => {
+      const of = world(restarts);
+      const admin = administrator();
+      await of.store.createPrincipal(admin, analyst);
+      const jti = uuid7(start);
+      await of.store.addToken(
+        {
+          ...{ jti, principal_id: admin.id, kind: 'long_lived', roles: ['admin'], secret_hash: 's' },
+          issued_at: new Date(start).toISOString(),
+        },
+        analyst,
+      );
+      const use = async () => {
+        const used = new Date(of.clock.wall).toISOString();
+        await of.store.noteTokenUse(new Map([[jti, used]]));
+        return used;
+      };
+      await of.leap(leap);
+      await use();
+      await of.leap(-leap);
+      of.pass(60_000);
+      const last = await use();
+      expect(of.reader.token(jti)?.last_used_at).toBe(last);
+    });
+
+    test('removes no figures, and counts what comes', async () => {
+      const of = world(restarts);
+      const totals = () => {
+        const asked = { window: '30d', now: of.clock.wall, ledger_size: 0, ingest: {} } as const;
+        return dashboard(of.reader, asked as unknown as Parameters<typeof dashboard>[1]).totals;
+      };
+      await of.send(start);
+      await of.store.commit(batchOf([finding({ src_ip: '192.0.2.1' })]));
+      await of.counted();
+      await of.leap(leap);
+      // Sensors have clocks of their own, which are right.
+      await of.send(start);
+      for (let n = 0; n < 3; n++) {
+        of.pass(60_000);
+        await of.store.commit(batchOf([finding({ src_ip: `192.0.2.${10 + n}`, timestamp: of.clock.wall })]));
+      }
+      await of.counted();
+      await of.leap(-leap);
+      await of.send(start);
+      await of.counted();
+      const { network_events, alerts } = totals();
+      expect(alerts).toBe(1);
+      // Behind the sensors, what they report counts for when it was received.
+      expect(network_events).toBe(leap > 0 ? 3 : 2);
+    });
+
+    test('lets no risk fall for good', async () => {
+      const of = world(restarts);
+      await of.send(start);
+      await see(of, { ip: '10.0.0.1' });
+      await of.store.commit(batchOf([finding({ dst_ip: '10.0.0.1', severity: 'critical' })]));
+      await of.counted();
+      const score = holder(of.reader, '10.0.0.1').risk_score;
+      expect(score).toBeGreaterThan(90);
+      await of.leap(leap);
+      await setTimeout(3 * limits.riskPauseMs);
+      await of.leap(-leap);
+      expect(holder(of.reader, '10.0.0.1').risk_score).toBe(score);
+    });
+
+    test('gives ids once, and sequences in order', async () => {
+      const of = world(restarts);
+      const sequences: number[] = [];
+      const ids: string[] = [];
+      for (const ms of [0, leap, -leap, 0]) {
+        await of.leap(ms);
+        const { blocks } = await of.send(of.clock.wall, of.clock.wall);
+        for (const { first_seq } of blocks) sequences.push(first_seq);
+        const found = finding({ timestamp: of.clock.wall, src_ip: `192.0.2.${sequences.length}` });
+        const { alerts } = await of.store.commit(batchOf([found]));
+        ids.push(...alerts.map(({ alert }) => alert.id));
+      }
+      expect(sequences).toEqual([1, 3, 5, 7]);
+      expect(new Set(ids).size).toBe(4);
+      expect(resources(of.reader.listAlerts(everything)).map(({ id }) => id)).toEqual(
+        expect.arrayContaining(ids),
+      );
+    });
+
+    test('lets no alert of the present be part of a flood of another time', async () => {
+      const of = world(restarts);
+      await of.leap(leap);
+      for (let n = 0; n < 26; n++) {
+        of.pass(hour);
+        await of.store.commit(batchOf([finding({ timestamp: of.clock.wall, src_ip: `192.0.2.${n}` })]));
+      }
+      await of.leap(-leap);
+      const begun = new Set<string>();
+      for (let n = 0; n < 12; n++) {
+        of.pass(hour);
+        const found = Array.from({ length: 10 }, (_, i) =>
+          finding({ timestamp: of.clock.wall, src_ip: `198.51.100.${10 * n + i}`, dst_ip: '203.0.113.1' }),
+        );
+        for (const { alert } of (await of.store.commit(batchOf(found))).alerts) begun.add(alert.id);
+      }
+      expect(begun.size).toBe(120);
+    });
+
+    test('leaves behavioural detection blind for an hour at most', async () => {
+      const of = world(restarts, { detectors: () => [new EveryThird()] });
+      const send = async () => {
+        await of.send(of.clock.wall);
+        of.pass(40 * 60_000);
+      };
+      for (let n = 0; n < 4; n++) await send();
+      await of.leap(leap);
+      for (let n = 0; n < 4; n++) await send();
+      await of.leap(-leap);
+      for (let n = 0; n < 3; n++) await send();
+      await of.counted();
+      const found = () =>
+        resources<{ count: number; rule_source: string }>(of.reader.listAlerts(everything))
+          .filter(({ attributes }) => attributes.rule_source === 'behaviour')
+          .reduce((all, { attributes }) => all + attributes.count, 0);
+      const before = found();
+      for (let n = 0; n < 3; n++) await send();
+      await of.counted();
+      expect(found()).toBe(before + 1);
+    });
+  });
+});

@@ -1,0 +1,246 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import { ABORT } from 'lmdb';
+import { afterAll, expect, test } from 'vitest';
+import { connRecords, mulberry32 } from '../../bench/conn-records.ts';
+import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { openDatabase } from '../../src/lmdb.ts';
+import { LmdbEvents } from '../../src/store/lmdb/events.ts';
+import { isDamage } from '../../src/store/lmdb/seal.ts';
+import { StoreScrub } from '../../src/store/lmdb/store-scrub.ts';
+import { openTables } from '../../src/store/lmdb/tables.ts';
+
+const rowsPerBlock = 40;
+const blocks = 6;
+const folder = mkdtempSync(join(tmpdir(), 'candor-damaged-'));
+const env = openDatabase(join(folder, 'siem.mdb'));
+const headers = env.openDB<Buffer, number[]>({ name: 'event-headers', encoding: 'binary' });
+const parts = env.openDB<Buffer, number[]>({ name: 'event-parts', encoding: 'binary' });
+afterAll(async () => {
+  await env.close();
+  rmSync(folder, { recursive: true });
+});
+
+const writer = new LmdbEvents(env);
+const records = [...connRecords(rowsPerBlock * blocks)];
+for (let i = 0; i < records.length; i += rowsPerBlock) {
+  const builder = new BlockBuilder('network', Date.UTC(2026, 0, 1 + i / rowsPerBlock));
+  for (const record of records.slice(i, i + rowsPerBlock)) builder.add(record);
+  env.transactionSync(() => writer.append(builder.finish()));
+}
+
+/** Runs in a transaction that is undone. */
+const undone = (action: () => void) =>
+  env.transactionSync(() => {
+    action();
+    return ABORT;
+  });
+
+function flip(value: Buffer, bit: number): Buffer {
+  const flipped = Buffer.from(value);
+  flipped[bit >>> 3]! ^= 1 << (bit & 7);
+  return flipped;
+}
+
+interface Event {
+  readonly id: string;
+}
+
+/** Everything that can be read of the events, each read alone. */
+function reads(events: LmdbEvents): Record<string, () => unknown> {
+  const all = { table: 'network', filter: { terms: [] }, order: 'asc', per_page: 1000, page: 1 } as const;
+  const list = () => JSON.parse(Buffer.from(events.list(all).json).toString()) as Event[];
+  return {
+    list,
+    export: () => Buffer.from(events.export({ ...all }).lines).toString(),
+    histogram: () => events.histogram({ table: 'network', filter: { terms: [] }, buckets: 7, now: 0 }),
+    values: () => events.valueCounts({ table: 'network', filter: { terms: [] }, by: 'dst_ip', limit: 9 }),
+    replay: () => events.replay('network', 0, { terms: [] }, 1000).events.map(({ data }) => data),
+    rows: () => [...events.rows('network', 1)].map(({ block, first, end }) => [block.firstSeq, first, end]),
+  };
+}
+
+const whole = Object.entries(reads(new LmdbEvents(env))).map(([name, read]) => [name, read()] as const);
+/** In order of sequence. */
+const ids = new LmdbEvents(env).replay('network', 0, { terms: [] }, 1000).events.map(({ id }) => id);
+
+/** Reads after a change: each is as before, or the damaged block is named, set aside, and everything else is served. */
+function judge(change: () => void): boolean {
+  let isFound = false;
+  undone(() => {
+    change();
+    const after = reads(new LmdbEvents(env));
+    for (const [name, before] of whole) {
+      if (name === 'rows') continue; // it sets damaged blocks aside
+      try {
+        expect(after[name]!()).toEqual(before);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        const { block } = error.details as { readonly block: number };
+        const store = new LmdbEvents(env);
+        isFound = store.check('network', block) || isFound;
+        const [range] = store.damage('network');
+        expect(range).toMatchObject({ firstSeq: block, rows: rowsPerBlock });
+        const rest = reads(store).list!() as Event[];
+        const gone = ids.slice(range!.firstSeq - 1, range!.firstSeq - 1 + range!.rows);
+        expect(new Set(rest.map(({ id }) => id))).toEqual(new Set(ids.filter((id) => !gone.includes(id))));
+        expect(() => store.get('network', gone[0]!)).toThrow(/is damaged/);
+        expect(store.counts().network).toBe(ids.length - rowsPerBlock);
+        return;
+      }
+    }
+    // Not every read needs every part.
+    for (let block = 0; block < blocks; block++)
+      isFound = new LmdbEvents(env).check('network', 1 + rowsPerBlock * block) || isFound;
+  });
+  return isFound;
+}
+
+const random = mulberry32(11);
+const below = (n: number) => Math.floor(random() * n);
+
+test.each([
+  ['a header', headers],
+  ['a part', parts],
+] as const)('one flipped bit of %s is found, its block set aside, and the others are served', (_, table) => {
+  const keys = [...table.getKeys()];
+  let found = 0;
+  for (let n = 0; n < 150; n++) {
+    const key = keys[below(keys.length)]!;
+    const value = Buffer.from(table.get(key)!);
+    const bit = below(8 * value.length);
+    if (judge(() => table.putSync(key, flip(value, bit)))) found++;
+  }
+  expect(found).toBe(150);
+});
+
+test('a header that is missing, and one under another key, are found', () => {
+  for (const key of [...headers.getKeys()]) {
+    const value = Buffer.from(headers.get(key)!);
+    expect(judge(() => headers.removeSync(key))).toBe(true);
+    undone(() => {
+      headers.removeSync(key);
+      headers.putSync([key[0]!, key[1]! + 1], value);
+      const store = new LmdbEvents(env);
+      const read = [...store.rows('network', 1)].map(({ block }) => block.firstSeq);
+      expect(read).toHaveLength(blocks - 1);
+      expect(store.damage('network').reduce((sum, { rows }) => sum + rows, 0)).toBe(rowsPerBlock);
+    });
+  }
+});
+
+test('merging and retention go around a block that was set aside', () => {
+  undone(() => {
+    const [, , third] = [...headers.getKeys()];
+    headers.putSync(third!, flip(Buffer.from(headers.get(third!)!), 77));
+    const store = new LmdbEvents(env);
+    expect(store.check('network', third![1]!)).toBe(true);
+    const left = [...store.rows('network', 1)].map(({ block }) => block.firstSeq);
+    expect(left).toEqual([1, 41, 121, 161, 201]);
+    for (let n = 0; n < 3; n++) store.dropOldest('network');
+    expect([...store.rows('network', 1)].map(({ block }) => block.firstSeq)).toEqual([161, 201]);
+    expect(store.damage('network')).toEqual([]);
+    expect(store.counts().network).toBe(80);
+    expect([...headers.getKeys()].map(([, seq]) => seq)).toEqual([161, 201]);
+    expect([...parts.getKeys()].filter(([, seq]) => seq! < 161 && seq !== undefined)).toEqual([]);
+  });
+});
+
+test('a block of an earlier version is read, and gets its checksums when it is checked', () => {
+  undone(() => {
+    const [key] = [...headers.getKeys()];
+    const value = Buffer.from(headers.get(key!)!);
+    const length = value.readUInt32LE(12);
+    expect(value.length).toBeGreaterThan(length);
+    headers.putSync(key!, value.subarray(0, length));
+    const store = new LmdbEvents(env);
+    expect(reads(store).list!()).toEqual(whole[0]![1]);
+    expect(store.check('network', 1)).toBe(false);
+    expect(Buffer.from(headers.get(key!)!)).toEqual(value);
+  });
+});
+
+test('the check of everything finds nothing while blocks are merged and dropped under it', () => {
+  undone(() => {
+    const store = new LmdbEvents(env);
+    const parts = { blocks: store.blockStore, tables: openTables(env), isWriter: true, now: () => 0 };
+    const scrub = new StoreScrub({ ...parts, onSetAside: () => store.reload() });
+    for (let steps = 0; steps < 5; steps++) scrub.step();
+    const small = (n: number) => {
+      const builder = new BlockBuilder('network', Date.UTC(2026, 0, 20));
+      for (const record of records.slice(0, n)) builder.add(record);
+      store.append(builder.finish());
+    };
+    for (let n = 0; n < 20; n++) {
+      small(7);
+      scrub.step();
+      if (n === 9) while (store.mergeSmall());
+      if (n === 12) store.dropOldest('network');
+    }
+    while (scrub.state.passEndedAt === undefined) scrub.step();
+    expect(scrub.damage()).toMatchObject({ events: [], rows: [], scrub: { last_pass_damaged: 0 } });
+    // The cursor stands behind a block that is then merged with the one before it.
+    scrub.run();
+    const heads = () => [...headers.getKeys()].map(([, seq]) => seq!);
+    const before = heads();
+    scrub.state = { ...scrub.state, passEndedAt: undefined, part: 0, next: before.at(-1) };
+    for (let n = 0; n < 9; n++) small(300);
+    while (store.mergeSmall());
+    expect(heads()).not.toContain(before.at(-1));
+    while (scrub.state.passEndedAt === undefined) scrub.step();
+    expect(scrub.damage()).toMatchObject({ events: [], rows: [] });
+  });
+});
+
+test('a check of everything gives checksums to all rows and blocks of an earlier version', async () => {
+  const path = join(folder, 'older.mdb');
+  writeFileSync(
+    path,
+    zstdDecompressSync(readFileSync(join(import.meta.dirname, 'before-sensor-ids.mdb.zst'))),
+  );
+  const root = openDatabase(path);
+  const store = new LmdbEvents(root);
+  const raw = (name: string) =>
+    root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
+  /** Tables with rows that do not end with the mark of a checksum (seal.ts). */
+  const unmarked = () =>
+    [...root.getKeys()].map(String).filter((name) => {
+      const ends = [...raw(name).getRange()].map(({ value }) => value.subarray(-4).toString('hex'));
+      return ends.some((end) => end !== 'c9a1e7b5');
+    });
+  const headersWithout = () =>
+    [...raw('event-headers').getRange()].filter(({ value }) => value.length === value.readUInt32LE(12))
+      .length;
+  expect(unmarked()).toEqual(expect.arrayContaining(['alerts', 'assets', 'outbox', 'principal-names']));
+  expect(headersWithout()).toBe(2);
+  const scrub = new StoreScrub({
+    ...{ blocks: store.blockStore, tables: openTables(root), isWriter: true, now: () => 0 },
+    onSetAside: () => store.reload(),
+  });
+  root.transactionSync(() => scrub.run());
+  expect(scrub.damage()).toMatchObject({ events: [], rows: [] });
+  // Checksums of events are in their headers; each commit writes the state anew.
+  expect(unmarked()).toEqual(['event-headers', 'event-ids', 'event-parts', 'event-state']);
+  expect(headersWithout()).toBe(0);
+  await root.close();
+});
+
+test('an id whose place in the index is that of another event is an error, and not the other event', () => {
+  const given = ['0199aa00-0000-4000-8000-000000000001', '0199aa00-0000-4000-8000-000000000002'] as const;
+  const index = env.openDB<Buffer, Buffer>({ name: 'event-ids', encoding: 'binary', keyEncoding: 'binary' });
+  undone(() => {
+    const builder = new BlockBuilder('network', Date.UTC(2026, 1, 1));
+    for (const [n, id] of given.entries()) builder.add({ ...records[n]!, id });
+    const store = new LmdbEvents(env);
+    store.append(builder.finish());
+    for (const id of given) expect(store.get('network', id)).toMatchObject({ src_ip: expect.any(String) });
+    const places = [...index.getRange()].map(({ key, value }) => ({ key, value: Buffer.from(value) }));
+    expect(places).toHaveLength(2);
+    index.putSync(places[0]!.key, places[1]!.value);
+    expect(() => store.get('network', given[0])).toThrow(/place of event .*1; see \/health/);
+    expect(() => store.resource(given[0])).toThrow(/place of event/);
+    expect(store.get('network', given[1])).toMatchObject({ src_ip: expect.any(String) });
+  });
+});

@@ -1,0 +1,49 @@
+import { BlockBuilder } from '../../src/events/block-builder.ts';
+import { eventId } from '../../src/events/event-id.ts';
+import type { DnsRecord, NetworkRecord, Table } from '../../src/events/records.ts';
+import { EventSealer } from '../../src/store/event-sealer.ts';
+import type { Store, StoreReader } from '../../src/store/store.ts';
+import { networkRecord } from './records.ts';
+import { dnsRecord } from './rollups/dns-records.ts';
+
+const start = Date.UTC(2026, 10, 20);
+
+/** A block of events; each has its place in the block as its port. */
+export function blockOf(
+  table: Table,
+  rows: number,
+  {
+    receivedAt = start,
+    sensorId = 'sensor-1',
+    records = [],
+  }: { receivedAt?: number; sensorId?: string; records?: readonly object[] } = {},
+): ArrayBuffer {
+  const builder = new BlockBuilder(table, receivedAt);
+  builder.sensorId = sensorId;
+  const make: (changes: object) => NetworkRecord | DnsRecord =
+    table === 'network' ? networkRecord : dnsRecord;
+  for (let row = 0; row < rows; row++)
+    builder.add(make({ timestamp: start, src_port: row % 65_536, ...records[row] }) as never);
+  return builder.finish();
+}
+
+/** The id of an event of `blockOf` without an explicit id. */
+export const idAt = (table: Table, sequence: number) => eventId(table, start, sequence);
+
+/** Seals when its `seal` is called, and every interval. */
+export async function openSealer(
+  store: Store,
+  reader: StoreReader,
+  intervalMs = 3_600_000,
+): Promise<EventSealer> {
+  const sealer = await EventSealer.open(true, {
+    store,
+    reader,
+    digest: async ({ table, from, maxRows }) => reader.digestEvents(table, from, maxRows),
+    onTrouble: (error) => {
+      throw error;
+    },
+    intervalMs,
+  });
+  return sealer!;
+}
