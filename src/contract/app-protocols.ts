@@ -10,6 +10,9 @@
  * | smb               | smb                    | microsoft-ds    | smb    |
  * | rdp               | rdp                    | ms-wbt-server   | rdp    |
  * | dns               | dns                    | domain          | dns    |
+ * | ldap_tcp, ldap_udp | ldap                  | ldap            | ldap   |
+ * | postgresql        | pgsql                  | postgresql      | pgsql  |
+ * | rfb               | rfb                    | vnc             | rfb    |
  */
 const words: ReadonlyMap<string, string> = new Map([
   ['ssl', 'tls'],
@@ -21,6 +24,10 @@ const words: ReadonlyMap<string, string> = new Map([
   ['microsoft-ds', 'smb'],
   ['ms-wbt-server', 'rdp'],
   ['domain', 'dns'],
+  ['ldap_tcp', 'ldap'],
+  ['ldap_udp', 'ldap'],
+  ['postgresql', 'pgsql'],
+  ['vnc', 'rfb'],
 ]);
 
 /** Protocols of one connection. Sensors see at most a few; past this, a text is not a list of protocols. */

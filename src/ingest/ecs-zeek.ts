@@ -124,7 +124,9 @@ const logs: ReadonlyMap<string, readonly Moved[]> = new Map(
 );
 
 /** The logs that something is taken from, and that are whole enough for it; rules see the others. */
-const read: ReadonlySet<string> = new Set('conn dns notice ssl dhcp known_hosts known_services'.split(' '));
+const read: ReadonlySet<string> = new Set(
+  'conn dns notice ssl http quic dhcp known_hosts known_services'.split(' '),
+);
 
 /** As the modules call it. */
 const nameOfSet: ReadonlyMap<string, string> = new Map([

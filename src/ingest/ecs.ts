@@ -1,10 +1,11 @@
+import { absoluteUrl, takeContacts } from './contacts.ts';
 import { ecsDns, isEcsDns } from './ecs-dns.ts';
-import { field, nested, values } from './ecs-document.ts';
+import { field, nested, numeric, single, values } from './ecs-document.ts';
 import { hasEnd } from './ecs-ends.ts';
 import { ecsNetwork } from './ecs-network.ts';
 import { eveLeft, readEcsOfSuricata } from './ecs-suricata.ts';
 import { readEcsOfZeek, zeekSet } from './ecs-zeek.ts';
-import { isObject, type JsonObject } from './fields.ts';
+import { isObject, type JsonObject, zeekTime } from './fields.ts';
 import type { Reading } from './reading.ts';
 import { reject } from './rejection.ts';
 
@@ -105,7 +106,39 @@ function transactionOf(document: JsonObject): 'http' | 'tls' | 'other' | undefin
   return isObject(document.tls) ? 'tls' : 'other';
 }
 
-function ignored(what: 'http' | 'tls' | 'other', document: JsonObject, { batch }: Reading): EcsRead {
-  batch.ignore();
+const timestamp = field('@timestamp');
+const established = field('tls.established');
+const statusCode = field('http.response.status_code');
+const serverName = field('tls.client.server_name');
+const method = field('http.request.method');
+const urls = ['url.original', 'url.full'].map(field);
+const hosts = ['url.domain', 'destination.domain', 'server.domain'].map(field);
+
+/** HTTP and TLS documents are not stored; the hosts that they name are compared with the intelligence lists. */
+function ignored(what: 'http' | 'tls' | 'other', document: JsonObject, reading: Reading): EcsRead {
+  reading.batch.ignore();
+  const { source, destination } = document;
+  if (what !== 'other' && isObject(source) && isObject(destination)) {
+    const record = {
+      src: single(source.ip),
+      dst: single(destination.ip),
+      port: numeric(destination.port),
+      transport: 'tcp',
+      time: timestamp(document),
+      timeOf: zeekTime,
+    } as const;
+    if (what === 'tls') {
+      const answered = established(document) === true;
+      takeContacts('server_name', [serverName(document)], { ...record, answered }, reading);
+    } else {
+      const asked = method(document);
+      const named = [
+        ...hosts.map((read) => read(document)),
+        ...urls.map((read) => absoluteUrl(read(document), asked)),
+      ];
+      const answered = statusCode(document) !== undefined;
+      takeContacts('http_host', named, { ...record, answered }, reading);
+    }
+  }
   return { kind: `ecs.${what}`, record: document };
 }

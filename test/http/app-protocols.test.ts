@@ -100,6 +100,9 @@ beforeAll(async () => {
     own(8, { app_protocol: 'ssl', app_protocols: ['tls', 'http'] }),
     ecs(9, ['ssl', 'http']),
     ecs(10, 'http'),
+    zeek(11, 'ldap_tcp'),
+    eve(12, 'pgsql'),
+    zeek(13, 'postgresql'),
   ];
   const { body } = await service.call('ingest', 'POST /api/v1/ingest', {
     token,
@@ -128,6 +131,9 @@ describe('application protocols', () => {
         [8, ['tls', ['tls', 'http']]],
         [9, ['tls', ['tls', 'http']]],
         [10, ['http', ['http']]],
+        [11, ['ldap', ['ldap']]],
+        [12, ['pgsql', ['pgsql']]],
+        [13, ['pgsql', ['pgsql']]],
         [20, ['tls', ['tls', 'http']]],
         [21, ['http', ['http']]],
       ]),
@@ -139,10 +145,12 @@ describe('application protocols', () => {
   test.each([
     ['app_protocol=tls', [1, 2, 4, 6, 7, 8, 9, 20]],
     ['app_protocol=ssl', [1, 2, 4, 6, 7, 8, 9, 20]],
+    ['app_protocol=ldap_udp', [11]],
+    ['app_protocol=postgresql', [12, 13]],
     ['app_protocol=http', [1, 7, 8, 9, 10, 20, 21]],
     ['app_protocol=dce_rpc', [5]],
     ['app_protocol=smb&app_protocol=krb', [3]],
-    ['not_app_protocol=ssl', [3, 5, 10, 21]],
+    ['not_app_protocol=ssl', [3, 5, 10, 11, 12, 13, 21]],
     ['app_protocol=ssl,http', []],
   ])('are filtered by member: %s', async (query, ports) => {
     expect(await portsOf(query)).toEqual(ports);
@@ -159,6 +167,8 @@ describe('application protocols', () => {
     expect(Object.fromEntries(values.map(({ value, count }) => [value, count]))).toEqual({
       tls: 8,
       http: 7,
+      pgsql: 2,
+      ldap: 1,
       dcerpc: 1,
       gssapi: 1,
       smb: 1,
@@ -168,7 +178,7 @@ describe('application protocols', () => {
 
   test('name services and the edges of the topology', async () => {
     await vi.waitFor(async () =>
-      expect((await all('services?per_page=100', 'listServices')).length).toBe(12),
+      expect((await all('services?per_page=100', 'listServices')).length).toBe(15),
     );
     const { body } = await service.call('getTopology', 'GET /api/v1/topology', { token });
     const { edges } = (body as { data: { attributes: { edges: { protocols: string[] }[] } } }).data
@@ -178,6 +188,8 @@ describe('application protocols', () => {
       'gssapi',
       'http',
       'krb5',
+      'ldap',
+      'pgsql',
       'smb',
       'tls',
     ]);

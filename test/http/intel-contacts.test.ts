@@ -30,6 +30,18 @@ const eve = (event_type: string, n: number, more: object) => ({
   proto: 'TCP',
   ...more,
 });
+const ecs = (n: number, more: object, dst = '203.0.113.80') => ({
+  '@timestamp': new Date(start).toISOString(),
+  event: { kind: 'event', category: ['network'], type: ['connection', 'protocol'] },
+  source: { ip: `10.3.0.${n}`, port: 50_000 },
+  destination: { ip: dst, port: 80 },
+  network: { transport: 'tcp' },
+  ...more,
+});
+const ecsZeek = (log: string, n: number, more: object, dst?: string) => ({
+  ...ecs(n, more, dst),
+  event: { kind: 'event', category: ['network'], dataset: `zeek.${log}` },
+});
 const zeekDns = (n: number, answers: string[], TTLs: number[]) =>
   zeek('dns', n, {
     'id.resp_h': '10.3.0.53',
@@ -111,6 +123,38 @@ const cases: readonly (readonly [what: string, line: (n: number) => object, part
   [
     'EVE http URL to a proxy',
     (n) => eve('http', n, { dest_ip: '10.3.9.9', http: { hostname: 'x', url: `http://u@${bad}:80/a` } }),
+    'http_host',
+  ],
+  ['ECS tls', (n) => ecs(n, { tls: { established: true, client: { server_name: bad } } }), 'server_name'],
+  [
+    'ECS http domain',
+    (n) => ecs(n, { http: { request: { method: 'GET' } }, url: { domain: bad, path: '/' } }),
+    'http_host',
+  ],
+  [
+    'ECS http destination domain',
+    (n) => ecs(n, { http: { request: { method: 'GET' } }, destination: { ip: '203.0.113.80', domain: bad } }),
+    'http_host',
+  ],
+  [
+    'ECS http URL to a proxy',
+    (n) => ecs(n, { http: {}, url: { domain: 'x', original: `http://${bad}/a` } }, '10.3.9.9'),
+    'http_host',
+  ],
+  [
+    'ECS http CONNECT',
+    (n) => ecs(n, { http: { request: { method: 'CONNECT' } }, url: { original: `${bad}:443` } }, '10.3.9.9'),
+    'http_host',
+  ],
+  ['ECS Zeek ssl', (n) => ecsZeek('ssl', n, { tls: { client: { server_name: bad } } }), 'server_name'],
+  ['ECS Zeek http', (n) => ecsZeek('http', n, { url: { domain: bad, original: '/' } }), 'http_host'],
+  ['ECS Zeek quic', (n) => ecsZeek('quic', n, { zeek: { quic: { server_name: bad } } }), 'server_name'],
+  [
+    'ECS Suricata http',
+    (n) => ({
+      ...ecs(n, { url: { domain: bad, original: '/' } }),
+      suricata: { eve: { event_type: 'http', flow_id: `${n}` } },
+    }),
     'http_host',
   ],
   ['Zeek dns answer', (n) => zeekDns(n, ['198.51.100.66'], [60]), 'answer'],
