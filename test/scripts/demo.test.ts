@@ -26,7 +26,7 @@ function demo(
   });
 }
 
-test('the demo plays, alerts, proves and ends with nothing left behind', { timeout: 120_000 }, async () => {
+test('the demo plays, alerts, proves and ends with nothing left behind', { timeout: 240_000 }, async () => {
   const { code, output } = await demo(['--once', '--rate', '20000']);
   expect(code, output).toBe(0);
   expect(output).toMatch(/listens at http:\/\/127\.0\.0\.1:\d+/);
