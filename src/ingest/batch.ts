@@ -181,6 +181,9 @@ export class Batch {
   reject(line: number, refused: Rejection, text?: () => string): void {
     const { field, reason } = refused;
     this.refused = refused;
+    // A reader may find an error after it ignored the record, which counts once.
+    if (this.#isIgnored) this.#ignored--;
+    this.#isIgnored = false;
     this.#unstored.reject(refused, line, text);
     if (this.#rejected++ < limits.maxReportedErrors) {
       this.#errors.push({ line, code: 'INVALID_REQUEST', field, reason });

@@ -57,6 +57,29 @@ const dns = {
 };
 const good = JSON.stringify(conn);
 
+const httpOf = { src_ip: '10.0.0.1', dest_ip: '203.0.113.7', dest_port: 80, timestamp: false };
+const zeekOf = { 'id.orig_h': '10.0.0.1', 'id.resp_h': '203.0.113.7', 'id.resp_p': 443, ts: false };
+const ecsOf = {
+  '@timestamp': false,
+  event: { category: ['network'], type: ['protocol'], kind: 'event' },
+  source: { ip: '10.0.0.1' },
+  destination: { ip: '203.0.113.7', port: 80 },
+};
+
+it.each([
+  ['http of Zeek', { ...zeekOf, _path: 'http', host: 'files.example' }],
+  ['ssl of Zeek', { ...zeekOf, _path: 'ssl', server_name: 'files.example', established: true }],
+  ['quic of Zeek', { ...zeekOf, _path: 'quic', server_name: 'files.example' }],
+  ['http of Suricata', { ...httpOf, event_type: 'http', http: { hostname: 'files.example' } }],
+  ['tls of Suricata', { ...httpOf, event_type: 'tls', tls: { sni: 'files.example' } }],
+  ['quic of Suricata', { ...httpOf, event_type: 'quic', quic: { sni: 'files.example' } }],
+  ['HTTP in ECS', { ...ecsOf, http: {}, url: { domain: 'files.example' } }],
+  ['TLS in ECS', { ...ecsOf, tls: { client: { server_name: 'files.example' } } }],
+])('counts a record that is not stored once if its time is wrong: %s', (_, record) => {
+  const { answer } = parse([JSON.stringify(record), good].join('\n'));
+  expect(answer).toMatchObject({ accepted: 1, rejected: 1, ignored: 0 });
+});
+
 describe('wrong types, exhaustively', () => {
   const wrong: readonly unknown[] = [7.5, -1, 'text', true, [], {}, [[]], 1e21];
   const texts = ['uid', 'proto', 'service', 'conn_state', 'history', 'community_id', '_node_name', 'query'];

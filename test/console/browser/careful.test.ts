@@ -183,6 +183,7 @@ test('a title that turns text round turns nothing of ours round', async () => {
   );
   await press(page, 'Escape');
   await expect.poll(() => dialog(page).count(), soon).toBe(0);
+  await settled(page);
   await press(page, 'a');
   await page
     .locator('.toast')
