@@ -18,12 +18,15 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   export: async () => (await import('./export.ts')).exportCommand,
   sth: async () => (await import('./sth.ts')).sthCommand,
   witness: async () => (await import('./witness.ts')).witnessCommand,
+  help: async () => (await import('./help.ts')).helpCommand,
 };
 
 /** The commands that have to be there to understand the command line: all, unless it begins with the name of one. */
 function needed(first: string | undefined): readonly string[] {
   if (first === '--version' || first === '-V') return [];
-  return first !== undefined && Object.hasOwn(commands, first) ? [first] : Object.keys(commands);
+  return first !== undefined && first !== 'help' && Object.hasOwn(commands, first)
+    ? [first]
+    : Object.keys(commands);
 }
 
 const done = (code: ExitCode) => {
@@ -34,6 +37,7 @@ const program = new Command('candor')
   .description('A SIEM that can prove what it saw.')
   .version(productVersion())
   .addHelpText('after', exitCodesHelp)
+  .helpCommand(false)
   .exitOverride((error) => {
     // Commander ends with 1 where the command line is wrong; help and version are no errors.
     process.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);
