@@ -20,14 +20,13 @@ function settingsPage(): string {
         ...(readOnly === undefined ? [] : [`Not changeable over HTTP: ${sentence(readOnly)}`]),
       ];
       return [
-        `\`${name}\``,
-        `\`${variableOf(name)}\``,
+        `\`${name}\` \`${variableOf(name)}\``,
         shownDefault(name, value),
         valuesOf(schema),
         notes.join(' '),
       ];
     });
-    return `## ${group}\n\n${table(['setting', 'variable', 'default', 'values', 'purpose'], rows)}`;
+    return `## ${group}\n\n${table(['setting, variable', 'default', 'values', 'purpose'], rows)}`;
   });
   return `# Settings
 

@@ -6,7 +6,7 @@ declare module '*.svg' {
 }
 /** A page of the documentation, as the plugin in markdown.ts makes it. */
 declare module '*.md' {
-  const page: { title: string; html: string };
+  const page: { title: string; content: import('./markdown.ts').MarkdownNode[] };
   export default page;
 }
 interface ImportMeta {

@@ -1,6 +1,8 @@
+import type { MarkdownNode } from '../../markdown.ts';
+
 interface ManualPage {
   readonly title: string;
-  readonly html: string;
+  readonly content: readonly MarkdownNode[];
 }
 
 const modules = import.meta.glob<ManualPage>('../../../docs/**/*.md', { eager: true, import: 'default' });
@@ -53,11 +55,17 @@ export function searchPages(query: string): Match[] {
     .filter((word) => word !== '');
   const hasAll = (text: string) => words.every((word) => text.toLowerCase().includes(word));
   const found = pageNames.flatMap((name) => {
-    const { title, html } = manualPages.get(name)!;
-    const text = html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+    const { title, content } = manualPages.get(name)!;
+    const text = textOf(content).replace(/\s+/g, ' ');
     if (!hasAll(text)) return [];
     const at = Math.max(0, text.toLowerCase().indexOf(words[0] ?? '') - 60);
     return [{ name, title, around: text.slice(at, at + 200).trim() }];
   });
   return found.sort((a, b) => Number(hasAll(b.title)) - Number(hasAll(a.title)));
+}
+
+function textOf(nodes: readonly MarkdownNode[]): string {
+  return nodes
+    .map((node) => (typeof node === 'string' ? node : textOf(node.slice(2) as MarkdownNode[])))
+    .join(' ');
 }

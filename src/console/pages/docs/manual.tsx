@@ -1,3 +1,5 @@
+import { type ComponentChild, h } from 'preact';
+import type { MarkdownNode } from '../../markdown.ts';
 import { href, place } from '../../state/address.ts';
 import { Empty } from '../../ui/states.tsx';
 import { manualPages, pageNames, searchPages } from './manual-pages.ts';
@@ -21,12 +23,9 @@ export function Manual({ query }: { query: string }) {
         ))}
       </nav>
       {query === '' ? (
-        <article
-          class="panel manual-page"
-          key={name}
-          // Made at build time from src/docs.
-          dangerouslySetInnerHTML={{ __html: manualPages.get(name)!.html }}
-        />
+        <article class="panel manual-page" key={name}>
+          {manualPages.get(name)!.content.map(elementOf)}
+        </article>
       ) : (
         <Found query={query} />
       )}
@@ -47,4 +46,10 @@ function Found({ query }: { query: string }) {
       ))}
     </ul>
   );
+}
+
+function elementOf(node: MarkdownNode): ComponentChild {
+  if (typeof node === 'string') return node;
+  const [tag, attributes, ...children] = node;
+  return h(tag, attributes, ...children.map(elementOf));
 }
