@@ -1,4 +1,4 @@
-/** Machines behind one MAC address stay apart, and names that clients choose do not name servers. */
+/** Machines behind one MAC address stay apart, and no client alone names a server. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Alert } from '../../src/contract/resources/alert.ts';
 import type { Asset } from '../../src/contract/resources/asset.ts';
@@ -363,5 +363,100 @@ describe('the name that a client asks for', () => {
       const [asset] = await assetsOf(ip);
       expect(asset?.attributes.hostnames).toEqual(named ? ['srv.corp.example'] : []);
     });
+  });
+});
+
+const zeekDns = (query: string, ip: string, client: string, mdns?: boolean) => ({
+  _path: 'dns',
+  ts: (start + hour) / 1000,
+  uid: `D${++count}`,
+  'id.orig_h': client,
+  'id.orig_p': mdns ? 5353 : 40_000,
+  'id.resp_h': mdns ? '224.0.0.251' : '10.200.0.53',
+  'id.resp_p': mdns ? 5353 : 53,
+  proto: 'udp',
+  query,
+  qtype_name: 'A',
+  rcode: 0,
+  rcode_name: 'NOERROR',
+  answers: [ip],
+});
+const eveDns = (query: string, ip: string, client: string, mdns?: boolean) => ({
+  event_type: 'dns',
+  timestamp: iso(start + hour),
+  flow_id: ++count,
+  src_ip: client,
+  src_port: mdns ? 5353 : 40_000,
+  dest_ip: mdns ? '224.0.0.251' : '10.200.0.53',
+  dest_port: mdns ? 5353 : 53,
+  proto: 'UDP',
+  dns: {
+    version: 2,
+    type: 'answer',
+    id: count,
+    rrname: query,
+    rrtype: 'A',
+    rcode: 'NOERROR',
+    answers: [{ rrname: query, rrtype: 'A', ttl: 60, rdata: ip }],
+  },
+});
+const http = {
+  Zeek: (ip: string, host: string) => ({
+    _path: 'http',
+    ts: (start + hour) / 1000,
+    uid: `H${++count}`,
+    'id.orig_h': '10.200.0.1',
+    'id.orig_p': 40_000,
+    'id.resp_h': ip,
+    'id.resp_p': 80,
+    method: 'GET',
+    host,
+    uri: '/',
+    status_code: 200,
+  }),
+  Suricata: (ip: string, hostname: string) => ({
+    event_type: 'http',
+    timestamp: iso(start + hour),
+    flow_id: ++count,
+    src_ip: '10.200.0.1',
+    src_port: 40_000,
+    dest_ip: ip,
+    dest_port: 80,
+    proto: 'TCP',
+    http: { hostname, url: '/', http_method: 'GET', status: 200 },
+  }),
+};
+
+describe.each([
+  ['Zeek', zeekDns, 1],
+  ['Suricata', eveDns, 2],
+] as const)('the names of a server in lines of %s', (sensor, dns, second) => {
+  const at = (n: number) => `10.31.${second}.${n}`;
+  const hostnamesOf = async (ip: string) => (await assetOf(ip)).attributes.hostnames;
+
+  test('are none that a client put into a request', async () => {
+    await send(zeek(at(1), undefined, 0), http[sensor](at(1), 'bank.example'), dns('a.lan', at(1), at(9)));
+    await vi.waitFor(async () => expect(await hostnamesOf(at(1))).toEqual(['a.lan']));
+  });
+
+  test('are those that several hosts use, whatever one host invents before and after', async () => {
+    const invent = (from: number) =>
+      Array.from({ length: 40 }, (_, n) => dns(`forged${from + n}.lan`, at(2), at(66)));
+    await send(zeek(at(2), undefined, 0), ...invent(0));
+    await send(...[7, 8, 9].flatMap((n) => [dns('files.lan', at(2), at(n)), dns('www.lan', at(2), at(n))]));
+    for (const from of [100, 200]) await send(...invent(from));
+    await send(dns('last.lan', at(3), at(9)), zeek(at(3), undefined, 0));
+    await vi.waitFor(async () => {
+      const names = await hostnamesOf(at(2));
+      expect(names.length).toBe(16);
+      expect(names.slice(0, 2)).toEqual(['files.lan', 'www.lan']);
+      expect((await assetOf(at(2))).attributes.name).toBe('files.lan');
+    });
+  });
+
+  test('are those that it announces itself, not those that others announce for it', async () => {
+    await send(zeek(at(4), undefined, 0), dns('bank.local', at(4), at(66), true));
+    await send(dns('printer.local', at(4), at(4), true));
+    await vi.waitFor(async () => expect(await hostnamesOf(at(4))).toEqual(['printer.local']));
   });
 });
