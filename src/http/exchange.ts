@@ -239,6 +239,7 @@ export class Exchange {
       if (last) await nextTurn();
       if (this.#gone) return;
       const rendered = await compress(this.#head, make(), this.#front.observer.limitReached);
+      if (typeof rendered.body === 'object' && 'close' in rendered.body) this.#takeChunks(rendered.body);
       if (this.#gone) return;
       this.#send(rendered, last);
     } catch (error) {
