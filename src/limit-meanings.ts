@@ -116,7 +116,7 @@ export const limitMeanings = {
   maxCorrelationGroups:
     'Of correlation rules, groups that were met longest ago were forgotten: what goes on slowly may be missed.',
   maxCorrelationDelay: 'Events came so late that correlation rules counted them no more.',
-  maxHeardNames: 'Of assets with many names, the least trusted were dropped.',
+  maxHeardNames: 'Of assets with many names, those that no other host used were dropped.',
   maxNmapOutputBytes: 'A scan by nmap printed too much and was given up.',
   maxBodyFindings: 'Findings of one body beyond that many were dropped; its events were stored.',
   maxBodyFacts: 'Matches of one body beyond that many did not reach correlation rules.',

@@ -571,7 +571,7 @@ export const limits = {
   maxSpansPerAddress: 64,
   /** How far the clocks of sensors may be ahead of ours. Who was seen later than that was seen then. */
   maxClockLeadMs: 300_000,
-  /** Host names of one asset that the network told. */
+  /** Host names of one asset from each kind of source: DHCP, mDNS, DNS and TLS. */
   maxHeardNames: 16,
   /** Records in the history of one asset; of those that the network made, the oldest go first. 150 bytes each. */
   maxAssetHistory: 1000,

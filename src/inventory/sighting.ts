@@ -1,5 +1,7 @@
 /** Where a name comes from; the first is the most trusted. */
 export const nameSources = ['dhcp', 'mdns', 'dns', 'tls'] as const;
+/** A name that so many hosts use is no invention of one of them. */
+export const enoughClients = 3;
 export type NameSource = (typeof nameSources)[number];
 
 /**
@@ -14,6 +16,8 @@ export type Sighting = { readonly at: number } & (
       readonly mac?: string;
       readonly name: string;
       readonly from: NameSource;
+      /** Hosts that used the name, at most `enoughClients`. */
+      readonly clients?: readonly string[];
     }
   | {
       readonly kind: 'service';

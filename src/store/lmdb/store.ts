@@ -702,7 +702,8 @@ class LmdbStore implements Store {
   #catchUp(): void {
     try {
       this.#rollups.complete(this.#events);
-      this.#inventory.catchUp((step) => this.#root.transactionSync(step));
+      const againMs = this.#inventory.catchUp((step) => this.#root.transactionSync(step));
+      if (againMs !== undefined) this.#goOnIn(againMs);
     } catch (error) {
       if (isDamage(error)) {
         this.#inventory.forget();

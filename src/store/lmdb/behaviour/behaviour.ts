@@ -60,7 +60,8 @@ export interface BehaviourOptions {
  * ```
  *
  * After a crash or an undone transaction a detector is told again of what came between its state and the position, and
- * what it finds there was raised before: nothing is raised twice or lost.
+ * what it finds there was raised before: nothing is raised twice or lost. Refreshes that waited are lost with the memory,
+ * so these findings refresh their alerts, and `settle` recalls even where no new event does.
  *
  * A detector on which an event throws (a bug) is set aside until the next start; the others go on.
  */
@@ -70,7 +71,7 @@ export class Behaviour implements FlowFold {
   readonly #lookup: LookupView;
   /** Undefined when memory has nothing yet, or nothing any more. */
   #running: Running[] | undefined;
-  /** What is found was raised before: events are told again. */
+  /** Events are told again: their findings were raised before, and refresh the alerts. */
   #isRecalling = false;
   #keepsAll = false;
   /** When alerts of what goes on are refreshed next, by performance.now(). */
@@ -147,6 +148,7 @@ export class Behaviour implements FlowFold {
 
   /** Refreshes alerts of what goes on, once no event waits. Returns milliseconds after which more of that is due. */
   settle(): number | undefined {
+    this.#running ??= this.#recall();
     const waits = () => this.#running?.some(({ detector }) => detector.left.stale > 0) === true;
     if (!waits()) return undefined;
     this.#conclude();
@@ -247,9 +249,8 @@ export class Behaviour implements FlowFold {
     const began = performance.now();
     const refreshes = !this.#isRecalling && began >= this.#refreshAt;
     this.#judge(refreshes, (detector) => (sighted, due) => {
-      if (this.#isRecalling) return;
       const { ids, sensors } = this.#shownBy(sighted.events);
-      const finding = behaviourFinding(detector.card, sighted, due);
+      const finding = behaviourFinding(detector.card, sighted, this.#isRecalling ? 'grown' : due);
       this.#options.found.add(sensors.length === 0 ? finding : { ...finding, sensors }, ids);
     });
     if (!refreshes) return;

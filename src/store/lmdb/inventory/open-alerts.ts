@@ -72,9 +72,11 @@ export class OpenAlerts {
     for (const ip of [...addressesOf(alert), ...(old?.ips ?? [])]) this.#dueAddresses.add(ip);
   }
 
-  /** Other assets have an address than before. */
-  addressMoved(ip: string): void {
-    if (this.#any) this.#movedAddresses.add(ip);
+  /** Other assets have an address than before, which was taken from an asset. */
+  addressMoved(ip: string, from?: string): void {
+    if (!this.#any) return;
+    this.#movedAddresses.add(ip);
+    if (from !== undefined) this.#dueAssets.add(from);
   }
 
   /** What alerts mean for an asset has changed, whatever the alerts; or there is no such asset any more. */
