@@ -571,6 +571,8 @@ export const limits = {
   maxSpansPerAddress: 64,
   /** How far the clocks of sensors may be ahead of ours. Who was seen later than that was seen then. */
   maxClockLeadMs: 300_000,
+  /** Hosts remembered as users of a name. A name that three hosts use is not the invention of one of them. */
+  maxClientsPerName: 3,
   /** Host names of one asset from each kind of source: DHCP, mDNS, DNS and TLS. */
   maxHeardNames: 16,
   /** Records in the history of one asset; of those that the network made, the oldest go first. 150 bytes each. */

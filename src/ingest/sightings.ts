@@ -1,5 +1,5 @@
 import { addressBytes, printAddress } from '../events/ip.ts';
-import { enoughClients, type Sighting } from '../inventory/sighting.ts';
+import type { Sighting } from '../inventory/sighting.ts';
 import { limits } from '../limits.ts';
 
 /** Omit that keeps the members of a union apart. */
@@ -39,7 +39,10 @@ export class Sightings {
 /** A name is used by all hosts that used it, up to as many as matter. */
 function withClientsOf(sighting: Sighting, known: Sighting | undefined): Sighting {
   if (sighting.kind !== 'name' || known?.kind !== 'name' || sighting.clients === undefined) return sighting;
-  const clients = [...new Set([...(known.clients ?? []), ...sighting.clients])].slice(0, enoughClients);
+  const clients = [...new Set([...(known.clients ?? []), ...sighting.clients])].slice(
+    0,
+    limits.maxClientsPerName,
+  );
   return { ...sighting, clients };
 }
 

@@ -2,10 +2,11 @@ import type { EventBlock } from '../events/block.ts';
 import type { AddressList } from '../events/column-readers.ts';
 import type { IsHome } from '../events/home-networks.ts';
 import { isAddress, parseAddress, printAddress } from '../events/ip.ts';
+import { limits } from '../limits.ts';
 import { isHostAddress } from './addresses.ts';
 import { writeCodes } from './columns.ts';
 import { PairIndex } from './pair-index.ts';
-import { enoughClients, type NameSource, type Sighting } from './sighting.ts';
+import type { NameSource, Sighting } from './sighting.ts';
 
 /** mDNS, LLMNR and NetBIOS: names that machines give themselves. */
 const localPorts: ReadonlySet<number> = new Set([5353, 5355, 137]);
@@ -44,7 +45,7 @@ export function namesInDns(block: EventBlock, isHome: IsHome, from = 0, to: numb
     }
     const pair = pairs.of(texts.answers, texts.query);
     const { clients: known = [] } = asked[pair] ?? {};
-    if (client >= 0 && known.length < enoughClients) {
+    if (client >= 0 && known.length < limits.maxClientsPerName) {
       const text = clients.list.text(client);
       if (!known.includes(text)) known.push(text);
     }

@@ -1,6 +1,6 @@
 import { isPublicName } from '../events/registered-domain.ts';
 import { limits } from '../limits.ts';
-import { enoughClients, type NameSource, nameSources } from './sighting.ts';
+import { type NameSource, nameSources } from './sighting.ts';
 
 /** A name that the network gave a host. Whoever is on the network chooses it. */
 export interface HeardName {
@@ -11,7 +11,7 @@ export interface HeardName {
   /** When it was first and last heard, epoch milliseconds. */
   readonly first: number;
   readonly last: number;
-  /** Hosts that used it, at most `enoughClients`; absent for none that are known. */
+  /** Hosts that used it, at most `limits.maxClientsPerName`; absent for none that are known. */
   readonly clients?: readonly string[];
 }
 
@@ -32,7 +32,10 @@ export function withName(
 ): readonly HeardName[] {
   const { name, from, at } = heard;
   const known = names.find((each) => each.name === name);
-  const all = [...new Set([...(known?.clients ?? []), ...(heard.clients ?? [])])].slice(0, enoughClients);
+  const all = [...new Set([...(known?.clients ?? []), ...(heard.clients ?? [])])].slice(
+    0,
+    limits.maxClientsPerName,
+  );
   const clients = all.length === 0 ? {} : { clients: all };
   if (known !== undefined && trust(known.from) <= trust(from)) {
     const isOld = at < known.last + heardWithinMs && all.length === (known.clients?.length ?? 0);

@@ -1,7 +1,5 @@
 /** Where a name comes from; the first is the most trusted. */
 export const nameSources = ['dhcp', 'mdns', 'dns', 'tls'] as const;
-/** A name that so many hosts use is no invention of one of them. */
-export const enoughClients = 3;
 export type NameSource = (typeof nameSources)[number];
 
 /**
@@ -16,7 +14,7 @@ export type Sighting = { readonly at: number } & (
       readonly mac?: string;
       readonly name: string;
       readonly from: NameSource;
-      /** Hosts that used the name, at most `enoughClients`. */
+      /** Hosts that used the name, at most `limits.maxClientsPerName`. */
       readonly clients?: readonly string[];
     }
   | {

@@ -76,7 +76,7 @@ const isKind = (name: string) =>
 
 function isOperation(method: string, path: string): boolean {
   if (consolePages.some((page) => `/${page}` === path)) return method === 'GET';
-  const shape = (text: string) => text.replace(/\{[^}]+\}|:[a-z_]+/g, '{}').replace(/\/$/, '');
+  const shape = (text: string) => text.replace(/\{[^}]+\}|<[^>]+>|:[a-z_]+/g, '{}').replace(/\/$/, '');
   return Object.values(routes).some((route) => route.method === method && shape(route.path) === shape(path));
 }
 
