@@ -18,7 +18,7 @@ import { beginAnew, LogThereError } from '../../src/ledger/check/begin-anew.ts';
 import { DatabaseFile } from '../../src/ledger/check/database-file.ts';
 import { branchPage, childOf } from '../../src/ledger/check/database-page.ts';
 import { fsck } from '../../src/ledger/check/fsck.ts';
-import { JudgedHeads } from '../../src/ledger/check/judged-heads.ts';
+import { HeadVerdictCache } from '../../src/ledger/check/judged-heads.ts';
 import { KnownHeads } from '../../src/ledger/check/known-heads.ts';
 import { PublicKeys } from '../../src/ledger/check/public-keys.ts';
 import { type RebuildOptions, type RebuildStep, rebuild } from '../../src/ledger/check/rebuild.ts';
@@ -226,7 +226,7 @@ test.each([0, 1, 100])(
     const file = new DatabaseFile(fileOf(log), { isRescue: true });
     const keys = PublicKeys.load(join(log.dataDir, 'keys'));
     const table = file.tables(() => {}).get('heads');
-    const judged = new JudgedHeads(
+    const judged = new HeadVerdictCache(
       new KnownHeads({ file, table, keys, elsewhere: log.heads.slice(0, 8) }),
       keys,
       maxRuns,

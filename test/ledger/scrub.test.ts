@@ -74,8 +74,8 @@ test.each([
 test.each<[string, number[], RegExp]>([
   ['names another entry', [0, 1, 1], /index of kinds does not name entry 2/],
   ['names an entry behind the log', [0, 1, 2 ** 40], /index of kinds does not name entry 2/],
-  ['lacks the last entry', [0, 1], /index by kind knows 2 of 3/],
-  ['has an entry that the log has not', [0, 1, 2, 3], /index by kind knows 4 of 3/],
+  ['lacks the last entry', [0, 1], /index by kind has 2 of 3/],
+  ['has an entry that the log has not', [0, 1, 2, 3], /index by kind has 4 of 3/],
 ])('a pass finds an index of kinds that %s', async (_, places, message) => {
   const log = await logOf(3);
   const ledger = await open(log.dataDir);
