@@ -14,7 +14,7 @@ import type { SignedHead } from '../storage/storage.ts';
 import { DatabaseFile, NotADatabase } from './database-file.ts';
 import { type KnownLife, knownLife, previousOf } from './known-life.ts';
 
-export interface BegunAnew {
+export interface NewLog {
   /** Folder that now holds the remains of the old log. */
   readonly kept: string;
   readonly moved: readonly string[];
@@ -41,10 +41,10 @@ export class LogThereError extends Error {
  */
 export async function beginAnew(
   options: LedgerOptions & { readonly evenIfThere?: boolean },
-): Promise<BegunAnew> {
+): Promise<NewLog> {
   const { dataDir, clock, evenIfThere = false } = options;
   const anchorPath = options.anchorPath ?? join(dataDir, 'anchor.json');
-  if (mayHoldLog(join(dataDir, 'ledger.mdb')) && !evenIfThere)
+  if (canHoldLog(join(dataDir, 'ledger.mdb')) && !evenIfThere)
     throw new LogThereError(
       `${dataDir} has a log. \`candor rebuild\` recovers what it still holds; to abandon it anyway, add --accept-loss`,
     );
@@ -77,7 +77,7 @@ export async function beginAnew(
  * Whether a file may hold a log. A file without a head holds nothing that was promised; one that cannot be
  * opened may still hold all of it.
  */
-function mayHoldLog(path: string): boolean {
+function canHoldLog(path: string): boolean {
   if (!existsSync(path) || statSync(path).size === 0) return false;
   try {
     const file = new DatabaseFile(path);

@@ -183,18 +183,18 @@ class LogCheck {
   async #checkEntries(size: number, shared: Shared): Promise<void> {
     const seeds = randomSeeds();
     const stored = new StoredIndexes(shared, seeds);
-    const given = new ComputedIndexes(seeds);
+    const computed = new ComputedIndexes(seeds);
     const tree = new TreeJoin(shared, size, this.#witnessedUpTo(size));
     const rows = stored.read(size);
     rows.catch(() => {}); // awaited below
     for await (const part of this.#segments(size, seeds, stored)) {
       this.#findings.join(part.found);
       for (const damage of part.damages) this.#onDamage(damage);
-      given.join(part);
+      computed.join(part);
       tree.add(part);
     }
     tree.end();
-    stored.compare(size, given, await rows);
+    stored.compare(size, computed, await rows);
     this.#checkBeyond(size, shared);
     this.#options.onProgress?.({ leaves: size, total: size });
   }

@@ -265,16 +265,16 @@ export class StoredIndexes {
   }
 
   /** Compares the tables with the sums of the entries of all segments. */
-  compare(size: number, given: ComputedIndexes, stored: StoredRows): void {
+  compare(size: number, computed: ComputedIndexes, stored: StoredRows): void {
     const { findings } = this.#input;
     const { kinds } = stored;
-    const comparable = given.skipped === 0;
-    const { ids, storedIds } = given;
+    const comparable = computed.skipped === 0;
+    const { ids, storedIds } = computed;
     if (comparable ? !storedIds.equals(ids) : storedIds.count < ids.count)
       this.#reportMissingIds(storedIds.count);
     if (kinds.count > size) {
       findings.add('kind_index', `the index by kind has ${kinds.count} entries, but the log has ${size}`);
-    } else if (comparable && !kinds.equals(this.#upTo(kinds.count, size, given.kinds))) {
+    } else if (comparable && !kinds.equals(this.#upTo(kinds.count, size, computed.kinds))) {
       findings.add('kind_index', 'the index by kind does not match the entries');
     }
     this.#reportUnexpected('leaves', 'leaf_index', stored.unexpectedLeaves);

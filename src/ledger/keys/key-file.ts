@@ -159,7 +159,7 @@ export function lostPurposes(
  * Whether the key is active or pending and its private key exists: in the file, encrypted, or in an
  * ssh-agent.
  */
-export function signsOrWill(file: KeyFile): boolean {
+export function hasPrivateKey(file: KeyFile): boolean {
   const { d, svc_encrypted, svc_signer, svc_state } = file;
   if (d !== undefined || svc_encrypted !== undefined) return true;
   return svc_signer !== undefined && (svc_state === 'active' || svc_state === 'pending');

@@ -9,6 +9,7 @@ import {
   activated,
   agentKeyFile,
   byAge,
+  hasPrivateKey,
   KeyFileError,
   ledgerPurposes,
   lostPurposes,
@@ -16,7 +17,6 @@ import {
   parseKeyFile,
   published,
   recordOf,
-  signsOrWill,
 } from './key-file.ts';
 import { KeyFolder } from './key-folder.ts';
 import { originInLife } from './life-origin.ts';
@@ -152,7 +152,7 @@ export class KeyRing {
   /** Purposes whose active key was lost. Locked keys are not lost. */
   get lost(): LedgerKeyPurpose[] {
     const files = this.#all().map(({ file }) => file);
-    return lostPurposes(files, (file) => file.svc_state === 'active' && signsOrWill(file));
+    return lostPurposes(files, (file) => file.svc_state === 'active' && hasPrivateKey(file));
   }
 
   /** Creates active keys, each flushed to disk before the next. `origin` names checkpoint keys. */
@@ -340,7 +340,7 @@ export class KeyRing {
   /** Attaches the agent's signer to a key of the agent, until the key ends. */
   #signing(key: Key): Key {
     if (key.file.svc_signer === undefined || this.#agent === undefined) return key;
-    if (signsOrWill(key.file)) return key.canSign ? key : key.signedBy(this.#agent.signer(key.publicKey));
+    if (hasPrivateKey(key.file)) return key.canSign ? key : key.signedBy(this.#agent.signer(key.publicKey));
     this.#agent.forget(key.publicKey);
     return key;
   }

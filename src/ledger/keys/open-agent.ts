@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentKeys, type AgentOptions, type ReportFault } from './agent-keys.ts';
-import { parseKeyFile, signsOrWill } from './key-file.ts';
+import { hasPrivateKey, parseKeyFile } from './key-file.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function openAgent(
   report: ReportFault,
   otherKeys?: string,
 ): Promise<AgentKeys | undefined> {
-  const held = keys.all().filter(({ file }) => file.svc_signer !== undefined && signsOrWill(file));
+  const held = keys.all().filter(({ file }) => file.svc_signer !== undefined && hasPrivateKey(file));
   if (held.length === 0 && options.purposes.length === 0) return undefined;
   const agent = await AgentKeys.open(options, await keysOfEarlierLogs(dataDir, otherKeys), report);
   keys.useAgent(agent);

@@ -3,7 +3,7 @@ import { importPublicKey, verifyEd25519 } from '../../ed25519.ts';
 import type { ServiceError } from '../../errors.ts';
 import { sha256 } from '../../sha256.ts';
 import { bytesToHex } from '../../tlog/hex.ts';
-import { type KeyFile, KeyFileError, signsOrWill } from './key-file.ts';
+import { hasPrivateKey, type KeyFile, KeyFileError } from './key-file.ts';
 import { FileSigner, type Signer } from './signer.ts';
 
 /** A key of the log, for code that signs with it. */
@@ -57,7 +57,7 @@ export class Key implements SigningKey {
   /** Returns the same pair with other attributes. An ended key loses its signer. */
   with(file: KeyFile): Key {
     if (file.x !== this.file.x) throw new Error(`file ${file.kid} has another key pair than ${this.kid}`);
-    return new Key(file, this.#public, signsOrWill(file) ? this.#signer : undefined);
+    return new Key(file, this.#public, hasPrivateKey(file) ? this.#signer : undefined);
   }
 
   get kid(): string {
