@@ -74,7 +74,7 @@ describe('an older copy of siem.mdb', () => {
       for (let n = 0; n < 3; n++) await lowAlert(parts);
     });
     putBack('siem.mdb');
-    expect(await reported(dataDir)).toMatch(/it has \d+ transactions, where at least \d+ were made/);
+    expect(await reported(dataDir)).toMatch(/it has \d+ transactions, but at least \d+ were committed/);
   });
 
   test('is reported by the entries that it does not know where the record is older, too, or gone', async () => {
@@ -82,7 +82,7 @@ describe('an older copy of siem.mdb', () => {
     putBack('siem.mdb');
     putBack('siem.mdb.json');
     expect(await reported(dataDir)).toContain(
-      'the log has entries 3 to 5, and entry 3 is not recorded in siem.mdb',
+      'the log has entries 3 to 5, but entry 3 is not recorded in siem.mdb',
     );
     putBack('siem.mdb');
     rmSync(join(dataDir, 'siem.mdb.json'));

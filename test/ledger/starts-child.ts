@@ -1,6 +1,7 @@
 /**
- * `node starts-child.ts <data folder> <first> <seed>` appends entries from number `first` on, in batches of random sizes,
- * and rotates a key now and then, until it is killed or gets SIGTERM, which closes the log. Writes each answer in a line.
+ * `node starts-child.ts <data folder> <first> <seed>` appends entries from number `first`, in batches of
+ * random sizes, and sometimes rotates a key, until it is killed or gets SIGTERM, which closes the log. Writes
+ * each answer on a line.
  */
 import { writeSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
