@@ -216,7 +216,7 @@ export class BackupFolder implements Backups {
     const work = this.#cleared.then(() => makeBackup(this.#options, order));
     return before(maxMs, work, () => {
       const late = new BackupError(
-        `it took longer than ${Math.round(maxMs / 1000)} s; look at the volume of ${dir}`,
+        `it took longer than ${Math.round(maxMs / 1000)} s; check the volume of ${dir}`,
       );
       stop.abort(late);
       this.#hung = order.id;

@@ -12,7 +12,8 @@ import type { Mark } from './mark.ts';
  * | key in the replaced folder | copied as |
  * |---|---|
  * | active or pending | its public half, retired; it covers sizes up to the replaced head's |
- * | retired or revoked | unchanged |
+ * | retired | unchanged, without the reference to its log entries |
+ * | revoked | unchanged |
  *
  * After a crash, the next run writes the same files again.
  */

@@ -47,7 +47,7 @@ const tickMs = 1000;
  * hidden page.
  */
 const oversleptMs = 5000;
-/** Tokens are renewed this long before they expire, or after four fifths of a shorter remaining lifetime. */
+/** Tokens are renewed this long before they expire, or a fifth of their remaining lifetime if that is less. */
 const renewBeforeMs = 60_000;
 const renewAgainAfterMs = 10_000;
 const shortestRenewalMs = 1000;

@@ -127,9 +127,9 @@ function readEntries(json: Exact, keys: KeySet): CheckedEntries | Fault {
 }
 
 /**
- * Compares published with pinned keys: KEY_WITHDRAWN, KEY_CHANGED or KEY_REVOKED, and WRONG_ORIGIN if only
- * the origin of the log changed. Key sets are not signed, so none of these prove misbehaviour. Periods are
- * not compared, because a pin takes them from log entries.
+ * Compares published with pinned keys: KEY_WITHDRAWN or KEY_CHANGED, and WRONG_ORIGIN if only the origin of
+ * the log changed. Key sets are not signed, so none of these prove misbehaviour. Periods are not compared,
+ * because a pin takes them from log entries.
  */
 export function changedKey(pin: Pick<Pin, 'keys' | 'head'>, published: KeySet): Fault | undefined {
   let renamed: Fault | undefined;

@@ -21,8 +21,8 @@ interface Reply {
 /**
  * Serves the HTTP interface of C2SP tlog-witness, with the root as both prefixes:
  *
- * POST /add-checkpoint
- * GET /<origin hash>/checkpoint
+ *     POST /add-checkpoint
+ *     GET  /<origin hash>/checkpoint
  *
  * Requests are limited in size, time and number. A failure to store a checkpoint is passed to `onFailure` and
  * answered with 500.
