@@ -36,13 +36,11 @@ test.each([
     code: 'INVALID_REQUEST',
     details: {
       field: 'settings.witness.policy',
-      reason: `witness policy ${path}: is not valid: ${place}`,
+      reason: `witness policy ${path} is not valid: ${place}`,
     },
   });
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ 'witness.policy': path }));
-  expect((await stored.read()).problem).toBe(
-    `witness.policy: the policy of witnesses ${path} can not be used: ${place}`,
-  );
+  expect((await stored.read()).problem).toBe(`witness.policy: witness policy ${path} is not valid: ${place}`);
   rmSync(join(folder, 'config.json'));
 });
 

@@ -41,9 +41,9 @@ function readPolicy(path: string): Policy {
     return parsePolicy(sha256, readFile(path, limits.maxPolicyBytes).bytes);
   } catch (error) {
     if (error instanceof UnreadableFile)
-      throw new PolicyFileError(`witness policy ${path}: cannot be read: ${error.message}`);
+      throw new PolicyFileError(`witness policy ${path} cannot be read: ${error.message}`);
     if (!(error instanceof PolicyError)) throw error;
-    const unusable = `witness policy ${path}: is not valid`;
+    const unusable = `witness policy ${path} is not valid`;
     throw new PolicyFileError(`${unusable}: ${error.message}`, `${unusable}: ${error.place}`);
   }
 }
