@@ -126,9 +126,7 @@ export class BackupFolder implements Backups {
     if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the service is stopping');
     if (this.#running !== undefined) {
       const { id } = this.#running;
-      throw new ServiceError('CONFLICT', `backup ${id} is running; wait until it has ended`, {
-        backup_id: id,
-      });
+      throw new ServiceError('CONFLICT', `backup ${id} is running; try again later`, { backup_id: id });
     }
     if (this.#hung !== undefined)
       throw new ServiceError(

@@ -44,10 +44,7 @@ export const requiredFiles = ['siem.mdb', 'ledger.mdb', 'format.json'] as const;
 
 const BackupFile = part(
   {
-    name: Type.String({
-      pattern: fileName.source,
-      description: 'Path relative to the folder of the backup.',
-    }),
+    name: Type.String({ pattern: fileName.source, description: 'Path in the backup folder.' }),
     size: count('Size in bytes.'),
     sha256: hex32('SHA-256 of the content.'),
   },
@@ -62,9 +59,7 @@ const Manifest = shape('BackupManifest', {
   finished_at: timestamp('When the backup was complete and verified.'),
   actor: text('Id of the principal who requested the backup, or system.', { minLength: 1, maxLength: 512 }),
   product_version: text('Version of the program that made the backup.'),
-  private_keys: optional(
-    oneOf(privateKeyStates, { description: 'Absent in format 1, where private keys are included.' }),
-  ),
+  private_keys: optional(oneOf(privateKeyStates, { description: 'Absent in format 1: included.' })),
   size: count('Total size of all files in bytes.'),
   events: part({ network: count('Network events.'), dns: count('DNS events.') }, 'Number of events.'),
   alerts: count('Number of alerts.'),

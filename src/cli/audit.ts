@@ -57,10 +57,7 @@ export function auditCommand(done: (code: ExitCode) => void): Command {
       '--compare <file...>',
       'compare the pins of two auditors, or a pin with a checkpoint from a witness; uses the log if its URL is given',
     )
-    .option(
-      '--strict-keys',
-      'has no effect: keys without a chain of rotations from the pin are always rejected',
-    );
+    .option('--strict-keys', 'has no effect: unvouched keys are always rejected');
   return addRoundOptions(command).action(async (url: string | undefined, options: AuditFlags) =>
     done(await run(url, options)),
   );
@@ -188,9 +185,7 @@ function soundReport(
   const { status, pin, key, checkpoint, newKey } = result;
   const lines = [...headLines(pin.head, key), ...verdictLines[status](result, file)];
   if (newKey === 'vouched')
-    lines.push(
-      'The signing key was rotated since the pin: the old key signed a head that covers the rotation.',
-    );
+    lines.push('The signing key was rotated: the old key signed a head that covers the rotation.');
   if (replaced !== undefined)
     lines.push(`The signing key was accepted by --accept-key. The previous pin is saved in ${replaced}.`);
   lines.push(

@@ -35,9 +35,7 @@ export const checkpointOptions = () => [
   new Option('--witness <vkey>', 'a trusted witness; repeatable').argParser(
     (text: string, others: readonly VerifierKey[] = []) => [...others, verifierKey(text)],
   ),
-  new Option('--quorum <n>', 'number of witnesses that must have cosigned (default: all)').argParser(
-    wholeNumber,
-  ),
+  new Option('--quorum <n>', 'number of required cosignatures (default: all)').argParser(wholeNumber),
 ];
 
 /** Undefined if the options set no requirement for checkpoints. */

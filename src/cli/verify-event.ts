@@ -15,9 +15,7 @@ export function eventPart(
     `event        ${id} (${table}, sequence ${sequence})`,
     'Verified: the entry covers the event with these values:',
     ...Object.entries(attributes).map(([name, value]) => `  ${name} ${JSON.stringify(value)}`),
-    ...(derived.length === 0
-      ? []
-      : [`Derived by the service, not covered by the entry: ${derived.join(', ')}.`]),
+    ...(derived.length === 0 ? [] : [`Derived by the service, not covered: ${derived.join(', ')}.`]),
     `The file discloses ${neighbours} neighbouring events.`,
   ];
   return {

@@ -190,10 +190,7 @@ async function bundleOf(
   const verifiedAgain = verifyBundle({ ...bundle, keys: new Map([...keys, [entryKey.kid, entryKey]]) });
   if (verifiedAgain instanceof Fault) return verifiedAgain;
   if (bundle.leaf.leafIndex !== leafIndex)
-    return new Fault(
-      'WRONG_LEAF',
-      `expected the bundle of leaf ${leafIndex}, got leaf ${bundle.leaf.leafIndex}`,
-    );
+    return new Fault('WRONG_LEAF', `expected leaf ${leafIndex}, got ${bundle.leaf.leafIndex}`);
   const proven = verifyBundleProofs(bundle, proofs, keys);
   if (proven instanceof Fault) return proven;
   const against = await compare(log, head, bundle.head);
@@ -203,10 +200,7 @@ async function bundleOf(
 
 async function queryOf({ entryId, leafIndex, event }: Options): Promise<EntryQuery> {
   if ([entryId, leafIndex, event].filter((given) => given !== undefined).length !== 1) {
-    throw new CommandError(
-      'name the entry with exactly one of --entry-id, --leaf-index and --event',
-      exitCodes.usage,
-    );
+    throw new CommandError('pass exactly one of --entry-id, --leaf-index and --event', exitCodes.usage);
   }
   if (entryId !== undefined) return { entryId: entryId.toLowerCase() };
   if (leafIndex !== undefined) return { leafIndex };

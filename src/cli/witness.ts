@@ -18,10 +18,7 @@ export function witnessCommand(done: (code: ExitCode) => void): Command {
     .description(
       'run a witness that cosigns checkpoints of logs after checking that they are append-only (C2SP tlog-witness)',
     )
-    .requiredOption(
-      '--state <folder>',
-      'folder for the key and the latest checkpoints; one process at a time',
-    )
+    .requiredOption('--state <folder>', 'folder for key and checkpoints; one process at a time')
     .option('--name <name>', 'name of the key, such as example.org/witness; needed for a new state folder')
     .addOption(
       new Option('--listen <host:port>', 'address to listen on; port 0 picks a free port and prints it')

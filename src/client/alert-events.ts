@@ -30,10 +30,7 @@ export function verifyAlertEvents(
   served: readonly ServedEvent[],
 ): { verified: string[]; missing: string[] } | Fault {
   if (events === undefined || events_digest === undefined)
-    return new Fault(
-      'WRONG_EVENT',
-      'the entry has no digest of events, because an earlier version logged it',
-    );
+    return new Fault('WRONG_EVENT', 'the entry has no digest of events: it is from an earlier version');
   const hashes = hex(events.map((event) => event.sha256).join(''), 32 * events.length);
   const whole = hashes !== undefined && bytesToHex(sha256(hashes)) === events_digest;
   if (!whole || events_count !== events.length)

@@ -133,9 +133,7 @@ function verifyCheckpointPart(
   }
   const inconsistent = verifyConsistency(smaller, larger, consistency);
   if (inconsistent !== undefined)
-    return malformed(
-      `checkpoint_consistency does not prove that size ${larger.size} extends size ${smaller.size}`,
-    );
+    return malformed(`checkpoint_consistency does not connect sizes ${smaller.size} and ${larger.size}`);
   return { ...checkpoint, published };
 }
 

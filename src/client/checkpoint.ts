@@ -57,10 +57,7 @@ export function verifyCheckpoint(
   if (read instanceof Fault) return read;
   const { parsed, origin, size, root } = read;
   if (policy.logKey !== undefined && policy.logKey.name !== origin)
-    return new Fault(
-      'WRONG_ORIGIN',
-      `the checkpoint has origin ${truncated(origin)}, not ${policy.logKey.name}`,
-    );
+    return new Fault('WRONG_ORIGIN', `the origin is ${truncated(origin)}, not ${policy.logKey.name}`);
   const known = policy.logKey === undefined ? checkpointSigners(keys, origin) : [asLogKey(policy.logKey)];
   const key = signerOf(parsed, origin, known);
   if (key instanceof Fault) return key;
@@ -140,10 +137,7 @@ function cosignersOf(note: Note, policy: CheckpointPolicy): { name: string; time
   if (cosigners.length >= quorum) return cosigners;
   const names = cosigners.map(({ name }) => name).join(', ') || 'none';
   const since = cosignedSinceS === 0 ? '' : ` since ${cosignedSinceS} (seconds since 1970)`;
-  return new Fault(
-    'QUORUM_MISSED',
-    `cosigned by ${cosigners.length} (${names})${since}, but ${quorum} required`,
-  );
+  return new Fault('QUORUM_MISSED', `cosigned by ${cosigners.length} (${names})${since}, need ${quorum}`);
 }
 
 /** The signature bytes after the key id. */

@@ -184,10 +184,7 @@ export function createClient(options: { baseUrl: string; token?: string; fetch?:
     const { status, body } = response;
     if (status === 200 && body !== null && response.headers.get('content-type') === accept) return body;
     read(operation, routes[operation], status, new Uint8Array(await response.arrayBuffer()));
-    throw new ServiceError(
-      'UNAVAILABLE',
-      `${operation}: the response with status ${status} is not ${accept}`,
-    );
+    throw new ServiceError('UNAVAILABLE', `${operation}: response with status ${status} is not ${accept}`);
   };
 
   async function* items(operation: CallId, input: AnyInput = {}): AsyncGenerator<unknown, void, undefined> {
@@ -284,16 +281,13 @@ function read(operation: string, route: Route, status: number, bytes: Uint8Array
   try {
     body = JSON.parse(text);
   } catch {
-    throw new ServiceError(
-      'UNAVAILABLE',
-      `${operation}: the response with status ${status} is not valid JSON`,
-    );
+    throw new ServiceError('UNAVAILABLE', `${operation}: response with status ${status} is not valid JSON`);
   }
   if (response !== undefined && status < 300) return body;
   const error = toldError(body);
   if (error !== undefined) throw error;
   throw new ServiceError(
     'UNAVAILABLE',
-    `${operation}: the response with status ${status} is not from this service`,
+    `${operation}: response with status ${status} is not from this service`,
   );
 }

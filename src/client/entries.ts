@@ -94,8 +94,7 @@ export async function auditEntries(
 ): Promise<CheckedRange | FalseHead | Fault> {
   const { start = emptyTree, verify, ids, onProgress } = options;
   const { head, keys } = signed;
-  if (start.size > head.size)
-    throw new Error(`cannot check entries from ${start.size} on in a tree of size ${head.size}`);
+  if (start.size > head.size) throw new Error(`entries from ${start.size} on in a tree of size ${head.size}`);
   const source = patient(log);
   const leaves = new LeafAudit(keys, start, verify);
   const tiles = new TileAudit(source, start.size);
@@ -266,6 +265,6 @@ function wrongRoot(mismatch: TileMismatch | undefined, from: number, size: numbe
   const where = mismatch === undefined ? '' : `; ${placeOfMismatch(mismatch)} differs`;
   return new Fault(
     'WRONG_ROOT',
-    `the entries from ${from} on result in a different root for size ${size}${where}`,
+    `the entries from ${from} on give a different root for size ${size}${where}`,
   );
 }

@@ -6,10 +6,7 @@
  * keys contradict each other; irrecoverable, and the pin is not changed.
  */
 export const faultCodes = {
-  UNREACHABLE: {
-    kind: 'unavailable',
-    means: 'the service could not be reached, or its response was truncated',
-  },
+  UNREACHABLE: { kind: 'unavailable', means: 'the service is unreachable, or truncated its response' },
   UNAVAILABLE: { kind: 'unavailable', means: 'the service reports that it cannot answer now' },
   HTTP_REFUSED: { kind: 'refused', means: 'the service rejected the request' },
   MALFORMED_HEAD: { kind: 'refused', means: 'the tree head has an invalid format' },
@@ -40,8 +37,7 @@ export const faultCodes = {
   },
   NEW_LIFE: {
     kind: 'refused',
-    means:
-      'the log was restored or lost entries, and continues with new keys according to its first new entry',
+    means: 'the log was restored or lost entries, and its first new entry names new keys',
   },
   NEW_LOG: { kind: 'refused', means: 'a new log was started with new keys according to its first entry' },
   WEAK_KEY: { kind: 'refused', means: 'the signer is not a valid Ed25519 key' },

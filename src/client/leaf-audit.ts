@@ -80,10 +80,7 @@ export class LeafAudit {
     if (verified instanceof Fault) return new Fault(verified.code, `entry ${leafIndex}: ${verified.message}`);
     const { entry, key } = verified;
     if (!this.#isNew(entry.id))
-      return new Fault(
-        'DUPLICATE_ENTRY',
-        `entry ${leafIndex} has the same id ${entry.id} as an earlier entry`,
-      );
+      return new Fault('DUPLICATE_ENTRY', `entry ${leafIndex} has the id ${entry.id} of an earlier entry`);
     if (key.state === 'revoked') this.#byRevokedKeys += 1;
     this.#range.append(leafHash(sha256, canonical), onNode);
     return entry;

@@ -160,10 +160,7 @@ export class LiveConnection {
   #receive(data: unknown): void {
     const message = decodeMessage(data);
     if (message === undefined)
-      return this.#end(
-        undefined,
-        new ServiceError('UNAVAILABLE', 'received a message that is not from this service'),
-      );
+      return this.#end(undefined, new ServiceError('UNAVAILABLE', 'received an unknown message'));
     this.#lastMessageMs = Date.now();
     this.#answered = true;
     if (message.type === 'error' && message.id === undefined) {

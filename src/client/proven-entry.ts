@@ -38,10 +38,7 @@ export async function proveEntry(
   const leafIndex = safeInteger(fields?.leaf_index);
   const requested = 'leafIndex' in query ? query.leafIndex : leafIndex;
   if (leafIndex === undefined || leafIndex !== requested || safeInteger(fields?.tree_size) !== head.size) {
-    return new Fault(
-      'MALFORMED_PROOF',
-      `expected a proof for ${which} in size ${head.size}, got a different one`,
-    );
+    return new Fault('MALFORMED_PROOF', `expected a proof for ${which} in size ${head.size}, got another`);
   }
   const path = readPath(fields?.audit_path);
   if (path instanceof Fault) return path;

@@ -97,8 +97,7 @@ function answerOf(socket: Socket, frame: Uint8Array, timeoutMs: number): Promise
       try {
         const length = frameLength(received);
         if (length === undefined || received.length < length) return;
-        if (received.length > length)
-          throw new AgentError('the ssh-agent sent extra bytes after its message');
+        if (received.length > length) throw new AgentError('the ssh-agent sent bytes after its message');
         settle(() => resolve(new Uint8Array(received.subarray(4))));
       } catch (error) {
         settle(() => reject(error));

@@ -38,9 +38,7 @@ export function readIdentities(body: Uint8Array): Identity[] {
   const reader = new Reader(expectType(body, types.identities));
   const count = reader.uint32();
   if (count > limits.maxAgentIdentities)
-    throw new AgentError(
-      `the ssh-agent lists ${count} keys; at most ${limits.maxAgentIdentities} are allowed`,
-    );
+    throw new AgentError(`the ssh-agent lists ${count} keys; the limit is ${limits.maxAgentIdentities}`);
   const identities: Identity[] = [];
   for (let i = 0; i < count; i++) {
     const blob = new Reader(reader.string());
@@ -83,8 +81,7 @@ export function frameLength(bytes: Uint8Array): number | undefined {
 }
 
 function expectType(body: Uint8Array, type: number): Uint8Array {
-  if (body[0] === types.failure)
-    throw new AgentError('the ssh-agent refused the request: it is locked or lacks the key');
+  if (body[0] === types.failure) throw new AgentError('the ssh-agent refused: locked, or lacks the key');
   if (body[0] !== type) throw new AgentError(`the ssh-agent responded with message type ${body[0]}`);
   return body.subarray(1);
 }
@@ -130,8 +127,7 @@ class Reader {
   }
 
   end(): void {
-    if (this.#at !== this.#bytes.length)
-      throw new AgentError('the ssh-agent sent extra bytes after its message');
+    if (this.#at !== this.#bytes.length) throw new AgentError('the ssh-agent sent bytes after its message');
   }
 }
 

@@ -40,10 +40,7 @@ export function parseAddCheckpoint(body: string): AddCheckpoint {
   if (end < 0) throw new TlogError('bad_note', 'missing empty line between proof and checkpoint');
   const [first = '', ...lines] = body.slice(0, end).split('\n');
   if (lines.length > maxProofLines) {
-    throw new TlogError(
-      'bad_path_length',
-      `${lines.length} proof lines, at most ${maxProofLines} are allowed`,
-    );
+    throw new TlogError('bad_path_length', `${lines.length} proof lines; the limit is ${maxProofLines}`);
   }
   return { oldSize: parseOldSize(first), proof: lines.map(parseHash), note: body.slice(end + 2) };
 }

@@ -75,8 +75,7 @@ function cosignatureOf({ key, text, now }: CosignatureRequest, body: string | un
     if (signature === undefined) return failed('bad_signature', `no signature by ${key.name}`);
     const { timeS } = decodeCosignature(signature.signature);
     const offS = timeS - now() / 1000;
-    if (Math.abs(offS) > limits.maxWitnessSkewS)
-      return failed('bad_time', `${Math.round(offS)} s off the current time`);
+    if (Math.abs(offS) > limits.maxWitnessSkewS) return failed('bad_time', `${Math.round(offS)} s off`);
     return { kind: 'cosigned', cosigned: { signature, timeS } };
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;

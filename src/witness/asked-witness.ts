@@ -203,8 +203,5 @@ function failureOf(response: Exclude<WitnessResponse, { kind: 'cosigned' }>, can
     const message = `${witnessFailures.ahead}: ${response.size} entries, the log has ${candidate.size}`;
     return { kind: 'ahead', message, claimed: response.size };
   }
-  return {
-    kind: 'refused',
-    message: `${witnessFailures.refused}: the witness reports a different size on each request`,
-  };
+  return { kind: 'refused', message: `${witnessFailures.refused}: it reports a different size each time` };
 }

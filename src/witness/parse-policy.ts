@@ -71,11 +71,7 @@ export class PolicyError extends Error {
  */
 export function parsePolicy(sha256: Hasher, octets: Uint8Array): Policy {
   if (octets.length > limits.maxPolicyBytes) {
-    throw new PolicyError(
-      'too_large',
-      0,
-      `${octets.length} bytes, at most ${limits.maxPolicyBytes} are allowed`,
-    );
+    throw new PolicyError('too_large', 0, `${octets.length} bytes; the limit is ${limits.maxPolicyBytes}`);
   }
   const reader = new PolicyReader(sha256);
   let line = 0;
@@ -193,10 +189,7 @@ class PolicyReader {
     const url = known !== undefined && URL.canParse(known) ? new URL(known) : undefined;
     const plain = url !== undefined && `${url.username}${url.password}${url.search}${url.hash}` === '';
     if (!plain || !/^https?:$/.test(url.protocol)) {
-      throw this.#fault(
-        'bad_url',
-        `${show(text)} must be an http(s) URL without credentials, query and fragment`,
-      );
+      throw this.#fault('bad_url', `${show(text)} is not a plain http(s) URL`);
     }
     return url.href.replace(/\/+$/, '');
   }

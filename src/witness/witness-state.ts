@@ -15,7 +15,7 @@ import { verifyNative } from './verify.ts';
 import { openWitnessKey, readIfThere, type WitnessKey, WitnessStateError } from './witness-key.ts';
 
 /** The last checkpoint of a log that the witness cosigned. */
-export interface CosignedCheckpoint {
+export interface LastCosigned {
   readonly size: number;
   readonly root: Hash;
   /** Time of the cosignature in seconds since 1970. */
@@ -48,14 +48,14 @@ export class WitnessState {
   readonly key: WitnessKey;
   readonly #folder: DataFolder;
   /** By origin hash. */
-  readonly #latest: Map<string, CosignedCheckpoint>;
+  readonly #latest: Map<string, LastCosigned>;
   /** File names. */
   readonly #evidence: Set<string>;
 
   private constructor(
     folder: DataFolder,
     key: WitnessKey,
-    latest: Map<string, CosignedCheckpoint>,
+    latest: Map<string, LastCosigned>,
     evidence: readonly string[],
   ) {
     this.#folder = folder;
@@ -82,7 +82,7 @@ export class WitnessState {
         );
       }
       const key = await openWitnessKey(keyFile, name);
-      const latest = new Map<string, CosignedCheckpoint>();
+      const latest = new Map<string, LastCosigned>();
       for (const file of files) {
         latest.set(
           file.slice(0, -suffix.length),
@@ -110,7 +110,7 @@ export class WitnessState {
   }
 
   /** The last cosigned checkpoint; undefined if none was cosigned for this log. */
-  latest(hash: string): CosignedCheckpoint | undefined {
+  latest(hash: string): LastCosigned | undefined {
     return this.#latest.get(hash);
   }
 
@@ -118,7 +118,7 @@ export class WitnessState {
    * Stores a checkpoint and resolves once it is on disk. If it rejects, the previous checkpoint stays in
    * effect.
    */
-  async store(hash: string, latest: CosignedCheckpoint): Promise<void> {
+  async store(hash: string, latest: LastCosigned): Promise<void> {
     await replaceFile(join(this.#folder.path, hash + suffix), latest.note, { mode: 0o644 });
     this.#latest.set(hash, latest);
   }
@@ -149,7 +149,7 @@ export class WitnessState {
   }
 }
 
-function parseCosigned(path: string, bytes: Uint8Array, key: WitnessKey): CosignedCheckpoint {
+function parseCosigned(path: string, bytes: Uint8Array, key: WitnessKey): LastCosigned {
   const damaged = (problem: string) =>
     new WitnessStateError(
       `${path} is damaged (${problem}): without it the witness could contradict an earlier cosignature; ` +

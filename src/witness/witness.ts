@@ -17,7 +17,7 @@ import { type AddCheckpoint, parseAddCheckpoint } from './add-checkpoint.ts';
 import { findFork } from './find-fork.ts';
 import { strictUtf8 } from './utf8.ts';
 import { verifyNative } from './verify.ts';
-import { type CosignedCheckpoint, originHash, type WitnessState } from './witness-state.ts';
+import { type LastCosigned, originHash, type WitnessState } from './witness-state.ts';
 
 /** Responses of C2SP tlog-witness, and 503 if too many requests are queued. */
 export type Answer =
@@ -88,11 +88,7 @@ export class Witness {
     return this.#options.state.latest(hash)?.note;
   }
 
-  async #compareAndKeep(
-    hash: string,
-    parsed: ParsedRequest,
-    { keys, signatures }: SignedBy,
-  ): Promise<Answer> {
+  async #compareAndKeep(hash: string, parsed: Parsed, { keys, signatures }: SignedBy): Promise<Answer> {
     const { state, now } = this.#options;
     const { note, checkpoint } = parsed;
     const kept = state.latest(hash);
@@ -117,9 +113,9 @@ export class Witness {
    */
   async #reportFork(
     hash: string,
-    kept: CosignedCheckpoint,
-    parsed: ParsedRequest,
-    { keys, refused }: RejectedNote,
+    kept: LastCosigned,
+    parsed: Parsed,
+    { keys, refused }: Rejected,
   ): Promise<void> {
     const { state, now, onContradiction } = this.#options;
     const fork = findFork(kept, parsed.checkpoint, parsed.request.proof);
@@ -140,8 +136,7 @@ export class Witness {
   async #inTurn(hash: string, work: () => Promise<Answer>): Promise<Answer> {
     const queue = this.#queues.get(hash) ?? { last: Promise.resolve(), length: 0 };
     this.#queues.set(hash, queue);
-    if (queue.length >= limits.maxWitnessQueue)
-      return { status: 503, reason: 'too many requests are queued for this log' };
+    if (queue.length >= limits.maxWitnessQueue) return { status: 503, reason: 'too many queued requests' };
     queue.length += 1;
     const mine = queue.last.then(work);
     queue.last = mine.catch(() => undefined);
@@ -160,19 +155,19 @@ interface SignedBy {
 }
 
 /** A rejected note, with the signatures of the log. */
-interface RejectedNote {
+interface Rejected {
   readonly keys: readonly VerifierKey[];
   readonly refused: string;
 }
 
 /** A well-formed request. */
-interface ParsedRequest {
+interface Parsed {
   readonly request: AddCheckpoint;
   readonly note: Note;
   readonly checkpoint: Checkpoint;
 }
 
-function readRequest(body: Uint8Array): ParsedRequest | Answer {
+function readRequest(body: Uint8Array): Parsed | Answer {
   const text = strictUtf8(body);
   if (text === undefined) return { status: 400, reason: 'not valid UTF-8' };
   try {
@@ -201,19 +196,14 @@ function signaturesOf(note: Note, keys: readonly VerifierKey[]): NoteSignature[]
 }
 
 /** Why this checkpoint may not be cosigned after the stored one; undefined if it may. */
-function compare(
-  kept: CosignedCheckpoint | undefined,
-  { request, checkpoint }: ParsedRequest,
-): Answer | undefined {
+function compare(kept: LastCosigned | undefined, { request, checkpoint }: Parsed): Answer | undefined {
   const keptSize = kept?.size ?? 0;
   if (request.oldSize !== keptSize) return { status: 409, size: keptSize };
   if (checkpoint.size === 0 && !equalHashes(checkpoint.root, foldRoot(sha256, 0, []))) {
-    return { status: 422, reason: 'size 0, but not the root of the empty tree' };
+    return { status: 422, reason: 'size 0 without the root of the empty tree' };
   }
   if (kept === undefined || keptSize === 0) {
-    return request.proof.length === 0
-      ? undefined
-      : { status: 422, reason: 'proof must be empty for old size 0' };
+    return request.proof.length === 0 ? undefined : { status: 422, reason: 'proof must be empty' };
   }
   try {
     verifyConsistency(sha256, {

@@ -54,7 +54,7 @@ test('lists only plain Ed25519 keys, in order', () => {
 
 test('rejects more keys and larger frames than the limits', () => {
   const many = Buffer.concat([Buffer.of(12), Buffer.from([0, 0, 8, 1])]);
-  expect(() => readIdentities(many)).toThrow(`at most ${limits.maxAgentIdentities}`);
+  expect(() => readIdentities(many)).toThrow(`the limit is ${limits.maxAgentIdentities}`);
   expect(() => frameLength(Buffer.from([0xff, 0xff, 0xff, 0xff]))).toThrow('a frame of 4294967295 bytes');
   expect(() => frameLength(Buffer.alloc(4))).toThrow('a frame of 0 bytes');
   expect(frameLength(Buffer.alloc(3))).toBeUndefined();
