@@ -2,13 +2,13 @@ import { Fault } from './fault.ts';
 import { clockToleranceMs } from './key-set.ts';
 import type { SignedHead } from './tree-head.ts';
 
-/** The service refuses entries that happened longer ago; late ones get the time of their append. */
+/** The service rejects older events as entries; late entries get the time of their append. */
 const maxAgeMs = 24 * 3_600_000;
 
-/** Findings that are kept. */
-const maxKept = 20;
+/** Maximum number of findings. */
+const maxFindings = 20;
 
-/** An entry whose `occurred_at` lies outside of the window around its append. */
+/** An entry whose `occurred_at` is outside the window around its append. */
 export interface DateFinding {
   readonly code: 'BACKDATED' | 'FUTURE';
   readonly index: number;
@@ -18,8 +18,8 @@ export interface DateFinding {
 }
 
 /**
- * Compares the dates of entries with the heads that first cover them: at most a day before, and not after but for the
- * tolerance of clocks.
+ * Compares the dates of entries with the heads that first cover them: at most a day earlier, and not later,
+ * apart from the clock tolerance.
  */
 export class EntryDates {
   readonly findings: DateFinding[] = [];
@@ -30,19 +30,19 @@ export class EntryDates {
     const isLate = Number.isNaN(atMs) || atMs < coveredAtMs - maxAgeMs - clockToleranceMs;
     if (!isLate && atMs <= coveredAtMs + clockToleranceMs) return;
     const code = isLate ? 'BACKDATED' : 'FUTURE';
-    if (this.findings.length < maxKept) this.findings.push({ code, index, occurredAt, coveredAtMs });
+    if (this.findings.length < maxFindings) this.findings.push({ code, index, occurredAt, coveredAtMs });
   }
 }
 
-/** The first of the findings as a fault; undefined without any. */
+/** The first finding as a fault; undefined if the list is empty. */
 export function dateFault(findings: readonly DateFinding[]): Fault | undefined {
   const [first] = findings;
   if (first === undefined) return undefined;
   const { code, index, occurredAt, coveredAtMs } = first;
-  const more = findings.length === 1 ? '' : `, and ${findings.length - 1} or more other entries are misdated`;
+  const more = findings.length === 1 ? '' : `, and at least ${findings.length - 1} more entries are misdated`;
   const head = new Date(coveredAtMs).toISOString();
   return new Fault(
     code,
-    `entry ${index} is dated ${occurredAt}, and the first head that covers it ${head}${more}`,
+    `entry ${index} is dated ${occurredAt}, but the first head that covers it ${head}${more}`,
   );
 }

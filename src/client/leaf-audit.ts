@@ -8,12 +8,12 @@ import { sha256 } from './sha256.ts';
 import { type VerifiedEntry, verifyEntry } from './verify.ts';
 
 /**
- * Ids that are remembered at least, to find one that comes twice: some 100 bytes each. A log of any length is checked
- * in bounded memory; what lies further apart than this isn't compared.
+ * Minimum number of recent ids kept to detect duplicates, some 100 bytes each. This bounds memory for logs of
+ * any length; duplicates further apart are not found.
  */
-const rememberedIds = 2 ** 18;
+const defaultRecentIds = 2 ** 18;
 
-/** Where a tree is to be continued: its size, and the hashes on its right edge. */
+/** The state for continuing a tree: its size and the hashes on its right edge. */
 export interface TreeEdge {
   readonly size: number;
   readonly edge: readonly Hash[];
@@ -22,37 +22,40 @@ export interface TreeEdge {
 export const emptyTree: TreeEdge = { size: 0, edge: [] };
 
 /**
- * Takes the entries of a log one after the other, in order: each must be in canonical form, signed by a key that was
- * in use at its index, and have an id of its own; and together they grow the tree whose root can be asked for.
+ * Checks the entries of a log in order. Each must be in canonical form, signed by a key that was in use at
+ * its index, and have a unique id. Computes the tree that they form.
  */
 export class LeafAudit {
   #keys: KeySet;
   readonly #verify: Ed25519Verifier;
-  readonly #remembered: number;
+  readonly #minRecentIds: number;
   readonly #range: CompactRange;
   #ids = new Set<string>();
   #olderIds = new Set<string>();
   #byRevokedKeys = 0;
 
-  /** `verify` stands in for the verification of signatures, under the same policy (see ed25519.ts). */
+  /** `verify` replaces the default signature verification, under the same policy (see ed25519.ts). */
   constructor(
     keys: KeySet,
     start: TreeEdge,
     verify: Ed25519Verifier = verifyEd25519,
-    remembered = rememberedIds,
+    minRecentIds = defaultRecentIds,
   ) {
     this.#verify = verify;
-    this.#remembered = remembered;
+    this.#minRecentIds = minRecentIds;
     this.#keys = keys;
     this.#range = new CompactRange(sha256, start.size, start.edge);
   }
 
-  /** Entries so far, with those before the start. */
+  /** Number of entries, including those before the start. */
   get size(): number {
     return this.#range.size;
   }
 
-  /** Entries that a key signed which was revoked later: good, because they were logged before. */
+  /**
+   * Number of entries signed by a key that was revoked later. They are valid, because they were logged
+   * before.
+   */
   get byRevokedKeys(): number {
     return this.#byRevokedKeys;
   }
@@ -61,7 +64,7 @@ export class LeafAudit {
     return { size: this.#range.size, edge: [...this.#range.edge] };
   }
 
-  /** More keys are known: an entry that was refused with UNKNOWN_KEY may be added again. */
+  /** Sets a larger key set; an entry that failed with UNKNOWN_KEY may then be added again. */
   useKeys(keys: KeySet): void {
     this.#keys = keys;
   }
@@ -70,14 +73,14 @@ export class LeafAudit {
     return this.#range.root();
   }
 
-  /** The next entry. After a fault other than UNKNOWN_KEY nothing more may be added. */
+  /** Checks and appends the next entry. After a fault other than UNKNOWN_KEY, no entry may be added. */
   add(canonical: Uint8Array, onNode?: (at: Coordinate, hash: Hash) => void): VerifiedEntry['entry'] | Fault {
     const leafIndex = this.#range.size;
     const verified = verifyEntry({ leafIndex, canonical }, this.#keys, this.#verify);
     if (verified instanceof Fault) return new Fault(verified.code, `entry ${leafIndex}: ${verified.message}`);
     const { entry, key } = verified;
     if (!this.#isNew(entry.id))
-      return new Fault('DUPLICATE_ENTRY', `entry ${leafIndex} has the id ${entry.id} of an earlier one`);
+      return new Fault('DUPLICATE_ENTRY', `entry ${leafIndex} has the id ${entry.id} of an earlier entry`);
     if (key.state === 'revoked') this.#byRevokedKeys += 1;
     this.#range.append(leafHash(sha256, canonical), onNode);
     return entry;
@@ -85,7 +88,7 @@ export class LeafAudit {
 
   #isNew(id: string): boolean {
     if (this.#ids.has(id) || this.#olderIds.has(id)) return false;
-    if (this.#ids.size >= this.#remembered) {
+    if (this.#ids.size >= this.#minRecentIds) {
       this.#olderIds = this.#ids;
       this.#ids = new Set();
     }

@@ -18,7 +18,7 @@ import { candor, candorIn } from './candor.ts';
 
 const timeout = 60_000;
 
-test('a whole log: code 0, its size and root, for people and as JSON, by folder, file or CANDOR_DATA_DIR', {
+test('an intact log: code 0, its size and root, for people and as JSON, by folder, file or CANDOR_DATA_DIR', {
   timeout,
 }, async () => {
   const log = await logOf(5, 20);
@@ -27,13 +27,15 @@ test('a whole log: code 0, its size and root, for people and as JSON, by folder,
   const people = await candor('fsck', log.dataDir, '--signatures');
   expect(people).toMatchObject({ code: exitCodes.ok, stderr: '' });
   expect(people.stdout).toContain(root);
-  expect(people.stdout).toContain('Whole');
+  expect(people.stdout).toContain('No damage');
   expect(people.stdout).toMatch(/\nThe signature of every entry was verified\.\n$/);
   const status = { status: 'ok', tree_size: 20, root_hash: root, findings: [], counts: {} };
   const file = await candor('fsck', fileOf(log), '--json');
   expect(JSON.parse(file.stdout)).toMatchObject({ ...status, entry_signatures: false });
   const unsigned = await candor('fsck', fileOf(log));
-  expect(unsigned.stdout).toMatch(/\nThe signatures of the entries were not verified: --signatures .*\n$/);
+  expect(unsigned.stdout).toMatch(
+    /\nThe signatures of the entries were not verified; use --signatures .*\n$/,
+  );
   const configured = await candorIn({ CANDOR_DATA_DIR: log.dataDir }, 'fsck', '--json', '--progress');
   expect(JSON.parse(configured.stdout)).toMatchObject(status);
   expect(configured.stderr).toMatch(/leaves 20 of 20/);
@@ -41,7 +43,7 @@ test('a whole log: code 0, its size and root, for people and as JSON, by folder,
   expect(readdirSync(log.dataDir)).toEqual(names);
 });
 
-test('a damaged one: code 4, each finding with its code, place and advice', { timeout }, async () => {
+test('a damaged log: code 4, each finding with its code, position and advice', { timeout }, async () => {
   const log = await logOf(5, 20);
   flipIn(log, log.canonical[7]!, 12);
   const json = await candor('fsck', log.dataDir, '--json');
@@ -64,7 +66,7 @@ test('a damaged one: code 4, each finding with its code, place and advice', { ti
   expect(people.stdout).not.toContain('verified');
 });
 
-test('each advice once, under the findings that it is for', () => {
+test('each advice appears once, after its findings', () => {
   const finding = (code: FindingCode, message: string) => ({ code, message, ...findingCodes[code] });
   const report = {
     ...{ size: 9, head: undefined, elapsedMs: 1, ok: false, isDamaged: true, isRolledBack: false },
@@ -90,7 +92,7 @@ test('each advice once, under the findings that it is for', () => {
   ]);
 });
 
-test('one that was rolled back: code 5', { timeout }, async () => {
+test('a log that was rolled back: code 5', { timeout }, async () => {
   const log = await logOf(5);
   const old = copyOf(log);
   const ledger = await open(log.dataDir);
@@ -102,7 +104,7 @@ test('one that was rolled back: code 5', { timeout }, async () => {
   expect(JSON.parse(ended.stdout)).toMatchObject({ status: 'rolled_back', counts: { anchor_ahead: 1 } });
 });
 
-test('while a service has the folder, or there is no log in it: code 3 and one line', {
+test('while a service holds the folder, or there is no log in it: code 3 and one line', {
   timeout,
 }, async () => {
   const log = await logOf(5);
@@ -118,7 +120,7 @@ test('while a service has the folder, or there is no log in it: code 3 and one l
   expect(empty.stderr).toContain('there is no ledger.mdb');
 });
 
-test('damage of siem.mdb is found, in a row, a block and the tree, and nothing is changed', {
+test('finds damage of siem.mdb in a row, a block and the tree, and changes nothing', {
   timeout,
 }, async () => {
   const log = await logOf(5, 20);

@@ -29,7 +29,7 @@ import type { LedgerStatus } from '../../src/ledger/ledger.ts';
 import { sha256 } from '../../src/sha256.ts';
 import { parseCheckpoint } from '../../src/tlog/checkpoint.ts';
 import { parseNote, parseVerifierKey } from '../../src/tlog/note.ts';
-import { askWitness } from '../../src/witness/ask.ts';
+import { requestCosignature } from '../../src/witness/ask.ts';
 import { startWitnessServer } from '../../src/witness/server.ts';
 import { Witness } from '../../src/witness/witness.ts';
 import { WitnessState } from '../../src/witness/witness-state.ts';
@@ -149,7 +149,7 @@ export async function watchedOf(
   };
   try {
     await savePin(state, pin, undefined);
-    await watch(0, { audit, tell: () => {} });
+    await watch(0, { audit, print: () => {} });
     return { reports, ended: true };
   } catch (error) {
     if (error !== over) throw error;
@@ -193,7 +193,7 @@ export async function witnessOf(log: LogSource, { vkey, before }: Cosigned): Pro
   });
   const server = await startWitnessServer({ witness, host: '127.0.0.1', port: 0, onFailure: () => {} });
   const ask = (body: { oldSize: number; proof: readonly Uint8Array[]; note: string }) =>
-    askWitness({
+    requestCosignature({
       ...{ url: server.url, key: state.key.public, request: body, text: parseNote(body.note).text },
       ...{ timeoutMs: 5000, signal: AbortSignal.timeout(5000), now: Date.now },
     });
