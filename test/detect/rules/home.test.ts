@@ -16,7 +16,7 @@ describe('rules about hosts of ours look at the home networks of the site', () =
   const site = ['203.0.113.0/24', '2001:db8:7::/48'];
 
   test.each(['203.0.113.9', '2001:db8:7::9'])('%s is one where these are', (ip) => {
-    expect(found(site, [socks(ip)])).toEqual([`SOCKS proxy on the Internet: ${ip}`]);
+    expect(found(site, [socks(ip)])).toEqual([`Outbound SOCKS proxy: ${ip}`]);
     expect(
       found(site, [
         conn({ 'id.orig_h': ip, 'id.resp_p': 445 }),

@@ -39,8 +39,8 @@ test.each([1, 2])('a quiet day of the office gives nothing above low (seed %i)',
 test('attacks in it that records state are found', () => {
   const seen = watch(1, 4, ({ truth }) => truth === 'port-scan' || truth === 'dns-tunnel');
   expect([...titles(seen)].toSorted()).toEqual([
-    'Many long names under one domain',
-    'Many names asked for free data under one domain',
-    'Many ports of one host tried from within the network',
+    'DNS tunnelling (long names)',
+    'DNS tunnelling (TXT or NULL volume)',
+    'Internal port scan',
   ]);
 });
