@@ -236,7 +236,7 @@ export class Correlator {
     else if (!this.#growing.has(group)) this.#growing.set(group, running);
   }
 
-  #fired({ linked }: Running, group: Group, episode: Episode, how: Fired['how'], told: number): Fired {
+  #fired({ linked, plan }: Running, group: Group, episode: Episode, how: Fired['how'], told: number): Fired {
     const { first, to, count, value, atLeast } = episode;
     return {
       correlation: linked.key,
@@ -247,7 +247,7 @@ export class Correlator {
       firstTimestamp: first,
       count,
       value,
-      atLeast,
+      atLeast: atLeast && plan.monotone,
       events: eventsWithin(group.samples, first, to),
       ...group.originOf(first, to, { ends: episode.ends, senders: episode.senders }),
     };
