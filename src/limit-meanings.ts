@@ -4,7 +4,7 @@ export const limitMeanings = {
   maxInflatedBytes: 'Compressed bodies that decompress to more were refused.',
   maxJsonBodyBytes: 'Larger JSON bodies were refused.',
   maxBodyRecords: 'Bodies with more records were refused. Senders should send smaller batches.',
-  maxBulkItems: '`_bulk` bodies with more items were refused. Senders should send smaller batches.',
+  maxBulkItems: 'Bodies of `_bulk` with more items were refused. Senders should send smaller batches.',
   maxSplunkChannels: 'Splunk channels that were unused for longest were removed.',
   maxSplunkChannelsPerPrincipal: 'Channels of one Splunk shipper that were unused for longest were removed.',
   maxBodySightings: 'Records that mention more hosts in one body were rejected, each by name.',

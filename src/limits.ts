@@ -715,11 +715,11 @@ export const limits = {
   maxCorrelationDistinct: 10_000,
   /** Groups of one correlation, 500 bytes each and more by what they keep. Those touched longest ago are forgotten. */
   maxCorrelationGroups: 50_000,
-  /** Inputs that one group of a correlation keeps one by one, 16 bytes each. Of more, sums and counts stay exact, while
-   * percentiles and shares are of the newest half. */
+  /** Inputs that one group of a correlation keeps one by one, 16 bytes each. Of more, figures are lower bounds, while
+   * averages stay exact, and percentiles and shares are of the newest half. */
   maxCorrelationEntries: 8192,
-  /** Inputs within a timespan before and after a late one, to be looked at in every window that it is in, 40 µs; with more
-   * than that, in the newest window only. */
+  /** Inputs within a timespan before and after a late one, for all windows that contain it to be evaluated, 40 µs; with more
+   * than that, only the newest is. Applies to conditions that more inputs can end (`lt`, `not`, averages). */
   maxCorrelationLookback: 1024,
   /** What all groups of all correlations keep, in units of 16 bytes: 64 MB. */
   maxCorrelationUnits: 4 * 2 ** 20,
@@ -784,9 +784,9 @@ export const limits = {
   /** Events older than the window of the host or pair that they are of: behaviour detectors count them no more. A number
    * of windows. */
   maxBehaviourDelay: 1,
-  /** How often alerts of behaviour detectors are refreshed while an activity goes on: the figures are this much behind. */
+  /** How often alerts of behaviour detectors and correlations are refreshed while an activity goes on: the figures are this much behind. */
   alertRefreshMs: 1000,
-  /** … and keys of one detector then: each costs 0.5 ms, with the write of its alert. */
+  /** … and keys of one detector, or groups of all correlations, then: each costs 0.5 ms, with the write of its alert. */
   refreshedKeys: 32,
   /** Events after which what a behaviour detector remembers is written: telling them again at a start takes 0.5 s … */
   eventsPerDetectorState: 250_000,

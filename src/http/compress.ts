@@ -112,7 +112,9 @@ class CompressedChunks implements Chunks {
       const done = (error?: Error | null) => (error ? reject(error) : resolve());
       if (part === undefined) this.#stream.once('end', done).once('error', done).end();
       // Flushed, so that a client sees lines as they are found.
-      else this.#stream.write(part, (error) => (error ? reject(error) : this.#stream.flush(done)));
+      // A copy, because zlib's thread still reads it after `close` gave the memory of the part back.
+      else
+        this.#stream.write(Buffer.from(part), (error) => (error ? reject(error) : this.#stream.flush(done)));
     });
     const made = this.#made;
     this.#made = [];

@@ -268,17 +268,19 @@ export class AlertMerge {
     return silence;
   }
 
-  /** The alert of this key that an occurrence at `time` joins, if one is open. */
-  #openAlert({ intervals }: Series, { timestamp: time, lasts_ms = 0 }: Finding): AlertDraft | undefined {
+  /** The alert of this key that a finding joins, if one is open. */
+  #openAlert({ intervals }: Series, finding: Finding): AlertDraft | undefined {
     if (intervals.length === 0) return undefined;
+    const { timestamp: time, lasts_ms = 0 } = finding;
+    const from = beginningOf(finding);
     const windowMs = Math.max(this.#windowMs, lasts_ms);
     const [only] = intervals;
     // The usual case, which needs no order: a fifth of the time.
     if (intervals.length === 1) {
       const { first, last, alert_id } = only!;
-      return time >= first - windowMs && time <= last + windowMs ? this.#draft(alert_id) : undefined;
+      return time >= first - windowMs && from <= last + windowMs ? this.#draft(alert_id) : undefined;
     }
-    for (const { alert_id } of joinable(intervals, time, windowMs)) {
+    for (const { alert_id } of joinable(intervals, from, time, windowMs)) {
       const draft = this.#draft(alert_id);
       if (draft !== undefined) return draft;
     }
@@ -391,15 +393,16 @@ export class AlertMerge {
     timestamp: number = finding.timestamp,
   ): void {
     draft.count(finding, events);
+    const from = Math.min(beginningOf(finding), timestamp);
     const [only] = series.intervals;
     if (
       series.intervals.length === 1 &&
       only!.alert_id === draft.id &&
-      timestamp >= only!.first &&
+      from >= only!.first &&
       timestamp <= only!.last
     )
       return;
-    series.intervals = withOccurrence(series.intervals, draft.id, timestamp);
+    series.intervals = withOccurrence(series.intervals, draft.id, from, timestamp);
     this.#changed.add(series);
   }
 
@@ -454,6 +457,11 @@ export class AlertMerge {
     this.#drafts.set(id, draft);
     return draft;
   }
+}
+
+/** An episode of a correlation joins alerts with all of its time, other findings with the time when they were found. */
+function beginningOf({ group, began, timestamp }: Finding): number {
+  return (group === undefined ? undefined : began) ?? timestamp;
 }
 
 /** The one sensor that findings rest on, or `several`; '' if it is unknown. */

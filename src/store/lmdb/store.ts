@@ -335,8 +335,8 @@ class LmdbStore implements Store {
       onDamage: (error) => this.#damaged(error),
       beforeFlush: () => {
         if (this.#halted !== undefined) return;
-        const againMs = this.#inventory.checkpoint();
-        if (againMs !== undefined) this.#goOnIn(againMs);
+        for (const againMs of [this.#refreshCorrelations(), this.#inventory.checkpoint()])
+          if (againMs !== undefined) this.#goOnIn(againMs);
         this.#awaitFall();
       },
     });
@@ -638,6 +638,16 @@ class LmdbStore implements Store {
       }
       this.#scrubIn(this.#scrub.pauseMs);
     }, delayMs).unref();
+  }
+
+  #refreshCorrelations(): number | undefined {
+    // An alert that is no longer silenced may have to be logged.
+    if (!this.#outbox.hasRoom) return limits.alertRefreshMs;
+    return this.#correlations.refresh((found) => {
+      const merge = new AlertMerge(this.#parts(), this.#alertWindowMs, this.#now());
+      for (const { finding, events } of found) merge.add(finding, events);
+      merge.finish();
+    });
   }
 
   #intelParts() {
