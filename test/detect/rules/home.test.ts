@@ -23,7 +23,7 @@ describe('rules about hosts of ours look at the home networks of the site', () =
         flow({ src_ip: ip, dest_port: 445 }),
         own({ src_ip: ip, dst_port: 445, conn_state: 'SF', history: 'ShADadFf' }),
       ]),
-    ).toEqual([`Windows file sharing with the Internet: ${ip}`]);
+    ).toEqual([`Outbound SMB to the Internet: ${ip}`]);
   });
 
   test.each(['10.20.16.5', '192.168.1.5', 'fd00::5', '203.0.114.9', '2001:db8:8::9'])('%s is none', (ip) => {
