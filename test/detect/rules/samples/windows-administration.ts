@@ -24,7 +24,7 @@ export default {
     matches: [[call('drsuapi', 'DRSCrackNames')]],
     spares: [[call('drsuapi', 'DRSUnbind')]],
   },
-  'DCSync': {
+  DCSync: {
     matches: [[call('drsuapi', 'DRSCrackNames'), call('drsuapi', 'DRSGetNCChanges', 2)]],
     spares: [
       times(50, (n) => call('drsuapi', 'DRSGetNCChanges', n)),

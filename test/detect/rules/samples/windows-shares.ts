@@ -18,7 +18,7 @@ export default {
       [file('\\\\pc-101\\IPC$', 'x.exe')],
     ],
   },
-  'PsExec': {
+  PsExec: {
     matches: [
       [file('\\\\pc-101\\ADMIN$', 'PSEXESVC.exe')],
       [file('\\\\pc-101\\IPC$', 'RemCom_communicaton')],
