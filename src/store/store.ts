@@ -747,6 +747,8 @@ export type { AddressSpan, AssetLookup, AssetSnapshot, Owner } from '../events/a
 export interface DamageFound {
   readonly table: string;
   readonly block?: number;
+  /** Table and key of a damaged row. */
+  readonly row?: string;
 }
 
 /** Consistent reads of siem.mdb from any thread: synchronous, each on the newest flushed snapshot. */

@@ -158,7 +158,7 @@ export class AlertMerge {
     return Array.from(this.#drafts.values(), (draft) =>
       alerts.save(
         draft.before,
-        draft.row((id) => tables.principals.get(id)?.name),
+        draft.row((id) => tables.principals.getSound(id)?.name),
         { id: 'system' },
         this.#nowMs,
       ),

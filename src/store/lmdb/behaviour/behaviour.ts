@@ -12,6 +12,7 @@ import { type LimitName, limits } from '../../../limits.ts';
 import type { DetectorLimit } from '../../store.ts';
 import type { LmdbEvents } from '../events.ts';
 import type { FindingsInEvents } from '../found-in-events.ts';
+import { countedTo } from '../inventory/counted-to.ts';
 import type { FlowFold } from '../inventory/seen-events.ts';
 import type { Tables } from '../tables.ts';
 import { FlowViews } from './flow-view.ts';
@@ -280,7 +281,7 @@ export class Behaviour implements FlowFold {
   /** Detectors as they were when the events before the committed position had been told. */
   #recall(): Running[] {
     const { tables, detectors } = this.#options;
-    const end = (table: Table) => tables.inventoryState.get(table)?.next_seq ?? 1;
+    const end = (table: Table) => countedTo(tables, this.#options.events, table);
     const ends = { network: end('network'), dns: end('dns') };
     this.#received = 0;
     const running = detectors().map((detector) => this.#restored(detector, ends));
