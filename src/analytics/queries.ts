@@ -5,6 +5,7 @@ import type { RiskScore } from '../contract/resources/risk-score.ts';
 import type { ValueCounts } from '../contract/resources/value-counts.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { Table } from '../events/records.ts';
+import { withDamagedRows } from '../store/damage.ts';
 import type {
   AlertHistogramQuery,
   EventExportPart,
@@ -44,7 +45,7 @@ export interface ReplayPart {
  * flushed state. Results are moved or plain.
  */
 export function queries(reader: StoreReader) {
-  return {
+  const all = {
     listEvents: (query: EventListQuery): ListPage => reader.listEvents(query),
     exportEvents: (query: EventExportQuery): EventExportPart => reader.exportEvents(query),
     exportArrowEvents: (query: ArrowEvents) => arrowEvents(reader, query),
@@ -91,6 +92,11 @@ export function queries(reader: StoreReader) {
     replayAlerts: (query: { since: number; filter: ListFilter; limit: number }): ReplayPart =>
       asMessages(reader.replayAlerts(query.since, query.filter, query.limit), 'alert'),
   };
+  const noting = (run: (query: never) => unknown) => (query: never) => {
+    reader.damagedRows();
+    return withDamagedRows(run(query), reader.damagedRows());
+  };
+  return Object.fromEntries(Object.entries(all).map(([name, run]) => [name, noting(run)])) as typeof all;
 }
 
 export type Queries = ReturnType<typeof queries>;

@@ -182,8 +182,8 @@ function countOf(counts: Map<string, number>, id: string, more: number): void {
 
 /** A receipt with its place in the entry that covers it. Reads at most limits.maxReceiptsPerEntry hashes. */
 export function getReceipt(tables: ReceiptTables, id: string): StoredReceipt | undefined {
-  const seq = tables.receiptIds.get(canonicalUuid(id) ?? '');
-  const receipt = seq === undefined ? undefined : tables.receipts.get(seq);
+  const seq = tables.receiptIds.getStrict(canonicalUuid(id) ?? '');
+  const receipt = seq === undefined ? undefined : tables.receipts.getStrict(seq);
   if (seq === undefined || receipt === undefined) return undefined;
   for (const { value } of tables.receiptBatches.getRange({ start: seq, limit: 1 })) {
     const { first, entry_id, hashes } = value;

@@ -310,8 +310,18 @@ export const laterTables: readonly (keyof Tables)[] = [
  */
 const strictTables: ReadonlySet<keyof Tables> = new Set([
   ...(['principals', 'principalNames', 'tokens', 'tokenTimes', 'principalTokens', 'administrators'] as const),
-  ...(['outboxIds', 'receiptIds', 'receiptBatches', 'eventSeals', 'eventSealPlaces', 'sealedUpTo'] as const),
-  ...(['logLife', 'lastEntry', 'audit', 'callEntries', 'rules', 'intelContents', 'intelState'] as const),
+  ...(['outboxIds', 'receiptBatches', 'eventSeals', 'eventSealPlaces', 'sealedUpTo'] as const),
+  ...([
+    'logLife',
+    'lastEntry',
+    'audit',
+    'callEntries',
+    'scans',
+    'scanLog',
+    'rules',
+    'intelContents',
+    'intelState',
+  ] as const),
 ]);
 
 /** @param onDamage - receives damaged rows that are read, which all but the strict tables leave out; default: all throw */

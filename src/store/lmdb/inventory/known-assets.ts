@@ -54,7 +54,8 @@ export class KnownAssets {
     const asset = this.rows.get(id);
     if (asset !== undefined) return asset;
     if (!this.tables.assets.doesExist(id)) throw new Error(`an address is of asset ${id}, which is missing`);
-    const isCurrent = (binding: Binding | undefined) => binding?.asset_id === id && binding.until === undefined;
+    const isCurrent = (binding: Binding | undefined) =>
+      binding?.asset_id === id && binding.until === undefined;
     const ips = this.bindings.addressesOf(id).filter((ip) => isCurrent(this.bindings.latest(ip)));
     const { source } = passive;
     const again = newAsset(id, { source, state: 'staged', origin: ips[0] ?? '' });
