@@ -1,3 +1,4 @@
+import { withDamagedRows } from '../contract/damaged-rows.ts';
 import type { AlertGroups } from '../contract/resources/alert-groups.ts';
 import type { Histogram } from '../contract/resources/histogram.ts';
 import type { RiskHistory } from '../contract/resources/risk-history.ts';
@@ -5,7 +6,6 @@ import type { RiskScore } from '../contract/resources/risk-score.ts';
 import type { ValueCounts } from '../contract/resources/value-counts.ts';
 import type { EventFilter } from '../events/filter.ts';
 import type { Table } from '../events/records.ts';
-import { withDamagedRows } from '../store/damage.ts';
 import type {
   AlertHistogramQuery,
   EventExportPart,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { damagedRowsOf } from '../contract/damaged-rows.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
-import { damagedRowsOf } from '../store/damage.ts';
 import type { Chunks } from './reply.ts';
 
 /** A page of an export. */

@@ -1,5 +1,6 @@
+import { damagedRowsOf } from '../contract/damaged-rows.ts';
 import type { ResourceType } from '../contract/resource-types.ts';
-import { type DamagedEvents, damagedRowsOf } from '../store/damage.ts';
+import type { DamagedEvents } from '../store/damage.ts';
 import type { ListPage } from '../store/store.ts';
 
 /** What a handler answers, before it has an envelope. */

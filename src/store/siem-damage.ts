@@ -1,7 +1,8 @@
+import { takeDamagedRows } from '../contract/damaged-rows.ts';
 import { ServiceError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import type { Pool, TaskTable } from '../rpc/pool.ts';
-import { damageMessage, takeDamagedRows } from './damage.ts';
+import { damageMessage } from './damage.ts';
 import type { Store } from './store.ts';
 
 /** A finding, as the contract has it. */
