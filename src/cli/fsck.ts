@@ -66,38 +66,46 @@ async function run(path: string | undefined, options: Options): Promise<ExitCode
 }
 
 interface StoreFinding {
-  readonly code: 'store_damaged';
+  readonly code: 'store_damaged' | 'events_altered';
   readonly message: string;
   readonly advice: string;
 }
 
-/** Damage of siem.mdb, if the folder has one. LMDB opens it only if the check of its tree found no damage. */
+/** Damage and alterations of siem.mdb, if the folder has one. LMDB opens it only if the check of its tree found no damage. */
 async function storeFindings(dataDir: string): Promise<StoreFinding[]> {
   const path = join(dataDir, 'siem.mdb');
   if (!existsSync(path)) return [];
   const { treeDamage } = await import('../ledger/check/tree-damage.ts');
   const broken = treeDamage(path);
-  const found = broken.length > 0 ? broken : await storedDamage(dataDir);
-  return found.map((finding) => ({
-    code: 'store_damaged',
-    message: `siem.mdb: ${finding}`,
+  const { damage, altered } = broken.length > 0 ? { damage: broken, altered: [] } : await stored(dataDir);
+  const alterations = altered.map((what) => ({
+    code: 'events_altered' as const,
+    message: `siem.mdb: ${what}`,
+    advice: 'keep this folder as evidence, and compare the events with those of a backup',
+  }));
+  const damaged = damage.map((what) => ({
+    code: 'store_damaged' as const,
+    message: `siem.mdb: ${what}`,
     advice:
       broken.length > 0
         ? 'do not start the service on this file: `candor restore --replace <backup>`'
-        : 'the service skips damaged events; `candor restore` recovers those that a backup has',
+        : 'the service leaves damaged events and rows out; `candor restore` brings back what a backup has',
   }));
+  return [...damaged, ...alterations];
 }
 
-async function storedDamage(dataDir: string): Promise<readonly string[]> {
-  const { findDamage, inspectStore } = await import('../store/lmdb/inspect.ts');
+async function stored(
+  dataDir: string,
+): Promise<{ readonly damage: readonly string[]; readonly altered: readonly string[] }> {
+  const { findAltered, findDamage, inspectStore } = await import('../store/lmdb/inspect.ts');
   const lock = join(dataDir, 'siem.mdb-lock');
   const hadLock = existsSync(lock);
   try {
     const damage = await findDamage(dataDir);
     if (damage.length === 0) await inspectStore(dataDir, () => undefined);
-    return damage;
+    return { damage, altered: await findAltered(dataDir) };
   } catch (error) {
-    return [(error as Error).message];
+    return { damage: [(error as Error).message], altered: [] };
   } finally {
     if (!hadLock) rmSync(lock, { force: true });
   }
@@ -188,6 +196,13 @@ function signatureLine(verified: boolean): string {
     : 'The signatures of the entries were not verified; use --signatures to verify them.';
 }
 
+function countsOf(stored: readonly StoreFinding[]): Readonly<Record<string, number>> {
+  const codes = [...new Set(stored.map(({ code }) => code))];
+  return Object.fromEntries(
+    codes.map((code) => [code, stored.filter((finding) => finding.code === code).length]),
+  );
+}
+
 function fields(report: FsckReport, stored: readonly StoreFinding[]): Record<string, Field> {
   const { size, head, findings, counts, elapsedMs } = report;
   return {
@@ -205,7 +220,7 @@ function fields(report: FsckReport, stored: readonly StoreFinding[]): Record<str
       ...findings.map(({ code, message, position, advice }) => ({ code, message, position, advice })),
       ...stored.map((finding) => ({ ...finding })),
     ],
-    counts: { ...counts, ...(stored.length === 0 ? {} : { store_damaged: stored.length }) },
+    counts: { ...counts, ...countsOf(stored) },
     elapsed_ms: Math.round(elapsedMs),
   };
 }

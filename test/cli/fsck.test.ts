@@ -8,12 +8,15 @@ import { BlockBuilder } from '../../src/events/block-builder.ts';
 import { type FindingCode, findingCodes } from '../../src/ledger/check/findings.ts';
 import type { FsckReport } from '../../src/ledger/check/fsck.ts';
 import { openDatabase } from '../../src/lmdb.ts';
+import { BlockStore } from '../../src/store/lmdb/block-store.ts';
+import { openReader } from '../../src/store/lmdb/reader.ts';
 import { openStore } from '../../src/store/lmdb/store.ts';
 import { bytesToHex } from '../../src/tlog/hex.ts';
 import { copyOf, fileOf, flipIn, hashOf, logOf } from '../ledger/damaged-log.ts';
 import { entries, folder, open } from '../ledger/fixture.ts';
 import { principal, system } from '../store/identity-records.ts';
 import { networkRecord } from '../store/records.ts';
+import { blockOf, openSealer } from '../store/sealing.ts';
 import { candor, candorIn } from './candor.ts';
 
 const timeout = 60_000;
@@ -159,4 +162,34 @@ test('finds damage of siem.mdb in a row, a block and the tree, and changes nothi
   expect(tree.status).toBe('damaged');
   const message = expect.stringMatching(/^siem\.mdb: page \d+, in the table tables, cannot be followed/);
   expect(tree.findings).toContainEqual(expect.objectContaining({ code: 'store_damaged', message }));
+});
+
+test('an event that was altered together with its checksums differs from its seal', { timeout }, async () => {
+  const log = await logOf(5, 20);
+  const path = join(log.dataDir, 'siem.mdb');
+  const store = openStore({ dataDir: log.dataDir, alertWindowMs: 1 });
+  const reader = openReader(log.dataDir);
+  const answer = { accepted: 3, rejected: 0, ignored: 0, duplicates: 0, errors: [] };
+  const sealer = await openSealer(store, reader);
+  await store.commit({ blocks: [blockOf('network', 3)], findings: [], answer });
+  expect(await sealer.seal()).toBe(true);
+  await sealer.close();
+  reader.close();
+  await store.close();
+  rmSync(`${path}-lock`);
+  expect((await candor('fsck', log.dataDir)).stdout).not.toContain('events_altered');
+  const root = openDatabase(path);
+  const blocks = new BlockStore(root);
+  blocks.transaction(() => {
+    blocks.remove(1, blocks.verify('network', 1).header);
+    blocks.put(1, blockOf('network', 3, { records: [{ src_port: 7 }] }));
+  });
+  await root.close();
+  rmSync(`${path}-lock`);
+  const { code, stdout } = await candor('fsck', log.dataDir, '--json');
+  expect(code).toBe(exitCodes.refused);
+  const message = expect.stringMatching(/^siem\.mdb: network events 1 to 3 differ from those that entry /);
+  expect(JSON.parse(stdout).findings).toContainEqual(
+    expect.objectContaining({ code: 'events_altered', message }),
+  );
 });

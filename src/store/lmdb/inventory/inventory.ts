@@ -7,6 +7,7 @@ import { type LimitName, limits } from '../../../limits.ts';
 import type { CommittedBlock } from '../../store.ts';
 import type { LmdbEvents } from '../events.ts';
 import type { Tables } from '../tables.ts';
+import { countedTo } from './counted-to.ts';
 import { Pace } from './pace.ts';
 import type { AssetsPart, InventoryPart } from './parts.ts';
 import { type FlowFold, SeenEvents } from './seen-events.ts';
@@ -276,7 +277,7 @@ export class Inventory<A extends AssetsPart> {
   }
 
   #written(table: Table): number {
-    return this.#tables.inventoryState.get(table)?.next_seq ?? 1;
+    return countedTo(this.#tables, this.#events, table);
   }
 
   /** When the next write is due, where there is little to write. */
