@@ -4,25 +4,25 @@ import { useChannel } from '../../state/live.ts';
 import { putAlerts } from './cache.ts';
 import { type AlertRow, type Filters, stillMatches, streamFilters } from './question.ts';
 
-/** More new alerts than these are not told apart. */
+/** New alerts are counted up to this number. */
 export const maxFresh = 1000;
-/** Changes are shown this often at most, in milliseconds: a storm of alerts draws no more than that. */
+/** Minimum time between renders in milliseconds, so that a burst of alerts does not block the browser. */
 const drawnEveryMs = 250;
 
 export interface Feed {
-  /** Alerts that would be in the list and are not yet, by id: at most `maxFresh`. */
+  /** Ids of alerts that match the list but are not in it yet: at most `maxFresh`. */
   readonly fresh: ReadonlySignal<ReadonlySet<string>>;
-  /** More was told than this browser could take: what is shown may be old. */
+  /** Whether updates were dropped because this browser fell behind; the list may be out of date. */
   readonly missed: ReadonlySignal<boolean>;
-  /** The list was asked for again. */
+  /** Resets both after the list was fetched again. */
   readonly clear: () => void;
 }
 
 /**
- * Alerts as they happen: those of the list change in their place, others are counted until they are asked for.
+ * Receives alerts live: those in the list are updated in place, new ones are counted until the user loads them.
  *
- * @param shown - ids of the rows that are in the list
- * @param range - of `last_seen`, half-open, as the list is asked
+ * @param shown - ids of the rows in the list
+ * @param range - half-open range of `last_seen`, as in the request for the list
  */
 export function useFeed(
   filters: Filters,

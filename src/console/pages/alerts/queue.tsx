@@ -18,8 +18,8 @@ import { QueueLine } from './queue-line.tsx';
 import { useTriage } from './triage.tsx';
 
 /**
- * The alerts one by one, and the one that is open beside them. The list stays as it was asked for, so that nothing moves
- * under the cursor: its alerts change in their place, and what is new is counted until it is asked for.
+ * The list of alerts, with the open alert beside it. The order of the list is fixed when it is fetched, so that rows do
+ * not move under the cursor: alerts are updated in place, and new ones are counted until the user loads them.
  */
 export function Queue({
   filters,
@@ -136,12 +136,12 @@ export function Queue({
   );
 }
 
-/** Where a row is as narrow as on a phone, what it says comes before what can be ticked. */
+/** Checkboxes are hidden at phone widths to leave room for the text. */
 const hasRoomForMarks = (): boolean => innerWidth > 480;
 
 const keyOf = ({ id }: AlertRow): string => id;
 
-/** The alert that the address names: of the list, or asked for by itself where it is not among these. */
+/** The alert in the URL: from the list, or fetched separately if it is not in the list. */
 function useOpened(id: string | undefined, rows: ReadonlyMap<string, AlertRow>, isLoading: boolean) {
   const listed = id === undefined ? undefined : rows.get(id);
   const answer = useAnswer(

@@ -1,5 +1,5 @@
 import { ArchiveDialog } from './archive-dialog.tsx';
-import type { Asked } from './asked.ts';
+import type { DialogRequest } from './asked.ts';
 import type { Change } from './changes.ts';
 import { NoteDialog } from './note-dialog.tsx';
 import type { AlertRow } from './question.ts';
@@ -15,7 +15,7 @@ export function TriageDialog({
   onSuppress,
   onClose,
 }: {
-  asked: Asked;
+  asked: DialogRequest;
   everything: Everything | undefined;
   onDone: (change: Change) => void;
   onSuppress: (rows: readonly AlertRow[]) => void;
@@ -28,7 +28,7 @@ export function TriageDialog({
   if (kind === 'verdict') return <VerdictDialog {...shared} />;
   if (kind === 'note') return <NoteDialog {...shared} />;
   if (kind === 'archive') return <ArchiveDialog {...shared} />;
-  // One that is meant alone leaves nothing.
+  // A single alert is meant alone, even while all are selected.
   const left = everything === undefined || rows.length < 2 ? 0 : everything.total - rows.length;
   return <SilenceDialog what={what} rows={rows} left={left} onSuppress={onSuppress} onClose={onClose} />;
 }

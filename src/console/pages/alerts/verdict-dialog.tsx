@@ -3,12 +3,12 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { words } from '../../ui/format.ts';
-import type { AskedProps } from './asked.ts';
+import type { TriageDialogProps } from './asked.ts';
 import { Choices } from './choices.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
-/** What an analyst found; and, of one alert that a model has judged, whether that is overridden, for all to see. */
-export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, onClose }: AskedProps) {
+/** Sets the verdict; for a single alert with a model verdict, also offers a public override. */
+export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, onClose }: TriageDialogProps) {
   const only = rows.length === 1 ? rows[0]?.attributes : undefined;
   const said = only?.ai_verdict?.verdict;
   const overridden = only?.override !== undefined;
@@ -34,19 +34,17 @@ export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, o
         }}
       >
         <Choices
-          label="What was it?"
+          label="Verdict"
           options={
             only?.verdict === undefined || overridden
               ? verdictOptions
               : [...verdictOptions, { value: '', title: 'No verdict' }]
           }
           value={verdict}
-          error={asked && verdict === undefined ? 'Choose one.' : undefined}
+          error={asked && verdict === undefined ? 'Choose a verdict.' : undefined}
           onChange={setVerdict}
         />
-        {said !== undefined && said === verdict && !overridden && (
-          <p class="quiet">The model says the same.</p>
-        )}
+        {said !== undefined && said === verdict && !overridden && <p class="quiet">The model agrees.</p>}
         {mayOverride && (
           <label class="row">
             <input
@@ -57,16 +55,16 @@ export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, o
             />
             <span>
               {overridden
-                ? 'It was overridden before: another verdict is an override, too.'
-                : `Override the model, which says ${words(said)}`}
+                ? 'The model verdict is overridden; a new verdict replaces the override.'
+                : `Override the model verdict (${words(said)})`}
             </span>
           </label>
         )}
         {overrides && (
           <Field
-            label="Why"
-            hint="This will be recorded in the public log, with your name and the verdict."
-            error={asked && wanting ? 'An override needs a reason.' : undefined}
+            label="Reason"
+            hint="Recorded in the public log with your name and the verdict."
+            error={asked && wanting ? 'Enter a reason for the override.' : undefined}
           >
             {(attributes) => (
               <textarea
@@ -86,7 +84,7 @@ export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, o
         )}
         <div class="row">
           <Button type="submit" kind="primary" hint="enter">
-            {overrides ? 'Override and record' : 'Give the verdict'}
+            {overrides ? 'Override and record' : 'Set verdict'}
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </div>
