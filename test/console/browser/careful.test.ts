@@ -221,8 +221,8 @@ test.each([1280, phone])('a long name is not wider than its dialog, at %d px', a
     .click({ position: { x: 3, y: 3 } });
   const detail = page.getByRole('region', { name: 'Detail' });
   await detail.getByRole('button', { name: 'More' }).click();
-  await page.getByRole('menuitem', { name: 'Merge into another' }).click();
-  await dialog(page).getByText('For two that are one machine.').waitFor();
+  await page.getByRole('menuitem', { name: 'Merge into another asset' }).click();
+  await dialog(page).getByText('Use this if both assets are the same machine.').waitFor();
   const wider = await dialog(page).evaluate((shown) => shown.scrollWidth - shown.clientWidth);
   expect(wider).toBeLessThanOrEqual(0);
   expect(await overflow(page)).toBe(0);
