@@ -86,7 +86,7 @@ test('what the policy takes from analysts is refused by the service, and then no
   const detail = hers.getByRole('region', { name: 'Detail' });
   await detail.getByRole('button', { name: 'Silence' }).waitFor(soon);
   const offered = await detail.getByRole('button').allInnerTexts();
-  for (const gone of ['Assign to me', 'Resolve', 'Add a note', 'Give a verdict', 'Note'])
+  for (const gone of ['Assign to me', 'Resolve', 'Add note', 'Set verdict', 'Note'])
     expect(offered.filter((text) => text.startsWith(gone))).toEqual([]);
   await hers.keyboard.press('r');
   await hers.keyboard.press('n');
