@@ -2,13 +2,13 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import type { TriageDialogProps } from './asked.ts';
 
-/** Confirms archiving, which cannot be failed. */
-export function ArchiveDialog({ what, asked: { target, failure }, onDone, onClose }: TriageDialogProps) {
+/** Confirms archiving, which cannot be undone. */
+export function ArchiveDialog({ what, request: { target, failure }, onDone, onClose }: TriageDialogProps) {
   const isOne = 'rows' in target && target.rows.length === 1;
   return (
     <Dialog title={`Archive ${what}?`} onClose={onClose}>
       <p>
-        This cannot be failed. Archived alerts can be viewed and exported, but not reopened.
+        This cannot be undone. Archived alerts can be viewed and exported, but not reopened.
         {!isOne && ' Only resolved and suppressed alerts are archived; others stay as they are.'}
       </p>
       {failure !== undefined && (

@@ -11,7 +11,7 @@ export interface DialogRequest {
   readonly rows: readonly AlertRow[];
   readonly target: Target;
   /** The input of an earlier attempt that failed. */
-  readonly typed?: Change;
+  readonly draft?: Change;
   /** Why that attempt failed. */
   readonly failure?: string;
 }
@@ -20,7 +20,7 @@ export interface DialogRequest {
 export interface TriageDialogProps {
   /** The alerts as named in a sentence: a quoted title, or a count. */
   readonly what: string;
-  readonly asked: DialogRequest;
+  readonly request: DialogRequest;
   readonly onDone: (change: Change) => void;
   readonly onClose: () => void;
 }

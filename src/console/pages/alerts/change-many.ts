@@ -39,8 +39,8 @@ export async function changeMany(
     reasons: new Set(),
     failedIds: new Set(),
   };
-  const ask = async (asked: { ids: string[] } | { filter: Record<string, unknown> }) => {
-    const { data } = await api.call('bulkUpdateAlerts', { body: { ...asked, change } });
+  const update = async (selection: { ids: string[] } | { filter: Record<string, unknown> }) => {
+    const { data } = await api.call('bulkUpdateAlerts', { body: { ...selection, change } });
     tally.matched += data.matched;
     tally.changed += data.changed;
     tally.unchanged += data.unchanged;
@@ -54,9 +54,9 @@ export async function changeMany(
   const rows = 'rows' in target ? target.rows : [];
   let at = 0;
   try {
-    if ('filter' in target) await ask({ filter: { ...target.filter } });
+    if ('filter' in target) await update({ filter: { ...target.filter } });
     for (; at < rows.length; at += idsAtOnce)
-      await ask({ ids: rows.slice(at, at + idsAtOnce).map(({ id }) => id) });
+      await update({ ids: rows.slice(at, at + idsAtOnce).map(({ id }) => id) });
   } catch (error) {
     await alertsChanged();
     return {

@@ -119,13 +119,13 @@ function Event({ id, first }: { id: string; first: 'network' | 'dns' }) {
         <Address ip={attributes.dst_ip} port={attributes.dst_port} />
       </span>
       <span class="quiet clip">
-        <bdi>{'kind' in attributes ? asked(attributes) : carried(attributes)}</bdi>
+        <bdi>{'kind' in attributes ? dnsSummary(attributes) : networkSummary(attributes)}</bdi>
       </span>
     </>
   );
 }
 
-const asked = ({
+const dnsSummary = ({
   query,
   qtype,
   rcode_name,
@@ -135,7 +135,7 @@ const asked = ({
   rcode_name?: string;
 }): string => [query, qtype, rcode_name].filter((part) => part !== undefined).join(' ');
 
-function carried(event: {
+function networkSummary(event: {
   transport: string;
   app_protocols?: readonly string[];
   state?: string;

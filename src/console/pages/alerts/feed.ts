@@ -33,17 +33,17 @@ export function useFeed(
   const missed = useSignal(false);
   const waiting = useRef(new Map<string, AlertRow>());
   const timer = useRef<number | undefined>(undefined);
-  const asked = useRef({ filters, range, shown });
-  asked.current = { filters, range, shown };
+  const latest = useRef({ filters, range, shown });
+  latest.current = { filters, range, shown };
 
   const draw = () => {
     timer.current = undefined;
-    const came = waiting.current;
+    const received = waiting.current;
     waiting.current = new Map();
-    putAlerts(came);
+    putAlerts(received);
     const next = new Set(fresh.peek());
-    for (const [id, alert] of came) {
-      const isNew = !asked.current.shown.has(id) && isWanted(alert, asked.current);
+    for (const [id, alert] of received) {
+      const isNew = !latest.current.shown.has(id) && isWanted(alert, latest.current);
       if (!isNew) next.delete(id);
       else if (next.size < maxFresh) next.add(id);
     }

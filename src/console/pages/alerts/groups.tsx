@@ -189,6 +189,6 @@ function RuleName({ id }: { id: string }) {
 
 /** Returns the grouping in the URL. */
 export function shownGrouping(): AlertGrouping | undefined {
-  const asked = place.value.params.get('group');
-  return asked !== null && Object.hasOwn(groupTitles, asked) ? (asked as AlertGrouping) : undefined;
+  const grouping = place.value.params.get('group');
+  return grouping !== null && Object.hasOwn(groupTitles, grouping) ? (grouping as AlertGrouping) : undefined;
 }

@@ -29,11 +29,11 @@ export function logged(
   readonly changed: readonly string[];
 } {
   const data = (entry.data ?? {}) as Readonly<Record<string, unknown>>;
-  const said = { severity: String(data.severity), title: String(data.title) };
-  const changed = (['severity', 'title'] as const).filter((name) => !same(said[name], alert[name]));
-  return { ...said, at: String(entry.occurred_at), changed };
+  const loggedFields = { severity: String(data.severity), title: String(data.title) };
+  const changed = (['severity', 'title'] as const).filter((name) => !same(loggedFields[name], alert[name]));
+  return { ...loggedFields, at: String(entry.occurred_at), changed };
 }
 
 /** Log entries truncate long texts. */
-const same = (said: string, now: string): boolean =>
-  said === now || (said.length >= 100 && now.startsWith(said.replace(/…$/, '')));
+const same = (text: string, now: string): boolean =>
+  text === now || (text.length >= 100 && now.startsWith(text.replace(/…$/, '')));

@@ -15,7 +15,7 @@ const nothing: Readonly<Record<View, string>> = {
   all: 'No alerts in this range.',
 };
 
-/** Explains why the queue is empty, with the number of events analyzed. */
+/** Explains why the queue is empty, with the number of events analysed. */
 export function NoAlerts({ view, counts, hasChips }: { view: View; counts: Counts; hasChips: boolean }) {
   const all = counts.all ?? 0;
   if (all > 0 && view !== 'all')
@@ -65,7 +65,7 @@ function AnalyzedEvents() {
     <p>
       {total === 0
         ? 'No events are stored for this range.'
-        : `${number(total)} events in this range were analyzed.`}
+        : `${number(total)} events in this range were analysed.`}
     </p>
   );
 }

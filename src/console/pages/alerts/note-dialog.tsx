@@ -4,8 +4,8 @@ import { Dialog } from '../../ui/dialog.tsx';
 import type { TriageDialogProps } from './asked.ts';
 import { NoteField } from './note-field.tsx';
 
-export function NoteDialog({ what, asked: { typed, failure }, onDone, onClose }: TriageDialogProps) {
-  const [note, setNote] = useState(typed?.note ?? '');
+export function NoteDialog({ what, request: { draft, failure }, onDone, onClose }: TriageDialogProps) {
+  const [note, setNote] = useState(draft?.note ?? '');
   const form = useRef<HTMLFormElement>(null);
   return (
     <Dialog title={`Note on ${what}`} onClose={onClose}>

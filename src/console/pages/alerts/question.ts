@@ -24,10 +24,10 @@ const byView: Readonly<Record<View, (me: string) => Filters>> = {
 /** The default view: open alerts, or all alerts if the filters name other statuses. */
 export function usualView({ status, not_status = [] }: Filters): View {
   if (status === undefined && not_status.length === 0) return 'open';
-  const asked = alertStatuses.filter(
+  const requested = alertStatuses.filter(
     (one) => asList(status ?? alertStatuses).includes(one) && !asList(not_status).includes(one),
   );
-  return asked.every((one) => isOpen({ status: one })) ? 'open' : 'all';
+  return requested.every((one) => isOpen({ status: one })) ? 'open' : 'all';
 }
 
 /** Combines the view with the filters, so that the count on a tab is that of its list. */

@@ -34,14 +34,14 @@ export function Queue({
   counts: Counts;
   hasChips: boolean;
 }) {
-  const [asked, setAsked] = useState(0);
+  const [refreshes, setRefreshes] = useState(0);
   const [marking, setMarking] = useState<Marking>(noMarks);
   const [everything, setEverything] = useState(false);
   const cursor = useSignal<string | undefined>(undefined);
   const proof = useSignal(0);
   const { name, from, to } = shownRange();
   const which = JSON.stringify([filters, sort, name, name === 'custom' && [from, to]]);
-  const range = useMemo(() => ({ ...rangeQuery(), at: new Date().toISOString() }), [which, asked]);
+  const range = useMemo(() => ({ ...rangeQuery(), at: new Date().toISOString() }), [which, refreshes]);
   const { at, ...bounds } = range;
   const list = useList('listAlerts', { query: { ...filters, ...bounds, sort } as never }, { still: true });
   const order = useMemo(() => list.rows.map(({ id }) => id), [list.rows]);
@@ -57,7 +57,7 @@ export function Queue({
     document.querySelector('.alert-queue .table')?.scrollTo(0, 0);
     const next = rangeQuery();
     if (next.from === bounds.from && next.to === bounds.to) list.refetch();
-    else setAsked(asked + 1);
+    else setRefreshes(refreshes + 1);
   };
   const openId = place.value.params.get('id') ?? undefined;
   const open = useOpened(openId, byId, list.isLoading);

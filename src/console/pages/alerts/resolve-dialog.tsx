@@ -7,12 +7,17 @@ import { Choices } from './choices.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
 /** Resolves alerts with a verdict: digit keys choose, Enter confirms. */
-export function ResolveDialog({ what, asked: { rows, typed, failure }, onDone, onClose }: TriageDialogProps) {
+export function ResolveDialog({
+  what,
+  request: { rows, draft, failure },
+  onDone,
+  onClose,
+}: TriageDialogProps) {
   const first = rows[0]?.attributes;
   const [verdict, setVerdict] = useState<Verdict | 'none'>(
-    typed === undefined ? (rows.length === 1 && first?.verdict) || 'none' : typed.verdict || 'none',
+    draft === undefined ? (rows.length === 1 && first?.verdict) || 'none' : draft.verdict || 'none',
   );
-  const [note, setNote] = useState(typed?.note ?? '');
+  const [note, setNote] = useState(draft?.note ?? '');
   // A logged verdict can only be replaced by another override, which this dialog does not offer.
   const overridden = rows.length === 1 && first?.override !== undefined;
   return (

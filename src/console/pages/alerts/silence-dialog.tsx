@@ -72,7 +72,7 @@ export function SilenceDialog({
   const [length, setLength] = useState<number>(24 * hour);
   const [reason, setReason] = useState('');
   const [suppress, setSuppress] = useState(true);
-  const [asked, setAsked] = useState(false);
+  const [submitted, setSubmitted] = useState(false);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<ServiceError>();
   const open = rows.filter(({ attributes }) => isOpen(attributes));
@@ -83,7 +83,7 @@ export function SilenceDialog({
     reason: reason.trim() === '' ? 'Enter a reason.' : undefined,
   };
   const send = async () => {
-    setAsked(true);
+    setSubmitted(true);
     if (faults.matcher || faults.reason) return;
     setBusy(true);
     setFailure(undefined);
@@ -116,7 +116,7 @@ export function SilenceDialog({
             {left === 1 ? 'is not loaded and stays as it is.' : 'are not loaded and stay as they are.'}
           </p>
         )}
-        <Options legend="Match all of" error={asked && faults.matcher ? faults.matcher : undefined}>
+        <Options legend="Match all of" error={submitted && faults.matcher ? faults.matcher : undefined}>
           {silenceParts
             .filter((part) => values[part] !== undefined)
             .map((part) => (
@@ -161,7 +161,7 @@ export function SilenceDialog({
         <Field
           label="Reason"
           hint={`Recorded as set by ${me.value?.name ?? ''}.`}
-          error={asked ? faults.reason : undefined}
+          error={submitted ? faults.reason : undefined}
         >
           {(attributes) => (
             <input

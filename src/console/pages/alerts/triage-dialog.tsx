@@ -9,21 +9,21 @@ import { type Everything, nameOf } from './target.ts';
 import { VerdictDialog } from './verdict-dialog.tsx';
 
 export function TriageDialog({
-  asked,
+  request,
   everything,
   onDone,
   onSuppress,
   onClose,
 }: {
-  asked: DialogRequest;
+  request: DialogRequest;
   everything: Everything | undefined;
   onDone: (change: Change) => void;
   onSuppress: (rows: readonly AlertRow[]) => void;
   onClose: () => void;
 }) {
-  const { kind, rows } = asked;
-  const what = nameOf(asked.target);
-  const shared = { what, asked, onDone, onClose };
+  const { kind, rows } = request;
+  const what = nameOf(request.target);
+  const shared = { what, request, onDone, onClose };
   if (kind === 'resolve') return <ResolveDialog {...shared} />;
   if (kind === 'verdict') return <VerdictDialog {...shared} />;
   if (kind === 'note') return <NoteDialog {...shared} />;

@@ -52,7 +52,7 @@ let lastKey = 0;
 /** Triage by keys, buttons and dialogs: of the selected alerts or, without a selection, of the current one. */
 export function useTriage(about: About): Triaging {
   const { rows, marked, current, everything, onMove, onDone } = about;
-  const [asking, setAsking] = useState<DialogRequest>();
+  const [openRequest, setOpenRequest] = useState<DialogRequest>();
   const [progress, setProgress] = useState<number>();
 
   const targets = (): readonly AlertRow[] =>
@@ -99,7 +99,7 @@ export function useTriage(about: About): Triaging {
   const ask = (kind: DialogRequest['kind']) => (of: readonly AlertRow[]) => {
     // A silence is derived from the loaded alerts.
     const target = kind === 'silence' ? { rows: of } : targetOf(of, everything);
-    if (of.length > 0) setAsking({ key: ++lastKey, kind, rows: of, target });
+    if (of.length > 0) setOpenRequest({ key: ++lastKey, kind, rows: of, target });
   };
   const assign = (of: readonly AlertRow[]) => {
     const name = me.value?.name ?? '';
@@ -158,28 +158,28 @@ export function useTriage(about: About): Triaging {
   });
 
   const again = firstUnsent();
-  const shown = asking ?? again;
+  const shown = openRequest ?? again;
   const close = () => {
-    if (asking !== undefined) setAsking(undefined);
+    if (openRequest !== undefined) setOpenRequest(undefined);
     else if (again !== undefined) dropUnsent(again);
   };
   /** Closes at once, so that the next dialog can open; after a failure the dialog opens again with its input. */
-  const settle = async (asked: DialogRequest, change: Change) => {
+  const settle = async (request: DialogRequest, change: Change) => {
     close();
     const by = me.value?.id;
-    const failed = await attempt(asked.target, change);
+    const failed = await attempt(request.target, change);
     if (failed === undefined) return;
     const { left, what, error } = failed;
     const failure = `${what}: ${error instanceof ServiceError ? error.message : String(error)}`;
-    const rowsLeft = 'rows' in left ? left.rows : asked.rows;
-    const again = { ...asked, key: ++lastKey, rows: rowsLeft, target: left, typed: change, failure };
+    const rowsLeft = 'rows' in left ? left.rows : request.rows;
+    const again = { ...request, key: ++lastKey, rows: rowsLeft, target: left, draft: change, failure };
     if (by !== undefined && keepUnsent(again, by) && place.peek().page !== 'alerts')
       sayFailure(`${what}; open Alerts to retry`, error);
   };
   const dialog = shown && (
     <TriageDialog
       key={shown.key}
-      asked={shown}
+      request={shown}
       everything={everything}
       onDone={(change) => void settle(shown, change)}
       onSuppress={(of) => void act({ rows: of }, { status: 'suppressed' })}

@@ -22,13 +22,13 @@ export const firstUnsent = (): DialogRequest | undefined =>
   unsent.value.find(({ by }) => by === me.value?.id);
 
 /** Keeps a change for retry. Returns false if its user has signed out since. */
-export function keepUnsent(asked: DialogRequest, by: string): boolean {
+export function keepUnsent(request: DialogRequest, by: string): boolean {
   const now = me.peek()?.id;
   const isGone = signedIn.peek() ? now !== undefined && now !== by : endedBecause.peek() === undefined;
-  if (!isGone) unsent.value = [...unsent.value, { ...asked, by }].slice(-maxUnsent);
+  if (!isGone) unsent.value = [...unsent.value, { ...request, by }].slice(-maxUnsent);
   return !isGone;
 }
 
-export function dropUnsent(asked: DialogRequest): void {
-  unsent.value = unsent.value.filter(({ key }) => key !== asked.key);
+export function dropUnsent(request: DialogRequest): void {
+  unsent.value = unsent.value.filter(({ key }) => key !== request.key);
 }

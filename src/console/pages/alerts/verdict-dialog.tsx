@@ -8,28 +8,36 @@ import { Choices } from './choices.tsx';
 import { type Verdict, verdictOptions } from './verdict-options.ts';
 
 /** Sets the verdict; for a single alert with a model verdict, also offers a public override. */
-export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, onClose }: TriageDialogProps) {
+export function VerdictDialog({
+  what,
+  request: { rows, draft, failure },
+  onDone,
+  onClose,
+}: TriageDialogProps) {
   const only = rows.length === 1 ? rows[0]?.attributes : undefined;
-  const said = only?.ai_verdict?.verdict;
+  const modelVerdict = only?.ai_verdict?.verdict;
   const overridden = only?.override !== undefined;
   const [verdict, setVerdict] = useState<Verdict | '' | undefined>(
-    typed?.ai_override?.verdict ?? typed?.verdict ?? only?.verdict,
+    draft?.ai_override?.verdict ?? draft?.verdict ?? only?.verdict,
   );
-  const [override, setOverride] = useState(typed?.ai_override !== undefined || overridden);
-  const [reason, setReason] = useState(typed?.ai_override?.reason ?? '');
-  const [asked, setAsked] = useState(false);
+  const [override, setOverride] = useState(draft?.ai_override !== undefined || overridden);
+  const [reason, setReason] = useState(draft?.ai_override?.reason ?? '');
+  const [submitted, setSubmitted] = useState(false);
   const mayOverride =
-    verdict !== undefined && verdict !== '' && said !== undefined && (said !== verdict || overridden);
+    verdict !== undefined &&
+    verdict !== '' &&
+    modelVerdict !== undefined &&
+    (modelVerdict !== verdict || overridden);
   const overrides = mayOverride && (override || overridden);
-  const wanting = overrides && reason.trim() === '';
+  const lacksReason = overrides && reason.trim() === '';
   return (
     <Dialog title={`Verdict on ${what}`} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          setAsked(true);
-          if (wanting || verdict === undefined) return;
+          setSubmitted(true);
+          if (lacksReason || verdict === undefined) return;
           onDone(overrides ? { ai_override: { verdict, reason: reason.trim() } } : { verdict });
         }}
       >
@@ -41,10 +49,12 @@ export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, o
               : [...verdictOptions, { value: '', title: 'No verdict' }]
           }
           value={verdict}
-          error={asked && verdict === undefined ? 'Choose a verdict.' : undefined}
+          error={submitted && verdict === undefined ? 'Choose a verdict.' : undefined}
           onChange={setVerdict}
         />
-        {said !== undefined && said === verdict && !overridden && <p class="quiet">The model agrees.</p>}
+        {modelVerdict !== undefined && modelVerdict === verdict && !overridden && (
+          <p class="quiet">The model agrees.</p>
+        )}
         {mayOverride && (
           <label class="row">
             <input
@@ -56,7 +66,7 @@ export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, o
             <span>
               {overridden
                 ? 'The model verdict is overridden; a new verdict replaces the override.'
-                : `Override the model verdict (${words(said)})`}
+                : `Override the model verdict (${words(modelVerdict)})`}
             </span>
           </label>
         )}
@@ -64,7 +74,7 @@ export function VerdictDialog({ what, asked: { rows, typed, failure }, onDone, o
           <Field
             label="Reason"
             hint="Recorded in the public log with your name and the verdict."
-            error={asked && wanting ? 'Enter a reason for the override.' : undefined}
+            error={submitted && lacksReason ? 'Enter a reason for the override.' : undefined}
           >
             {(attributes) => (
               <textarea

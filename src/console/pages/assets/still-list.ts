@@ -12,17 +12,17 @@ export function useStillList<O extends 'listAssets' | 'listServices'>(operation:
   const chips = filterQuery(operation) as Filters;
   const seen = shownSeen(params);
   const sort = params.get('sort') ?? defaultSort;
-  const [asked, setAsked] = useState(0);
+  const [refreshes, setRefreshes] = useState(0);
   /** Changes with the query. */
   const which = JSON.stringify([chips, seen, sort]);
   const filters = useMemo<Filters>(
     () => ({ ...chips, ...seenQuery(seen, recently.peek(), ranges) }),
-    [which, asked],
+    [which, refreshes],
   );
   const list = useList(operation, { query: { ...filters, sort } } as never, { still: true });
   const refresh = () => {
     if (seen.kind === 'any' || seen.kind === 'between') list.refetch();
-    else setAsked(asked + 1);
+    else setRefreshes(refreshes + 1);
   };
   return { chips, seen, sort, which, filters, list, refresh };
 }

@@ -82,7 +82,7 @@ function cellOf(table: TableName, id: string, of: EventRow['attributes'], plain:
   }
 }
 
-/** The time, with the day in a quieter color. Narrow tables hide the day, or show it above if the year differs. */
+/** The time, with the day in a quieter colour. Narrow tables hide the day, or show it above if the year differs. */
 function Moment({ at }: { at: string }) {
   const ms = Date.parse(at);
   const date = day(ms);

@@ -28,19 +28,19 @@ export function EventDetail({
   row: EventRow | undefined;
   onClose: () => void;
 }) {
-  const asked = useAnswer(
+  const answer = useAnswer(
     tables[table].get,
     { params: { event_id: id } },
     { enabled: row === undefined, keepPrevious: false },
   );
-  const event = row ?? (asked.data?.data as EventRow | undefined);
+  const event = row ?? (answer.data?.data as EventRow | undefined);
   if (event === undefined)
     return (
       <Detail title="Event" onClose={onClose}>
-        {asked.error === null ? (
+        {answer.error === null ? (
           <Loading />
         ) : (
-          <Failure error={asked.error} onRetry={() => void asked.refetch()} />
+          <Failure error={answer.error} onRetry={() => void answer.refetch()} />
         )}
       </Detail>
     );

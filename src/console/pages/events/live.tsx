@@ -39,8 +39,8 @@ export function LiveTable({
   onOpen: (row: EventRow, options: { replace: boolean }) => void;
 }) {
   const { filters } = question;
-  const asked = JSON.stringify(filters);
-  const tail = useMemo(() => createTail<EventRow>(keptRows), [table, asked]);
+  const filtersKey = JSON.stringify(filters);
+  const tail = useMemo(() => createTail<EventRow>(keptRows), [table, filtersKey]);
   const paused = useSignal(false);
   const lost = useSignal(0);
   const failure = useSignal<ServiceError | undefined>(undefined);

@@ -56,25 +56,25 @@ function Explorer({ table }: { table: TableName }) {
   const open = params.get('id') ?? undefined;
   const choosing = useSignal(false);
   const exporting = useSignal(false);
-  const { question, again: askAgain } = useQuestion(table);
+  const { question, again: refreshQuery } = useQuestion(table);
   const query = { ...question.query, sort } as never;
   const list = useList(operation, { query }, { still: true, enabled: !live });
   const rows = list as unknown as Rows<EventRow>;
   const other = table === 'dns' ? 'network' : 'dns';
-  const elsewhere = useOtherTotal(other, question, live);
+  const otherTotal = useOtherTotal(other, question, live);
   const ids = chosenColumns(table, params.get(columnsIn));
   const columnsKey = ids.join();
   const { columns, minWidth } = useMemo(() => columnsOf(table, ids, { plain: false }), [table, columnsKey]);
 
   // The remembered columns go into the URL, so that a shared link shows the same columns.
   useEffect(() => {
-    const kept = rememberedColumns(table);
-    if (kept !== undefined && !place.peek().params.has(columnsIn))
-      setParams({ [columnsIn]: kept }, { replace: true });
+    const remembered = rememberedColumns(table);
+    if (remembered !== undefined && !place.peek().params.has(columnsIn))
+      setParams({ [columnsIn]: remembered }, { replace: true });
   }, [table]);
 
   const refresh = () => {
-    if (askAgain()) return;
+    if (refreshQuery()) return;
     list.refetch();
     void again([tables[table].histogram, tables[other].list]);
   };
@@ -116,7 +116,7 @@ function Explorer({ table }: { table: TableName }) {
           name="table"
           tabs={(Object.keys(tables) as TableName[]).map((value) => ({
             value,
-            title: titleOf(value, value === other ? elsewhere : live ? undefined : list.total),
+            title: titleOf(value, value === other ? otherTotal : live ? undefined : list.total),
           }))}
         />
         <div class="events-actions">

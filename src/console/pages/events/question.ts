@@ -25,16 +25,16 @@ export interface Question {
  * move while it is read. `again` returns whether the range changed, which triggers a new request.
  */
 export function useQuestion(table: TableName): { question: Question; again: () => boolean } {
-  const [times, setTimes] = useState(0);
+  const [refreshes, setRefreshes] = useState(0);
   const { params } = place.value;
   const filters = filterQuery(tables[table].list);
-  const asked = JSON.stringify([table, filters, shownRange().name, params.get('from'), params.get('to')]);
-  const key = `${times} ${asked}`;
+  const queryKey = JSON.stringify([table, filters, shownRange().name, params.get('from'), params.get('to')]);
+  const key = `${refreshes} ${queryKey}`;
   const question = useMemo(() => ({ filters, query: { ...filters, ...rangeQuery() }, key }), [key]);
   return {
     question,
     again: () => {
-      setTimes((before) => before + 1);
+      setRefreshes((before) => before + 1);
       return movedOn(question.query, rangeQuery());
     },
   };

@@ -85,7 +85,7 @@ const Plain = ({ text, mono }: { text: string; mono: boolean }) => (
 const pivotOf = (data: string): 'address' | 'domain' =>
   /^[\d.]+$/.test(data) || /^[0-9a-f]*:[0-9a-f:.]+$/i.test(data) ? 'address' : 'domain';
 
-/** An address with its port in a quieter color. */
+/** An address with its port in a quieter colour. */
 export function End({
   table,
   side,

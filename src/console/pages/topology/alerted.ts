@@ -12,7 +12,7 @@ export interface Alerted {
   readonly back: boolean;
 }
 
-/** The lowest severity that marks an edge; lower ones would color most of the graph. */
+/** The lowest severity that marks an edge; lower ones would colour most of the graph. */
 export const minMarkedSeverity: Severity = 'medium';
 
 /** By `edgeId`. */

@@ -328,7 +328,7 @@ function styles(): StylesheetJson {
         'text-wrap': 'wrap',
       },
     },
-    // Color marks risk, alerts and new elements; shapes and borders repeat it for color-blind users.
+    // Colour marks risk, alerts and new elements; shapes and borders repeat it for colour-blind users.
     {
       selector: 'node[risk = "critical"]',
       style: { 'background-color': colour('--critical'), shape: 'diamond' },
@@ -341,7 +341,7 @@ function styles(): StylesheetJson {
       selector: 'node.fresh',
       style: { 'border-color': colour('--accent'), 'border-width': 3, 'border-style': 'dashed' },
     },
-    // A new node at risk is dashed in the color of its risk.
+    // A new node at risk is dashed in the colour of its risk.
     { selector: 'node[risk = "moderate"]', style: { 'border-color': colour('--medium'), 'border-width': 3 } },
     {
       selector: 'edge',

@@ -13,13 +13,13 @@ interface StillRange {
  * while it is read.
  */
 export function useStillRange(): StillRange {
-  const [times, setTimes] = useState(0);
+  const [refreshes, setRefreshes] = useState(0);
   const { params } = place.value;
-  const asked = JSON.stringify([times, shownRange().name, params.get('from'), params.get('to')]);
-  const range = useMemo(rangeQuery, [asked]);
+  const rangeKey = JSON.stringify([refreshes, shownRange().name, params.get('from'), params.get('to')]);
+  const range = useMemo(rangeQuery, [rangeKey]);
   const move = () => {
     if (rangeQuery().from === range.from) return false;
-    setTimes((before) => before + 1);
+    setRefreshes((before) => before + 1);
     return true;
   };
   return { range, move };
