@@ -323,7 +323,7 @@ test('silencing says what it matches, makes the silence, and suppresses the aler
       `Silences findings with rule ${foreign('Test rule 39')} from ${foreign('10.1.0.39')}, up to severity`,
     )
     .waitFor();
-  await dialog.getByText('Matches 1 alert of the last 7 days. 1 of them is new').waitFor();
+  await dialog.getByText('Matches 1 alert from the last 7 days. 1 of them is new').waitFor();
   expect(await violations(page)).toEqual([]);
   await press(page, 'Enter');
   await dialog.getByText('Enter a reason.').waitFor();

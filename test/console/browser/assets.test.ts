@@ -97,7 +97,7 @@ test('an address leads to its asset, which tells who it is, why it is a risk and
   await page.waitForURL(/id=/);
   const shown = detail(page);
   await shown.getByRole('heading', { name: '10.1.0.1', exact: true }).waitFor();
-  await shown.getByText(/of 100 at medium criticality/).waitFor();
+  await shown.getByText(/of 100, medium criticality/).waitFor();
   await shown.getByRole('link', { name: 'Grave one' }).first().waitFor();
   await shown.getByRole('img', { name: /1 alert last seen in this range/ }).waitFor();
   await shown.getByRole('img', { name: /Risk score over time: .* from 0 to \d+/ }).waitFor();

@@ -61,7 +61,7 @@ test('of all that match, those that are loaded are silenced and suppressed: the 
   expect([await rules.isDisabled(), await rules.isChecked()]).toEqual([true, false]);
   await dialog.getByText('200 values; at most 100 allowed').waitFor(soon);
   await dialog.getByText(`Silences findings from ${foreign(loud)}, up to severity`).waitFor(soon);
-  await dialog.getByText('Matches 211 alerts of the last 7 days. 211 of them are new').waitFor(soon);
+  await dialog.getByText('Matches 211 alerts from the last 7 days. 211 of them are new').waitFor(soon);
   expect(await violations(page)).toEqual([]);
   await dialog.getByLabel('Reason').fill('a test of the sensor');
   await dialog.getByRole('button', { name: 'Silence', exact: true }).click();

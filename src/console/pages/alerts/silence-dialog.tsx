@@ -245,7 +245,7 @@ function Matches({ filters, atLeast }: { filters: object; atLeast: boolean }) {
   return (
     <p class="quiet">
       Matches {atLeast ? 'at least ' : ''}
-      {number(total)} {total === 1 ? 'alert' : 'alerts'} of the last 7 days. {number(newTotal)} of them{' '}
+      {number(total)} {total === 1 ? 'alert' : 'alerts'} from the last 7 days. {number(newTotal)} of them{' '}
       {newTotal === 1
         ? 'is new and is suppressed when it recurs.'
         : 'are new and are suppressed when they recur.'}

@@ -18,7 +18,7 @@ export function ScanProgress({ scan, samples }: { scan: Scan; samples: readonly 
       </div>
       <p class="scan-pace">
         {took !== undefined && (
-          <Part name={status === 'running' ? 'Running for' : 'Duration'}>{duration(Math.max(took, 1))}</Part>
+          <Part name={status === 'running' ? 'Elapsed' : 'Duration'}>{duration(Math.max(took, 1))}</Part>
         )}
         {status === 'running' && (
           <>
