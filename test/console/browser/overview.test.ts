@@ -31,7 +31,7 @@ test('says how to begin, and leads to events of other times, until the first of 
   await settled(page);
   expect(await violations(page)).toEqual([]);
   await begin.getByRole('link', { name: 'configure shippers' }).click();
-  await page.getByText('/_bulk', { exact: true }).waitFor();
+  await page.waitForURL(/\/docs\?page=shippers/);
   await page.goBack();
   await begin.getByRole('link', { name: 'Issue a token' }).click();
   await page.getByRole('button', { name: 'Issue a token' }).waitFor();
